@@ -1,0 +1,18 @@
+// The few compiler-specific marks of the library, in one place. All are empty where they do not
+// apply, so that every other header is plain C++20.
+#pragma once
+
+#ifdef __CUDACC__
+#define CASTNET_HD __host__ __device__
+#else
+#define CASTNET_HD
+#endif
+
+// Says of the loop that follows: its iterations do not depend on each other.
+#if defined(__clang__)
+#define CASTNET_IVDEP _Pragma("clang loop vectorize(assume_safety)")
+#elif defined(__GNUC__)
+#define CASTNET_IVDEP _Pragma("GCC ivdep")
+#else
+#define CASTNET_IVDEP
+#endif

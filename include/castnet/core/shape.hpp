@@ -1,0 +1,31 @@
+// shape<D...>: the extents of a tensor as a type.
+//
+// For one sample of an image the axes are channels, height, width; for a sequence time, features;
+// for a vector features. The batch is never part of a network's shapes.
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+
+namespace castnet {
+
+using std::size_t;
+
+template <size_t... D>
+struct shape {
+    static constexpr size_t rank = sizeof...(D);
+    static constexpr size_t count = (D * ... * size_t{1});               // number of elements
+    static constexpr size_t extent[rank > 0 ? rank : 1] = {D...};        // extent[axis]
+
+    static_assert(((D > 0) && ...), "castnet: every extent of a shape must be at least 1");
+};
+
+template <class T>
+inline constexpr bool is_shape = false;
+template <size_t... D>
+inline constexpr bool is_shape<shape<D...>> = true;
+
+template <class T>
+concept Shape = is_shape<T>;
+
+} // namespace castnet

@@ -1,0 +1,189 @@
+// Arithmetic as element-wise functions.
+#pragma once
+
+#include <castnet/expr/function.hpp>
+
+namespace castnet {
+
+template <>
+struct function<fn::add> {
+    static constexpr int arity = 2;
+    static constexpr char const* name = "add";
+    static constexpr unsigned reads[] = {0, 0};
+    template <class T>
+    CASTNET_HD static constexpr T value(T a, T b) {
+        return a + b;
+    }
+    template <int I, class T>
+    CASTNET_HD static constexpr T derivative(T, T, T) {
+        return T(1);
+    }
+};
+
+template <>
+struct function<fn::subtract> {
+    static constexpr int arity = 2;
+    static constexpr char const* name = "subtract";
+    static constexpr unsigned reads[] = {0, 0};
+    template <class T>
+    CASTNET_HD static constexpr T value(T a, T b) {
+        return a - b;
+    }
+    template <int I, class T>
+    CASTNET_HD static constexpr T derivative(T, T, T) {
+        return I == 0 ? T(1) : T(-1);
+    }
+};
+
+template <>
+struct function<fn::multiply> {
+    static constexpr int arity = 2;
+    static constexpr char const* name = "multiply";
+    static constexpr unsigned reads[] = {0b10, 0b01};
+    template <class T>
+    CASTNET_HD static constexpr T value(T a, T b) {
+        return a * b;
+    }
+    template <int I, class T>
+    CASTNET_HD static constexpr T derivative(T a, T b, T) {
+        return I == 0 ? b : a;
+    }
+};
+
+template <>
+struct function<fn::divide> {
+    static constexpr int arity = 2;
+    static constexpr char const* name = "divide";
+    static constexpr unsigned reads[] = {0b010, 0b110};
+    template <class T>
+    CASTNET_HD static constexpr T value(T a, T b) {
+        return a / b;
+    }
+    template <int I, class T>
+    CASTNET_HD static constexpr T derivative(T, T b, T y) {
+        return I == 0 ? T(1) / b : -y / b;
+    }
+};
+
+template <>
+struct function<fn::negate> {
+    static constexpr int arity = 1;
+    static constexpr char const* name = "negate";
+    static constexpr unsigned reads[] = {0};
+    template <class T>
+    CASTNET_HD static constexpr T value(T a) {
+        return -a;
+    }
+    template <int I, class T>
+    CASTNET_HD static constexpr T derivative(T, T) {
+        return T(-1);
+    }
+};
+
+// |a|; derivative 0 at 0, as in PyTorch.
+template <>
+struct function<fn::absolute> {
+    static constexpr int arity = 1;
+    static constexpr char const* name = "abs";
+    static constexpr unsigned reads[] = {0b1};
+    template <class T>
+    CASTNET_HD static constexpr T value(T a) {
+        return a < T(0) ? -a : a;
+    }
+    template <int I, class T>
+    CASTNET_HD static constexpr T derivative(T a, T) {
+        return a > T(0) ? T(1) : a < T(0) ? T(-1) : T(0);
+    }
+};
+
+template <>
+struct function<fn::sign> {
+    static constexpr int arity = 1;
+    static constexpr char const* name = "sign";
+    static constexpr unsigned reads[] = {no_gradient};
+    template <class T>
+    CASTNET_HD static constexpr T value(T a) {
+        return a > T(0) ? T(1) : a < T(0) ? T(-1) : T(0);
+    }
+};
+
+template <>
+struct function<fn::square> {
+    static constexpr int arity = 1;
+    static constexpr char const* name = "square";
+    static constexpr unsigned reads[] = {0b1};
+    template <class T>
+    CASTNET_HD static constexpr T value(T a) {
+        return a * a;
+    }
+    template <int I, class T>
+    CASTNET_HD static constexpr T derivative(T a, T) {
+        return T(2) * a;
+    }
+};
+
+// The smaller of two; at a tie both get half of the gradient, as in PyTorch.
+template <>
+struct function<fn::minimum> {
+    static constexpr int arity = 2;
+    static constexpr char const* name = "minimum";
+    static constexpr unsigned reads[] = {0b11, 0b11};
+    template <class T>
+    CASTNET_HD static constexpr T value(T a, T b) {
+        return b < a ? b : a;
+    }
+    template <int I, class T>
+    CASTNET_HD static constexpr T derivative(T a, T b, T) {
+        return a == b ? T(0.5) : (a < b) == (I == 0) ? T(1) : T(0);
+    }
+};
+
+// The larger of two; at a tie both get half of the gradient, as in PyTorch.
+template <>
+struct function<fn::maximum> {
+    static constexpr int arity = 2;
+    static constexpr char const* name = "maximum";
+    static constexpr unsigned reads[] = {0b11, 0b11};
+    template <class T>
+    CASTNET_HD static constexpr T value(T a, T b) {
+        return a < b ? b : a;
+    }
+    template <int I, class T>
+    CASTNET_HD static constexpr T derivative(T a, T b, T) {
+        return a == b ? T(0.5) : (a > b) == (I == 0) ? T(1) : T(0);
+    }
+};
+
+// a * b + c
+template <>
+struct function<fn::multiply_add> {
+    static constexpr int arity = 3;
+    static constexpr char const* name = "multiply_add";
+    static constexpr unsigned reads[] = {0b010, 0b001, 0};
+    template <class T>
+    CASTNET_HD static constexpr T value(T a, T b, T c) {
+        return a * b + c;
+    }
+    template <int I, class T>
+    CASTNET_HD static constexpr T derivative(T a, T b, T, T) {
+        return I == 0 ? b : I == 1 ? a : T(1);
+    }
+};
+
+// a + weight * (b - a), as torch.lerp(a, b, weight)
+template <>
+struct function<fn::lerp> {
+    static constexpr int arity = 3;
+    static constexpr char const* name = "lerp";
+    static constexpr unsigned reads[] = {0b100, 0b100, 0b011};
+    template <class T>
+    CASTNET_HD static constexpr T value(T a, T b, T weight) {
+        return a + weight * (b - a);
+    }
+    template <int I, class T>
+    CASTNET_HD static constexpr T derivative(T a, T b, T weight, T) {
+        return I == 0 ? T(1) - weight : I == 1 ? weight : b - a;
+    }
+};
+
+} // namespace castnet

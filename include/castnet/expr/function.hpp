@@ -1,0 +1,62 @@
+// Element-wise functions, each written once: its value, its derivative and its name.
+//
+// function<F> is what every user of a function sees: tensor arithmetic, the graph's fused kernels on
+// any device, the derivation of gradients and the printed plan. A specialisation holds
+//
+//   static constexpr int arity;                     number of inputs, 1 to 8
+//   static constexpr char const* name;
+//   template <class T> static T value(T x0, …);     all inputs
+//   static constexpr unsigned reads[arity];         reads[i]: what the derivative by input i reads:
+//                                                   bit k is input k, bit `arity` is the value y;
+//                                                   no_gradient where there is no derivative
+//   template <int I, class T>
+//   static T derivative(T x0, …, T y);              by input I; unread arguments may be anything
+//
+// Functions of truth (less, equal, …) return 1 or 0.
+#pragma once
+
+#include <castnet/core/annotations.hpp>
+
+#include <cstdint>
+#include <type_traits>
+
+namespace castnet {
+
+enum class fn : std::uint8_t {
+    // arithmetic.hpp
+    add, subtract, multiply, divide, negate, absolute, sign, square, minimum, maximum, multiply_add,
+    lerp,
+    // compare.hpp
+    less, less_equal, greater, greater_equal, equal, not_equal, where,
+    // math.hpp
+    exp, expm1, log, log1p, sqrt, rsqrt, pow, sin, cos, erf,
+    // activation.hpp
+    relu, relu6, leaky_relu, elu, selu, gelu, gelu_tanh, sigmoid, log_sigmoid, tanh, softplus,
+    softsign, silu, mish, hard_sigmoid, hard_tanh, hard_silu,
+    // normalize.hpp
+    normalize, normalize_gradient,
+    count
+};
+
+template <fn F>
+struct function;
+
+inline constexpr unsigned no_gradient = ~0U;
+
+// The callable form: cn::exp(x) for a number, and for whatever provides apply(function<F>, x…).
+template <fn F>
+struct elementwise {
+    template <class... X>
+    constexpr auto operator()(X const&... x) const {
+        static_assert(sizeof...(X) == function<F>::arity,
+                      "castnet: wrong number of arguments to an element-wise function");
+        if constexpr ((std::is_arithmetic_v<X> && ...)) {
+            using T = std::common_type_t<X...>;
+            return function<F>::value(static_cast<T>(x)...);
+        } else {
+            return apply(function<F>{}, x...); // found with symbols (graph/) and tensors (tensor/)
+        }
+    }
+};
+
+} // namespace castnet

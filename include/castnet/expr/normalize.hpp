@@ -1,0 +1,46 @@
+// The two element-wise halves of batch normalisation; the sums between them are reductions of the
+// graph (nn/batch_norm.hpp, graph/differentiate.hpp).
+#pragma once
+
+#include <castnet/expr/function.hpp>
+
+namespace castnet {
+
+// (x - mean) * deviation * gamma + beta, with deviation = 1 / sqrt(variance + epsilon)
+template <>
+struct function<fn::normalize> {
+    static constexpr int arity = 5;
+    static constexpr char const* name = "normalize";
+    static constexpr unsigned reads[] = {0b01100, 0b01100, 0b01011, 0b00111, 0};
+    template <class T>
+    CASTNET_HD static constexpr T value(T x, T mean, T deviation, T gamma, T beta) {
+        return (x - mean) * (deviation * gamma) + beta;
+    }
+    // With mean and deviation as constants, as in inference.
+    template <int I, class T>
+    CASTNET_HD static constexpr T derivative(T x, T mean, T deviation, T gamma, T, T) {
+        return I == 0   ? deviation * gamma
+               : I == 1 ? -deviation * gamma
+               : I == 2 ? (x - mean) * gamma
+               : I == 3 ? (x - mean) * deviation
+                        : T(1);
+    }
+};
+
+// The gradient by x where mean and deviation are those of the batch (Ioffe & Szegedy 2015):
+// gamma * deviation * (g - share * (sum_g + xhat * sum_gx)), with share = 1 / number of elements
+// per channel for samples that are present and 0 for those that are not.
+template <>
+struct function<fn::normalize_gradient> {
+    static constexpr int arity = 8;
+    static constexpr char const* name = "normalize_gradient";
+    static constexpr unsigned reads[] = {no_gradient, no_gradient, no_gradient, no_gradient,
+                                         no_gradient, no_gradient, no_gradient, no_gradient};
+    template <class T>
+    CASTNET_HD static constexpr T value(T g, T x, T mean, T deviation, T gamma, T sum_g, T sum_gx,
+                                        T share) {
+        return gamma * deviation * (g - share * (sum_g + (x - mean) * deviation * sum_gx));
+    }
+};
+
+} // namespace castnet
