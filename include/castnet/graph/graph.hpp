@@ -1,0 +1,62 @@
+// The graph of a network: nodes in the order of their computation, each after its operands.
+//
+// A graph lives only while the compiler evaluates constant expressions; what the program needs at
+// run time is copied from it into a plan (plan/plan.hpp).
+#pragma once
+
+#include <castnet/core/shape.hpp>
+#include <castnet/graph/node.hpp>
+#include <castnet/graph/parameter.hpp>
+
+#include <string_view>
+#include <vector>
+
+namespace castnet {
+
+struct graph {
+    std::vector<node> nodes;
+    std::vector<window> windows;
+    std::vector<parameter> parameters;
+
+    struct update { // a running statistic and the node that is its next value
+        int parameter;
+        int value;
+    };
+    std::vector<update> updates;
+
+    bool training = true; // dropout drops and batch statistics are used
+    int inputs = 0;
+    int random_streams = 0;
+    scope path;
+
+    constexpr explicit graph(bool for_training) : training{for_training} { nodes.reserve(256); }
+
+    constexpr int push(node const& n) {
+        nodes.push_back(n);
+        return static_cast<int>(nodes.size()) - 1;
+    }
+
+    template <class Shape>
+    static constexpr node shaped(op kind, bool sample) {
+        static_assert(Shape::rank <= 4, "castnet: a sample has at most four axes");
+        node n;
+        n.kind = kind;
+        n.rank = static_cast<int>(Shape::rank);
+        for (size_t i = 0; i < Shape::rank; ++i) {
+            n.dims[i] = static_cast<int>(Shape::extent[i]);
+        }
+        n.size.sample = sample;
+        n.size.channels = Shape::rank == 0   ? 1
+                          : Shape::rank == 3 ? n.dims[0]
+                                             : n.dims[Shape::rank - 1];
+        n.size.pixels = static_cast<int>(Shape::count) / n.size.channels;
+        return n;
+    }
+
+    constexpr int add_window(window const& w) {
+        windows.push_back(w);
+        return static_cast<int>(windows.size()) - 1;
+    }
+};
+
+} // namespace castnet

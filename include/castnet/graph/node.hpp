@@ -1,0 +1,76 @@
+// One operation of a traced network, as a plain value.
+#pragma once
+
+#include <castnet/expr/function.hpp>
+
+#include <cstddef>
+
+namespace castnet {
+
+enum class op : std::uint8_t {
+    // sources: filled from outside the step
+    input, target, sample_weight, present_count, parameter,
+    // sources that a kernel computes where it needs them
+    constant, index, presence, bernoulli,
+    // element-wise functions and reductions
+    map, reduce,
+    // operations with kernels of their own; the gradients follow their operation
+    matmul, matmul_data, matmul_weight,
+    conv, conv_data, conv_weight,
+    max_pool, max_pool_gradient,
+    avg_pool, avg_pool_gradient,
+    upsample, upsample_gradient,
+    concat, slice, reshape,
+    count
+};
+
+enum class reduction : std::uint8_t { sum, max, log_sum_exp, argmax };
+
+// The index space of a tensor as every kernel sees it: samples x pixels x channels.
+// Channels lie innermost in memory, whatever the logical order of the axes:
+//
+//   logical shape        pixels   channels
+//   (features)           1        features
+//   (time, features)     time     features
+//   (channels, h, w)     h * w    channels
+//
+// `sample` is false for what all samples share: parameters, constants, sums over the batch.
+struct extents {
+    bool sample = true;
+    int pixels = 1;
+    int channels = 1;
+
+    constexpr std::ptrdiff_t count() const { return std::ptrdiff_t{pixels} * channels; }
+    friend constexpr bool operator==(extents const&, extents const&) = default;
+};
+
+// Convolution, pooling and up-sampling: the sizes of one image before and after, and the window.
+struct window {
+    int channels, height, width;             // of the input
+    int filters, out_height, out_width;      // of the output
+    int kernel_h, kernel_w, stride_h, stride_w;
+    int pad_top, pad_left, pad_bottom, pad_right;
+    int dilation = 1, groups = 1;
+    bool count_padding = false;              // average pooling divides by the whole window
+};
+
+inline constexpr int max_operands = 8;
+
+struct node {
+    op kind{};
+    fn function{};                    // map
+    reduction reduce{};               // reduce
+    int derivative = -1;              // map: by which input; -1 for the value itself
+    int operands = 0;
+    int in[max_operands] = {-1, -1, -1, -1, -1, -1, -1, -1};
+    int rank = 0;
+    int dims[4]{};                    // logical shape
+    extents size{};
+    double scalar = 1;                // constant: value; reduce, presence: factor; bernoulli: keep
+    // window: index in graph::windows. parameter: index in graph::parameters. input, target: which.
+    // bernoulli: number of the random stream. slice: first channel.
+    // map of normalize: the node of presence if the statistics are those of the batch, else -1.
+    int attribute = -1;
+};
+
+} // namespace castnet

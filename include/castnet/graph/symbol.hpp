@@ -1,0 +1,208 @@
+// symbol<shape<…>>: a tensor while a network is traced. Its shape is in its type, so a wrong shape
+// is a compile error; its identity is a value, so a tensor used twice is one node.
+#pragma once
+
+#include <castnet/expr/expr.hpp>
+#include <castnet/graph/graph.hpp>
+
+#include <utility>
+
+namespace castnet {
+
+template <Shape S>
+struct symbol {
+    using shape_type = S;
+    graph* g = nullptr;
+    int id = -1;
+};
+
+template <class T>
+inline constexpr bool is_symbol = false;
+template <class S>
+inline constexpr bool is_symbol<symbol<S>> = true;
+
+template <class T>
+concept Symbol = is_symbol<T>;
+
+// NumPy's rule for the shape of an element-wise result.
+namespace detail {
+
+template <class A, class B>
+constexpr bool broadcastable() {
+    size_t const rank = A::rank < B::rank ? A::rank : B::rank;
+    for (size_t i = 1; i <= rank; ++i) {
+        size_t const a = A::extent[A::rank - i], b = B::extent[B::rank - i];
+        if (a != b && a != 1 && b != 1) {
+            return false;
+        }
+    }
+    return true;
+}
+
+template <class A, class B, size_t... Axis>
+constexpr auto broadcast_shape(std::index_sequence<Axis...>) {
+    constexpr size_t rank = sizeof...(Axis);
+    constexpr auto extent = [](size_t axis) {
+        size_t const from_end = rank - axis;
+        size_t const a = from_end <= A::rank ? A::extent[A::rank - from_end] : 1;
+        size_t const b = from_end <= B::rank ? B::extent[B::rank - from_end] : 1;
+        return a > b ? a : b;
+    };
+    return shape<extent(Axis)...>{};
+}
+
+} // namespace detail
+
+template <class Left, class Right>
+inline constexpr bool shapes_agree = detail::broadcastable<Left, Right>();
+
+template <class A, class B = shape<>, class... More>
+constexpr auto broadcast_of() {
+    static_assert(shapes_agree<A, B>,
+                  "castnet: cannot combine tensors of different shapes element by element; "
+                  "see the two shapes in shapes_agree<left, right>");
+    if constexpr (!shapes_agree<A, B>) {
+        return A{};
+    } else {
+        using both = decltype(detail::broadcast_shape<A, B>(
+            std::make_index_sequence<(A::rank > B::rank ? A::rank : B::rank)>{}));
+        if constexpr (sizeof...(More) == 0) {
+            return both{};
+        } else {
+            return broadcast_of<both, More...>();
+        }
+    }
+}
+
+template <Shape S>
+constexpr symbol<S> emit(graph& g, node const& n) {
+    return {&g, g.push(n)};
+}
+
+// The node of an element-wise function over operands that are already in the graph. Shared by the
+// trace and the derivation of gradients; `size` is the index space it runs over.
+constexpr node map_node(graph const& g, fn function, extents size, int const* operands, int count) {
+    node n;
+    n.kind = op::map;
+    n.function = function;
+    n.operands = count;
+    n.size = size;
+    for (int i = 0; i < count; ++i) {
+        n.in[i] = operands[i];
+        if (operands[i] >= 0) {
+            extents const from = g.nodes[static_cast<size_t>(operands[i])].size;
+            if ((from.pixels != 1 && from.pixels != size.pixels) ||
+                (from.channels != 1 && from.channels != size.channels)) {
+                throw "castnet: broadcasting along only one of height and width is not supported";
+            }
+        }
+    }
+    return n;
+}
+
+constexpr int constant_node(graph& g, double value) {
+    node n = graph::shaped<shape<>>(op::constant, false);
+    n.scalar = value;
+    return g.push(n);
+}
+
+namespace detail {
+
+template <class S>
+constexpr int operand_id(graph&, symbol<S> x) {
+    return x.id;
+}
+template <class T>
+    requires std::is_arithmetic_v<T>
+constexpr int operand_id(graph& g, T value) {
+    return constant_node(g, static_cast<double>(value));
+}
+
+template <class T>
+struct shape_of {
+    using type = shape<>;
+};
+template <class S>
+struct shape_of<symbol<S>> {
+    using type = S;
+};
+
+constexpr graph* graph_of() { return nullptr; }
+template <class First, class... Rest>
+constexpr graph* graph_of(First const& first, Rest const&... rest) {
+    if constexpr (is_symbol<First>) {
+        return first.g;
+    } else {
+        return graph_of(rest...);
+    }
+}
+
+template <class T>
+concept Operand = is_symbol<T> || std::is_arithmetic_v<T>;
+
+} // namespace detail
+
+// An image combines with images: (channels, 1, 1), (1, height, width) or a number, never with a
+// vector or a matrix, whose axes mean something else.
+template <class Operand, class Result>
+inline constexpr bool axes_agree =
+    Result::rank < 3 || Operand::count == 1 || Operand::rank == Result::rank;
+
+// An element-wise function of symbols and numbers; found by elementwise<F>::operator().
+template <fn F, detail::Operand... X>
+    requires(Symbol<X> || ...)
+constexpr auto apply(function<F>, X const&... x) {
+    using result = decltype(broadcast_of<typename detail::shape_of<X>::type...>());
+    static_assert((axes_agree<typename detail::shape_of<X>::type, result> && ...),
+                  "castnet: an image combines element by element only with tensors of three axes; "
+                  "see axes_agree<operand, result>");
+    graph& g = *detail::graph_of(x...);
+    int const ids[] = {detail::operand_id(g, x)...};
+    node const like = graph::shaped<result>(op::map, false);
+    extents size = like.size;
+    for (int id : ids) {
+        size.sample = size.sample || g.nodes[static_cast<size_t>(id)].size.sample;
+    }
+    node n = map_node(g, F, size, ids, static_cast<int>(sizeof...(X)));
+    n.rank = like.rank;
+    for (int i = 0; i < 4; ++i) {
+        n.dims[i] = like.dims[i];
+    }
+    return emit<result>(g, n);
+}
+
+template <class A, class B>
+concept SymbolPair = detail::Operand<A> && detail::Operand<B> && (Symbol<A> || Symbol<B>);
+
+template <class A, class B>
+    requires SymbolPair<A, B>
+constexpr auto operator+(A const& a, B const& b) {
+    return apply(function<fn::add>{}, a, b);
+}
+template <class A, class B>
+    requires SymbolPair<A, B>
+constexpr auto operator-(A const& a, B const& b) {
+    return apply(function<fn::subtract>{}, a, b);
+}
+template <class A, class B>
+    requires SymbolPair<A, B>
+constexpr auto operator*(A const& a, B const& b) {
+    return apply(function<fn::multiply>{}, a, b);
+}
+template <class A, class B>
+    requires SymbolPair<A, B>
+constexpr auto operator/(A const& a, B const& b) {
+    return apply(function<fn::divide>{}, a, b);
+}
+template <Symbol A>
+constexpr auto operator-(A const& a) {
+    return apply(function<fn::negate>{}, a);
+}
+
+// x | layer applies a layer: the functional form.
+template <Shape S, class Layer>
+constexpr auto operator|(symbol<S> x, Layer const& layer) {
+    return layer(x);
+}
+
+} // namespace castnet
