@@ -1,15 +1,14 @@
 // Arithmetic as element-wise functions.
 #pragma once
 
+#include <castnet/expr/detail/derivative_reads.hpp>
 #include <castnet/expr/function.hpp>
 
 namespace castnet {
 
 template <>
-struct function<fn::add> {
-    static constexpr int arity = 2;
+struct function<fn::add> : detail::derivative_reads<0, 0> {
     static constexpr char const* name = "add";
-    static constexpr unsigned reads[] = {0, 0};
     template <class T>
     CASTNET_HD static constexpr T value(T a, T b) {
         return a + b;
@@ -21,10 +20,8 @@ struct function<fn::add> {
 };
 
 template <>
-struct function<fn::subtract> {
-    static constexpr int arity = 2;
+struct function<fn::subtract> : detail::derivative_reads<0, 0> {
     static constexpr char const* name = "subtract";
-    static constexpr unsigned reads[] = {0, 0};
     template <class T>
     CASTNET_HD static constexpr T value(T a, T b) {
         return a - b;
@@ -36,10 +33,8 @@ struct function<fn::subtract> {
 };
 
 template <>
-struct function<fn::multiply> {
-    static constexpr int arity = 2;
+struct function<fn::multiply> : detail::derivative_reads<0b10, 0b01> {
     static constexpr char const* name = "multiply";
-    static constexpr unsigned reads[] = {0b10, 0b01};
     template <class T>
     CASTNET_HD static constexpr T value(T a, T b) {
         return a * b;
@@ -51,10 +46,8 @@ struct function<fn::multiply> {
 };
 
 template <>
-struct function<fn::divide> {
-    static constexpr int arity = 2;
+struct function<fn::divide> : detail::derivative_reads<0b010, 0b110> {
     static constexpr char const* name = "divide";
-    static constexpr unsigned reads[] = {0b010, 0b110};
     template <class T>
     CASTNET_HD static constexpr T value(T a, T b) {
         return a / b;
@@ -66,10 +59,8 @@ struct function<fn::divide> {
 };
 
 template <>
-struct function<fn::negate> {
-    static constexpr int arity = 1;
+struct function<fn::negate> : detail::derivative_reads<0> {
     static constexpr char const* name = "negate";
-    static constexpr unsigned reads[] = {0};
     template <class T>
     CASTNET_HD static constexpr T value(T a) {
         return -a;
@@ -82,10 +73,8 @@ struct function<fn::negate> {
 
 // |a|; derivative 0 at 0, as in PyTorch.
 template <>
-struct function<fn::absolute> {
-    static constexpr int arity = 1;
+struct function<fn::absolute> : detail::derivative_reads<0b1> {
     static constexpr char const* name = "abs";
-    static constexpr unsigned reads[] = {0b1};
     template <class T>
     CASTNET_HD static constexpr T value(T a) {
         return a < T(0) ? -a : a;
@@ -97,10 +86,8 @@ struct function<fn::absolute> {
 };
 
 template <>
-struct function<fn::sign> {
-    static constexpr int arity = 1;
+struct function<fn::sign> : detail::derivative_reads<no_gradient> {
     static constexpr char const* name = "sign";
-    static constexpr unsigned reads[] = {no_gradient};
     template <class T>
     CASTNET_HD static constexpr T value(T a) {
         return a > T(0) ? T(1) : a < T(0) ? T(-1) : T(0);
@@ -108,10 +95,8 @@ struct function<fn::sign> {
 };
 
 template <>
-struct function<fn::square> {
-    static constexpr int arity = 1;
+struct function<fn::square> : detail::derivative_reads<0b1> {
     static constexpr char const* name = "square";
-    static constexpr unsigned reads[] = {0b1};
     template <class T>
     CASTNET_HD static constexpr T value(T a) {
         return a * a;
@@ -124,10 +109,8 @@ struct function<fn::square> {
 
 // The smaller of two; at a tie both get half of the gradient, as in PyTorch.
 template <>
-struct function<fn::minimum> {
-    static constexpr int arity = 2;
+struct function<fn::minimum> : detail::derivative_reads<0b11, 0b11> {
     static constexpr char const* name = "minimum";
-    static constexpr unsigned reads[] = {0b11, 0b11};
     template <class T>
     CASTNET_HD static constexpr T value(T a, T b) {
         return b < a ? b : a;
@@ -140,10 +123,8 @@ struct function<fn::minimum> {
 
 // The larger of two; at a tie both get half of the gradient, as in PyTorch.
 template <>
-struct function<fn::maximum> {
-    static constexpr int arity = 2;
+struct function<fn::maximum> : detail::derivative_reads<0b11, 0b11> {
     static constexpr char const* name = "maximum";
-    static constexpr unsigned reads[] = {0b11, 0b11};
     template <class T>
     CASTNET_HD static constexpr T value(T a, T b) {
         return a < b ? b : a;
@@ -156,10 +137,8 @@ struct function<fn::maximum> {
 
 // a * b + c
 template <>
-struct function<fn::multiply_add> {
-    static constexpr int arity = 3;
+struct function<fn::multiply_add> : detail::derivative_reads<0b010, 0b001, 0> {
     static constexpr char const* name = "multiply_add";
-    static constexpr unsigned reads[] = {0b010, 0b001, 0};
     template <class T>
     CASTNET_HD static constexpr T value(T a, T b, T c) {
         return a * b + c;
@@ -172,10 +151,8 @@ struct function<fn::multiply_add> {
 
 // a + weight * (b - a), as torch.lerp(a, b, weight)
 template <>
-struct function<fn::lerp> {
-    static constexpr int arity = 3;
+struct function<fn::lerp> : detail::derivative_reads<0b100, 0b100, 0b011> {
     static constexpr char const* name = "lerp";
-    static constexpr unsigned reads[] = {0b100, 0b100, 0b011};
     template <class T>
     CASTNET_HD static constexpr T value(T a, T b, T weight) {
         return a + weight * (b - a);

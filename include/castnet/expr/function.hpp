@@ -1,7 +1,7 @@
 // Element-wise functions, each written once: its value, its derivative and its name.
 //
-// function<F> is what every user of a function sees: tensor arithmetic, the graph's fused kernels on
-// any device, the derivation of gradients and the printed plan. A specialisation holds
+// function<F> is what every user of a function sees: tensor arithmetic, the graph's fused kernels
+// on any device, the derivation of gradients and the printed plan. A specialisation holds
 //
 //   static constexpr int arity;                     number of inputs, 1 to 8
 //   static constexpr char const* name;
@@ -22,6 +22,7 @@
 
 namespace castnet {
 
+// clang-format off
 enum class fn : std::uint8_t {
     // arithmetic.hpp
     add, subtract, multiply, divide, negate, absolute, sign, square, minimum, maximum, multiply_add,
@@ -37,11 +38,17 @@ enum class fn : std::uint8_t {
     normalize, normalize_gradient,
     count
 };
+// clang-format on
 
 template <fn F>
 struct function;
 
 inline constexpr unsigned no_gradient = ~0U;
+
+// What F computes in when its inputs have the common type T: T itself, but double for integers in
+// the functions of math.hpp and the activations, as in NumPy.
+template <fn F, class T>
+using number_of = std::conditional_t<std::is_integral_v<T> && (F >= fn::exp), double, T>;
 
 // The callable form: cn::exp(x) for a number, and for whatever provides apply(function<F>, x…).
 template <fn F>
@@ -51,7 +58,7 @@ struct elementwise {
         static_assert(sizeof...(X) == function<F>::arity,
                       "castnet: wrong number of arguments to an element-wise function");
         if constexpr ((std::is_arithmetic_v<X> && ...)) {
-            using T = std::common_type_t<X...>;
+            using T = number_of<F, std::common_type_t<X...>>;
             return function<F>::value(static_cast<T>(x)...);
         } else {
             return apply(function<F>{}, x...); // found with symbols (graph/) and tensors (tensor/)

@@ -2,16 +2,15 @@
 // graph (nn/batch_norm.hpp, graph/differentiate.hpp).
 #pragma once
 
+#include <castnet/expr/detail/derivative_reads.hpp>
 #include <castnet/expr/function.hpp>
 
 namespace castnet {
 
 // (x - mean) * deviation * gamma + beta, with deviation = 1 / sqrt(variance + epsilon)
 template <>
-struct function<fn::normalize> {
-    static constexpr int arity = 5;
+struct function<fn::normalize> : detail::derivative_reads<0b01100, 0b01100, 0b01011, 0b00111, 0> {
     static constexpr char const* name = "normalize";
-    static constexpr unsigned reads[] = {0b01100, 0b01100, 0b01011, 0b00111, 0};
     template <class T>
     CASTNET_HD static constexpr T value(T x, T mean, T deviation, T gamma, T beta) {
         return (x - mean) * (deviation * gamma) + beta;
@@ -31,11 +30,10 @@ struct function<fn::normalize> {
 // gamma * deviation * (g - share * (sum_g + xhat * sum_gx)), with share = 1 / number of elements
 // per channel for samples that are present and 0 for those that are not.
 template <>
-struct function<fn::normalize_gradient> {
-    static constexpr int arity = 8;
+struct function<fn::normalize_gradient>
+    : detail::derivative_reads<no_gradient, no_gradient, no_gradient, no_gradient, no_gradient,
+                               no_gradient, no_gradient, no_gradient> {
     static constexpr char const* name = "normalize_gradient";
-    static constexpr unsigned reads[] = {no_gradient, no_gradient, no_gradient, no_gradient,
-                                         no_gradient, no_gradient, no_gradient, no_gradient};
     template <class T>
     CASTNET_HD static constexpr T value(T g, T x, T mean, T deviation, T gamma, T sum_g, T sum_gx,
                                         T share) {

@@ -1,0 +1,158 @@
+// Smooth activations. Definitions are those of PyTorch, in forms that neither overflow nor cancel;
+// derivatives use the value y where they can, so that the input need not be kept.
+#pragma once
+
+#include <castnet/expr/detail/derivative_reads.hpp>
+#include <castnet/expr/function.hpp>
+
+#include <cmath>
+
+namespace castnet {
+
+// 1 / (1 + exp(-x))
+template <>
+struct function<fn::sigmoid> : detail::derivative_reads<0b10> {
+    static constexpr char const* name = "sigmoid";
+    template <class T>
+    CASTNET_HD static constexpr T value(T x) {
+        return T(1) / (T(1) + std::exp(-x));
+    }
+    template <int I, class T>
+    CASTNET_HD static constexpr T derivative(T, T y) {
+        return y * (T(1) - y);
+    }
+};
+
+// log(sigmoid(x)); its derivative is 1 - sigmoid(x)
+template <>
+struct function<fn::log_sigmoid> : detail::derivative_reads<0b10> {
+    static constexpr char const* name = "log_sigmoid";
+    template <class T>
+    CASTNET_HD static constexpr T value(T x) {
+        return (x < T(0) ? x : T(0)) - std::log1p(std::exp(x < T(0) ? x : -x));
+    }
+    template <int I, class T>
+    CASTNET_HD static constexpr T derivative(T, T y) {
+        return -std::expm1(y);
+    }
+};
+
+// log(1 + exp(x)); its derivative is sigmoid(x)
+template <>
+struct function<fn::softplus> : detail::derivative_reads<0b10> {
+    static constexpr char const* name = "softplus";
+    template <class T>
+    CASTNET_HD static constexpr T value(T x) {
+        return (x > T(0) ? x : T(0)) + std::log1p(std::exp(x < T(0) ? x : -x));
+    }
+    template <int I, class T>
+    CASTNET_HD static constexpr T derivative(T, T y) {
+        return -std::expm1(-y);
+    }
+};
+
+template <>
+struct function<fn::tanh> : detail::derivative_reads<0b10> {
+    static constexpr char const* name = "tanh";
+    template <class T>
+    CASTNET_HD static constexpr T value(T x) {
+        return std::tanh(x);
+    }
+    template <int I, class T>
+    CASTNET_HD static constexpr T derivative(T, T y) {
+        return T(1) - y * y;
+    }
+};
+
+// x / (1 + |x|)
+template <>
+struct function<fn::softsign> : detail::derivative_reads<0b10> {
+    static constexpr char const* name = "softsign";
+    template <class T>
+    CASTNET_HD static constexpr T value(T x) {
+        return x / (T(1) + (x < T(0) ? -x : x));
+    }
+    template <int I, class T>
+    CASTNET_HD static constexpr T derivative(T, T y) {
+        T const rest = T(1) - (y < T(0) ? -y : y); // 1 / (1 + |x|)
+        return rest * rest;
+    }
+};
+
+// x * sigmoid(x), also called swish
+template <>
+struct function<fn::silu> : detail::derivative_reads<0b01> {
+    static constexpr char const* name = "silu";
+    template <class T>
+    CASTNET_HD static constexpr T value(T x) {
+        return x * function<fn::sigmoid>::value(x);
+    }
+    template <int I, class T>
+    CASTNET_HD static constexpr T derivative(T x, T) {
+        T const s = function<fn::sigmoid>::value(x);
+        return s * (T(1) + x * (T(1) - s));
+    }
+};
+
+namespace detail {
+
+// tanh(softplus(x)), rational in exp(-|x|)
+template <class T>
+CASTNET_HD constexpr T tanh_softplus(T x) {
+    T const e = std::exp(x < T(0) ? x : -x);
+    T const odd = x < T(0) ? e * (e + T(2)) : T(1) + T(2) * e;
+    return odd / (odd + (x < T(0) ? T(2) : T(2) * e * e));
+}
+
+} // namespace detail
+
+// x * tanh(softplus(x)), Misra 2019
+template <>
+struct function<fn::mish> : detail::derivative_reads<0b01> {
+    static constexpr char const* name = "mish";
+    template <class T>
+    CASTNET_HD static constexpr T value(T x) {
+        return x * detail::tanh_softplus(x);
+    }
+    template <int I, class T>
+    CASTNET_HD static constexpr T derivative(T x, T) {
+        T const t = detail::tanh_softplus(x);
+        return t + x * (T(1) - t * t) * function<fn::sigmoid>::value(x);
+    }
+};
+
+// x times the normal distribution function of x, Hendrycks & Gimpel 2016
+// 0.707… = 1 / sqrt(2), 0.398… = 1 / sqrt(2 pi)
+template <>
+struct function<fn::gelu> : detail::derivative_reads<0b01> {
+    static constexpr char const* name = "gelu";
+    template <class T>
+    CASTNET_HD static constexpr T value(T x) {
+        return T(0.5) * x * (T(1) + std::erf(x * T(0.70710678118654752)));
+    }
+    template <int I, class T>
+    CASTNET_HD static constexpr T derivative(T x, T) {
+        T const below = T(0.5) * (T(1) + std::erf(x * T(0.70710678118654752)));
+        return below + x * T(0.39894228040143268) * std::exp(T(-0.5) * x * x);
+    }
+};
+
+// gelu with its distribution function approximated by tanh, as gelu(approximate="tanh")
+// 0.797… = sqrt(2 / pi)
+template <>
+struct function<fn::gelu_tanh> : detail::derivative_reads<0b01> {
+    static constexpr char const* name = "gelu_tanh";
+    template <class T>
+    CASTNET_HD static constexpr T value(T x) {
+        return T(0.5) * x *
+               (T(1) + std::tanh(T(0.79788456080286536) * (x + T(0.044715) * x * x * x)));
+    }
+    template <int I, class T>
+    CASTNET_HD static constexpr T derivative(T x, T) {
+        T const t = std::tanh(T(0.79788456080286536) * (x + T(0.044715) * x * x * x));
+        return T(0.5) * (T(1) + t) +
+               T(0.5) * x * (T(1) - t * t) * T(0.79788456080286536) * (T(1) + T(0.134145) * x * x);
+    }
+};
+
+} // namespace castnet

@@ -1,0 +1,77 @@
+// Comparisons, which return 1 or 0 and have no gradient, and the choice between two values.
+#pragma once
+
+#include <castnet/expr/detail/derivative_reads.hpp>
+#include <castnet/expr/function.hpp>
+
+namespace castnet {
+
+template <>
+struct function<fn::less> : detail::derivative_reads<no_gradient, no_gradient> {
+    static constexpr char const* name = "less";
+    template <class T>
+    CASTNET_HD static constexpr T value(T a, T b) {
+        return T(a < b);
+    }
+};
+
+template <>
+struct function<fn::less_equal> : detail::derivative_reads<no_gradient, no_gradient> {
+    static constexpr char const* name = "less_equal";
+    template <class T>
+    CASTNET_HD static constexpr T value(T a, T b) {
+        return T(a <= b);
+    }
+};
+
+template <>
+struct function<fn::greater> : detail::derivative_reads<no_gradient, no_gradient> {
+    static constexpr char const* name = "greater";
+    template <class T>
+    CASTNET_HD static constexpr T value(T a, T b) {
+        return T(a > b);
+    }
+};
+
+template <>
+struct function<fn::greater_equal> : detail::derivative_reads<no_gradient, no_gradient> {
+    static constexpr char const* name = "greater_equal";
+    template <class T>
+    CASTNET_HD static constexpr T value(T a, T b) {
+        return T(a >= b);
+    }
+};
+
+template <>
+struct function<fn::equal> : detail::derivative_reads<no_gradient, no_gradient> {
+    static constexpr char const* name = "equal";
+    template <class T>
+    CASTNET_HD static constexpr T value(T a, T b) {
+        return T(a == b);
+    }
+};
+
+template <>
+struct function<fn::not_equal> : detail::derivative_reads<no_gradient, no_gradient> {
+    static constexpr char const* name = "not_equal";
+    template <class T>
+    CASTNET_HD static constexpr T value(T a, T b) {
+        return T(a != b);
+    }
+};
+
+// a where the condition is not 0, b where it is
+template <>
+struct function<fn::where> : detail::derivative_reads<no_gradient, 0b001, 0b001> {
+    static constexpr char const* name = "where";
+    template <class T>
+    CASTNET_HD static constexpr T value(T condition, T a, T b) {
+        return condition != T(0) ? a : b;
+    }
+    template <int I, class T>
+    CASTNET_HD static constexpr T derivative(T condition, T, T, T) {
+        return (condition != T(0)) == (I == 1) ? T(1) : T(0);
+    }
+};
+
+} // namespace castnet

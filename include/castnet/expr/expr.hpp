@@ -1,0 +1,11 @@
+// All element-wise functions.
+#pragma once
+
+#include <castnet/expr/activation.hpp>
+#include <castnet/expr/arithmetic.hpp>
+#include <castnet/expr/callables.hpp>
+#include <castnet/expr/compare.hpp>
+#include <castnet/expr/function.hpp>
+#include <castnet/expr/math.hpp>
+#include <castnet/expr/normalize.hpp>
+#include <castnet/expr/rectifier.hpp>

@@ -1,0 +1,153 @@
+// Exponentials, logarithms, powers and trigonometry as element-wise functions. Derivatives use
+// the value y where they can: then the input need not be kept for the backward pass.
+#pragma once
+
+#include <castnet/expr/detail/derivative_reads.hpp>
+#include <castnet/expr/function.hpp>
+
+#include <cmath>
+
+namespace castnet {
+
+template <>
+struct function<fn::exp> : detail::derivative_reads<0b10> {
+    static constexpr char const* name = "exp";
+    template <class T>
+    CASTNET_HD static constexpr T value(T x) {
+        return std::exp(x);
+    }
+    template <int I, class T>
+    CASTNET_HD static constexpr T derivative(T, T y) {
+        return y;
+    }
+};
+
+// exp(x) - 1, exact near 0
+template <>
+struct function<fn::expm1> : detail::derivative_reads<0b10> {
+    static constexpr char const* name = "expm1";
+    template <class T>
+    CASTNET_HD static constexpr T value(T x) {
+        return std::expm1(x);
+    }
+    template <int I, class T>
+    CASTNET_HD static constexpr T derivative(T, T y) {
+        return y + T(1);
+    }
+};
+
+// the natural logarithm
+template <>
+struct function<fn::log> : detail::derivative_reads<0b01> {
+    static constexpr char const* name = "log";
+    template <class T>
+    CASTNET_HD static constexpr T value(T x) {
+        return std::log(x);
+    }
+    template <int I, class T>
+    CASTNET_HD static constexpr T derivative(T x, T) {
+        return T(1) / x;
+    }
+};
+
+// log(1 + x), exact near 0
+template <>
+struct function<fn::log1p> : detail::derivative_reads<0b01> {
+    static constexpr char const* name = "log1p";
+    template <class T>
+    CASTNET_HD static constexpr T value(T x) {
+        return std::log1p(x);
+    }
+    template <int I, class T>
+    CASTNET_HD static constexpr T derivative(T x, T) {
+        return T(1) / (T(1) + x);
+    }
+};
+
+template <>
+struct function<fn::sqrt> : detail::derivative_reads<0b10> {
+    static constexpr char const* name = "sqrt";
+    template <class T>
+    CASTNET_HD static constexpr T value(T x) {
+        return std::sqrt(x);
+    }
+    template <int I, class T>
+    CASTNET_HD static constexpr T derivative(T, T y) {
+        return T(0.5) / y;
+    }
+};
+
+// 1 / sqrt(x)
+template <>
+struct function<fn::rsqrt> : detail::derivative_reads<0b10> {
+    static constexpr char const* name = "rsqrt";
+    template <class T>
+    CASTNET_HD static constexpr T value(T x) {
+        return T(1) / std::sqrt(x);
+    }
+    template <int I, class T>
+    CASTNET_HD static constexpr T derivative(T, T y) {
+        return T(-0.5) * y * y * y;
+    }
+};
+
+// As in PyTorch, 0 to a power of at least 0 has derivative 0 by the power, and anything to the
+// power of 0 has derivative 0 by the base.
+template <>
+struct function<fn::pow> : detail::derivative_reads<0b011, 0b101> {
+    static constexpr char const* name = "pow";
+    template <class T>
+    CASTNET_HD static constexpr T value(T base, T exponent) {
+        return std::pow(base, exponent);
+    }
+    template <int I, class T>
+    CASTNET_HD static constexpr T derivative(T base, T exponent, T y) {
+        if constexpr (I == 0) {
+            return exponent == T(0) ? T(0) : exponent * std::pow(base, exponent - T(1));
+        } else {
+            return base == T(0) && y <= T(1) ? T(0) : y * std::log(base);
+        }
+    }
+};
+
+template <>
+struct function<fn::sin> : detail::derivative_reads<0b01> {
+    static constexpr char const* name = "sin";
+    template <class T>
+    CASTNET_HD static constexpr T value(T x) {
+        return std::sin(x);
+    }
+    template <int I, class T>
+    CASTNET_HD static constexpr T derivative(T x, T) {
+        return std::cos(x);
+    }
+};
+
+template <>
+struct function<fn::cos> : detail::derivative_reads<0b01> {
+    static constexpr char const* name = "cos";
+    template <class T>
+    CASTNET_HD static constexpr T value(T x) {
+        return std::cos(x);
+    }
+    template <int I, class T>
+    CASTNET_HD static constexpr T derivative(T x, T) {
+        return -std::sin(x);
+    }
+};
+
+// the error function; 1.128… = 2 / sqrt(pi)
+template <>
+struct function<fn::erf> : detail::derivative_reads<0b01> {
+    static constexpr char const* name = "erf";
+    template <class T>
+    CASTNET_HD static constexpr T value(T x) {
+        return std::erf(x);
+    }
+    template <int I, class T>
+    CASTNET_HD static constexpr T derivative(T x, T) {
+        return T(1.1283791670955126) * std::exp(-x * x);
+    }
+};
+
+} // namespace castnet

@@ -1,0 +1,138 @@
+// Activations made of straight lines and exponential tails: the ReLU family and the "hard" forms.
+// Definitions and derivatives at the kinks are those of PyTorch. Each of them lets NaN through.
+#pragma once
+
+#include <castnet/expr/detail/derivative_reads.hpp>
+#include <castnet/expr/function.hpp>
+
+#include <cmath>
+
+namespace castnet {
+
+namespace detail {
+
+// The numbers of Klambauer et al., "Self-normalizing neural networks" (2017)
+inline constexpr double selu_scale = 1.0507009873554804934193349852946;
+inline constexpr double selu_alpha = 1.6732632423543772848170429916717;
+
+template <class T>
+CASTNET_HD constexpr T clamp(T x, T low, T high) {
+    return x < low ? low : x > high ? high : x;
+}
+
+} // namespace detail
+
+// max(x, 0)
+template <>
+struct function<fn::relu> : detail::derivative_reads<0b10> {
+    static constexpr char const* name = "relu";
+    template <class T>
+    CASTNET_HD static constexpr T value(T x) {
+        return x < T(0) ? T(0) : x;
+    }
+    template <int I, class T>
+    CASTNET_HD static constexpr T derivative(T, T y) {
+        return y > T(0) ? T(1) : T(0);
+    }
+};
+
+// min(max(x, 0), 6)
+template <>
+struct function<fn::relu6> : detail::derivative_reads<0b10> {
+    static constexpr char const* name = "relu6";
+    template <class T>
+    CASTNET_HD static constexpr T value(T x) {
+        return detail::clamp(x, T(0), T(6));
+    }
+    template <int I, class T>
+    CASTNET_HD static constexpr T derivative(T, T y) {
+        return y > T(0) && y < T(6) ? T(1) : T(0);
+    }
+};
+
+// x where positive, slope * x elsewhere; any slope
+template <>
+struct function<fn::leaky_relu> : detail::derivative_reads<0b011, no_gradient> {
+    static constexpr char const* name = "leaky_relu";
+    template <class T>
+    CASTNET_HD static constexpr T value(T x, T slope) {
+        return x > T(0) ? x : slope * x;
+    }
+    template <int I, class T>
+    CASTNET_HD static constexpr T derivative(T x, T slope, T) {
+        return x > T(0) ? T(1) : slope;
+    }
+};
+
+// x where positive, alpha * (exp(x) - 1) elsewhere; alpha must be positive
+template <>
+struct function<fn::elu> : detail::derivative_reads<0b110, no_gradient> {
+    static constexpr char const* name = "elu";
+    template <class T>
+    CASTNET_HD static constexpr T value(T x, T alpha) {
+        return x > T(0) ? x : alpha * std::expm1(x);
+    }
+    template <int I, class T>
+    CASTNET_HD static constexpr T derivative(T, T alpha, T y) {
+        return y > T(0) ? T(1) : y + alpha;
+    }
+};
+
+// scale * elu(x, alpha), with fixed scale and alpha
+template <>
+struct function<fn::selu> : detail::derivative_reads<0b10> {
+    static constexpr char const* name = "selu";
+    template <class T>
+    CASTNET_HD static constexpr T value(T x) {
+        return T(detail::selu_scale) * (x > T(0) ? x : T(detail::selu_alpha) * std::expm1(x));
+    }
+    template <int I, class T>
+    CASTNET_HD static constexpr T derivative(T, T y) {
+        return T(detail::selu_scale) * (y > T(0) ? T(1) : T(detail::selu_alpha)) +
+               (y > T(0) ? T(0) : y);
+    }
+};
+
+// min(max(x + 3, 0), 6) / 6
+template <>
+struct function<fn::hard_sigmoid> : detail::derivative_reads<0b10> {
+    static constexpr char const* name = "hard_sigmoid";
+    template <class T>
+    CASTNET_HD static constexpr T value(T x) {
+        return detail::clamp(x + T(3), T(0), T(6)) / T(6);
+    }
+    template <int I, class T>
+    CASTNET_HD static constexpr T derivative(T, T y) {
+        return y > T(0) && y < T(1) ? T(1) / T(6) : T(0);
+    }
+};
+
+// min(max(x, -1), 1)
+template <>
+struct function<fn::hard_tanh> : detail::derivative_reads<0b10> {
+    static constexpr char const* name = "hard_tanh";
+    template <class T>
+    CASTNET_HD static constexpr T value(T x) {
+        return detail::clamp(x, T(-1), T(1));
+    }
+    template <int I, class T>
+    CASTNET_HD static constexpr T derivative(T, T y) {
+        return y > T(-1) && y < T(1) ? T(1) : T(0);
+    }
+};
+
+// x * hard_sigmoid(x)
+template <>
+struct function<fn::hard_silu> : detail::derivative_reads<0b01> {
+    static constexpr char const* name = "hard_silu";
+    template <class T>
+    CASTNET_HD static constexpr T value(T x) {
+        return x * function<fn::hard_sigmoid>::value(x);
+    }
+    template <int I, class T>
+    CASTNET_HD static constexpr T derivative(T x, T) {
+        return x <= T(-3) ? T(0) : x >= T(3) ? T(1) : x / T(3) + T(0.5);
+    }
+};
+
+} // namespace castnet

@@ -1,0 +1,211 @@
+// Every element-wise function: known values, derivatives against finite differences, and behaviour
+// at the ends of the number range. One body for all functions.
+#include <castnet/core/philox.hpp>
+#include <castnet/expr/expr.hpp>
+
+#include <cmath>
+#include <cstdint>
+#include <doctest/doctest.h>
+#include <limits>
+#include <string>
+#include <utility>
+
+using namespace castnet;
+
+namespace {
+
+constexpr int function_count = static_cast<int>(fn::count);
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+
+// Calls visit.template operator()<F>() for every function.
+template <class Visit>
+void for_every_function(Visit visit) {
+    [&]<int... F>(std::integer_sequence<int, F...>) {
+        (visit.template operator()<static_cast<fn>(F)>(), ...);
+    }(std::make_integer_sequence<int, function_count>{});
+}
+
+template <fn F, int... I>
+double value(double const* x, std::integer_sequence<int, I...>) {
+    return function<F>::value(x[I]...);
+}
+
+template <fn F, int By, int... I>
+double derivative(double const* x, double y, std::integer_sequence<int, I...>) {
+    return function<F>::template derivative<By>(x[I]..., y);
+}
+
+// On both sides of every kink (-3, -1, 0, 1, 3, 6), never on one.
+constexpr double points[] = {-7.3, -4.2, -2.6, -1.3, -0.6, -0.2, 0.3, 0.9, 1.7, 2.6, 3.4, 6.5};
+
+double input(fn f, int index, std::uint32_t random) {
+    double const x = points[random % 12];
+    bool const positive = f == fn::log || f == fn::log1p || f == fn::sqrt || f == fn::rsqrt ||
+                          (f == fn::pow && index == 0) || (f == fn::elu && index == 1);
+    bool const truth = f == fn::where && index == 0;
+    return positive ? std::fabs(x) : truth ? (x > 0 ? 1.0 : 0.0) : x;
+}
+
+template <fn F, int By>
+void check_derivative() {
+    using f = function<F>;
+    constexpr std::make_integer_sequence<int, f::arity> inputs;
+    if constexpr (f::reads[By] != no_gradient) {
+        for (std::uint32_t sample = 0; sample < 300; ++sample) {
+            double x[f::arity], seen[f::arity];
+            for (int i = 0; i < f::arity; ++i) {
+                philox_block const random = philox({sample, static_cast<std::uint32_t>(i), 0, 0},
+                                                   key_of(static_cast<std::uint64_t>(F)));
+                x[i] = input(F, i, random.x0);
+                seen[i] = (f::reads[By] >> i & 1U) != 0 ? x[i] : not_a_number;
+            }
+            double const y = value<F>(x, inputs);
+            double const found = derivative<F, By>(
+                seen, (f::reads[By] >> f::arity & 1U) != 0 ? y : not_a_number, inputs);
+
+            double const at = x[By];
+            double const step = 1e-5 * std::fabs(at);
+            x[By] = at + step;
+            double const above = value<F>(x, inputs);
+            x[By] = at - step;
+            double const below = value<F>(x, inputs);
+            double const expected = (above - below) / (2 * step);
+            double const size = std::fmax(1.0, std::fmax(std::fabs(y), std::fabs(expected)));
+            INFO(f::name << ", input " << By << " at " << at << ": " << found << " instead of "
+                         << expected);
+            CHECK(std::fabs(found - expected) <= 2e-8 * size);
+        }
+    }
+}
+
+} // namespace
+
+TEST_CASE("derivatives agree with finite differences and read only what they say") {
+    for_every_function([]<fn F>() {
+        [&]<int... By>(std::integer_sequence<int, By...>) {
+            (check_derivative<F, By>(), ...);
+        }(std::make_integer_sequence<int, function<F>::arity>{});
+    });
+}
+
+TEST_CASE("every function has its own name") {
+    std::string names[function_count];
+    int count = 0;
+    for_every_function([&]<fn F>() {
+        std::string const name = function<F>::name;
+        CHECK_FALSE(name.empty());
+        for (int i = 0; i < count; ++i) {
+            CHECK(names[i] != name);
+        }
+        names[count++] = name;
+    });
+}
+
+TEST_CASE("functions of one number neither overflow nor lose NaN") {
+    for_every_function([]<fn F>() {
+        using f = function<F>;
+        constexpr bool activation = F >= fn::relu && F <= fn::hard_silu;
+        if constexpr (activation && f::arity == 1) {
+            INFO(f::name);
+            CHECK(std::isnan(f::value(std::numeric_limits<float>::quiet_NaN())));
+            for (float const x : {-1e4F, -100.0F, -20.0F, 0.0F, 20.0F, 100.0F, 1e4F}) {
+                float const y = f::value(x);
+                CHECK(std::fabs(y) <= 1.06F * std::fmax(1.0F, std::fabs(x)));
+                CHECK(std::fabs(f::template derivative<0>(x, y)) <= 1.8F);
+            }
+        }
+    });
+}
+
+TEST_CASE("known values") {
+    struct {
+        char const* name;
+        double found, expected;
+    } const table[] = {
+        {"add", function<fn::add>::value(2.0, 3.0), 5},
+        {"lerp", castnet::lerp(2.0, 6.0, 0.25), 3},
+        {"multiply_add", multiply_add(2.0, 3.0, 4.0), 10},
+        {"abs", castnet::abs(-2.5), 2.5},
+        {"sign", sign(-2.5) + sign(0.0), -1},
+        {"square", square(-3.0), 9},
+        {"minimum", minimum(2.0, -1.0), -1},
+        {"maximum", maximum(2.0, -1.0), 2},
+        {"less", less(1.0, 2.0) + less(2.0, 2.0) + less(3.0, 2.0), 1},
+        {"less_equal", less_equal(1.0, 2.0) + less_equal(2.0, 2.0) + less_equal(3.0, 2.0), 2},
+        {"greater", greater(1.0, 2.0) + greater(2.0, 2.0) + greater(3.0, 2.0), 1},
+        {"greater_equal", greater_equal(2.0, 2.0) + greater_equal(1.0, 2.0), 1},
+        {"equal", equal(2.0, 2.0) + equal(not_a_number, not_a_number), 1},
+        {"not_equal", not_equal(2.0, 2.0) + not_equal(not_a_number, not_a_number), 1},
+        {"where", where(1.0, 2.0, 3.0) + 10 * where(0.0, 2.0, 3.0), 32},
+        {"exp", castnet::exp(1.0), 2.718281828459045},
+        {"expm1", castnet::expm1(1e-10), 1.00000000005e-10},
+        {"log", castnet::log(10.0), 2.302585092994046},
+        {"log1p", castnet::log1p(1e-10), 9.9999999995e-11},
+        {"sqrt", castnet::sqrt(2.0), 1.4142135623730951},
+        {"rsqrt", castnet::rsqrt(4.0), 0.5},
+        {"pow", castnet::pow(2.0, 10.0), 1024},
+        {"sin", castnet::sin(1.0), 0.8414709848078965},
+        {"cos", castnet::cos(1.0), 0.5403023058681398},
+        {"erf", castnet::erf(1.0), 0.8427007929497149},
+        {"relu", relu(-2.0) + relu(3.0), 3},
+        {"relu6", relu6(7.0) + relu6(-1.0) + relu6(2.0), 8},
+        {"leaky_relu", function<fn::leaky_relu>::value(-2.0, 0.1), -0.2},
+        {"elu", function<fn::elu>::value(-1.0, 2.0), -1.2642411176571153},
+        {"selu", selu(1.0), 1.0507009873554805},
+        {"selu", selu(-1.0), -1.1113307378125625},
+        {"gelu", gelu(1.0), 0.8413447460685429},
+        {"gelu_tanh", gelu_tanh(1.0), 0.8411919906082768},
+        {"sigmoid", sigmoid(1.0), 0.7310585786300049},
+        {"log_sigmoid", log_sigmoid(-1.0), -1.3132616875182228},
+        {"log_sigmoid", log_sigmoid(-1e4), -1e4},
+        {"tanh", castnet::tanh(0.5), 0.46211715726000975},
+        {"softplus", softplus(1.0), 1.3132616875182228},
+        {"softplus", softplus(1e4), 1e4},
+        {"softsign", softsign(-3.0), -0.75},
+        {"silu", silu(1.0), 0.7310585786300049},
+        {"mish", mish(1.0), 0.8650983882673103},
+        {"mish", mish(-1.0), -0.30340146137410895},
+        {"hard_sigmoid", hard_sigmoid(1.5) + hard_sigmoid(-4.0) + hard_sigmoid(4.0), 1.75},
+        {"hard_tanh", hard_tanh(-2.0) + hard_tanh(0.5) + hard_tanh(2.0), 0.5},
+        {"hard_silu", hard_silu(1.0) + hard_silu(-4.0) + hard_silu(4.0), 4 + 2 / 3.0},
+        {"normalize", function<fn::normalize>::value(5.0, 3.0, 0.5, 4.0, 1.0), 5},
+        {"normalize_gradient",
+         function<fn::normalize_gradient>::value(1.0, 5.0, 3.0, 0.5, 4.0, 2.0, 3.0, 0.1), 1},
+    };
+    for (auto const& row : table) {
+        INFO(row.name);
+        CHECK(row.found == doctest::Approx(row.expected).epsilon(1e-14));
+    }
+}
+
+TEST_CASE("derivatives where finite differences cannot reach") {
+    // One-sided or averaged at kinks, as PyTorch does
+    CHECK(function<fn::absolute>::derivative<0>(0.0, 0.0) == 0);
+    CHECK(function<fn::relu>::derivative<0>(0.0, 0.0) == 0);
+    CHECK(function<fn::relu6>::derivative<0>(6.0, 6.0) == 0);
+    CHECK(function<fn::leaky_relu>::derivative<0>(0.0, 0.1, 0.0) == 0.1);
+    CHECK(function<fn::leaky_relu>::derivative<0>(-1.0, -0.5, 0.5) == -0.5);
+    CHECK(function<fn::elu>::derivative<0>(0.0, 1.5, 0.0) == 1.5);
+    CHECK(function<fn::maximum>::derivative<0>(1.0, 1.0, 1.0) == 0.5);
+    CHECK(function<fn::minimum>::derivative<1>(1.0, 1.0, 1.0) == 0.5);
+    // Powers of zero
+    CHECK(function<fn::pow>::derivative<0>(0.0, 0.0, 1.0) == 0);
+    CHECK(function<fn::pow>::derivative<0>(0.0, 2.0, 0.0) == 0);
+    CHECK(function<fn::pow>::derivative<1>(0.0, 2.0, 0.0) == 0);
+    CHECK(function<fn::pow>::derivative<1>(0.0, 0.0, 1.0) == 0);
+}
+
+TEST_CASE("arithmetic, comparisons and the ReLU family are constant expressions") {
+    static_assert(relu(-1.0F) == 0.0F);
+    static_assert(relu6(9.0F) == 6.0F);
+    static_assert(hard_sigmoid(0.0) == 0.5);
+    static_assert(where(less(1, 2), 3, 4) == 3);
+    static_assert(function<fn::divide>::derivative<1>(6.0, 2.0, 3.0) == -1.5);
+}
+
+TEST_CASE("mixed numbers meet in their common type, integers in double where they must") {
+    static_assert(std::is_same_v<decltype(minimum(1, 2.5F)), float>);
+    static_assert(std::is_same_v<decltype(maximum(1, 2)), int>);
+    CHECK(minimum(1, 2.5) == 1.0);
+    CHECK(castnet::exp(1) == castnet::exp(1.0));
+}
