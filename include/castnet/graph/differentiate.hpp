@@ -13,7 +13,7 @@ class differentiation {
 public:
     constexpr explicit differentiation(graph& g)
         : g_{g}, forward_{static_cast<int>(g.nodes.size())}, gradient_(g.nodes.size(), -1),
-          wanted_(g.nodes.size(), false) {
+          wanted_(g.nodes.size(), 0) {
         for (int i = 0; i < forward_; ++i) {
             wanted_[index(i)] = wants(i);
         }
@@ -200,7 +200,7 @@ private:
     graph& g_;
     int forward_;
     std::vector<int> gradient_;
-    std::vector<bool> wanted_;
+    std::vector<char> wanted_;
 };
 
 } // namespace castnet

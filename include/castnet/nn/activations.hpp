@@ -1,0 +1,46 @@
+// Activations with a parameter, and those over a whole axis. All others are element-wise functions
+// (expr/): relu, gelu, tanh, … stand in a network as they are.
+#pragma once
+
+#include <castnet/graph/reduce.hpp>
+#include <castnet/nn/scope.hpp>
+
+namespace castnet {
+
+// x for x > 0, else slope * x (PyTorch's LeakyReLU and its default slope).
+struct leaky_relu_layer {
+    float negative_slope = 0.01F;
+    constexpr leaky_relu_layer slope(float value) const { return {value}; }
+    constexpr auto operator()(auto x) const {
+        return elementwise<fn::leaky_relu>{}(x, negative_slope);
+    }
+};
+inline constexpr leaky_relu_layer leaky_relu{};
+
+// x for x > 0, else alpha * (exp(x) - 1), alpha > 0 (Clevert et al. 2016).
+struct elu_layer {
+    float scale = 1;
+    constexpr elu_layer alpha(float value) const { return {value}; }
+    constexpr auto operator()(auto x) const { return elementwise<fn::elu>{}(x, scale); }
+};
+inline constexpr elu_layer elu{};
+
+// log(softmax(x)) over the channels of an image or the last axis of anything else.
+struct log_softmax_layer {
+    template <Shape S>
+    constexpr symbol<S> operator()(symbol<S> x) const {
+        return x - log_sum_exp(x);
+    }
+};
+inline constexpr log_softmax_layer log_softmax{};
+
+// exp(x) / sum(exp(x)) over the same axis.
+struct softmax_layer {
+    template <Shape S>
+    constexpr symbol<S> operator()(symbol<S> x) const {
+        return exp(log_softmax(x));
+    }
+};
+inline constexpr softmax_layer softmax{};
+
+} // namespace castnet

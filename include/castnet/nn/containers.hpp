@@ -1,0 +1,126 @@
+// Layers made of layers. Layers are values: block<conv2d<64, 3>, relu> is a layer like any other.
+#pragma once
+
+#include <castnet/core/fixed_string.hpp>
+#include <castnet/nn/scope.hpp>
+
+namespace castnet {
+
+// Applies one layer at its position; its name in a compiler's output says which one failed.
+template <size_t Position, auto Layer, Shape Input>
+constexpr auto at_layer(symbol<Input> x) {
+    scope_guard const scope{*x.g, static_cast<int>(Position)};
+    return Layer(x);
+}
+
+namespace detail {
+
+template <size_t Position, auto First, auto... Rest, Symbol X>
+constexpr auto chain(X x) {
+    auto const y = at_layer<Position, First>(x);
+    if constexpr (sizeof...(Rest) == 0) {
+        return y;
+    } else {
+        return chain<Position + 1, Rest...>(y);
+    }
+}
+
+} // namespace detail
+
+// One layer after the other. Parameters are named by position: "0.weight", "2.0.bias".
+template <auto... Layers>
+struct block_layer {
+    constexpr auto operator()(Symbol auto x) const {
+        if constexpr (sizeof...(Layers) == 0) {
+            return x;
+        } else {
+            scope_guard const scope{*x.g, layer_kind{"block"}};
+            return detail::chain<0, Layers...>(x);
+        }
+    }
+};
+template <auto... Layers>
+inline constexpr block_layer<Layers...> block{};
+
+// x + block(x): He et al. 2016, without the last activation.
+template <auto... Layers>
+struct residual_layer {
+    constexpr auto operator()(Symbol auto x) const { return x + block<Layers...>(x); }
+};
+template <auto... Layers>
+inline constexpr residual_layer<Layers...> residual{};
+
+// shortcut(x) + block(x), where the block changes the shape.
+template <auto Shortcut, auto... Layers>
+struct projected_residual_layer {
+    constexpr auto operator()(Symbol auto x) const {
+        scope_guard const scope{*x.g, layer_kind{"residual"}};
+        auto const by = [&] {
+            scope_guard const shortcut{*x.g, "shortcut"};
+            return Shortcut(x);
+        }();
+        return by + detail::chain<0, Layers...>(x);
+    }
+};
+template <auto Shortcut, auto... Layers>
+inline constexpr projected_residual_layer<Shortcut, Layers...> projected_residual{};
+
+// Gives a layer a name of its own: named<"stem", conv2d<64, 7>> has "stem.weight".
+template <fixed_string Name, auto Layer>
+struct named_layer {
+    constexpr auto operator()(Symbol auto... x) const {
+        scope_guard const scope{*detail::graph_of(x...), Name.view()};
+        return Layer(x...);
+    }
+};
+template <fixed_string Name, auto Layer>
+inline constexpr named_layer<Name, Layer> named{};
+
+// A layer that may be applied several times with the same parameters, "encoder.weight" wherever it
+// stands: the name is the identity.
+template <fixed_string Name, auto Layer>
+struct shared_layer {
+    constexpr auto operator()(Symbol auto... x) const {
+        graph& g = *detail::graph_of(x...);
+        name_text const outer = g.path.prefix;
+        g.path.prefix = {};
+        bool known = false;
+        for (name_text const& name : g.path.shared) {
+            known = known || name.view() == Name.view();
+        }
+        if (!known) {
+            name_text name;
+            name.append(Name.view());
+            g.path.shared.push_back(name);
+        }
+        g.path.sharing += known;
+        auto const y = named<Name, Layer>(x...);
+        g.path.sharing -= known;
+        g.path.prefix = outer;
+        return y;
+    }
+};
+template <fixed_string Name, auto Layer>
+inline constexpr shared_layer<Name, Layer> shared{};
+
+// Parameters keep their values; batch_norm uses its running statistics. There is no gradient, no
+// optimizer state and no saved activation for what is frozen.
+template <auto... Layers>
+struct frozen_layer {
+    constexpr auto operator()(Symbol auto x) const {
+        x.g->path.frozen += 1;
+        auto const y = [&] {
+            if constexpr (sizeof...(Layers) == 1) {
+                return (Layers(x), ...);
+            } else {
+                return block<Layers...>(x);
+            }
+        }();
+        x.g->path.frozen -= 1;
+        return y;
+    }
+};
+template <auto... Layers>
+inline constexpr frozen_layer<Layers...> frozen{};
+
+} // namespace castnet

@@ -1,0 +1,69 @@
+// conv2d<Filters, Kernel, conv{…}>: cross-correlation over an image plus bias (Keras' and PyTorch's
+// Conv2d). (channels, height, width) becomes (filters, height', width').
+//
+// Parameters: weight (filters, channels / groups, kernel height, kernel width), Glorot uniform;
+// bias (filters), zeros.
+#pragma once
+
+#include <castnet/nn/weighted.hpp>
+#include <castnet/nn/window.hpp>
+
+namespace castnet {
+
+struct conv {
+    size2 stride = 1;
+    padding2 padding = valid;
+    size_t dilation = 1;
+    size_t groups = 1; // channels and filters are split into this many independent parts
+};
+
+template <size_t Channels, size_t Filters, size_t Groups>
+inline constexpr bool groups_divide = Channels % Groups == 0 && Filters % Groups == 0;
+
+template <size_t Filters, size2 Kernel, conv Options>
+struct conv2d_layer : weighted<conv2d_layer<Filters, Kernel, Options>> {
+    template <Shape S>
+    constexpr auto operator()(symbol<S> x) const {
+        static_assert(is_image<S>, "castnet: conv2d needs an image (channels, height, width); see "
+                                   "is_image<input shape>");
+        if constexpr (is_image<S>) {
+            return over_image(x);
+        } else {
+            return symbol<shape<Filters, 1, 1>>{x.g, x.id};
+        }
+    }
+
+private:
+    template <size_t C, size_t H, size_t W>
+    constexpr auto over_image(symbol<shape<C, H, W>> x) const {
+        static_assert(groups_divide<C, Filters, Options.groups>,
+                      "castnet: conv2d: channels and filters must be multiples of groups; see "
+                      "groups_divide<channels, filters, groups>");
+        constexpr window w = make_window(int(C), int(H), int(W), int(Filters), Kernel,
+                                         Options.stride, Options.padding, Options.dilation,
+                                         Options.groups);
+        constexpr bool fits = w.out_height > 0 && w.out_width > 0;
+        static_assert(fits || kernel_within<kernel<Kernel.h, Kernel.w>, shape<C, H, W>>,
+                      "castnet: conv2d: the kernel is larger than its input; see "
+                      "kernel_within<kernel<height, width>, input shape>");
+        using result = shape<Filters, fits ? size_t(w.out_height) : 1,
+                             fits ? size_t(w.out_width) : 1>;
+        graph& g = *x.g;
+        scope_guard const scope{g, layer_kind{"conv2d"}};
+        auto const weight =
+            new_parameter<shape<Filters, C / Options.groups, Kernel.h, Kernel.w>>(
+                g, "weight",
+                {role::conv_weight, this->weight_start, this->cost, int(Options.groups)});
+        auto y = convolve<result>(x, weight, w);
+        if (this->has_bias) {
+            y = y + along_channels(
+                        new_parameter<shape<Filters>>(g, "bias", {role::vector, this->bias_start}));
+        }
+        return y;
+    }
+};
+
+template <size_t Filters, size2 Kernel, conv Options = conv{}>
+inline constexpr conv2d_layer<Filters, Kernel, Options> conv2d{};
+
+} // namespace castnet

@@ -1,0 +1,41 @@
+// dense<Units>: x * weight^T + bias over the last axis (Keras' Dense, PyTorch's Linear).
+//
+// (features) becomes (units), (time, features) becomes (time, units).
+// Parameters: weight (units, features), Glorot uniform; bias (units), zeros.
+#pragma once
+
+#include <castnet/nn/weighted.hpp>
+
+namespace castnet {
+
+template <class Input>
+inline constexpr bool dense_takes = Input::rank == 1 || Input::rank == 2;
+
+template <size_t Units>
+struct dense_layer : weighted<dense_layer<Units>> {
+    template <Shape S>
+    constexpr auto operator()(symbol<S> x) const {
+        static_assert(dense_takes<S>,
+                      "castnet: dense needs a vector (features) or a sequence (time, features); put "
+                      "cn::flatten before it; see dense_takes<input shape>");
+        if constexpr (dense_takes<S>) {
+            constexpr size_t features = S::extent[S::rank - 1];
+            graph& g = *x.g;
+            scope_guard const scope{g, layer_kind{"dense"}};
+            auto const weight = new_parameter<shape<Units, features>>(
+                g, "weight", {role::dense_weight, this->weight_start, this->cost});
+            auto y = matmul(x, weight);
+            if (this->has_bias) {
+                y = y + new_parameter<shape<Units>>(g, "bias", {role::vector, this->bias_start});
+            }
+            return y;
+        } else {
+            return symbol<shape<Units>>{x.g, x.id};
+        }
+    }
+};
+
+template <size_t Units>
+inline constexpr dense_layer<Units> dense{};
+
+} // namespace castnet

@@ -1,0 +1,26 @@
+// Dropout (Srivastava et al. 2014), inverted as in Keras and PyTorch.
+#pragma once
+
+#include <castnet/nn/scope.hpp>
+
+namespace castnet {
+
+template <float Rate>
+struct dropout_layer {
+    static_assert(Rate >= 0 && Rate < 1, "castnet: dropout: the rate must be in [0, 1)");
+
+    template <Shape S>
+    constexpr symbol<S> operator()(symbol<S> x) const {
+        if (Rate == 0 || !x.g->training) {
+            return x;
+        }
+        return x * bernoulli<S>(*x.g, 1.0 - double{Rate});
+    }
+};
+
+// In training every element is set to 0 with probability Rate and otherwise divided by 1 - Rate;
+// in evaluation nothing happens.
+template <float Rate>
+inline constexpr dropout_layer<Rate> dropout{};
+
+} // namespace castnet

@@ -1,0 +1,32 @@
+// Initialisers, with the definitions of Keras and PyTorch. Use: cn::dense<64>.init(cn::he_normal).
+#pragma once
+
+#include <castnet/graph/parameter.hpp>
+
+namespace castnet {
+
+inline constexpr initializer zeros{initial::zeros, 0};
+inline constexpr initializer ones{initial::ones, 1};
+inline constexpr initializer glorot_uniform{initial::glorot_uniform};
+inline constexpr initializer glorot_normal{initial::glorot_normal};
+inline constexpr initializer he_uniform{initial::he_uniform};
+inline constexpr initializer he_normal{initial::he_normal};
+inline constexpr initializer lecun_uniform{initial::lecun_uniform};
+inline constexpr initializer lecun_normal{initial::lecun_normal};
+inline constexpr initializer torch_linear{initial::torch_linear};
+
+constexpr initializer constant_value(float value) {
+    return {initial::constant, value};
+}
+// Uniform in [-limit, limit).
+constexpr initializer random_uniform(float limit) {
+    return {initial::uniform, limit};
+}
+constexpr initializer random_normal(float standard_deviation) {
+    return {initial::normal, standard_deviation};
+}
+constexpr initializer orthogonal(float gain = 1) {
+    return {initial::orthogonal, gain};
+}
+
+} // namespace castnet

@@ -1,0 +1,90 @@
+// Losses: expressions that give one number per sample. Their gradients are derived like any other.
+//
+// A loss is called with the symbols of a prediction and its target. The target has the shape of the
+// prediction, or, where `labels` is true, is a class number. What a step minimises is
+//     sum over samples of weight * loss  /  sum of weights,
+// the mean where nothing is weighted.
+#pragma once
+
+#include <castnet/graph/reduce.hpp>
+#include <castnet/graph/linear.hpp>
+
+namespace castnet {
+
+// Cross-entropy of softmax(logits) and class numbers, as PyTorch's CrossEntropyLoss; with label
+// smoothing the target is 1 - s + s/classes for the class and s/classes for all others.
+template <float Smoothing>
+struct cross_entropy_loss {
+    static constexpr bool labels = true;
+    template <size_t Classes>
+    constexpr auto operator()(symbol<shape<Classes>> logits, symbol<shape<>> label) const {
+        auto const hit = equal(channel_index<shape<Classes>>(*logits.g), label);
+        constexpr double rest = double{Smoothing} / double(Classes);
+        if constexpr (Smoothing == 0) {
+            return log_sum_exp(logits) - sum(hit * logits);
+        } else {
+            return log_sum_exp(logits) - sum((hit * (1.0 - double{Smoothing}) + rest) * logits);
+        }
+    }
+};
+inline constexpr cross_entropy_loss<0.0F> cross_entropy{};
+template <float Smoothing>
+inline constexpr cross_entropy_loss<Smoothing> smoothed_cross_entropy{};
+
+// The same with one-hot or probability targets that sum to 1 (Keras' categorical_crossentropy).
+struct categorical_cross_entropy_loss {
+    static constexpr bool labels = false;
+    template <size_t Classes>
+    constexpr auto operator()(symbol<shape<Classes>> logits, symbol<shape<Classes>> target) const {
+        return log_sum_exp(logits) * sum(target) - sum(target * logits);
+    }
+};
+inline constexpr categorical_cross_entropy_loss categorical_cross_entropy{};
+
+// Binary cross-entropy from logits, the mean over the sample's elements
+// (PyTorch's BCEWithLogitsLoss).
+struct binary_cross_entropy_loss {
+    static constexpr bool labels = false;
+    template <Shape S>
+    constexpr auto operator()(symbol<S> logit, symbol<S> target) const {
+        return mean(softplus(logit) - logit * target);
+    }
+};
+inline constexpr binary_cross_entropy_loss binary_cross_entropy{};
+
+// Mean squared error over the sample's elements.
+struct mse_loss {
+    static constexpr bool labels = false;
+    template <Shape S>
+    constexpr auto operator()(symbol<S> prediction, symbol<S> target) const {
+        return mean(square(prediction - target));
+    }
+};
+inline constexpr mse_loss mse{};
+
+// Mean absolute error over the sample's elements.
+struct mae_loss {
+    static constexpr bool labels = false;
+    template <Shape S>
+    constexpr auto operator()(symbol<S> prediction, symbol<S> target) const {
+        return mean(abs(prediction - target));
+    }
+};
+inline constexpr mae_loss mae{};
+
+// Quadratic up to an error of Delta, linear beyond (Huber 1964; PyTorch's HuberLoss).
+template <float Delta>
+struct huber_loss {
+    static constexpr bool labels = false;
+    template <Shape S>
+    constexpr auto operator()(symbol<S> prediction, symbol<S> target) const {
+        constexpr double delta = double{Delta};
+        auto const error = abs(prediction - target);
+        auto const inside = minimum(error, delta);
+        return mean(inside * (error - inside * 0.5));
+    }
+};
+template <float Delta = 1.0F>
+inline constexpr huber_loss<Delta> huber{};
+
+} // namespace castnet

@@ -1,0 +1,124 @@
+// Whole networks as types: sequential<input<…>, layers…> and network<function, input<…>…>.
+//
+// A network has
+//   inputs                       type_list of the shapes of one sample of each input
+//   trace(graph&)                adds its nodes; returns its outputs
+//   parameter_count              of trainable and frozen parameters and running statistics
+// and is itself callable on symbols, so that a network serves as a layer of another.
+#pragma once
+
+#include <castnet/nn/containers.hpp>
+
+namespace castnet {
+
+template <class... T>
+struct type_list {
+    static constexpr size_t size = sizeof...(T);
+};
+
+template <size_t... D>
+struct input_layer {
+    using shape_type = shape<D...>;
+};
+// The shape of one sample; for images channels, height, width.
+template <size_t... D>
+inline constexpr input_layer<D...> input{};
+
+// Several outputs of a network, or one.
+template <Shape... S>
+struct output_list {
+    int ids[sizeof...(S)];
+    using shapes = type_list<S...>;
+};
+template <Shape... S>
+constexpr output_list<S...> outputs(symbol<S>... x) {
+    return {{x.id...}};
+}
+
+namespace detail {
+
+template <Shape S>
+constexpr symbol<S> new_input(graph& g) {
+    node n = graph::shaped<S>(op::input, true);
+    n.attribute = g.inputs++;
+    return emit<S>(g, n);
+}
+
+template <Shape S>
+constexpr output_list<S> as_outputs(symbol<S> x) {
+    return {{x.id}};
+}
+template <Shape... S>
+constexpr output_list<S...> as_outputs(output_list<S...> list) {
+    return list;
+}
+
+template <class Network>
+constexpr int count_parameters(bool statistics, bool frozen) {
+    graph g{true};
+    Network::trace(g);
+    int count = 0;
+    for (parameter const& p : g.parameters) {
+        bool const chosen = p.trainable || (p.kind == role::statistic ? statistics : frozen);
+        count += chosen ? p.count() : 0;
+    }
+    return count;
+}
+
+} // namespace detail
+
+template <class Expected, class Given>
+inline constexpr bool same_input = std::is_same_v<Expected, Given>;
+
+// A chain of layers behind one input. Parameters are named as in PyTorch's Sequential: "0.weight"
+// belongs to the first layer behind the input.
+template <auto Input, auto... Layers>
+struct sequential {
+    using input_shape = typename std::remove_const_t<decltype(Input)>::shape_type;
+    using inputs = type_list<input_shape>;
+
+    static constexpr auto trace(graph& g) {
+        return detail::as_outputs(detail::chain<0, Layers...>(detail::new_input<input_shape>(g)));
+    }
+
+    template <Shape S>
+    constexpr auto operator()(symbol<S> x) const {
+        static_assert(same_input<input_shape, S>,
+                      "castnet: a network used as a layer gets an input of another shape than its "
+                      "own; see same_input<expected, given>");
+        return block<Layers...>(x);
+    }
+
+    static constexpr size_t parameter_count =
+        size_t(detail::count_parameters<sequential>(false, true));
+};
+
+// Any graph: a function of symbols, one for each input. F is an object of a class whose operator()
+// takes symbols and returns one, or outputs(a, b, …) for several.
+template <auto F, auto... Inputs>
+struct network {
+    using inputs = type_list<typename std::remove_const_t<decltype(Inputs)>::shape_type...>;
+
+    static constexpr auto trace(graph& g) {
+        return call(g, inputs{}, std::make_index_sequence<inputs::size>{});
+    }
+    constexpr auto operator()(Symbol auto... x) const { return F(x...); }
+
+    static constexpr size_t parameter_count =
+        size_t(detail::count_parameters<network>(false, true));
+
+private:
+    template <Shape... S, size_t... I>
+    static constexpr auto call(graph& g, type_list<S...>, std::index_sequence<I...>) {
+        int const ids[] = {detail::new_input<S>(g).id...}; // braces: in the order of the list
+        return detail::as_outputs(F(symbol<S>{&g, ids[I]}...));
+    }
+};
+
+template <class T>
+concept Network = requires(graph& g) {
+    typename T::inputs;
+    T::trace(g);
+};
+
+} // namespace castnet

@@ -1,0 +1,87 @@
+// Pooling and up-sampling of images, channel by channel.
+#pragma once
+
+#include <castnet/graph/reduce.hpp>
+#include <castnet/nn/scope.hpp>
+#include <castnet/nn/window.hpp>
+
+namespace castnet {
+
+// stride 0 stands for the kernel's own size. count_padding: the average divides by the whole window
+// (PyTorch's count_include_pad) and not by the pixels of the image in it (Keras).
+struct pooling {
+    size2 stride = 0;
+    padding2 padding = valid;
+    bool count_padding = false;
+};
+
+template <op Kind, size2 Kernel, pooling Options>
+struct pool2d_layer {
+    template <Shape S>
+    constexpr auto operator()(symbol<S> x) const {
+        static_assert(is_image<S>, "castnet: pooling needs an image (channels, height, width); see "
+                                   "is_image<input shape>");
+        if constexpr (is_image<S>) {
+            return over_image(x);
+        } else {
+            return x;
+        }
+    }
+
+private:
+    template <size_t C, size_t H, size_t W>
+    constexpr auto over_image(symbol<shape<C, H, W>> x) const {
+        constexpr size2 stride = {Options.stride.h ? Options.stride.h : Kernel.h,
+                                  Options.stride.w ? Options.stride.w : Kernel.w};
+        constexpr window w = make_window(int(C), int(H), int(W), int(C), Kernel, stride,
+                                         Options.padding, 1, 1);
+        constexpr bool fits = w.out_height > 0 && w.out_width > 0;
+        static_assert(fits || kernel_within<kernel<Kernel.h, Kernel.w>, shape<C, H, W>>,
+                      "castnet: pooling: the kernel is larger than its input; see "
+                      "kernel_within<kernel<height, width>, input shape>");
+        using result = shape<C, fits ? size_t(w.out_height) : 1, fits ? size_t(w.out_width) : 1>;
+        window counted = w;
+        counted.count_padding = Options.count_padding;
+        return pool<result>(Kind, x, counted);
+    }
+};
+
+// The largest pixel of each window; padding never wins. The first of equals gets the gradient.
+template <size2 Kernel, pooling Options = pooling{}>
+inline constexpr pool2d_layer<op::max_pool, Kernel, Options> max_pool2d{};
+
+template <size2 Kernel, pooling Options = pooling{}>
+inline constexpr pool2d_layer<op::avg_pool, Kernel, Options> avg_pool2d{};
+
+// (channels, height, width) becomes (channels).
+struct global_avg_pool2d_layer {
+    template <size_t C, size_t H, size_t W>
+    constexpr auto operator()(symbol<shape<C, H, W>> x) const {
+        return mean_pixels(x);
+    }
+};
+inline constexpr global_avg_pool2d_layer global_avg_pool2d{};
+
+struct global_max_pool2d_layer {
+    template <size_t C, size_t H, size_t W>
+    constexpr auto operator()(symbol<shape<C, H, W>> x) const {
+        return max_pixels(x);
+    }
+};
+inline constexpr global_max_pool2d_layer global_max_pool2d{};
+
+// Every pixel becomes a block of Factor x Factor equal pixels (nearest neighbour).
+template <size_t Factor>
+struct upsample2d_layer {
+    template <size_t C, size_t H, size_t W>
+    constexpr auto operator()(symbol<shape<C, H, W>> x) const {
+        constexpr int f = static_cast<int>(Factor);
+        window const w{int(C), int(H), int(W), int(C), int(H) * f, int(W) * f, f, f, f, f,
+                       0,      0,      0,      0};
+        return pool<shape<C, H * Factor, W * Factor>>(op::upsample, x, w);
+    }
+};
+template <size_t Factor>
+inline constexpr upsample2d_layer<Factor> upsample2d{};
+
+} // namespace castnet

@@ -1,0 +1,84 @@
+// Layers that change the shape only, and the one that joins tensors.
+#pragma once
+
+#include <castnet/nn/scope.hpp>
+
+namespace castnet {
+
+// All elements in their logical order: (channels, height, width) becomes (channels*height*width).
+struct flatten_layer {
+    template <Shape S>
+    constexpr auto operator()(symbol<S> x) const {
+        if constexpr (S::rank == 1) {
+            return x;
+        } else {
+            return reshaped<shape<S::count>>(x);
+        }
+    }
+};
+inline constexpr flatten_layer flatten{};
+
+template <class From, class To>
+inline constexpr bool same_count = From::count == To::count;
+
+template <size_t... D>
+struct reshape_layer {
+    template <Shape S>
+    constexpr auto operator()(symbol<S> x) const {
+        static_assert(same_count<S, shape<D...>>,
+                      "castnet: reshape must keep the number of elements; see same_count<from, to>");
+        if constexpr (same_count<S, shape<D...>>) {
+            return reshaped<shape<D...>>(x);
+        } else {
+            return symbol<shape<D...>>{x.g, x.id};
+        }
+    }
+};
+template <size_t... D>
+inline constexpr reshape_layer<D...> reshape{};
+
+namespace detail {
+
+template <class A, class B>
+struct joined;
+template <size_t A, size_t B>
+struct joined<shape<A>, shape<B>> {
+    using type = shape<A + B>;
+};
+template <size_t T, size_t A, size_t B>
+struct joined<shape<T, A>, shape<T, B>> {
+    using type = shape<T, A + B>;
+};
+template <size_t A, size_t B, size_t H, size_t W>
+struct joined<shape<A, H, W>, shape<B, H, W>> {
+    using type = shape<A + B, H, W>;
+};
+
+template <class A, class B, class... More>
+struct joined_all {
+    using type = typename joined_all<typename joined<A, B>::type, More...>::type;
+};
+template <class A, class B>
+struct joined_all<A, B> : joined<A, B> {};
+
+} // namespace detail
+
+template <class A, class B>
+inline constexpr bool joinable = requires { typename detail::joined<A, B>::type; };
+
+// Joins along the channels of images and the last axis of anything else; all other axes agree.
+template <Shape First, Shape... More>
+    requires(sizeof...(More) > 0 && sizeof...(More) < max_operands)
+constexpr auto concat(symbol<First> x, symbol<More>... more) {
+    static_assert((joinable<First, More> && ...),
+                  "castnet: concat: the tensors differ in more than their channels; see "
+                  "joinable<first shape, other shape>");
+    if constexpr ((joinable<First, More> && ...)) {
+        return detail::operation<typename detail::joined_all<First, More...>::type>(op::concat, -1,
+                                                                                    x, more...);
+    } else {
+        return x;
+    }
+}
+
+} // namespace castnet

@@ -1,0 +1,74 @@
+// Kernel sizes, strides and padding of convolution and pooling.
+#pragma once
+
+#include <castnet/core/shape.hpp>
+#include <castnet/graph/node.hpp>
+
+namespace castnet {
+
+// Height and width; one number stands for both.
+struct size2 {
+    size_t h = 1, w = 1;
+    constexpr size2(size_t both) : h{both}, w{both} {}
+    constexpr size2(size_t height, size_t width) : h{height}, w{width} {}
+};
+
+// valid: none; same: as much as gives ceil(input / stride) outputs, the odd one at the bottom and
+// right (TensorFlow's rule); or the same number of rows and columns on every side (PyTorch's).
+struct padding2 {
+    bool same = false;
+    size2 pixels = 0;
+    constexpr padding2(size_t each_side) : pixels{each_side} {}
+    constexpr padding2(size2 each_side) : pixels{each_side} {}
+    constexpr padding2(bool fit, size2 each_side) : same{fit}, pixels{each_side} {}
+};
+
+inline constexpr padding2 valid{false, 0};
+inline constexpr padding2 same{true, 0};
+
+namespace detail {
+
+struct axis_window {
+    int before, after, out; // out <= 0: the kernel does not fit
+};
+
+constexpr axis_window along(int in, int kernel, int stride, int dilation, bool same, int pad) {
+    int const reach = (kernel - 1) * dilation + 1;
+    if (same) {
+        int const out = (in + stride - 1) / stride;
+        int const missing = (out - 1) * stride + reach - in;
+        int const total = missing > 0 ? missing : 0;
+        return {total / 2, total - total / 2, out};
+    }
+    int const room = in + 2 * pad - reach;
+    return {pad, pad, room < 0 ? 0 : room / stride + 1};
+}
+
+} // namespace detail
+
+// The window that slides over an image of this size; out_height or out_width is 0 if it is too large.
+constexpr window make_window(int channels, int height, int width, int filters, size2 kernel,
+                             size2 stride, padding2 padding, size_t dilation, size_t groups) {
+    auto const h = detail::along(height, static_cast<int>(kernel.h), static_cast<int>(stride.h),
+                                 static_cast<int>(dilation), padding.same,
+                                 static_cast<int>(padding.pixels.h));
+    auto const w = detail::along(width, static_cast<int>(kernel.w), static_cast<int>(stride.w),
+                                 static_cast<int>(dilation), padding.same,
+                                 static_cast<int>(padding.pixels.w));
+    return {channels, height, width, filters, h.out, w.out, static_cast<int>(kernel.h),
+            static_cast<int>(kernel.w), static_cast<int>(stride.h), static_cast<int>(stride.w),
+            h.before, w.before, h.after, w.after, static_cast<int>(dilation),
+            static_cast<int>(groups)};
+}
+
+
+// The two that error messages name.
+template <size_t Height, size_t Width>
+struct kernel;
+template <class Kernel, class Input>
+inline constexpr bool kernel_within = false;
+
+template <class Input>
+inline constexpr bool is_image = Input::rank == 3;
+
+} // namespace castnet

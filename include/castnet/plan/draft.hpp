@@ -1,0 +1,334 @@
+// From a graph to a list of steps with memory: the planner. Its draft has the length that it needs
+// and lives only while compiling; plan/plan.hpp turns it into a constant of fixed size.
+#pragma once
+
+#include <castnet/plan/fuse.hpp>
+#include <castnet/plan/lower.hpp>
+#include <castnet/plan/memory.hpp>
+#include <castnet/plan/step.hpp>
+
+#include <utility>
+#include <vector>
+
+namespace castnet {
+
+struct placed_parameter : parameter {
+    std::ptrdiff_t offset = 0; // in region::parameters and, if trainable, region::gradients
+};
+
+struct draft {
+    std::vector<step> steps;
+    std::vector<array_ref> arrays;
+    std::vector<double> scalars;
+    std::vector<window> windows;
+    std::vector<std::vector<instruction>> programs;
+    std::vector<placed_parameter> parameters;
+    std::vector<array_ref> inputs, targets, outputs;
+    std::ptrdiff_t trainable = 0;           // elements of region::parameters that are trained
+    std::ptrdiff_t size[4]{};               // elements of each region
+    std::ptrdiff_t weights = 0, presence = 0, present = 0; // offsets in region::batch
+};
+
+// What leaves a step. `gradients` has an entry per parameter (-1: none) or is empty.
+struct results {
+    std::vector<int> outputs;
+    std::vector<int> gradients;
+};
+
+// Device says how much scratch memory its kernels want:
+//   static constexpr ptrdiff_t scratch(step const&, window const*, array_ref const* operands,
+//                                      int batch);
+template <class Device>
+class planner {
+public:
+    constexpr planner(graph const& g, results const& wanted, int batch)
+        : g_{g}, wanted_{wanted}, batch_{batch}, place_(g.nodes.size()),
+          fixed_(g.nodes.size(), 0), block_(g.nodes.size(), -1), last_(g.nodes.size(), -1) {}
+
+    constexpr draft run() {
+        d_.windows = g_.windows;
+        place_parameters();
+        place_batch();
+        std::vector<int> const kept = keep();
+        fusion const f = fuse(g_, kept);
+        list_steps(f);
+        find_last_uses(kept);
+        place_values();
+        for (int id : wanted_.outputs) {
+            d_.outputs.push_back(ref(id));
+        }
+        return std::move(d_);
+    }
+
+private:
+    struct pending { // a step before its memory is known
+        int node;
+        std::vector<int> reads;
+    };
+
+    static constexpr size_t index(std::ptrdiff_t i) { return static_cast<size_t>(i); }
+    constexpr node const& at(int i) const { return g_.nodes[index(i)]; }
+    static constexpr size_t number(region r) { return static_cast<size_t>(r); }
+
+    constexpr std::ptrdiff_t elements(extents e) const {
+        return e.count() * (e.sample ? batch_ : 1);
+    }
+
+    // A reshape that moves nothing: the order in memory is the logical order on both sides.
+    static constexpr bool in_order(node const& n) {
+        return n.rank != 3 || n.size.pixels == 1 || n.size.channels == 1;
+    }
+    constexpr bool is_view(int id) const {
+        node const& n = at(id);
+        return n.kind == op::reshape && in_order(n) && in_order(at(n.in[0])) && !fixed_[index(id)];
+    }
+    constexpr int base(int id) const {
+        while (is_view(id)) {
+            id = at(id).in[0];
+        }
+        return id;
+    }
+    constexpr array_ref ref(int id) const {
+        array_ref r = place_[index(base(id))];
+        r.size = at(id).size;
+        return r;
+    }
+
+    constexpr void fix(int id, region where, std::ptrdiff_t offset) {
+        place_[index(id)] = {where, offset, at(id).size};
+        fixed_[index(id)] = 1;
+    }
+
+    constexpr void place_parameters() {
+        std::ptrdiff_t& end = d_.size[number(region::parameters)];
+        d_.parameters.resize(g_.parameters.size());
+        for (bool trainable : {true, false}) {
+            for (size_t i = 0; i < g_.parameters.size(); ++i) {
+                parameter const& p = g_.parameters[i];
+                if (p.trainable == trainable) {
+                    d_.parameters[i] = {p, end};
+                    fix(p.node, region::parameters, end);
+                    end += aligned(p.count());
+                }
+            }
+            if (trainable) {
+                d_.trainable = end;
+            }
+        }
+        if (!wanted_.gradients.empty()) {
+            d_.size[number(region::gradients)] = d_.trainable;
+        }
+    }
+
+    constexpr void place_batch() {
+        std::ptrdiff_t& end = d_.size[number(region::batch)];
+        auto take = [&](std::ptrdiff_t count) { return std::exchange(end, end + aligned(count)); };
+        d_.weights = take(batch_);
+        d_.presence = take(batch_);
+        d_.present = take(1);
+        for (size_t i = 0; i < g_.nodes.size(); ++i) {
+            int const id = static_cast<int>(i);
+            node const& n = at(id);
+            if (n.kind == op::input || n.kind == op::target) {
+                fix(id, region::batch, take(elements(n.size)));
+                (n.kind == op::input ? d_.inputs : d_.targets).push_back(ref(id));
+            } else if (n.kind == op::sample_weight) {
+                fix(id, region::batch, d_.weights);
+            } else if (n.kind == op::presence) {
+                fix(id, region::batch, d_.presence);
+            } else if (n.kind == op::present_count) {
+                fix(id, region::batch, d_.present);
+            }
+        }
+    }
+
+    constexpr std::vector<int> keep() {
+        std::vector<int> kept = wanted_.outputs;
+        for (size_t i = 0; i < wanted_.gradients.size(); ++i) {
+            if (int const id = wanted_.gradients[i]; id >= 0) {
+                fix(id, region::gradients, d_.parameters[i].offset);
+                kept.push_back(id);
+            }
+        }
+        for (graph::update const& u : g_.updates) {
+            fix(u.value, region::parameters, d_.parameters[index(u.parameter)].offset);
+            kept.push_back(u.value);
+        }
+        return kept;
+    }
+
+    constexpr void list_steps(fusion const& f) {
+        size_t const count = g_.nodes.size();
+        std::vector<int> first(count, -1), next(count, -1);
+        for (size_t i = count; i-- > 0;) { // the members of every group, in ascending order
+            if (f.needed[i] && at(static_cast<int>(i)).kind == op::map) {
+                int& head = first[index(f.group[i])];
+                next[i] = std::exchange(head, static_cast<int>(i));
+            }
+        }
+        lowering lower{g_};
+        std::vector<int> members;
+        for (size_t i = 0; i < count; ++i) {
+            int const id = static_cast<int>(i);
+            node const& n = at(id);
+            if (!f.needed[i] || f.group[i] != id || is_source(n.kind) || is_view(id)) {
+                continue;
+            }
+            step s;
+            s.kind = n.kind;
+            s.reduce = n.reduce;
+            s.factor = n.scalar;
+            s.attribute = n.attribute;
+            pending p{id, {}};
+            if (n.kind == op::map || n.kind == op::reduce) {
+                members.clear();
+                for (int m = first[i]; m >= 0; m = next[index(m)]) {
+                    members.push_back(m);
+                }
+                s.space = n.kind == op::map ? n.size : at(n.in[0]).size;
+                lowered const l = lower.run(members, n.in[0], s.space);
+                s.program = program_number(l.code);
+                s.first_scalar = static_cast<int>(d_.scalars.size());
+                d_.scalars.insert(d_.scalars.end(), l.scalars.begin(), l.scalars.end());
+                p.reads = l.arrays;
+                s.flops = s.space.count() *
+                          static_cast<std::ptrdiff_t>(members.size() + (n.kind == op::reduce));
+            } else {
+                p.reads.assign(n.in, n.in + n.operands);
+                describe(s, n);
+            }
+            d_.steps.push_back(s);
+            pending_.push_back(std::move(p));
+        }
+    }
+
+    constexpr void describe(step& s, node const& n) const {
+        node const& x = at(n.in[0]);
+        switch (n.kind) {
+        case op::matmul:
+        case op::matmul_weight:
+        case op::matmul_data: {
+            // samples x features times features x units, whichever of the three is the result
+            extents const rows = x.size;
+            int const columns = n.kind == op::matmul_weight ? at(n.in[1]).size.channels
+                                                            : n.size.channels;
+            s.flops = 2 * rows.count() * columns;
+            break;
+        }
+        case op::conv:
+        case op::conv_data:
+        case op::conv_weight: {
+            s.window = n.attribute;
+            window const& w = g_.windows[index(n.attribute)];
+            s.flops = std::ptrdiff_t{2} * w.out_height * w.out_width * w.filters * w.kernel_h *
+                      w.kernel_w * (w.channels / w.groups);
+            break;
+        }
+        case op::max_pool:
+        case op::max_pool_gradient:
+        case op::avg_pool:
+        case op::avg_pool_gradient:
+        case op::upsample:
+        case op::upsample_gradient: {
+            s.window = n.attribute;
+            window const& w = g_.windows[index(n.attribute)];
+            s.flops = std::ptrdiff_t{1} * w.out_height * w.out_width * w.filters * w.kernel_h *
+                      w.kernel_w;
+            break;
+        }
+        case op::reshape:
+            s.rank_from = x.rank;
+            s.rank_to = n.rank;
+            for (int i = 0; i < 4; ++i) {
+                s.dims_from[i] = x.dims[i];
+                s.dims_to[i] = n.dims[i];
+            }
+            break;
+        default: break;
+        }
+    }
+
+    constexpr int program_number(std::vector<instruction> const& code) {
+        for (size_t i = 0; i < d_.programs.size(); ++i) {
+            if (d_.programs[i] == code) {
+                return static_cast<int>(i);
+            }
+        }
+        d_.programs.push_back(code);
+        return static_cast<int>(d_.programs.size()) - 1;
+    }
+
+    constexpr void find_last_uses(std::vector<int> const& kept) {
+        for (size_t s = 0; s < pending_.size(); ++s) {
+            last_[index(pending_[s].node)] = static_cast<int>(s);
+            for (int id : pending_[s].reads) {
+                last_[index(base(id))] = static_cast<int>(s);
+            }
+        }
+        for (int id : kept) {
+            last_[index(base(id))] = static_cast<int>(pending_.size());
+        }
+    }
+
+    constexpr void place_values() {
+        block_allocator memory{static_cast<int>(pending_.size())};
+        for (size_t i = 0; i < pending_.size(); ++i) {
+            int const now = static_cast<int>(i);
+            pending const& p = pending_[i];
+            step& s = d_.steps[i];
+            memory.advance_to(now);
+            if (!fixed_[index(p.node)]) {
+                int const last = last_[index(p.node)];
+                int const reused = s.kind == op::map ? dying_operand(p, now) : -1;
+                int const b = reused >= 0 ? memory.take_over(reused, last)
+                                          : memory.allocate(elements(at(p.node).size), last);
+                block_[index(p.node)] = b;
+                place_[index(p.node)] = {region::workspace, memory.offset(b), at(p.node).size};
+            }
+            s.first_array = static_cast<int>(d_.arrays.size());
+            s.arrays = static_cast<int>(p.reads.size());
+            for (int id : p.reads) {
+                d_.arrays.push_back(ref(id));
+            }
+            std::ptrdiff_t const scratch = Device::scratch(
+                s, d_.windows.data(), d_.arrays.data() + s.first_array, batch_);
+            s.output = static_cast<int>(d_.arrays.size());
+            d_.arrays.push_back(ref(p.node));
+            if (scratch > 0) {
+                s.scratch = static_cast<int>(d_.arrays.size());
+                d_.arrays.push_back({region::workspace,
+                                     memory.offset(memory.allocate(scratch, now)), {}});
+            }
+        }
+        d_.size[number(region::workspace)] = memory.peak();
+    }
+
+    // The block of an operand that nobody reads after this step and that the result may overwrite
+    // element by element; -1 if there is none.
+    constexpr int dying_operand(pending const& p, int now) const {
+        for (int id : p.reads) {
+            int const from = base(id);
+            int readers = 0;
+            for (int other : p.reads) {
+                readers += base(other) == from;
+            }
+            if (block_[index(from)] >= 0 && last_[index(from)] == now && readers == 1 &&
+                at(id).size == at(p.node).size) {
+                return block_[index(from)];
+            }
+        }
+        return -1;
+    }
+
+    graph const& g_;
+    results const& wanted_;
+    int batch_;
+    draft d_;
+    std::vector<pending> pending_;
+    std::vector<array_ref> place_; // per node
+    std::vector<char> fixed_;      // per node: lies where it must, not where there is room
+    std::vector<int> block_;       // per node: its block of the workspace
+    std::vector<int> last_;        // per node: the last step that reads it
+};
+
+} // namespace castnet

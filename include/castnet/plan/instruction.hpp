@@ -1,0 +1,35 @@
+// A fused kernel as a straight-line program: every instruction writes the register of its own
+// number. The type program<…> holds integers only, so it may cross a kernel launch, and two
+// networks whose chains look alike share one kernel.
+#pragma once
+
+#include <castnet/graph/node.hpp>
+
+namespace castnet {
+
+enum class opcode : std::uint8_t {
+    load,      // operand a: which array; b: along which of samples 1, pixels 2, channels 4 it varies
+    constant,  // a: which scalar
+    index,     // the number of the channel
+    presence,  // a: which array (one value per sample), b: which scalar to multiply it with
+    bernoulli, // a: which scalar is `keep`, b: which scalar numbers the random stream
+    apply      // function of registers a, b, c, …
+};
+
+struct instruction {
+    opcode code{};
+    fn function{};
+    std::int8_t derivative = -1;
+    std::uint8_t a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0, i = 0;
+
+    friend constexpr bool operator==(instruction const&, instruction const&) = default;
+};
+
+inline constexpr int no_register = 255; // an argument that the function does not read
+
+template <instruction... I>
+struct program {
+    static constexpr int size = sizeof...(I);
+};
+
+} // namespace castnet

@@ -1,0 +1,120 @@
+// Where every value lies: a region and an offset, with blocks used again once nobody reads them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace castnet {
+
+// The parts of a network's memory. Offsets are counted in elements and are multiples of
+// `alignment`, so that vectors are aligned for every element type.
+enum class region : std::uint8_t {
+    parameters, // trainable parameters, then frozen ones and running statistics
+    gradients,  // in the order of the trainable parameters
+    batch,      // inputs, targets, sample weights of the step
+    workspace   // activations, their gradients, results, scratch memory of kernels
+};
+
+inline constexpr std::ptrdiff_t alignment = 16;
+
+constexpr std::ptrdiff_t aligned(std::ptrdiff_t elements) {
+    return (elements + alignment - 1) / alignment * alignment;
+}
+
+// Hands out offsets to blocks whose lifetimes [first, last] are known, in the order of `first`.
+// Free gaps are kept sorted by offset; a block takes the smallest that fits. The time is linear in
+// the number of blocks times the (small) number of gaps.
+class block_allocator {
+public:
+    constexpr explicit block_allocator(int steps) : ending_(static_cast<size_t>(steps) + 1, -1) {
+        gaps_.push_back({0, std::ptrdiff_t{1} << 60});
+    }
+
+    // Frees the blocks whose last reader was before `step`. To be called with rising steps.
+    constexpr void advance_to(int step) {
+        for (; now_ < step; ++now_) {
+            for (int b = ending_[static_cast<size_t>(now_)]; b >= 0; b = blocks_[size_t(b)].next) {
+                if (blocks_[size_t(b)].size > 0) {
+                    release(blocks_[size_t(b)].offset, blocks_[size_t(b)].size);
+                }
+            }
+        }
+    }
+
+    // A block of `elements` that is read until `last`; returns its number.
+    constexpr int allocate(std::ptrdiff_t elements, int last) {
+        std::ptrdiff_t const size = aligned(elements);
+        size_t best = gaps_.size();
+        for (size_t i = 0; i < gaps_.size(); ++i) {
+            if (gaps_[i].size >= size && (best == gaps_.size() || gaps_[i].size < gaps_[best].size)) {
+                best = i;
+            }
+        }
+        std::ptrdiff_t const offset = gaps_[best].offset;
+        gaps_[best].offset += size;
+        gaps_[best].size -= size;
+        if (gaps_[best].size == 0) {
+            gaps_.erase(gaps_.begin() + static_cast<std::ptrdiff_t>(best));
+        }
+        if (offset + size > peak_) {
+            peak_ = offset + size;
+        }
+        return enter(offset, size, last);
+    }
+
+    // The memory of block `b`, whose last reader is the present step, goes on as a new block.
+    constexpr int take_over(int b, int last) {
+        block& old = blocks_[static_cast<size_t>(b)];
+        std::ptrdiff_t const size = old.size;
+        old.size = 0;
+        return enter(old.offset, size, last);
+    }
+
+    constexpr std::ptrdiff_t offset(int b) const { return blocks_[static_cast<size_t>(b)].offset; }
+    constexpr std::ptrdiff_t size(int b) const { return blocks_[static_cast<size_t>(b)].size; }
+    constexpr std::ptrdiff_t peak() const { return peak_; }
+
+private:
+    struct gap {
+        std::ptrdiff_t offset, size;
+    };
+    struct block {
+        std::ptrdiff_t offset, size;
+        int next; // another block that ends at the same step
+    };
+
+    constexpr int enter(std::ptrdiff_t offset, std::ptrdiff_t size, int last) {
+        int& head = ending_[static_cast<size_t>(last)];
+        blocks_.push_back({offset, size, head});
+        return head = static_cast<int>(blocks_.size()) - 1;
+    }
+
+    constexpr void release(std::ptrdiff_t offset, std::ptrdiff_t size) {
+        size_t i = 0;
+        while (i < gaps_.size() && gaps_[i].offset < offset) {
+            ++i;
+        }
+        bool const left = i > 0 && gaps_[i - 1].offset + gaps_[i - 1].size == offset;
+        bool const right = i < gaps_.size() && offset + size == gaps_[i].offset;
+        if (left && right) {
+            gaps_[i - 1].size += size + gaps_[i].size;
+            gaps_.erase(gaps_.begin() + static_cast<std::ptrdiff_t>(i));
+        } else if (left) {
+            gaps_[i - 1].size += size;
+        } else if (right) {
+            gaps_[i].offset = offset;
+            gaps_[i].size += size;
+        } else {
+            gaps_.insert(gaps_.begin() + static_cast<std::ptrdiff_t>(i), {offset, size});
+        }
+    }
+
+    std::vector<gap> gaps_;
+    std::vector<block> blocks_;
+    std::vector<int> ending_;
+    std::ptrdiff_t peak_ = 0;
+    int now_ = 0;
+};
+
+} // namespace castnet

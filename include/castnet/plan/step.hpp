@@ -1,0 +1,35 @@
+// One kernel launch of a plan, as data.
+#pragma once
+
+#include <castnet/graph/node.hpp>
+#include <castnet/plan/memory.hpp>
+
+namespace castnet {
+
+// Where an array lies and what it looks like.
+struct array_ref {
+    region where{};
+    std::ptrdiff_t offset = 0; // elements
+    extents size{};
+};
+
+struct step {
+    op kind{};
+    reduction reduce{};
+    int program = -1;          // map, reduce: number of the fused program
+    int output = 0;            // in plan::arrays
+    int first_array = 0;       // the operands, in plan::arrays
+    int arrays = 0;
+    int first_scalar = 0;      // in plan::scalars
+    int window = -1;           // in plan::windows
+    int attribute = -1;        // slice: first channel
+    double factor = 1;         // reduce
+    extents space{};           // map, reduce: the index space of the loop
+    int scratch = -1;          // in plan::arrays; -1 for none
+    int dims_from[4]{};        // reshape: logical shapes
+    int dims_to[4]{};
+    int rank_from = 0, rank_to = 0;
+    std::ptrdiff_t flops = 0;  // per sample, or in all where all samples share it
+};
+
+} // namespace castnet
