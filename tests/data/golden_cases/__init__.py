@@ -1,0 +1,1 @@
+"""What golden.py records: one module per file of golden values."""
