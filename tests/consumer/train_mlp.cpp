@@ -2,7 +2,6 @@
 // points in the plane, told apart by the sign of the product of their coordinates.
 #include <castnet/castnet.hpp>
 
-#include <cstdint>
 #include <cstdio>
 #include <vector>
 
@@ -14,7 +13,7 @@ static_assert(mlp::parameter_count == 82);
 
 int main() {
     std::vector<float> points;
-    std::vector<std::int32_t> labels;
+    std::vector<int> labels;
     for (int row = -8; row < 8; ++row) {
         for (int column = -8; column < 8; ++column) {
             float const x = (static_cast<float>(column) + 0.5F) / 8.0F;
@@ -23,7 +22,7 @@ int main() {
             labels.push_back(x * y > 0.0F ? 1 : 0);
         }
     }
-    cn::data::in_memory<cn::shape<2>> const data{points, labels};
+    cn::data::dataset<cn::data::label<2>, cn::shape<2>> const data{points, labels};
 
     cn::model<mlp, cn::policy::cpu, cn::batch<32>> model{cn::seed{42}};
     auto training =
