@@ -1,10 +1,9 @@
 # Installs the headers, the CMake package and the pkg-config file. Nothing depends on the
-# architecture, so everything but the headers goes below share/, and nothing records the prefix.
+# architecture, so everything but the headers goes to share/, and nothing records the prefix.
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
 set(castnet_package_dir ${CMAKE_INSTALL_DATADIR}/cmake/castnet)
-set(castnet_pc_dir ${CMAKE_INSTALL_DATADIR}/pkgconfig)
 
 # One export set each, so that plain find_package(castnet) looks for no other package.
 install(TARGETS castnet EXPORT castnet-targets FILE_SET HEADERS)
@@ -26,6 +25,9 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/castnet-config.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/castnet-config-version.cmake
         DESTINATION ${castnet_package_dir})
 
-file(RELATIVE_PATH castnet_pc_to_prefix /${castnet_pc_dir} /)
+file(RELATIVE_PATH castnet_pc_to_include ${CMAKE_INSTALL_FULL_DATADIR}/pkgconfig
+     ${CMAKE_INSTALL_FULL_INCLUDEDIR})
 configure_file(cmake/castnet.pc.in castnet.pc @ONLY)
-install(FILES ${CMAKE_CURRENT_BINARY_DIR}/castnet.pc DESTINATION ${castnet_pc_dir})
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/castnet.pc DESTINATION ${CMAKE_INSTALL_DATADIR}/pkgconfig)
+
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
