@@ -1,0 +1,38 @@
+# What builds castnet's own programs; a project that uses castnet sees none of it.
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    set(CMAKE_BUILD_TYPE Release)
+endif()
+set(CMAKE_CXX_EXTENSIONS OFF)
+
+add_library(castnet_dev INTERFACE)
+target_compile_options(castnet_dev INTERFACE -Wall -Wextra -Wconversion -Werror)
+
+add_library(castnet_native INTERFACE)
+if(CASTNET_NATIVE)
+    target_compile_options(castnet_native INTERFACE -march=native)
+endif()
+
+if(CASTNET_BUILD_TESTS)
+    find_package(doctest QUIET)
+    if(doctest_FOUND)
+        enable_testing()
+        add_subdirectory(tests)
+    else()
+        message(STATUS "castnet: tests skipped: doctest was not found (Debian: doctest-dev)")
+    endif()
+endif()
+
+if(CASTNET_BUILD_EXAMPLES)
+    add_subdirectory(examples)
+endif()
+
+if(CASTNET_BUILD_BENCH)
+    find_package(benchmark QUIET)
+    if(benchmark_FOUND)
+        add_subdirectory(bench)
+    else()
+        message(STATUS "castnet: benchmarks skipped: Google Benchmark was not found "
+                       "(Debian: libbenchmark-dev)")
+    endif()
+endif()

@@ -1,0 +1,68 @@
+# Sourced by the scripts that need tools: finds out what is missing and installs it on Debian.
+#
+#   need_packages <package>…    stops the script where one is missing and cannot be installed
+#   want_packages <package>…    says so and goes on
+#
+# Packages have Debian's names. What is there already, however it came there, is left alone.
+# shellcheck shell=bash
+
+_has_header() { echo "#include <$1>" | "${CXX:-c++}" -x c++ -E - >/dev/null 2>&1; }
+
+_has_package() {
+    case $1 in
+    g++) command -v c++ ;;
+    cmake) command -v cmake ;;
+    ninja-build) command -v ninja ;;
+    clang-19) command -v clang++-19 ;;
+    clang-format-19) command -v clang-format-19 ;;
+    doctest-dev) _has_header doctest/doctest.h ;;
+    libbenchmark-dev) _has_header benchmark/benchmark.h ;;
+    zlib1g-dev) _has_header zlib.h ;;
+    dataset-fashion-mnist) test -d /usr/share/datasets/fashion-mnist ;;
+    *) dpkg -s "$1" ;;
+    esac >/dev/null 2>&1
+}
+
+_missing_packages() {
+    local package
+    for package in "$@"; do
+        _has_package "$package" || echo "$package"
+    done
+}
+
+# Runs apt-get as root, asking nothing.
+_apt_get() {
+    local become=()
+    ((EUID == 0)) || become=(sudo -n)
+    "${become[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -y -q "$@" </dev/null
+}
+
+_can_install() {
+    [[ -e /etc/debian_version ]] && command -v apt-get >/dev/null &&
+        { ((EUID == 0)) || sudo -n true 2>/dev/null; }
+}
+
+# The lists of packages are brought up to date only where the ones at hand do not suffice.
+_install_packages() {
+    _can_install || return 1
+    _apt_get install --no-install-recommends "$@" ||
+        { _apt_get update && _apt_get install --no-install-recommends "$@"; }
+}
+
+need_packages() {
+    local missing
+    mapfile -t missing < <(_missing_packages "$@")
+    ((${#missing[@]} == 0)) || _install_packages "${missing[@]}" || {
+        echo "castnet: please install what these Debian packages hold, then run this again:"
+        echo "    ${missing[*]}"
+        exit 1
+    } >&2
+}
+
+want_packages() {
+    local package
+    for package in $(_missing_packages "$@"); do
+        _install_packages "$package" ||
+            echo "castnet: going on without $package: the checks that use it are left out" >&2
+    done
+}

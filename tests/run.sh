@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# Builds everything and runs all tests, from any folder, after installing what is missing (Debian).
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+. cmake/packages.sh
+
+need_packages g++ cmake ninja-build doctest-dev libbenchmark-dev zlib1g-dev dataset-fashion-mnist
+want_packages clang-19
+jobs=$(nproc)
+
+echo "== io under AddressSanitizer and UndefinedBehaviorSanitizer"
+cmake --preset asan
+cmake --build --preset asan --target test_io -j "$jobs"
+(cd tests/data && ../../build/asan/tests/test_io)
+
+echo "== everything"
+cmake --preset release
+cmake --build --preset release -j "$jobs"
+ctest --preset release -j "$jobs"
