@@ -39,16 +39,18 @@ constexpr bool broadcastable() {
     return true;
 }
 
+template <class S>
+constexpr size_t extent_from_end(size_t from_end) {
+    return from_end <= S::rank ? S::extent[S::rank - from_end] : 1;
+}
+template <class A, class B>
+constexpr size_t larger_extent(size_t from_end) {
+    size_t const a = extent_from_end<A>(from_end), b = extent_from_end<B>(from_end);
+    return a > b ? a : b;
+}
 template <class A, class B, size_t... Axis>
 constexpr auto broadcast_shape(std::index_sequence<Axis...>) {
-    constexpr size_t rank = sizeof...(Axis);
-    constexpr auto extent = [](size_t axis) {
-        size_t const from_end = rank - axis;
-        size_t const a = from_end <= A::rank ? A::extent[A::rank - from_end] : 1;
-        size_t const b = from_end <= B::rank ? B::extent[B::rank - from_end] : 1;
-        return a > b ? a : b;
-    };
-    return shape<extent(Axis)...>{};
+    return shape<larger_extent<A, B>(sizeof...(Axis) - Axis)...>{};
 }
 
 } // namespace detail

@@ -36,8 +36,8 @@ struct results {
 };
 
 // Device says how much scratch memory its kernels want:
-//   static constexpr ptrdiff_t scratch(step const&, window const*, array_ref const* operands,
-//                                      int batch);
+//   static constexpr ptrdiff_t scratch(step const&, window const* windows,
+//                                      array_ref const* operands, instruction const& end);
 template <class Device>
 class planner {
 public:
@@ -186,9 +186,14 @@ private:
                     members.push_back(m);
                 }
                 s.space = n.kind == op::map ? n.size : at(n.in[0]).size;
-                lowered const l = lower.run(members, n.in[0], s.space);
+                lowered l = lower.run(members, n.in[0], s.space);
+                l.code.push_back(ending(n, s.space));
                 s.program = program_number(l.code);
+                if (n.kind == op::map && varies_as_a_whole(l.code)) {
+                    s.space = {s.space.sample, 1, static_cast<int>(s.space.count())};
+                }
                 s.first_scalar = static_cast<int>(d_.scalars.size());
+                s.scalars = static_cast<int>(l.scalars.size());
                 d_.scalars.insert(d_.scalars.end(), l.scalars.begin(), l.scalars.end());
                 p.reads = l.arrays;
                 s.flops = s.space.count() *
@@ -200,6 +205,31 @@ private:
             d_.steps.push_back(s);
             pending_.push_back(std::move(p));
         }
+    }
+
+    static constexpr instruction ending(node const& n, extents space) {
+        instruction end;
+        end.code = n.kind == op::map ? opcode::store : opcode::reduce;
+        if (n.kind == op::reduce) {
+            // pixels and channels that are 1 anyway count as kept with the samples
+            bool const pixels = n.size.pixels == space.pixels && (space.pixels > 1 || n.size.sample);
+            bool const channels = n.size.channels == space.channels && space.channels > 1;
+            end.a = static_cast<std::uint8_t>(n.reduce);
+            end.b = static_cast<std::uint8_t>((n.size.sample ? 1 : 0) | (pixels ? 2 : 0) |
+                                              (channels ? 4 : 0));
+        }
+        return end;
+    }
+
+    // No array is broadcast along pixels or channels: the loop may run over both at once.
+    static constexpr bool varies_as_a_whole(std::vector<instruction> const& code) {
+        for (instruction const& i : code) {
+            if ((i.code == opcode::load && i.b != 7 && i.b != 0) || i.code == opcode::index ||
+                i.code == opcode::presence) {
+                return false;
+            }
+        }
+        return true;
     }
 
     constexpr void describe(step& s, node const& n) const {
@@ -237,12 +267,8 @@ private:
             break;
         }
         case op::reshape:
-            s.rank_from = x.rank;
-            s.rank_to = n.rank;
-            for (int i = 0; i < 4; ++i) {
-                s.dims_from[i] = x.dims[i];
-                s.dims_to[i] = n.dims[i];
-            }
+            s.image_from = x.rank == 3;
+            s.image_to = n.rank == 3;
             break;
         default: break;
         }
@@ -290,8 +316,10 @@ private:
             for (int id : p.reads) {
                 d_.arrays.push_back(ref(id));
             }
-            std::ptrdiff_t const scratch = Device::scratch(
-                s, d_.windows.data(), d_.arrays.data() + s.first_array, batch_);
+            std::ptrdiff_t const scratch =
+                Device::scratch(s, d_.windows.data(), d_.arrays.data() + s.first_array,
+                                s.program >= 0 ? d_.programs[index(s.program)].back()
+                                               : instruction{});
             s.output = static_cast<int>(d_.arrays.size());
             d_.arrays.push_back(ref(p.node));
             if (scratch > 0) {

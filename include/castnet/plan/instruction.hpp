@@ -13,7 +13,9 @@ enum class opcode : std::uint8_t {
     index,     // the number of the channel
     presence,  // a: which array (one value per sample), b: which scalar to multiply it with
     bernoulli, // a: which scalar is `keep`, b: which scalar numbers the random stream
-    apply      // function of registers a, b, c, …
+    apply,     // function of registers a, b, c, …
+    store,     // ends a program: the last register is the result at this point
+    reduce     // ends a program: a: which reduction, b: what is kept of samples 1, pixels 2, channels 4
 };
 
 struct instruction {
@@ -29,7 +31,8 @@ inline constexpr int no_register = 255; // an argument that the function does no
 
 template <instruction... I>
 struct program {
-    static constexpr int size = sizeof...(I);
+    static constexpr int size = sizeof...(I) - 1; // registers
+    static constexpr instruction end = (I, ...);  // store or reduce
 };
 
 } // namespace castnet

@@ -21,14 +21,14 @@ struct step {
     int first_array = 0;       // the operands, in plan::arrays
     int arrays = 0;
     int first_scalar = 0;      // in plan::scalars
+    int scalars = 0;
     int window = -1;           // in plan::windows
     int attribute = -1;        // slice: first channel
     double factor = 1;         // reduce
     extents space{};           // map, reduce: the index space of the loop
     int scratch = -1;          // in plan::arrays; -1 for none
-    int dims_from[4]{};        // reshape: logical shapes
-    int dims_to[4]{};
-    int rank_from = 0, rank_to = 0;
+    bool image_from = false;   // reshape: the operand is an image, its channels lie innermost
+    bool image_to = false;
     std::ptrdiff_t flops = 0;  // per sample, or in all where all samples share it
 };
 

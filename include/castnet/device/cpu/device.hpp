@@ -1,0 +1,101 @@
+// The CPU as a place where plans run: a table of kernels, and a loop over the steps.
+#pragma once
+
+#include <castnet/device/cpu/conv.hpp>
+#include <castnet/device/cpu/layout.hpp>
+#include <castnet/device/cpu/map.hpp>
+#include <castnet/device/cpu/matmul.hpp>
+#include <castnet/device/cpu/memory.hpp>
+#include <castnet/device/cpu/optimize.hpp>
+#include <castnet/device/cpu/pool.hpp>
+#include <castnet/device/cpu/rearrange.hpp>
+#include <castnet/device/cpu/reduce.hpp>
+#include <castnet/plan/plan.hpp>
+
+#include <utility>
+
+namespace castnet {
+
+template <class T>
+struct cpu_device {
+    using value_type = T;
+    using context = cpu::context<T>;
+    using memory = cpu::memory;
+    using kernel = void (*)(step const&, cpu::tables const&, context const&);
+
+    // Elements of memory that a step needs besides its operands and its result.
+    static constexpr std::ptrdiff_t scratch(step const& s, window const* windows,
+                                            array_ref const* operands, instruction const& end) {
+        switch (s.kind) {
+        case op::reduce:
+            return s.space.sample && (end.b & 3) == 0
+                       ? cpu::lanes * ((end.b & 4) ? s.space.channels : 1)
+                       : 0;
+        case op::matmul_data:
+            return operands[1].size.count();
+        case op::conv: return cpu::conv_scratch(windows[s.window]);
+        case op::conv_data: return cpu::conv_data_scratch(windows[s.window]);
+        case op::conv_weight: return cpu::conv_weight_scratch(windows[s.window]);
+        default: return 0;
+        }
+    }
+
+    // Runs all steps of a plan; `Plan` is a constant with static storage.
+    template <auto const& Plan>
+    static void run(context const& c) {
+        static constexpr cpu::tables tables{Plan.arrays, Plan.scalars, Plan.windows};
+        static constexpr auto fused =
+            fused_kernels<Plan>(std::make_index_sequence<size_t(Plan.sizes.programs)>{});
+        for (int i = 0; i < Plan.sizes.steps; ++i) {
+            step const& s = Plan.steps[i];
+            kernel const k = s.program >= 0 ? fused.of[s.program] : kernel_of(s.kind);
+            k(s, tables, c);
+        }
+    }
+
+private:
+    template <int Count>
+    struct kernel_table {
+        kernel of[Count > 0 ? Count : 1];
+    };
+
+    template <auto const& Plan, int Program, size_t... I>
+    static constexpr kernel fused_kernel(std::index_sequence<I...>) {
+        using code = program<Plan.instructions[Plan.first_instruction[Program] + int(I)]...>;
+        if constexpr (code::end.code == opcode::store) {
+            return &cpu::map<code, T>;
+        } else {
+            return &cpu::reduce<code, T>;
+        }
+    }
+
+    template <auto const& Plan, size_t... P>
+    static constexpr kernel_table<Plan.sizes.programs> fused_kernels(std::index_sequence<P...>) {
+        return {{fused_kernel<Plan, int(P)>(
+            std::make_index_sequence<size_t(Plan.first_instruction[P + 1] -
+                                            Plan.first_instruction[P])>{})...}};
+    }
+
+    static kernel kernel_of(op kind) {
+        switch (kind) {
+        case op::matmul: return &cpu::matmul<T>;
+        case op::matmul_data: return &cpu::matmul_data<T>;
+        case op::matmul_weight: return &cpu::matmul_weight<T>;
+        case op::conv: return &cpu::conv<T>;
+        case op::conv_data: return &cpu::conv_data<T>;
+        case op::conv_weight: return &cpu::conv_weight<T>;
+        case op::max_pool: return &cpu::max_pool<T>;
+        case op::max_pool_gradient: return &cpu::max_pool_gradient<T>;
+        case op::avg_pool: return &cpu::avg_pool<T>;
+        case op::avg_pool_gradient: return &cpu::avg_pool_gradient<T>;
+        case op::upsample: return &cpu::upsample<T>;
+        case op::upsample_gradient: return &cpu::upsample_gradient<T>;
+        case op::concat: return &cpu::concat<T>;
+        case op::slice: return &cpu::slice<T>;
+        case op::reshape: return &cpu::reshape<T>;
+        default: return nullptr; // sources and fused programs are no steps of this table
+        }
+    }
+};
+
+} // namespace castnet

@@ -1,0 +1,38 @@
+// One block of zeroed host memory, aligned for vectors, with one vector of slack behind its end
+// (device/cpu/tile.hpp reads up to that far).
+#pragma once
+
+#include <castnet/device/cpu/vector.hpp>
+
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <new>
+
+namespace castnet::cpu {
+
+class memory {
+public:
+    static constexpr std::size_t slack = 64;
+
+    memory() = default;
+    explicit memory(std::size_t bytes)
+        : bytes_{bytes}, data_{::operator new(bytes + slack, std::align_val_t{64})} {
+        std::memset(data_.get(), 0, bytes + slack);
+    }
+
+    template <class T>
+    T* as(std::ptrdiff_t offset = 0) const {
+        return static_cast<T*>(data_.get()) + offset;
+    }
+    std::size_t bytes() const { return bytes_; }
+
+private:
+    struct release {
+        void operator()(void* p) const { ::operator delete(p, std::align_val_t{64}); }
+    };
+    std::size_t bytes_ = 0;
+    std::unique_ptr<void, release> data_;
+};
+
+} // namespace castnet::cpu

@@ -1,0 +1,49 @@
+// Operations that only move elements: reshape between orders in memory, join, cut.
+#pragma once
+
+#include <castnet/device/cpu/context.hpp>
+#include <castnet/device/cpu/layout.hpp>
+#include <castnet/device/cpu/threads.hpp>
+
+#include <algorithm>
+
+namespace castnet::cpu {
+
+template <class T>
+void reshape(step const& s, tables const& t, context<T> const& c) {
+    array_ref const &from = t.arrays[s.first_array], &to = t.arrays[s.output];
+    std::ptrdiff_t const count = from.size.count();
+    parallel_for(c.samples, double(c.samples * count), [&](std::ptrdiff_t sample) {
+        T const* const x = c.at(from) + sample * count;
+        T* const y = c.at(to) + sample * count;
+        for (std::ptrdiff_t i = 0; i < count; ++i) {
+            y[place_in_sample(i, to.size, s.image_to)] = x[place_in_sample(i, from.size, s.image_from)];
+        }
+    });
+}
+
+template <class T>
+void concat(step const& s, tables const& t, context<T> const& c) {
+    array_ref const& to = t.arrays[s.output];
+    std::ptrdiff_t const rows = c.samples * to.size.pixels;
+    parallel_for(rows, double(rows * to.size.channels), [&](std::ptrdiff_t row) {
+        T* out = c.at(to) + row * to.size.channels;
+        for (int i = 0; i < s.arrays; ++i) {
+            array_ref const& from = t.arrays[s.first_array + i];
+            out = std::copy_n(c.at(from) + row * from.size.channels, from.size.channels, out);
+        }
+    });
+}
+
+// Channels [attribute, attribute + channels of the result).
+template <class T>
+void slice(step const& s, tables const& t, context<T> const& c) {
+    array_ref const &from = t.arrays[s.first_array], &to = t.arrays[s.output];
+    std::ptrdiff_t const rows = c.samples * to.size.pixels;
+    parallel_for(rows, double(rows * to.size.channels), [&](std::ptrdiff_t row) {
+        std::copy_n(c.at(from) + row * from.size.channels + s.attribute, to.size.channels,
+                    c.at(to) + row * to.size.channels);
+    });
+}
+
+} // namespace castnet::cpu

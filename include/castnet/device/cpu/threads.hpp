@@ -1,0 +1,25 @@
+// Work on several threads. What a piece of work computes never depends on how many threads there
+// are: the pieces are fixed, only who does them changes.
+#pragma once
+
+#include <cstddef>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+namespace castnet::cpu {
+
+// Calls f(i) for 0 <= i < count; `work` is roughly how many operations all of them make.
+template <class F>
+void parallel_for(std::ptrdiff_t count, [[maybe_unused]] double work, F const& f) {
+#ifdef _OPENMP
+    constexpr double worthwhile = 20'000; // below, starting the threads costs more than they save
+#pragma omp parallel for schedule(static) if (work > worthwhile && count > 1)
+#endif
+    for (std::ptrdiff_t i = 0; i < count; ++i) {
+        f(i);
+    }
+}
+
+} // namespace castnet::cpu

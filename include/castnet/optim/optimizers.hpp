@@ -1,0 +1,210 @@
+// Optimizers, with the definitions and defaults of PyTorch.
+//
+// An optimizer is a struct of hyperparameters with
+//   static constexpr int slots            numbers of state per parameter, zero at the start
+//   rule<T> at(step, rate)                what a step needs, computed once per step; step counts from 1
+// and rule<T> is callable as rule(parameter&, gradient, state&…): the update of one number. One
+// kernel applies it to all parameters. The weight decay of all but adamw is added to the gradient.
+#pragma once
+
+#include <castnet/core/annotations.hpp>
+
+#include <cmath>
+#include <cstdint>
+
+namespace castnet {
+
+// parameter -= rate * gradient
+struct sgd {
+    double learning_rate = 1e-2;
+    double weight_decay = 0;
+    static constexpr int slots = 0;
+
+    template <class T>
+    struct rule {
+        T rate, decay;
+        CASTNET_HD void operator()(T& p, T g) const { p -= rate * (g + decay * p); }
+    };
+    template <class T>
+    rule<T> at(std::uint64_t, double rate) const {
+        return {T(rate), T(weight_decay)};
+    }
+};
+
+// SGD with momentum (Polyak 1964) or Nesterov's variant as in Sutskever et al. 2013.
+struct momentum {
+    double learning_rate = 1e-2;
+    double momentum = 0.9;
+    bool nesterov = false;
+    double weight_decay = 0;
+    static constexpr int slots = 1;
+
+    template <class T>
+    struct rule {
+        T rate, keep, decay;
+        bool ahead;
+        CASTNET_HD void operator()(T& p, T g, T& velocity) const {
+            g += decay * p;
+            velocity = keep * velocity + g;
+            p -= rate * (ahead ? g + keep * velocity : velocity);
+        }
+    };
+    template <class T>
+    rule<T> at(std::uint64_t, double rate) const {
+        return {T(rate), T(momentum), T(weight_decay), nesterov};
+    }
+};
+
+// Hinton's lecture 6e, 2012.
+struct rmsprop {
+    double learning_rate = 1e-2;
+    double alpha = 0.99;
+    double epsilon = 1e-8;
+    double weight_decay = 0;
+    static constexpr int slots = 1;
+
+    template <class T>
+    struct rule {
+        T rate, keep, epsilon, decay;
+        CASTNET_HD void operator()(T& p, T g, T& square) const {
+            g += decay * p;
+            square = keep * square + (T(1) - keep) * g * g;
+            p -= rate * g / (std::sqrt(square) + epsilon);
+        }
+    };
+    template <class T>
+    rule<T> at(std::uint64_t, double rate) const {
+        return {T(rate), T(alpha), T(epsilon), T(weight_decay)};
+    }
+};
+
+// RMSprop with momentum; centered: divides by the estimated variance (Graves 2013).
+struct rmsprop_momentum {
+    double learning_rate = 1e-2;
+    double alpha = 0.99;
+    double momentum = 0.9;
+    bool centered = false;
+    double epsilon = 1e-8;
+    double weight_decay = 0;
+    static constexpr int slots = 3;
+
+    template <class T>
+    struct rule {
+        T rate, keep, momentum, epsilon, decay;
+        bool centered;
+        CASTNET_HD void operator()(T& p, T g, T& square, T& mean, T& velocity) const {
+            g += decay * p;
+            square = keep * square + (T(1) - keep) * g * g;
+            mean = keep * mean + (T(1) - keep) * g;
+            T const variance = centered ? square - mean * mean : square;
+            velocity = momentum * velocity + g / (std::sqrt(variance) + epsilon);
+            p -= rate * velocity;
+        }
+    };
+    template <class T>
+    rule<T> at(std::uint64_t, double rate) const {
+        return {T(rate), T(alpha), T(momentum), T(epsilon), T(weight_decay), centered};
+    }
+};
+
+// Kingma & Ba 2015.
+struct adam {
+    double learning_rate = 1e-3;
+    double beta_1 = 0.9;
+    double beta_2 = 0.999;
+    double epsilon = 1e-8; // Keras: 1e-7
+    double weight_decay = 0;
+    static constexpr int slots = 2;
+
+    template <class T>
+    struct rule {
+        T rate, beta_1, beta_2, epsilon, decay;
+        T shrink;          // 1 - rate * decoupled decay
+        T root_correction; // of the square root of the second moment
+        CASTNET_HD void operator()(T& p, T g, T& mean, T& square) const {
+            g += decay * p;
+            mean = beta_1 * mean + (T(1) - beta_1) * g;
+            square = beta_2 * square + (T(1) - beta_2) * g * g;
+            p = shrink * p - rate * mean / (std::sqrt(square) * root_correction + epsilon);
+        }
+    };
+    template <class T>
+    rule<T> at(std::uint64_t step, double rate) const {
+        double const n = static_cast<double>(step);
+        return {T(rate / (1 - std::pow(beta_1, n))),
+                T(beta_1),
+                T(beta_2),
+                T(epsilon),
+                T(weight_decay),
+                T(1),
+                T(1 / std::sqrt(1 - std::pow(beta_2, n)))};
+    }
+};
+
+// Adam with decoupled weight decay (Loshchilov & Hutter 2019).
+struct adamw {
+    double learning_rate = 1e-3;
+    double beta_1 = 0.9;
+    double beta_2 = 0.999;
+    double epsilon = 1e-8;
+    double weight_decay = 1e-2;
+    static constexpr int slots = 2;
+
+    template <class T>
+    using rule = adam::rule<T>;
+    template <class T>
+    rule<T> at(std::uint64_t step, double rate) const {
+        rule<T> r = adam{learning_rate, beta_1, beta_2, epsilon}.template at<T>(step, rate);
+        r.shrink = T(1 - rate * weight_decay);
+        return r;
+    }
+};
+
+// Duchi et al. 2011.
+struct adagrad {
+    double learning_rate = 1e-2;
+    double epsilon = 1e-10;
+    double weight_decay = 0;
+    static constexpr int slots = 1;
+
+    template <class T>
+    struct rule {
+        T rate, epsilon, decay;
+        CASTNET_HD void operator()(T& p, T g, T& sum) const {
+            g += decay * p;
+            sum += g * g;
+            p -= rate * g / (std::sqrt(sum) + epsilon);
+        }
+    };
+    template <class T>
+    rule<T> at(std::uint64_t, double rate) const {
+        return {T(rate), T(epsilon), T(weight_decay)};
+    }
+};
+
+// Zeiler 2012.
+struct adadelta {
+    double learning_rate = 1;
+    double rho = 0.9;
+    double epsilon = 1e-6;
+    double weight_decay = 0;
+    static constexpr int slots = 2;
+
+    template <class T>
+    struct rule {
+        T rate, keep, epsilon, decay;
+        CASTNET_HD void operator()(T& p, T g, T& square, T& moved) const {
+            g += decay * p;
+            square = keep * square + (T(1) - keep) * g * g;
+            T const delta = std::sqrt(moved + epsilon) / std::sqrt(square + epsilon) * g;
+            moved = keep * moved + (T(1) - keep) * delta * delta;
+            p -= rate * delta;
+        }
+    };
+    template <class T>
+    rule<T> at(std::uint64_t, double rate) const {
+        return {T(rate), T(rho), T(epsilon), T(weight_decay)};
+    }
+};
+
+} // namespace castnet

@@ -1,0 +1,104 @@
+// Evaluates a fused program at one point of its index space: the body of every element-wise kernel,
+// on every device.
+#pragma once
+
+#include <castnet/core/philox.hpp>
+#include <castnet/expr/expr.hpp>
+#include <castnet/plan/instruction.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace castnet {
+
+inline constexpr int max_arrays = 24;
+
+// What a kernel needs besides the point. Small and trivially copyable: a kernel argument.
+template <class T>
+struct program_arguments {
+    T const* array[max_arrays];
+    T scalar[max_arrays];
+    philox_key key;              // of the random numbers
+    std::uint32_t step;
+    std::uint32_t first_sample;  // of this replica in the global batch
+};
+
+// A point, with the offsets that arrays have there.
+struct point {
+    std::ptrdiff_t sample, pixel, channel;
+    std::ptrdiff_t pixels, channels; // extents of the space
+
+    CASTNET_HD constexpr std::ptrdiff_t offset(int variation) const {
+        switch (variation) {
+        case 0: return 0;
+        case 1: return sample;
+        case 2: return pixel;
+        case 3: return sample * pixels + pixel;
+        case 4: return channel;
+        case 5: return sample * channels + channel;
+        case 6: return pixel * channels + channel;
+        default: return (sample * pixels + pixel) * channels + channel;
+        }
+    }
+};
+
+namespace detail {
+
+template <class T>
+CASTNET_HD constexpr T read(T const* reg, int which) {
+    return which == no_register ? T(0) : reg[which];
+}
+
+template <instruction I, class T, size_t... K>
+CASTNET_HD constexpr T apply_function(T const* r, std::index_sequence<K...>) {
+    constexpr std::uint8_t in[] = {I.a, I.b, I.c, I.d, I.e, I.f, I.g, I.h, I.i};
+    if constexpr (I.derivative < 0) {
+        return function<I.function>::value(read(r, in[K])...);
+    } else {
+        return function<I.function>::template derivative<I.derivative>(
+            read(r, in[K])..., read(r, in[sizeof...(K)]));
+    }
+}
+
+template <instruction I, class T>
+CASTNET_HD constexpr T execute(T const* r, program_arguments<T> const& a, point const& p) {
+    if constexpr (I.code == opcode::load) {
+        return a.array[I.a][p.offset(I.b)];
+    } else if constexpr (I.code == opcode::constant) {
+        return a.scalar[I.a];
+    } else if constexpr (I.code == opcode::index) {
+        return static_cast<T>(p.channel);
+    } else if constexpr (I.code == opcode::presence) {
+        return a.array[I.a][p.sample] * a.scalar[I.b];
+    } else if constexpr (I.code == opcode::bernoulli) {
+        auto const element = static_cast<std::uint32_t>(p.pixel * p.channels + p.channel);
+        philox_block const words =
+            philox({element / 4, a.first_sample + static_cast<std::uint32_t>(p.sample),
+                    static_cast<std::uint32_t>(a.scalar[I.b]), a.step},
+                   a.key);
+        return uniform<T>(words[element % 4]) < a.scalar[I.a] ? T(1) / a.scalar[I.a] : T(0);
+    } else if constexpr (I.code == opcode::store || I.code == opcode::reduce) {
+        return T(0);
+    } else {
+        return apply_function<I>(r, std::make_index_sequence<function<I.function>::arity>{});
+    }
+}
+
+template <class T, instruction... I, size_t... N>
+CASTNET_HD constexpr T run(program<I...>, program_arguments<T> const& a, point const& p,
+                           std::index_sequence<N...>) {
+    T r[sizeof...(I)];
+    (..., void(r[N] = execute<I>(r, a, p)));
+    return r[sizeof...(I) - 2]; // the last instruction says what becomes of it
+}
+
+} // namespace detail
+
+// The value of the program's last register at this point.
+template <class Program, class T>
+CASTNET_HD constexpr T evaluate(program_arguments<T> const& a, point const& p) {
+    return detail::run(Program{}, a, p, std::make_index_sequence<Program::size + 1>{});
+}
+
+} // namespace castnet
