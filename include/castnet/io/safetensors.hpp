@@ -64,7 +64,7 @@ public:
     stored_tensor const& at(std::string_view name) const {
         auto const* const found = find(name);
         if (found == nullptr) {
-            throw file_error(file_, "found no tensor \"" + std::string(name) + "\" among its " +
+            throw file_error(file_, "found no tensor " + detail::shown(name) + " among its " +
                                         std::to_string(entries_.size()) + " tensors");
         }
         return *found;

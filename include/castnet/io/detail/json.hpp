@@ -9,6 +9,27 @@
 
 namespace castnet::io::detail {
 
+// `text` as a JSON string, with its quotes.
+inline std::string json_string(std::string_view text) {
+    constexpr char const* hex = "0123456789abcdef";
+    std::string quoted = "\"";
+    for (char const c : text) {
+        auto const code = static_cast<unsigned char>(c);
+        if (code < 0x20) {
+            quoted += std::string("\\u00") + hex[code >> 4] + hex[code & 15];
+        } else {
+            quoted += c == '"' || c == '\\' ? std::string{'\\', c} : std::string(1, c);
+        }
+    }
+    return quoted + '"';
+}
+
+// A name from a file as a message shows it: without control characters and not endless.
+inline std::string shown(std::string_view name) {
+    constexpr std::size_t longest = 100;
+    return json_string(name.substr(0, longest)) + (name.size() > longest ? "..." : "");
+}
+
 class json_reader {
 public:
     // `text` begins at byte `base` of `file`; both must outlive the reader.
@@ -24,7 +45,7 @@ public:
         }
         do {
             auto const key = string("a key of " + what);
-            expect(':', "the value of \"" + key + "\"");
+            expect(':', "the value of " + shown(key));
             member(key);
         } while (accept(','));
         expect('}', "the end of " + what);
@@ -184,20 +205,5 @@ private:
     std::size_t base_;
     std::size_t position_ = 0;
 };
-
-// `text` as a JSON string, with its quotes.
-inline std::string json_string(std::string_view text) {
-    constexpr char const* hex = "0123456789abcdef";
-    std::string quoted = "\"";
-    for (char const c : text) {
-        auto const code = static_cast<unsigned char>(c);
-        if (code < 0x20) {
-            quoted += std::string("\\u00") + hex[code >> 4] + hex[code & 15];
-        } else {
-            quoted += c == '"' || c == '\\' ? std::string{'\\', c} : std::string(1, c);
-        }
-    }
-    return quoted + '"';
-}
 
 } // namespace castnet::io::detail

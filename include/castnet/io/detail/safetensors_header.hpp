@@ -39,11 +39,11 @@ inline dtype parse_dtype(json_reader& json, std::string const& tensor) {
     for (auto const& known : dtypes) {
         all += std::string(all.empty() ? "" : ", ") + known.name;
     }
-    json.fail("the dtype of " + tensor + " before this, \"" + name + "\", to be one of " + all);
+    json.fail("the dtype of " + tensor + " before this, " + shown(name) + ", to be one of " + all);
 }
 
 inline safetensors_entry parse_entry(json_reader& json, std::string const& name) {
-    auto const tensor = "tensor \"" + name + "\"";
+    auto const tensor = "tensor " + shown(name);
     safetensors_entry entry;
     entry.name = name;
     std::vector<size_t> offsets;
@@ -91,8 +91,8 @@ inline safetensors_header parse_header(std::string_view text, std::string const&
         }
         has_metadata = true;
         json.object(name, [&](std::string const& key) {
-            if (!header.metadata.emplace(key, json.string("the value of \"" + key + "\"")).second) {
-                json.fail("\"" + key + "\" once in __metadata__");
+            if (!header.metadata.emplace(key, json.string("the value of " + shown(key))).second) {
+                json.fail(shown(key) + " once in __metadata__");
             }
         });
     });
@@ -110,7 +110,7 @@ inline void check_header(safetensors_header& header, size_t size, std::string co
     });
     size_t next = 0;
     for (auto const& entry : entries) {
-        auto const offsets = "tensor \"" + entry.name + "\": found data_offsets [" +
+        auto const offsets = "tensor " + shown(entry.name) + ": found data_offsets [" +
                              std::to_string(entry.begin) + ", " + std::to_string(entry.end) + "]";
         size_t needed = 0;
         if (entry.begin != next) {
@@ -135,14 +135,14 @@ inline void check_header(safetensors_header& header, size_t size, std::string co
     std::sort(entries.begin(), entries.end(), by_name);
     for (size_t i = 1; i < entries.size(); ++i) {
         if (entries[i - 1].name == entries[i].name) {
-            fail("found tensor \"" + entries[i].name + "\" twice, expected every name once");
+            fail("found tensor " + shown(entries[i].name) + " twice, expected every name once");
         }
     }
 }
 
 inline std::string header_member(std::string_view text, std::string const& file) {
     if (!is_utf8(text)) {
-        throw file_error(file, "names and metadata must be UTF-8, found " + std::string(text));
+        throw file_error(file, "names and metadata must be UTF-8, found " + shown(text));
     }
     return json_string(text);
 }
