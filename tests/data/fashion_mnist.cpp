@@ -9,14 +9,15 @@ using doctest::Contains;
 namespace {
 
 io::bytes images(unsigned char count, unsigned char width = 28) {
-    io::bytes file{0, 0, 8, 3, 0, 0, 0, count, 0, 0, 0, 28, 0, 0, 0, width};
-    file.resize(file.size() + size_t{28} * width * count, 255);
+    io::bytes file(size_t{28} * width * count, 255);
+    file.insert(file.begin(), {0, 0, 8, 3, 0, 0, 0, count, 0, 0, 0, 28, 0, 0, 0, width});
     return file;
 }
 
 io::bytes labels(io::bytes const& values) {
-    io::bytes file{0, 0, 8, 1, 0, 0, 0, static_cast<unsigned char>(values.size())};
-    file.insert(file.end(), values.begin(), values.end());
+    auto file = values;
+    auto const count = static_cast<unsigned char>(values.size());
+    file.insert(file.begin(), {0, 0, 8, 1, 0, 0, 0, count});
     return file;
 }
 

@@ -17,7 +17,7 @@ std::vector<size_t> order(size_t size, std::uint64_t seed, std::uint64_t epoch) 
 } // namespace
 
 TEST_CASE("an epoch visits every sample once") {
-    for (size_t const size : {0, 1, 2, 3, 1000}) {
+    for (size_t const size : {0U, 1U, 2U, 3U, 1000U}) {
         auto found = order(size, 1, 2);
         std::sort(found.begin(), found.end());
         for (size_t i = 0; i < size; ++i) {

@@ -66,6 +66,19 @@ TEST_CASE("without commit the old file stays") {
     CHECK(!io::exists(directory / "never"));
 }
 
+TEST_CASE("temporary files that a crash left behind do not stand in the way") {
+    temporary_directory const directory;
+    auto const left_over = directory / "model.tmp-" + std::to_string(::getpid()) + "-";
+    for (int i = 0; i < 100; ++i) {
+        std::fclose(std::fopen((left_over + std::to_string(i)).c_str(), "w"));
+    }
+    io::atomic_file file{directory / "model"};
+    file.write("new");
+    file.commit();
+    CHECK(io::read_file(directory / "model") == bytes_of("new"));
+    CHECK(directory.names().size() == 101);
+}
+
 TEST_CASE("a full disk leaves the old file and no other") {
     temporary_directory const directory;
     auto const path = directory.put("model", bytes_of("old"));

@@ -84,7 +84,7 @@ TEST_CASE("a compressed file is recognised by its content") {
 }
 
 TEST_CASE("gunzip gives back what was compressed, in any size") {
-    for (size_t const size : {0, 1, 65535, 65536, 65537, 300'000}) {
+    for (size_t const size : {0U, 1U, 65535U, 65536U, 65537U, 300'000U}) {
         CHECK(unpack(gzip(noise(size))) == noise(size));
         CHECK(unpack(gzip(io::bytes(size, 7))) == io::bytes(size, 7));
     }

@@ -43,7 +43,9 @@ struct temporary_directory {
     std::string put(std::string const& name, io::bytes const& content) const {
         auto* const file = std::fopen((*this / name).c_str(), "wb");
         REQUIRE(file != nullptr);
-        REQUIRE(std::fwrite(content.data(), 1, content.size(), file) == content.size());
+        for (auto const byte : content) {
+            REQUIRE(std::fputc(byte, file) != EOF);
+        }
         std::fclose(file);
         return *this / name;
     }

@@ -12,11 +12,13 @@ namespace {
 
 // A file with this header, whatever is in it, and data of this size.
 io::bytes file_of(std::string const& header, size_t data) {
-    io::bytes file(8);
+    io::bytes file;
     for (unsigned i = 0; i < 8; ++i) {
-        file[i] = static_cast<unsigned char>(std::uint64_t{header.size()} >> 8 * i);
+        file.push_back(static_cast<unsigned char>(std::uint64_t{header.size()} >> 8 * i));
     }
-    file.insert(file.end(), header.begin(), header.end());
+    for (char const c : header) {
+        file.push_back(static_cast<unsigned char>(c));
+    }
     for (size_t i = 0; i < data; ++i) {
         file.push_back(static_cast<unsigned char>(i));
     }

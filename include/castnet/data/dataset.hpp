@@ -5,6 +5,7 @@
 #include <castnet/data/label.hpp>
 
 #include <array>
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <string>
@@ -127,7 +128,7 @@ public:
             throw error("castnet: dataset::split: found the fraction " + std::to_string(fraction) +
                         ", expected one from 0 to 1");
         }
-        auto const n = static_cast<size_t>(fraction * static_cast<double>(size()) + 0.5);
+        auto const n = static_cast<size_t>(std::llround(fraction * static_cast<double>(size())));
         return {take(n), skip(n)};
     }
 

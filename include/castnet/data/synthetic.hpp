@@ -15,11 +15,9 @@ dataset<label<Classes>, shape<Features>> blobs(size_t samples, std::uint64_t see
                                                double spread = 1, std::uint64_t part = 0) {
     constexpr std::uint32_t centre_purpose = 0x63656e74, point_purpose = 0x706f696e;
     detail::random_stream random_centre{centre_purpose, seed, 0};
-    double centres[Classes][Features];
-    for (auto& centre : centres) {
-        for (double& coordinate : centre) {
-            coordinate = 20 * random_centre.uniform() - 10;
-        }
+    std::vector<double> centres(Classes * Features);
+    for (double& coordinate : centres) {
+        coordinate = 20 * random_centre.uniform() - 10;
     }
     detail::random_stream random{point_purpose, seed, part};
     std::vector<float> points;
@@ -27,8 +25,9 @@ dataset<label<Classes>, shape<Features>> blobs(size_t samples, std::uint64_t see
     points.reserve(samples * Features);
     labels.reserve(samples);
     for (size_t i = 0; i < samples; ++i) {
-        for (double const coordinate : centres[i % Classes]) {
-            points.push_back(static_cast<float>(coordinate + spread * random.normal()));
+        for (size_t j = 0; j < Features; ++j) {
+            auto const centre = centres[i % Classes * Features + j];
+            points.push_back(static_cast<float>(centre + spread * random.normal()));
         }
         labels.push_back(static_cast<int>(i % Classes));
     }

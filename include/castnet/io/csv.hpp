@@ -34,7 +34,8 @@ inline void write_csv(std::string const& path, std::span<std::string const> name
     }
     std::string text;
     for (size_t i = 0; i < names.size(); ++i) {
-        text += (i == 0 ? "" : ",") + detail::csv_quoted(names[i]);
+        text += i == 0 ? "" : ",";
+        text += detail::csv_quoted(names[i]);
     }
     for (size_t i = 0; i < values.size(); ++i) {
         char digits[32];

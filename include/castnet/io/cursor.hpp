@@ -68,12 +68,12 @@ private:
     T read(std::endian order, char const* what) {
         struct raw {
             unsigned char byte[sizeof(T)];
-        } bytes{};
+        } number{};
         auto const taken = take(sizeof(T), what);
         for (size_t i = 0; i < sizeof(T); ++i) {
-            bytes.byte[i] = taken[i];
+            number.byte[i] = taken[i];
         }
-        auto const value = std::bit_cast<T>(bytes);
+        auto const value = std::bit_cast<T>(number);
         return order == std::endian::native ? value : byte_swapped(value);
     }
 

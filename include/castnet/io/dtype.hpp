@@ -1,6 +1,7 @@
 // The kinds of numbers that files hold. Names are those of the safetensors format.
 #pragma once
 
+#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <limits>
@@ -54,26 +55,25 @@ constexpr size_t size_of(dtype type) {
     return dtypes[static_cast<size_t>(type)].size;
 }
 
+namespace detail {
+
+inline constexpr dtype integer_dtypes[2][4] = { // [signed][log2 of the size]
+    {dtype::u8, dtype::u16, dtype::u32, dtype::u64},
+    {dtype::i8, dtype::i16, dtype::i32, dtype::i64}};
+
+} // namespace detail
+
 // The dtype of a C++ number.
 template <class T>
     requires(std::integral<T> || std::same_as<T, float> || std::same_as<T, double>)
-inline constexpr dtype dtype_of = [] {
-    if constexpr (std::is_same_v<T, bool>) {
-        return dtype::boolean;
-    } else if constexpr (std::floating_point<T>) {
-        return sizeof(T) == 4 ? dtype::f32 : dtype::f64;
-    } else if constexpr (std::is_signed_v<T>) {
-        return sizeof(T) == 1   ? dtype::i8
-               : sizeof(T) == 2 ? dtype::i16
-               : sizeof(T) == 4 ? dtype::i32
-                                : dtype::i64;
-    } else {
-        return sizeof(T) == 1   ? dtype::u8
-               : sizeof(T) == 2 ? dtype::u16
-               : sizeof(T) == 4 ? dtype::u32
-                                : dtype::u64;
-    }
-}();
+inline constexpr dtype dtype_of =
+    detail::integer_dtypes[std::is_signed_v<T> ? 1 : 0][std::countr_zero(sizeof(T))];
+template <>
+inline constexpr dtype dtype_of<bool> = dtype::boolean;
+template <>
+inline constexpr dtype dtype_of<float> = dtype::f32;
+template <>
+inline constexpr dtype dtype_of<double> = dtype::f64;
 
 // Bytes of an array with these extents. False when the number does not fit into size_t: extents
 // come from files and may be anything.

@@ -99,8 +99,11 @@ public:
                                     "directory or a device) has this name");
         }
         static std::atomic<unsigned> count{0};
-        temporary_ = target_ + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(count++);
-        file_.fd = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        do { // a name may be left over from a process that crashed
+            temporary_ =
+                target_ + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(count++);
+            file_.fd = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        } while (file_.fd < 0 && errno == EEXIST);
         if (file_.fd < 0) {
             detail::system_failure(path_, "cannot create a temporary file beside it");
         }

@@ -167,10 +167,12 @@ inline std::string header_text(std::span<stored_tensor const* const> tensors,
             throw file_error(file, "no tensor may be called __metadata__");
         }
         auto const end = begin + tensor->bytes.size();
-        text += (text.size() > 1 ? "," : "") + header_member(tensor->name, file) +
-                ":{\"dtype\":\"" + name_of(tensor->type) + "\",\"shape\":[";
+        text += text.size() > 1 ? "," : "";
+        text += header_member(tensor->name, file);
+        text += ":{\"dtype\":\"" + std::string(name_of(tensor->type)) + "\",\"shape\":[";
         for (size_t axis = 0; axis < tensor->shape.size(); ++axis) {
-            text += (axis == 0 ? "" : ",") + std::to_string(tensor->shape[axis]);
+            text += axis == 0 ? "" : ",";
+            text += std::to_string(tensor->shape[axis]);
         }
         text += "],\"data_offsets\":[" + std::to_string(begin) + ',' + std::to_string(end) + "]}";
         header.entries.push_back({tensor->name, tensor->type, tensor->shape, begin, end});
