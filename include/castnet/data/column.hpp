@@ -1,0 +1,64 @@
+// One quantity of every sample, one sample after the other: numbers kept as bytes or as floats.
+#pragma once
+
+#include <castnet/core/error.hpp>
+#include <castnet/core/shape.hpp>
+
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace castnet::data {
+
+class column {
+public:
+    column(std::vector<float> values) : floats_{std::move(values)} {}
+    explicit column(std::span<float const> values) : floats_(values.begin(), values.end()) {}
+
+    // Bytes that stand for byte * scale + offset: an image in [0, 1] has the scale 1.0 / 255.
+    column(std::vector<unsigned char> bytes, double scale = 1, double offset = 0)
+        : bytes_{std::move(bytes)}, scale_{scale}, offset_{offset}, holds_bytes_{true} {}
+    explicit column(std::span<unsigned char const> bytes, double scale = 1, double offset = 0)
+        : column{std::vector<unsigned char>(bytes.begin(), bytes.end()), scale, offset} {}
+
+    // Whole numbers, such as class numbers; kept as floats. Throws castnet::error beyond +-2^24,
+    // where a float is not exact.
+    column(std::vector<int> const& values) {
+        floats_.reserve(values.size());
+        for (int const value : values) {
+            if (value > (1 << 24) || value < -(1 << 24)) {
+                throw error("castnet: data::column: value " + std::to_string(floats_.size()) +
+                            " is " + std::to_string(value) +
+                            ", whole numbers must lie between -2^24 and 2^24");
+            }
+            floats_.push_back(static_cast<float>(value));
+        }
+    }
+
+    size_t size() const { return holds_bytes_ ? bytes_.size() : floats_.size(); }
+
+    // Writes values first .. first + count - 1, which must exist.
+    template <class T>
+    void copy(size_t first, size_t count, T* out) const {
+        if (holds_bytes_) {
+            auto const* const in = bytes_.data() + first;
+            auto const scale = static_cast<T>(scale_), offset = static_cast<T>(offset_);
+            for (size_t i = 0; i < count; ++i) {
+                out[i] = static_cast<T>(in[i]) * scale + offset;
+            }
+        } else {
+            auto const* const in = floats_.data() + first;
+            for (size_t i = 0; i < count; ++i) {
+                out[i] = static_cast<T>(in[i]);
+            }
+        }
+    }
+
+private:
+    std::vector<float> floats_;
+    std::vector<unsigned char> bytes_;
+    double scale_ = 1, offset_ = 0;
+    bool holds_bytes_ = false;
+};
+
+} // namespace castnet::data

@@ -1,0 +1,79 @@
+// Fashion-MNIST (Xiao et al., 2017, arXiv:1708.07747) and MNIST (LeCun et al., 1998): 60,000 images
+// to train with and 10,000 to test with, 28 x 28 grey values, ten classes.
+#pragma once
+
+#include <castnet/data/dataset.hpp>
+#include <castnet/io/idx.hpp>
+
+namespace castnet::data {
+
+using mnist_dataset = dataset<label<10>, shape<1, 28, 28>>; // grey values scaled to [0, 1]
+
+struct mnist_sets {
+    mnist_dataset train, test;
+};
+
+namespace detail {
+
+inline io::idx_array mnist_array(std::string const& path, size_t rank) {
+    auto array = io::read_idx(path);
+    auto const found = array.extents.size();
+    auto const kind = [](size_t r) {
+        return std::string(r == 1 ? "labels" : r == 3 ? "images" : "neither images nor labels");
+    };
+    if (array.type != io::dtype::u8 || found != rank) {
+        throw file_error(path, "byte 2: found " + std::to_string(found) + " axes of type " +
+                                   io::name_of(array.type) + " (" + kind(found) + "), expected " +
+                                   std::to_string(rank) + " of type U8: the file holds " +
+                                   kind(found) + " where " + kind(rank) + " were expected");
+    }
+    if (rank == 3 && (array.extents[1] != 28 || array.extents[2] != 28)) {
+        throw file_error(path, "byte 8: found images of " + std::to_string(array.extents[1]) +
+                                   " x " + std::to_string(array.extents[2]) + ", expected 28 x 28");
+    }
+    return array;
+}
+
+inline mnist_dataset mnist_part(std::string const& directory, std::string const& part) {
+    auto const images_path = directory + "/" + part + "-images-idx3-ubyte";
+    auto const labels_path = directory + "/" + part + "-labels-idx1-ubyte";
+    for (auto const& path : {images_path, labels_path}) {
+        if (!io::exists(path) && !io::exists(path + ".gz")) {
+            throw file_error(path, "found neither this file nor it with .gz: for Fashion-MNIST "
+                                   "install the Debian package dataset-fashion-mnist, or pass the "
+                                   "directory that holds the four files");
+        }
+    }
+    auto images = mnist_array(images_path, 3);
+    auto labels = mnist_array(labels_path, 1);
+    if (images.extents[0] != labels.extents[0]) {
+        throw file_error(labels_path, "byte 4: found " + std::to_string(labels.extents[0]) +
+                                          " labels, expected one for each of the " +
+                                          std::to_string(images.extents[0]) + " images in " +
+                                          images_path);
+    }
+    for (size_t i = 0; i < labels.data.size(); ++i) {
+        if (labels.data[i] > 9) {
+            throw file_error(labels_path, "byte " + std::to_string(8 + i) + ": found the label " +
+                                              std::to_string(labels.data[i]) + ", expected 0 to 9");
+        }
+    }
+    return mnist_dataset{column{std::move(images.data), 1.0 / 255}, std::move(labels.data)};
+}
+
+} // namespace detail
+
+// Reads train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and
+// t10k-labels-idx1-ubyte from the directory, plain or (with castnet::zlib) with .gz. Throws
+// file_error, naming file and byte, when one is missing, damaged or not what its name says.
+inline mnist_sets mnist(std::string const& directory) {
+    return {detail::mnist_part(directory, "train"), detail::mnist_part(directory, "t10k")};
+}
+
+// The same for Fashion-MNIST; by default from where its Debian package puts it.
+inline mnist_sets
+fashion_mnist(std::string const& directory = "/usr/share/datasets/fashion-mnist") {
+    return mnist(directory);
+}
+
+} // namespace castnet::data

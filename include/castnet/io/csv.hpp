@@ -1,0 +1,51 @@
+// Tables of numbers as comma-separated values (RFC 4180), as a spreadsheet or pandas reads them.
+#pragma once
+
+#include <castnet/io/file.hpp>
+
+#include <charconv>
+
+namespace castnet::io {
+
+namespace detail {
+
+inline std::string csv_quoted(std::string const& name) {
+    if (name.find_first_of(",\"\r\n") == std::string::npos) {
+        return name;
+    }
+    std::string quoted = "\"";
+    for (char const c : name) {
+        quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+    }
+    return quoted + '"';
+}
+
+} // namespace detail
+
+// Writes a line of column names and one line per row; `values` holds the rows one after the other.
+// Every number is written in the fewest digits that read back as the same double. Atomic: see
+// atomic_file. Throws file_error, also when the values do not fill whole rows.
+inline void write_csv(std::string const& path, std::span<std::string const> names,
+                      std::span<double const> values) {
+    if (names.empty() || values.size() % names.size() != 0) {
+        throw file_error(path, "a table of " + std::to_string(names.size()) +
+                                   " columns cannot hold " + std::to_string(values.size()) +
+                                   " values: rows must be complete");
+    }
+    std::string text;
+    for (size_t i = 0; i < names.size(); ++i) {
+        text += i == 0 ? "" : ",";
+        text += detail::csv_quoted(names[i]);
+    }
+    for (size_t i = 0; i < values.size(); ++i) {
+        char digits[32];
+        auto const end = std::to_chars(digits, digits + sizeof digits, values[i]).ptr;
+        text += i % names.size() == 0 ? '\n' : ',';
+        text.append(digits, end);
+    }
+    atomic_file file{path};
+    file.write(text + '\n');
+    file.commit();
+}
+
+} // namespace castnet::io

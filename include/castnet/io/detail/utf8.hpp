@@ -1,0 +1,62 @@
+// UTF-8: is this text valid, and how is a code point written.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace castnet::io::detail {
+
+// Valid as of RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF.
+inline bool is_utf8(std::string_view text) {
+    for (std::size_t i = 0; i < text.size();) {
+        auto const lead = static_cast<unsigned char>(text[i]);
+        unsigned const more = lead < 0x80                    ? 0
+                              : lead >= 0xC2 && lead <= 0xDF ? 1
+                              : lead >= 0xE0 && lead <= 0xEF ? 2
+                              : lead >= 0xF0 && lead <= 0xF4 ? 3
+                                                             : 4;
+        if (more == 4 || text.size() - i <= more) {
+            return false;
+        }
+        for (unsigned k = 1; k <= more; ++k) {
+            auto const next = static_cast<unsigned char>(text[i + k]);
+            // The lead narrows what may follow it: that rules out overlong forms and surrogates.
+            unsigned char const low = k > 1          ? 0x80
+                                      : lead == 0xE0 ? 0xA0
+                                      : lead == 0xF0 ? 0x90
+                                                     : 0x80;
+            unsigned char const high = k > 1          ? 0xBF
+                                       : lead == 0xED ? 0x9F
+                                       : lead == 0xF4 ? 0x8F
+                                                      : 0xBF;
+            if (next < low || next > high) {
+                return false;
+            }
+        }
+        i += more + 1;
+    }
+    return true;
+}
+
+inline void append_utf8(std::string& text, std::uint32_t code) {
+    auto const put = [&](std::uint32_t byte) { text += static_cast<char>(byte); };
+    if (code < 0x80) {
+        put(code);
+    } else if (code < 0x800) {
+        put(0xC0 | code >> 6);
+        put(0x80 | (code & 0x3F));
+    } else if (code < 0x10000) {
+        put(0xE0 | code >> 12);
+        put(0x80 | (code >> 6 & 0x3F));
+        put(0x80 | (code & 0x3F));
+    } else {
+        put(0xF0 | code >> 18);
+        put(0x80 | (code >> 12 & 0x3F));
+        put(0x80 | (code >> 6 & 0x3F));
+        put(0x80 | (code & 0x3F));
+    }
+}
+
+} // namespace castnet::io::detail

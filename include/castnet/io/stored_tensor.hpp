@@ -1,0 +1,34 @@
+// A tensor as a file holds it: a name, a shape and plain bytes. What the readers and writers of
+// files with named tensors speak.
+#pragma once
+
+#include <castnet/io/dtype.hpp>
+
+#include <string>
+#include <vector>
+
+namespace castnet::io {
+
+struct stored_tensor {
+    std::string name;
+    dtype type;
+    std::vector<size_t> shape; // empty for a single number
+    // The elements, last axis fastest, in the byte order of this machine. Only a view: someone
+    // else owns them. May lie at any address, so copy with memcpy.
+    std::span<unsigned char const> bytes;
+};
+
+// A view of `data`, which holds as many elements as `shape` says.
+template <class T>
+stored_tensor tensor_of(std::string name, std::vector<size_t> shape, T const* data) {
+    size_t count = 1;
+    for (size_t const extent : shape) {
+        count *= extent;
+    }
+    return {std::move(name),
+            dtype_of<T>,
+            std::move(shape),
+            {reinterpret_cast<unsigned char const*>(data), count * sizeof(T)}};
+}
+
+} // namespace castnet::io

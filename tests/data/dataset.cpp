@@ -1,0 +1,188 @@
+#include <castnet/data/dataset.hpp>
+
+#include <cmath>
+#include <doctest/doctest.h>
+
+using namespace castnet;
+using data::column;
+using data::dataset;
+using data::label;
+using doctest::Contains;
+
+namespace {
+
+using images = dataset<label<3>, shape<1, 2, 2>>;
+
+std::vector<unsigned char> counting(size_t n) {
+    std::vector<unsigned char> bytes(n);
+    for (size_t i = 0; i < n; ++i) {
+        bytes[i] = static_cast<unsigned char>(i);
+    }
+    return bytes;
+}
+
+// Five images with the pixels 4i .. 4i + 3 and the label i % 3.
+images five() {
+    return images{counting(20), std::vector<int>{0, 1, 2, 0, 1}};
+}
+
+template <class Dataset>
+std::vector<float> first_pixels(Dataset const& samples) {
+    std::vector<float> found;
+    for (size_t i = 0; i < samples.size(); ++i) {
+        float pixels[4];
+        samples.copy_input(i, pixels);
+        found.push_back(pixels[0]);
+    }
+    return found;
+}
+
+} // namespace
+
+static_assert(std::is_same_v<images::target_type, label<3>>);
+static_assert(std::is_same_v<images::input_shape<0>, shape<1, 2, 2>>);
+static_assert(images::input_count == 1 && images::target_count == 1);
+static_assert(dataset<shape<2, 3>, shape<1>, shape<4>>::input_count == 2);
+static_assert(dataset<shape<2, 3>, shape<1>, shape<4>>::target_count == 6);
+
+TEST_CASE("samples come out in order, as float and as double") {
+    auto const samples = five();
+    CHECK(samples.size() == 5);
+    float pixels[4];
+    samples.copy_input<0>(2, pixels);
+    CHECK(pixels[0] == 8.0F);
+    CHECK(pixels[3] == 11.0F);
+    double doubles[4], target = 9;
+    samples.copy_input(4, doubles);
+    samples.copy_target(4, &target);
+    CHECK(doubles[3] == 19.0);
+    CHECK(target == 1.0);
+}
+
+TEST_CASE("bytes are scaled, with both ends exact") {
+    dataset<shape<1>, shape<2>> const samples{
+        column{std::vector<unsigned char>{0, 255}, 1.0 / 255},
+        column{std::vector<unsigned char>{64}, 2.0 / 128, -1.0}};
+    float values[2], target = 9;
+    samples.copy_input(0, values);
+    samples.copy_target(0, &target);
+    CHECK(values[0] == 0.0F);
+    CHECK(values[1] == 1.0F);
+    CHECK(target == 0.0F);
+}
+
+TEST_CASE("several inputs and a target of real numbers") {
+    std::vector<float> const a{1, 2, 3, 4}, targets{5, 6, 7, 8, 9, 10};
+    dataset<shape<3>, shape<2>, shape<1>> const samples{a, std::vector<int>{-7, 8}, targets};
+    float one[2], two[1], target[3];
+    samples.copy_input<0>(1, one);
+    samples.copy_input<1>(1, two);
+    samples.copy_target(1, target);
+    CHECK(one[1] == 4.0F);
+    CHECK(two[0] == 8.0F);
+    CHECK(target[0] == 8.0F);
+    CHECK(target[2] == 10.0F);
+}
+
+TEST_CASE("columns are made from spans, too") {
+    float const values[] = {1, 2};
+    unsigned char const labels[] = {1, 0};
+    dataset<label<2>, shape<1>> const samples{column{std::span<float const>{values}},
+                                              column{std::span<unsigned char const>{labels}}};
+    float target = 9;
+    samples.copy_target(0, &target);
+    CHECK(target == 1.0F);
+}
+
+TEST_CASE("columns of wrong size are refused") {
+    CHECK_THROWS_WITH_AS(
+        (images{counting(19), std::vector<int>(5)}),
+        "castnet: dataset: input 0: found 19 values, expected 5 samples of 4 values", error);
+    CHECK_THROWS_WITH_AS((images{counting(20), std::vector<int>(4)}),
+                         Contains("input 0: found 20 values, expected 4 samples"), error);
+    using two = dataset<shape<2>, shape<1>, shape<3>>;
+    using floats = std::vector<float>;
+    CHECK_THROWS_WITH_AS((two{floats(2), floats(7), floats(4)}),
+                         Contains("input 1: found 7 values, expected 2 samples of 3"), error);
+    CHECK_THROWS_WITH_AS((two{floats(2), floats(6), floats(5)}),
+                         Contains("the target: found 5 values, expected 2 samples of 2"), error);
+    CHECK(two{floats{}, floats{}, floats{}}.size() == 0);
+}
+
+TEST_CASE("a label that is no class number is refused by its sample number") {
+    using one = dataset<label<3>, shape<1>>;
+    using floats = std::vector<float>;
+    floats const inputs(3);
+    CHECK_THROWS_WITH_AS((one{inputs, std::vector<int>{0, 3, 1}}),
+                         "castnet: dataset: the label of sample 1 is 3.000000, expected a whole "
+                         "number from 0 to 2",
+                         error);
+    CHECK_THROWS_WITH_AS((one{inputs, std::vector<int>{0, 0, -1}}), Contains("sample 2"), error);
+    CHECK_THROWS_WITH_AS((one{inputs, floats{0.5F, 0, 0}}), Contains("sample 0"), error);
+    CHECK_THROWS_AS((one{inputs, floats{0, NAN, 0}}), error);
+    CHECK_THROWS_AS((one{inputs, floats{0, 0, INFINITY}}), error);
+    CHECK_THROWS_WITH_AS((column{std::vector<int>{1, (1 << 24) + 1}}),
+                         Contains("value 1 is 16777217"), error);
+}
+
+TEST_CASE("a sample that is not there is refused") {
+    auto const samples = five();
+    float out[4];
+    CHECK_THROWS_WITH_AS(samples.copy_input(5, out),
+                         Contains("found sample number 5, expected one below 5"), error);
+    CHECK_THROWS_AS(samples.copy_target(5, out), error);
+    CHECK_THROWS_AS((void)samples.weight(5), error);
+    CHECK_THROWS_AS((void)samples.subset(std::vector<size_t>{0, 5}), error);
+    CHECK_THROWS_AS(samples.take(2).copy_input(2, out), error);
+}
+
+TEST_CASE("subsets choose by number, also of subsets, and outlive the whole") {
+    auto const part = [] {
+        auto const whole = five();
+        return whole.subset(std::vector<size_t>{4, 0, 4, 2});
+    }();
+    CHECK(first_pixels(part) == std::vector<float>{16, 0, 16, 8});
+    CHECK(first_pixels(part.subset(std::vector<size_t>{3, 1})) == std::vector<float>{8, 0});
+    CHECK(part.subset({}).size() == 0);
+}
+
+TEST_CASE("take, skip and split keep the order") {
+    auto const samples = five();
+    CHECK(first_pixels(samples.take(2)) == std::vector<float>{0, 4});
+    CHECK(first_pixels(samples.skip(2)) == std::vector<float>{8, 12, 16});
+    CHECK(first_pixels(samples.skip(1).take(2)) == std::vector<float>{4, 8});
+    CHECK(samples.take(0).size() == 0);
+    CHECK(samples.skip(5).size() == 0);
+    CHECK_THROWS_WITH_AS((void)samples.take(6), Contains("take: there are only 5 samples"), error);
+    CHECK_THROWS_AS((void)samples.skip(6), error);
+
+    auto const [most, rest] = samples.split(0.8);
+    CHECK(first_pixels(most) == std::vector<float>{0, 4, 8, 12});
+    CHECK(first_pixels(rest) == std::vector<float>{16});
+    CHECK(samples.split(1).last.size() == 0);
+    CHECK(samples.split(0).first.size() == 0);
+    for (double const bad : {-0.1, 1.1, double{NAN}}) {
+        CHECK_THROWS_WITH_AS((void)samples.split(bad), Contains("split: found the fraction"),
+                             error);
+    }
+    // 0.29 * 100 is a little below 29 in binary.
+    dataset<shape<1>, shape<1>> const hundred{std::vector<float>(100), std::vector<float>(100)};
+    CHECK(hundred.split(0.29).first.size() == 29);
+}
+
+TEST_CASE("weights are 1 unless given, and go with their samples") {
+    auto const samples = five();
+    CHECK(samples.weight(3) == 1.0F);
+    auto const weighted = samples.with_weights({0, 1, 2, 3, 4});
+    CHECK(weighted.weight(3) == 3.0F);
+    CHECK(samples.weight(3) == 1.0F);
+    CHECK(weighted.skip(2).weight(1) == 3.0F);
+    CHECK(weighted.subset(std::vector<size_t>{4, 1}).weight(0) == 4.0F);
+    CHECK(weighted.skip(3).with_weights({7, 8}).weight(0) == 7.0F);
+    CHECK_THROWS_WITH_AS((void)samples.with_weights({1, 2}),
+                         Contains("found 2 weights, expected one for each of the 5"), error);
+    CHECK_THROWS_WITH_AS((void)samples.with_weights({1, 1, -1, 1, 1}),
+                         Contains("the weight of sample 2 is -1"), error);
+    CHECK_THROWS_AS((void)samples.with_weights({1, 1, 1, NAN, 1}), error);
+    CHECK_THROWS_AS((void)samples.with_weights({1, 1, 1, INFINITY, 1}), error);
+}
