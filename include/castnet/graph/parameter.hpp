@@ -20,7 +20,6 @@ enum class initial : unsigned char {
     he_normal,
     lecun_uniform,    // LeCun et al. 1998
     lecun_normal,
-    torch_linear,     // uniform in +-1/sqrt(fan_in): PyTorch's default for biases
     orthogonal        // Saxe et al. 2014; value is the gain
 };
 

@@ -13,7 +13,6 @@ inline constexpr initializer he_uniform{initial::he_uniform};
 inline constexpr initializer he_normal{initial::he_normal};
 inline constexpr initializer lecun_uniform{initial::lecun_uniform};
 inline constexpr initializer lecun_normal{initial::lecun_normal};
-inline constexpr initializer torch_linear{initial::torch_linear};
 
 constexpr initializer constant_value(float value) {
     return {initial::constant, value};

@@ -1,7 +1,8 @@
 // Losses: expressions that give one number per sample. Their gradients are derived like any other.
 //
 // A loss is called with the symbols of a prediction and its target. The target has the shape of the
-// prediction, or, where `labels` is true, is a class number. What a step minimises is
+// prediction, or, where `labels` is true, is a class number; a loss of one's own may name another
+// `target_shape`. With several outputs, a loss is called with all of them and the target last. What a step minimises is
 //     sum over samples of weight * loss  /  sum of weights,
 // the mean where nothing is weighted.
 #pragma once
@@ -15,6 +16,7 @@ namespace castnet {
 // smoothing the target is 1 - s + s/classes for the class and s/classes for all others.
 template <float Smoothing>
 struct cross_entropy_loss {
+    static constexpr char const* name = "cross_entropy";
     static constexpr bool labels = true;
     template <size_t Classes>
     constexpr auto operator()(symbol<shape<Classes>> logits, symbol<shape<>> label) const {
@@ -33,6 +35,7 @@ inline constexpr cross_entropy_loss<Smoothing> smoothed_cross_entropy{};
 
 // The same with one-hot or probability targets that sum to 1 (Keras' categorical_crossentropy).
 struct categorical_cross_entropy_loss {
+    static constexpr char const* name = "categorical_cross_entropy";
     static constexpr bool labels = false;
     template <size_t Classes>
     constexpr auto operator()(symbol<shape<Classes>> logits, symbol<shape<Classes>> target) const {
@@ -44,6 +47,7 @@ inline constexpr categorical_cross_entropy_loss categorical_cross_entropy{};
 // Binary cross-entropy from logits, the mean over the sample's elements
 // (PyTorch's BCEWithLogitsLoss).
 struct binary_cross_entropy_loss {
+    static constexpr char const* name = "binary_cross_entropy";
     static constexpr bool labels = false;
     template <Shape S>
     constexpr auto operator()(symbol<S> logit, symbol<S> target) const {
@@ -54,6 +58,7 @@ inline constexpr binary_cross_entropy_loss binary_cross_entropy{};
 
 // Mean squared error over the sample's elements.
 struct mse_loss {
+    static constexpr char const* name = "mse";
     static constexpr bool labels = false;
     template <Shape S>
     constexpr auto operator()(symbol<S> prediction, symbol<S> target) const {
@@ -64,6 +69,7 @@ inline constexpr mse_loss mse{};
 
 // Mean absolute error over the sample's elements.
 struct mae_loss {
+    static constexpr char const* name = "mae";
     static constexpr bool labels = false;
     template <Shape S>
     constexpr auto operator()(symbol<S> prediction, symbol<S> target) const {
@@ -75,6 +81,7 @@ inline constexpr mae_loss mae{};
 // Quadratic up to an error of Delta, linear beyond (Huber 1964; PyTorch's HuberLoss).
 template <float Delta>
 struct huber_loss {
+    static constexpr char const* name = "huber";
     static constexpr bool labels = false;
     template <Shape S>
     constexpr auto operator()(symbol<S> prediction, symbol<S> target) const {

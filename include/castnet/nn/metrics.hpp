@@ -1,5 +1,5 @@
 // Metrics: expressions like losses, one number per sample; reported is their weighted mean.
-// A metric has a `name` besides. Every loss of nn/losses.hpp without parameters is a metric too.
+// Every loss is a metric too. A metric sees the first output of a network that has several.
 #pragma once
 
 #include <castnet/nn/losses.hpp>

@@ -27,6 +27,8 @@ struct draft {
     std::ptrdiff_t trainable = 0;           // elements of region::parameters that are trained
     std::ptrdiff_t size[4]{};               // elements of each region
     std::ptrdiff_t weights = 0, presence = 0, present = 0; // offsets in region::batch
+    int unused_parameter = -1; // the first that nothing depends on, or that has no gradient
+    int unused_input = -1;
 };
 
 // What leaves a step. `gradients` has an entry per parameter (-1: none) or is empty.
@@ -51,6 +53,7 @@ public:
         place_batch();
         std::vector<int> const kept = keep();
         fusion const f = fuse(g_, kept);
+        find_unused(f);
         list_steps(f);
         find_last_uses(kept);
         place_values();
@@ -155,6 +158,22 @@ private:
             kept.push_back(u.value);
         }
         return kept;
+    }
+
+    constexpr void find_unused(fusion const& f) {
+        for (size_t i = 0; i < g_.parameters.size() && d_.unused_parameter < 0; ++i) {
+            parameter const& p = g_.parameters[i];
+            bool const lacks_gradient =
+                p.trainable && !wanted_.gradients.empty() && wanted_.gradients[i] < 0;
+            if (!f.needed[index(p.node)] || lacks_gradient) {
+                d_.unused_parameter = static_cast<int>(i);
+            }
+        }
+        for (size_t i = 0; i < g_.nodes.size() && d_.unused_input < 0; ++i) {
+            if (g_.nodes[i].kind == op::input && !f.needed[i]) {
+                d_.unused_input = g_.nodes[i].attribute;
+            }
+        }
     }
 
     constexpr void list_steps(fusion const& f) {

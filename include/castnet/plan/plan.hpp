@@ -8,6 +8,7 @@ namespace castnet {
 struct plan_sizes {
     int steps = 0, arrays = 0, scalars = 0, windows = 0, programs = 0, instructions = 0;
     int parameters = 0, inputs = 0, targets = 0, outputs = 0;
+    int unused_parameter = -1, unused_input = -1; // -1: none; see draft
 };
 
 constexpr plan_sizes sizes_of(draft const& d) {
@@ -24,6 +25,8 @@ constexpr plan_sizes sizes_of(draft const& d) {
     z.inputs = static_cast<int>(d.inputs.size());
     z.targets = static_cast<int>(d.targets.size());
     z.outputs = static_cast<int>(d.outputs.size());
+    z.unused_parameter = d.unused_parameter;
+    z.unused_input = d.unused_input;
     return z;
 }
 

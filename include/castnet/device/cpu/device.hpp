@@ -23,6 +23,18 @@ struct cpu_device {
     using memory = cpu::memory;
     using kernel = void (*)(step const&, cpu::tables const&, context const&);
 
+    static constexpr std::ptrdiff_t place_in_sample(std::ptrdiff_t i, extents size, bool image) {
+        return cpu::place_in_sample(i, size, image);
+    }
+    static constexpr std::ptrdiff_t place_in_parameter(std::ptrdiff_t i, parameter const& p) {
+        return cpu::place_in_parameter(i, p);
+    }
+
+    template <int Slots, class... Arguments>
+    static void optimize(Arguments&&... arguments) {
+        cpu::optimize<Slots>(std::forward<Arguments>(arguments)...);
+    }
+
     // Elements of memory that a step needs besides its operands and its result.
     static constexpr std::ptrdiff_t scratch(step const& s, window const* windows,
                                             array_ref const* operands, instruction const& end) {

@@ -1,0 +1,94 @@
+// From a data set into the memory of a step: inputs, targets and weights of some samples.
+#pragma once
+
+#include <castnet/core/error.hpp>
+#include <castnet/data/dataset.hpp>
+#include <castnet/graph/graph.hpp>
+#include <castnet/nn/network.hpp>
+#include <castnet/plan/step.hpp>
+
+#include <span>
+#include <string>
+
+namespace castnet {
+
+template <class Expected, class Given>
+inline constexpr bool inputs_fit = std::is_same_v<Expected, Given>;
+template <class Expected, class Given>
+inline constexpr bool target_fits = std::is_same_v<Expected, Given>;
+
+namespace detail {
+
+template <class Data, size_t... I>
+auto input_shapes(std::index_sequence<I...>) -> type_list<typename Data::template input_shape<I>...>;
+
+template <class Network, class Loss, class Output, class Target, class Data>
+constexpr void check_data() {
+    using given = decltype(input_shapes<Data>(std::make_index_sequence<Data::input_count>{}));
+    static_assert(inputs_fit<typename Network::inputs, given>,
+                  "castnet: the inputs of the data set do not have the shapes of the network's "
+                  "inputs; see inputs_fit<expected, given>");
+    using expected = std::conditional_t<Loss::labels, data::label<Output::count>, Target>;
+    static_assert(target_fits<expected, typename Data::target_type>,
+                  "castnet: the loss compares its prediction with another kind of target than the "
+                  "data set holds; see target_fits<expected, given>");
+}
+
+// Writes one input of one sample, logical order, to where it belongs on the device.
+template <class Device, Shape S, class T, class Copy>
+void place_sample(T* out, Copy const& copy) {
+    constexpr extents size = graph::shaped<S>(op::input, true).size;
+    if constexpr (S::rank == 3 && size.pixels > 1 && size.channels > 1) {
+        T logical[S::count];
+        copy(logical);
+        for (std::ptrdiff_t i = 0; i < std::ptrdiff_t(S::count); ++i) {
+            out[Device::place_in_sample(i, size, true)] = logical[i];
+        }
+    } else {
+        copy(out);
+    }
+}
+
+template <class Device, class Plan, class T, class Data, Shape... S, size_t... I>
+void fill_inputs(Plan const& plan, T* batch, Data const& data, size_t sample, size_t row,
+                 type_list<S...>, std::index_sequence<I...>) {
+    (place_sample<Device, S>(batch + plan.inputs[I].offset + std::ptrdiff_t(row * S::count),
+                             [&](T* out) { data.template copy_input<I>(sample, out); }),
+     ...);
+}
+
+// Fills region::batch at `batch`; returns the sum of weights.
+template <class Device, class Inputs, Shape Target, class Plan, class T, class Data>
+double fill_batch(Plan const& plan, T* batch, Data const& data, std::span<size_t const> samples,
+                  std::span<float const> class_weight) {
+    double sum = 0;
+    size_t present = 0;
+    for (size_t row = 0; row < samples.size(); ++row) {
+        size_t const sample = samples[row];
+        fill_inputs<Device>(plan, batch, data, sample, row, Inputs{},
+                            std::make_index_sequence<Inputs::size>{});
+        T* const target = batch + plan.targets[0].offset + std::ptrdiff_t(row * Target::count);
+        place_sample<Device, Target>(target, [&](T* out) { data.copy_target(sample, out); });
+        double weight = double(data.weight(sample));
+        if (!class_weight.empty()) {
+            size_t const label = size_t(*target);
+            if (Target::count != 1 || label >= class_weight.size()) {
+                throw error("castnet: class_weight holds " + std::to_string(class_weight.size()) +
+                            " factors, too few for the class numbers of the data set");
+            }
+            weight *= double(class_weight[label]);
+        }
+        batch[plan.weights + std::ptrdiff_t(row)] = T(weight);
+        sum += weight;
+        present += weight > 0;
+    }
+    for (size_t row = 0; row < samples.size(); ++row) {
+        bool const here = batch[plan.weights + std::ptrdiff_t(row)] > 0;
+        batch[plan.presence + std::ptrdiff_t(row)] = here ? T(1) / T(present) : T(0);
+    }
+    batch[plan.present] = T(present);
+    return sum;
+}
+
+} // namespace detail
+} // namespace castnet

@@ -1,0 +1,116 @@
+// First values of parameters: a function of the seed, the parameter's number and the element, in
+// logical order, so that they do not depend on the device.
+#pragma once
+
+#include <castnet/core/philox.hpp>
+#include <castnet/graph/parameter.hpp>
+
+#include <cmath>
+#include <vector>
+
+namespace castnet::detail {
+
+struct fans {
+    double in, out;
+};
+
+// As Keras and PyTorch count them.
+inline fans fans_of(parameter const& p) {
+    if (p.rank < 2) {
+        double const n = p.count();
+        return {n, n};
+    }
+    double const field = double(p.count()) / p.dims[0] / p.dims[1];
+    return {p.dims[1] * field, p.dims[0] * field};
+}
+
+class random_numbers {
+public:
+    random_numbers(std::uint64_t seed, std::uint32_t stream) : key_{key_of(seed)}, stream_{stream} {}
+
+    double uniform(std::uint32_t i) const {
+        philox_block const w = words(i);
+        return (double(w.x0 >> 6) * 134217728.0 + double(w.x1 >> 5)) / 9007199254740992.0;
+    }
+    double normal(std::uint32_t i) const { // Box & Muller 1958
+        philox_block const w = words(i);
+        double const u = (double(w.x0) + 1) / 4294967296.0, v = double(w.x1) / 4294967296.0;
+        return std::sqrt(-2 * std::log(u)) * std::cos(6.28318530717958647692 * v);
+    }
+
+private:
+    philox_block words(std::uint32_t i) const { return philox({i, stream_, 0, 0x696e6974U}, key_); }
+    philox_key key_;
+    std::uint32_t stream_;
+};
+
+// Rows (or columns, where there are fewer) orthonormal, times the gain: Gram-Schmidt, twice.
+inline void make_orthogonal(std::vector<double>& w, int rows, double gain) {
+    std::size_t const n = w.size() / static_cast<std::size_t>(rows), m = static_cast<std::size_t>(rows);
+    bool const wide = n >= m;
+    std::size_t const vectors = wide ? m : n, length = wide ? n : m;
+    auto at = [&](std::size_t v, std::size_t i) -> double& { return wide ? w[v * n + i] : w[i * n + v]; };
+    for (std::size_t v = 0; v < vectors; ++v) {
+        for (int pass = 0; pass < 2; ++pass) {
+            for (std::size_t u = 0; u < v; ++u) {
+                double dot = 0;
+                for (std::size_t i = 0; i < length; ++i) {
+                    dot += at(u, i) * at(v, i);
+                }
+                for (std::size_t i = 0; i < length; ++i) {
+                    at(v, i) -= dot * at(u, i);
+                }
+            }
+            double norm = 0;
+            for (std::size_t i = 0; i < length; ++i) {
+                norm += at(v, i) * at(v, i);
+            }
+            norm = std::sqrt(norm);
+            for (std::size_t i = 0; i < length; ++i) {
+                at(v, i) /= norm;
+            }
+        }
+    }
+    for (double& x : w) {
+        x *= gain;
+    }
+}
+
+// The logical values of parameter number `stream`.
+inline std::vector<double> initial_values(parameter const& p, std::uint64_t seed, std::uint32_t stream) {
+    random_numbers const random{seed, stream};
+    fans const fan = fans_of(p);
+    double const value = p.start.value;
+    std::vector<double> w(static_cast<std::size_t>(p.count()));
+    auto const fill = [&](auto make) {
+        for (std::size_t i = 0; i < w.size(); ++i) {
+            w[i] = make(static_cast<std::uint32_t>(i));
+        }
+    };
+    auto const uniform = [&](double limit) {
+        fill([&](std::uint32_t i) { return limit * (2 * random.uniform(i) - 1); });
+    };
+    auto const normal = [&](double deviation) {
+        fill([&](std::uint32_t i) { return deviation * random.normal(i); });
+    };
+    switch (p.start.kind) {
+    case initial::zeros: break;
+    case initial::ones: fill([](std::uint32_t) { return 1.0; }); break;
+    case initial::constant: fill([&](std::uint32_t) { return value; }); break;
+    case initial::uniform: uniform(value); break;
+    case initial::normal: normal(value); break;
+    case initial::glorot_uniform: uniform(std::sqrt(6 / (fan.in + fan.out))); break;
+    case initial::glorot_normal: normal(std::sqrt(2 / (fan.in + fan.out))); break;
+    case initial::he_uniform: uniform(std::sqrt(6 / fan.in)); break;
+    case initial::he_normal: normal(std::sqrt(2 / fan.in)); break;
+    case initial::lecun_uniform: uniform(std::sqrt(3 / fan.in)); break;
+    case initial::lecun_normal: normal(std::sqrt(1 / fan.in)); break;
+    case initial::orthogonal:
+        normal(1);
+        make_orthogonal(w, p.dims[0], value);
+        break;
+    }
+    return w;
+}
+
+} // namespace castnet::detail

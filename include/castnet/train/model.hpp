@@ -1,0 +1,115 @@
+// model<Network, Policy, batch<N>>: the parameters of a network at the place where it runs.
+#pragma once
+
+#include <castnet/core/error.hpp>
+#include <castnet/policy/cpu.hpp>
+#include <castnet/train/initialize.hpp>
+#include <castnet/train/program.hpp>
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace castnet {
+
+// Of initial values, dropout and shuffling.
+struct seed {
+    std::uint64_t value = 0;
+};
+
+template <size_t Needed, size_t Budget>
+inline constexpr bool fits_budget = Needed <= Budget;
+
+template <Network Net, Policy Where, class Batch>
+class model {
+public:
+    using network_type = Net;
+    using policy_type = Where;
+    using value_type = typename Where::value_type;
+    using device = typename Where::device;
+    static constexpr size_t capacity = Batch::capacity;
+
+    using prediction =
+        detail::program_of<detail::prediction_recipe, Net, device, capacity, false>;
+    static constexpr auto const& prediction_plan = prediction::value;
+    using output_shapes = detail::outputs_of<Net>;
+
+    // Bytes of the parameters, with running statistics; what predict() needs besides.
+    static constexpr size_t parameter_bytes =
+        size_t(prediction_plan.elements(region::parameters)) * sizeof(value_type);
+    static constexpr size_t prediction_bytes =
+        size_t(prediction_plan.elements(region::batch) +
+               prediction_plan.elements(region::workspace)) *
+        sizeof(value_type);
+    static_assert(fits_budget<parameter_bytes + prediction_bytes, Where::budget>,
+                  "castnet: the model needs more memory than the policy's budget; see "
+                  "fits_budget<needed bytes, budget>");
+
+    explicit model(seed s = {}) : seed_{s.value}, parameters_{parameter_bytes} {
+        for (std::uint32_t i = 0; i < parameter_count(); ++i) {
+            placed_parameter const& p = parameter_at(i);
+            std::vector<double> const w = detail::initial_values(p, seed_, i);
+            for (size_t k = 0; k < w.size(); ++k) {
+                at(p, k) = static_cast<value_type>(w[k]);
+            }
+        }
+    }
+    model(model const&) = delete;
+    model& operator=(model const&) = delete;
+
+    std::uint64_t seed_value() const { return seed_; }
+
+    // Parameters and running statistics by number, in the order of the layers.
+    static constexpr size_t parameter_count() { return size_t(prediction_plan.sizes.parameters); }
+    static constexpr placed_parameter const& parameter_at(size_t i) {
+        return prediction_plan.parameters[i];
+    }
+
+    // The values of a parameter in logical order: dense (units, features), convolution (filters,
+    // channels, height, width). Throws castnet::error if there is none of this name.
+    std::vector<value_type> get(std::string_view name) const {
+        placed_parameter const& p = find(name);
+        std::vector<value_type> w(size_t(p.count()));
+        for (size_t k = 0; k < w.size(); ++k) {
+            w[k] = at(p, k);
+        }
+        return w;
+    }
+
+    // Throws castnet::error if there is none of this name or the count is wrong.
+    void set(std::string_view name, std::span<value_type const> values) {
+        placed_parameter const& p = find(name);
+        if (values.size() != size_t(p.count())) {
+            throw error("castnet: model::set: parameter '" + std::string(name) + "' has " +
+                        std::to_string(p.count()) + " numbers, but " +
+                        std::to_string(values.size()) + " were given");
+        }
+        for (size_t k = 0; k < values.size(); ++k) {
+            at(p, k) = values[k];
+        }
+    }
+
+    // The region of all parameters, in the order of the device.
+    value_type* data() const { return parameters_.template as<value_type>(); }
+
+private:
+    static placed_parameter const& find(std::string_view name) {
+        for (size_t i = 0; i < parameter_count(); ++i) {
+            if (parameter_at(i).name.view() == name) {
+                return parameter_at(i);
+            }
+        }
+        throw error("castnet: model: the network has no parameter '" + std::string(name) +
+                    "'; its first is '" +
+                    std::string(parameter_count() ? parameter_at(0).name.view() : "") + "'");
+    }
+
+    value_type& at(placed_parameter const& p, size_t k) const {
+        return data()[p.offset + device::place_in_parameter(std::ptrdiff_t(k), p)];
+    }
+
+    std::uint64_t seed_;
+    typename device::memory parameters_;
+};
+
+} // namespace castnet

@@ -1,0 +1,128 @@
+// The programs of a network: what prediction, evaluation and a training step compute, as plans.
+#pragma once
+
+#include <castnet/graph/differentiate.hpp>
+#include <castnet/nn/metrics.hpp>
+#include <castnet/nn/network.hpp>
+#include <castnet/plan/plan.hpp>
+
+namespace castnet {
+
+// How many samples one device computes at most in a step.
+template <size_t Samples>
+struct batch {
+    static constexpr size_t capacity = Samples;
+    static_assert(Samples > 0, "castnet: a batch needs room for at least one sample");
+};
+
+template <name_text Name>
+inline constexpr bool parameter_is_used = false;
+template <int Number>
+inline constexpr bool input_is_used = false;
+
+namespace detail {
+
+template <class Network>
+using outputs_of = typename decltype(Network::trace(std::declval<graph&>()))::shapes;
+
+template <class List>
+struct first_of;
+template <class First, class... Rest>
+struct first_of<type_list<First, Rest...>> {
+    using type = First;
+};
+
+// What a loss or metric compares a prediction of shape S with.
+template <class Loss, class S>
+struct target_of {
+    static constexpr auto choose() {
+        if constexpr (requires { typename Loss::target_shape; }) {
+            return typename Loss::target_shape{};
+        } else if constexpr (Loss::labels) {
+            return shape<>{};
+        } else {
+            return S{};
+        }
+    }
+    using type = decltype(choose());
+};
+
+struct prediction_recipe {
+    template <class Network>
+    static constexpr results build(graph& g) {
+        auto const out = Network::trace(g);
+        return {std::vector<int>(std::begin(out.ids), std::end(out.ids)), {}};
+    }
+};
+
+// outputs: the weighted sum of the losses, then of each metric, over the samples.
+template <class Loss, class... Metrics>
+struct step_recipe {
+    template <class Network>
+    static constexpr results build(graph& g) {
+        auto const out = Network::trace(g);
+        using first = typename first_of<typename decltype(out)::shapes>::type;
+        using target_shape = typename target_of<Loss, first>::type;
+        symbol<first> const prediction{&g, out.ids[0]};
+        symbol<target_shape> const target =
+            emit<target_shape>(g, graph::shaped<target_shape>(op::target, true));
+        symbol<shape<>> const weight =
+            emit<shape<>>(g, graph::shaped<shape<>>(op::sample_weight, true));
+        symbol<shape<>> const loss = call(g, out, target, typename decltype(out)::shapes{});
+        results r;
+        r.outputs = {total(loss, weight), total(Metrics{}(prediction, target), weight)...};
+        if (g.training) {
+            r.gradients = differentiation{g}.run(loss.id, weight.id);
+        }
+        return r;
+    }
+
+private:
+    template <class Out, class Target, class... S>
+    static constexpr auto call(graph& g, Out const& out, Target target, type_list<S...>) {
+        return call(g, out, target, type_list<S...>{}, std::make_index_sequence<sizeof...(S)>{});
+    }
+    template <class Out, class Target, class... S, size_t... I>
+    static constexpr auto call(graph& g, Out const& out, Target target, type_list<S...>,
+                               std::index_sequence<I...>) {
+        return Loss{}(symbol<S>{&g, out.ids[I]}..., target);
+    }
+
+    static constexpr int total(symbol<shape<>> value, symbol<shape<>> weight) {
+        graph& g = *value.g;
+        return g.push(
+            reduce_node((value * weight).id, reduction::sum, extents{false, 1, 1}));
+    }
+};
+
+// Whether everything that the network declares takes part; see the assertions below.
+template <class Recipe, class Network, class Device, size_t Batch, bool Training>
+constexpr draft make_draft() {
+    graph g{Training};
+    results const wanted = Recipe::template build<Network>(g);
+    return planner<Device>{g, wanted, static_cast<int>(Batch)}.run();
+}
+
+template <class Recipe, class Network, class Device, size_t Batch, bool Training>
+struct program_of {
+    static constexpr plan_sizes sizes =
+        sizes_of(make_draft<Recipe, Network, Device, Batch, Training>());
+    static constexpr plan<sizes> value{make_draft<Recipe, Network, Device, Batch, Training>()};
+
+    static constexpr name_text unused() {
+        if constexpr (sizes.unused_parameter >= 0) {
+            return value.parameters[sizes.unused_parameter].name;
+        } else {
+            return {};
+        }
+    }
+    static_assert(sizes.unused_parameter < 0 || parameter_is_used<unused()>,
+                  "castnet: a parameter of the network does not reach its outputs (or, in training, "
+                  "the loss); see parameter_is_used<name>");
+    static_assert(sizes.unused_input < 0 || input_is_used<sizes.unused_input>,
+                  "castnet: an input of the network does not reach its outputs; see "
+                  "input_is_used<number>");
+};
+
+} // namespace detail
+} // namespace castnet

@@ -1,0 +1,113 @@
+// The progress of an epoch on standard output, as Keras shows it.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#if __has_include(<unistd.h>)
+#include <unistd.h>
+#endif
+
+namespace castnet {
+
+// silent; a bar that grows in place (where standard output is a terminal); one line per epoch.
+enum class verbosity { silent, bar, lines };
+
+class progress {
+public:
+    progress(verbosity v, std::size_t steps) : verbosity_{v}, steps_{steps} {
+#if __has_include(<unistd.h>)
+        terminal_ = isatty(fileno(stdout)) != 0;
+#endif
+    }
+
+    void begin(int epoch, int epochs) {
+        start_ = shown_ = clock::now();
+        if (verbosity_ != verbosity::silent) {
+            std::printf("Epoch %d/%d\n", epoch, epochs);
+        }
+    }
+
+    // After each step, with the means so far.
+    template <class Scores>
+    void step(std::size_t done, Scores const& s) {
+        auto const now = clock::now();
+        if (done == 1) {
+            after_first_ = now; // the first step warms up: its time does not count
+        }
+        if (verbosity_ == verbosity::bar && terminal_ && done < steps_ &&
+            now - shown_ >= std::chrono::milliseconds(50)) {
+            shown_ = now;
+            double const left = per_step(done, now) * double(steps_ - done);
+            std::printf("\r%s %.0fs%s\033[K", bar(done).c_str(), left, means(s, "").c_str());
+            std::fflush(stdout);
+        }
+    }
+
+    // When the epoch has ended; `rest` is what validation adds.
+    template <class Scores>
+    void end(Scores const& s, std::string const& rest) {
+        if (verbosity_ == verbosity::silent) {
+            return;
+        }
+        auto const now = clock::now();
+        double const seconds = std::chrono::duration<double>(now - start_).count();
+        std::printf("%s%s %.0fs %s/step%s%s%s\n", terminal_ && verbosity_ == verbosity::bar ? "\r" : "",
+                    verbosity_ == verbosity::bar ? bar(steps_).c_str() : "-", seconds,
+                    time_text(per_step(steps_, now)).c_str(), means(s, "").c_str(), rest.c_str(),
+                    terminal_ ? "\033[K" : "");
+        std::fflush(stdout);
+    }
+
+    // " - loss: 0.1234 - accuracy: 0.9876"
+    template <class Scores>
+    static std::string means(Scores const& s, char const* prefix) {
+        std::string text;
+        for (std::size_t i = 0; i < Scores::count; ++i) {
+            double const v = s.mean(i);
+            char number[64];
+            std::snprintf(number, sizeof number, (v < 0 ? -v : v) > 1e-3 || v == 0 ? "%.4f" : "%.4e", v);
+            text += std::string(" - ") + prefix + Scores::names[i] + ": " + number;
+        }
+        return text;
+    }
+
+private:
+    using clock = std::chrono::steady_clock;
+
+    double per_step(std::size_t done, clock::time_point now) const {
+        auto const from = done > 1 ? after_first_ : start_;
+        return std::chrono::duration<double>(now - from).count() / double(done > 1 ? done - 1 : 1);
+    }
+    static std::string time_text(double seconds) {
+        char text[32];
+        if (seconds >= 1) {
+            std::snprintf(text, sizeof text, "%.0fs", seconds);
+        } else if (seconds >= 1e-3) {
+            std::snprintf(text, sizeof text, "%.0fms", seconds * 1e3);
+        } else {
+            std::snprintf(text, sizeof text, "%.0fus", seconds * 1e6);
+        }
+        return text;
+    }
+    std::string bar(std::size_t done) const {
+        std::string const total = std::to_string(steps_), count = std::to_string(done);
+        std::string text(total.size() - count.size(), ' ');
+        text += count + "/" + total + " [";
+        std::size_t const filled = steps_ > 0 ? 20 * done / steps_ : 20;
+        for (std::size_t i = 0; i < 20; ++i) {
+            text += i < filled ? '=' : i == filled ? '>' : '.';
+        }
+        return text + "]";
+    }
+
+    verbosity verbosity_;
+    std::size_t steps_;
+    bool terminal_ = false;
+    clock::time_point start_, shown_, after_first_;
+};
+
+} // namespace castnet

@@ -1,0 +1,282 @@
+// compile(model, loss, optimizer, metrics…) fixes the types of the step; the training that it
+// returns does the steps: fit(), evaluate(), or step() for loops of one's own.
+#pragma once
+
+#include <castnet/data/dataset.hpp>
+#include <castnet/data/shuffle.hpp>
+#include <castnet/optim/optimizers.hpp>
+#include <castnet/optim/schedules.hpp>
+#include <castnet/train/feed.hpp>
+#include <castnet/train/history.hpp>
+#include <castnet/train/model.hpp>
+#include <castnet/train/progress.hpp>
+#include <castnet/train/scores.hpp>
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+namespace castnet {
+
+// After each epoch of fit(); set `stop` to end the training.
+struct epoch_report {
+    int epoch; // from 1
+    castnet::history const& history;
+    bool stop = false;
+};
+
+template <class Dataset>
+struct fit_options {
+    int epochs = 1;
+    castnet::schedule schedule{};             // empty: the optimizer's own learning rate
+    std::optional<Dataset> validation{};      // evaluated after every epoch
+    std::vector<float> class_weight{};        // one factor per class, for labels
+    bool shuffle = true;                      // a new order every epoch, from the model's seed
+    verbosity verbose = verbosity::bar;
+    std::function<void(epoch_report&)> on_epoch_end{};
+};
+
+template <class Model, class Loss, class Optimizer, class... Metrics>
+class training {
+    using device = typename Model::device;
+    using T = typename Model::value_type;
+    using recipe = detail::step_recipe<Loss, Metrics...>;
+    using network = typename Model::network_type;
+    static constexpr size_t capacity = Model::capacity;
+
+public:
+    using scores_type = scores<Metrics...>;
+    using first_output = typename detail::first_of<typename Model::output_shapes>::type;
+
+    static constexpr auto const& training_plan =
+        detail::program_of<recipe, network, device, capacity, true>::value;
+    static constexpr auto const& evaluation_plan =
+        detail::program_of<recipe, network, device, capacity, false>::value;
+
+    // Memory in bytes: what training adds to the parameters, and both together.
+    static constexpr size_t gradient_bytes =
+        size_t(training_plan.elements(region::gradients)) * sizeof(T);
+    static constexpr size_t optimizer_bytes = gradient_bytes * size_t(Optimizer::slots);
+    static constexpr size_t batch_bytes = size_t(std::max(training_plan.elements(region::batch),
+                                                          evaluation_plan.elements(region::batch))) *
+                                          sizeof(T);
+    static constexpr size_t workspace_bytes =
+        size_t(std::max(training_plan.elements(region::workspace),
+                        evaluation_plan.elements(region::workspace))) *
+        sizeof(T);
+    static constexpr size_t arena_bytes =
+        gradient_bytes + optimizer_bytes + batch_bytes + workspace_bytes;
+    static constexpr size_t bytes = Model::parameter_bytes + arena_bytes;
+    static_assert(fits_budget<bytes, Model::policy_type::budget>,
+                  "castnet: the training step needs more memory than the policy's budget; see "
+                  "fits_budget<needed bytes, budget>");
+
+    training(Model& m, Optimizer const& o)
+        : model_{m}, optimizer_{o}, arena_{arena_bytes} {
+        T* const start = arena_.template as<T>();
+        T* const batch = start + (gradient_bytes + optimizer_bytes) / sizeof(T);
+        context_.region[int(region::parameters)] = m.data();
+        context_.region[int(region::gradients)] = start;
+        context_.region[int(region::batch)] = batch;
+        context_.region[int(region::workspace)] = batch + batch_bytes / sizeof(T);
+        context_.key = key_of(m.seed_value());
+    }
+    training(training const&) = delete;
+    training& operator=(training const&) = delete;
+
+    // What was really allocated: equals `bytes`.
+    size_t allocated_bytes() const { return arena_.bytes() + Model::parameter_bytes; }
+
+    // Steps done so far.
+    std::uint64_t steps() const { return steps_; }
+
+    // One update from these samples of the data, at most the batch's capacity; returns loss and
+    // metrics before the update. The learning rate is the optimizer's own if none is given. Samples
+    // of weight 0 are as if they were not there; where all are, nothing changes.
+    template <class Data>
+    scores_type step(Data const& data, std::span<size_t const> samples,
+                     std::optional<double> learning_rate = {},
+                     std::span<float const> class_weight = {}) {
+        double const weight = fill(training_plan, data, samples, class_weight);
+        context_.step = std::uint32_t(steps_);
+        device::template run<training_plan>(context_);
+        scores_type const s = totals(training_plan, weight);
+        if (weight > 0) {
+            ++steps_;
+            update(T(1 / weight), learning_rate.value_or(optimizer_.learning_rate));
+        }
+        return s;
+    }
+
+    // Loss and metrics over all samples, with running statistics and without dropout.
+    template <class Data>
+    scores_type evaluate(Data const& data) {
+        scores_type all;
+        size_t samples[capacity];
+        for (size_t first = 0; first < data.size(); first += capacity) {
+            size_t const count = std::min(capacity, data.size() - first);
+            std::iota(samples, samples + count, first);
+            double const weight = fill(evaluation_plan, data, {samples, count}, {});
+            device::template run<evaluation_plan>(context_);
+            all += totals(evaluation_plan, weight);
+        }
+        return all;
+    }
+
+    // Trains for some epochs; a last batch that is not full counts as what it holds. Throws
+    // castnet::error if there is no sample.
+    template <class Data>
+    history fit(Data const& data, fit_options<std::type_identity_t<Data>> const& options = {}) {
+        if (data.size() == 0) {
+            throw error("castnet: fit: the data set holds no sample");
+        }
+        size_t const steps = (data.size() + capacity - 1) / capacity;
+        std::uint64_t const total = std::uint64_t(steps) * std::uint64_t(std::max(options.epochs, 0));
+        std::vector<size_t> order(data.size());
+        history h{column_names(options.validation.has_value())};
+        progress bar{options.verbose, steps};
+        std::uint64_t done = 0;
+        for (int epoch = 1; epoch <= options.epochs; ++epoch, ++epochs_) {
+            std::iota(order.begin(), order.end(), size_t(0));
+            if (options.shuffle) {
+                data::shuffle(order, model_.seed_value(), epochs_);
+            }
+            bar.begin(epoch, options.epochs);
+            auto const start = std::chrono::steady_clock::now();
+            scores_type sums;
+            double rate = optimizer_.learning_rate;
+            for (size_t s = 0; s < steps; ++s, ++done) {
+                size_t const first = s * capacity, count = std::min(capacity, data.size() - first);
+                rate = options.schedule ? options.schedule(done, total) : optimizer_.learning_rate;
+                sums += step(data, std::span{order}.subspan(first, count), rate,
+                             options.class_weight);
+                bar.step(s + 1, sums);
+            }
+            double const seconds =
+                std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+            std::vector<double> row = means(sums);
+            std::string rest;
+            if (options.validation) {
+                scores_type const v = evaluate(*options.validation);
+                for (double mean : means(v)) {
+                    row.push_back(mean);
+                }
+                rest = progress::means(v, "val_");
+            }
+            row.push_back(rate);
+            row.push_back(seconds);
+            h.append(row);
+            bar.end(sums, rest);
+            epoch_report report{epoch, h};
+            if (options.on_epoch_end) {
+                options.on_epoch_end(report);
+            }
+            if (report.stop) {
+                break;
+            }
+        }
+        return h;
+    }
+
+    // The gradient of the last step by a parameter, divided by the sum of weights, in logical
+    // order; empty for what is frozen. For tests and for loops of one's own.
+    std::vector<T> gradient(std::string_view name) const {
+        for (placed_parameter const& p : training_plan.parameters) {
+            if (p.name.view() == name && p.trainable) {
+                std::vector<T> g(size_t(p.count()));
+                T const* const from = context_.region[int(region::gradients)] + p.offset;
+                for (size_t k = 0; k < g.size(); ++k) {
+                    g[k] = from[device::place_in_parameter(std::ptrdiff_t(k), p)] * last_scale_;
+                }
+                return g;
+            }
+        }
+        return {};
+    }
+
+private:
+    template <class Plan, class Data>
+    double fill(Plan const& plan, Data const& data, std::span<size_t const> samples,
+                std::span<float const> class_weight) {
+        if (samples.size() > capacity) {
+            throw error("castnet: a step of at most " + std::to_string(capacity) +
+                        " samples was given " + std::to_string(samples.size()));
+        }
+        using target = typename detail::target_of<Loss, first_output>::type;
+        detail::check_data<network, Loss, first_output, target, Data>();
+        context_.samples = std::ptrdiff_t(samples.size());
+        return detail::fill_batch<device, typename network::inputs, target>(
+            plan, context_.region[int(region::batch)], data, samples, class_weight);
+    }
+
+    template <class Plan>
+    scores_type totals(Plan const& plan, double weight) const {
+        scores_type s;
+        s.weight = weight;
+        for (size_t i = 0; i < scores_type::count; ++i) {
+            s.sum[i] = double(*context_.at(plan.outputs[i]));
+        }
+        return s;
+    }
+
+    void update(T scale, double rate) {
+        auto const rule = optimizer_.template at<T>(steps_, rate);
+        T* const parameters = context_.region[int(region::parameters)];
+        T* const gradients = context_.region[int(region::gradients)];
+        std::ptrdiff_t const trainable = training_plan.trainable;
+        last_scale_ = scale;
+        std::ptrdiff_t first = 0;
+        penalty cost{};
+        auto const up_to = [&](std::ptrdiff_t last) { // one pass over what has the same penalty
+            if (last > first) {
+                device::template optimize<Optimizer::slots>(rule, cost, scale, parameters, gradients,
+                                                            gradients + trainable, trainable, first,
+                                                            last);
+            }
+            first = last;
+        };
+        for (placed_parameter const& p : training_plan.parameters) {
+            if (p.trainable && p.rank > 0 && !(p.cost == cost)) {
+                up_to(p.offset);
+                cost = p.cost;
+            }
+        }
+        up_to(trainable);
+    }
+
+    static std::vector<double> means(scores_type const& s) {
+        std::vector<double> row;
+        for (size_t i = 0; i < scores_type::count; ++i) {
+            row.push_back(s.mean(i));
+        }
+        return row;
+    }
+
+    static std::vector<std::string> column_names(bool validation) {
+        std::vector<std::string> names;
+        for (std::string prefix : {"", "val_"}) {
+            for (size_t i = 0; i < scores_type::count && (prefix.empty() || validation); ++i) {
+                names.push_back(prefix + scores_type::names[i]);
+            }
+        }
+        names.insert(names.end(), {"learning_rate", "seconds"});
+        return names;
+    }
+
+    Model& model_;
+    Optimizer optimizer_;
+    typename device::memory arena_;
+    typename device::context context_;
+    std::uint64_t steps_ = 0;
+    std::uint64_t epochs_ = 0;
+    T last_scale_ = 0;
+};
+
+// The step of a model: its loss (nn/losses.hpp or one's own), optimizer and metrics. The training
+// refers to the model, which must outlive it.
+template <class Model, class Loss, class Optimizer, class... Metrics>
+training<Model, Loss, Optimizer, Metrics...> compile(Model& m, Loss, Optimizer const& o, Metrics...) {
+    return {m, o};
+}
+
+} // namespace castnet
