@@ -9,9 +9,9 @@
 
 namespace castnet::testing {
 
-// A fresh directory; removed, with the files in it, at the end of the test.
+// A fresh directory where the test runs; removed, with the files in it, at the end of the test.
 struct temporary_directory {
-    std::string path = "/tmp/castnet-test-XXXXXX";
+    std::string path = "castnet-test-XXXXXX";
 
     temporary_directory() { REQUIRE(::mkdtemp(path.data()) != nullptr); }
     temporary_directory(temporary_directory const&) = delete;
@@ -44,9 +44,9 @@ struct temporary_directory {
         auto* const file = std::fopen((*this / name).c_str(), "wb");
         REQUIRE(file != nullptr);
         for (auto const byte : content) {
-            REQUIRE(std::fputc(byte, file) != EOF);
+            std::fputc(byte, file);
         }
-        std::fclose(file);
+        REQUIRE(std::fclose(file) == 0);
         return *this / name;
     }
 };
