@@ -12,7 +12,7 @@ namespace detail {
 
 template <class S>
 constexpr size_t extent_from_last(size_t axis) {
-    return axis < S::rank ? S::extent[S::rank - 1 - axis] : 1;
+    return axis + 1 <= S::rank ? S::extent[S::rank - 1 - axis] : 1;
 }
 
 template <class A, class B>
@@ -20,7 +20,7 @@ constexpr size_t broadcast_rank = A::rank > B::rank ? A::rank : B::rank;
 
 template <class A, class B>
 constexpr bool shapes_agree() {
-    for (size_t axis = 0; axis < broadcast_rank<A, B>; ++axis) {
+    for (size_t axis = 0; axis != broadcast_rank<A, B>; ++axis) {
         size_t const a = extent_from_last<A>(axis);
         size_t const b = extent_from_last<B>(axis);
         if (a != b && a != 1 && b != 1) {

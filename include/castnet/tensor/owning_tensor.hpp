@@ -3,6 +3,7 @@
 #pragma once
 
 #include <castnet/tensor/detail/buffer.hpp>
+#include <castnet/tensor/detail/checks.hpp>
 #include <castnet/tensor/detail/evaluate.hpp>
 #include <castnet/tensor/detail/nested_list.hpp>
 #include <castnet/tensor/elementwise.hpp>
@@ -140,7 +141,20 @@ public:
         return view().is_disturbed_by(written);
     }
 
+    // The same elements, moved into a tensor of another shape with as many of them.
+    template <Shape To>
+    tensor<T, To> as() && {
+        static_assert(detail::same_count<S, To>,
+                      "castnet: a tensor can only become one of as many elements");
+        return tensor<T, To>{std::move(elements_)};
+    }
+
 private:
+    template <class, Shape>
+    friend class tensor;
+
+    explicit tensor(detail::buffer<T, S::count>&& elements) : elements_{std::move(elements)} {}
+
     struct uninitialized {};
     explicit tensor(uninitialized) {}
 

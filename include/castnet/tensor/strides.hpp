@@ -29,7 +29,7 @@ auto row_major_of(std::index_sequence<Axis...>) -> strides<row_major_step<S>(Axi
 // Whether the elements of S at these strides follow each other in memory without gaps.
 template <class S, class Strides>
 constexpr bool is_row_major() {
-    for (size_t axis = 0; axis < S::rank; ++axis) {
+    for (size_t axis = 0; axis != S::rank; ++axis) {
         if (S::extent[axis] > 1 && Strides::step[axis] != row_major_step<S>(axis)) {
             return false;
         }
@@ -41,7 +41,7 @@ constexpr bool is_row_major() {
 template <class S, class Strides>
 constexpr size_t reach() {
     size_t last = 0;
-    for (size_t axis = 0; axis < S::rank; ++axis) {
+    for (size_t axis = 0; axis != S::rank; ++axis) {
         last += (S::extent[axis] - 1) * Strides::step[axis];
     }
     return last + 1;

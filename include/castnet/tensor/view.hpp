@@ -39,11 +39,10 @@ public:
     explicit tensor_view(T* data) : data_{data} {}
     tensor_view(tensor_view const&) = default;
 
-    operator tensor_view<T const, S, Strides>() const
-        requires(!std::is_const_v<T>)
-    {
-        return tensor_view<T const, S, Strides>{data_};
-    }
+    // A view that writes can become one that only reads.
+    template <class U>
+        requires(std::is_same_v<U const, T>)
+    tensor_view(tensor_view<U, S, Strides> const& other) : data_{other.data()} {}
 
     // Writes the elements of an expression, broadcast to this shape, or one number everywhere.
     template <class X>
@@ -70,7 +69,7 @@ public:
     T& at(Index... index) const {
         static_assert(sizeof...(Index) == S::rank, "castnet: a tensor needs one index per axis");
         size_t const all[] = {static_cast<size_t>(index)..., 0};
-        for (size_t axis = 0; axis < S::rank; ++axis) {
+        for (size_t axis = 0; axis != S::rank; ++axis) {
             if (all[axis] >= S::extent[axis]) {
                 throw error("castnet: index " + std::to_string(all[axis]) + " on axis " +
                             std::to_string(axis) + " is out of range: the tensor has " +

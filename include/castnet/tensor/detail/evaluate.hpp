@@ -13,13 +13,14 @@ class tensor;
 
 namespace detail {
 
-// out[i] = value(i) for i < Count. A block of values is computed before it is stored: so the compiler
-// sees without help that they do not depend on each other, also where out is among the operands.
+// out[i] = value(i) for i < Count. A block of values is computed before it is stored: so the
+// compiler sees without help that they do not depend on each other, also where out is among the
+// operands.
 template <size_t Count, class T, class Value>
 void store_in_blocks(T* out, Value const& value) {
     constexpr size_t width = 64 / sizeof(T) > 0 ? 64 / sizeof(T) : 1;
     constexpr size_t whole = Count - Count % width;
-    for (size_t i = 0; i < whole; i += width) {
+    for (size_t i = 0; i != whole; i += width) {
         T block[width];
         for (size_t j = 0; j < width; ++j) {
             block[j] = static_cast<T>(value(i + j));
@@ -41,14 +42,13 @@ void write(tensor_view<T, S, Strides> to, X const& x) {
         store_in_blocks<S::count>(to.data(), [&](size_t i) { return flat_element<S>(x, i); });
     } else if constexpr (Strides::step[last] == 1) {
         for_each_row<S>([&](auto... row) {
-            store_in_blocks<S::extent[last]>(
-                &to.element(row..., size_t{0}),
-                [&](size_t i) { return broadcast_element(x, row..., i); });
+            store_in_blocks<S::extent[last]>(&to.element(row..., size_t{0}), [&](size_t i) {
+                return broadcast_element(x, row..., i);
+            });
         });
     } else {
-        for_each_index<S>([&](auto... i) {
-            to.element(i...) = static_cast<T>(broadcast_element(x, i...));
-        });
+        for_each_index<S>(
+            [&](auto... i) { to.element(i...) = static_cast<T>(broadcast_element(x, i...)); });
     }
 }
 
