@@ -63,21 +63,33 @@ auto reduce_to_kept(X const& x, std::index_sequence<Axes...> axes) {
         reduction one;
         one.add(x.element(), 0);
         result() = one.get(1);
+    } else if constexpr (kept::extent[S::rank - 1] == 1) {
+        constexpr size_t length = S::extent[S::rank - 1];
+        for_each_row<kept>([&](auto... row) {
+            reduction total;
+            size_t position = 0;
+            for_each_row<reduced>([&](auto... at) {
+                reduction longer = total; // a local copy stays in registers
+                for (size_t i = 0; i < length; ++i) {
+                    longer.add(x.element((row + at)..., i), position + i);
+                }
+                total = longer;
+                position += length;
+            });
+            result(row..., size_t{0}) = total.get(reduced::count);
+        });
     } else {
         // Neighbours on the last axis are reduced together, so that memory is read in order.
-        constexpr size_t width = kept::extent[S::rank - 1];
+        constexpr size_t width = S::extent[S::rank - 1];
         constexpr size_t block = width < 64 ? width : 64;
         for_each_row<kept>([&](auto... row) {
             for (size_t begin = 0; begin < width; begin += block) {
                 size_t const count = width - begin < block ? width - begin : block;
                 reduction totals[block];
                 size_t position = 0;
-                for_each_index<reduced>([&](auto... at) {
-                    auto const add = [&](size_t j, auto... start) {
-                        totals[j].add(x.element((start + at)...), position);
-                    };
+                for_each_row<reduced>([&](auto... at) {
                     for (size_t j = 0; j < count; ++j) {
-                        add(j, row..., begin + j);
+                        totals[j].add(x.element((row + at)..., begin + j), position);
                     }
                     ++position;
                 });

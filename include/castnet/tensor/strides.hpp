@@ -17,7 +17,7 @@ namespace detail {
 template <class S>
 constexpr size_t row_major_step(size_t axis) {
     size_t step = 1;
-    for (size_t next = axis + 1; next < S::rank; ++next) {
+    for (size_t next = axis + 1; next != S::rank; ++next) {
         step *= S::extent[next];
     }
     return step;
