@@ -53,7 +53,9 @@ public:
         return *this;
     }
     tensor_view& operator=(tensor_view const& other) {
-        detail::assign(*this, other);
+        if (this != &other) {
+            detail::assign(*this, other);
+        }
         return *this;
     }
 

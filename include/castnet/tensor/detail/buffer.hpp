@@ -23,10 +23,12 @@ public:
     }
     buffer(buffer&& other) noexcept : data_{std::exchange(other.data_, nullptr)} {}
     buffer& operator=(buffer const& other) {
-        if (data_ == nullptr && other.data_ != nullptr) {
-            data_ = allocate();
+        if (this != &other) {
+            if (other.data_ != nullptr) {
+                restore();
+            }
+            copy(other);
         }
-        copy(other);
         return *this;
     }
     buffer& operator=(buffer&& other) noexcept {
@@ -51,7 +53,7 @@ private:
     static T* allocate() { return static_cast<T*>(::operator new(N * sizeof(T), alignment)); }
 
     void copy(buffer const& other) {
-        if (data_ != other.data_ && other.data_ != nullptr) {
+        if (other.data_ != nullptr) {
             std::memcpy(data_, other.data_, N * sizeof(T));
         }
     }
