@@ -45,23 +45,25 @@ struct function;
 
 inline constexpr unsigned no_gradient = ~0U;
 
-// What F computes in when its inputs have the common type T: T itself, but double for integers in
-// the functions of math.hpp and the activations, as in NumPy.
+// What F computes in when its inputs have the common type T: T itself, but int for smaller integers
+// (as in C++ arithmetic), and double for integers in the functions of math.hpp and the activations
+// (as in NumPy).
 template <fn F, class T>
-using number_of = std::conditional_t<std::is_integral_v<T> && (F >= fn::exp), double, T>;
+using number_of =
+    std::conditional_t<std::is_integral_v<T> && (F >= fn::exp), double, decltype(+T{})>;
 
 // The callable form: cn::exp(x) for a number, and for whatever provides apply(function<F>, x…).
 template <fn F>
 struct elementwise {
     template <class... X>
-    constexpr auto operator()(X const&... x) const {
+    constexpr auto operator()(X&&... x) const {
         static_assert(sizeof...(X) == function<F>::arity,
                       "castnet: wrong number of arguments to an element-wise function");
-        if constexpr ((std::is_arithmetic_v<X> && ...)) {
-            using T = number_of<F, std::common_type_t<X...>>;
+        if constexpr ((std::is_arithmetic_v<std::remove_cvref_t<X>> && ...)) {
+            using T = number_of<F, std::common_type_t<std::remove_cvref_t<X>...>>;
             return function<F>::value(static_cast<T>(x)...);
-        } else {
-            return apply(function<F>{}, x...); // found with symbols (graph/) and tensors (tensor/)
+        } else { // found with symbols (graph/) and tensors (tensor/)
+            return apply(function<F>{}, static_cast<X&&>(x)...);
         }
     }
 };

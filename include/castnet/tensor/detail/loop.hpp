@@ -1,0 +1,33 @@
+// Loops over all indices of a shape. Indices travel as function arguments, so the compiler sees
+// ordinary nested loops.
+#pragma once
+
+#include <castnet/core/shape.hpp>
+
+namespace castnet::detail {
+
+// Calls row(i0, …) for every index without its last axis; once, without arguments, for rank 0 or 1.
+template <class S, class Row, class... Index>
+void for_each_row(Row const& row, Index... index) {
+    if constexpr (sizeof...(Index) + 1 >= S::rank) {
+        row(index...);
+    } else {
+        for (size_t i = 0; i < S::extent[sizeof...(Index)]; ++i) {
+            for_each_row<S>(row, index..., i);
+        }
+    }
+}
+
+// Calls body(i0, …) for every index, the last axis fastest.
+template <class S, class Body, class... Index>
+void for_each_index(Body const& body, Index... index) {
+    if constexpr (sizeof...(Index) == S::rank) {
+        body(index...);
+    } else {
+        for (size_t i = 0; i < S::extent[sizeof...(Index)]; ++i) {
+            for_each_index<S>(body, index..., i);
+        }
+    }
+}
+
+} // namespace castnet::detail

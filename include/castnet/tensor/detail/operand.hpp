@@ -1,0 +1,57 @@
+// How the loops read an operand of an element-wise function: a number or a tensor expression X,
+// seen in the shape S of the result.
+#pragma once
+
+#include <castnet/tensor/broadcast.hpp>
+#include <castnet/tensor/tensor_base.hpp>
+
+namespace castnet::detail {
+
+// Whether element i of the result, counted in memory order, needs just x.flat(i) (or x.flat(0)).
+template <class X, class S>
+constexpr bool is_flat_over() {
+    if constexpr (Number<X>) {
+        return true;
+    } else {
+        constexpr size_t count = X::shape_type::count;
+        return X::is_flat && (count == S::count || count == 1);
+    }
+}
+
+template <class S, class X>
+auto flat_element(X const& x, size_t i) {
+    if constexpr (Number<X>) {
+        return x;
+    } else {
+        return x.flat(X::shape_type::count == S::count ? i : 0);
+    }
+}
+
+template <class X, size_t... Axis>
+auto element_at(X const& x, size_t const* index, std::index_sequence<Axis...>) {
+    return x.element((X::shape_type::extent[Axis] == 1 ? 0 : index[Axis])...);
+}
+
+// The element of x at an index of the result.
+template <class X, class... Index>
+auto broadcast_element(X const& x, Index... index) {
+    if constexpr (Number<X>) {
+        return x;
+    } else {
+        constexpr size_t rank = X::shape_type::rank;
+        size_t const all[] = {index..., 0};
+        return element_at(x, all + (sizeof...(Index) - rank), std::make_index_sequence<rank>{});
+    }
+}
+
+// Whether writing to a view, element by element in order, would change elements that x still needs.
+template <class X, class View>
+bool is_disturbed_by(X const& x, View const& written) {
+    if constexpr (Number<X>) {
+        return false;
+    } else {
+        return x.is_disturbed_by(written);
+    }
+}
+
+} // namespace castnet::detail

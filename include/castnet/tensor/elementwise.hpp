@@ -1,0 +1,106 @@
+// Element-wise functions of tensors, as expressions: computed when they are assigned, all in one
+// loop.
+//
+// An expression keeps tensors that have a name by reference, as a view; temporaries and plain
+// numbers by value. So `auto e = a + tensor<…>{…}` is valid as long as `a` lives.
+#pragma once
+
+#include <castnet/tensor/detail/operand.hpp>
+#include <castnet/tensor/view.hpp>
+
+#include <tuple>
+
+namespace castnet {
+
+namespace detail {
+
+template <class X>
+struct operand_traits { // a number
+    using value_type = X;
+    using tensor_value = bool; // widens nothing
+    using shape_type = shape<>;
+};
+template <TensorExpression X>
+struct operand_traits<X> {
+    using value_type = typename X::value_type;
+    using tensor_value = value_type;
+    using shape_type = typename X::shape_type;
+};
+
+// The common type of operands. A plain number does not widen tensors of floating type: float
+// tensors times 2.0 are float.
+template <class... X>
+struct common_value {
+    using of_tensors = std::common_type_t<typename operand_traits<X>::tensor_value...>;
+    using of_all = std::common_type_t<typename operand_traits<X>::value_type...>;
+    using type = std::conditional_t<std::is_floating_point_v<of_tensors>, of_tensors, of_all>;
+};
+template <class... X>
+using common_value_t = typename common_value<std::remove_cvref_t<X>...>::type;
+
+// What an expression keeps of an operand.
+template <class X>
+decltype(auto) keep(X&& x) {
+    if constexpr (TensorExpression<X> && std::is_lvalue_reference_v<X> && requires { x.view(); }) {
+        return x.view();
+    } else {
+        return static_cast<std::remove_cvref_t<X>>(static_cast<X&&>(x));
+    }
+}
+template <class X>
+using kept = decltype(keep(std::declval<X>()));
+
+} // namespace detail
+
+// F of operands X (numbers, views, tensors, other expressions), with elements of type T.
+template <fn F, class T, Shape S, class... X>
+class elementwise_expression : public tensor_base {
+public:
+    using value_type = T;
+    using shape_type = S;
+    static constexpr bool is_flat = (detail::is_flat_over<X, S>() && ...);
+
+    template <class... Operand>
+    explicit elementwise_expression(function<F>, Operand&&... x)
+        : operands_{detail::keep(static_cast<Operand&&>(x))...} {}
+
+    static constexpr size_t size() { return S::count; }
+
+    template <class... Index>
+    T element(Index... index) const {
+        return std::apply(
+            [&](X const&... x) {
+                return function<F>::value(
+                    static_cast<T>(detail::broadcast_element(x, index...))...);
+            },
+            operands_);
+    }
+
+    T flat(size_t i) const {
+        return std::apply(
+            [&](X const&... x) {
+                return function<F>::value(static_cast<T>(detail::flat_element<S>(x, i))...);
+            },
+            operands_);
+    }
+
+    template <class View>
+    bool is_disturbed_by(View const& written) const {
+        return std::apply(
+            [&](X const&... x) { return (detail::is_disturbed_by(x, written) || ...); }, operands_);
+    }
+
+private:
+    std::tuple<X...> operands_;
+};
+
+// F, element by element: the hook of expr/function.hpp for tensors.
+template <fn F, class... X>
+    requires TensorOperands<X...>
+auto apply(function<F> f, X&&... x) {
+    using T = number_of<F, detail::common_value_t<X...>>;
+    using S = broadcast_t<typename detail::operand_traits<std::remove_cvref_t<X>>::shape_type...>;
+    return elementwise_expression<F, T, S, detail::kept<X>...>(f, static_cast<X&&>(x)...);
+}
+
+} // namespace castnet

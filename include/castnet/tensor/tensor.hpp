@@ -1,0 +1,17 @@
+// Tensors for users: owning arrays and views with NumPy-like arithmetic, shapes checked while
+// compiling. Element-wise functions are those of expr/callables.hpp.
+#pragma once
+
+#include <castnet/expr/expr.hpp>
+#include <castnet/tensor/broadcast.hpp>
+#include <castnet/tensor/closeness.hpp>
+#include <castnet/tensor/elementwise.hpp>
+#include <castnet/tensor/join.hpp>
+#include <castnet/tensor/matmul.hpp>
+#include <castnet/tensor/owning_tensor.hpp>
+#include <castnet/tensor/reduce.hpp>
+#include <castnet/tensor/strides.hpp>
+#include <castnet/tensor/tensor_base.hpp>
+#include <castnet/tensor/to_string.hpp>
+#include <castnet/tensor/view.hpp>
+#include <castnet/tensor/views.hpp>

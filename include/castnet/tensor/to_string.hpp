@@ -1,0 +1,76 @@
+// A tensor as text, in the manner of NumPy:
+//
+//   [[ 1 2.5]
+//    [-3   4]]
+#pragma once
+
+#include <castnet/tensor/owning_tensor.hpp>
+
+#include <cstdio>
+#include <string>
+
+namespace castnet {
+
+namespace detail {
+
+template <class T>
+std::string number_text(T x) {
+    if constexpr (std::is_integral_v<T>) {
+        return std::to_string(x);
+    } else {
+        char text[32];
+        std::snprintf(text, sizeof text, "%.6g", static_cast<double>(x));
+        return text;
+    }
+}
+
+// Appends the sub-tensor at `index...`, its elements padded to `width`; of an axis longer than
+// twice `edge` only the first and last `edge` entries.
+template <class X, class... Index>
+void append_text(std::string& text, X const& x, size_t width, size_t edge, Index... index) {
+    using S = typename X::shape_type;
+    constexpr size_t axis = sizeof...(Index);
+    if constexpr (axis == S::rank) {
+        std::string const number = number_text(x.element(index...));
+        text.append(width > number.size() ? width - number.size() : 0, ' ');
+        text += number;
+    } else {
+        std::string separator = " ";
+        if constexpr (axis + 1 < S::rank) {
+            separator = std::string(S::rank - 1 - axis, '\n') + std::string(axis + 1, ' ');
+        }
+        text += '[';
+        for (size_t i = 0; i < S::extent[axis]; ++i) {
+            if (i > 0) {
+                text += separator;
+            }
+            if (i == edge && S::extent[axis] > 2 * edge) {
+                text += "..." + separator;
+                i = S::extent[axis] - edge;
+            }
+            append_text(text, x, width, edge, index..., i);
+        }
+        text += ']';
+    }
+}
+
+} // namespace detail
+
+// Numbers have up to 6 significant digits. Of tensors with more than 1000 elements, axes longer
+// than 6 show their first and last 3 entries.
+template <TensorExpression X>
+std::string to_string(X const& x) {
+    using S = typename X::shape_type;
+    auto const t = evaluate(x);
+    size_t const edge = S::count > 1000 ? 3 : S::count;
+    size_t width = 0;
+    for (auto element : t) {
+        size_t const needed = detail::number_text(element).size();
+        width = needed > width ? needed : width;
+    }
+    std::string text;
+    detail::append_text(text, t, width, edge);
+    return text;
+}
+
+} // namespace castnet

@@ -1,0 +1,139 @@
+// tensor_view<T, shape, strides>: elements that somebody else owns, seen as a tensor. Copies of a
+// view see the same elements; assigning to a view writes elements, as `a[...] = b` does in NumPy.
+#pragma once
+
+#include <castnet/core/error.hpp>
+#include <castnet/tensor/strides.hpp>
+#include <castnet/tensor/tensor_base.hpp>
+
+#include <cstdint>
+#include <type_traits>
+
+namespace castnet {
+
+template <class T, Shape S, class Strides = row_major<S>>
+class tensor_view;
+
+namespace detail {
+
+template <class T, class S, class Strides, class X>
+void assign(tensor_view<T, S, Strides> to, X const& from); // evaluate.hpp
+
+template <class T, size_t E, size_t... Extent, size_t N, size_t... Step>
+auto drop_first(T* data, shape<E, Extent...>, strides<N, Step...>) {
+    return tensor_view<T, shape<Extent...>, strides<Step...>>{data};
+}
+
+} // namespace detail
+
+template <class T, Shape S, class Strides>
+class tensor_view : public tensor_base {
+public:
+    using value_type = std::remove_const_t<T>;
+    using shape_type = S;
+    using strides_type = Strides;
+
+    // Whether the elements lie in memory in order and without gaps.
+    static constexpr bool is_flat = detail::is_row_major<S, Strides>();
+
+    explicit tensor_view(T* data) : data_{data} {}
+    tensor_view(tensor_view const&) = default;
+
+    // A view that writes can become one that only reads.
+    template <class U>
+        requires(std::is_same_v<U const, T>)
+    tensor_view(tensor_view<U, S, Strides> const& other) : data_{other.data()} {}
+
+    // Writes the elements of an expression, broadcast to this shape, or one number everywhere.
+    template <class X>
+        requires(TensorExpression<X> || Number<X>)
+    tensor_view const& operator=(X const& x) const {
+        static_assert(!std::is_const_v<T>, "castnet: these elements are read-only");
+        detail::assign(*this, x);
+        return *this;
+    }
+    tensor_view& operator=(tensor_view const& other) {
+        if (this != &other) {
+            detail::assign(*this, other);
+        }
+        return *this;
+    }
+
+    // The element at this index, unchecked.
+    template <class... Index>
+    T& operator()(Index... index) const {
+        static_assert(sizeof...(Index) == S::rank, "castnet: a tensor needs one index per axis");
+        return element(static_cast<size_t>(index)...);
+    }
+
+    // The same, but throws castnet::error for an index that is out of range.
+    template <class... Index>
+    T& at(Index... index) const {
+        static_assert(sizeof...(Index) == S::rank, "castnet: a tensor needs one index per axis");
+        size_t const all[] = {static_cast<size_t>(index)..., 0};
+        for (size_t axis = 0; axis != S::rank; ++axis) {
+            if (all[axis] >= S::extent[axis]) {
+                throw error("castnet: index " + std::to_string(all[axis]) + " on axis " +
+                            std::to_string(axis) + " is out of range: the tensor has " +
+                            std::to_string(S::extent[axis]) + " elements along it");
+            }
+        }
+        return element(static_cast<size_t>(index)...);
+    }
+
+    // Element i of a vector; the sub-tensor at position i of the first axis otherwise. Unchecked.
+    decltype(auto) operator[](size_t i) const {
+        static_assert(S::rank > 0, "castnet: a tensor of rank 0 has no axis to index");
+        if constexpr (S::rank == 1) {
+            return element(i);
+        } else {
+            return detail::drop_first(data_ + i * Strides::step[0], S{}, Strides{});
+        }
+    }
+
+    T* data() const { return data_; } // the first element; the others follow at the strides
+    static constexpr size_t size() { return S::count; }
+
+    T* begin() const
+        requires is_flat
+    {
+        return data_;
+    }
+    T* end() const
+        requires is_flat
+    {
+        return data_ + S::count;
+    }
+
+    // For the loops that evaluate expressions.
+    template <class... Index>
+    T& element(Index... index) const {
+        return offset(std::make_index_sequence<S::rank>{}, index...);
+    }
+    T& flat(size_t i) const { return data_[i]; }
+
+    template <class View>
+    bool is_disturbed_by(View const& written) const {
+        if constexpr (std::is_same_v<typename View::shape_type, S> &&
+                      std::is_same_v<typename View::strides_type, Strides>) {
+            if (static_cast<void const*>(data_) == written.data()) {
+                return false; // each element is read just before it is written
+            }
+        }
+        auto const address = [](auto const* p) { return reinterpret_cast<std::uintptr_t>(p); };
+        using other = typename View::shape_type;
+        return address(data_) <
+                   address(written.data() + detail::reach<other, typename View::strides_type>()) &&
+               address(written.data()) < address(data_ + detail::reach<S, Strides>());
+    }
+
+private:
+    template <size_t... Axis, class... Index>
+    T& offset(std::index_sequence<Axis...>, Index... index) const {
+        return data_[((index * Strides::step[Axis]) + ... + size_t{0})];
+    }
+
+    T* data_;
+};
+
+} // namespace castnet

@@ -1,0 +1,150 @@
+// Other ways to see the elements of a tensor, none of which copies: transpose, reshape, slice,
+// select, expand_dims, squeeze, broadcast_to.
+//
+// They take a tensor that has a name, or a view; the result is a view, valid as long as the tensor
+// lives, and writable where the tensor is. For an expression, evaluate() it into a tensor first.
+#pragma once
+
+#include <castnet/tensor/broadcast.hpp>
+#include <castnet/tensor/detail/checks.hpp>
+#include <castnet/tensor/view.hpp>
+
+namespace castnet {
+
+namespace detail {
+
+template <class X>
+auto view_of(X&& x) {
+    constexpr bool has_elements = requires { typename std::remove_cvref_t<X>::strides_type; };
+    static_assert(has_elements,
+                  "castnet: an expression has no elements to view: evaluate() it first");
+    if constexpr (requires { x.view(); }) {
+        static_assert(std::is_lvalue_reference_v<X>,
+                      "castnet: a view of a temporary tensor would outlive it: give it a name");
+        return x.view();
+    } else {
+        return x;
+    }
+}
+
+// The axes of x in a new order; an axis number of at least the rank means a new axis of extent 1.
+template <class T, class S, class Strides, size_t... Axis>
+auto with_axes(tensor_view<T, S, Strides> x, std::index_sequence<Axis...>) {
+    return tensor_view<T, shape<(Axis < S::rank ? S::extent[Axis % (S::rank + 1)] : 1)...>,
+                       strides<(Axis < S::rank ? Strides::step[Axis % (S::rank + 1)] : 0)...>>{
+        x.data()};
+}
+
+template <size_t... I>
+auto reversed(std::index_sequence<I...>) -> std::index_sequence<(sizeof...(I) - 1 - I)...>;
+
+template <size_t Axis, size_t... I>
+auto left_out(std::index_sequence<I...>) -> std::index_sequence<(I < Axis ? I : I + 1)...>;
+
+template <size_t Axis, size_t... I>
+auto put_in(std::index_sequence<I...>) -> std::index_sequence<(I < Axis    ? I
+                                                               : I == Axis ? sizeof...(I)
+                                                                           : I - 1)...>;
+
+template <size_t Axis, size_t Extent, size_t Step, class T, class S, class Strides, size_t... I>
+auto cut(T* data, tensor_view<T, S, Strides>, std::index_sequence<I...>) {
+    return tensor_view<T, shape<(I == Axis ? Extent : S::extent[I])...>,
+                       strides<(I == Axis ? Step * Strides::step[I] : Strides::step[I])...>>{data};
+}
+
+template <class To, class T, class S, class Strides, size_t... I>
+auto spread(tensor_view<T, S, Strides> x, std::index_sequence<I...>) {
+    constexpr size_t added = To::rank - S::rank;
+    return tensor_view<T const, To,
+                       strides<(I < added || S::extent[I < added ? 0 : I - added] == 1
+                                    ? 0
+                                    : Strides::step[I < added ? 0 : I - added])...>>{x.data()};
+}
+
+} // namespace detail
+
+// transpose(x) reverses the axes; transpose<2, 0, 1>(x) makes axis 2 the first, 0 the second, ….
+template <size_t... Axes, TensorExpression X>
+auto transpose(X&& x) {
+    auto const view = detail::view_of(static_cast<X&&>(x));
+    using S = typename decltype(view)::shape_type;
+    if constexpr (sizeof...(Axes) == 0) {
+        using axes = decltype(detail::reversed(std::make_index_sequence<S::rank>{}));
+        return detail::with_axes(view, axes{});
+    } else {
+        static_assert(detail::is_permutation_of<S, Axes...>,
+                      "castnet: transpose needs every axis of the tensor exactly once");
+        return detail::with_axes(view, std::index_sequence<Axes...>{});
+    }
+}
+
+// The same elements in row-major order as shape<Extents...>. The tensor must be contiguous.
+template <size_t... Extents, TensorExpression X>
+auto reshape(X&& x) {
+    auto const view = detail::view_of(static_cast<X&&>(x));
+    using V = std::remove_const_t<decltype(view)>;
+    static_assert(detail::same_count<typename V::shape_type, shape<Extents...>>,
+                  "castnet: reshape must keep the number of elements");
+    static_assert(V::is_flat, "castnet: this view has gaps or another order; to reshape it, "
+                              "evaluate() it into a tensor first");
+    return tensor_view<std::remove_reference_t<decltype(*view.data())>, shape<Extents...>>{
+        view.data()};
+}
+
+// Positions Begin, Begin + Step, … before End of one axis, as x[:, begin:end:step] in NumPy.
+template <size_t Axis, size_t Begin, size_t End, size_t Step = 1, TensorExpression X>
+auto slice(X&& x) {
+    auto const view = detail::view_of(static_cast<X&&>(x));
+    using V = std::remove_const_t<decltype(view)>;
+    using S = typename V::shape_type;
+    static_assert(detail::has_axis<S, Axis>, "castnet: the tensor has no such axis");
+    static_assert(detail::has_range<S, Axis, Begin, End>,
+                  "castnet: the slice is empty or reaches beyond the axis");
+    static_assert(Step > 0, "castnet: the step of a slice must be at least 1");
+    return detail::cut<Axis, (End - Begin + Step - 1) / Step, Step>(
+        view.data() + Begin * V::strides_type::step[Axis], view,
+        std::make_index_sequence<S::rank>{});
+}
+
+// The sub-tensor at position i of one axis, which disappears; unchecked. select<0>(x, i) is x[i].
+template <size_t Axis, TensorExpression X>
+auto select(X&& x, size_t i) {
+    auto const view = detail::view_of(static_cast<X&&>(x));
+    using V = std::remove_const_t<decltype(view)>;
+    using S = typename V::shape_type;
+    static_assert(detail::has_axis<S, Axis>, "castnet: the tensor has no such axis");
+    using axes = decltype(detail::left_out<Axis>(std::make_index_sequence<S::rank - 1>{}));
+    auto const rest = detail::with_axes(view, axes{});
+    return decltype(detail::with_axes(view, axes{})){rest.data() + i * V::strides_type::step[Axis]};
+}
+
+// With an additional axis of extent 1 at this place.
+template <size_t Axis, TensorExpression X>
+auto expand_dims(X&& x) {
+    auto const view = detail::view_of(static_cast<X&&>(x));
+    using S = typename decltype(view)::shape_type;
+    static_assert(Axis <= S::rank, "castnet: the new axis must be at most the rank of the tensor");
+    using axes = decltype(detail::put_in<Axis>(std::make_index_sequence<S::rank + 1>{}));
+    return detail::with_axes(view, axes{});
+}
+
+// Without an axis whose extent is 1.
+template <size_t Axis, TensorExpression X>
+auto squeeze(X&& x) {
+    using S = typename std::remove_cvref_t<X>::shape_type;
+    static_assert(detail::has_axis<S, Axis>, "castnet: the tensor has no such axis");
+    static_assert(S::extent[Axis] == 1, "castnet: only an axis of extent 1 can be squeezed");
+    return select<Axis>(static_cast<X&&>(x), 0);
+}
+
+// A read-only view whose missing or one-element axes are repeated.
+template <size_t... Extents, TensorExpression X>
+auto broadcast_to(X&& x) {
+    auto const view = detail::view_of(static_cast<X&&>(x));
+    using S = typename decltype(view)::shape_type;
+    static_assert(broadcasts_to<S, shape<Extents...>>,
+                  "castnet: the tensor does not broadcast to this shape");
+    return detail::spread<shape<Extents...>>(view, std::make_index_sequence<sizeof...(Extents)>{});
+}
+
+} // namespace castnet

@@ -1,0 +1,65 @@
+// An expression over tensors allocates its result and nothing else; assigning allocates nothing.
+#include <castnet/tensor/tensor.hpp>
+
+#include <cstdlib>
+#include <doctest/doctest.h>
+#include <new>
+
+namespace {
+
+int allocations = 0;
+
+} // namespace
+
+// Not inlined: GCC would see free() meet memory from operator new, and warn.
+[[gnu::noinline]] void* operator new(std::size_t bytes, std::align_val_t alignment) {
+    ++allocations;
+    auto const unit = static_cast<std::size_t>(alignment);
+    if (void* memory = std::aligned_alloc(unit, (bytes + unit - 1) / unit * unit)) {
+        return memory;
+    }
+    throw std::bad_alloc{};
+}
+
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
+    ++allocations;
+    if (void* memory = std::malloc(bytes != 0 ? bytes : 1)) {
+        return memory;
+    }
+    throw std::bad_alloc{};
+}
+
+[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept {
+    std::free(memory);
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept {
+    std::free(memory);
+}
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
+    std::free(memory);
+}
+
+using namespace castnet;
+
+using matrix = tensor<float, shape<20, 30>>;
+
+TEST_CASE("expressions have no temporaries") {
+    matrix const a = matrix::arange();
+    tensor<float, shape<30>> const row = tensor<float, shape<30>>::arange();
+    auto const allocated_by = [](auto const& action) {
+        int const before = allocations;
+        action();
+        return allocations - before;
+    };
+    matrix result;
+
+    CHECK(allocated_by([&] { matrix const made = a; }) == 1); // the count is alive
+    CHECK(allocated_by([&] { matrix const made = castnet::exp(-a * row) + 2 * a / row; }) == 1);
+    CHECK(allocated_by([&] { static_cast<void>(a * 2 + row); }) == 0);
+    CHECK(allocated_by([&] { result = relu(a - row) * a; }) == 0);
+    CHECK(allocated_by([&] { result += a * a; }) == 0);
+    CHECK(allocated_by([&] { slice<0, 2, 9>(result) = row + 1; }) == 0);
+    CHECK(allocated_by([&] { transpose(result) *= 2; }) == 0);
+    CHECK(allocated_by([&] { tensor const sums = sum<1>(a * row); }) == 1);
+    CHECK(allocated_by([&] { static_cast<void>(matrix::ones() + matrix::ones()); }) == 2);
+}

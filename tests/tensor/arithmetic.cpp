@@ -1,0 +1,183 @@
+// Expressions of tensors: values, broadcasting, element types, lifetimes, aliasing.
+#include <castnet/tensor/tensor.hpp>
+
+#include <cmath>
+#include <cstdint>
+#include <doctest/doctest.h>
+
+using namespace castnet;
+
+using matrix = tensor<float, shape<2, 3>>;
+using vector = tensor<float, shape<3>>;
+using column = tensor<float, shape<2, 1>>;
+using square_matrix = tensor<double, shape<3, 3>>;
+
+namespace {
+
+matrix sample() {
+    return {{1, -2, 3}, {-4, 5, -6}};
+}
+
+} // namespace
+
+TEST_CASE("operators work element by element") {
+    matrix const a = sample();
+    matrix const b{{2, 4, 8}, {2, 4, 8}};
+    CHECK(array_equal(a + b, matrix{{3, 2, 11}, {-2, 9, 2}}));
+    CHECK(array_equal(a - b, matrix{{-1, -6, -5}, {-6, 1, -14}}));
+    CHECK(array_equal(a * b, matrix{{2, -8, 24}, {-8, 20, -48}}));
+    CHECK(array_equal(a / b, matrix{{0.5, -0.5, 0.375}, {-2, 1.25, -0.75}}));
+    CHECK(array_equal(-a, matrix{{-1, 2, -3}, {4, -5, 6}}));
+    CHECK(array_equal(a < b, matrix{{1, 1, 1}, {1, 0, 1}}));
+    CHECK(array_equal(a <= 1, matrix{{1, 1, 0}, {1, 0, 1}}));
+    CHECK(array_equal(a > 1, matrix{{0, 0, 1}, {0, 1, 0}}));
+    CHECK(array_equal(1 <= a, matrix{{1, 0, 1}, {0, 1, 0}}));
+    CHECK(array_equal(a >= 3, matrix{{0, 0, 1}, {0, 1, 0}}));
+    CHECK(array_equal(a == 3, matrix{{0, 0, 1}, {0, 0, 0}}));
+    CHECK(array_equal(a != 3, matrix{{1, 1, 0}, {1, 1, 1}}));
+}
+
+TEST_CASE("numbers mix in on both sides") {
+    matrix const a = sample();
+    CHECK(array_equal(2 * a, a + a));
+    CHECK(array_equal(1 - a, -(a - 1)));
+    CHECK(allclose(6 / (a * a), 6 * (1 / a) / a));
+}
+
+TEST_CASE("shapes broadcast from the last axis on") {
+    matrix const a = sample();
+    vector const row{10, 20, 30};
+    column const col{{100}, {200}};
+    tensor<float, shape<>> const one = 1;
+    CHECK(array_equal(a + row, matrix{{11, 18, 33}, {6, 25, 24}}));
+    CHECK(array_equal(row + a, a + row));
+    CHECK(array_equal(a + col, matrix{{101, 98, 103}, {196, 205, 194}}));
+    CHECK(array_equal(row + col, matrix{{110, 120, 130}, {210, 220, 230}}));
+    CHECK(array_equal(a + one, a + 1));
+    CHECK(array_equal((row + one) * col + a, matrix{{1101, 2098, 3103}, {2196, 4205, 6194}}));
+
+    tensor<float, shape<4, 1, 3>> const blocks = tensor<float, shape<4, 1, 3>>::arange();
+    tensor const sum = blocks + a;
+    static_assert(std::is_same_v<decltype(sum)::shape_type, shape<4, 2, 3>>);
+    CHECK(sum(3, 1, 0) == 5);
+    CHECK(sum(0, 0, 2) == 5);
+}
+
+TEST_CASE("every kind of function applies") {
+    matrix const a = sample();
+    tensor const e = castnet::exp(a);
+    tensor const w = where(a > 0, a, 0.5F * a);
+    tensor const m = maximum(a, 0);
+    tensor const l = castnet::lerp(a, 2 * a, 0.5);
+    for (size_t i = 0; i < a.size(); ++i) {
+        float const x = a.data()[i];
+        CHECK(e.data()[i] == doctest::Approx(std::exp(x)));
+        CHECK(w.data()[i] == (x > 0 ? x : 0.5F * x));
+        CHECK(m.data()[i] == (x > 0 ? x : 0));
+        CHECK(l.data()[i] == 1.5F * x);
+    }
+    CHECK(array_equal(relu(a), m));
+}
+
+TEST_CASE("element types follow C++ arithmetic, but numbers do not widen floating tensors") {
+    tensor<float, shape<2>> const f{1.5F, 2.5F};
+    tensor<double, shape<2>> const d{0.5, 0.25};
+    tensor<int, shape<2>> const i{3, 4};
+    tensor<std::uint8_t, shape<2>> const pixels{200, 100};
+    auto const type = [](auto const& x) {
+        return typename std::remove_cvref_t<decltype(x)>::value_type{};
+    };
+    static_assert(std::is_same_v<decltype(type(f * 2.0)), float>);
+    static_assert(std::is_same_v<decltype(type(f + i)), float>);
+    static_assert(std::is_same_v<decltype(type(f + d)), double>);
+    static_assert(std::is_same_v<decltype(type(i * 2)), int>);
+    static_assert(std::is_same_v<decltype(type(i * 0.5)), double>);
+    static_assert(std::is_same_v<decltype(type(castnet::sqrt(i))), double>);
+    CHECK(array_equal(i * 0.5, tensor<double, shape<2>>{1.5, 2}));
+    CHECK(array_equal(pixels + pixels, tensor<int, shape<2>>{400, 200})); // no wrapping at 255
+    CHECK(evaluate(castnet::sqrt(i))(1) == 2.0);
+}
+
+TEST_CASE("an expression keeps temporaries alive and sees later changes of named tensors") {
+    matrix a = sample();
+    auto const e = a + matrix::full(1) * castnet::exp(matrix::zeros());
+    CHECK(array_equal(e, sample() + 1));
+    a = 5;
+    CHECK(array_equal(e, 6));
+}
+
+TEST_CASE("in place operators broadcast the right side") {
+    matrix a = sample();
+    a += vector{1, 2, 3};
+    CHECK(array_equal(a, matrix{{2, 0, 6}, {-3, 7, -3}}));
+    a -= 1;
+    a *= column{{1}, {2}};
+    CHECK(array_equal(a, matrix{{1, -1, 5}, {-8, 12, -8}}));
+    a /= a;
+    CHECK(array_equal(a, 1));
+    (a += 1) *= 3;
+    CHECK(array_equal(a, 6));
+    a = vector{1, 2, 3};
+    CHECK(array_equal(a, matrix{{1, 2, 3}, {1, 2, 3}}));
+}
+
+TEST_CASE("a tensor may stand on both sides of an assignment, in any order") {
+    auto const counted = square_matrix::arange();
+    square_matrix const expected{{0, 4, 8}, {4, 8, 12}, {8, 12, 16}};
+
+    square_matrix a = counted;
+    a = a + transpose(a);
+    CHECK(array_equal(a, expected));
+
+    a = counted;
+    a += transpose(a);
+    CHECK(array_equal(a, expected));
+
+    a = counted;
+    transpose(a) += a;
+    CHECK(array_equal(a, expected));
+
+    a = counted;
+    a -= a[0]; // the row changes while it is read
+    CHECK(array_equal(a, square_matrix{{0, 0, 0}, {3, 3, 3}, {6, 6, 6}}));
+
+    a = counted;
+    slice<0, 1, 3>(a) = slice<0, 0, 2>(a); // the parts overlap
+    CHECK(array_equal(a, square_matrix{{0, 1, 2}, {0, 1, 2}, {3, 4, 5}}));
+
+    a = counted;
+    a = a * 2 - a;
+    CHECK(array_equal(a, counted));
+}
+
+TEST_CASE("blocks of every length are computed to the end") {
+    // One more or less than the number of elements that are computed together
+    tensor<float, shape<15>> const a = tensor<float, shape<15>>::arange();
+    tensor<float, shape<17>> const b = tensor<float, shape<17>>::arange();
+    tensor<float, shape<2, 33>> const c = tensor<float, shape<2, 33>>::arange();
+    tensor const a2 = a * 2;
+    tensor const b2 = b * 2;
+    tensor const c2 = c + tensor<float, shape<33>>::ones();
+    for (size_t i = 0; i < 15; ++i) {
+        CHECK(a2(i) == 2 * static_cast<float>(i));
+    }
+    for (size_t i = 0; i < 17; ++i) {
+        CHECK(b2(i) == 2 * static_cast<float>(i));
+    }
+    for (size_t i = 0; i < 66; ++i) {
+        CHECK(c2.data()[i] == static_cast<float>(i + 1));
+    }
+}
+
+TEST_CASE("close and equal") {
+    matrix const a = sample();
+    CHECK(allclose(a, a + 1e-6F));
+    CHECK_FALSE(allclose(a, a + 1e-3F));
+    CHECK(allclose(a, a + 1e-3F, 0, 1.1e-3));
+    CHECK_FALSE(array_equal(a, a + 1e-6F));
+    float const infinity = INFINITY;
+    CHECK(allclose(matrix::full(infinity), infinity));
+    CHECK_FALSE(allclose(a, infinity));
+    CHECK_FALSE(allclose(matrix::full(NAN), NAN));
+    CHECK_FALSE(array_equal(matrix::full(NAN), NAN));
+}

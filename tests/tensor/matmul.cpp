@@ -1,0 +1,76 @@
+// Matrix products against the definition.
+#include <castnet/tensor/tensor.hpp>
+
+#include <doctest/doctest.h>
+
+using namespace castnet;
+
+namespace {
+
+template <class T, size_t M, size_t K, size_t N>
+void check_product() {
+    tensor<T, shape<M, K>> const a = castnet::sin(tensor<T, shape<M, K>>::arange());
+    tensor<T, shape<K, N>> const b = castnet::cos(tensor<T, shape<K, N>>::arange());
+    tensor<double, shape<M, N>> expected;
+    for (size_t i = 0; i < M; ++i) {
+        for (size_t j = 0; j < N; ++j) {
+            for (size_t k = 0; k < K; ++k) {
+                expected(i, j) += static_cast<double>(a(i, k)) * static_cast<double>(b(k, j));
+            }
+        }
+    }
+    INFO(M << " x " << K << " x " << N);
+    CHECK(allclose(matmul(a, b), expected, 1e-4, 1e-4));
+    CHECK(allclose(matmul(transpose(b), transpose(a)), transpose(expected), 1e-4, 1e-4));
+    CHECK(allclose(matmul(a * 2, b + b), 4 * expected, 1e-4, 1e-4));
+}
+
+} // namespace
+
+TEST_CASE("products of matrices of all sizes around the blocks") {
+    check_product<float, 1, 1, 1>();
+    check_product<float, 3, 5, 7>();
+    check_product<float, 4, 256, 16>();
+    check_product<float, 9, 300, 35>();
+    check_product<double, 64, 17, 33>();
+    check_product<double, 5, 513, 8>();
+}
+
+TEST_CASE("vectors are rows on the left and columns on the right") {
+    tensor<int, shape<2, 3>> const a{{1, 2, 3}, {4, 5, 6}};
+    tensor<int, shape<3>> const x{1, 0, -1};
+    tensor<int, shape<2>> const y{1, 2};
+    CHECK(array_equal(matmul(a, x), tensor<int, shape<2>>{-2, -2}));
+    CHECK(array_equal(matmul(y, a), tensor<int, shape<3>>{9, 12, 15}));
+    auto const inner = matmul(y, y);
+    static_assert(std::is_same_v<decltype(inner)::shape_type, shape<>>);
+    CHECK(inner() == 5);
+    CHECK(dot(x, x + 1) == 2);
+}
+
+TEST_CASE("batches of matrices broadcast") {
+    using left = tensor<float, shape<2, 1, 3, 4>>;
+    using right = tensor<float, shape<5, 4, 6>>;
+    left const a = castnet::sin(left::arange());
+    right const b = castnet::cos(right::arange());
+    tensor const product = matmul(a, b);
+    static_assert(std::is_same_v<decltype(product)::shape_type, shape<2, 5, 3, 6>>);
+    for (size_t i = 0; i < 2; ++i) {
+        for (size_t j = 0; j < 5; ++j) {
+            CHECK(allclose(product[i][j], matmul(a[i][0], b[j])));
+        }
+    }
+    tensor<float, shape<4>> const x{1, 2, 3, 4};
+    tensor const applied = matmul(a, x);
+    static_assert(std::is_same_v<decltype(applied)::shape_type, shape<2, 1, 3>>);
+    CHECK(allclose(applied[1][0], matmul(a[1][0], x)));
+    tensor<float, shape<3>> const y{1, 2, 3};
+    static_assert(std::is_same_v<decltype(matmul(y, a))::shape_type, shape<2, 1, 4>>);
+}
+
+TEST_CASE("mixed element types meet in their common type") {
+    tensor<int, shape<2, 2>> const a{{1, 2}, {3, 4}};
+    tensor<double, shape<2, 2>> const b{{0.5, 0}, {0, 0.25}};
+    CHECK(array_equal(matmul(a, b), tensor<double, shape<2, 2>>{{0.5, 0.5}, {1.5, 1}}));
+    CHECK(array_equal(matmul(b, a), tensor<double, shape<2, 2>>{{0.5, 1}, {0.75, 1}}));
+}

@@ -1,0 +1,84 @@
+// Reductions over all and over some axes.
+#include <castnet/tensor/tensor.hpp>
+
+#include <cmath>
+#include <cstdint>
+#include <doctest/doctest.h>
+
+using namespace castnet;
+
+using matrix = tensor<float, shape<2, 3>>;
+
+TEST_CASE("reductions over everything give a number") {
+    matrix const x{{3, -1, 2}, {0, 8, -6}};
+    CHECK(sum(x) == 6);
+    CHECK(mean(x) == 1);
+    CHECK(prod(x + 1) == 0);
+    CHECK(prod(x[0]) == -6);
+    CHECK(castnet::min(x) == -6);
+    CHECK(castnet::max(x) == 8);
+    CHECK(argmin(x) == 5);
+    CHECK(argmax(x) == 4);
+    CHECK(sum(tensor<float, shape<>>(4)) == 4);
+}
+
+TEST_CASE("reductions over some axes drop or keep them") {
+    matrix const x{{3, -1, 2}, {0, 8, -6}};
+    CHECK(array_equal(sum<0>(x), tensor<float, shape<3>>{3, 7, -4}));
+    CHECK(array_equal(sum<1>(x), tensor<float, shape<2>>{4, 2}));
+    CHECK(array_equal(max<1>(x), tensor<float, shape<2>>{3, 8}));
+    CHECK(array_equal(argmin<0>(x), tensor<int, shape<3>>{1, 0, 1}));
+    CHECK(array_equal(argmax<1>(x), tensor<int, shape<2>>{0, 1}));
+    auto const kept = mean<1>(x * 3, keepdims);
+    static_assert(std::is_same_v<decltype(kept)::shape_type, shape<2, 1>>);
+    CHECK(array_equal(kept, tensor<float, shape<2, 1>>{{4}, {2}}));
+    static_assert(std::is_same_v<decltype(sum(x, keepdims))::shape_type, shape<1, 1>>);
+    CHECK(allclose(sum<1>(x - mean<1>(x, keepdims)), 0, 0, 1e-6));
+}
+
+TEST_CASE("reductions agree with plain loops on every choice of axes") {
+    // Longer than the block of neighbours that is reduced together
+    using block = tensor<double, shape<3, 5, 70>>;
+    block const x = castnet::sin(block::arange());
+    double all = 0;
+    tensor<double, shape<70>> by_last;
+    tensor<double, shape<3, 5>> by_first;
+    tensor<double, shape<5>> by_middle;
+    for (size_t i = 0; i < 3; ++i) {
+        for (size_t j = 0; j < 5; ++j) {
+            for (size_t k = 0; k < 70; ++k) {
+                all += x(i, j, k);
+                by_last(k) += x(i, j, k);
+                by_first(i, j) += x(i, j, k);
+                by_middle(j) += x(i, j, k);
+            }
+        }
+    }
+    CHECK(sum(x) == doctest::Approx(all));
+    CHECK(allclose(sum<0, 1>(x), by_last));
+    CHECK(allclose(sum<1, 0>(x), by_last));
+    CHECK(allclose(sum<2>(x), by_first));
+    CHECK(allclose(sum<0, 2>(x), by_middle));
+    CHECK(allclose(sum<0, 1, 2>(x), all));
+    CHECK(allclose(sum<0, 2>(transpose<2, 1, 0>(x)), by_middle));
+}
+
+TEST_CASE("integers are summed in 64 bits, floats in double") {
+    using bytes = tensor<std::uint8_t, shape<1000>>;
+    static_assert(std::is_same_v<decltype(sum(bytes())), std::uint64_t>);
+    CHECK(sum(bytes::full(200)) == 200'000);
+    CHECK(mean(bytes::full(201)) == 201.0);
+    CHECK(mean(tensor<int, shape<2>>{1, 2}) == 1.5);
+    using many = tensor<float, shape<1 << 20>>;
+    CHECK(sum(many::full(0.1F)) == doctest::Approx((1 << 20) * 0.1).epsilon(1e-7));
+}
+
+TEST_CASE("the first of equals wins, and NaN beats everything") {
+    CHECK(argmax(tensor<int, shape<4>>{1, 3, 3, 2}) == 1);
+    CHECK(argmin(tensor<int, shape<4>>{2, 1, 1, 2}) == 1);
+    tensor<float, shape<4>> const x{1, NAN, 3, NAN};
+    CHECK(std::isnan(castnet::max(x)));
+    CHECK(std::isnan(castnet::min(x)));
+    CHECK(argmax(x) == 1);
+    CHECK(argmin(x) == 1);
+}
