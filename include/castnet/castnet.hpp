@@ -13,4 +13,5 @@
 #include <castnet/nn/pooling.hpp>
 #include <castnet/nn/reshape.hpp>
 #include <castnet/policy/cpu.hpp>
+#include <castnet/tensor/tensor.hpp>
 #include <castnet/train/training.hpp>

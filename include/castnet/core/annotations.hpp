@@ -8,10 +8,9 @@
 #define CASTNET_HD
 #endif
 
-// Says of the loop that follows: its iterations do not depend on each other.
-#if defined(__clang__)
-#define CASTNET_IVDEP _Pragma("clang loop vectorize(assume_safety)")
-#elif defined(__GNUC__)
+// Says of the loop that follows: its iterations do not depend on each other. (Clang's equivalent
+// warns wherever it cannot vectorise; clang checks at run time instead.)
+#if defined(__GNUC__) && !defined(__clang__)
 #define CASTNET_IVDEP _Pragma("GCC ivdep")
 #else
 #define CASTNET_IVDEP

@@ -1,56 +1,59 @@
 // Reverse-mode differentiation: appends to a graph the nodes that compute the gradient of
-// sum over samples of weight * loss by every trainable parameter.
+// sum over samples of weight * loss by every trainable parameter, and by inputs where asked.
 #pragma once
 
 #include <castnet/graph/function_table.hpp>
 #include <castnet/graph/reduce.hpp>
 
-#include <vector>
+#include <castnet/core/list.hpp>
 
 namespace castnet {
 
 class differentiation {
 public:
-    constexpr explicit differentiation(graph& g)
-        : g_{g}, forward_{static_cast<int>(g.nodes.size())}, gradient_(g.nodes.size(), -1),
-          wanted_(g.nodes.size(), 0) {
+    // `by_inputs`: inputs have gradients too, as saliency maps and adversarial samples need them.
+    constexpr explicit differentiation(graph& g, bool by_inputs = false)
+        : g_{g}, forward_{g.nodes.size()}, gradient_{list<int>::filled(g.nodes.size(), -1)},
+          wanted_{list<char>::filled(g.nodes.size(), 0)} {
         for (int i = 0; i < forward_; ++i) {
-            wanted_[index(i)] = wants(i);
+            wanted_[i] = wants(i) || (by_inputs && at(i).kind == op::input);
         }
     }
 
     // Sends `seed` (a node) backwards from `loss`. Returns the gradient's node for each of
     // g.parameters, -1 for those that are frozen or that the loss does not depend on.
-    constexpr std::vector<int> run(int loss, int seed) {
-        gradient_[index(loss)] = seed;
+    constexpr list<int> run(int loss, int seed) {
+        gradient_[loss] = seed;
         for (int i = forward_ - 1; i >= 0; --i) {
-            if (gradient_[index(i)] >= 0 && wanted_[index(i)]) {
-                visit(i, gradient_[index(i)]);
+            if (gradient_[i] >= 0 && wanted_[i]) {
+                visit(i, gradient_[i]);
             }
         }
-        std::vector<int> result;
+        list<int> result;
         for (parameter const& p : g_.parameters) {
-            result.push_back(p.trainable ? own(gradient_[index(p.node)], result) : -1);
+            result.push(p.trainable ? own(gradient_[p.node], result) : -1);
         }
         return result;
     }
 
+    // The gradient's node for a node of the network after run(), or -1.
+    constexpr int by(int id) const { return gradient_[id]; }
+
 private:
-    static constexpr size_t index(int i) { return static_cast<size_t>(i); }
-    constexpr node const& at(int i) const { return g_.nodes[index(i)]; }
+    constexpr node const& at(int i) const { return g_.nodes[i]; }
 
     constexpr bool wants(int i) const {
         node const& n = at(i);
         if (n.kind == op::parameter) {
-            return g_.parameters[index(n.attribute)].trainable;
+            return g_.parameters[n.attribute].trainable;
         }
         if (n.kind == op::reduce && n.reduce == reduction::argmax) {
             return false;
         }
         for (int k = 0; k < n.operands; ++k) {
             bool const blocked =
-                n.kind == op::map && function_table[index(int(n.function))].reads[k] == no_gradient;
-            if (!blocked && wanted_[index(n.in[k])]) {
+                n.kind == op::map && function_table[int(n.function)].reads[k] == no_gradient;
+            if (!blocked && wanted_[n.in[k]]) {
                 return true;
             }
         }
@@ -58,7 +61,7 @@ private:
     }
 
     // Two parameters whose gradients are the same node each need their own copy.
-    constexpr int own(int gradient, std::vector<int> const& taken) {
+    constexpr int own(int gradient, list<int> const& taken) {
         for (int other : taken) {
             if (gradient >= 0 && other == gradient) {
                 return times(gradient, constant_node(g_, 1), at(gradient).size);
@@ -75,14 +78,14 @@ private:
 
     // Adds a contribution to the gradient of node i; sums what was broadcast on the way there.
     constexpr void accumulate(int i, int contribution) {
-        if (!wanted_[index(i)]) {
+        if (!wanted_[i]) {
             return;
         }
         extents const to = at(i).size;
         if (at(contribution).size != to) {
             contribution = g_.push(reduce_node(contribution, reduction::sum, to));
         }
-        int& total = gradient_[index(i)];
+        int& total = gradient_[i];
         total = total < 0 ? contribution : map(fn::add, to, {total, contribution});
     }
 
@@ -119,7 +122,7 @@ private:
         case op::concat: {
             int first = 0;
             for (int k = 0; k < n.operands; ++k) {
-                if (wanted_[index(n.in[k])]) {
+                if (wanted_[n.in[k]]) {
                     accumulate(n.in[k], operation(op::slice, n.in[k], first, {g}));
                 }
                 first += at(n.in[k]).size.channels;
@@ -131,9 +134,9 @@ private:
     }
 
     constexpr void functions(node const& n, int i, int g) {
-        function_entry const& f = function_table[index(int(n.function))];
+        function_entry const& f = function_table[int(n.function)];
         for (int k = 0; k < n.operands; ++k) {
-            if (!wanted_[index(n.in[k])] || f.reads[k] == no_gradient) {
+            if (!wanted_[n.in[k]] || f.reads[k] == no_gradient) {
                 continue;
             }
             if (f.reads[k] == 0) { // a constant derivative: 1 or -1
@@ -170,10 +173,10 @@ private:
     }
 
     constexpr void product(node const& n, int g, op data, op weight) {
-        if (wanted_[index(n.in[0])]) {
+        if (wanted_[n.in[0]]) {
             accumulate(n.in[0], operation(data, n.in[0], n.attribute, {g, n.in[1]}));
         }
-        if (wanted_[index(n.in[1])]) {
+        if (wanted_[n.in[1]]) {
             accumulate(n.in[1], operation(weight, n.in[1], n.attribute, {n.in[0], g}));
         }
     }
@@ -191,7 +194,7 @@ private:
             g_.push(reduce_node(times(g, g_.push(hat), n.size), reduction::sum, per_channel));
         accumulate(gamma, sum_gx);
         accumulate(beta, sum_g);
-        if (wanted_[index(x)]) {
+        if (wanted_[x]) {
             accumulate(x, map(fn::normalize_gradient, n.size,
                               {g, x, mean, deviation, gamma, sum_g, sum_gx, n.attribute}));
         }
@@ -199,8 +202,8 @@ private:
 
     graph& g_;
     int forward_;
-    std::vector<int> gradient_;
-    std::vector<char> wanted_;
+    list<int> gradient_;
+    list<char> wanted_;
 };
 
 } // namespace castnet

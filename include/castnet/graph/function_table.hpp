@@ -17,20 +17,20 @@ struct function_entry {
 
 namespace detail {
 
-template <class F, size_t... I, size_t... Argument>
-constexpr function_entry entry_of(std::index_sequence<I...>, std::index_sequence<Argument...>) {
+template <class F, size_t I, size_t... Argument>
+constexpr int slope_of(std::index_sequence<Argument...>) {
+    if constexpr (F::reads[I] == 0) {
+        return static_cast<int>(F::template derivative<int(I)>((void(Argument), 0.0)...));
+    } else {
+        return 0;
+    }
+}
+
+template <class F, size_t... I>
+constexpr function_entry entry_of(std::index_sequence<I...>) {
     function_entry e{F::name, F::arity};
     (..., void(e.reads[I] = F::reads[I]));
-    auto slope = [](auto input) {
-        if constexpr (F::reads[decltype(input)::value] == 0) {
-            return static_cast<int>(
-                F::template derivative<static_cast<int>(decltype(input)::value)>(
-                    (void(Argument), 0.0)...));
-        } else {
-            return 0;
-        }
-    };
-    (..., void(e.slope[I] = slope(std::integral_constant<size_t, I>{})));
+    (..., void(e.slope[I] = slope_of<F, I>(std::make_index_sequence<F::arity + 1>{})));
     return e;
 }
 
@@ -42,8 +42,7 @@ struct function_entries {
 template <size_t... F>
 constexpr function_entries all_functions(std::index_sequence<F...>) {
     return {{entry_of<function<static_cast<fn>(F)>>(
-        std::make_index_sequence<function<static_cast<fn>(F)>::arity>{},
-        std::make_index_sequence<function<static_cast<fn>(F)>::arity + 1>{})...}};
+        std::make_index_sequence<function<static_cast<fn>(F)>::arity>{})...}};
 }
 
 } // namespace detail

@@ -9,20 +9,20 @@
 #include <castnet/graph/parameter.hpp>
 
 #include <string_view>
-#include <vector>
+#include <castnet/core/list.hpp>
 
 namespace castnet {
 
 struct graph {
-    std::vector<node> nodes;
-    std::vector<window> windows;
-    std::vector<parameter> parameters;
+    list<node> nodes;
+    list<window> windows;
+    list<parameter> parameters;
 
     struct update { // a running statistic and the node that is its next value
         int parameter;
         int value;
     };
-    std::vector<update> updates;
+    list<update> updates;
 
     bool training = true; // dropout drops and batch statistics are used
     int inputs = 0;
@@ -32,7 +32,7 @@ struct graph {
     constexpr explicit graph(bool for_training) : training{for_training} { nodes.reserve(256); }
 
     constexpr int push(node const& n) {
-        nodes.push_back(n);
+        nodes.push(n);
         return static_cast<int>(nodes.size()) - 1;
     }
 
@@ -42,7 +42,7 @@ struct graph {
         node n;
         n.kind = kind;
         n.rank = static_cast<int>(Shape::rank);
-        for (size_t i = 0; i < Shape::rank; ++i) {
+        for (int i = 0; i < n.rank; ++i) {
             n.dims[i] = static_cast<int>(Shape::extent[i]);
         }
         n.size.sample = sample;
@@ -54,7 +54,7 @@ struct graph {
     }
 
     constexpr int add_window(window const& w) {
-        windows.push_back(w);
+        windows.push(w);
         return static_cast<int>(windows.size()) - 1;
     }
 };

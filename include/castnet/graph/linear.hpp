@@ -2,6 +2,7 @@
 // pooling, up-sampling, joining and reshaping. Layers (nn/) check their shapes and call these.
 #pragma once
 
+#include <castnet/core/reshape.hpp>
 #include <castnet/graph/symbol.hpp>
 
 namespace castnet {
@@ -11,7 +12,7 @@ namespace detail {
 template <class Result, class... X>
 constexpr symbol<Result> operation(op kind, int attribute, X... x) {
     graph& g = *graph_of(x...);
-    bool const sample = (g.nodes[static_cast<size_t>(x.id)].size.sample || ...);
+    bool const sample = (g.nodes[x.id].size.sample || ...);
     node n = graph::shaped<Result>(kind, sample);
     n.attribute = attribute;
     (..., void(n.in[n.operands++] = x.id));
@@ -41,11 +42,17 @@ constexpr auto pool(op kind, symbol<S> x, window const& w) {
     return detail::operation<Result>(kind, x.g->add_window(w), x);
 }
 
-// The same elements in the same logical order under another shape.
-template <Shape To, class From>
-constexpr symbol<To> reshaped(symbol<From> x) {
-    static_assert(To::count == From::count);
-    return detail::operation<To>(op::reshape, -1, x);
+// reshape<…>(x) of a symbol.
+template <Shape From, size_t... D>
+constexpr auto reshaped(symbol<From> x, shape<D...>) {
+    using to = shape<D...>;
+    static_assert(same_count<From, to>,
+                  "castnet: reshape must keep the number of elements; see same_count<from, to>");
+    if constexpr (same_count<From, to>) {
+        return detail::operation<to>(op::reshape, -1, x);
+    } else {
+        return symbol<to>{x.g, x.id};
+    }
 }
 
 // The same elements as seen by the broadcasting rules: (C) as (C, 1, 1).

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 #include <string_view>
-#include <vector>
+#include <castnet/core/list.hpp>
 
 namespace castnet {
 
@@ -66,10 +66,20 @@ struct name_text {
         }
     }
     constexpr std::string_view view() const { return {text, length}; }
+
+    // Equal names have equal hashes (FNV-1a): comparing hashes first keeps tracing cheap.
+    constexpr unsigned hash() const {
+        unsigned h = 2166136261U;
+        for (std::size_t i = 0; i < length; ++i) {
+            h = (h ^ static_cast<unsigned char>(text[i])) * 16777619U;
+        }
+        return h;
+    }
 };
 
 struct parameter {
     name_text name;
+    unsigned name_hash = 0;
     role kind{};
     bool trainable = true;
     initializer start{};
@@ -96,7 +106,7 @@ struct scope {
     int frozen = 0;          // depth of frozen<…> around
     int sharing = 0;         // depth of shared<…> that was traced before: parameters are found again
     int unnamed = 0;         // layers named by a running number so far
-    std::vector<name_text> shared;
+    list<name_text> shared;
 };
 
 } // namespace castnet

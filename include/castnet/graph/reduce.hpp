@@ -22,7 +22,7 @@ namespace detail {
 template <class Result, class S>
 constexpr symbol<Result> reduced(symbol<S> x, reduction kind, double factor = 1) {
     graph& g = *x.g;
-    bool const sample = g.nodes[static_cast<size_t>(x.id)].size.sample;
+    bool const sample = g.nodes[x.id].size.sample;
     extents const size = graph::shaped<Result>(op::reduce, sample).size;
     return {&g, g.push(reduce_node(x.id, kind, size, factor))};
 }

@@ -92,7 +92,7 @@ constexpr node map_node(graph const& g, fn function, extents size, int const* op
     for (int i = 0; i < count; ++i) {
         n.in[i] = operands[i];
         if (operands[i] >= 0) {
-            extents const from = g.nodes[static_cast<size_t>(operands[i])].size;
+            extents const from = g.nodes[operands[i]].size;
             if ((from.pixels != 1 && from.pixels != size.pixels) ||
                 (from.channels != 1 && from.channels != size.channels)) {
                 throw "castnet: broadcasting along only one of height and width is not supported";
@@ -163,7 +163,7 @@ constexpr auto apply(function<F>, X const&... x) {
     node const like = graph::shaped<result>(op::map, false);
     extents size = like.size;
     for (int id : ids) {
-        size.sample = size.sample || g.nodes[static_cast<size_t>(id)].size.sample;
+        size.sample = size.sample || g.nodes[id].size.sample;
     }
     node n = map_node(g, F, size, ids, static_cast<int>(sizeof...(X)));
     n.rank = like.rank;

@@ -22,7 +22,7 @@ struct batch_norm_layer {
     template <Shape S>
     constexpr symbol<S> operator()(symbol<S> x) const {
         graph& g = *x.g;
-        int const channels = g.nodes[size_t(x.id)].size.channels;
+        int const channels = g.nodes[x.id].size.channels;
         constexpr size_t c = S::rank == 3 ? S::extent[0] : S::extent[S::rank - 1];
         using vector = shape<c>;
         scope_guard const scope{g, layer_kind{"batch_norm"}};
@@ -42,7 +42,7 @@ struct batch_norm_layer {
         share.scalar = 1.0 / double(S::count / c);
         int const weight = g.push(share);
         auto const batch_mean = [&](int value) {
-            extents const all = g.nodes[size_t(x.id)].size;
+            extents const all = g.nodes[x.id].size;
             int const operands[] = {value, weight};
             int const product = g.push(map_node(g, fn::multiply, all, operands, 2));
             return symbol<vector>{&g, g.push(reduce_node(product, reduction::sum, per_channel))};
@@ -73,14 +73,14 @@ private:
         auto const deviation = rsqrt(var + epsilon);
         auto const y = apply(function<fn::normalize>{}, x, as_axis<S>(mean), as_axis<S>(deviation),
                              as_axis<S>(gamma), as_axis<S>(beta));
-        x.g->nodes[size_t(y.id)].attribute = weight;
+        x.g->nodes[y.id].attribute = weight;
         return y;
     }
 
     template <class V>
     static constexpr void update(V statistic, V value) {
         graph& g = *statistic.g;
-        g.updates.push_back({g.nodes[size_t(statistic.id)].attribute, value.id});
+        g.updates.push({g.nodes[statistic.id].attribute, value.id});
     }
 };
 inline constexpr batch_norm_layer batch_norm{};

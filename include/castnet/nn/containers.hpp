@@ -91,7 +91,7 @@ struct shared_layer {
         if (!known) {
             name_text name;
             name.append(Name.view());
-            g.path.shared.push_back(name);
+            g.path.shared.push(name);
         }
         g.path.sharing += known;
         auto const y = named<Name, Layer>(x...);

@@ -74,7 +74,7 @@ inline constexpr bool same_input = std::is_same_v<Expected, Given>;
 // belongs to the first layer behind the input.
 template <auto Input, auto... Layers>
 struct sequential {
-    using input_shape = typename std::remove_const_t<decltype(Input)>::shape_type;
+    using input_shape = typename std::remove_cvref_t<decltype(Input)>::shape_type;
     using inputs = type_list<input_shape>;
 
     static constexpr auto trace(graph& g) {
@@ -97,7 +97,7 @@ struct sequential {
 // takes symbols and returns one, or outputs(a, b, …) for several.
 template <auto F, auto... Inputs>
 struct network {
-    using inputs = type_list<typename std::remove_const_t<decltype(Inputs)>::shape_type...>;
+    using inputs = type_list<typename std::remove_cvref_t<decltype(Inputs)>::shape_type...>;
 
     static constexpr auto trace(graph& g) {
         return call(g, inputs{}, std::make_index_sequence<inputs::size>{});

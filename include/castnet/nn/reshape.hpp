@@ -12,30 +12,11 @@ struct flatten_layer {
         if constexpr (S::rank == 1) {
             return x;
         } else {
-            return reshaped<shape<S::count>>(x);
+            return reshaped(x, shape<S::count>{});
         }
     }
 };
 inline constexpr flatten_layer flatten{};
-
-template <class From, class To>
-inline constexpr bool same_count = From::count == To::count;
-
-template <size_t... D>
-struct reshape_layer {
-    template <Shape S>
-    constexpr auto operator()(symbol<S> x) const {
-        static_assert(same_count<S, shape<D...>>,
-                      "castnet: reshape must keep the number of elements; see same_count<from, to>");
-        if constexpr (same_count<S, shape<D...>>) {
-            return reshaped<shape<D...>>(x);
-        } else {
-            return symbol<shape<D...>>{x.g, x.id};
-        }
-    }
-};
-template <size_t... D>
-inline constexpr reshape_layer<D...> reshape{};
 
 namespace detail {
 

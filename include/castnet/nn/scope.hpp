@@ -74,8 +74,9 @@ constexpr symbol<S> new_parameter(graph& g, std::string_view name, parameter_opt
     parameter p;
     p.name = g.path.prefix;
     p.name.append(name);
+    p.name_hash = p.name.hash();
     for (parameter const& other : g.parameters) {
-        if (other.name.view() == p.name.view()) {
+        if (other.name_hash == p.name_hash && other.name.view() == p.name.view()) {
             if (g.path.sharing == 0) {
                 throw "castnet: two parameters have the same name; give one layer another name";
             }
@@ -94,7 +95,7 @@ constexpr symbol<S> new_parameter(graph& g, std::string_view name, parameter_opt
     }
     n.attribute = static_cast<int>(g.parameters.size());
     p.node = g.push(n);
-    g.parameters.push_back(p);
+    g.parameters.push(p);
     return {&g, p.node};
 }
 

@@ -8,7 +8,7 @@
 #include <castnet/plan/step.hpp>
 
 #include <utility>
-#include <vector>
+#include <castnet/core/list.hpp>
 
 namespace castnet {
 
@@ -17,13 +17,13 @@ struct placed_parameter : parameter {
 };
 
 struct draft {
-    std::vector<step> steps;
-    std::vector<array_ref> arrays;
-    std::vector<double> scalars;
-    std::vector<window> windows;
-    std::vector<std::vector<instruction>> programs;
-    std::vector<placed_parameter> parameters;
-    std::vector<array_ref> inputs, targets, outputs;
+    list<step> steps;
+    list<array_ref> arrays;
+    list<double> scalars;
+    list<window> windows;
+    list<list<instruction>> programs;
+    list<placed_parameter> parameters;
+    list<array_ref> inputs, targets, outputs;
     std::ptrdiff_t trainable = 0;           // elements of region::parameters that are trained
     std::ptrdiff_t size[4]{};               // elements of each region
     std::ptrdiff_t weights = 0, presence = 0, present = 0; // offsets in region::batch
@@ -33,8 +33,8 @@ struct draft {
 
 // What leaves a step. `gradients` has an entry per parameter (-1: none) or is empty.
 struct results {
-    std::vector<int> outputs;
-    std::vector<int> gradients;
+    list<int> outputs;
+    list<int> gradients;
 };
 
 // Device says how much scratch memory its kernels want:
@@ -44,21 +44,22 @@ template <class Device>
 class planner {
 public:
     constexpr planner(graph const& g, results const& wanted, int batch)
-        : g_{g}, wanted_{wanted}, batch_{batch}, place_(g.nodes.size()),
-          fixed_(g.nodes.size(), 0), block_(g.nodes.size(), -1), last_(g.nodes.size(), -1) {}
+        : g_{g}, wanted_{wanted}, batch_{batch}, place_{list<array_ref>::filled(g.nodes.size(), {})},
+          fixed_{list<char>::filled(g.nodes.size(), 0)},
+          block_{list<int>::filled(g.nodes.size(), -1)}, last_{block_} {}
 
     constexpr draft run() {
         d_.windows = g_.windows;
         place_parameters();
         place_batch();
-        std::vector<int> const kept = keep();
+        list<int> const kept = keep();
         fusion const f = fuse(g_, kept);
         find_unused(f);
         list_steps(f);
         find_last_uses(kept);
         place_values();
         for (int id : wanted_.outputs) {
-            d_.outputs.push_back(ref(id));
+            d_.outputs.push(ref(id));
         }
         return std::move(d_);
     }
@@ -66,12 +67,11 @@ public:
 private:
     struct pending { // a step before its memory is known
         int node;
-        std::vector<int> reads;
+        list<int> reads;
     };
 
-    static constexpr size_t index(std::ptrdiff_t i) { return static_cast<size_t>(i); }
-    constexpr node const& at(int i) const { return g_.nodes[index(i)]; }
-    static constexpr size_t number(region r) { return static_cast<size_t>(r); }
+    constexpr node const& at(int i) const { return g_.nodes[i]; }
+    static constexpr int number(region r) { return static_cast<int>(r); }
 
     constexpr std::ptrdiff_t elements(extents e) const {
         return e.count() * (e.sample ? batch_ : 1);
@@ -83,7 +83,7 @@ private:
     }
     constexpr bool is_view(int id) const {
         node const& n = at(id);
-        return n.kind == op::reshape && in_order(n) && in_order(at(n.in[0])) && !fixed_[index(id)];
+        return n.kind == op::reshape && in_order(n) && in_order(at(n.in[0])) && !fixed_[id];
     }
     constexpr int base(int id) const {
         while (is_view(id)) {
@@ -92,21 +92,21 @@ private:
         return id;
     }
     constexpr array_ref ref(int id) const {
-        array_ref r = place_[index(base(id))];
+        array_ref r = place_[base(id)];
         r.size = at(id).size;
         return r;
     }
 
     constexpr void fix(int id, region where, std::ptrdiff_t offset) {
-        place_[index(id)] = {where, offset, at(id).size};
-        fixed_[index(id)] = 1;
+        place_[id] = {where, offset, at(id).size};
+        fixed_[id] = 1;
     }
 
     constexpr void place_parameters() {
         std::ptrdiff_t& end = d_.size[number(region::parameters)];
-        d_.parameters.resize(g_.parameters.size());
+        d_.parameters = list<placed_parameter>::filled(g_.parameters.size(), {});
         for (bool trainable : {true, false}) {
-            for (size_t i = 0; i < g_.parameters.size(); ++i) {
+            for (int i = 0; i < g_.parameters.size(); ++i) {
                 parameter const& p = g_.parameters[i];
                 if (p.trainable == trainable) {
                     d_.parameters[i] = {p, end};
@@ -129,12 +129,12 @@ private:
         d_.weights = take(batch_);
         d_.presence = take(batch_);
         d_.present = take(1);
-        for (size_t i = 0; i < g_.nodes.size(); ++i) {
-            int const id = static_cast<int>(i);
+        for (int i = 0; i < g_.nodes.size(); ++i) {
+            int const id = i;
             node const& n = at(id);
             if (n.kind == op::input || n.kind == op::target) {
                 fix(id, region::batch, take(elements(n.size)));
-                (n.kind == op::input ? d_.inputs : d_.targets).push_back(ref(id));
+                (n.kind == op::input ? d_.inputs : d_.targets).push(ref(id));
             } else if (n.kind == op::sample_weight) {
                 fix(id, region::batch, d_.weights);
             } else if (n.kind == op::presence) {
@@ -145,31 +145,31 @@ private:
         }
     }
 
-    constexpr std::vector<int> keep() {
-        std::vector<int> kept = wanted_.outputs;
-        for (size_t i = 0; i < wanted_.gradients.size(); ++i) {
+    constexpr list<int> keep() {
+        list<int> kept = wanted_.outputs;
+        for (int i = 0; i < wanted_.gradients.size(); ++i) {
             if (int const id = wanted_.gradients[i]; id >= 0) {
                 fix(id, region::gradients, d_.parameters[i].offset);
-                kept.push_back(id);
+                kept.push(id);
             }
         }
         for (graph::update const& u : g_.updates) {
-            fix(u.value, region::parameters, d_.parameters[index(u.parameter)].offset);
-            kept.push_back(u.value);
+            fix(u.value, region::parameters, d_.parameters[u.parameter].offset);
+            kept.push(u.value);
         }
         return kept;
     }
 
     constexpr void find_unused(fusion const& f) {
-        for (size_t i = 0; i < g_.parameters.size() && d_.unused_parameter < 0; ++i) {
+        for (int i = 0; i < g_.parameters.size() && d_.unused_parameter < 0; ++i) {
             parameter const& p = g_.parameters[i];
             bool const lacks_gradient =
                 p.trainable && !wanted_.gradients.empty() && wanted_.gradients[i] < 0;
-            if (!f.needed[index(p.node)] || lacks_gradient) {
-                d_.unused_parameter = static_cast<int>(i);
+            if (!f.needed[p.node] || lacks_gradient) {
+                d_.unused_parameter = i;
             }
         }
-        for (size_t i = 0; i < g_.nodes.size() && d_.unused_input < 0; ++i) {
+        for (int i = 0; i < g_.nodes.size() && d_.unused_input < 0; ++i) {
             if (g_.nodes[i].kind == op::input && !f.needed[i]) {
                 d_.unused_input = g_.nodes[i].attribute;
             }
@@ -177,18 +177,18 @@ private:
     }
 
     constexpr void list_steps(fusion const& f) {
-        size_t const count = g_.nodes.size();
-        std::vector<int> first(count, -1), next(count, -1);
-        for (size_t i = count; i-- > 0;) { // the members of every group, in ascending order
-            if (f.needed[i] && at(static_cast<int>(i)).kind == op::map) {
-                int& head = first[index(f.group[i])];
-                next[i] = std::exchange(head, static_cast<int>(i));
+        int const count = g_.nodes.size();
+        list<int> first = list<int>::filled(count, -1), next = first;
+        for (int i = count - 1; i >= 0; --i) { // the members of every group, in ascending order
+            if (f.needed[i] && at(i).kind == op::map) {
+                int& head = first[f.group[i]];
+                next[i] = std::exchange(head, i);
             }
         }
         lowering lower{g_};
-        std::vector<int> members;
-        for (size_t i = 0; i < count; ++i) {
-            int const id = static_cast<int>(i);
+        list<int> members;
+        for (int i = 0; i < count; ++i) {
+            int const id = i;
             node const& n = at(id);
             if (!f.needed[i] || f.group[i] != id || is_source(n.kind) || is_view(id)) {
                 continue;
@@ -201,28 +201,28 @@ private:
             pending p{id, {}};
             if (n.kind == op::map || n.kind == op::reduce) {
                 members.clear();
-                for (int m = first[i]; m >= 0; m = next[index(m)]) {
-                    members.push_back(m);
+                for (int m = first[i]; m >= 0; m = next[m]) {
+                    members.push(m);
                 }
                 s.space = n.kind == op::map ? n.size : at(n.in[0]).size;
-                lowered l = lower.run(members, n.in[0], s.space);
-                l.code.push_back(ending(n, s.space));
+                lowered& l = lower.run(members, n.in[0], s.space);
+                l.code.push(ending(n, s.space));
                 s.program = program_number(l.code);
                 if (n.kind == op::map && varies_as_a_whole(l.code)) {
                     s.space = {s.space.sample, 1, static_cast<int>(s.space.count())};
                 }
-                s.first_scalar = static_cast<int>(d_.scalars.size());
-                s.scalars = static_cast<int>(l.scalars.size());
-                d_.scalars.insert(d_.scalars.end(), l.scalars.begin(), l.scalars.end());
+                s.first_scalar = d_.scalars.size();
+                s.scalars = l.scalars.size();
+                d_.scalars.append(l.scalars.data(), l.scalars.size());
                 p.reads = l.arrays;
                 s.flops = s.space.count() *
                           static_cast<std::ptrdiff_t>(members.size() + (n.kind == op::reduce));
             } else {
-                p.reads.assign(n.in, n.in + n.operands);
+                p.reads.append(n.in, n.operands);
                 describe(s, n);
             }
-            d_.steps.push_back(s);
-            pending_.push_back(std::move(p));
+            d_.steps.push(s);
+            pending_.push(std::move(p));
         }
     }
 
@@ -241,7 +241,7 @@ private:
     }
 
     // No array is broadcast along pixels or channels: the loop may run over both at once.
-    static constexpr bool varies_as_a_whole(std::vector<instruction> const& code) {
+    static constexpr bool varies_as_a_whole(list<instruction> const& code) {
         for (instruction const& i : code) {
             if ((i.code == opcode::load && i.b != 7 && i.b != 0) || i.code == opcode::index ||
                 i.code == opcode::presence) {
@@ -268,7 +268,7 @@ private:
         case op::conv_data:
         case op::conv_weight: {
             s.window = n.attribute;
-            window const& w = g_.windows[index(n.attribute)];
+            window const& w = g_.windows[n.attribute];
             s.flops = std::ptrdiff_t{2} * w.out_height * w.out_width * w.filters * w.kernel_h *
                       w.kernel_w * (w.channels / w.groups);
             break;
@@ -280,7 +280,7 @@ private:
         case op::upsample:
         case op::upsample_gradient: {
             s.window = n.attribute;
-            window const& w = g_.windows[index(n.attribute)];
+            window const& w = g_.windows[n.attribute];
             s.flops = std::ptrdiff_t{1} * w.out_height * w.out_width * w.filters * w.kernel_h *
                       w.kernel_w;
             break;
@@ -293,57 +293,62 @@ private:
         }
     }
 
-    constexpr int program_number(std::vector<instruction> const& code) {
-        for (size_t i = 0; i < d_.programs.size(); ++i) {
-            if (d_.programs[i] == code) {
-                return static_cast<int>(i);
+    constexpr int program_number(list<instruction> const& code) {
+        unsigned hash = 0;
+        for (instruction const& i : code) {
+            hash = hash * 16777619U + i.digest();
+        }
+        for (int i = 0; i < hashes_.size(); ++i) {
+            if (hashes_[i] == hash && d_.programs[i] == code) {
+                return i;
             }
         }
-        d_.programs.push_back(code);
-        return static_cast<int>(d_.programs.size()) - 1;
+        hashes_.push(hash);
+        d_.programs.push(code);
+        return d_.programs.size() - 1;
     }
 
-    constexpr void find_last_uses(std::vector<int> const& kept) {
-        for (size_t s = 0; s < pending_.size(); ++s) {
-            last_[index(pending_[s].node)] = static_cast<int>(s);
+    constexpr void find_last_uses(list<int> const& kept) {
+        for (int s = 0; s < pending_.size(); ++s) {
+            last_[pending_[s].node] = s;
             for (int id : pending_[s].reads) {
-                last_[index(base(id))] = static_cast<int>(s);
+                last_[base(id)] = s;
             }
         }
         for (int id : kept) {
-            last_[index(base(id))] = static_cast<int>(pending_.size());
+            last_[base(id)] = pending_.size();
         }
     }
 
     constexpr void place_values() {
-        block_allocator memory{static_cast<int>(pending_.size())};
-        for (size_t i = 0; i < pending_.size(); ++i) {
-            int const now = static_cast<int>(i);
+        block_allocator memory{pending_.size()};
+        for (int i = 0; i < pending_.size(); ++i) {
+            int const now = i;
             pending const& p = pending_[i];
             step& s = d_.steps[i];
             memory.advance_to(now);
-            if (!fixed_[index(p.node)]) {
-                int const last = last_[index(p.node)];
+            if (!fixed_[p.node]) {
+                int const last = last_[p.node];
                 int const reused = s.kind == op::map ? dying_operand(p, now) : -1;
                 int const b = reused >= 0 ? memory.take_over(reused, last)
                                           : memory.allocate(elements(at(p.node).size), last);
-                block_[index(p.node)] = b;
-                place_[index(p.node)] = {region::workspace, memory.offset(b), at(p.node).size};
+                block_[p.node] = b;
+                place_[p.node] = {region::workspace, memory.offset(b), at(p.node).size};
             }
-            s.first_array = static_cast<int>(d_.arrays.size());
-            s.arrays = static_cast<int>(p.reads.size());
+            s.first_array = d_.arrays.size();
+            s.arrays = p.reads.size();
             for (int id : p.reads) {
-                d_.arrays.push_back(ref(id));
+                d_.arrays.push(ref(id));
             }
             std::ptrdiff_t const scratch =
                 Device::scratch(s, d_.windows.data(), d_.arrays.data() + s.first_array,
-                                s.program >= 0 ? d_.programs[index(s.program)].back()
+                                s.program >= 0 ? d_.programs[s.program].back()
                                                : instruction{});
-            s.output = static_cast<int>(d_.arrays.size());
-            d_.arrays.push_back(ref(p.node));
+            s.output = d_.arrays.size();
+            d_.arrays.push(ref(p.node));
             if (scratch > 0) {
-                s.scratch = static_cast<int>(d_.arrays.size());
-                d_.arrays.push_back({region::workspace,
+                s.scratch = d_.arrays.size();
+                d_.arrays.push({region::workspace,
                                      memory.offset(memory.allocate(scratch, now)), {}});
             }
         }
@@ -359,9 +364,9 @@ private:
             for (int other : p.reads) {
                 readers += base(other) == from;
             }
-            if (block_[index(from)] >= 0 && last_[index(from)] == now && readers == 1 &&
+            if (block_[from] >= 0 && last_[from] == now && readers == 1 &&
                 at(id).size == at(p.node).size) {
-                return block_[index(from)];
+                return block_[from];
             }
         }
         return -1;
@@ -371,11 +376,12 @@ private:
     results const& wanted_;
     int batch_;
     draft d_;
-    std::vector<pending> pending_;
-    std::vector<array_ref> place_; // per node
-    std::vector<char> fixed_;      // per node: lies where it must, not where there is room
-    std::vector<int> block_;       // per node: its block of the workspace
-    std::vector<int> last_;        // per node: the last step that reads it
+    list<pending> pending_;
+    list<unsigned> hashes_;        // of the programs
+    list<array_ref> place_; // per node
+    list<char> fixed_;      // per node: lies where it must, not where there is room
+    list<int> block_;       // per node: its block of the workspace
+    list<int> last_;        // per node: the last step that reads it
 };
 
 } // namespace castnet

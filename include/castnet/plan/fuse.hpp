@@ -7,7 +7,7 @@
 
 #include <castnet/graph/graph.hpp>
 
-#include <vector>
+#include <castnet/core/list.hpp>
 
 namespace castnet {
 
@@ -24,46 +24,46 @@ constexpr bool is_source(op kind) {
 }
 
 struct fusion {
-    std::vector<int> group;   // per node: the node that ends its group; itself where it is stored
-    std::vector<char> needed; // per node: something that leaves the step depends on it
+    list<int> group;   // per node: the node that ends its group; itself where it is stored
+    list<char> needed; // per node: something that leaves the step depends on it
 };
 
 // `kept`: nodes whose values leave the step (losses, predictions, gradients, running statistics).
-constexpr fusion fuse(graph const& g, std::vector<int> const& kept) {
-    size_t const count = g.nodes.size();
-    fusion f{std::vector<int>(count, -1), std::vector<char>(count, 0)};
-    std::vector<int> goal(count, -1);   // the group of all consumers so far; -2 if there are several
-    std::vector<int> inputs(count, 0);  // per group
-    std::vector<int> members(count, 0); // per group
+constexpr fusion fuse(graph const& g, list<int> const& kept) {
+    int const count = g.nodes.size();
+    fusion f{list<int>::filled(count, -1), list<char>::filled(count, 0)};
+    list<int> goal = list<int>::filled(count, -1);   // the group of all consumers so far; -2 if there are several
+    list<int> inputs = list<int>::filled(count, 0);  // per group
+    list<int> members = list<int>::filled(count, 0); // per group
     for (int id : kept) {
-        goal[static_cast<size_t>(id)] = -2;
-        f.needed[static_cast<size_t>(id)] = 1;
+        goal[id] = -2;
+        f.needed[id] = 1;
     }
     node const* nodes = g.nodes.data();
-    for (size_t i = count; i-- > 0;) {
+    for (int i = count - 1; i >= 0; --i) {
         node const& n = nodes[i];
         if (f.needed[i] == 0) {
             continue;
         }
-        int group = static_cast<int>(i);
+        int group = i;
         if (n.kind == op::map && goal[i] >= 0) {
-            size_t const t = static_cast<size_t>(goal[i]);
+            int const t = goal[i];
             node const& end = nodes[t];
             extents const space =
-                end.kind == op::reduce ? nodes[static_cast<size_t>(end.in[0])].size : end.size;
+                end.kind == op::reduce ? nodes[end.in[0]].size : end.size;
             if (n.size == space && inputs[t] + n.operands - 1 <= max_group_inputs &&
                 members[t] < max_group_size) {
                 group = goal[i];
             }
         }
         f.group[i] = group;
-        size_t const t = static_cast<size_t>(group);
-        inputs[t] += group == static_cast<int>(i) ? n.operands : n.operands - 1;
+        int const t = group;
+        inputs[t] += group == i ? n.operands : n.operands - 1;
         members[t] += 1;
         bool const fusing = n.kind == op::map || n.kind == op::reduce;
         for (int k = 0; k < n.operands; ++k) {
             if (n.in[k] >= 0) {
-                size_t const from = static_cast<size_t>(n.in[k]);
+                int const from = n.in[k];
                 f.needed[from] = 1;
                 int const wanted_by = fusing ? group : -2;
                 goal[from] = goal[from] == -1 || goal[from] == wanted_by ? wanted_by : -2;

@@ -24,6 +24,11 @@ struct instruction {
     std::int8_t derivative = -1;
     std::uint8_t a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0, i = 0;
 
+    // A number that tells most instructions apart.
+    constexpr unsigned digest() const {
+        return unsigned(code) + unsigned(function) * 31U + unsigned(derivative + 1) * 1009U +
+               a * 7919U + b * 104729U + c * 1299709U;
+    }
     friend constexpr bool operator==(instruction const&, instruction const&) = default;
 };
 
@@ -32,7 +37,12 @@ inline constexpr int no_register = 255; // an argument that the function does no
 template <instruction... I>
 struct program {
     static constexpr int size = sizeof...(I) - 1; // registers
-    static constexpr instruction end = (I, ...);  // store or reduce
+
+    static constexpr instruction last() {
+        instruction const all[] = {I...};
+        return all[size];
+    }
+    static constexpr instruction end = last(); // store or reduce
 };
 
 } // namespace castnet

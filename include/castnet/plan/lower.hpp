@@ -4,25 +4,28 @@
 #include <castnet/graph/graph.hpp>
 #include <castnet/plan/instruction.hpp>
 
-#include <vector>
+#include <castnet/core/list.hpp>
 
 namespace castnet {
 
 // One fused group as instructions, and what it reads.
 struct lowered {
-    std::vector<instruction> code;
-    std::vector<int> arrays;      // nodes
-    std::vector<double> scalars;
+    list<instruction> code;
+    list<int> arrays;      // nodes
+    list<double> scalars;
 };
 
 class lowering {
 public:
-    constexpr explicit lowering(graph const& g) : g_{g}, reg_(g.nodes.size(), -1) {}
+    constexpr explicit lowering(graph const& g) : g_{g}, reg_{list<int>::filled(g.nodes.size(), -1)} {}
 
     // `members`: the functions of the group in ascending order; for a reduction of an array as it
     // is, none: then the program only reads x, the operand of the reduction.
-    constexpr lowered run(std::vector<int> const& members, int x, extents space) {
-        out_ = {};
+    // The result lives until the next call.
+    constexpr lowered& run(list<int> const& members, int x, extents space) {
+        out_.code.clear();
+        out_.arrays.clear();
+        out_.scalars.clear();
         space_ = space;
         touched_.clear();
         for (int m : members) {
@@ -32,35 +35,35 @@ public:
             source(x);
         }
         for (int t : touched_) {
-            reg_[static_cast<size_t>(t)] = -1;
+            reg_[t] = -1;
         }
         return out_;
     }
 
 private:
-    constexpr node const& at(int i) const { return g_.nodes[static_cast<size_t>(i)]; }
+    constexpr node const& at(int i) const { return g_.nodes[i]; }
 
     constexpr void define(int id, instruction const& x) {
         if (out_.code.size() >= no_register) {
             throw "castnet: too many instructions in one fused kernel";
         }
-        reg_[static_cast<size_t>(id)] = static_cast<int>(out_.code.size());
-        touched_.push_back(id);
-        out_.code.push_back(x);
+        reg_[id] = out_.code.size();
+        touched_.push(id);
+        out_.code.push(x);
     }
 
     constexpr std::uint8_t array(int id) {
-        for (size_t k = 0; k < out_.arrays.size(); ++k) {
+        for (int k = 0; k < out_.arrays.size(); ++k) {
             if (out_.arrays[k] == id) {
                 return static_cast<std::uint8_t>(k);
             }
         }
-        out_.arrays.push_back(id);
+        out_.arrays.push(id);
         return static_cast<std::uint8_t>(out_.arrays.size() - 1);
     }
 
     constexpr std::uint8_t scalar(double value) {
-        out_.scalars.push_back(value);
+        out_.scalars.push(value);
         return static_cast<std::uint8_t>(out_.scalars.size() - 1);
     }
 
@@ -75,8 +78,8 @@ private:
     }
 
     constexpr int source(int id) {
-        if (reg_[static_cast<size_t>(id)] >= 0) {
-            return reg_[static_cast<size_t>(id)];
+        if (reg_[id] >= 0) {
+            return reg_[id];
         }
         node const& n = at(id);
         instruction x;
@@ -103,7 +106,7 @@ private:
             break;
         }
         define(id, x);
-        return reg_[static_cast<size_t>(id)];
+        return reg_[id];
     }
 
     constexpr void apply(int id) {
@@ -118,8 +121,8 @@ private:
     }
 
     graph const& g_;
-    std::vector<int> reg_;
-    std::vector<int> touched_;
+    list<int> reg_;
+    list<int> touched_;
     extents space_;
     lowered out_;
 };

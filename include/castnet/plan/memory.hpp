@@ -3,7 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <castnet/core/list.hpp>
 
 namespace castnet {
 
@@ -27,16 +27,16 @@ constexpr std::ptrdiff_t aligned(std::ptrdiff_t elements) {
 // the number of blocks times the (small) number of gaps.
 class block_allocator {
 public:
-    constexpr explicit block_allocator(int steps) : ending_(static_cast<size_t>(steps) + 1, -1) {
-        gaps_.push_back({0, std::ptrdiff_t{1} << 60});
+    constexpr explicit block_allocator(int steps) : ending_{list<int>::filled(steps + 1, -1)} {
+        gaps_.push({0, std::ptrdiff_t{1} << 60});
     }
 
     // Frees the blocks whose last reader was before `step`. To be called with rising steps.
     constexpr void advance_to(int step) {
         for (; now_ < step; ++now_) {
-            for (int b = ending_[static_cast<size_t>(now_)]; b >= 0; b = blocks_[size_t(b)].next) {
-                if (blocks_[size_t(b)].size > 0) {
-                    release(blocks_[size_t(b)].offset, blocks_[size_t(b)].size);
+            for (int b = ending_[now_]; b >= 0; b = blocks_[b].next) {
+                if (blocks_[b].size > 0) {
+                    release(blocks_[b].offset, blocks_[b].size);
                 }
             }
         }
@@ -45,8 +45,8 @@ public:
     // A block of `elements` that is read until `last`; returns its number.
     constexpr int allocate(std::ptrdiff_t elements, int last) {
         std::ptrdiff_t const size = aligned(elements);
-        size_t best = gaps_.size();
-        for (size_t i = 0; i < gaps_.size(); ++i) {
+        int best = gaps_.size();
+        for (int i = 0; i < gaps_.size(); ++i) {
             if (gaps_[i].size >= size && (best == gaps_.size() || gaps_[i].size < gaps_[best].size)) {
                 best = i;
             }
@@ -55,7 +55,7 @@ public:
         gaps_[best].offset += size;
         gaps_[best].size -= size;
         if (gaps_[best].size == 0) {
-            gaps_.erase(gaps_.begin() + static_cast<std::ptrdiff_t>(best));
+            gaps_.erase(best);
         }
         if (offset + size > peak_) {
             peak_ = offset + size;
@@ -65,14 +65,14 @@ public:
 
     // The memory of block `b`, whose last reader is the present step, goes on as a new block.
     constexpr int take_over(int b, int last) {
-        block& old = blocks_[static_cast<size_t>(b)];
+        block& old = blocks_[b];
         std::ptrdiff_t const size = old.size;
         old.size = 0;
         return enter(old.offset, size, last);
     }
 
-    constexpr std::ptrdiff_t offset(int b) const { return blocks_[static_cast<size_t>(b)].offset; }
-    constexpr std::ptrdiff_t size(int b) const { return blocks_[static_cast<size_t>(b)].size; }
+    constexpr std::ptrdiff_t offset(int b) const { return blocks_[b].offset; }
+    constexpr std::ptrdiff_t size(int b) const { return blocks_[b].size; }
     constexpr std::ptrdiff_t peak() const { return peak_; }
 
 private:
@@ -85,13 +85,13 @@ private:
     };
 
     constexpr int enter(std::ptrdiff_t offset, std::ptrdiff_t size, int last) {
-        int& head = ending_[static_cast<size_t>(last)];
-        blocks_.push_back({offset, size, head});
-        return head = static_cast<int>(blocks_.size()) - 1;
+        int& head = ending_[last];
+        blocks_.push({offset, size, head});
+        return head = blocks_.size() - 1;
     }
 
     constexpr void release(std::ptrdiff_t offset, std::ptrdiff_t size) {
-        size_t i = 0;
+        int i = 0;
         while (i < gaps_.size() && gaps_[i].offset < offset) {
             ++i;
         }
@@ -99,20 +99,20 @@ private:
         bool const right = i < gaps_.size() && offset + size == gaps_[i].offset;
         if (left && right) {
             gaps_[i - 1].size += size + gaps_[i].size;
-            gaps_.erase(gaps_.begin() + static_cast<std::ptrdiff_t>(i));
+            gaps_.erase(i);
         } else if (left) {
             gaps_[i - 1].size += size;
         } else if (right) {
             gaps_[i].offset = offset;
             gaps_[i].size += size;
         } else {
-            gaps_.insert(gaps_.begin() + static_cast<std::ptrdiff_t>(i), {offset, size});
+            gaps_.insert(i, {offset, size});
         }
     }
 
-    std::vector<gap> gaps_;
-    std::vector<block> blocks_;
-    std::vector<int> ending_;
+    list<gap> gaps_;
+    list<block> blocks_;
+    list<int> ending_;
     std::ptrdiff_t peak_ = 0;
     int now_ = 0;
 };

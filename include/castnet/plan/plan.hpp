@@ -13,18 +13,18 @@ struct plan_sizes {
 
 constexpr plan_sizes sizes_of(draft const& d) {
     plan_sizes z;
-    z.steps = static_cast<int>(d.steps.size());
-    z.arrays = static_cast<int>(d.arrays.size());
-    z.scalars = static_cast<int>(d.scalars.size());
-    z.windows = static_cast<int>(d.windows.size());
-    z.programs = static_cast<int>(d.programs.size());
+    z.steps = d.steps.size();
+    z.arrays = d.arrays.size();
+    z.scalars = d.scalars.size();
+    z.windows = d.windows.size();
+    z.programs = d.programs.size();
     for (auto const& p : d.programs) {
-        z.instructions += static_cast<int>(p.size());
+        z.instructions += p.size();
     }
-    z.parameters = static_cast<int>(d.parameters.size());
-    z.inputs = static_cast<int>(d.inputs.size());
-    z.targets = static_cast<int>(d.targets.size());
-    z.outputs = static_cast<int>(d.outputs.size());
+    z.parameters = d.parameters.size();
+    z.inputs = d.inputs.size();
+    z.targets = d.targets.size();
+    z.outputs = d.outputs.size();
     z.unused_parameter = d.unused_parameter;
     z.unused_input = d.unused_input;
     return z;
@@ -60,7 +60,7 @@ struct plan {
         fill(targets, d.targets);
         fill(outputs, d.outputs);
         int end = 0;
-        for (size_t p = 0; p < d.programs.size(); ++p) {
+        for (int p = 0; p < d.programs.size(); ++p) {
             first_instruction[p] = end;
             for (instruction const& i : d.programs[p]) {
                 instructions[end++] = i;
@@ -85,8 +85,8 @@ struct plan {
 
 private:
     template <class To, class T>
-    static constexpr void fill(To& to, std::vector<T> const& from) {
-        for (size_t i = 0; i < from.size(); ++i) {
+    static constexpr void fill(To& to, list<T> const& from) {
+        for (int i = 0; i < from.size(); ++i) {
             to[i] = from[i];
         }
     }

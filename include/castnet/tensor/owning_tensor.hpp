@@ -144,7 +144,7 @@ public:
     // The same elements, moved into a tensor of another shape with as many of them.
     template <Shape To>
     tensor<T, To> as() && {
-        static_assert(detail::same_count<S, To>,
+        static_assert(same_count<S, To>,
                       "castnet: a tensor can only become one of as many elements");
         return tensor<T, To>{std::move(elements_)};
     }

@@ -78,12 +78,13 @@ auto transpose(X&& x) {
     }
 }
 
-// The same elements in row-major order as shape<Extents...>. The tensor must be contiguous.
-template <size_t... Extents, TensorExpression X>
-auto reshape(X&& x) {
+// reshape<…>(x) of a tensor: a view of the same elements in row-major order. The tensor must be
+// contiguous.
+template <TensorExpression X, size_t... Extents>
+auto reshaped(X&& x, shape<Extents...>) {
     auto const view = detail::view_of(static_cast<X&&>(x));
     using V = std::remove_const_t<decltype(view)>;
-    static_assert(detail::same_count<typename V::shape_type, shape<Extents...>>,
+    static_assert(same_count<typename V::shape_type, shape<Extents...>>,
                   "castnet: reshape must keep the number of elements");
     static_assert(V::is_flat, "castnet: this view has gaps or another order; to reshape it, "
                               "evaluate() it into a tensor first");

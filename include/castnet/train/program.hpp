@@ -51,7 +51,11 @@ struct prediction_recipe {
     template <class Network>
     static constexpr results build(graph& g) {
         auto const out = Network::trace(g);
-        return {std::vector<int>(std::begin(out.ids), std::end(out.ids)), {}};
+        results r;
+        for (int id : out.ids) {
+            r.outputs.push(id);
+        }
+        return r;
     }
 };
 

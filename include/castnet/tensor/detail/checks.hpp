@@ -1,7 +1,7 @@
 // Conditions on shapes, named so that a failed static_assert shows what was asked of what.
 #pragma once
 
-#include <castnet/core/shape.hpp>
+#include <castnet/core/reshape.hpp>
 
 namespace castnet::detail {
 
@@ -10,9 +10,6 @@ inline constexpr bool has_axis = Axis + 1 <= S::rank;
 
 template <class S, size_t Axis, size_t Begin, size_t End>
 inline constexpr bool has_range = Begin < End && End <= S::extent[Axis];
-
-template <class From, class To>
-inline constexpr bool same_count = From::count == To::count;
 
 template <size_t... Axes>
 constexpr bool are_distinct() {

@@ -1,0 +1,14 @@
+// The training step of ResNet-152.
+#include <castnet/castnet.hpp>
+#include <castnet/zoo/resnet.hpp>
+
+namespace cn = castnet;
+
+using model = cn::model<cn::zoo::resnet152, cn::policy::cpu, cn::batch<8>>;
+using images = cn::data::dataset<cn::data::label<1000>, cn::shape<3, 224, 224>>;
+
+double train(model& m, images const& data) {
+    auto training = cn::compile(m, cn::cross_entropy, cn::momentum{}, cn::accuracy);
+    training.fit(data);
+    return training.evaluate(data).loss();
+}

@@ -1,0 +1,113 @@
+// list<T>: a growing array for constant expressions. Compilers count every call while they evaluate,
+// and std::vector spends an order of magnitude more of them; large networks would exceed the
+// compilers' default limits.
+#pragma once
+
+#include <initializer_list>
+#include <utility>
+
+namespace castnet {
+
+template <class T>
+class list {
+public:
+    constexpr list() = default;
+    constexpr list(std::initializer_list<T> values) {
+        append(values.begin(), static_cast<int>(values.size()));
+    }
+    // `count` times `value`.
+    static constexpr list filled(int count, T const& value) {
+        list all;
+        all.reserve(count);
+        while (all.size_ < count) {
+            all.data_[all.size_++] = value;
+        }
+        return all;
+    }
+    constexpr list(list&& other) noexcept
+        : data_{std::exchange(other.data_, nullptr)}, size_{std::exchange(other.size_, 0)},
+          capacity_{std::exchange(other.capacity_, 0)} {}
+    constexpr list(list const& other) {
+        reserve(other.size_);
+        append(other.data_, other.size_);
+    }
+    constexpr list& operator=(list other) noexcept {
+        std::swap(data_, other.data_);
+        std::swap(size_, other.size_);
+        std::swap(capacity_, other.capacity_);
+        return *this;
+    }
+    constexpr ~list() { delete[] data_; }
+
+    constexpr void reserve(int count) {
+        if (count > capacity_) {
+            T* const larger = new T[static_cast<unsigned>(count)];
+            for (int i = 0; i < size_; ++i) {
+                larger[i] = std::move(data_[i]);
+            }
+            delete[] data_;
+            data_ = larger;
+            capacity_ = count;
+        }
+    }
+    constexpr void push(T const& value) {
+        make_room();
+        data_[size_++] = value;
+    }
+    constexpr void push(T&& value) {
+        make_room();
+        data_[size_++] = std::move(value);
+    }
+    constexpr void append(T const* values, int count) {
+        for (int i = 0; i < count; ++i) {
+            push(values[i]);
+        }
+    }
+    constexpr void insert(int at, T value) {
+        push(value);
+        for (int i = size_ - 1; i > at; --i) {
+            data_[i] = data_[i - 1];
+        }
+        data_[at] = value;
+    }
+    constexpr void erase(int at) {
+        for (int i = at; i + 1 < size_; ++i) {
+            data_[i] = data_[i + 1];
+        }
+        --size_;
+    }
+    constexpr void clear() { size_ = 0; }
+    constexpr bool empty() const { return size_ == 0; }
+
+    constexpr int size() const { return size_; }
+    constexpr T* data() { return data_; }
+    constexpr T const* data() const { return data_; }
+    constexpr T& operator[](int i) { return data_[i]; }
+    constexpr T const& operator[](int i) const { return data_[i]; }
+    constexpr T& back() { return data_[size_ - 1]; }
+    constexpr T* begin() { return data_; }
+    constexpr T* end() { return data_ + size_; }
+    constexpr T const* begin() const { return data_; }
+    constexpr T const* end() const { return data_ + size_; }
+
+    friend constexpr bool operator==(list const& a, list const& b) {
+        bool same = a.size_ == b.size_;
+        for (int i = 0; same && i < a.size_; ++i) {
+            same = a.data_[i] == b.data_[i];
+        }
+        return same;
+    }
+
+private:
+    constexpr void make_room() {
+        if (size_ == capacity_) {
+            reserve(capacity_ < 4 ? 8 : 4 * capacity_);
+        }
+    }
+
+    T* data_ = nullptr;
+    int size_ = 0;
+    int capacity_ = 0;
+};
+
+} // namespace castnet
