@@ -17,7 +17,7 @@ public:
     }
     // `count` times `value`.
     static constexpr list filled(int count, T const& value) {
-        list all;
+        list all{};
         all.reserve(count);
         while (all.size_ < count) {
             all.data_[all.size_++] = value;

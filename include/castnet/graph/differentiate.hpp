@@ -52,7 +52,7 @@ private:
         }
         for (int k = 0; k < n.operands; ++k) {
             bool const blocked =
-                n.kind == op::map && function_table[int(n.function)].reads[k] == no_gradient;
+                n.kind == op::map && function_table[n.function].reads[k] == no_gradient;
             if (!blocked && wanted_[n.in[k]]) {
                 return true;
             }
@@ -134,7 +134,7 @@ private:
     }
 
     constexpr void functions(node const& n, int i, int g) {
-        function_entry const& f = function_table[int(n.function)];
+        function_entry const& f = function_table[n.function];
         for (int k = 0; k < n.operands; ++k) {
             if (!wanted_[n.in[k]] || f.reads[k] == no_gradient) {
                 continue;

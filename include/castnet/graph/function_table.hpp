@@ -36,7 +36,7 @@ constexpr function_entry entry_of(std::index_sequence<I...>) {
 
 struct function_entries {
     function_entry entry[static_cast<size_t>(fn::count)];
-    constexpr function_entry const& operator[](size_t i) const { return entry[i]; }
+    constexpr function_entry const& operator[](fn f) const { return entry[static_cast<size_t>(f)]; }
 };
 
 template <size_t... F>
