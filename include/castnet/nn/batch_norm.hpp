@@ -13,6 +13,7 @@
 namespace castnet {
 
 struct batch_norm_layer {
+    static constexpr char const* name = "batch_norm";
     float epsilon = 1e-5F;
     float momentum = 0.1F; // running += momentum * (batch - running); Keras' momentum is 1 - this
 

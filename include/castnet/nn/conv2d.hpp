@@ -22,6 +22,7 @@ inline constexpr bool groups_divide = Channels % Groups == 0 && Filters % Groups
 
 template <size_t Filters, size2 Kernel, conv Options>
 struct conv2d_layer : weighted<conv2d_layer<Filters, Kernel, Options>> {
+    static constexpr char const* name = "conv2d";
     template <Shape S>
     constexpr auto operator()(symbol<S> x) const {
         static_assert(is_image<S>, "castnet: conv2d needs an image (channels, height, width); see "

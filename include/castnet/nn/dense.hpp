@@ -13,6 +13,7 @@ inline constexpr bool dense_takes = Input::rank == 1 || Input::rank == 2;
 
 template <size_t Units>
 struct dense_layer : weighted<dense_layer<Units>> {
+    static constexpr char const* name = "dense";
     template <Shape S>
     constexpr auto operator()(symbol<S> x) const {
         static_assert(dense_takes<S>,

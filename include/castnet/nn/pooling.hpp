@@ -17,6 +17,7 @@ struct pooling {
 
 template <op Kind, size2 Kernel, pooling Options>
 struct pool2d_layer {
+    static constexpr char const* name = Kind == op::max_pool ? "max_pool2d" : "avg_pool2d";
     template <Shape S>
     constexpr auto operator()(symbol<S> x) const {
         static_assert(is_image<S>, "castnet: pooling needs an image (channels, height, width); see "
@@ -55,6 +56,7 @@ inline constexpr pool2d_layer<op::avg_pool, Kernel, Options> avg_pool2d{};
 
 // (channels, height, width) becomes (channels).
 struct global_avg_pool2d_layer {
+    static constexpr char const* name = "global_avg_pool2d";
     template <size_t C, size_t H, size_t W>
     constexpr auto operator()(symbol<shape<C, H, W>> x) const {
         return mean_pixels(x);
@@ -63,6 +65,7 @@ struct global_avg_pool2d_layer {
 inline constexpr global_avg_pool2d_layer global_avg_pool2d{};
 
 struct global_max_pool2d_layer {
+    static constexpr char const* name = "global_max_pool2d";
     template <size_t C, size_t H, size_t W>
     constexpr auto operator()(symbol<shape<C, H, W>> x) const {
         return max_pixels(x);
@@ -73,6 +76,7 @@ inline constexpr global_max_pool2d_layer global_max_pool2d{};
 // Every pixel becomes a block of Factor x Factor equal pixels (nearest neighbour).
 template <size_t Factor>
 struct upsample2d_layer {
+    static constexpr char const* name = "upsample2d";
     template <size_t C, size_t H, size_t W>
     constexpr auto operator()(symbol<shape<C, H, W>> x) const {
         constexpr int f = static_cast<int>(Factor);

@@ -203,7 +203,8 @@ private:
                         " samples was given " + std::to_string(samples.size()));
         }
         using target = typename detail::target_of<Loss, first_output>::type;
-        detail::check_data<network, Loss, first_output, target, Data>();
+        detail::check_inputs<network, Data>();
+        detail::check_target<Loss, first_output, target, Data>();
         context_.samples = std::ptrdiff_t(samples.size());
         return detail::fill_batch<device, typename network::inputs, target>(
             plan, context_.region[int(region::batch)], data, samples, class_weight);
