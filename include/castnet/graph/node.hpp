@@ -60,9 +60,10 @@ struct node {
     op kind{};
     fn function{};                    // map
     reduction reduce{};               // reduce
-    int derivative = -1;              // map: by which input; -1 for the value itself
+    int derivative = -1;              // map: by which input, times the gradient that arrives; -1
+                                      // for the value. in: the inputs, the value, the gradient
     int operands = 0;
-    int in[max_operands] = {-1, -1, -1, -1, -1, -1, -1, -1};
+    int in[max_operands] = {-1, -1, -1, -1, -1, -1, -1, -1}; // reduce: what, times what (or -1)
     int rank = 0;
     int dims[4]{};                    // logical shape
     extents size{};

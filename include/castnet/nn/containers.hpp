@@ -69,7 +69,16 @@ inline constexpr projected_residual_layer<Shortcut, Layers...> projected_residua
 template <fixed_string Name, auto Layer>
 struct named_layer {
     constexpr auto operator()(Symbol auto... x) const {
-        scope_guard const scope{*detail::graph_of(x...), Name.view()};
+        graph& g = *detail::graph_of(x...);
+        scope_guard const scope{g, Name.text};
+        if (g.path.sharing == 0) {
+            for (path const& other : g.path.named) {
+                if (other == g.path.prefix) {
+                    throw "castnet: two layers are named<…> alike in the same place";
+                }
+            }
+            g.path.named.push(g.path.prefix);
+        }
         return Layer(x...);
     }
 };
@@ -82,16 +91,14 @@ template <fixed_string Name, auto Layer>
 struct shared_layer {
     constexpr auto operator()(Symbol auto... x) const {
         graph& g = *detail::graph_of(x...);
-        name_text const outer = g.path.prefix;
+        path const outer = g.path.prefix;
         g.path.prefix = {};
         bool known = false;
-        for (name_text const& name : g.path.shared) {
-            known = known || name.view() == Name.view();
+        for (char const* name : g.path.shared) {
+            known = known || Name.view() == name;
         }
         if (!known) {
-            name_text name;
-            name.append(Name.view());
-            g.path.shared.push(name);
+            g.path.shared.push(Name.text);
         }
         g.path.sharing += known;
         auto const y = named<Name, Layer>(x...);

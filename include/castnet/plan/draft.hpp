@@ -44,18 +44,19 @@ template <class Device>
 class planner {
 public:
     constexpr planner(graph const& g, results const& wanted, int batch)
-        : g_{g}, wanted_{wanted}, batch_{batch}, place_{list<array_ref>::filled(g.nodes.size(), {})},
-          fixed_{list<char>::filled(g.nodes.size(), 0)},
-          block_{list<int>::filled(g.nodes.size(), -1)}, last_{block_} {}
+        : g_{g}, wanted_{wanted}, batch_{batch}, count_{g.nodes.size()}, nodes_{g.nodes.data()},
+          places_{list<array_ref>::filled(count_, {})}, states_{list<state>::filled(count_, {})},
+          place_{places_.data()}, state_{states_.data()} {}
 
     constexpr draft run() {
         d_.windows = g_.windows;
         place_parameters();
         place_batch();
         list<int> const kept = keep();
-        fusion const f = fuse(g_, kept);
-        find_unused(f);
-        list_steps(f);
+        list<int> const groups = fuse(g_, kept);
+        find_unused(groups.data());
+        find_views();
+        list_steps(groups.data());
         find_last_uses(kept);
         place_values();
         for (int id : wanted_.outputs) {
@@ -65,50 +66,37 @@ public:
     }
 
 private:
-    struct pending { // a step before its memory is known
-        int node;
-        list<int> reads;
+    struct state { // of a node
+        bool fixed = false; // lies where it must, not where there is room
+        int base = -1;      // the node whose memory this one shows; itself, but for views
+        int held = -1;      // its block of the workspace
+        int last = -1;      // the last step that reads it
     };
 
-    constexpr node const& at(int i) const { return g_.nodes[i]; }
     static constexpr int number(region r) { return static_cast<int>(r); }
 
     constexpr std::ptrdiff_t elements(extents e) const {
         return e.count() * (e.sample ? batch_ : 1);
     }
-
-    // A reshape that moves nothing: the order in memory is the logical order on both sides.
-    static constexpr bool in_order(node const& n) {
-        return n.rank != 3 || n.size.pixels == 1 || n.size.channels == 1;
-    }
-    constexpr bool is_view(int id) const {
-        node const& n = at(id);
-        return n.kind == op::reshape && in_order(n) && in_order(at(n.in[0])) && !fixed_[id];
-    }
-    constexpr int base(int id) const {
-        while (is_view(id)) {
-            id = at(id).in[0];
-        }
-        return id;
-    }
     constexpr array_ref ref(int id) const {
-        array_ref r = place_[base(id)];
-        r.size = at(id).size;
+        array_ref r = place_[state_[id].base];
+        r.size = nodes_[id].size;
         return r;
     }
-
     constexpr void fix(int id, region where, std::ptrdiff_t offset) {
-        place_[id] = {where, offset, at(id).size};
-        fixed_[id] = 1;
+        place_[id].where = where;
+        place_[id].offset = offset;
+        state_[id].fixed = true;
     }
 
     constexpr void place_parameters() {
-        std::ptrdiff_t& end = d_.size[number(region::parameters)];
-        d_.parameters = list<placed_parameter>::filled(g_.parameters.size(), {});
-        for (bool trainable : {true, false}) {
-            for (int i = 0; i < g_.parameters.size(); ++i) {
+        int const count = g_.parameters.size();
+        d_.parameters = list<placed_parameter>::filled(count, {});
+        std::ptrdiff_t end = 0;
+        for (int trainable = 1; trainable >= 0; --trainable) {
+            for (int i = 0; i < count; ++i) {
                 parameter const& p = g_.parameters[i];
-                if (p.trainable == trainable) {
+                if (p.trainable == (trainable == 1)) {
                     d_.parameters[i] = {p, end};
                     fix(p.node, region::parameters, end);
                     end += aligned(p.count());
@@ -118,29 +106,28 @@ private:
                 d_.trainable = end;
             }
         }
-        if (!wanted_.gradients.empty()) {
-            d_.size[number(region::gradients)] = d_.trainable;
-        }
+        d_.size[number(region::parameters)] = end;
+        d_.size[number(region::gradients)] = wanted_.gradients.empty() ? 0 : d_.trainable;
     }
 
     constexpr void place_batch() {
         std::ptrdiff_t& end = d_.size[number(region::batch)];
-        auto take = [&](std::ptrdiff_t count) { return std::exchange(end, end + aligned(count)); };
+        auto const take = [&](std::ptrdiff_t n) { return std::exchange(end, end + aligned(n)); };
         d_.weights = take(batch_);
         d_.presence = take(batch_);
         d_.present = take(1);
-        for (int i = 0; i < g_.nodes.size(); ++i) {
-            int const id = i;
-            node const& n = at(id);
-            if (n.kind == op::input || n.kind == op::target) {
-                fix(id, region::batch, take(elements(n.size)));
-                (n.kind == op::input ? d_.inputs : d_.targets).push(ref(id));
-            } else if (n.kind == op::sample_weight) {
-                fix(id, region::batch, d_.weights);
-            } else if (n.kind == op::presence) {
-                fix(id, region::batch, d_.presence);
-            } else if (n.kind == op::present_count) {
-                fix(id, region::batch, d_.present);
+        for (int i = 0; i < count_; ++i) {
+            switch (nodes_[i].kind) {
+            case op::input:
+            case op::target:
+                fix(i, region::batch, take(elements(nodes_[i].size)));
+                (nodes_[i].kind == op::input ? d_.inputs : d_.targets)
+                    .push({region::batch, place_[i].offset, nodes_[i].size});
+                break;
+            case op::sample_weight: fix(i, region::batch, d_.weights); break;
+            case op::presence: fix(i, region::batch, d_.presence); break;
+            case op::present_count: fix(i, region::batch, d_.present); break;
+            default: break;
             }
         }
     }
@@ -160,136 +147,106 @@ private:
         return kept;
     }
 
-    constexpr void find_unused(fusion const& f) {
-        for (int i = 0; i < g_.parameters.size() && d_.unused_parameter < 0; ++i) {
+    constexpr void find_unused(int const* group) {
+        for (int i = g_.parameters.size() - 1; i >= 0; --i) {
             parameter const& p = g_.parameters[i];
-            bool const lacks_gradient =
-                p.trainable && !wanted_.gradients.empty() && wanted_.gradients[i] < 0;
-            if (!f.needed[p.node] || lacks_gradient) {
+            if (group[p.node] < 0 ||
+                (p.trainable && !wanted_.gradients.empty() && wanted_.gradients[i] < 0)) {
                 d_.unused_parameter = i;
             }
         }
-        for (int i = 0; i < g_.nodes.size() && d_.unused_input < 0; ++i) {
-            if (g_.nodes[i].kind == op::input && !f.needed[i]) {
-                d_.unused_input = g_.nodes[i].attribute;
+        for (int i = 0; i < count_; ++i) {
+            if (nodes_[i].kind == op::input && group[i] < 0) {
+                d_.unused_input = nodes_[i].attribute;
             }
         }
     }
 
-    constexpr void list_steps(fusion const& f) {
-        int const count = g_.nodes.size();
-        list<int> first = list<int>::filled(count, -1), next = first;
-        for (int i = count - 1; i >= 0; --i) { // the members of every group, in ascending order
-            if (f.needed[i] && at(i).kind == op::map) {
-                int& head = first[f.group[i]];
-                next[i] = std::exchange(head, i);
+    // A reshape that moves nothing, since the order in memory is the logical order on both sides,
+    // is another view of its operand.
+    static constexpr bool in_order(node const& n) {
+        return n.rank != 3 || n.size.pixels == 1 || n.size.channels == 1;
+    }
+    constexpr void find_views() {
+        for (int i = 0; i < count_; ++i) {
+            node const& n = nodes_[i];
+            bool const view = n.kind == op::reshape && !state_[i].fixed && in_order(n) &&
+                              in_order(nodes_[n.in[0]]);
+            state_[i].base = view ? state_[n.in[0]].base : i;
+        }
+    }
+
+    constexpr void list_steps(int const* group) {
+        list<int> firsts = list<int>::filled(count_, -1), nexts = firsts;
+        int *const first = firsts.data(), *const next = nexts.data();
+        for (int i = count_ - 1; i >= 0; --i) { // the functions of every group, ascending
+            if (group[i] >= 0 && nodes_[i].kind == op::map) {
+                next[i] = first[group[i]];
+                first[group[i]] = i;
             }
         }
         lowering lower{g_};
-        list<int> members;
-        for (int i = 0; i < count; ++i) {
-            int const id = i;
-            node const& n = at(id);
-            if (!f.needed[i] || f.group[i] != id || is_source(n.kind) || is_view(id)) {
+        for (int i = 0; i < count_; ++i) {
+            node const& n = nodes_[i];
+            if (group[i] != i || is_source(n.kind) || state_[i].base != i) {
                 continue;
             }
             step s;
             s.kind = n.kind;
-            s.reduce = n.reduce;
             s.factor = n.scalar;
-            s.attribute = n.attribute;
-            pending p{id, {}};
+            s.first_array = reads_.size();
             if (n.kind == op::map || n.kind == op::reduce) {
-                members.clear();
-                for (int m = first[i]; m >= 0; m = next[m]) {
-                    members.push(m);
-                }
-                s.space = n.kind == op::map ? n.size : at(n.in[0]).size;
-                lowered& l = lower.run(members, n.in[0], s.space);
-                l.code.push(ending(n, s.space));
-                s.program = program_number(l.code);
-                if (n.kind == op::map && varies_as_a_whole(l.code)) {
+                lower.run(i, first[i], next);
+                s.program = program_number(lower.code);
+                s.space = n.kind == op::map ? n.size : nodes_[n.in[0]].size;
+                s.flops = s.space.count() * (lower.code.size() - lower.arrays.size() - 1);
+                if (n.kind == op::map && s.space.pixels > 1 && lower.varies_as_a_whole()) {
                     s.space = {s.space.sample, 1, static_cast<int>(s.space.count())};
                 }
                 s.first_scalar = d_.scalars.size();
-                s.scalars = l.scalars.size();
-                d_.scalars.append(l.scalars.data(), l.scalars.size());
-                p.reads = l.arrays;
-                s.flops = s.space.count() *
-                          static_cast<std::ptrdiff_t>(members.size() + (n.kind == op::reduce));
+                s.scalars = lower.scalars.size();
+                d_.scalars.append(lower.scalars.data(), s.scalars);
+                reads_.append(lower.arrays.data(), lower.arrays.size());
             } else {
-                p.reads.append(n.in, n.operands);
                 describe(s, n);
+                reads_.append(n.in, n.operands);
             }
+            s.arrays = reads_.size() - s.first_array;
             d_.steps.push(s);
-            pending_.push(std::move(p));
+            results_.push(i);
         }
-    }
-
-    static constexpr instruction ending(node const& n, extents space) {
-        instruction end;
-        end.code = n.kind == op::map ? opcode::store : opcode::reduce;
-        if (n.kind == op::reduce) {
-            // pixels and channels that are 1 anyway count as kept with the samples
-            bool const pixels = n.size.pixels == space.pixels && (space.pixels > 1 || n.size.sample);
-            bool const channels = n.size.channels == space.channels && space.channels > 1;
-            end.a = static_cast<std::uint8_t>(n.reduce);
-            end.b = static_cast<std::uint8_t>((n.size.sample ? 1 : 0) | (pixels ? 2 : 0) |
-                                              (channels ? 4 : 0));
-        }
-        return end;
-    }
-
-    // No array is broadcast along pixels or channels: the loop may run over both at once.
-    static constexpr bool varies_as_a_whole(list<instruction> const& code) {
-        for (instruction const& i : code) {
-            if ((i.code == opcode::load && i.b != 7 && i.b != 0) || i.code == opcode::index ||
-                i.code == opcode::presence) {
-                return false;
-            }
-        }
-        return true;
     }
 
     constexpr void describe(step& s, node const& n) const {
-        node const& x = at(n.in[0]);
+        node const& x = nodes_[n.in[0]];
         switch (n.kind) {
         case op::matmul:
+        case op::matmul_data: s.flops = 2 * x.size.count() * n.size.channels; break;
         case op::matmul_weight:
-        case op::matmul_data: {
-            // samples x features times features x units, whichever of the three is the result
-            extents const rows = x.size;
-            int const columns = n.kind == op::matmul_weight ? at(n.in[1]).size.channels
-                                                            : n.size.channels;
-            s.flops = 2 * rows.count() * columns;
+            s.flops = 2 * x.size.count() * nodes_[n.in[1]].size.channels;
             break;
-        }
         case op::conv:
         case op::conv_data:
         case op::conv_weight: {
-            s.window = n.attribute;
             window const& w = g_.windows[n.attribute];
+            s.window = n.attribute;
             s.flops = std::ptrdiff_t{2} * w.out_height * w.out_width * w.filters * w.kernel_h *
                       w.kernel_w * (w.channels / w.groups);
-            break;
-        }
-        case op::max_pool:
-        case op::max_pool_gradient:
-        case op::avg_pool:
-        case op::avg_pool_gradient:
-        case op::upsample:
-        case op::upsample_gradient: {
-            s.window = n.attribute;
-            window const& w = g_.windows[n.attribute];
-            s.flops = std::ptrdiff_t{1} * w.out_height * w.out_width * w.filters * w.kernel_h *
-                      w.kernel_w;
             break;
         }
         case op::reshape:
             s.image_from = x.rank == 3;
             s.image_to = n.rank == 3;
             break;
-        default: break;
+        case op::slice: s.first_channel = n.attribute; break;
+        case op::concat: break;
+        default: { // pooling and up-sampling
+            window const& w = g_.windows[n.attribute];
+            s.window = n.attribute;
+            s.flops = std::ptrdiff_t{1} * w.out_height * w.out_width * w.filters * w.kernel_h *
+                      w.kernel_w;
+            break;
+        }
         }
     }
 
@@ -298,8 +255,9 @@ private:
         for (instruction const& i : code) {
             hash = hash * 16777619U + i.digest();
         }
+        unsigned const* const known = hashes_.data();
         for (int i = 0; i < hashes_.size(); ++i) {
-            if (hashes_[i] == hash && d_.programs[i] == code) {
+            if (known[i] == hash && d_.programs[i] == code) {
                 return i;
             }
         }
@@ -309,47 +267,51 @@ private:
     }
 
     constexpr void find_last_uses(list<int> const& kept) {
-        for (int s = 0; s < pending_.size(); ++s) {
-            last_[pending_[s].node] = s;
-            for (int id : pending_[s].reads) {
-                last_[base(id)] = s;
+        int const steps = d_.steps.size();
+        int const* const reads = reads_.data();
+        for (int i = 0; i < steps; ++i) {
+            step const& s = d_.steps.data()[i];
+            state_[results_.data()[i]].last = i;
+            for (int k = s.first_array; k < s.first_array + s.arrays; ++k) {
+                state_[state_[reads[k]].base].last = i;
             }
         }
         for (int id : kept) {
-            last_[base(id)] = pending_.size();
+            state_[state_[id].base].last = steps;
         }
     }
 
     constexpr void place_values() {
-        block_allocator memory{pending_.size()};
-        for (int i = 0; i < pending_.size(); ++i) {
-            int const now = i;
-            pending const& p = pending_[i];
-            step& s = d_.steps[i];
-            memory.advance_to(now);
-            if (!fixed_[p.node]) {
-                int const last = last_[p.node];
-                int const reused = s.kind == op::map ? dying_operand(p, now) : -1;
-                int const b = reused >= 0 ? memory.take_over(reused, last)
-                                          : memory.allocate(elements(at(p.node).size), last);
-                block_[p.node] = b;
-                place_[p.node] = {region::workspace, memory.offset(b), at(p.node).size};
+        int const steps = d_.steps.size();
+        block_allocator memory{steps};
+        d_.arrays.reserve(reads_.size() + 2 * steps);
+        for (int i = 0; i < steps; ++i) {
+            step& s = d_.steps.data()[i];
+            int const id = results_.data()[i];
+            int const* const reads = reads_.data() + s.first_array;
+            state& result = state_[id];
+            memory.advance_to(i);
+            if (!result.fixed) {
+                int const reused = s.kind == op::map ? dying_operand(id, reads, s.arrays, i) : -1;
+                result.held =
+                    reused >= 0 ? memory.take_over(reused, result.last)
+                                : memory.allocate(elements(nodes_[id].size), result.last);
+                place_[id].where = region::workspace;
+                place_[id].offset = memory.offset(result.held);
             }
             s.first_array = d_.arrays.size();
-            s.arrays = p.reads.size();
-            for (int id : p.reads) {
-                d_.arrays.push(ref(id));
+            for (int k = 0; k < s.arrays; ++k) {
+                d_.arrays.push(ref(reads[k]));
             }
+            s.output = d_.arrays.size();
+            d_.arrays.push(ref(id));
             std::ptrdiff_t const scratch =
                 Device::scratch(s, d_.windows.data(), d_.arrays.data() + s.first_array,
-                                s.program >= 0 ? d_.programs[s.program].back()
-                                               : instruction{});
-            s.output = d_.arrays.size();
-            d_.arrays.push(ref(p.node));
+                                s.program >= 0 ? d_.programs[s.program].back() : instruction{});
             if (scratch > 0) {
                 s.scratch = d_.arrays.size();
-                d_.arrays.push({region::workspace,
-                                     memory.offset(memory.allocate(scratch, now)), {}});
+                d_.arrays.push(
+                    {region::workspace, memory.offset(memory.allocate(scratch, i)), {}});
             }
         }
         d_.size[number(region::workspace)] = memory.peak();
@@ -357,16 +319,19 @@ private:
 
     // The block of an operand that nobody reads after this step and that the result may overwrite
     // element by element; -1 if there is none.
-    constexpr int dying_operand(pending const& p, int now) const {
-        for (int id : p.reads) {
-            int const from = base(id);
-            int readers = 0;
-            for (int other : p.reads) {
-                readers += base(other) == from;
+    constexpr int dying_operand(int id, int const* reads, int count, int now) const {
+        for (int k = 0; k < count; ++k) {
+            int const from = state_[reads[k]].base;
+            if (state_[from].last != now || state_[from].held < 0 ||
+                !(nodes_[reads[k]].size == nodes_[id].size)) {
+                continue;
             }
-            if (block_[from] >= 0 && last_[from] == now && readers == 1 &&
-                at(id).size == at(p.node).size) {
-                return block_[from];
+            int readers = 0;
+            for (int j = 0; j < count; ++j) {
+                readers += state_[reads[j]].base == from;
+            }
+            if (readers == 1) {
+                return state_[from].held;
             }
         }
         return -1;
@@ -375,13 +340,16 @@ private:
     graph const& g_;
     results const& wanted_;
     int batch_;
+    int count_;
+    node const* nodes_;
+    list<array_ref> places_;
+    list<state> states_;
+    array_ref* place_;    // per node
+    state* state_;        // per node
     draft d_;
-    list<pending> pending_;
-    list<unsigned> hashes_;        // of the programs
-    list<array_ref> place_; // per node
-    list<char> fixed_;      // per node: lies where it must, not where there is room
-    list<int> block_;       // per node: its block of the workspace
-    list<int> last_;        // per node: the last step that reads it
+    list<int> results_;   // per step: its node
+    list<int> reads_;     // the nodes that the steps read
+    list<unsigned> hashes_; // of the programs
 };
 
 } // namespace castnet

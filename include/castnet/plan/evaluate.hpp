@@ -52,12 +52,13 @@ CASTNET_HD constexpr T read(T const* reg, int which) {
 
 template <instruction I, class T, size_t... K>
 CASTNET_HD constexpr T apply_function(T const* r, std::index_sequence<K...>) {
-    constexpr std::uint8_t in[] = {I.a, I.b, I.c, I.d, I.e, I.f, I.g, I.h, I.i};
+    constexpr std::uint8_t in[] = {I.a, I.b, I.c, I.d, I.e, I.f, I.g, I.h};
     if constexpr (I.derivative < 0) {
         return function<I.function>::value(read(r, in[K])...);
     } else {
-        return function<I.function>::template derivative<I.derivative>(
-            read(r, in[K])..., read(r, in[sizeof...(K)]));
+        return r[in[sizeof...(K) + 1]] *
+               function<I.function>::template derivative<I.derivative>(read(r, in[K])...,
+                                                                       read(r, in[sizeof...(K)]));
     }
 }
 

@@ -22,7 +22,7 @@ struct instruction {
     opcode code{};
     fn function{};
     std::int8_t derivative = -1;
-    std::uint8_t a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0, i = 0;
+    std::uint8_t a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0;
 
     // A number that tells most instructions apart.
     constexpr unsigned digest() const {

@@ -15,7 +15,6 @@ struct array_ref {
 
 struct step {
     op kind{};
-    reduction reduce{};
     int program = -1;          // map, reduce: number of the fused program
     int output = 0;            // in plan::arrays
     int first_array = 0;       // the operands, in plan::arrays
@@ -23,7 +22,7 @@ struct step {
     int first_scalar = 0;      // in plan::scalars
     int scalars = 0;
     int window = -1;           // in plan::windows
-    int attribute = -1;        // slice: first channel
+    int first_channel = 0;     // slice
     double factor = 1;         // reduce
     extents space{};           // map, reduce: the index space of the loop
     int scratch = -1;          // in plan::arrays; -1 for none

@@ -95,13 +95,13 @@ public:
 private:
     static placed_parameter const& find(std::string_view name) {
         for (size_t i = 0; i < parameter_count(); ++i) {
-            if (parameter_at(i).name.view() == name) {
+            if (parameter_at(i).name.text() == name) {
                 return parameter_at(i);
             }
         }
         throw error("castnet: model: the network has no parameter '" + std::string(name) +
                     "'; its first is '" +
-                    std::string(parameter_count() ? parameter_at(0).name.view() : "") + "'");
+                    (parameter_count() > 0 ? parameter_at(0).name.text() : "") + "'");
     }
 
     value_type& at(placed_parameter const& p, size_t k) const {

@@ -15,7 +15,11 @@ struct batch {
     static_assert(Samples > 0, "castnet: a batch needs room for at least one sample");
 };
 
-template <name_text Name>
+// A name as a template argument, for messages.
+struct parameter_name {
+    char text[64]{};
+};
+template <parameter_name Name>
 inline constexpr bool parameter_is_used = false;
 template <int Number>
 inline constexpr bool input_is_used = false;
@@ -95,7 +99,7 @@ private:
     static constexpr int total(symbol<shape<>> value, symbol<shape<>> weight) {
         graph& g = *value.g;
         return g.push(
-            reduce_node((value * weight).id, reduction::sum, extents{false, 1, 1}));
+            reduce_node(value.id, reduction::sum, extents{false, 1, 1}, 1, weight.id));
     }
 };
 
@@ -113,12 +117,17 @@ struct program_of {
         sizes_of(make_draft<Recipe, Network, Device, Batch, Training>());
     static constexpr plan<sizes> value{make_draft<Recipe, Network, Device, Batch, Training>()};
 
-    static constexpr name_text unused() {
+    static constexpr parameter_name unused() {
+        parameter_name name;
         if constexpr (sizes.unused_parameter >= 0) {
-            return value.parameters[sizes.unused_parameter].name;
-        } else {
-            return {};
+            int length = 0;
+            value.parameters[sizes.unused_parameter].name.write([&](char c) {
+                if (length < 63) {
+                    name.text[length++] = c;
+                }
+            });
         }
+        return name;
     }
     static_assert(sizes.unused_parameter < 0 || parameter_is_used<unused()>,
                   "castnet: a parameter of the network does not reach its outputs (or, in training, "

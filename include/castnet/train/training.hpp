@@ -182,7 +182,7 @@ public:
     // order; empty for what is frozen. For tests and for loops of one's own.
     std::vector<T> gradient(std::string_view name) const {
         for (placed_parameter const& p : training_plan.parameters) {
-            if (p.name.view() == name && p.trainable) {
+            if (p.trainable && p.name.text() == name) {
                 std::vector<T> g(size_t(p.count()));
                 T const* const from = context_.region[int(region::gradients)] + p.offset;
                 for (size_t k = 0; k < g.size(); ++k) {
