@@ -3,7 +3,6 @@
 #include "peak.hpp"
 
 #include <benchmark/benchmark.h>
-#include <cstring>
 
 namespace {
 

@@ -15,7 +15,7 @@ inline double multiply_add(int rounds) {
     using vector = castnet::cpu::vec<float>;
     constexpr int chains = castnet::cpu::vector_registers * 3 / 4;
     vector sum[chains] = {};
-    vector factor = {}, term = {};
+    float factor = 0, term = 0;
     benchmark::DoNotOptimize(factor); // or the compiler knows the result
     benchmark::DoNotOptimize(term);
     for (int i = 0; i < rounds; ++i) {
@@ -24,9 +24,8 @@ inline double multiply_add(int rounds) {
             sum[c] = sum[c] * factor + term;
         }
     }
-    for (vector& s : sum) {
-        benchmark::DoNotOptimize(s);
-    }
+    benchmark::DoNotOptimize(&sum[0]);
+    benchmark::ClobberMemory();
     return 2.0 * chains * castnet::cpu::simd<float>::width * rounds;
 }
 
