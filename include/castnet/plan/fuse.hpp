@@ -5,7 +5,7 @@
 // index space; so no group can wait for itself, and one pass from the last node to the first does.
 #pragma once
 
-#include <castnet/graph/graph.hpp>
+#include <castnet/graph/traced.hpp>
 
 namespace castnet {
 
@@ -19,10 +19,10 @@ constexpr bool is_source(op kind) {
 // Per node: the node that ends its group, which is the node itself where it is stored; -1 where
 // nothing that leaves the step depends on it.
 // `kept`: nodes whose values leave the step (losses, predictions, gradients, running statistics).
-constexpr list<int> fuse(graph const& g, list<int> const& kept) {
+constexpr list<int> fuse(graph_view const& g, list<int> const& kept) {
     constexpr int nobody = -1, several = -2;
-    int const count = g.nodes.size();
-    node const* const nodes = g.nodes.data();
+    int const count = g.node_count;
+    node const* const nodes = g.nodes;
     list<int> groups = list<int>::filled(count, -1);
     list<int> consumers = list<int>::filled(count, nobody); // the one group that reads a node
     list<int> inputs = list<int>::filled(count, 0);         // per group

@@ -1,16 +1,17 @@
 // Lowering: one fused group as a straight-line program, and what it reads.
 #pragma once
 
-#include <castnet/graph/graph.hpp>
+#include <castnet/graph/traced.hpp>
 #include <castnet/plan/instruction.hpp>
 
 namespace castnet {
 
 class lowering {
 public:
-    constexpr explicit lowering(graph const& g)
-        : nodes_{g.nodes.data()}, registers_{list<int>::filled(g.nodes.size(), -1)},
-          reg_{registers_.data()} {}
+    constexpr explicit lowering(graph_view const& g)
+        : nodes_{g.nodes}, registers_{list<int>::filled(g.node_count, 0)},
+          owners_{list<int>::filled(g.node_count, -1)}, reg_{registers_.data()},
+          owner_{owners_.data()} {}
 
     // What run() made; lives until the next call.
     list<instruction> code;
@@ -24,7 +25,7 @@ public:
         code.clear();
         arrays.clear();
         scalars.clear();
-        touched_.clear();
+        root_ = root;
         space_ = end.kind == op::reduce ? nodes_[end.in[0]].size : end.size;
         for (int m = first; m >= 0; m = next[m]) {
             function(m);
@@ -51,9 +52,6 @@ public:
                                                (channels ? 4 : 0));
         }
         code.push(last);
-        for (int id : touched_) {
-            reg_[id] = -1;
-        }
     }
 
     // No array is broadcast along pixels or channels: the loop may run over both at once.
@@ -69,14 +67,9 @@ public:
 
 private:
     constexpr int define(int id, instruction const& x) {
-        if (code.size() >= no_register) {
-            throw "castnet: too many instructions in one fused kernel";
-        }
-        int const number = code.size();
-        reg_[id] = number;
-        touched_.push(id);
+        owner_[id] = root_;
         code.push(x);
-        return number;
+        return reg_[id] = code.size() - 1;
     }
 
     constexpr std::uint8_t array(int id) {
@@ -99,7 +92,7 @@ private:
 
     // The register of a node: of a function of this group, or of a value loaded or made for it.
     constexpr int source(int id) {
-        if (reg_[id] >= 0) {
+        if (owner_[id] == root_) {
             return reg_[id];
         }
         node const& n = nodes_[id];
@@ -141,8 +134,10 @@ private:
 
     node const* nodes_;
     list<int> registers_;
-    int* reg_; // per node: its register in this group, or -1
-    list<int> touched_;
+    list<int> owners_;
+    int* reg_;   // per node: its register in the group that owns it last
+    int* owner_; // per node: the group that uses it last
+    int root_ = -1;
     extents space_;
 };
 

@@ -103,25 +103,48 @@ private:
     }
 };
 
-// Whether everything that the network declares takes part; see the assertions below.
+// A recipe's graph, its schedule and its plan: constants, each made from the one before.
 template <class Recipe, class Network, class Device, size_t Batch, bool Training>
-constexpr draft make_draft() {
-    graph g{Training};
-    results const wanted = Recipe::template build<Network>(g);
-    return planner<Device>{g, wanted, static_cast<int>(Batch)}.run();
-}
+class program_of {
+    // Every stage runs twice: once for its sizes, once for its contents. (Named objects throughout:
+    // nvcc 13.0 does not destroy some temporaries in constant expressions.)
+    struct tracing {
+        graph g{Training};
+        results wanted = Recipe::template build<Network>(g);
+    };
+    static constexpr traced_sizes traced_size() {
+        tracing const t;
+        return sizes_of(t.g, t.wanted);
+    }
+    static constexpr traced_graph<traced_size()> trace() {
+        tracing const t;
+        return {t.g, t.wanted};
+    }
+    static constexpr traced_graph<traced_size()> traced = trace();
 
-template <class Recipe, class Network, class Device, size_t Batch, bool Training>
-struct program_of {
-    static constexpr plan_sizes sizes =
-        sizes_of(make_draft<Recipe, Network, Device, Batch, Training>());
-    static constexpr plan<sizes> value{make_draft<Recipe, Network, Device, Batch, Training>()};
+    static constexpr step_schedule_sizes schedule_size() {
+        scheduler<Device> s{traced.view()};
+        step_schedule_draft const d = s.run();
+        return d.sizes;
+    }
+    static constexpr step_schedule_sizes steps = schedule_size();
+    static constexpr step_schedule<steps> schedule() {
+        scheduler<Device> s{traced.view()};
+        step_schedule_draft const d = s.run();
+        return step_schedule<steps>{d};
+    }
+    static constexpr step_schedule<steps> scheduled = schedule();
 
+public:
+    static constexpr plan<sizes_of(traced.view(), steps)> value{traced.view(), scheduled,
+                                                                static_cast<int>(Batch)};
+
+private:
     static constexpr parameter_name unused() {
         parameter_name name;
-        if constexpr (sizes.unused_parameter >= 0) {
+        if constexpr (steps.unused_parameter >= 0) {
             int length = 0;
-            value.parameters[sizes.unused_parameter].name.write([&](char c) {
+            value.parameters[steps.unused_parameter].name.write([&](char c) {
                 if (length < 63) {
                     name.text[length++] = c;
                 }
@@ -129,10 +152,10 @@ struct program_of {
         }
         return name;
     }
-    static_assert(sizes.unused_parameter < 0 || parameter_is_used<unused()>,
+    static_assert(steps.unused_parameter < 0 || parameter_is_used<unused()>,
                   "castnet: a parameter of the network does not reach its outputs (or, in training, "
                   "the loss); see parameter_is_used<name>");
-    static_assert(sizes.unused_input < 0 || input_is_used<sizes.unused_input>,
+    static_assert(steps.unused_input < 0 || input_is_used<steps.unused_input>,
                   "castnet: an input of the network does not reach its outputs; see "
                   "input_is_used<number>");
 };

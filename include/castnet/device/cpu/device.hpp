@@ -37,14 +37,14 @@ struct cpu_device {
 
     // Elements of memory that a step needs besides its operands and its result.
     static constexpr std::ptrdiff_t scratch(step const& s, window const* windows,
-                                            array_ref const* operands, instruction const& end) {
+                                            extents const* operands, instruction const& end) {
         switch (s.kind) {
         case op::reduce:
             return s.space.sample && (end.b & 3) == 0
                        ? cpu::lanes * ((end.b & 4) ? s.space.channels : 1)
                        : 0;
         case op::matmul_data:
-            return operands[1].size.count();
+            return operands[1].count();
         case op::conv: return cpu::conv_scratch(windows[s.window]);
         case op::conv_data: return cpu::conv_data_scratch(windows[s.window]);
         case op::conv_weight: return cpu::conv_weight_scratch(windows[s.window]);
