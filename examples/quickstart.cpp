@@ -10,14 +10,16 @@
 
 namespace cn = castnet;
 
+// clang-format off
 using zalando = cn::sequential<                        // a network is a type
     cn::input<1, 28, 28>,                              // one sample: channels, height, width
     cn::conv2d<32, 3>, cn::relu, cn::max_pool2d<2>,
     cn::conv2d<64, 3>, cn::relu, cn::max_pool2d<2>,
     cn::conv2d<64, 3>, cn::relu,
     cn::flatten, cn::dense<64>, cn::relu, cn::dense<10>>;
+// clang-format on
 
-static_assert(zalando::parameter_count == 93'322);     // known before the program runs
+static_assert(zalando::parameter_count == 93'322); // known before the program runs
 
 using where = cn::policy::cpu;
 
@@ -63,9 +65,8 @@ int main(int count, char** values) try {
     auto training = cn::compile(model, cn::cross_entropy, cn::adam{}, cn::accuracy);
     std::printf("%s%s\n", cn::summary(model).c_str(), cn::memory_report(training).c_str());
 
-    auto const history = training.fit(data.train, {.epochs = a.epochs,
-                                                   .schedule = cn::one_cycle(4e-3),
-                                                   .validation = data.test});
+    auto const history = training.fit(
+        data.train, {.epochs = a.epochs, .schedule = cn::one_cycle(4e-3), .validation = data.test});
 
     double seconds = 0;
     for (double s : history["seconds"]) {

@@ -1,6 +1,6 @@
-// list<T>: a growing array for constant expressions. Compilers count every call while they evaluate,
-// and std::vector spends an order of magnitude more of them; large networks would exceed the
-// compilers' default limits.
+// list<T>: a growing array for constant expressions. Compilers count every call while they
+// evaluate, and std::vector spends an order of magnitude more of them; large networks would exceed
+// the compilers' default limits.
 #pragma once
 
 #include <initializer_list>

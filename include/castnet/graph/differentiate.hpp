@@ -54,7 +54,8 @@ private:
 
     constexpr bool wants(node const& n, char const* wanted) const {
         switch (n.kind) {
-        case op::parameter: return g_.parameters[n.attribute].trainable;
+        case op::parameter:
+            return g_.parameters[n.attribute].trainable;
         case op::map: {
             unsigned const* const reads = function_table[n.function].reads;
             for (int k = 0; k < n.operands; ++k) {
@@ -135,17 +136,32 @@ private:
                 functions(i, g);
             }
             break;
-        case op::reduce: reduce(i, g); break;
-        case op::matmul: product(n, g, op::matmul_data, op::matmul_weight); break;
-        case op::conv: product(n, g, op::conv_data, op::conv_weight); break;
+        case op::reduce:
+            reduce(i, g);
+            break;
+        case op::matmul:
+            product(n, g, op::matmul_data, op::matmul_weight);
+            break;
+        case op::conv:
+            product(n, g, op::conv_data, op::conv_weight);
+            break;
         case op::max_pool:
             accumulate(x, operation(op::max_pool_gradient, x, attribute, x, g));
             break;
-        case op::avg_pool: accumulate(x, operation(op::avg_pool_gradient, x, attribute, g)); break;
-        case op::upsample: accumulate(x, operation(op::upsample_gradient, x, attribute, g)); break;
-        case op::reshape: accumulate(x, operation(op::reshape, x, -1, g)); break;
-        case op::concat: split(i, g); break;
-        default: break;
+        case op::avg_pool:
+            accumulate(x, operation(op::avg_pool_gradient, x, attribute, g));
+            break;
+        case op::upsample:
+            accumulate(x, operation(op::upsample_gradient, x, attribute, g));
+            break;
+        case op::reshape:
+            accumulate(x, operation(op::reshape, x, -1, g));
+            break;
+        case op::concat:
+            split(i, g);
+            break;
+        default:
+            break;
         }
     }
 
@@ -171,12 +187,17 @@ private:
         extents const size = at(x).size;
         int d = -1;
         switch (n.reduce) {
-        case reduction::sum: d = constant_node(g_, n.scalar); break;
-        case reduction::max: d = map(fn::equal, size, {x, i}); break;
+        case reduction::sum:
+            d = constant_node(g_, n.scalar);
+            break;
+        case reduction::max:
+            d = map(fn::equal, size, {x, i});
+            break;
         case reduction::log_sum_exp: // softmax
             d = map(fn::exp, size, {map(fn::subtract, size, {x, i})});
             break;
-        case reduction::argmax: return;
+        case reduction::argmax:
+            return;
         }
         int const gradient = times(g, d, size);
         accumulate(x, n.operands == 2 ? times(gradient, n.in[1], size) : gradient);

@@ -1,10 +1,11 @@
 // Parameters and running statistics of a network: what a file holds and an optimizer changes.
 #pragma once
 
+#include <castnet/core/list.hpp>
+
 #include <cstddef>
 #include <string>
 #include <string_view>
-#include <castnet/core/list.hpp>
 
 namespace castnet {
 
@@ -12,16 +13,16 @@ namespace castnet {
 enum class initial : unsigned char {
     zeros,
     ones,
-    constant,         // value
-    uniform,          // in [-value, value)
-    normal,           // mean 0, standard deviation value
-    glorot_uniform,   // Glorot & Bengio 2010
+    constant,       // value
+    uniform,        // in [-value, value)
+    normal,         // mean 0, standard deviation value
+    glorot_uniform, // Glorot & Bengio 2010
     glorot_normal,
-    he_uniform,       // He et al. 2015
+    he_uniform, // He et al. 2015
     he_normal,
-    lecun_uniform,    // LeCun et al. 1998
+    lecun_uniform, // LeCun et al. 1998
     lecun_normal,
-    orthogonal        // Saxe et al. 2014; value is the gain
+    orthogonal // Saxe et al. 2014; value is the gain
 };
 
 struct initializer {
@@ -63,7 +64,8 @@ struct path {
             return false;
         }
         for (int i = a.depth - 1; i >= 0; --i) {
-            if (a.parts[i].number != b.parts[i].number || !same_text(a.parts[i].text, b.parts[i].text)) {
+            if (a.parts[i].number != b.parts[i].number ||
+                !same_text(a.parts[i].text, b.parts[i].text)) {
                 return false;
             }
         }
@@ -96,7 +98,8 @@ struct path {
 
 private:
     static constexpr bool same_text(char const* a, char const* b) {
-        return a == b || (a != nullptr && b != nullptr && std::string_view{a} == std::string_view{b});
+        return a == b ||
+               (a != nullptr && b != nullptr && std::string_view{a} == std::string_view{b});
     }
     template <class Put>
     static constexpr void write_number(int number, Put put) {
@@ -114,7 +117,7 @@ struct parameter {
     initializer start{};
     penalty cost{};
     int rank = 0;
-    int dims[4]{};     // logical: (out, in) or (filters, channels / groups, height, width)
+    int dims[4]{}; // logical: (out, in) or (filters, channels / groups, height, width)
     int groups = 1;
     int node = -1;
 
@@ -133,8 +136,8 @@ struct scope {
     path prefix;
     bool positioned = false; // the prefix already names the next layer
     int frozen = 0;          // depth of frozen<…> around
-    int sharing = 0;         // depth of shared<…> that was traced before: parameters are found again
-    int unnamed = 0;         // layers named by a running number so far
+    int sharing = 0; // depth of shared<…> that was traced before: parameters are found again
+    int unnamed = 0; // layers named by a running number so far
     list<char const*> shared; // names of shared<…> so far
     list<path> named;         // places of named<…> so far
 };

@@ -5,8 +5,10 @@
 
 namespace castnet {
 
-// The node of a reduction of x, or of x * weight, to `size`: what is 1 (or shared) there is reduced.
-constexpr node reduce_node(int x, reduction kind, extents size, double factor = 1, int weight = -1) {
+// The node of a reduction of x, or of x * weight, to `size`: what is 1 (or shared) there is
+// reduced.
+constexpr node reduce_node(int x, reduction kind, extents size, double factor = 1,
+                           int weight = -1) {
     node n;
     n.kind = op::reduce;
     n.reduce = kind;

@@ -69,8 +69,8 @@ struct traced_graph {
     }
 
     constexpr graph_view view() const {
-        return {nodes,     windows, parameters,   updates,   outputs,   gradients,
-                Z.nodes,   Z.windows, Z.parameters, Z.updates, Z.outputs, Z.differentiated};
+        return {nodes,   windows,   parameters,   updates,   outputs,   gradients,
+                Z.nodes, Z.windows, Z.parameters, Z.updates, Z.outputs, Z.differentiated};
     }
 };
 

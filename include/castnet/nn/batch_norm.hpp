@@ -3,7 +3,8 @@
 // Parameters: weight (gamma, ones), bias (beta, zeros); statistics running_mean (zeros) and
 // running_var (ones), all of shape (channels). In training the mean and the (biased) variance are
 // those of the samples that are present, each counted once whatever its weight; the running
-// variance takes the unbiased one. In evaluation, and where frozen, the running statistics are used.
+// variance takes the unbiased one. In evaluation, and where frozen, the running statistics are
+// used.
 #pragma once
 
 #include <castnet/graph/reduce.hpp>
@@ -44,14 +45,15 @@ struct batch_norm_layer {
             weight.scalar = 1 / pixels;
             share = g.push(weight);
             mean = g.push(reduce_node(x.id, reduction::sum, per_channel, 1, share));
-            int const square = map_node(g, fn::squared_difference, g.nodes[x.id].size, {x.id, mean});
+            int const square =
+                map_node(g, fn::squared_difference, g.nodes[x.id].size, {x.id, mean});
             var = g.push(reduce_node(square, reduction::sum, per_channel, 1, share));
             int const samples = g.push(graph::shaped<shape<>>(op::present_count, false));
             int const rate = constant_node(g, momentum);
             update(running_mean, map_node(g, fn::lerp, per_channel, {running_mean.id, mean, rate}));
             update(running_var,
                    map_node(g, fn::running_variance, per_channel,
-                       {running_var.id, var, samples, constant_node(g, pixels), rate}));
+                            {running_var.id, var, samples, constant_node(g, pixels), rate}));
         }
         int const deviation =
             map_node(g, fn::inverse_deviation, per_channel, {var, constant_node(g, epsilon)});

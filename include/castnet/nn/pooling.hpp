@@ -34,8 +34,8 @@ private:
     constexpr auto over_image(symbol<shape<C, H, W>> x) const {
         constexpr size2 stride = {Options.stride.h ? Options.stride.h : Kernel.h,
                                   Options.stride.w ? Options.stride.w : Kernel.w};
-        constexpr window w = make_window(int(C), int(H), int(W), int(C), Kernel, stride,
-                                         Options.padding, 1, 1);
+        constexpr window w =
+            make_window(int(C), int(H), int(W), int(C), Kernel, stride, Options.padding, 1, 1);
         constexpr bool fits = w.out_height > 0 && w.out_width > 0;
         static_assert(fits || kernel_within<kernel<Kernel.h, Kernel.w>, shape<C, H, W>>,
                       "castnet: pooling: the kernel is larger than its input; see "
@@ -80,8 +80,8 @@ struct upsample2d_layer {
     template <size_t C, size_t H, size_t W>
     constexpr auto operator()(symbol<shape<C, H, W>> x) const {
         constexpr int f = static_cast<int>(Factor);
-        window const w{int(C), int(H), int(W), int(C), int(H) * f, int(W) * f, f, f, f, f,
-                       0,      0,      0,      0};
+        window const w{int(C), int(H), int(W), int(C), int(H) * f, int(W) * f, f,
+                       f,      f,      f,      0,      0,          0,          0};
         return pool<shape<C, H * Factor, W * Factor>>(op::upsample, x, w);
     }
 };

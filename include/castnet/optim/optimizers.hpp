@@ -2,7 +2,8 @@
 //
 // An optimizer is a struct of hyperparameters with
 //   static constexpr int slots            numbers of state per parameter, zero at the start
-//   rule<T> at(step, rate)                what a step needs, computed once per step; step counts from 1
+//   rule<T> at(step, rate)                what a step needs, computed once per step; step counts
+//   from 1
 // and rule<T> is callable as rule(parameter&, gradient, state&…): the update of one number. One
 // kernel applies it to all parameters. The weight decay of all but adamw is added to the gradient.
 #pragma once

@@ -43,8 +43,8 @@ public:
                 code.push(product);
             }
             // pixels that are 1 anyway count as kept with the samples
-            bool const pixels = end.size.pixels == space_.pixels &&
-                                (space_.pixels > 1 || end.size.sample);
+            bool const pixels =
+                end.size.pixels == space_.pixels && (space_.pixels > 1 || end.size.sample);
             bool const channels = end.size.channels == space_.channels && space_.channels > 1;
             last.code = opcode::reduce;
             last.a = static_cast<std::uint8_t>(end.reduce);
@@ -102,7 +102,9 @@ private:
             x.code = opcode::constant;
             x.a = scalar(n.scalar);
             break;
-        case op::index: x.code = opcode::index; break;
+        case op::index:
+            x.code = opcode::index;
+            break;
         case op::presence:
             x.code = opcode::presence;
             x.a = array(id);

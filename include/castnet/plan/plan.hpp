@@ -20,8 +20,16 @@ struct plan_sizes {
 };
 
 constexpr plan_sizes sizes_of(graph_view const& g, step_schedule_sizes const& s) {
-    plan_sizes z{0,         0,          s.steps,        s.arrays,          s.scalars,
-                 g.window_count, s.programs, s.instructions, g.parameter_count, g.output_count};
+    plan_sizes z{0,
+                 0,
+                 s.steps,
+                 s.arrays,
+                 s.scalars,
+                 g.window_count,
+                 s.programs,
+                 s.instructions,
+                 g.parameter_count,
+                 g.output_count};
     for (int i = 0; i < g.node_count; ++i) {
         z.inputs += g.nodes[i].kind == op::input;
         z.targets += g.nodes[i].kind == op::target;
@@ -43,8 +51,8 @@ struct plan {
     array_ref inputs[room(Z.inputs)]{};
     array_ref targets[room(Z.targets)]{};
     array_ref outputs[room(Z.outputs)]{};
-    std::ptrdiff_t trainable = 0;   // elements of region::parameters that are trained
-    std::ptrdiff_t size[4]{};       // elements of each region
+    std::ptrdiff_t trainable = 0; // elements of region::parameters that are trained
+    std::ptrdiff_t size[4]{};     // elements of each region
     std::ptrdiff_t weights = 0, presence = 0, present = 0; // offsets in region::batch
 
     template <class Schedule>
@@ -139,7 +147,9 @@ private:
 
         constexpr void place_batch() {
             std::ptrdiff_t& end = size(region::batch);
-            auto const take = [&](std::ptrdiff_t n) { return std::exchange(end, end + aligned(n)); };
+            auto const take = [&](std::ptrdiff_t n) {
+                return std::exchange(end, end + aligned(n));
+            };
             p_.weights = take(batch_);
             p_.presence = take(batch_);
             p_.present = take(1);
@@ -155,10 +165,17 @@ private:
                     fix(i, region::batch, take(elements(e)));
                     p_.targets[targets++] = {region::batch, state_[i].offset, e};
                     break;
-                case op::sample_weight: fix(i, region::batch, p_.weights); break;
-                case op::presence: fix(i, region::batch, p_.presence); break;
-                case op::present_count: fix(i, region::batch, p_.present); break;
-                default: break;
+                case op::sample_weight:
+                    fix(i, region::batch, p_.weights);
+                    break;
+                case op::presence:
+                    fix(i, region::batch, p_.presence);
+                    break;
+                case op::present_count:
+                    fix(i, region::batch, p_.present);
+                    break;
+                default:
+                    break;
                 }
             }
         }

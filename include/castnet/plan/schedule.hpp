@@ -151,7 +151,9 @@ private:
         node const& x = nodes_[n.in[0]];
         switch (n.kind) {
         case op::matmul:
-        case op::matmul_data: s.flops = 2 * x.size.count() * n.size.channels; break;
+        case op::matmul_data:
+            s.flops = 2 * x.size.count() * n.size.channels;
+            break;
         case op::matmul_weight:
             s.flops = 2 * x.size.count() * nodes_[n.in[1]].size.channels;
             break;
@@ -168,8 +170,11 @@ private:
             s.image_from = x.rank == 3;
             s.image_to = n.rank == 3;
             break;
-        case op::slice: s.first_channel = n.attribute; break;
-        case op::concat: break;
+        case op::slice:
+            s.first_channel = n.attribute;
+            break;
+        case op::concat:
+            break;
         default: { // pooling and up-sampling
             window const& w = g_.windows[n.attribute];
             s.window = n.attribute;

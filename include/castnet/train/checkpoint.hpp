@@ -1,5 +1,6 @@
 // Weights in safetensors files, under the names and in the logical order of the parameters: a
-// sequential network of castnet and PyTorch's Sequential of the same layers read each other's files.
+// sequential network of castnet and PyTorch's Sequential of the same layers read each other's
+// files.
 #pragma once
 
 #include <castnet/io/safetensors.hpp>
@@ -46,11 +47,12 @@ void load(model<Net, Where, Batch>& m, std::string const& file) {
                 }
                 return "(" + s + ")";
             };
-            throw file_error(file, "tensor '" + t.name + "' is " + std::string(io::name_of(t.type)) +
-                                       " " + text(t.shape) + ", but the network's parameter is " +
-                                       std::string(io::name_of(io::dtype_of<T>)) + " " +
-                                       text(shape) + "; load it into the network that it was "
-                                       "saved from");
+            throw file_error(file,
+                             "tensor '" + t.name + "' is " + std::string(io::name_of(t.type)) +
+                                 " " + text(t.shape) + ", but the network's parameter is " +
+                                 std::string(io::name_of(io::dtype_of<T>)) + " " + text(shape) +
+                                 "; load it into the network that it was "
+                                 "saved from");
         }
         values.emplace_back(size_t(p.count()));
         std::memcpy(values.back().data(), t.bytes.data(), t.bytes.size());

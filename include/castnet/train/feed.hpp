@@ -20,7 +20,8 @@ inline constexpr bool target_fits = std::is_same_v<Expected, Given>;
 namespace detail {
 
 template <class Data, size_t... I>
-auto input_shapes(std::index_sequence<I...>) -> type_list<typename Data::template input_shape<I>...>;
+auto input_shapes(std::index_sequence<I...>)
+    -> type_list<typename Data::template input_shape<I>...>;
 
 template <class Network, class Data>
 constexpr void check_inputs() {

@@ -31,18 +31,16 @@ public:
     using device = typename Where::device;
     static constexpr size_t capacity = Batch::capacity;
 
-    using prediction =
-        detail::program_of<detail::prediction_recipe, Net, device, capacity, false>;
+    using prediction = detail::program_of<detail::prediction_recipe, Net, device, capacity, false>;
     static constexpr auto const& prediction_plan = prediction::value;
     using output_shapes = detail::outputs_of<Net>;
 
     // Bytes of the parameters, with running statistics; what predict() needs besides.
     static constexpr size_t parameter_bytes =
         size_t(prediction_plan.elements(region::parameters)) * sizeof(value_type);
-    static constexpr size_t prediction_bytes =
-        size_t(prediction_plan.elements(region::batch) +
-               prediction_plan.elements(region::workspace)) *
-        sizeof(value_type);
+    static constexpr size_t prediction_bytes = size_t(prediction_plan.elements(region::batch) +
+                                                      prediction_plan.elements(region::workspace)) *
+                                               sizeof(value_type);
     static_assert(fits_budget<parameter_bytes + prediction_bytes, Where::budget>,
                   "castnet: the model needs more memory than the policy's budget; see "
                   "fits_budget<needed bytes, budget>");
@@ -107,9 +105,9 @@ public:
             }
             run(count);
             for (size_t row = 0; row < count; ++row) {
-                detail::read_sample<device, output>(
-                    context_.at(prediction_plan.outputs[0]) + row * output::count,
-                    all.data() + (first + row) * output::count);
+                detail::read_sample<device, output>(context_.at(prediction_plan.outputs[0]) +
+                                                        row * output::count,
+                                                    all.data() + (first + row) * output::count);
             }
         }
         return all;
@@ -120,8 +118,9 @@ public:
     // call.
     template <class Output = typename detail::first_of<output_shapes>::type>
     void predict_one(value_type const* input, value_type* output) {
-        static_assert(Net::inputs::size == 1, "castnet: predict_one is for networks with one input; "
-                                              "put the sample into a data set for predict()");
+        static_assert(Net::inputs::size == 1,
+                      "castnet: predict_one is for networks with one input; "
+                      "put the sample into a data set for predict()");
         using shape = typename detail::first_of<typename Net::inputs>::type;
         prepare();
         detail::place_sample<device, shape>(

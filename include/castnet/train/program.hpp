@@ -98,8 +98,7 @@ private:
 
     static constexpr int total(symbol<shape<>> value, symbol<shape<>> weight) {
         graph& g = *value.g;
-        return g.push(
-            reduce_node(value.id, reduction::sum, extents{false, 1, 1}, 1, weight.id));
+        return g.push(reduce_node(value.id, reduction::sum, extents{false, 1, 1}, 1, weight.id));
     }
 };
 
@@ -152,9 +151,10 @@ private:
         }
         return name;
     }
-    static_assert(steps.unused_parameter < 0 || parameter_is_used<unused()>,
-                  "castnet: a parameter of the network does not reach its outputs (or, in training, "
-                  "the loss); see parameter_is_used<name>");
+    static_assert(
+        steps.unused_parameter < 0 || parameter_is_used<unused()>,
+        "castnet: a parameter of the network does not reach its outputs (or, in training, "
+        "the loss); see parameter_is_used<name>");
     static_assert(steps.unused_input < 0 || input_is_used<steps.unused_input>,
                   "castnet: an input of the network does not reach its outputs; see "
                   "input_is_used<number>");

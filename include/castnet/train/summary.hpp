@@ -54,7 +54,8 @@ inline std::string summary_line(summary_row const& r) {
         std::string const gap(width > text.size() ? width - text.size() : 0, ' ');
         return right ? gap + text : text + gap;
     };
-    return cell(r.layer, 34, false) + cell(r.output, 26, false) + cell(r.parameters, 14, true) + "\n";
+    return cell(r.layer, 34, false) + cell(r.output, 26, false) + cell(r.parameters, 14, true) +
+           "\n";
 }
 
 template <class Layer>
@@ -120,13 +121,15 @@ std::vector<summary_row> layer_rows(network<F, Inputs...>) {
 
 } // namespace detail
 
-// The table for a model. Parameters that are not trained are the frozen ones and running statistics.
+// The table for a model. Parameters that are not trained are the frozen ones and running
+// statistics.
 template <class Net, class Where, class Batch>
 std::string summary(model<Net, Where, Batch> const& m) {
     using T = typename Where::value_type;
     std::string const rule(74, '_'), heavy(74, '=');
-    std::string text = rule + "\n" + detail::summary_line({"Layer (type)", "Output shape", "Param #"}) +
-                       heavy + "\n";
+    std::string text = rule + "\n" +
+                       detail::summary_line({"Layer (type)", "Output shape", "Param #"}) + heavy +
+                       "\n";
     for (detail::summary_row const& row : detail::layer_rows(Net{})) {
         text += detail::summary_line(row);
     }

@@ -17,7 +17,8 @@ void reshape(step const& s, tables const& t, context<T> const& c) {
         T const* const x = c.at(from) + sample * count;
         T* const y = c.at(to) + sample * count;
         for (std::ptrdiff_t i = 0; i < count; ++i) {
-            y[place_in_sample(i, to.size, s.image_to)] = x[place_in_sample(i, from.size, s.image_from)];
+            y[place_in_sample(i, to.size, s.image_to)] =
+                x[place_in_sample(i, from.size, s.image_from)];
         }
     });
 }
