@@ -13,7 +13,8 @@ namespace check {
 using device = castnet::cpu_device<double>;
 
 // Outputs: the network's first, then the gradient by each input of sum(output * target): the
-// target holds the gradient by the output.
+// target holds the gradient by the output. An input that has no gradient, such as a label, shows
+// the output instead.
 struct gradients_recipe {
     template <class Network>
     static constexpr castnet::results build(castnet::graph& g) {
@@ -27,7 +28,7 @@ struct gradients_recipe {
         r.outputs.push(out.ids[0]);
         for (int i = 0; i < g.nodes.size(); ++i) {
             if (g.nodes[i].kind == op::input) {
-                r.outputs.push(d.by(i));
+                r.outputs.push(d.by(i) >= 0 ? d.by(i) : out.ids[0]);
             }
         }
         return r;
