@@ -87,6 +87,11 @@ private:
         }
         int& total = gradient_[i];
         total = total < 0 ? contribution : map(fn::add, to, {total, contribution});
+        node& sum = g_.nodes[total];
+        sum.rank = at(i).rank; // a reshape asks whether its operand is an image
+        for (int k = 0; k < 4; ++k) {
+            sum.dims[k] = at(i).dims[k];
+        }
     }
 
     constexpr int operation(op kind, int like, int attribute, std::initializer_list<int> operands) {
