@@ -1,7 +1,7 @@
 // The derived gradients of element-wise functions and reductions against finite differences.
-#include "../nn/harness.hpp"
-
 #include <castnet/nn/activations.hpp>
+
+#include "../nn/harness.hpp"
 
 namespace cn = castnet;
 using check::against_finite_differences, check::run_of, cn::shape;
@@ -19,9 +19,8 @@ struct arithmetic {
 struct transcendental {
     constexpr auto operator()(auto x) const {
         auto const p = cn::square(x) + 0.5;
-        return cn::exp(x) + cn::log(p) * cn::sqrt(p) - cn::rsqrt(p) * cn::sin(x) +
-               cn::pow(p, 1.5) + cn::pow(2.0, x) + cn::expm1(x) * cn::cos(x) + cn::log1p(p) +
-               cn::erf(x);
+        return cn::exp(x) + cn::log(p) * cn::sqrt(p) - cn::rsqrt(p) * cn::sin(x) + cn::pow(p, 1.5) +
+               cn::pow(2.0, x) + cn::expm1(x) * cn::cos(x) + cn::log1p(p) + cn::erf(x);
     }
 };
 
