@@ -67,7 +67,7 @@ struct step_recipe {
         auto const out = Network::trace(g);
         using first = typename first_of<typename decltype(out)::shapes>::type;
         using target_shape = typename target_of<Loss, first>::type;
-        symbol<first> const prediction{&g, out.ids[0]};
+        [[maybe_unused]] symbol<first> const prediction{&g, out.ids[0]}; // for metrics
         symbol<target_shape> const target =
             emit<target_shape>(g, graph::shaped<target_shape>(op::target, true));
         symbol<shape<>> const weight =
