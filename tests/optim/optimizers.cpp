@@ -60,3 +60,23 @@ TEST_CASE("adagrad and adadelta") {
     golden("adagrad", cn::adagrad{});
     golden("adadelta", cn::adadelta{});
 }
+
+TEST_CASE("in float the first steps have the length that they should") {
+    // Adam's and AdamW's first step is the learning rate whatever the gradient; so is RMSprop's,
+    // times ten.
+    auto const moved = []<class Optimizer>(Optimizer const& optimizer, auto&... state) {
+        auto const rule = optimizer.template at<float>(1, optimizer.learning_rate);
+        float parameter = 0;
+        rule(parameter, 3.0F, state...);
+        return doctest::Approx{-parameter / optimizer.learning_rate}.epsilon(1e-6);
+    };
+    float a = 0, b = 0;
+    CHECK(moved(cn::adam{}, a, b) == 1);
+    a = b = 0;
+    CHECK(moved(cn::adamw{}, a, b) == 1);
+    a = 0;
+    CHECK(moved(cn::rmsprop{.epsilon = 0}, a) == 10);
+    a = b = 0;
+    float c = 0;
+    CHECK(moved(cn::rmsprop_momentum{.epsilon = 0}, a, b, c) == 10);
+}
