@@ -14,4 +14,6 @@
 #include <castnet/nn/reshape.hpp>
 #include <castnet/policy/cpu.hpp>
 #include <castnet/tensor/tensor.hpp>
+#include <castnet/train/checkpoint.hpp>
+#include <castnet/train/summary.hpp>
 #include <castnet/train/training.hpp>

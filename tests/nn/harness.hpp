@@ -123,7 +123,7 @@ private:
 
     castnet::placed_parameter const& find(std::string const& name) const {
         for (auto const& p : parameters_) {
-            if (p.name.view() == name) {
+            if (p.name.text() == name) {
                 return p;
             }
         }
@@ -187,21 +187,21 @@ inline void against_golden(layer_run r, std::string const& name, double toleranc
     static golden_file const golden{"layers"};
     auto const expected = [&](std::string const& what) { return golden[name + "/" + what]; };
     auto const parameter = [&](castnet::placed_parameter const& p) {
-        return std::string{p.name.view()}.substr(2);
+        return p.name.text().substr(2);
     };
     CAPTURE(name);
     r.set_input(expected("input"));
     r.set_grad_output(expected("grad_output"));
     for (auto const& p : r.parameters()) {
         bool const statistic = p.kind == castnet::role::statistic;
-        r.set(std::string{p.name.view()}, expected(parameter(p) + (statistic ? "_before" : "")));
+        r.set(p.name.text(), expected(parameter(p) + (statistic ? "_before" : "")));
     }
     r.run();
     close("output", r.output(), expected("output"), tolerance);
     close("grad_input", r.grad_input(), expected("grad_input"), tolerance);
     for (auto const& p : r.parameters()) {
         if (p.trainable) {
-            close("grad_" + parameter(p), r.gradient(std::string{p.name.view()}),
+            close("grad_" + parameter(p), r.gradient(p.name.text()),
                   expected("grad_" + parameter(p)), tolerance);
         }
     }
@@ -231,7 +231,7 @@ inline void against_finite_differences(layer_run r, double tolerance = 1e-7) {
         for (double& x : w) { // variances are positive
             x = p.kind == castnet::role::statistic ? x * x + 0.5 : x;
         }
-        r.set(std::string{p.name.view()}, w);
+        r.set(p.name.text(), w);
     }
     r.run();
     values const seed = r.grad_output();
@@ -266,7 +266,7 @@ inline void against_finite_differences(layer_run r, double tolerance = 1e-7) {
     }
     std::vector<values> gradients; // of the first run, before anything moved
     for (auto const& p : r.parameters()) {
-        gradients.push_back(p.trainable ? r.gradient(std::string{p.name.view()}) : values{});
+        gradients.push_back(p.trainable ? r.gradient(p.name.text()) : values{});
     }
     for (std::size_t i = 0; i < r.inputs(); ++i) {
         close("by input", grad_inputs[i],
@@ -274,7 +274,7 @@ inline void against_finite_differences(layer_run r, double tolerance = 1e-7) {
     }
     for (std::size_t k = 0; k < r.parameters().size(); ++k) {
         auto const& p = r.parameters()[k];
-        std::string const name{p.name.view()};
+        std::string const name = p.name.text();
         if (p.trainable) {
             close("by " + name, gradients[k],
                   numeric(r.parameter(name), [&](values const& w) { r.set(name, w); }), tolerance);

@@ -150,7 +150,7 @@ TEST_CASE("trainable parameters lie before all others, each aligned") {
                                    cn::dense<7>>;
     auto const d = training_of<network>();
     for (auto const& p : d.parameters) {
-        CAPTURE(std::string{p.name.view()});
+        CAPTURE(p.name.text());
         CHECK((p.offset < d.trainable) == p.trainable);
         CHECK(p.offset % cn::alignment == 0);
     }
@@ -163,5 +163,5 @@ TEST_CASE("what nothing depends on is named") {
     auto const b = training_of<cn::network<detour{}, input<3>>>();
     CHECK(b.unused_input == -1);
     REQUIRE(b.unused_parameter >= 0);
-    CHECK(b.parameters[b.unused_parameter].name.view() == "detour.weight");
+    CHECK(b.parameters[b.unused_parameter].name.text() == "detour.weight");
 }

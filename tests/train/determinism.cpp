@@ -22,7 +22,7 @@ template <class Model>
 std::vector<float> everything(Model const& model) {
     std::vector<float> all;
     for (std::size_t i = 0; i < model.parameter_count(); ++i) {
-        auto const w = model.get(model.parameter_at(i).name.view());
+        auto const w = model.get(model.parameter_at(i).name.text());
         all.insert(all.end(), w.begin(), w.end());
     }
     return all;

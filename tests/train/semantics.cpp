@@ -33,7 +33,7 @@ template <class Model>
 std::vector<double> everything(Model const& model) {
     std::vector<double> all;
     for (std::size_t i = 0; i < model.parameter_count(); ++i) {
-        auto const w = model.get(model.parameter_at(i).name.view());
+        auto const w = model.get(model.parameter_at(i).name.text());
         all.insert(all.end(), w.begin(), w.end());
     }
     return all;
@@ -90,7 +90,7 @@ TEST_CASE("what a larger batch left behind does not show") {
     std::vector<std::size_t> const all{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, few{1, 2, 3};
     training.step(data, all, 0.0);
     for (std::size_t i = 0; i < model.parameter_count(); ++i) { // as before that step
-        auto const name = model.parameter_at(i).name.view();
+        auto const name = model.parameter_at(i).name.text();
         model.set(name, fresh.get(name));
     }
     CHECK(training.step(data, few).loss() == clean.step(data, few).loss());

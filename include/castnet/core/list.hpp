@@ -1,6 +1,6 @@
-// list<T>: a growing array for constant expressions. Compilers count every call while they evaluate,
-// and std::vector spends an order of magnitude more of them; large networks would exceed the
-// compilers' default limits.
+// list<T>: a growing array for constant expressions. Compilers count every call while they
+// evaluate, and std::vector spends an order of magnitude more of them; large networks would exceed
+// the compilers' default limits.
 #pragma once
 
 #include <initializer_list>
@@ -51,11 +51,15 @@ public:
         }
     }
     constexpr void push(T const& value) {
-        make_room();
+        if (size_ == capacity_) {
+            grow();
+        }
         data_[size_++] = value;
     }
     constexpr void push(T&& value) {
-        make_room();
+        if (size_ == capacity_) {
+            grow();
+        }
         data_[size_++] = std::move(value);
     }
     constexpr void append(T const* values, int count) {
@@ -99,11 +103,7 @@ public:
     }
 
 private:
-    constexpr void make_room() {
-        if (size_ == capacity_) {
-            reserve(capacity_ < 4 ? 8 : 4 * capacity_);
-        }
-    }
+    constexpr void grow() { reserve(capacity_ < 4 ? 8 : 4 * capacity_); }
 
     T* data_ = nullptr;
     int size_ = 0;

@@ -14,8 +14,8 @@ using std::size_t;
 template <size_t... D>
 struct shape {
     static constexpr size_t rank = sizeof...(D);
-    static constexpr size_t count = (D * ... * size_t{1});               // number of elements
-    static constexpr size_t extent[rank > 0 ? rank : 1] = {D...};        // extent[axis]
+    static constexpr size_t count = (D * ... * size_t{1});        // number of elements
+    static constexpr size_t extent[rank > 0 ? rank : 1] = {D...}; // extent[axis]
 
     static_assert(((D > 0) && ...), "castnet: every extent of a shape must be at least 1");
 };

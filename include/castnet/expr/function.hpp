@@ -35,7 +35,7 @@ enum class fn : std::uint8_t {
     relu, relu6, leaky_relu, elu, selu, gelu, gelu_tanh, sigmoid, log_sigmoid, tanh, softplus,
     softsign, silu, mish, hard_sigmoid, hard_tanh, hard_silu,
     // normalize.hpp
-    normalize, normalize_gradient,
+    normalize, normalize_gradient, squared_difference, inverse_deviation, running_variance,
     count
 };
 // clang-format on

@@ -4,6 +4,7 @@
 
 #include <castnet/expr/detail/derivative_reads.hpp>
 #include <castnet/expr/function.hpp>
+#include <castnet/expr/math.hpp>
 
 namespace castnet {
 
@@ -38,6 +39,48 @@ struct function<fn::normalize_gradient>
     CASTNET_HD static constexpr T value(T g, T x, T mean, T deviation, T gamma, T sum_g, T sum_gx,
                                         T share) {
         return gamma * deviation * (g - share * (sum_g + (x - mean) * deviation * sum_gx));
+    }
+};
+
+// (x - mean)^2
+template <>
+struct function<fn::squared_difference> : detail::derivative_reads<0b011, 0b011> {
+    static constexpr char const* name = "squared_difference";
+    template <class T>
+    CASTNET_HD static constexpr T value(T x, T mean) {
+        return (x - mean) * (x - mean);
+    }
+    template <int I, class T>
+    CASTNET_HD static constexpr T derivative(T x, T mean, T) {
+        return I == 0 ? T(2) * (x - mean) : T(-2) * (x - mean);
+    }
+};
+
+// 1 / sqrt(variance + epsilon)
+template <>
+struct function<fn::inverse_deviation> : detail::derivative_reads<0b100, no_gradient> {
+    static constexpr char const* name = "inverse_deviation";
+    template <class T>
+    CASTNET_HD static constexpr T value(T variance, T epsilon) {
+        return function<fn::rsqrt>::value(variance + epsilon);
+    }
+    template <int I, class T>
+    CASTNET_HD static constexpr T derivative(T, T, T y) {
+        return T(-0.5) * y * y * y;
+    }
+};
+
+// The next running variance: towards the unbiased variance of the batch, whose n = samples * pixels
+// elements gave the biased one.
+template <>
+struct function<fn::running_variance>
+    : detail::derivative_reads<no_gradient, no_gradient, no_gradient, no_gradient, no_gradient> {
+    static constexpr char const* name = "running_variance";
+    template <class T>
+    CASTNET_HD static constexpr T value(T running, T variance, T samples, T pixels, T momentum) {
+        T const n = samples * pixels;
+        T const unbiased = n > T(1) ? variance * (n / (n - T(1))) : variance;
+        return running + momentum * (unbiased - running);
     }
 };
 

@@ -5,18 +5,18 @@
 #include <castnet/graph/function_table.hpp>
 #include <castnet/graph/reduce.hpp>
 
-#include <castnet/core/list.hpp>
-
 namespace castnet {
 
 class differentiation {
 public:
     // `by_inputs`: inputs have gradients too, as saliency maps and adversarial samples need them.
     constexpr explicit differentiation(graph& g, bool by_inputs = false)
-        : g_{g}, forward_{g.nodes.size()}, gradient_{list<int>::filled(g.nodes.size(), -1)},
-          wanted_{list<char>::filled(g.nodes.size(), 0)} {
+        : g_{g}, forward_{g.nodes.size()}, gradient_{list<int>::filled(forward_, -1)},
+          wanted_{list<char>::filled(forward_, 0)} {
+        char* const wanted = wanted_.data();
         for (int i = 0; i < forward_; ++i) {
-            wanted_[i] = wants(i) || (by_inputs && at(i).kind == op::input);
+            wanted[i] = wants(g.nodes.data()[i], wanted) ||
+                        (by_inputs && g.nodes.data()[i].kind == op::input);
         }
     }
 
@@ -24,14 +24,23 @@ public:
     // g.parameters, -1 for those that are frozen or that the loss does not depend on.
     constexpr list<int> run(int loss, int seed) {
         gradient_[loss] = seed;
+        g_.nodes.reserve(2 * forward_ + 64);
         for (int i = forward_ - 1; i >= 0; --i) {
-            if (gradient_[i] >= 0 && wanted_[i]) {
-                visit(i, gradient_[i]);
+            int const gradient = gradient_.data()[i];
+            if (gradient >= 0 && wanted_.data()[i]) {
+                visit(i, gradient);
             }
         }
         list<int> result;
+        list<char> taken = list<char>::filled(g_.nodes.size(), 0);
         for (parameter const& p : g_.parameters) {
-            result.push(p.trainable ? own(gradient_[p.node], result) : -1);
+            int gradient = p.trainable ? gradient_[p.node] : -1;
+            if (gradient >= 0 && taken[gradient]) { // the same for two parameters: each its own
+                gradient = times(gradient, constant_node(g_, 1), at(gradient).size);
+            } else if (gradient >= 0) {
+                taken[gradient] = 1;
+            }
+            result.push(gradient);
         }
         return result;
     }
@@ -40,52 +49,67 @@ public:
     constexpr int by(int id) const { return gradient_[id]; }
 
 private:
-    constexpr node const& at(int i) const { return g_.nodes[i]; }
+    constexpr node const& at(int i) const { return g_.nodes.data()[i]; }
+    constexpr bool wanted(int i) const { return wanted_.data()[i]; }
 
-    constexpr bool wants(int i) const {
-        node const& n = at(i);
-        if (n.kind == op::parameter) {
+    constexpr bool wants(node const& n, char const* wanted) const {
+        switch (n.kind) {
+        case op::parameter:
             return g_.parameters[n.attribute].trainable;
-        }
-        if (n.kind == op::reduce && n.reduce == reduction::argmax) {
+        case op::map: {
+            unsigned const* const reads = function_table[n.function].reads;
+            for (int k = 0; k < n.operands; ++k) {
+                if (wanted[n.in[k]] && reads[k] != no_gradient) {
+                    return true;
+                }
+            }
             return false;
         }
-        for (int k = 0; k < n.operands; ++k) {
-            bool const blocked =
-                n.kind == op::map && function_table[n.function].reads[k] == no_gradient;
-            if (!blocked && wanted_[n.in[k]]) {
-                return true;
+        case op::reduce:
+            return n.reduce != reduction::argmax && wanted[n.in[0]];
+        default:
+            for (int k = 0; k < n.operands; ++k) {
+                if (wanted[n.in[k]]) {
+                    return true;
+                }
             }
+            return false;
         }
-        return false;
-    }
-
-    // Two parameters whose gradients are the same node each need their own copy.
-    constexpr int own(int gradient, list<int> const& taken) {
-        for (int other : taken) {
-            if (gradient >= 0 && other == gradient) {
-                return times(gradient, constant_node(g_, 1), at(gradient).size);
-            }
-        }
-        return gradient;
     }
 
     constexpr int map(fn f, extents size, std::initializer_list<int> operands) {
-        return g_.push(
-            map_node(g_, f, size, operands.begin(), static_cast<int>(operands.size())));
+        return map_node(g_, f, size, operands);
     }
     constexpr int times(int a, int b, extents size) { return map(fn::multiply, size, {a, b}); }
 
+    // gradient * derivative of node i by its input k.
+    constexpr int chain(int i, int k, unsigned reads, int gradient) {
+        node n = at(i);
+        n.derivative = k;
+        n.rank = 0;
+        n.attribute = -1;
+        int const arity = n.operands;
+        for (int j = 0; j < arity; ++j) {
+            if ((reads >> j & 1U) == 0) {
+                n.in[j] = -1;
+            }
+        }
+        n.in[arity] = (reads >> arity & 1U) != 0 ? i : -1;
+        n.in[arity + 1] = gradient;
+        n.operands = arity + 2;
+        return g_.push(n);
+    }
+
     // Adds a contribution to the gradient of node i; sums what was broadcast on the way there.
     constexpr void accumulate(int i, int contribution) {
-        if (!wanted_[i]) {
+        if (!wanted(i)) {
             return;
         }
         extents const to = at(i).size;
-        if (at(contribution).size != to) {
+        if (!(at(contribution).size == to)) {
             contribution = g_.push(reduce_node(contribution, reduction::sum, to));
         }
-        int& total = gradient_[i];
+        int& total = gradient_.data()[i];
         total = total < 0 ? contribution : map(fn::add, to, {total, contribution});
         node& sum = g_.nodes[total];
         sum.rank = at(i).rank; // a reshape asks whether its operand is an image
@@ -94,114 +118,130 @@ private:
         }
     }
 
-    constexpr int operation(op kind, int like, int attribute, std::initializer_list<int> operands) {
+    // An operation whose result has the shape of node `like`.
+    constexpr int operation(op kind, int like, int attribute, int a, int b = -1) {
         node n = at(like);
-        n = node{.kind = kind, .rank = n.rank, .dims = {n.dims[0], n.dims[1], n.dims[2], n.dims[3]},
-                 .size = n.size, .attribute = attribute};
-        for (int id : operands) {
-            n.in[n.operands++] = id;
-        }
+        n.kind = kind;
+        n.derivative = -1;
+        n.attribute = attribute;
+        n.operands = b < 0 ? 1 : 2;
+        n.in[0] = a;
+        n.in[1] = b;
         return g_.push(n);
     }
 
     constexpr void visit(int i, int g) {
-        node const n = at(i);
-        int const x = n.in[0];
+        node const& n = at(i);
+        int const x = n.in[0], attribute = n.attribute;
         switch (n.kind) {
         case op::map:
-            n.function == fn::normalize && n.attribute >= 0 ? batch_norm(n, g) : functions(n, i, g);
+            if (n.function == fn::normalize && attribute >= 0) {
+                batch_norm(i, g);
+            } else {
+                functions(i, g);
+            }
             break;
-        case op::reduce: reduce(n, i, g); break;
-        case op::matmul: product(n, g, op::matmul_data, op::matmul_weight); break;
-        case op::conv: product(n, g, op::conv_data, op::conv_weight); break;
+        case op::reduce:
+            reduce(i, g);
+            break;
+        case op::matmul:
+            product(n, g, op::matmul_data, op::matmul_weight);
+            break;
+        case op::conv:
+            product(n, g, op::conv_data, op::conv_weight);
+            break;
         case op::max_pool:
-            accumulate(x, operation(op::max_pool_gradient, x, n.attribute, {x, g}));
+            accumulate(x, operation(op::max_pool_gradient, x, attribute, x, g));
             break;
         case op::avg_pool:
-            accumulate(x, operation(op::avg_pool_gradient, x, n.attribute, {g}));
+            accumulate(x, operation(op::avg_pool_gradient, x, attribute, g));
             break;
         case op::upsample:
-            accumulate(x, operation(op::upsample_gradient, x, n.attribute, {g}));
+            accumulate(x, operation(op::upsample_gradient, x, attribute, g));
             break;
-        case op::reshape: accumulate(x, operation(op::reshape, x, -1, {g})); break;
-        case op::concat: {
-            int first = 0;
-            for (int k = 0; k < n.operands; ++k) {
-                if (wanted_[n.in[k]]) {
-                    accumulate(n.in[k], operation(op::slice, n.in[k], first, {g}));
-                }
-                first += at(n.in[k]).size.channels;
-            }
+        case op::reshape:
+            accumulate(x, operation(op::reshape, x, -1, g));
             break;
-        }
-        default: break;
+        case op::concat:
+            split(i, g);
+            break;
+        default:
+            break;
         }
     }
 
-    constexpr void functions(node const& n, int i, int g) {
-        function_entry const& f = function_table[n.function];
-        for (int k = 0; k < n.operands; ++k) {
-            if (!wanted_[n.in[k]] || f.reads[k] == no_gradient) {
+    constexpr void functions(int i, int g) {
+        function_entry const& f = function_table[at(i).function];
+        for (int k = 0; k < f.arity; ++k) {
+            int const x = at(i).in[k];
+            unsigned const reads = f.reads[k];
+            if (!wanted(x) || reads == no_gradient) {
                 continue;
             }
-            if (f.reads[k] == 0) { // a constant derivative: 1 or -1
-                accumulate(n.in[k], f.slope[k] == 1 ? g : map(fn::negate, n.size, {g}));
-                continue;
+            if (reads != 0) {
+                accumulate(x, chain(i, k, reads, g));
+            } else { // a constant derivative: 1 or -1
+                accumulate(x, f.slope[k] == 1 ? g : map(fn::negate, at(i).size, {g}));
             }
-            node d = map_node(g_, n.function, n.size, n.in, n.operands);
-            d.derivative = k;
-            d.in[d.operands++] = i;
-            for (int j = 0; j < d.operands; ++j) {
-                if ((f.reads[k] >> j & 1U) == 0) {
-                    d.in[j] = -1;
-                }
-            }
-            accumulate(n.in[k], times(g, g_.push(d), n.size));
         }
     }
 
-    constexpr void reduce(node const& n, int i, int g) {
+    constexpr void reduce(int i, int g) {
+        node const n = at(i);
         int const x = n.in[0];
         extents const size = at(x).size;
+        int d = -1;
         switch (n.reduce) {
-        case reduction::sum: accumulate(x, times(g, constant_node(g_, n.scalar), size)); break;
+        case reduction::sum:
+            d = constant_node(g_, n.scalar);
+            break;
         case reduction::max:
-            accumulate(x, times(g, map(fn::equal, size, {x, i}), size));
+            d = map(fn::equal, size, {x, i});
             break;
-        case reduction::log_sum_exp: { // softmax
-            int const d = map(fn::exp, size, {map(fn::subtract, size, {x, i})});
-            accumulate(x, times(g, d, size));
+        case reduction::log_sum_exp: // softmax
+            d = map(fn::exp, size, {map(fn::subtract, size, {x, i})});
             break;
+        case reduction::argmax:
+            return;
         }
-        case reduction::argmax: break;
-        }
+        int const gradient = times(g, d, size);
+        accumulate(x, n.operands == 2 ? times(gradient, n.in[1], size) : gradient);
     }
 
     constexpr void product(node const& n, int g, op data, op weight) {
-        if (wanted_[n.in[0]]) {
-            accumulate(n.in[0], operation(data, n.in[0], n.attribute, {g, n.in[1]}));
+        int const x = n.in[0], w = n.in[1], attribute = n.attribute;
+        if (wanted(x)) {
+            accumulate(x, operation(data, x, attribute, g, w));
         }
-        if (wanted_[n.in[1]]) {
-            accumulate(n.in[1], operation(weight, n.in[1], n.attribute, {n.in[0], g}));
+        if (wanted(w)) {
+            accumulate(w, operation(weight, w, attribute, x, g));
+        }
+    }
+
+    constexpr void split(int i, int g) {
+        node const n = at(i);
+        int first = 0;
+        for (int k = 0; k < n.operands; ++k) {
+            if (wanted(n.in[k])) {
+                accumulate(n.in[k], operation(op::slice, n.in[k], first, g));
+            }
+            first += at(n.in[k]).size.channels;
         }
     }
 
     // Batch statistics are functions of x too; the sums for gamma and beta serve x as well.
-    constexpr void batch_norm(node const& n, int g) {
-        int const x = n.in[0], mean = n.in[1], deviation = n.in[2], gamma = n.in[3], beta = n.in[4];
-        node hat = map_node(g_, fn::normalize, n.size, n.in, n.operands);
-        hat.derivative = 3;
-        hat.in[hat.operands++] = -1;
-        hat.in[3] = hat.in[4] = -1;
+    constexpr void batch_norm(int i, int g) {
+        node const n = at(i);
         extents const per_channel{false, 1, n.size.channels};
+        int const x = n.in[0], gamma = n.in[3], beta = n.in[4];
+        int const hat = chain(i, 3, function_table[fn::normalize].reads[3], g);
+        int const sum_gx = g_.push(reduce_node(hat, reduction::sum, per_channel));
         int const sum_g = g_.push(reduce_node(g, reduction::sum, per_channel));
-        int const sum_gx =
-            g_.push(reduce_node(times(g, g_.push(hat), n.size), reduction::sum, per_channel));
         accumulate(gamma, sum_gx);
         accumulate(beta, sum_g);
-        if (wanted_[x]) {
+        if (wanted(x)) {
             accumulate(x, map(fn::normalize_gradient, n.size,
-                              {g, x, mean, deviation, gamma, sum_g, sum_gx, n.attribute}));
+                              {g, x, n.in[1], n.in[2], gamma, sum_g, sum_gx, n.attribute}));
         }
     }
 

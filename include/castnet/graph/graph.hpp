@@ -4,12 +4,12 @@
 // run time is copied from it into a plan (plan/plan.hpp).
 #pragma once
 
+#include <castnet/core/list.hpp>
 #include <castnet/core/shape.hpp>
 #include <castnet/graph/node.hpp>
 #include <castnet/graph/parameter.hpp>
 
 #include <string_view>
-#include <castnet/core/list.hpp>
 
 namespace castnet {
 

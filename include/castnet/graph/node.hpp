@@ -9,18 +9,35 @@ namespace castnet {
 
 enum class op : std::uint8_t {
     // sources: filled from outside the step
-    input, target, sample_weight, present_count, parameter,
+    input,
+    target,
+    sample_weight,
+    present_count,
+    parameter,
     // sources that a kernel computes where it needs them
-    constant, index, presence, bernoulli,
+    constant,
+    index,
+    presence,
+    bernoulli,
     // element-wise functions and reductions
-    map, reduce,
+    map,
+    reduce,
     // operations with kernels of their own; the gradients follow their operation
-    matmul, matmul_data, matmul_weight,
-    conv, conv_data, conv_weight,
-    max_pool, max_pool_gradient,
-    avg_pool, avg_pool_gradient,
-    upsample, upsample_gradient,
-    concat, slice, reshape,
+    matmul,
+    matmul_data,
+    matmul_weight,
+    conv,
+    conv_data,
+    conv_weight,
+    max_pool,
+    max_pool_gradient,
+    avg_pool,
+    avg_pool_gradient,
+    upsample,
+    upsample_gradient,
+    concat,
+    slice,
+    reshape,
     count
 };
 
@@ -46,27 +63,28 @@ struct extents {
 
 // Convolution, pooling and up-sampling: the sizes of one image before and after, and the window.
 struct window {
-    int channels, height, width;             // of the input
-    int filters, out_height, out_width;      // of the output
+    int channels, height, width;        // of the input
+    int filters, out_height, out_width; // of the output
     int kernel_h, kernel_w, stride_h, stride_w;
     int pad_top, pad_left, pad_bottom, pad_right;
     int dilation = 1, groups = 1;
-    bool count_padding = false;              // average pooling divides by the whole window
+    bool count_padding = false; // average pooling divides by the whole window
 };
 
 inline constexpr int max_operands = 8;
 
 struct node {
     op kind{};
-    fn function{};                    // map
-    reduction reduce{};               // reduce
-    int derivative = -1;              // map: by which input; -1 for the value itself
+    fn function{};       // map
+    reduction reduce{};  // reduce
+    int derivative = -1; // map: by which input, times the gradient that arrives; -1
+                         // for the value. in: the inputs, the value, the gradient
     int operands = 0;
-    int in[max_operands] = {-1, -1, -1, -1, -1, -1, -1, -1};
+    int in[max_operands] = {-1, -1, -1, -1, -1, -1, -1, -1}; // reduce: what, times what (or -1)
     int rank = 0;
-    int dims[4]{};                    // logical shape
+    int dims[4]{}; // logical shape
     extents size{};
-    double scalar = 1;                // constant: value; reduce, presence: factor; bernoulli: keep
+    double scalar = 1; // constant: value; reduce, presence: factor; bernoulli: keep
     // window: index in graph::windows. parameter: index in graph::parameters. input, target: which.
     // bernoulli: number of the random stream. slice: first channel.
     // map of normalize: the node of presence if the statistics are those of the batch, else -1.

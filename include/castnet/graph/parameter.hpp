@@ -1,9 +1,11 @@
 // Parameters and running statistics of a network: what a file holds and an optimizer changes.
 #pragma once
 
-#include <cstddef>
-#include <string_view>
 #include <castnet/core/list.hpp>
+
+#include <cstddef>
+#include <string>
+#include <string_view>
 
 namespace castnet {
 
@@ -11,16 +13,16 @@ namespace castnet {
 enum class initial : unsigned char {
     zeros,
     ones,
-    constant,         // value
-    uniform,          // in [-value, value)
-    normal,           // mean 0, standard deviation value
-    glorot_uniform,   // Glorot & Bengio 2010
+    constant,       // value
+    uniform,        // in [-value, value)
+    normal,         // mean 0, standard deviation value
+    glorot_uniform, // Glorot & Bengio 2010
     glorot_normal,
-    he_uniform,       // He et al. 2015
+    he_uniform, // He et al. 2015
     he_normal,
-    lecun_uniform,    // LeCun et al. 1998
+    lecun_uniform, // LeCun et al. 1998
     lecun_normal,
-    orthogonal        // Saxe et al. 2014; value is the gain
+    orthogonal // Saxe et al. 2014; value is the gain
 };
 
 struct initializer {
@@ -39,53 +41,83 @@ struct penalty {
 // What a parameter is to its operation; decides fan-in, fan-out and the order in memory.
 enum class role : unsigned char { vector, dense_weight, conv_weight, statistic };
 
-// A name of bounded length that can be built in constant expressions.
-struct name_text {
-    static constexpr std::size_t capacity = 96;
-    char text[capacity]{};
-    std::size_t length = 0;
+// The name of a parameter as the parts of its path, "3", "shortcut", "weight": cheap to build while
+// compiling. text() joins them with dots.
+struct path {
+    struct part {
+        char const* text = nullptr; // of static storage
+        int number = -1;            // behind the text: "dense_1"; alone where there is no text
+    };
+    static constexpr int max_depth = 12;
+    part parts[max_depth]{};
+    int depth = 0;
 
-    constexpr void append(std::string_view more) {
-        if (length + more.size() >= capacity) {
-            throw "castnet: the name of a parameter is longer than 95 characters";
+    constexpr void push(char const* text, int number = -1) {
+        if (depth == max_depth) {
+            throw "castnet: layers are nested deeper than 11 levels";
         }
-        for (char c : more) {
-            text[length++] = c;
+        parts[depth++] = {text, number};
+    }
+
+    friend constexpr bool operator==(path const& a, path const& b) {
+        if (a.depth != b.depth) {
+            return false;
+        }
+        for (int i = a.depth - 1; i >= 0; --i) {
+            if (a.parts[i].number != b.parts[i].number ||
+                !same_text(a.parts[i].text, b.parts[i].text)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    // Calls put(character) for every character of the name.
+    template <class Put>
+    constexpr void write(Put put) const {
+        for (int i = 0; i < depth; ++i) {
+            if (i > 0) {
+                put('.');
+            }
+            for (char const* c = parts[i].text; c != nullptr && *c != '\0'; ++c) {
+                put(*c);
+            }
+            if (parts[i].number >= 0) {
+                if (parts[i].text != nullptr) {
+                    put('_');
+                }
+                write_number(parts[i].number, put);
+            }
         }
     }
-    constexpr void append(int number) {
+    std::string text() const {
+        std::string name;
+        write([&](char c) { name += c; });
+        return name;
+    }
+
+private:
+    static constexpr bool same_text(char const* a, char const* b) {
+        return a == b ||
+               (a != nullptr && b != nullptr && std::string_view{a} == std::string_view{b});
+    }
+    template <class Put>
+    static constexpr void write_number(int number, Put put) {
         if (number >= 10) {
-            append(number / 10);
+            write_number(number / 10, put);
         }
-        char const digit[1] = {static_cast<char>('0' + number % 10)};
-        append(std::string_view{digit, 1});
-    }
-    constexpr void truncate(std::size_t to) {
-        while (length > to) {
-            text[--length] = '\0';
-        }
-    }
-    constexpr std::string_view view() const { return {text, length}; }
-
-    // Equal names have equal hashes (FNV-1a): comparing hashes first keeps tracing cheap.
-    constexpr unsigned hash() const {
-        unsigned h = 2166136261U;
-        for (std::size_t i = 0; i < length; ++i) {
-            h = (h ^ static_cast<unsigned char>(text[i])) * 16777619U;
-        }
-        return h;
+        put(static_cast<char>('0' + number % 10));
     }
 };
 
 struct parameter {
-    name_text name;
-    unsigned name_hash = 0;
+    path name;
     role kind{};
     bool trainable = true;
     initializer start{};
     penalty cost{};
     int rank = 0;
-    int dims[4]{};     // logical: (out, in) or (filters, channels / groups, height, width)
+    int dims[4]{}; // logical: (out, in) or (filters, channels / groups, height, width)
     int groups = 1;
     int node = -1;
 
@@ -101,12 +133,13 @@ struct parameter {
 // Where in the network the trace is: gives parameters their names, "3.weight" as in PyTorch's
 // Sequential, and knows what is frozen or shared.
 struct scope {
-    name_text prefix;
+    path prefix;
     bool positioned = false; // the prefix already names the next layer
     int frozen = 0;          // depth of frozen<…> around
-    int sharing = 0;         // depth of shared<…> that was traced before: parameters are found again
-    int unnamed = 0;         // layers named by a running number so far
-    list<name_text> shared;
+    int sharing = 0; // depth of shared<…> that was traced before: parameters are found again
+    int unnamed = 0; // layers named by a running number so far
+    list<char const*> shared; // names of shared<…> so far
+    list<path> named;         // places of named<…> so far
 };
 
 } // namespace castnet

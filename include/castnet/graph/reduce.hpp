@@ -5,13 +5,16 @@
 
 namespace castnet {
 
-// The node of a reduction of x to `size`: what is 1 (or shared) there is summed over.
-constexpr node reduce_node(int x, reduction kind, extents size, double factor = 1) {
+// The node of a reduction of x, or of x * weight, to `size`: what is 1 (or shared) there is
+// reduced.
+constexpr node reduce_node(int x, reduction kind, extents size, double factor = 1,
+                           int weight = -1) {
     node n;
     n.kind = op::reduce;
     n.reduce = kind;
-    n.operands = 1;
+    n.operands = weight < 0 ? 1 : 2;
     n.in[0] = x;
+    n.in[1] = weight;
     n.size = size;
     n.scalar = factor;
     return n;

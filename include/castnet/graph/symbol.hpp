@@ -81,25 +81,16 @@ constexpr symbol<S> emit(graph& g, node const& n) {
     return {&g, g.push(n)};
 }
 
-// The node of an element-wise function over operands that are already in the graph. Shared by the
-// trace and the derivation of gradients; `size` is the index space it runs over.
-constexpr node map_node(graph const& g, fn function, extents size, int const* operands, int count) {
+// An element-wise function of nodes, over the index space `size`; returns its node.
+constexpr int map_node(graph& g, fn function, extents size, std::initializer_list<int> operands) {
     node n;
     n.kind = op::map;
     n.function = function;
-    n.operands = count;
     n.size = size;
-    for (int i = 0; i < count; ++i) {
-        n.in[i] = operands[i];
-        if (operands[i] >= 0) {
-            extents const from = g.nodes[operands[i]].size;
-            if ((from.pixels != 1 && from.pixels != size.pixels) ||
-                (from.channels != 1 && from.channels != size.channels)) {
-                throw "castnet: broadcasting along only one of height and width is not supported";
-            }
-        }
+    for (int id : operands) {
+        n.in[n.operands++] = id;
     }
-    return n;
+    return g.push(n);
 }
 
 constexpr int constant_node(graph& g, double value) {
@@ -129,7 +120,9 @@ struct shape_of<symbol<S>> {
     using type = S;
 };
 
-constexpr graph* graph_of() { return nullptr; }
+constexpr graph* graph_of() {
+    return nullptr;
+}
 template <class First, class... Rest>
 constexpr graph* graph_of(First const& first, Rest const&... rest) {
     if constexpr (is_symbol<First>) {
@@ -145,10 +138,14 @@ concept Operand = is_symbol<T> || std::is_arithmetic_v<T>;
 } // namespace detail
 
 // An image combines with images: (channels, 1, 1), (1, height, width) or a number, never with a
-// vector or a matrix, whose axes mean something else.
+// vector or a matrix, whose axes mean something else, and never along height or width alone.
 template <class Operand, class Result>
-inline constexpr bool axes_agree =
-    Result::rank < 3 || Operand::count == 1 || Operand::rank == Result::rank;
+inline constexpr bool axes_agree = Result::rank < 3 || Operand::count == 1;
+template <size_t A, size_t B, size_t C, size_t X, size_t Y, size_t Z>
+inline constexpr bool axes_agree<shape<A, B, C>, shape<X, Y, Z>> = B * C == 1 || (B == Y && C == Z);
+template <size_t A, size_t B, size_t C, size_t D, class Result>
+inline constexpr bool axes_agree<shape<A, B, C, D>, Result> =
+    std::is_same_v<shape<A, B, C, D>, Result>;
 
 // An element-wise function of symbols and numbers; found by elementwise<F>::operator().
 template <fn F, detail::Operand... X>
@@ -156,19 +153,16 @@ template <fn F, detail::Operand... X>
 constexpr auto apply(function<F>, X const&... x) {
     using result = decltype(broadcast_of<typename detail::shape_of<X>::type...>());
     static_assert((axes_agree<typename detail::shape_of<X>::type, result> && ...),
-                  "castnet: an image combines element by element only with tensors of three axes; "
-                  "see axes_agree<operand, result>");
+                  "castnet: an image combines element by element only with tensors of three axes, "
+                  "over all pixels or over all channels; see axes_agree<operand, result>");
     graph& g = *detail::graph_of(x...);
     int const ids[] = {detail::operand_id(g, x)...};
-    node const like = graph::shaped<result>(op::map, false);
-    extents size = like.size;
+    node const* const nodes = g.nodes.data();
+    node n = graph::shaped<result>(op::map, false);
+    n.function = F;
     for (int id : ids) {
-        size.sample = size.sample || g.nodes[id].size.sample;
-    }
-    node n = map_node(g, F, size, ids, static_cast<int>(sizeof...(X)));
-    n.rank = like.rank;
-    for (int i = 0; i < 4; ++i) {
-        n.dims[i] = like.dims[i];
+        n.in[n.operands++] = id;
+        n.size.sample |= nodes[id].size.sample;
     }
     return emit<result>(g, n);
 }

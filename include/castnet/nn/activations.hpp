@@ -9,6 +9,7 @@ namespace castnet {
 
 // x for x > 0, else slope * x (PyTorch's LeakyReLU and its default slope).
 struct leaky_relu_layer {
+    static constexpr char const* name = "leaky_relu";
     double negative_slope = 0.01;
     constexpr leaky_relu_layer slope(double value) const { return {value}; }
     constexpr auto operator()(auto x) const {
@@ -19,6 +20,7 @@ inline constexpr leaky_relu_layer leaky_relu{};
 
 // x for x > 0, else alpha * (exp(x) - 1), alpha > 0 (Clevert et al. 2016).
 struct elu_layer {
+    static constexpr char const* name = "elu";
     double scale = 1;
     constexpr elu_layer alpha(double value) const { return {value}; }
     constexpr auto operator()(auto x) const { return elementwise<fn::elu>{}(x, scale); }
@@ -27,6 +29,7 @@ inline constexpr elu_layer elu{};
 
 // log(softmax(x)) over the channels of an image or the last axis of anything else.
 struct log_softmax_layer {
+    static constexpr char const* name = "log_softmax";
     template <Shape S>
     constexpr symbol<S> operator()(symbol<S> x) const {
         return x - log_sum_exp(x);
@@ -36,6 +39,7 @@ inline constexpr log_softmax_layer log_softmax{};
 
 // exp(x) / sum(exp(x)) over the same axis.
 struct softmax_layer {
+    static constexpr char const* name = "softmax";
     template <Shape S>
     constexpr symbol<S> operator()(symbol<S> x) const {
         return exp(log_softmax(x));

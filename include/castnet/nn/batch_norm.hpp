@@ -3,7 +3,8 @@
 // Parameters: weight (gamma, ones), bias (beta, zeros); statistics running_mean (zeros) and
 // running_var (ones), all of shape (channels). In training the mean and the (biased) variance are
 // those of the samples that are present, each counted once whatever its weight; the running
-// variance takes the unbiased one. In evaluation, and where frozen, the running statistics are used.
+// variance takes the unbiased one. In evaluation, and where frozen, the running statistics are
+// used.
 #pragma once
 
 #include <castnet/graph/reduce.hpp>
@@ -13,6 +14,7 @@
 namespace castnet {
 
 struct batch_norm_layer {
+    static constexpr char const* name = "batch_norm";
     double epsilon = 1e-5;
     double momentum = 0.1; // running += momentum * (batch - running); Keras' momentum is 1 - this
 
@@ -22,65 +24,54 @@ struct batch_norm_layer {
     template <Shape S>
     constexpr symbol<S> operator()(symbol<S> x) const {
         graph& g = *x.g;
-        int const channels = g.nodes[x.id].size.channels;
-        constexpr size_t c = S::rank == 3 ? S::extent[0] : S::extent[S::rank - 1];
-        using vector = shape<c>;
+        constexpr size_t channels = S::rank == 3 ? S::extent[0] : S::extent[S::rank - 1];
+        constexpr double pixels = double(S::count / channels);
+        using vector = shape<channels>;
         scope_guard const scope{g, layer_kind{"batch_norm"}};
-        auto const gamma = new_parameter<vector>(g, "weight", {role::vector, ones});
-        auto const beta = new_parameter<vector>(g, "bias", {role::vector, zeros});
-        parameter_options statistic{role::statistic, zeros};
-        statistic.trainable = false;
-        auto const running_mean = new_parameter<vector>(g, "running_mean", statistic);
-        statistic.start = ones;
-        auto const running_var = new_parameter<vector>(g, "running_var", statistic);
+        parameter_options options{role::vector, ones};
+        auto const gamma = new_parameter<vector>(g, "weight", options);
+        options.start = zeros;
+        auto const beta = new_parameter<vector>(g, "bias", options);
+        options.kind = role::statistic;
+        options.trainable = false;
+        auto const running_mean = new_parameter<vector>(g, "running_mean", options);
+        options.start = ones;
+        auto const running_var = new_parameter<vector>(g, "running_var", options);
 
-        if (!g.training || g.path.frozen > 0) {
-            return normalized(x, running_mean, running_var, gamma, beta, -1);
+        extents const per_channel{false, 1, int(channels)};
+        int mean = running_mean.id, var = running_var.id, share = -1;
+        if (g.training && g.path.frozen == 0) {
+            node weight = graph::shaped<shape<>>(op::presence, true);
+            weight.scalar = 1 / pixels;
+            share = g.push(weight);
+            mean = g.push(reduce_node(x.id, reduction::sum, per_channel, 1, share));
+            int const square =
+                map_node(g, fn::squared_difference, g.nodes[x.id].size, {x.id, mean});
+            var = g.push(reduce_node(square, reduction::sum, per_channel, 1, share));
+            int const samples = g.push(graph::shaped<shape<>>(op::present_count, false));
+            int const rate = constant_node(g, momentum);
+            update(running_mean, map_node(g, fn::lerp, per_channel, {running_mean.id, mean, rate}));
+            update(running_var,
+                   map_node(g, fn::running_variance, per_channel,
+                            {running_var.id, var, samples, constant_node(g, pixels), rate}));
         }
-        extents const per_channel{false, 1, channels};
-        node share = graph::shaped<shape<>>(op::presence, true);
-        share.scalar = 1.0 / double(S::count / c);
-        int const weight = g.push(share);
-        auto const batch_mean = [&](int value) {
-            extents const all = g.nodes[x.id].size;
-            int const operands[] = {value, weight};
-            int const product = g.push(map_node(g, fn::multiply, all, operands, 2));
-            return symbol<vector>{&g, g.push(reduce_node(product, reduction::sum, per_channel))};
-        };
-        auto const mean = batch_mean(x.id);
-        auto const var = batch_mean(square(x - as_axis<S>(mean)).id);
-
-        auto const n = symbol<shape<>>{&g, g.push(graph::shaped<shape<>>(op::present_count, false))} *
-                       double(S::count / c);
-        auto const unbiased = var * (n / maximum(n - 1, 1));
-        update(running_mean, lerp(running_mean, mean, momentum));
-        update(running_var, lerp(running_var, unbiased, momentum));
-        return normalized(x, mean, var, gamma, beta, weight);
+        int const deviation =
+            map_node(g, fn::inverse_deviation, per_channel, {var, constant_node(g, epsilon)});
+        node y = graph::shaped<S>(op::map, true);
+        y.function = fn::normalize;
+        y.attribute = share;
+        int const operands[] = {x.id, mean, deviation, gamma.id, beta.id};
+        for (int id : operands) {
+            y.in[y.operands++] = id;
+        }
+        return emit<S>(g, y);
     }
 
 private:
-    template <class S, class V>
-    static constexpr auto as_axis(V v) {
-        if constexpr (S::rank == 3) {
-            return along_channels(v);
-        } else {
-            return v;
-        }
-    }
-
-    template <class S, class V>
-    constexpr symbol<S> normalized(symbol<S> x, V mean, V var, V gamma, V beta, int weight) const {
-        auto const deviation = rsqrt(var + epsilon);
-        auto const y = apply(function<fn::normalize>{}, x, as_axis<S>(mean), as_axis<S>(deviation),
-                             as_axis<S>(gamma), as_axis<S>(beta));
-        x.g->nodes[y.id].attribute = weight;
-        return y;
-    }
-
     template <class V>
-    static constexpr void update(V statistic, V value) {
+    static constexpr void update(V statistic, int value) {
         graph& g = *statistic.g;
-        g.updates.push({g.nodes[statistic.id].attribute, value.id});
+        g.updates.push({g.nodes[statistic.id].attribute, value});
     }
 };
 inline constexpr batch_norm_layer batch_norm{};

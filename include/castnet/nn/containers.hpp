@@ -30,6 +30,7 @@ constexpr auto chain(X x) {
 // One layer after the other. Parameters are named by position: "0.weight", "2.0.bias".
 template <auto... Layers>
 struct block_layer {
+    static constexpr char const* name = "block";
     constexpr auto operator()(Symbol auto x) const {
         if constexpr (sizeof...(Layers) == 0) {
             return x;
@@ -45,6 +46,7 @@ inline constexpr block_layer<Layers...> block{};
 // x + block(x): He et al. 2016, without the last activation.
 template <auto... Layers>
 struct residual_layer {
+    static constexpr char const* name = "residual";
     constexpr auto operator()(Symbol auto x) const { return x + block<Layers...>(x); }
 };
 template <auto... Layers>
@@ -53,6 +55,7 @@ inline constexpr residual_layer<Layers...> residual{};
 // shortcut(x) + block(x), where the block changes the shape.
 template <auto Shortcut, auto... Layers>
 struct projected_residual_layer {
+    static constexpr char const* name = "residual";
     constexpr auto operator()(Symbol auto x) const {
         scope_guard const scope{*x.g, layer_kind{"residual"}};
         auto const by = [&] {
@@ -68,8 +71,18 @@ inline constexpr projected_residual_layer<Shortcut, Layers...> projected_residua
 // Gives a layer a name of its own: named<"stem", conv2d<64, 7>> has "stem.weight".
 template <fixed_string Name, auto Layer>
 struct named_layer {
+    static constexpr char const* name = Name.text;
     constexpr auto operator()(Symbol auto... x) const {
-        scope_guard const scope{*detail::graph_of(x...), Name.view()};
+        graph& g = *detail::graph_of(x...);
+        scope_guard const scope{g, Name.text};
+        if (g.path.sharing == 0) {
+            for (path const& other : g.path.named) {
+                if (other == g.path.prefix) {
+                    throw "castnet: two layers are named<…> alike in the same place";
+                }
+            }
+            g.path.named.push(g.path.prefix);
+        }
         return Layer(x...);
     }
 };
@@ -80,18 +93,17 @@ inline constexpr named_layer<Name, Layer> named{};
 // stands: the name is the identity.
 template <fixed_string Name, auto Layer>
 struct shared_layer {
+    static constexpr char const* name = Name.text;
     constexpr auto operator()(Symbol auto... x) const {
         graph& g = *detail::graph_of(x...);
-        name_text const outer = g.path.prefix;
+        path const outer = g.path.prefix;
         g.path.prefix = {};
         bool known = false;
-        for (name_text const& name : g.path.shared) {
-            known = known || name.view() == Name.view();
+        for (char const* name : g.path.shared) {
+            known = known || Name.view() == name;
         }
         if (!known) {
-            name_text name;
-            name.append(Name.view());
-            g.path.shared.push(name);
+            g.path.shared.push(Name.text);
         }
         g.path.sharing += known;
         auto const y = named<Name, Layer>(x...);
@@ -107,6 +119,7 @@ inline constexpr shared_layer<Name, Layer> shared{};
 // optimizer state and no saved activation for what is frozen.
 template <auto... Layers>
 struct frozen_layer {
+    static constexpr char const* name = "frozen";
     constexpr auto operator()(Symbol auto x) const {
         x.g->path.frozen += 1;
         auto const y = [&] {

@@ -22,6 +22,7 @@ inline constexpr bool groups_divide = Channels % Groups == 0 && Filters % Groups
 
 template <size_t Filters, size2 Kernel, conv Options>
 struct conv2d_layer : weighted<conv2d_layer<Filters, Kernel, Options>> {
+    static constexpr char const* name = "conv2d";
     template <Shape S>
     constexpr auto operator()(symbol<S> x) const {
         static_assert(is_image<S>, "castnet: conv2d needs an image (channels, height, width); see "
@@ -39,21 +40,19 @@ private:
         static_assert(groups_divide<C, Filters, Options.groups>,
                       "castnet: conv2d: channels and filters must be multiples of groups; see "
                       "groups_divide<channels, filters, groups>");
-        constexpr window w = make_window(int(C), int(H), int(W), int(Filters), Kernel,
-                                         Options.stride, Options.padding, Options.dilation,
-                                         Options.groups);
+        constexpr window w =
+            make_window(int(C), int(H), int(W), int(Filters), Kernel, Options.stride,
+                        Options.padding, Options.dilation, Options.groups);
         constexpr bool fits = w.out_height > 0 && w.out_width > 0;
         static_assert(fits || kernel_within<kernel<Kernel.h, Kernel.w>, shape<C, H, W>>,
                       "castnet: conv2d: the kernel is larger than its input; see "
                       "kernel_within<kernel<height, width>, input shape>");
-        using result = shape<Filters, fits ? size_t(w.out_height) : 1,
-                             fits ? size_t(w.out_width) : 1>;
+        using result =
+            shape<Filters, fits ? size_t(w.out_height) : 1, fits ? size_t(w.out_width) : 1>;
         graph& g = *x.g;
         scope_guard const scope{g, layer_kind{"conv2d"}};
-        auto const weight =
-            new_parameter<shape<Filters, C / Options.groups, Kernel.h, Kernel.w>>(
-                g, "weight",
-                {role::conv_weight, this->weight_start, this->cost, int(Options.groups)});
+        auto const weight = new_parameter<shape<Filters, C / Options.groups, Kernel.h, Kernel.w>>(
+            g, "weight", {role::conv_weight, this->weight_start, this->cost, int(Options.groups)});
         auto y = convolve<result>(x, weight, w);
         if (this->has_bias) {
             y = y + along_channels(

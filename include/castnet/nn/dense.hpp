@@ -13,11 +13,13 @@ inline constexpr bool dense_takes = Input::rank == 1 || Input::rank == 2;
 
 template <size_t Units>
 struct dense_layer : weighted<dense_layer<Units>> {
+    static constexpr char const* name = "dense";
     template <Shape S>
     constexpr auto operator()(symbol<S> x) const {
-        static_assert(dense_takes<S>,
-                      "castnet: dense needs a vector (features) or a sequence (time, features); put "
-                      "cn::flatten before it; see dense_takes<input shape>");
+        static_assert(
+            dense_takes<S>,
+            "castnet: dense needs a vector (features) or a sequence (time, features); put "
+            "cn::flatten before it; see dense_takes<input shape>");
         if constexpr (dense_takes<S>) {
             constexpr size_t features = S::extent[S::rank - 1];
             graph& g = *x.g;

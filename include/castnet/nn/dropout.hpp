@@ -7,6 +7,7 @@ namespace castnet {
 
 template <float Rate>
 struct dropout_layer {
+    static constexpr char const* name = "dropout";
     static_assert(Rate >= 0 && Rate < 1, "castnet: dropout: the rate must be in [0, 1)");
 
     template <Shape S>

@@ -2,13 +2,14 @@
 //
 // A loss is called with the symbols of a prediction and its target. The target has the shape of the
 // prediction, or, where `labels` is true, is a class number; a loss of one's own may name another
-// `target_shape`. With several outputs, a loss is called with all of them and the target last. What a step minimises is
+// `target_shape`. With several outputs, a loss is called with all of them and the target last. What
+// a step minimises is
 //     sum over samples of weight * loss  /  sum of weights,
 // the mean where nothing is weighted.
 #pragma once
 
-#include <castnet/graph/reduce.hpp>
 #include <castnet/graph/linear.hpp>
+#include <castnet/graph/reduce.hpp>
 
 namespace castnet {
 

@@ -17,6 +17,7 @@ struct pooling {
 
 template <op Kind, size2 Kernel, pooling Options>
 struct pool2d_layer {
+    static constexpr char const* name = Kind == op::max_pool ? "max_pool2d" : "avg_pool2d";
     template <Shape S>
     constexpr auto operator()(symbol<S> x) const {
         static_assert(is_image<S>, "castnet: pooling needs an image (channels, height, width); see "
@@ -33,8 +34,8 @@ private:
     constexpr auto over_image(symbol<shape<C, H, W>> x) const {
         constexpr size2 stride = {Options.stride.h ? Options.stride.h : Kernel.h,
                                   Options.stride.w ? Options.stride.w : Kernel.w};
-        constexpr window w = make_window(int(C), int(H), int(W), int(C), Kernel, stride,
-                                         Options.padding, 1, 1);
+        constexpr window w =
+            make_window(int(C), int(H), int(W), int(C), Kernel, stride, Options.padding, 1, 1);
         constexpr bool fits = w.out_height > 0 && w.out_width > 0;
         static_assert(fits || kernel_within<kernel<Kernel.h, Kernel.w>, shape<C, H, W>>,
                       "castnet: pooling: the kernel is larger than its input; see "
@@ -55,6 +56,7 @@ inline constexpr pool2d_layer<op::avg_pool, Kernel, Options> avg_pool2d{};
 
 // (channels, height, width) becomes (channels).
 struct global_avg_pool2d_layer {
+    static constexpr char const* name = "global_avg_pool2d";
     template <size_t C, size_t H, size_t W>
     constexpr auto operator()(symbol<shape<C, H, W>> x) const {
         return mean_pixels(x);
@@ -63,6 +65,7 @@ struct global_avg_pool2d_layer {
 inline constexpr global_avg_pool2d_layer global_avg_pool2d{};
 
 struct global_max_pool2d_layer {
+    static constexpr char const* name = "global_max_pool2d";
     template <size_t C, size_t H, size_t W>
     constexpr auto operator()(symbol<shape<C, H, W>> x) const {
         return max_pixels(x);
@@ -73,11 +76,12 @@ inline constexpr global_max_pool2d_layer global_max_pool2d{};
 // Every pixel becomes a block of Factor x Factor equal pixels (nearest neighbour).
 template <size_t Factor>
 struct upsample2d_layer {
+    static constexpr char const* name = "upsample2d";
     template <size_t C, size_t H, size_t W>
     constexpr auto operator()(symbol<shape<C, H, W>> x) const {
         constexpr int f = static_cast<int>(Factor);
-        window const w{int(C), int(H), int(W), int(C), int(H) * f, int(W) * f, f, f, f, f,
-                       0,      0,      0,      0};
+        window const w{int(C), int(H), int(W), int(C), int(H) * f, int(W) * f, f,
+                       f,      f,      f,      0,      0,          0,          0};
         return pool<shape<C, H * Factor, W * Factor>>(op::upsample, x, w);
     }
 };

@@ -7,6 +7,7 @@ namespace castnet {
 
 // All elements in their logical order: (channels, height, width) becomes (channels*height*width).
 struct flatten_layer {
+    static constexpr char const* name = "flatten";
     template <Shape S>
     constexpr auto operator()(symbol<S> x) const {
         if constexpr (S::rank == 1) {

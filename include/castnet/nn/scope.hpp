@@ -5,58 +5,47 @@
 
 namespace castnet {
 
+// Where a layer that asks for parameters stands: at the position or under the name that its
+// container gave it, else it is "dense_1", "conv2d_2", ….
 struct layer_kind {
-    std::string_view name;
+    char const* name;
 };
 
 // While it lives, names begin with one part more.
 class scope_guard {
 public:
-    // A part given by the container: its position or the name that the user chose.
-    constexpr scope_guard(graph& g, std::string_view part) : scope_guard{g} {
-        g.path.prefix.append(part);
-        begin(true);
+    constexpr scope_guard(graph& g, char const* name)
+        : path_{g.path}, depth_{path_.prefix.depth}, unnamed_{path_.unnamed},
+          positioned_{path_.positioned} {
+        path_.prefix.push(name);
+        path_.positioned = true;
+        path_.unnamed = 0;
     }
-    constexpr scope_guard(graph& g, int position) : scope_guard{g} {
-        g.path.prefix.append(position);
-        begin(true);
+    constexpr scope_guard(graph& g, int position) : scope_guard{g, nullptr} {
+        path_.prefix.parts[depth_].number = position;
     }
-
-    // A layer that asks for parameters. Where no container named it, it is "dense_1", "conv2d_2", …
-    constexpr scope_guard(graph& g, layer_kind kind) : scope_guard{g} {
+    constexpr scope_guard(graph& g, layer_kind kind)
+        : path_{g.path}, depth_{path_.prefix.depth}, unnamed_{path_.unnamed},
+          positioned_{path_.positioned} {
         if (!positioned_) {
-            g.path.prefix.append(kind.name);
-            g.path.prefix.append("_");
-            g.path.prefix.append(++unnamed_);
-            g.path.prefix.append(".");
+            path_.prefix.push(kind.name, ++unnamed_);
         }
-        g.path.positioned = false;
-        g.path.unnamed = 0;
+        path_.positioned = false;
+        path_.unnamed = 0;
     }
-
     constexpr ~scope_guard() {
-        g_.path.prefix.truncate(length_);
-        g_.path.positioned = positioned_;
-        g_.path.unnamed = unnamed_;
+        path_.prefix.depth = depth_;
+        path_.positioned = positioned_;
+        path_.unnamed = unnamed_;
     }
     scope_guard(scope_guard const&) = delete;
     scope_guard& operator=(scope_guard const&) = delete;
 
 private:
-    constexpr explicit scope_guard(graph& g)
-        : g_{g}, length_{g.path.prefix.length}, positioned_{g.path.positioned},
-          unnamed_{g.path.unnamed} {}
-
-    constexpr void begin(bool positioned) {
-        g_.path.prefix.append(".");
-        g_.path.positioned = positioned;
-        g_.path.unnamed = 0;
-    }
-
-    graph& g_;
-    std::size_t length_;
-    bool positioned_;
+    scope& path_;
+    int depth_;
     int unnamed_;
+    bool positioned_;
 };
 
 struct parameter_options {
@@ -70,17 +59,15 @@ struct parameter_options {
 // A parameter of this name in the present scope; the one that stands there already where a shared
 // layer is applied again.
 template <Shape S>
-constexpr symbol<S> new_parameter(graph& g, std::string_view name, parameter_options options) {
+constexpr symbol<S> new_parameter(graph& g, char const* name, parameter_options const& options) {
     parameter p;
     p.name = g.path.prefix;
-    p.name.append(name);
-    p.name_hash = p.name.hash();
-    for (parameter const& other : g.parameters) {
-        if (other.name_hash == p.name_hash && other.name.view() == p.name.view()) {
-            if (g.path.sharing == 0) {
-                throw "castnet: two parameters have the same name; give one layer another name";
+    p.name.push(name);
+    if (g.path.sharing > 0) {
+        for (parameter const& other : g.parameters) {
+            if (other.name == p.name) {
+                return {&g, other.node};
             }
-            return {&g, other.node};
         }
     }
     node n = graph::shaped<S>(op::parameter, false);
@@ -90,10 +77,11 @@ constexpr symbol<S> new_parameter(graph& g, std::string_view name, parameter_opt
     p.groups = options.groups;
     p.trainable = options.trainable && g.path.frozen == 0;
     p.rank = n.rank;
-    for (int i = 0; i < 4; ++i) {
-        p.dims[i] = n.dims[i];
-    }
-    n.attribute = static_cast<int>(g.parameters.size());
+    p.dims[0] = n.dims[0];
+    p.dims[1] = n.dims[1];
+    p.dims[2] = n.dims[2];
+    p.dims[3] = n.dims[3];
+    n.attribute = g.parameters.size();
     p.node = g.push(n);
     g.parameters.push(p);
     return {&g, p.node};

@@ -46,21 +46,33 @@ constexpr axis_window along(int in, int kernel, int stride, int dilation, bool s
 
 } // namespace detail
 
-// The window that slides over an image of this size; out_height or out_width is 0 if it is too large.
+// The window that slides over an image of this size; out_height or out_width is 0 if it is too
+// large.
 constexpr window make_window(int channels, int height, int width, int filters, size2 kernel,
                              size2 stride, padding2 padding, size_t dilation, size_t groups) {
-    auto const h = detail::along(height, static_cast<int>(kernel.h), static_cast<int>(stride.h),
-                                 static_cast<int>(dilation), padding.same,
-                                 static_cast<int>(padding.pixels.h));
-    auto const w = detail::along(width, static_cast<int>(kernel.w), static_cast<int>(stride.w),
-                                 static_cast<int>(dilation), padding.same,
-                                 static_cast<int>(padding.pixels.w));
-    return {channels, height, width, filters, h.out, w.out, static_cast<int>(kernel.h),
-            static_cast<int>(kernel.w), static_cast<int>(stride.h), static_cast<int>(stride.w),
-            h.before, w.before, h.after, w.after, static_cast<int>(dilation),
+    auto const h =
+        detail::along(height, static_cast<int>(kernel.h), static_cast<int>(stride.h),
+                      static_cast<int>(dilation), padding.same, static_cast<int>(padding.pixels.h));
+    auto const w =
+        detail::along(width, static_cast<int>(kernel.w), static_cast<int>(stride.w),
+                      static_cast<int>(dilation), padding.same, static_cast<int>(padding.pixels.w));
+    return {channels,
+            height,
+            width,
+            filters,
+            h.out,
+            w.out,
+            static_cast<int>(kernel.h),
+            static_cast<int>(kernel.w),
+            static_cast<int>(stride.h),
+            static_cast<int>(stride.w),
+            h.before,
+            w.before,
+            h.after,
+            w.after,
+            static_cast<int>(dilation),
             static_cast<int>(groups)};
 }
-
 
 // The two that error messages name.
 template <size_t Height, size_t Width>

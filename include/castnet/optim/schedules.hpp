@@ -22,7 +22,8 @@ inline double cosine(double a, double b, double t) {
 // to the peak during the first 30 % of the steps, then down to peak / 250,000.
 inline schedule one_cycle(double peak, double rising = 0.3) {
     return [=](std::uint64_t step, std::uint64_t total) {
-        double const last = static_cast<double>(total) - 1, top = rising * static_cast<double>(total) - 1;
+        double const last = static_cast<double>(total) - 1,
+                     top = rising * static_cast<double>(total) - 1;
         double const now = static_cast<double>(step);
         double const start = peak / 25, end = start / 1e4;
         if (now <= top && top > 0) {
@@ -50,7 +51,8 @@ inline schedule step_decay(double rate, double factor, std::uint64_t every) {
 inline schedule warm_up(std::uint64_t steps, schedule then) {
     return [=](std::uint64_t step, std::uint64_t total) {
         double const rate = then(step, total);
-        return step < steps ? rate * static_cast<double>(step + 1) / static_cast<double>(steps) : rate;
+        return step < steps ? rate * static_cast<double>(step + 1) / static_cast<double>(steps)
+                            : rate;
     };
 }
 

@@ -19,9 +19,9 @@ template <class T>
 struct program_arguments {
     T const* array[max_arrays];
     T scalar[max_arrays];
-    philox_key key;              // of the random numbers
+    philox_key key; // of the random numbers
     std::uint32_t step;
-    std::uint32_t first_sample;  // of this replica in the global batch
+    std::uint32_t first_sample; // of this replica in the global batch
 };
 
 // A point, with the offsets that arrays have there.
@@ -31,14 +31,22 @@ struct point {
 
     CASTNET_HD constexpr std::ptrdiff_t offset(int variation) const {
         switch (variation) {
-        case 0: return 0;
-        case 1: return sample;
-        case 2: return pixel;
-        case 3: return sample * pixels + pixel;
-        case 4: return channel;
-        case 5: return sample * channels + channel;
-        case 6: return pixel * channels + channel;
-        default: return (sample * pixels + pixel) * channels + channel;
+        case 0:
+            return 0;
+        case 1:
+            return sample;
+        case 2:
+            return pixel;
+        case 3:
+            return sample * pixels + pixel;
+        case 4:
+            return channel;
+        case 5:
+            return sample * channels + channel;
+        case 6:
+            return pixel * channels + channel;
+        default:
+            return (sample * pixels + pixel) * channels + channel;
         }
     }
 };
@@ -52,12 +60,12 @@ CASTNET_HD constexpr T read(T const* reg, int which) {
 
 template <instruction I, class T, size_t... K>
 CASTNET_HD constexpr T apply_function(T const* r, std::index_sequence<K...>) {
-    constexpr std::uint8_t in[] = {I.a, I.b, I.c, I.d, I.e, I.f, I.g, I.h, I.i};
+    constexpr std::uint8_t in[] = {I.a, I.b, I.c, I.d, I.e, I.f, I.g, I.h};
     if constexpr (I.derivative < 0) {
         return function<I.function>::value(read(r, in[K])...);
     } else {
-        return function<I.function>::template derivative<I.derivative>(
-            read(r, in[K])..., read(r, in[sizeof...(K)]));
+        return r[in[sizeof...(K) + 1]] * function<I.function>::template derivative<I.derivative>(
+                                             read(r, in[K])..., read(r, in[sizeof...(K)]));
     }
 }
 

@@ -8,21 +8,21 @@
 namespace castnet {
 
 enum class opcode : std::uint8_t {
-    load,      // operand a: which array; b: along which of samples 1, pixels 2, channels 4 it varies
-    constant,  // a: which scalar
-    index,     // the number of the channel
-    presence,  // a: which array (one value per sample), b: which scalar to multiply it with
+    load,     // operand a: which array; b: along which of samples 1, pixels 2, channels 4 it varies
+    constant, // a: which scalar
+    index,    // the number of the channel
+    presence, // a: which array (one value per sample), b: which scalar to multiply it with
     bernoulli, // a: which scalar is `keep`, b: which scalar numbers the random stream
     apply,     // function of registers a, b, c, …
     store,     // ends a program: the last register is the result at this point
-    reduce     // ends a program: a: which reduction, b: what is kept of samples 1, pixels 2, channels 4
+    reduce // ends a program: a: which reduction, b: what is kept of samples 1, pixels 2, channels 4
 };
 
 struct instruction {
     opcode code{};
     fn function{};
     std::int8_t derivative = -1;
-    std::uint8_t a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0, i = 0;
+    std::uint8_t a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0;
 
     // A number that tells most instructions apart.
     constexpr unsigned digest() const {

@@ -1,70 +1,84 @@
-// Lowering: one fused group as a straight-line program.
+// Lowering: one fused group as a straight-line program, and what it reads.
 #pragma once
 
-#include <castnet/graph/graph.hpp>
+#include <castnet/graph/traced.hpp>
 #include <castnet/plan/instruction.hpp>
-
-#include <castnet/core/list.hpp>
 
 namespace castnet {
 
-// One fused group as instructions, and what it reads.
-struct lowered {
-    list<instruction> code;
-    list<int> arrays;      // nodes
-    list<double> scalars;
-};
-
 class lowering {
 public:
-    constexpr explicit lowering(graph const& g) : g_{g}, reg_{list<int>::filled(g.nodes.size(), -1)} {}
+    constexpr explicit lowering(graph_view const& g)
+        : nodes_{g.nodes}, registers_{list<int>::filled(g.node_count, 0)},
+          owners_{list<int>::filled(g.node_count, -1)}, reg_{registers_.data()},
+          owner_{owners_.data()} {}
 
-    // `members`: the functions of the group in ascending order; for a reduction of an array as it
-    // is, none: then the program only reads x, the operand of the reduction.
-    // The result lives until the next call.
-    constexpr lowered& run(list<int> const& members, int x, extents space) {
-        out_.code.clear();
-        out_.arrays.clear();
-        out_.scalars.clear();
-        space_ = space;
-        touched_.clear();
-        for (int m : members) {
-            apply(m);
+    // What run() made; lives until the next call.
+    list<instruction> code;
+    list<int> arrays; // nodes
+    list<double> scalars;
+
+    // The group that ends with node `root`; `next` links its functions in ascending order, from
+    // `first` (-1 for none: a reduction of arrays as they are).
+    constexpr void run(int root, int first, int const* next) {
+        node const& end = nodes_[root];
+        code.clear();
+        arrays.clear();
+        scalars.clear();
+        root_ = root;
+        space_ = end.kind == op::reduce ? nodes_[end.in[0]].size : end.size;
+        for (int m = first; m >= 0; m = next[m]) {
+            function(m);
         }
-        if (members.empty()) {
-            source(x);
+        instruction last;
+        last.code = opcode::store;
+        if (end.kind == op::reduce) {
+            int const x = source(end.in[0]);
+            if (end.operands == 2) {
+                instruction product;
+                product.code = opcode::apply;
+                product.function = fn::multiply;
+                product.a = static_cast<std::uint8_t>(x);
+                product.b = static_cast<std::uint8_t>(source(end.in[1]));
+                code.push(product);
+            }
+            // pixels that are 1 anyway count as kept with the samples
+            bool const pixels =
+                end.size.pixels == space_.pixels && (space_.pixels > 1 || end.size.sample);
+            bool const channels = end.size.channels == space_.channels && space_.channels > 1;
+            last.code = opcode::reduce;
+            last.a = static_cast<std::uint8_t>(end.reduce);
+            last.b = static_cast<std::uint8_t>((end.size.sample ? 1 : 0) | (pixels ? 2 : 0) |
+                                               (channels ? 4 : 0));
         }
-        for (int t : touched_) {
-            reg_[t] = -1;
+        code.push(last);
+    }
+
+    // No array is broadcast along pixels or channels: the loop may run over both at once.
+    constexpr bool varies_as_a_whole() const {
+        for (instruction const& i : code) {
+            if ((i.code == opcode::load && i.b != 7 && i.b != 0) || i.code == opcode::index ||
+                i.code == opcode::presence) {
+                return false;
+            }
         }
-        return out_;
+        return true;
     }
 
 private:
-    constexpr node const& at(int i) const { return g_.nodes[i]; }
-
-    constexpr void define(int id, instruction const& x) {
-        if (out_.code.size() >= no_register) {
-            throw "castnet: too many instructions in one fused kernel";
-        }
-        reg_[id] = out_.code.size();
-        touched_.push(id);
-        out_.code.push(x);
+    constexpr int define(int id, instruction const& x) {
+        owner_[id] = root_;
+        code.push(x);
+        return reg_[id] = code.size() - 1;
     }
 
     constexpr std::uint8_t array(int id) {
-        for (int k = 0; k < out_.arrays.size(); ++k) {
-            if (out_.arrays[k] == id) {
-                return static_cast<std::uint8_t>(k);
-            }
-        }
-        out_.arrays.push(id);
-        return static_cast<std::uint8_t>(out_.arrays.size() - 1);
+        arrays.push(id);
+        return static_cast<std::uint8_t>(arrays.size() - 1);
     }
-
     constexpr std::uint8_t scalar(double value) {
-        out_.scalars.push(value);
-        return static_cast<std::uint8_t>(out_.scalars.size() - 1);
+        scalars.push(value);
+        return static_cast<std::uint8_t>(scalars.size() - 1);
     }
 
     // Along which axes an array varies; 7 is a whole array, read in the order of the loop.
@@ -72,23 +86,25 @@ private:
         if (size == space_) {
             return 7;
         }
-        int const axes =
-            (size.sample ? 1 : 0) | (size.pixels > 1 ? 2 : 0) | (size.channels > 1 ? 4 : 0);
-        return static_cast<std::uint8_t>(axes);
+        return static_cast<std::uint8_t>((size.sample ? 1 : 0) | (size.pixels > 1 ? 2 : 0) |
+                                         (size.channels > 1 ? 4 : 0));
     }
 
+    // The register of a node: of a function of this group, or of a value loaded or made for it.
     constexpr int source(int id) {
-        if (reg_[id] >= 0) {
+        if (owner_[id] == root_) {
             return reg_[id];
         }
-        node const& n = at(id);
+        node const& n = nodes_[id];
         instruction x;
         switch (n.kind) {
         case op::constant:
             x.code = opcode::constant;
             x.a = scalar(n.scalar);
             break;
-        case op::index: x.code = opcode::index; break;
+        case op::index:
+            x.code = opcode::index;
+            break;
         case op::presence:
             x.code = opcode::presence;
             x.a = array(id);
@@ -105,26 +121,26 @@ private:
             x.b = variation(n.size);
             break;
         }
-        define(id, x);
-        return reg_[id];
+        return define(id, x);
     }
 
-    constexpr void apply(int id) {
-        node const& n = at(id);
-        std::uint8_t r[max_operands + 1]{};
+    constexpr void function(int id) {
+        node const& n = nodes_[id];
+        std::uint8_t r[max_operands]{};
         for (int k = 0; k < n.operands; ++k) {
-            r[k] = n.in[k] < 0 ? std::uint8_t{no_register}
-                               : static_cast<std::uint8_t>(source(n.in[k]));
+            r[k] = static_cast<std::uint8_t>(n.in[k] < 0 ? no_register : source(n.in[k]));
         }
         define(id, {opcode::apply, n.function, static_cast<std::int8_t>(n.derivative), r[0], r[1],
-                    r[2], r[3], r[4], r[5], r[6], r[7], r[8]});
+                    r[2], r[3], r[4], r[5], r[6], r[7]});
     }
 
-    graph const& g_;
-    list<int> reg_;
-    list<int> touched_;
+    node const* nodes_;
+    list<int> registers_;
+    list<int> owners_;
+    int* reg_;   // per node: its register in the group that owns it last
+    int* owner_; // per node: the group that uses it last
+    int root_ = -1;
     extents space_;
-    lowered out_;
 };
 
 } // namespace castnet

@@ -1,9 +1,10 @@
 // Where every value lies: a region and an offset, with blocks used again once nobody reads them.
 #pragma once
 
+#include <castnet/core/list.hpp>
+
 #include <cstddef>
 #include <cstdint>
-#include <castnet/core/list.hpp>
 
 namespace castnet {
 
@@ -47,7 +48,8 @@ public:
         std::ptrdiff_t const size = aligned(elements);
         int best = gaps_.size();
         for (int i = 0; i < gaps_.size(); ++i) {
-            if (gaps_[i].size >= size && (best == gaps_.size() || gaps_[i].size < gaps_[best].size)) {
+            if (gaps_[i].size >= size &&
+                (best == gaps_.size() || gaps_[i].size < gaps_[best].size)) {
                 best = i;
             }
         }

@@ -15,21 +15,20 @@ struct array_ref {
 
 struct step {
     op kind{};
-    reduction reduce{};
-    int program = -1;          // map, reduce: number of the fused program
-    int output = 0;            // in plan::arrays
-    int first_array = 0;       // the operands, in plan::arrays
+    int program = -1;    // map, reduce: number of the fused program
+    int output = 0;      // in plan::arrays
+    int first_array = 0; // the operands, in plan::arrays
     int arrays = 0;
-    int first_scalar = 0;      // in plan::scalars
+    int first_scalar = 0; // in plan::scalars
     int scalars = 0;
-    int window = -1;           // in plan::windows
-    int attribute = -1;        // slice: first channel
-    double factor = 1;         // reduce
-    extents space{};           // map, reduce: the index space of the loop
-    int scratch = -1;          // in plan::arrays; -1 for none
-    bool image_from = false;   // reshape: the operand is an image, its channels lie innermost
+    int window = -1;         // in plan::windows
+    int first_channel = 0;   // slice
+    double factor = 1;       // reduce
+    extents space{};         // map, reduce: the index space of the loop
+    int scratch = -1;        // in plan::arrays; -1 for none
+    bool image_from = false; // reshape: the operand is an image, its channels lie innermost
     bool image_to = false;
-    std::ptrdiff_t flops = 0;  // per sample, or in all where all samples share it
+    std::ptrdiff_t flops = 0; // per sample, or in all where all samples share it
 };
 
 } // namespace castnet

@@ -1,4 +1,5 @@
-// policy::cpu: everything on the CPU, in float, on as many threads as OpenMP gives (one without it).
+// policy::cpu: everything on the CPU, in float, on as many threads as OpenMP gives (one without
+// it).
 #pragma once
 
 #include <castnet/device/cpu/device.hpp>

@@ -20,14 +20,19 @@ inline constexpr bool target_fits = std::is_same_v<Expected, Given>;
 namespace detail {
 
 template <class Data, size_t... I>
-auto input_shapes(std::index_sequence<I...>) -> type_list<typename Data::template input_shape<I>...>;
+auto input_shapes(std::index_sequence<I...>)
+    -> type_list<typename Data::template input_shape<I>...>;
 
-template <class Network, class Loss, class Output, class Target, class Data>
-constexpr void check_data() {
+template <class Network, class Data>
+constexpr void check_inputs() {
     using given = decltype(input_shapes<Data>(std::make_index_sequence<Data::input_count>{}));
     static_assert(inputs_fit<typename Network::inputs, given>,
                   "castnet: the inputs of the data set do not have the shapes of the network's "
                   "inputs; see inputs_fit<expected, given>");
+}
+
+template <class Loss, class Output, class Target, class Data>
+constexpr void check_target() {
     using expected = std::conditional_t<Loss::labels, data::label<Output::count>, Target>;
     static_assert(target_fits<expected, typename Data::target_type>,
                   "castnet: the loss compares its prediction with another kind of target than the "
@@ -49,12 +54,28 @@ void place_sample(T* out, Copy const& copy) {
     }
 }
 
+// Reads one output of one sample back into logical order.
+template <class Device, Shape S, class T>
+void read_sample(T const* from, T* logical) {
+    constexpr extents size = graph::shaped<S>(op::input, true).size;
+    for (std::ptrdiff_t i = 0; i < std::ptrdiff_t(S::count); ++i) {
+        logical[i] = from[Device::place_in_sample(i, size, S::rank == 3)];
+    }
+}
+
 template <class Device, class Plan, class T, class Data, Shape... S, size_t... I>
 void fill_inputs(Plan const& plan, T* batch, Data const& data, size_t sample, size_t row,
                  type_list<S...>, std::index_sequence<I...>) {
     (place_sample<Device, S>(batch + plan.inputs[I].offset + std::ptrdiff_t(row * S::count),
                              [&](T* out) { data.template copy_input<I>(sample, out); }),
      ...);
+}
+
+template <class Device, class Plan, class T, class Data, Shape... S>
+void fill_inputs(Plan const& plan, T* batch, Data const& data, size_t sample, size_t row,
+                 type_list<S...> inputs) {
+    fill_inputs<Device>(plan, batch, data, sample, row, inputs,
+                        std::make_index_sequence<sizeof...(S)>{});
 }
 
 // Fills region::batch at `batch`; returns the sum of weights.
@@ -65,8 +86,7 @@ double fill_batch(Plan const& plan, T* batch, Data const& data, std::span<size_t
     size_t present = 0;
     for (size_t row = 0; row < samples.size(); ++row) {
         size_t const sample = samples[row];
-        fill_inputs<Device>(plan, batch, data, sample, row, Inputs{},
-                            std::make_index_sequence<Inputs::size>{});
+        fill_inputs<Device>(plan, batch, data, sample, row, Inputs{});
         T* const target = batch + plan.targets[0].offset + std::ptrdiff_t(row * Target::count);
         place_sample<Device, Target>(target, [&](T* out) { data.copy_target(sample, out); });
         double weight = double(data.weight(sample));

@@ -34,7 +34,9 @@ public:
     }
 
     // `row` holds one number for each name.
-    void append(std::vector<double> const& row) { rows_.insert(rows_.end(), row.begin(), row.end()); }
+    void append(std::vector<double> const& row) {
+        rows_.insert(rows_.end(), row.begin(), row.end());
+    }
 
     // Columns epoch (from 1) and names(). Throws file_error.
     void save_csv(std::string const& path) const {

@@ -26,7 +26,8 @@ inline fans fans_of(parameter const& p) {
 
 class random_numbers {
 public:
-    random_numbers(std::uint64_t seed, std::uint32_t stream) : key_{key_of(seed)}, stream_{stream} {}
+    random_numbers(std::uint64_t seed, std::uint32_t stream)
+        : key_{key_of(seed)}, stream_{stream} {}
 
     double uniform(std::uint32_t i) const {
         philox_block const w = words(i);
@@ -46,10 +47,13 @@ private:
 
 // Rows (or columns, where there are fewer) orthonormal, times the gain: Gram-Schmidt, twice.
 inline void make_orthogonal(std::vector<double>& w, int rows, double gain) {
-    std::size_t const n = w.size() / static_cast<std::size_t>(rows), m = static_cast<std::size_t>(rows);
+    std::size_t const n = w.size() / static_cast<std::size_t>(rows),
+                      m = static_cast<std::size_t>(rows);
     bool const wide = n >= m;
     std::size_t const vectors = wide ? m : n, length = wide ? n : m;
-    auto at = [&](std::size_t v, std::size_t i) -> double& { return wide ? w[v * n + i] : w[i * n + v]; };
+    auto at = [&](std::size_t v, std::size_t i) -> double& {
+        return wide ? w[v * n + i] : w[i * n + v];
+    };
     for (std::size_t v = 0; v < vectors; ++v) {
         for (int pass = 0; pass < 2; ++pass) {
             for (std::size_t u = 0; u < v; ++u) {
@@ -77,7 +81,8 @@ inline void make_orthogonal(std::vector<double>& w, int rows, double gain) {
 }
 
 // The logical values of parameter number `stream`.
-inline std::vector<double> initial_values(parameter const& p, std::uint64_t seed, std::uint32_t stream) {
+inline std::vector<double> initial_values(parameter const& p, std::uint64_t seed,
+                                          std::uint32_t stream) {
     random_numbers const random{seed, stream};
     fans const fan = fans_of(p);
     double const value = p.start.value;
@@ -94,17 +99,38 @@ inline std::vector<double> initial_values(parameter const& p, std::uint64_t seed
         fill([&](std::uint32_t i) { return deviation * random.normal(i); });
     };
     switch (p.start.kind) {
-    case initial::zeros: break;
-    case initial::ones: fill([](std::uint32_t) { return 1.0; }); break;
-    case initial::constant: fill([&](std::uint32_t) { return value; }); break;
-    case initial::uniform: uniform(value); break;
-    case initial::normal: normal(value); break;
-    case initial::glorot_uniform: uniform(std::sqrt(6 / (fan.in + fan.out))); break;
-    case initial::glorot_normal: normal(std::sqrt(2 / (fan.in + fan.out))); break;
-    case initial::he_uniform: uniform(std::sqrt(6 / fan.in)); break;
-    case initial::he_normal: normal(std::sqrt(2 / fan.in)); break;
-    case initial::lecun_uniform: uniform(std::sqrt(3 / fan.in)); break;
-    case initial::lecun_normal: normal(std::sqrt(1 / fan.in)); break;
+    case initial::zeros:
+        break;
+    case initial::ones:
+        fill([](std::uint32_t) { return 1.0; });
+        break;
+    case initial::constant:
+        fill([&](std::uint32_t) { return value; });
+        break;
+    case initial::uniform:
+        uniform(value);
+        break;
+    case initial::normal:
+        normal(value);
+        break;
+    case initial::glorot_uniform:
+        uniform(std::sqrt(6 / (fan.in + fan.out)));
+        break;
+    case initial::glorot_normal:
+        normal(std::sqrt(2 / (fan.in + fan.out)));
+        break;
+    case initial::he_uniform:
+        uniform(std::sqrt(6 / fan.in));
+        break;
+    case initial::he_normal:
+        normal(std::sqrt(2 / fan.in));
+        break;
+    case initial::lecun_uniform:
+        uniform(std::sqrt(3 / fan.in));
+        break;
+    case initial::lecun_normal:
+        normal(std::sqrt(1 / fan.in));
+        break;
     case initial::orthogonal:
         normal(1);
         make_orthogonal(w, p.dims[0], value);

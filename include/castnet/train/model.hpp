@@ -3,9 +3,11 @@
 
 #include <castnet/core/error.hpp>
 #include <castnet/policy/cpu.hpp>
+#include <castnet/train/feed.hpp>
 #include <castnet/train/initialize.hpp>
 #include <castnet/train/program.hpp>
 
+#include <algorithm>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,18 +31,16 @@ public:
     using device = typename Where::device;
     static constexpr size_t capacity = Batch::capacity;
 
-    using prediction =
-        detail::program_of<detail::prediction_recipe, Net, device, capacity, false>;
+    using prediction = detail::program_of<detail::prediction_recipe, Net, device, capacity, false>;
     static constexpr auto const& prediction_plan = prediction::value;
     using output_shapes = detail::outputs_of<Net>;
 
     // Bytes of the parameters, with running statistics; what predict() needs besides.
     static constexpr size_t parameter_bytes =
         size_t(prediction_plan.elements(region::parameters)) * sizeof(value_type);
-    static constexpr size_t prediction_bytes =
-        size_t(prediction_plan.elements(region::batch) +
-               prediction_plan.elements(region::workspace)) *
-        sizeof(value_type);
+    static constexpr size_t prediction_bytes = size_t(prediction_plan.elements(region::batch) +
+                                                      prediction_plan.elements(region::workspace)) *
+                                               sizeof(value_type);
     static_assert(fits_budget<parameter_bytes + prediction_bytes, Where::budget>,
                   "castnet: the model needs more memory than the policy's budget; see "
                   "fits_budget<needed bytes, budget>");
@@ -89,27 +89,87 @@ public:
         }
     }
 
+    // The network's (first) output for every sample of the data, in logical order, one after the
+    // other, with running statistics and without dropout. The data's target is not looked at.
+    template <class Data>
+    std::vector<value_type> predict(Data const& data) {
+        using output = typename detail::first_of<output_shapes>::type;
+        std::vector<value_type> all(data.size() * output::count);
+        detail::check_inputs<Net, Data>();
+        prepare();
+        for (size_t first = 0; first < data.size(); first += capacity) {
+            size_t const count = std::min(capacity, data.size() - first);
+            for (size_t row = 0; row < count; ++row) {
+                detail::fill_inputs<device>(prediction_plan, context_.region[int(region::batch)],
+                                            data, first + row, row, typename Net::inputs{});
+            }
+            run(count);
+            for (size_t row = 0; row < count; ++row) {
+                detail::read_sample<device, output>(context_.at(prediction_plan.outputs[0]) +
+                                                        row * output::count,
+                                                    all.data() + (first + row) * output::count);
+            }
+        }
+        return all;
+    }
+
+    // One sample of a network with one input, given by its elements in logical order; writes the
+    // elements of the first output. For loops that cannot wait: allocates nothing after the first
+    // call.
+    template <class Output = typename detail::first_of<output_shapes>::type>
+    void predict_one(value_type const* input, value_type* output) {
+        static_assert(Net::inputs::size == 1,
+                      "castnet: predict_one is for networks with one input; "
+                      "put the sample into a data set for predict()");
+        using shape = typename detail::first_of<typename Net::inputs>::type;
+        prepare();
+        detail::place_sample<device, shape>(
+            context_.region[int(region::batch)] + prediction_plan.inputs[0].offset,
+            [&](value_type* out) { std::copy_n(input, shape::count, out); });
+        run(1);
+        detail::read_sample<device, Output>(context_.at(prediction_plan.outputs[0]), output);
+    }
+
     // The region of all parameters, in the order of the device.
     value_type* data() const { return parameters_.template as<value_type>(); }
 
 private:
     static placed_parameter const& find(std::string_view name) {
         for (size_t i = 0; i < parameter_count(); ++i) {
-            if (parameter_at(i).name.view() == name) {
+            if (parameter_at(i).name.text() == name) {
                 return parameter_at(i);
             }
         }
         throw error("castnet: model: the network has no parameter '" + std::string(name) +
                     "'; its first is '" +
-                    std::string(parameter_count() ? parameter_at(0).name.view() : "") + "'");
+                    (parameter_count() > 0 ? parameter_at(0).name.text() : "") + "'");
     }
 
     value_type& at(placed_parameter const& p, size_t k) const {
         return data()[p.offset + device::place_in_parameter(std::ptrdiff_t(k), p)];
     }
 
+    // Memory for prediction is allocated when it is first wanted: training has its own.
+    void prepare() {
+        if (workspace_.bytes() == 0) {
+            workspace_ = typename device::memory(prediction_bytes);
+            auto* const batch = workspace_.template as<value_type>();
+            context_.region[int(region::parameters)] = data();
+            context_.region[int(region::batch)] = batch;
+            context_.region[int(region::workspace)] =
+                batch + prediction_plan.elements(region::batch);
+            context_.key = key_of(seed_);
+        }
+    }
+    void run(size_t samples) {
+        context_.samples = std::ptrdiff_t(samples);
+        device::template run<prediction_plan>(context_);
+    }
+
     std::uint64_t seed_;
     typename device::memory parameters_;
+    typename device::memory workspace_;
+    typename device::context context_{};
 };
 
 } // namespace castnet

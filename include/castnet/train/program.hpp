@@ -15,7 +15,11 @@ struct batch {
     static_assert(Samples > 0, "castnet: a batch needs room for at least one sample");
 };
 
-template <name_text Name>
+// A name as a template argument, for messages.
+struct parameter_name {
+    char text[64]{};
+};
+template <parameter_name Name>
 inline constexpr bool parameter_is_used = false;
 template <int Number>
 inline constexpr bool input_is_used = false;
@@ -67,7 +71,7 @@ struct step_recipe {
         auto const out = Network::trace(g);
         using first = typename first_of<typename decltype(out)::shapes>::type;
         using target_shape = typename target_of<Loss, first>::type;
-        [[maybe_unused]] symbol<first> const prediction{&g, out.ids[0]}; // for metrics
+        [[maybe_unused]] symbol<first> const prediction{&g, out.ids[0]}; // without metrics
         symbol<target_shape> const target =
             emit<target_shape>(g, graph::shaped<target_shape>(op::target, true));
         symbol<shape<>> const weight =
@@ -94,36 +98,64 @@ private:
 
     static constexpr int total(symbol<shape<>> value, symbol<shape<>> weight) {
         graph& g = *value.g;
-        return g.push(
-            reduce_node((value * weight).id, reduction::sum, extents{false, 1, 1}));
+        return g.push(reduce_node(value.id, reduction::sum, extents{false, 1, 1}, 1, weight.id));
     }
 };
 
-// Whether everything that the network declares takes part; see the assertions below.
+// A recipe's graph, its schedule and its plan: constants, each made from the one before.
 template <class Recipe, class Network, class Device, size_t Batch, bool Training>
-constexpr draft make_draft() {
-    graph g{Training};
-    results const wanted = Recipe::template build<Network>(g);
-    return planner<Device>{g, wanted, static_cast<int>(Batch)}.run();
-}
-
-template <class Recipe, class Network, class Device, size_t Batch, bool Training>
-struct program_of {
-    static constexpr plan_sizes sizes =
-        sizes_of(make_draft<Recipe, Network, Device, Batch, Training>());
-    static constexpr plan<sizes> value{make_draft<Recipe, Network, Device, Batch, Training>()};
-
-    static constexpr name_text unused() {
-        if constexpr (sizes.unused_parameter >= 0) {
-            return value.parameters[sizes.unused_parameter].name;
-        } else {
-            return {};
-        }
+class program_of {
+    // Every stage runs twice: once for its sizes, once for its contents. (Named objects throughout:
+    // nvcc 13.0 does not destroy some temporaries in constant expressions.)
+    struct tracing {
+        graph g{Training};
+        results wanted = Recipe::template build<Network>(g);
+    };
+    static constexpr traced_sizes traced_size() {
+        tracing const t;
+        return sizes_of(t.g, t.wanted);
     }
-    static_assert(sizes.unused_parameter < 0 || parameter_is_used<unused()>,
-                  "castnet: a parameter of the network does not reach its outputs (or, in training, "
-                  "the loss); see parameter_is_used<name>");
-    static_assert(sizes.unused_input < 0 || input_is_used<sizes.unused_input>,
+    static constexpr traced_graph<traced_size()> trace() {
+        tracing const t;
+        return {t.g, t.wanted};
+    }
+    static constexpr traced_graph<traced_size()> traced = trace();
+
+    static constexpr step_schedule_sizes schedule_size() {
+        scheduler<Device> s{traced.view()};
+        step_schedule_draft const d = s.run();
+        return d.sizes;
+    }
+    static constexpr step_schedule_sizes steps = schedule_size();
+    static constexpr step_schedule<steps> schedule() {
+        scheduler<Device> s{traced.view()};
+        step_schedule_draft const d = s.run();
+        return step_schedule<steps>{d};
+    }
+    static constexpr step_schedule<steps> scheduled = schedule();
+
+public:
+    static constexpr plan<sizes_of(traced.view(), steps)> value{traced.view(), scheduled,
+                                                                static_cast<int>(Batch)};
+
+private:
+    static constexpr parameter_name unused() {
+        parameter_name name;
+        if constexpr (steps.unused_parameter >= 0) {
+            int length = 0;
+            value.parameters[steps.unused_parameter].name.write([&](char c) {
+                if (length < 63) {
+                    name.text[length++] = c;
+                }
+            });
+        }
+        return name;
+    }
+    static_assert(
+        steps.unused_parameter < 0 || parameter_is_used<unused()>,
+        "castnet: a parameter of the network does not reach its outputs (or, in training, "
+        "the loss); see parameter_is_used<name>");
+    static_assert(steps.unused_input < 0 || input_is_used<steps.unused_input>,
                   "castnet: an input of the network does not reach its outputs; see "
                   "input_is_used<number>");
 };

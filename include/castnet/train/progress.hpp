@@ -55,7 +55,8 @@ public:
         }
         auto const now = clock::now();
         double const seconds = std::chrono::duration<double>(now - start_).count();
-        std::printf("%s%s %.0fs %s/step%s%s%s\n", terminal_ && verbosity_ == verbosity::bar ? "\r" : "",
+        std::printf("%s%s %.0fs %s/step%s%s%s\n",
+                    terminal_ && verbosity_ == verbosity::bar ? "\r" : "",
                     verbosity_ == verbosity::bar ? bar(steps_).c_str() : "-", seconds,
                     time_text(per_step(steps_, now)).c_str(), means(s, "").c_str(), rest.c_str(),
                     terminal_ ? "\033[K" : "");
@@ -69,7 +70,8 @@ public:
         for (std::size_t i = 0; i < Scores::count; ++i) {
             double const v = s.mean(i);
             char number[64];
-            std::snprintf(number, sizeof number, (v < 0 ? -v : v) > 1e-3 || v == 0 ? "%.4f" : "%.4e", v);
+            std::snprintf(number, sizeof number,
+                          (v < 0 ? -v : v) > 1e-3 || v == 0 ? "%.4f" : "%.4e", v);
             text += std::string(" - ") + prefix + Scores::names[i] + ": " + number;
         }
         return text;

@@ -28,10 +28,10 @@ struct epoch_report {
 template <class Dataset>
 struct fit_options {
     int epochs = 1;
-    castnet::schedule schedule{};             // empty: the optimizer's own learning rate
-    std::optional<Dataset> validation{};      // evaluated after every epoch
-    std::vector<float> class_weight{};        // one factor per class, for labels
-    bool shuffle = true;                      // a new order every epoch, from the model's seed
+    castnet::schedule schedule{};        // empty: the optimizer's own learning rate
+    std::optional<Dataset> validation{}; // evaluated after every epoch
+    std::vector<float> class_weight{};   // one factor per class, for labels
+    bool shuffle = true;                 // a new order every epoch, from the model's seed
     verbosity verbose = verbosity::bar;
     std::function<void(epoch_report&)> on_epoch_end{};
 };
@@ -57,9 +57,10 @@ public:
     static constexpr size_t gradient_bytes =
         size_t(training_plan.elements(region::gradients)) * sizeof(T);
     static constexpr size_t optimizer_bytes = gradient_bytes * size_t(Optimizer::slots);
-    static constexpr size_t batch_bytes = size_t(std::max(training_plan.elements(region::batch),
-                                                          evaluation_plan.elements(region::batch))) *
-                                          sizeof(T);
+    static constexpr size_t batch_bytes =
+        size_t(std::max(training_plan.elements(region::batch),
+                        evaluation_plan.elements(region::batch))) *
+        sizeof(T);
     static constexpr size_t workspace_bytes =
         size_t(std::max(training_plan.elements(region::workspace),
                         evaluation_plan.elements(region::workspace))) *
@@ -71,8 +72,7 @@ public:
                   "castnet: the training step needs more memory than the policy's budget; see "
                   "fits_budget<needed bytes, budget>");
 
-    training(Model& m, Optimizer const& o)
-        : model_{m}, optimizer_{o}, arena_{arena_bytes} {
+    training(Model& m, Optimizer const& o) : model_{m}, optimizer_{o}, arena_{arena_bytes} {
         T* const start = arena_.template as<T>();
         T* const batch = start + (gradient_bytes + optimizer_bytes) / sizeof(T);
         context_.region[int(region::parameters)] = m.data();
@@ -131,7 +131,8 @@ public:
             throw error("castnet: fit: the data set holds no sample");
         }
         size_t const steps = (data.size() + capacity - 1) / capacity;
-        std::uint64_t const total = std::uint64_t(steps) * std::uint64_t(std::max(options.epochs, 0));
+        std::uint64_t const total =
+            std::uint64_t(steps) * std::uint64_t(std::max(options.epochs, 0));
         std::vector<size_t> order(data.size());
         history h{column_names(options.validation.has_value())};
         progress bar{options.verbose, steps};
@@ -148,8 +149,8 @@ public:
             for (size_t s = 0; s < steps; ++s, ++done) {
                 size_t const first = s * capacity, count = std::min(capacity, data.size() - first);
                 rate = options.schedule ? options.schedule(done, total) : optimizer_.learning_rate;
-                sums += step(data, std::span{order}.subspan(first, count), rate,
-                             options.class_weight);
+                sums +=
+                    step(data, std::span{order}.subspan(first, count), rate, options.class_weight);
                 bar.step(s + 1, sums);
             }
             double const seconds =
@@ -182,7 +183,7 @@ public:
     // order; empty for what is frozen. For tests and for loops of one's own.
     std::vector<T> gradient(std::string_view name) const {
         for (placed_parameter const& p : training_plan.parameters) {
-            if (p.name.view() == name && p.trainable) {
+            if (p.trainable && p.name.text() == name) {
                 std::vector<T> g(size_t(p.count()));
                 T const* const from = context_.region[int(region::gradients)] + p.offset;
                 for (size_t k = 0; k < g.size(); ++k) {
@@ -203,7 +204,8 @@ private:
                         " samples was given " + std::to_string(samples.size()));
         }
         using target = typename detail::target_of<Loss, first_output>::type;
-        detail::check_data<network, Loss, first_output, target, Data>();
+        detail::check_inputs<network, Data>();
+        detail::check_target<Loss, first_output, target, Data>();
         context_.samples = std::ptrdiff_t(samples.size());
         return detail::fill_batch<device, typename network::inputs, target>(
             plan, context_.region[int(region::batch)], data, samples, class_weight);
@@ -229,9 +231,9 @@ private:
         penalty cost{};
         auto const up_to = [&](std::ptrdiff_t last) { // one pass over what has the same penalty
             if (last > first) {
-                device::template optimize<Optimizer::slots>(rule, cost, scale, parameters, gradients,
-                                                            gradients + trainable, trainable, first,
-                                                            last);
+                device::template optimize<Optimizer::slots>(rule, cost, scale, parameters,
+                                                            gradients, gradients + trainable,
+                                                            trainable, first, last);
             }
             first = last;
         };
@@ -275,7 +277,8 @@ private:
 // The step of a model: its loss (nn/losses.hpp or one's own), optimizer and metrics. The training
 // refers to the model, which must outlive it.
 template <class Model, class Loss, class Optimizer, class... Metrics>
-training<Model, Loss, Optimizer, Metrics...> compile(Model& m, Loss, Optimizer const& o, Metrics...) {
+training<Model, Loss, Optimizer, Metrics...> compile(Model& m, Loss, Optimizer const& o,
+                                                     Metrics...) {
     return {m, o};
 }
 

@@ -14,9 +14,8 @@ namespace detail {
 
 template <size_t Filters, size_t Kernel, size_t Stride = 1>
 inline constexpr auto conv_norm =
-    block<conv2d<Filters, Kernel, conv{.stride = Stride, .padding = Kernel / 2}>
-              .no_bias()
-              .init(he_normal),
+    block<conv2d<Filters, Kernel, conv{.stride = Stride, .padding = Kernel / 2}>.no_bias().init(
+              he_normal),
           batch_norm>;
 
 // 1 x 1 down to Width, 3 x 3, 1 x 1 up to 4 * Width.
@@ -42,15 +41,15 @@ private:
 };
 
 template <size_t Width, size_t Stride, size_t Count>
-inline constexpr auto stage =
-    block<block<projected_residual<conv_norm<4 * Width, 1, Stride>, bottleneck<Width, Stride>>, relu>,
-          repeated<Count - 1, unit<Width>>{}>;
+inline constexpr auto stage = block<
+    block<projected_residual<conv_norm<4 * Width, 1, Stride>, bottleneck<Width, Stride>>, relu>,
+    repeated<Count - 1, unit<Width>>{}>;
 
 template <size_t A, size_t B, size_t C, size_t D>
-using resnet = sequential<
-    input<3, 224, 224>, conv_norm<64, 7, 2>, relu, max_pool2d<3, pooling{.stride = 2, .padding = 1}>,
-    stage<64, 1, A>, stage<128, 2, B>, stage<256, 2, C>, stage<512, 2, D>,
-    global_avg_pool2d, dense<1000>>;
+using resnet =
+    sequential<input<3, 224, 224>, conv_norm<64, 7, 2>, relu,
+               max_pool2d<3, pooling{.stride = 2, .padding = 1}>, stage<64, 1, A>, stage<128, 2, B>,
+               stage<256, 2, C>, stage<512, 2, D>, global_avg_pool2d, dense<1000>>;
 
 } // namespace detail
 

@@ -14,8 +14,8 @@ inline constexpr int lanes = 8;
 
 template <class T>
 struct context {
-    T* region[4]{};               // by castnet::region
-    std::ptrdiff_t samples = 0;   // of this step; at most the batch that was planned for
+    T* region[4]{};             // by castnet::region
+    std::ptrdiff_t samples = 0; // of this step; at most the batch that was planned for
     philox_key key{};
     std::uint32_t step = 0;
     std::uint32_t first_sample = 0;

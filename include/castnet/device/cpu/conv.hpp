@@ -13,12 +13,12 @@ namespace castnet::cpu {
 
 // A sliding window over an image that needs no padding (any more).
 struct sliding {
-    std::ptrdiff_t width;              // of the image
-    std::ptrdiff_t channels;           // of a pixel in memory
+    std::ptrdiff_t width;    // of the image
+    std::ptrdiff_t channels; // of a pixel in memory
     std::ptrdiff_t out_height, out_width, out_channels;
     std::ptrdiff_t kernel_h, kernel_w, stride_h, stride_w, dilation;
-    std::ptrdiff_t depth_channels;     // that take part: those of one group
-    std::ptrdiff_t filters;            // computed at once: those of one group
+    std::ptrdiff_t depth_channels; // that take part: those of one group
+    std::ptrdiff_t filters;        // computed at once: those of one group
 
     // The pixels under the window; a row of the kernel is one run where its pixels lie together.
     depth window_depth() const {
@@ -56,8 +56,8 @@ void slide(sliding const& w, T const* x, T const* weight, T* out) {
 // Copies an image into a larger one of zeros, its first pixel at (top, left), its pixels `stride`
 // apart; what falls outside is left away.
 template <class T>
-void spread(T const* x, std::ptrdiff_t height, std::ptrdiff_t width, std::ptrdiff_t channels,
-            T* to, std::ptrdiff_t to_height, std::ptrdiff_t to_width, std::ptrdiff_t top,
+void spread(T const* x, std::ptrdiff_t height, std::ptrdiff_t width, std::ptrdiff_t channels, T* to,
+            std::ptrdiff_t to_height, std::ptrdiff_t to_width, std::ptrdiff_t top,
             std::ptrdiff_t left, std::ptrdiff_t stride_h, std::ptrdiff_t stride_w) {
     std::fill(to, to + to_height * to_width * channels, T(0));
     for (std::ptrdiff_t y = 0; y < height; ++y) {
@@ -119,9 +119,18 @@ T const* with_padding(window const& w, T const* x, T* room) {
 }
 
 inline sliding forward_window(window const& w) {
-    return {padded_width(w), w.channels,       w.out_height, w.out_width, w.filters,
-            w.kernel_h,      w.kernel_w,       w.stride_h,   w.stride_w,  w.dilation,
-            w.channels / w.groups, w.filters / w.groups};
+    return {padded_width(w),
+            w.channels,
+            w.out_height,
+            w.out_width,
+            w.filters,
+            w.kernel_h,
+            w.kernel_w,
+            w.stride_h,
+            w.stride_w,
+            w.dilation,
+            w.channels / w.groups,
+            w.filters / w.groups};
 }
 
 constexpr double conv_work(window const& w, std::ptrdiff_t samples) {
@@ -162,7 +171,8 @@ void conv_data(step const& s, tables const& t, context<T> const& c) {
     T const* const dy = c.at(t.arrays[s.first_array]);
     T const* const weight = c.at(t.arrays[s.first_array + 1]);
     T* const dx = c.at(t.arrays[s.output]);
-    T* const turned = c.at(t.arrays[s.scratch]); // (group, kernel turned by half, filters, channels)
+    T* const turned =
+        c.at(t.arrays[s.scratch]); // (group, kernel turned by half, filters, channels)
     T* const room = turned + aligned(weight_count(w));
     parallel_for(w.groups * places_count, double(weight_count(w)), [&](std::ptrdiff_t i) {
         std::ptrdiff_t const g = i / places_count, place = i % places_count;
@@ -174,8 +184,8 @@ void conv_data(step const& s, tables const& t, context<T> const& c) {
             }
         }
     });
-    sliding const geometry{width, w.filters, w.height, w.width, w.channels, w.kernel_h,
-                           w.kernel_w, 1, 1, w.dilation, filters, channels};
+    sliding const geometry{width,      w.filters, w.height, w.width,    w.channels, w.kernel_h,
+                           w.kernel_w, 1,         1,        w.dilation, filters,    channels};
     std::ptrdiff_t const in = std::ptrdiff_t{w.height} * w.width * w.channels;
     std::ptrdiff_t const out = std::ptrdiff_t{w.out_height} * w.out_width * w.filters;
     parallel_for(lanes, conv_work(w, c.samples), [&](std::ptrdiff_t lane) {
@@ -184,8 +194,8 @@ void conv_data(step const& s, tables const& t, context<T> const& c) {
             spread(dy + i * out, w.out_height, w.out_width, w.filters, image, height, width,
                    reach_h - w.pad_top, reach_w - w.pad_left, w.stride_h, w.stride_w);
             for (std::ptrdiff_t g = 0; g < w.groups; ++g) {
-                slide(geometry, image + g * filters,
-                      turned + g * places_count * channels * filters, dx + i * in + g * channels);
+                slide(geometry, image + g * filters, turned + g * places_count * channels * filters,
+                      dx + i * in + g * channels);
             }
         }
     });
@@ -198,8 +208,11 @@ void conv_weight(step const& s, tables const& t, context<T> const& c) {
     sliding const geometry = forward_window(w);
     std::ptrdiff_t const channels = geometry.depth_channels, filters = geometry.filters;
     std::ptrdiff_t const each = weight_count(w) / w.groups; // one group
-    std::ptrdiff_t const rows = each / filters;             // (kernel height, kernel width, channel)
-    depth const pixels{geometry.out_width, geometry.stride_w * geometry.channels, 1, 0,
+    std::ptrdiff_t const rows = each / filters; // (kernel height, kernel width, channel)
+    depth const pixels{geometry.out_width,
+                       geometry.stride_w * geometry.channels,
+                       1,
+                       0,
                        geometry.out_height,
                        geometry.stride_h * geometry.width * geometry.channels};
     T const* const x = c.at(t.arrays[s.first_array]);

@@ -37,18 +37,22 @@ struct cpu_device {
 
     // Elements of memory that a step needs besides its operands and its result.
     static constexpr std::ptrdiff_t scratch(step const& s, window const* windows,
-                                            array_ref const* operands, instruction const& end) {
+                                            extents const* operands, instruction const& end) {
         switch (s.kind) {
         case op::reduce:
             return s.space.sample && (end.b & 3) == 0
                        ? cpu::lanes * ((end.b & 4) ? s.space.channels : 1)
                        : 0;
         case op::matmul_data:
-            return operands[1].size.count();
-        case op::conv: return cpu::conv_scratch(windows[s.window]);
-        case op::conv_data: return cpu::conv_data_scratch(windows[s.window]);
-        case op::conv_weight: return cpu::conv_weight_scratch(windows[s.window]);
-        default: return 0;
+            return operands[1].count();
+        case op::conv:
+            return cpu::conv_scratch(windows[s.window]);
+        case op::conv_data:
+            return cpu::conv_data_scratch(windows[s.window]);
+        case op::conv_weight:
+            return cpu::conv_weight_scratch(windows[s.window]);
+        default:
+            return 0;
         }
     }
 
@@ -90,22 +94,38 @@ private:
 
     static kernel kernel_of(op kind) {
         switch (kind) {
-        case op::matmul: return &cpu::matmul<T>;
-        case op::matmul_data: return &cpu::matmul_data<T>;
-        case op::matmul_weight: return &cpu::matmul_weight<T>;
-        case op::conv: return &cpu::conv<T>;
-        case op::conv_data: return &cpu::conv_data<T>;
-        case op::conv_weight: return &cpu::conv_weight<T>;
-        case op::max_pool: return &cpu::max_pool<T>;
-        case op::max_pool_gradient: return &cpu::max_pool_gradient<T>;
-        case op::avg_pool: return &cpu::avg_pool<T>;
-        case op::avg_pool_gradient: return &cpu::avg_pool_gradient<T>;
-        case op::upsample: return &cpu::upsample<T>;
-        case op::upsample_gradient: return &cpu::upsample_gradient<T>;
-        case op::concat: return &cpu::concat<T>;
-        case op::slice: return &cpu::slice<T>;
-        case op::reshape: return &cpu::reshape<T>;
-        default: return nullptr; // sources and fused programs are no steps of this table
+        case op::matmul:
+            return &cpu::matmul<T>;
+        case op::matmul_data:
+            return &cpu::matmul_data<T>;
+        case op::matmul_weight:
+            return &cpu::matmul_weight<T>;
+        case op::conv:
+            return &cpu::conv<T>;
+        case op::conv_data:
+            return &cpu::conv_data<T>;
+        case op::conv_weight:
+            return &cpu::conv_weight<T>;
+        case op::max_pool:
+            return &cpu::max_pool<T>;
+        case op::max_pool_gradient:
+            return &cpu::max_pool_gradient<T>;
+        case op::avg_pool:
+            return &cpu::avg_pool<T>;
+        case op::avg_pool_gradient:
+            return &cpu::avg_pool_gradient<T>;
+        case op::upsample:
+            return &cpu::upsample<T>;
+        case op::upsample_gradient:
+            return &cpu::upsample_gradient<T>;
+        case op::concat:
+            return &cpu::concat<T>;
+        case op::slice:
+            return &cpu::slice<T>;
+        case op::reshape:
+            return &cpu::reshape<T>;
+        default:
+            return nullptr; // sources and fused programs are no steps of this table
         }
     }
 };

@@ -34,15 +34,13 @@ void map(step const& s, tables const& t, context<T> const& c) {
     std::ptrdiff_t const rows_each = 1 + 2048 / channels;
     std::ptrdiff_t const pieces = (rows + rows_each - 1) / rows_each;
     parallel_for(pieces, double(rows * channels * Program::size), [&](std::ptrdiff_t piece) {
-        std::ptrdiff_t const end =
-            (piece + 1) * rows_each < rows ? (piece + 1) * rows_each : rows;
+        std::ptrdiff_t const end = (piece + 1) * rows_each < rows ? (piece + 1) * rows_each : rows;
         for (std::ptrdiff_t row = piece * rows_each; row < end; ++row) {
             std::ptrdiff_t const sample = row / pixels, pixel = row % pixels;
             T* const to = out + row * channels;
             CASTNET_IVDEP
             for (std::ptrdiff_t channel = 0; channel < channels; ++channel) {
-                to[channel] =
-                    evaluate<Program>(a, point{sample, pixel, channel, pixels, channels});
+                to[channel] = evaluate<Program>(a, point{sample, pixel, channel, pixels, channels});
             }
         }
     });

@@ -74,7 +74,8 @@ void max_pool_gradient(step const& s, tables const& t, context<T> const& c) {
                 std::ptrdiff_t best = (std::ptrdiff_t{y0} * w.width + x0) * w.channels + ch;
                 for (int y = y0; y < y1; ++y) {
                     for (int xx = x0; xx < x1; ++xx) {
-                        std::ptrdiff_t const at = (std::ptrdiff_t{y} * w.width + xx) * w.channels + ch;
+                        std::ptrdiff_t const at =
+                            (std::ptrdiff_t{y} * w.width + xx) * w.channels + ch;
                         best = x[at] > x[best] ? at : best;
                     }
                 }

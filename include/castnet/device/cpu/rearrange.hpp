@@ -17,7 +17,8 @@ void reshape(step const& s, tables const& t, context<T> const& c) {
         T const* const x = c.at(from) + sample * count;
         T* const y = c.at(to) + sample * count;
         for (std::ptrdiff_t i = 0; i < count; ++i) {
-            y[place_in_sample(i, to.size, s.image_to)] = x[place_in_sample(i, from.size, s.image_from)];
+            y[place_in_sample(i, to.size, s.image_to)] =
+                x[place_in_sample(i, from.size, s.image_from)];
         }
     });
 }
@@ -35,13 +36,13 @@ void concat(step const& s, tables const& t, context<T> const& c) {
     });
 }
 
-// Channels [attribute, attribute + channels of the result).
+// The channels from first_channel on, as many as the result has.
 template <class T>
 void slice(step const& s, tables const& t, context<T> const& c) {
     array_ref const &from = t.arrays[s.first_array], &to = t.arrays[s.output];
     std::ptrdiff_t const rows = c.samples * to.size.pixels;
     parallel_for(rows, double(rows * to.size.channels), [&](std::ptrdiff_t row) {
-        std::copy_n(c.at(from) + row * from.size.channels + s.attribute, to.size.channels,
+        std::copy_n(c.at(from) + row * from.size.channels + s.first_channel, to.size.channels,
                     c.at(to) + row * to.size.channels);
     });
 }

@@ -21,9 +21,9 @@ inline constexpr int tile_vectors = vector_registers >= 32 ? 4 : 2;
 
 // The depth of the product: outer * inner runs of `length` steps.
 struct depth {
-    std::ptrdiff_t length;         // steps in one run
-    std::ptrdiff_t stride = 1;     // of A from step to step
-    std::ptrdiff_t inner = 1;      // runs that begin `inner_step` apart in A
+    std::ptrdiff_t length;     // steps in one run
+    std::ptrdiff_t stride = 1; // of A from step to step
+    std::ptrdiff_t inner = 1;  // runs that begin `inner_step` apart in A
     std::ptrdiff_t inner_step = 0;
     std::ptrdiff_t outer = 1;
     std::ptrdiff_t outer_step = 0;

@@ -1,0 +1,88 @@
+// What the benchmarks train: networks, their losses, and random samples of the right shapes.
+#pragma once
+
+#include <castnet/castnet.hpp>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+namespace bench {
+
+namespace cn = castnet;
+
+// The network of the README on images of 28 x 28: 93,322 parameters.
+struct convnet {
+    using network = cn::sequential<cn::input<1, 28, 28>,                           //
+                                   cn::conv2d<32, 3>, cn::relu, cn::max_pool2d<2>, //
+                                   cn::conv2d<64, 3>, cn::relu, cn::max_pool2d<2>, //
+                                   cn::conv2d<64, 3>, cn::relu,                    //
+                                   cn::flatten, cn::dense<64>, cn::relu, cn::dense<10>>;
+    using dataset = cn::data::dataset<cn::data::label<10>, cn::shape<1, 28, 28>>;
+    static constexpr auto loss = cn::cross_entropy;
+};
+static_assert(convnet::network::parameter_count == 93'322);
+
+// The network of Keras' and Horovod's MNIST examples.
+struct dropout_cnn {
+    using network = cn::sequential<cn::input<1, 28, 28>,                           //
+                                   cn::conv2d<32, 3>, cn::relu,                    //
+                                   cn::conv2d<64, 3>, cn::relu, cn::max_pool2d<2>, //
+                                   cn::dropout<0.25F>, cn::flatten,                //
+                                   cn::dense<128>, cn::relu, cn::dropout<0.5F>, cn::dense<10>>;
+    using dataset = convnet::dataset;
+    static constexpr auto loss = cn::cross_entropy;
+};
+static_assert(dropout_cnn::network::parameter_count == 1'199'882);
+
+// A multi-layer perceptron of large products.
+struct wide_mlp {
+    using network = cn::sequential<cn::input<784>, cn::dense<512>, cn::relu, cn::dense<512>,
+                                   cn::relu, cn::dense<10>>;
+    using dataset = cn::data::dataset<cn::data::label<10>, cn::shape<784>>;
+    static constexpr auto loss = cn::cross_entropy;
+};
+static_assert(wide_mlp::network::parameter_count == 669'706);
+
+// A regression so small that only the overhead of a step counts.
+struct tiny_mlp {
+    using network = cn::sequential<cn::input<13>, cn::dense<16>, cn::relu, cn::dense<32>, cn::relu,
+                                   cn::dense<1>>;
+    using dataset = cn::data::dataset<cn::shape<1>, cn::shape<13>>;
+    static constexpr auto loss = cn::mse;
+};
+static_assert(tiny_mlp::network::parameter_count == 801);
+
+// Inputs and real targets uniform in [0, 1), labels uniform; the same in every run.
+template <class Dataset>
+Dataset random_samples(size_t count) {
+    cn::data::detail::random_stream random{0x62656e63, 42, 0};
+    std::vector<float> inputs(count * Dataset::template input_shape<0>::count);
+    std::vector<float> targets(count * Dataset::target_count);
+    for (float& x : inputs) {
+        x = float(random.uniform());
+    }
+    for (float& t : targets) {
+        if constexpr (cn::data::is_label<typename Dataset::target_type>) {
+            t = float(random.below(Dataset::target_type::classes));
+        } else {
+            t = float(random.uniform());
+        }
+    }
+    return Dataset{std::move(inputs), std::move(targets)};
+}
+
+// Without OpenMP there is one thread only.
+inline void use_threads([[maybe_unused]] int count) {
+#ifdef _OPENMP
+    omp_set_num_threads(count);
+#endif
+}
+
+#ifdef _OPENMP
+inline constexpr int most_threads = 2;
+#else
+inline constexpr int most_threads = 1;
+#endif
+
+} // namespace bench

@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""Training steps of PyTorch on the CPU, with the networks and names of bench_training.
+
+Prints one line for each benchmark: its name and samples per second. A step gathers a batch of
+shuffled samples in memory, computes loss and gradients, and updates with Adam, as castnet's does.
+"""
+
+import argparse
+import re
+import time
+
+import torch
+from torch import nn
+
+
+def convnet():
+    return nn.Sequential(nn.Conv2d(1, 32, 3), nn.ReLU(), nn.MaxPool2d(2),
+                         nn.Conv2d(32, 64, 3), nn.ReLU(), nn.MaxPool2d(2),
+                         nn.Conv2d(64, 64, 3), nn.ReLU(), nn.Flatten(),
+                         nn.Linear(576, 64), nn.ReLU(), nn.Linear(64, 10))
+
+
+def dropout_cnn():
+    return nn.Sequential(nn.Conv2d(1, 32, 3), nn.ReLU(), nn.Conv2d(32, 64, 3), nn.ReLU(),
+                         nn.MaxPool2d(2), nn.Dropout(0.25), nn.Flatten(),
+                         nn.Linear(9216, 128), nn.ReLU(), nn.Dropout(0.5), nn.Linear(128, 10))
+
+
+def wide_mlp():
+    return nn.Sequential(nn.Linear(784, 512), nn.ReLU(), nn.Linear(512, 512), nn.ReLU(),
+                         nn.Linear(512, 10))
+
+
+def tiny_mlp():
+    return nn.Sequential(nn.Linear(13, 16), nn.ReLU(), nn.Linear(16, 32), nn.ReLU(),
+                         nn.Linear(32, 1))
+
+
+# network, shape of a sample, loss, batch sizes
+NETWORKS = [(convnet, (1, 28, 28), nn.CrossEntropyLoss, (32, 128, 512)),
+            (dropout_cnn, (1, 28, 28), nn.CrossEntropyLoss, (128,)),
+            (wide_mlp, (784,), nn.CrossEntropyLoss, (128,)),
+            (tiny_mlp, (13,), nn.MSELoss, (128,))]
+BATCHES = 8  # in memory
+
+
+def samples_per_second(network, shape, loss, batch, options):
+    torch.manual_seed(42)
+    model = network()
+    x = torch.rand(BATCHES * batch, *shape)
+    if options.channels_last and x.dim() == 4:
+        model = model.to(memory_format=torch.channels_last)
+        x = x.to(memory_format=torch.channels_last)
+    y = torch.rand(len(x), 1) if loss is nn.MSELoss else torch.randint(10, (len(x),))
+    order = torch.randperm(len(x)).split(batch)
+    optimizer = torch.optim.Adam(model.parameters(), fused=options.fused)
+    run = torch.compile(model) if options.compile else model
+    loss = loss()
+
+    def step(i):
+        which = order[i % BATCHES]
+        optimizer.zero_grad()
+        loss(run(x[which]), y[which]).backward()
+        optimizer.step()
+
+    warm_up = time.perf_counter() + options.seconds / 4
+    step(0)
+    step(1)
+    while time.perf_counter() < warm_up:
+        step(2)
+    steps, start = 0, time.perf_counter()
+    while (elapsed := time.perf_counter() - start) < options.seconds:
+        step(steps)
+        steps += 1
+    return steps * batch / elapsed
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--filter", default="", help="regular expression for names")
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--seconds", type=float, default=1, help="per benchmark (default 1)")
+    parser.add_argument("--compile", action="store_true", help="through torch.compile")
+    parser.add_argument("--fused", action="store_true", help="the fused Adam")
+    parser.add_argument("--channels-last", action="store_true", help="images with channels last")
+    options = parser.parse_args()
+    for network, shape, loss, batches in NETWORKS:
+        for batch in batches:
+            for threads in options.threads:
+                name = f"{network.__name__}/batch:{batch}/threads:{threads}"
+                if re.search(options.filter, name):
+                    torch.set_num_threads(threads)
+                    rate = samples_per_second(network, shape, loss, batch, options)
+                    print(name, f"{rate:.1f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,49 @@
+// Training steps with Adam, each with its batch gathered from shuffled samples in memory.
+// Names are those of bench/peers: network/batch:…/threads:….
+#include "networks.hpp"
+
+#include <benchmark/benchmark.h>
+
+namespace {
+
+using namespace bench;
+
+template <class What, size_t Batch>
+void train(benchmark::State& state) {
+    use_threads(int(state.range(0)));
+    size_t constexpr batches = 8;
+    auto const data = random_samples<typename What::dataset>(batches * Batch);
+    cn::model<typename What::network, cn::policy::cpu, cn::batch<Batch>> model{cn::seed{42}};
+    auto training = cn::compile(model, What::loss, cn::adam{});
+
+    std::vector<size_t> order(data.size());
+    cn::data::shuffle(order, 42, 0);
+    auto const batch = [&](size_t i) {
+        return std::span{order}.subspan(i % batches * Batch, Batch);
+    };
+    training.step(data, batch(0));
+    size_t i = 0;
+    for ([[maybe_unused]] auto _ : state) {
+        benchmark::DoNotOptimize(training.step(data, batch(++i)));
+    }
+    auto const samples = state.iterations() * std::int64_t(Batch);
+    double const flops = double(training.training_plan.flops());
+    state.SetItemsProcessed(samples);
+    state.counters["FLOP"] = {double(samples) * flops, benchmark::Counter::kIsRate};
+}
+
+void settings(benchmark::internal::Benchmark* b) {
+    b->ArgName("threads")
+        ->DenseRange(1, most_threads)
+        ->UseRealTime()
+        ->Unit(benchmark::kMicrosecond);
+}
+
+BENCHMARK(train<convnet, 32>)->Name("convnet/batch:32")->Apply(settings);
+BENCHMARK(train<convnet, 128>)->Name("convnet/batch:128")->Apply(settings);
+BENCHMARK(train<convnet, 512>)->Name("convnet/batch:512")->Apply(settings);
+BENCHMARK(train<dropout_cnn, 128>)->Name("dropout_cnn/batch:128")->Apply(settings);
+BENCHMARK(train<wide_mlp, 128>)->Name("wide_mlp/batch:128")->Apply(settings);
+BENCHMARK(train<tiny_mlp, 128>)->Name("tiny_mlp/batch:128")->Apply(settings);
+
+} // namespace

@@ -1,0 +1,237 @@
+// From a graph to a list of steps: fusion, programs, and which arrays every step reads and writes;
+// not yet where they lie (plan/place.hpp).
+#pragma once
+
+#include <castnet/plan/fuse.hpp>
+#include <castnet/plan/lower.hpp>
+#include <castnet/plan/step.hpp>
+
+namespace castnet {
+
+// An operand or result of a step: the value of a node, or (node -1) scratch memory for the step.
+struct array_use {
+    int node = -1;
+    std::ptrdiff_t scratch = 0; // elements
+};
+
+struct step_schedule_sizes {
+    int steps = 0, arrays = 0, scalars = 0, programs = 0, instructions = 0;
+    int unused_parameter = -1, unused_input = -1; // -1: none; else the first
+};
+
+struct step_schedule_draft {
+    list<step> steps;
+    list<array_use> arrays;
+    list<double> scalars;
+    list<list<instruction>> programs;
+    step_schedule_sizes sizes;
+};
+
+// A reshape that moves nothing, since the order in memory is the logical order on both sides.
+constexpr bool is_view(node const& n, node const* nodes) {
+    auto const in_order = [](node const& x) {
+        return x.rank != 3 || x.size.pixels == 1 || x.size.channels == 1;
+    };
+    return n.kind == op::reshape && in_order(n) && in_order(nodes[n.in[0]]);
+}
+
+// Nodes whose values leave the step.
+constexpr list<int> kept_nodes(graph_view const& g) {
+    list<int> kept;
+    kept.append(g.outputs, g.output_count);
+    for (int i = 0; i < g.parameter_count; ++i) {
+        if (g.gradients[i] >= 0) {
+            kept.push(g.gradients[i]);
+        }
+    }
+    for (int i = 0; i < g.update_count; ++i) {
+        kept.push(g.updates[i].value);
+    }
+    return kept;
+}
+
+// Device says how much scratch memory its kernels want:
+//   static constexpr ptrdiff_t scratch(step const&, window const* windows,
+//                                      extents const* operands, instruction const& end);
+template <class Device>
+class scheduler {
+public:
+    constexpr explicit scheduler(graph_view const& g) : g_{g}, nodes_{g.nodes} {}
+
+    constexpr step_schedule_draft run() {
+        list<int> const kept = kept_nodes(g_);
+        list<int> const groups = fuse(g_, kept);
+        find_unused(groups.data());
+        list_steps(groups.data());
+        d_.sizes.steps = d_.steps.size();
+        d_.sizes.arrays = d_.arrays.size();
+        d_.sizes.scalars = d_.scalars.size();
+        d_.sizes.programs = d_.programs.size();
+        for (auto const& p : d_.programs) {
+            d_.sizes.instructions += p.size();
+        }
+        return std::move(d_);
+    }
+
+private:
+    constexpr void find_unused(int const* group) {
+        for (int i = g_.parameter_count - 1; i >= 0; --i) {
+            parameter const& p = g_.parameters[i];
+            if (group[p.node] < 0 || (p.trainable && g_.differentiated && g_.gradients[i] < 0)) {
+                d_.sizes.unused_parameter = i;
+            }
+        }
+        for (int i = 0; i < g_.node_count; ++i) {
+            if (nodes_[i].kind == op::input && group[i] < 0) {
+                d_.sizes.unused_input = nodes_[i].attribute;
+            }
+        }
+    }
+
+    constexpr void list_steps(int const* group) {
+        list<int> firsts = list<int>::filled(g_.node_count, -1), nexts = firsts;
+        int *const first = firsts.data(), *const next = nexts.data();
+        for (int i = g_.node_count - 1; i >= 0; --i) { // the functions of every group, ascending
+            if (group[i] >= 0 && nodes_[i].kind == op::map) {
+                next[i] = first[group[i]];
+                first[group[i]] = i;
+            }
+        }
+        lowering lower{g_};
+        for (int i = 0; i < g_.node_count; ++i) {
+            if (group[i] == i && !is_source(nodes_[i].kind) && !is_view(nodes_[i], nodes_)) {
+                add_step(i, first[i], next, lower);
+            }
+        }
+    }
+
+    constexpr void add_step(int id, int first, int const* next, lowering& lower) {
+        node const& n = nodes_[id];
+        step s;
+        s.kind = n.kind;
+        s.factor = n.scalar;
+        s.first_array = d_.arrays.size();
+        instruction end;
+        if (n.kind == op::map || n.kind == op::reduce) {
+            lower.run(id, first, next);
+            end = lower.code.back();
+            s.program = program_number(lower.code);
+            s.space = n.kind == op::map ? n.size : nodes_[n.in[0]].size;
+            s.flops = s.space.count() * (lower.code.size() - lower.arrays.size() - 1);
+            if (n.kind == op::map && s.space.pixels > 1 && lower.varies_as_a_whole()) {
+                s.space = {s.space.sample, 1, static_cast<int>(s.space.count())};
+            }
+            s.first_scalar = d_.scalars.size();
+            s.scalars = lower.scalars.size();
+            d_.scalars.append(lower.scalars.data(), s.scalars);
+            s.arrays = lower.arrays.size();
+            for (int const array : lower.arrays) {
+                d_.arrays.push({array, 0});
+            }
+        } else {
+            describe(s, n);
+            s.arrays = n.operands;
+            for (int k = 0; k < n.operands; ++k) {
+                d_.arrays.push({n.in[k], 0});
+            }
+        }
+        s.output = d_.arrays.size();
+        d_.arrays.push({id, 0});
+        extents const operands[] = {size_of(n.in[0]), size_of(n.in[1])};
+        if (auto const scratch = Device::scratch(s, g_.windows, operands, end); scratch > 0) {
+            s.scratch = d_.arrays.size();
+            d_.arrays.push({-1, scratch});
+        }
+        d_.steps.push(s);
+    }
+
+    constexpr extents size_of(int id) const { return id < 0 ? extents{} : nodes_[id].size; }
+
+    constexpr void describe(step& s, node const& n) const {
+        node const& x = nodes_[n.in[0]];
+        switch (n.kind) {
+        case op::matmul:
+        case op::matmul_data:
+            s.flops = 2 * x.size.count() * n.size.channels;
+            break;
+        case op::matmul_weight:
+            s.flops = 2 * x.size.count() * nodes_[n.in[1]].size.channels;
+            break;
+        case op::conv:
+        case op::conv_data:
+        case op::conv_weight: {
+            window const& w = g_.windows[n.attribute];
+            s.window = n.attribute;
+            s.flops = std::ptrdiff_t{2} * w.out_height * w.out_width * w.filters * w.kernel_h *
+                      w.kernel_w * (w.channels / w.groups);
+            break;
+        }
+        case op::reshape:
+            s.image_from = x.rank == 3;
+            s.image_to = n.rank == 3;
+            break;
+        case op::slice:
+            s.first_channel = n.attribute;
+            break;
+        case op::concat:
+            break;
+        default: { // pooling and up-sampling
+            window const& w = g_.windows[n.attribute];
+            s.window = n.attribute;
+            s.flops = std::ptrdiff_t{1} * w.out_height * w.out_width * w.filters * w.kernel_h *
+                      w.kernel_w;
+            break;
+        }
+        }
+    }
+
+    // Programs that look alike are one.
+    constexpr int program_number(list<instruction> const& code) {
+        unsigned hash = 0;
+        for (instruction const& i : code) {
+            hash = hash * 31U + i.digest();
+        }
+        int& first = first_with_[static_cast<int>(hash % buckets)];
+        for (int p = first; p >= 0; p = next_with_[p]) {
+            if (d_.programs[p] == code) {
+                return p;
+            }
+        }
+        next_with_.push(first);
+        d_.programs.push(code);
+        return first = d_.programs.size() - 1;
+    }
+
+    static constexpr unsigned buckets = 251;
+    graph_view g_;
+    node const* nodes_;
+    step_schedule_draft d_;
+    list<int> first_with_ = list<int>::filled(buckets, -1); // program of each hash
+    list<int> next_with_;                                   // program of the same hash
+};
+
+// A schedule as a constant of fixed size.
+template <step_schedule_sizes Z>
+struct step_schedule {
+    step steps[room(Z.steps)]{};
+    array_use arrays[room(Z.arrays)]{};
+    double scalars[room(Z.scalars)]{};
+    instruction instructions[room(Z.instructions)]{};
+    int first_instruction[Z.programs + 1]{}; // per program; one more for the end of the last
+
+    constexpr explicit step_schedule(step_schedule_draft const& d) {
+        copy_list(steps, d.steps);
+        copy_list(arrays, d.arrays);
+        copy_list(scalars, d.scalars);
+        int end = 0;
+        for (int p = 0; p < Z.programs; ++p) {
+            first_instruction[p] = end;
+            for (instruction const& i : d.programs[p]) {
+                instructions[end++] = i;
+            }
+        }
+        first_instruction[Z.programs] = end;
+    }
+};
+
+} // namespace castnet
