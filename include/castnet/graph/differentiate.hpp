@@ -111,6 +111,11 @@ private:
         }
         int& total = gradient_.data()[i];
         total = total < 0 ? contribution : map(fn::add, to, {total, contribution});
+        node& sum = g_.nodes[total];
+        sum.rank = at(i).rank; // a reshape asks whether its operand is an image
+        for (int k = 0; k < 4; ++k) {
+            sum.dims[k] = at(i).dims[k];
+        }
     }
 
     // An operation whose result has the shape of node `like`.

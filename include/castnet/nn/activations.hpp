@@ -10,8 +10,8 @@ namespace castnet {
 // x for x > 0, else slope * x (PyTorch's LeakyReLU and its default slope).
 struct leaky_relu_layer {
     static constexpr char const* name = "leaky_relu";
-    float negative_slope = 0.01F;
-    constexpr leaky_relu_layer slope(float value) const { return {value}; }
+    double negative_slope = 0.01;
+    constexpr leaky_relu_layer slope(double value) const { return {value}; }
     constexpr auto operator()(auto x) const {
         return elementwise<fn::leaky_relu>{}(x, negative_slope);
     }
@@ -21,8 +21,8 @@ inline constexpr leaky_relu_layer leaky_relu{};
 // x for x > 0, else alpha * (exp(x) - 1), alpha > 0 (Clevert et al. 2016).
 struct elu_layer {
     static constexpr char const* name = "elu";
-    float scale = 1;
-    constexpr elu_layer alpha(float value) const { return {value}; }
+    double scale = 1;
+    constexpr elu_layer alpha(double value) const { return {value}; }
     constexpr auto operator()(auto x) const { return elementwise<fn::elu>{}(x, scale); }
 };
 inline constexpr elu_layer elu{};

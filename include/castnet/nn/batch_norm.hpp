@@ -15,11 +15,11 @@ namespace castnet {
 
 struct batch_norm_layer {
     static constexpr char const* name = "batch_norm";
-    float epsilon = 1e-5F;
-    float momentum = 0.1F; // running += momentum * (batch - running); Keras' momentum is 1 - this
+    double epsilon = 1e-5;
+    double momentum = 0.1; // running += momentum * (batch - running); Keras' momentum is 1 - this
 
-    constexpr batch_norm_layer with_epsilon(float value) const { return {value, momentum}; }
-    constexpr batch_norm_layer with_momentum(float value) const { return {epsilon, value}; }
+    constexpr batch_norm_layer with_epsilon(double value) const { return {value, momentum}; }
+    constexpr batch_norm_layer with_momentum(double value) const { return {epsilon, value}; }
 
     template <Shape S>
     constexpr symbol<S> operator()(symbol<S> x) const {

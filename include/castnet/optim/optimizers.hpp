@@ -6,6 +6,7 @@
 //   from 1
 // and rule<T> is callable as rule(parameter&, gradient, state&…): the update of one number. One
 // kernel applies it to all parameters. The weight decay of all but adamw is added to the gradient.
+// Running means take a `fresh` share of what is new, rounded once: 1 - T(0.999) is off by 1e-5.
 #pragma once
 
 #include <castnet/core/annotations.hpp>
@@ -66,16 +67,16 @@ struct rmsprop {
 
     template <class T>
     struct rule {
-        T rate, keep, epsilon, decay;
+        T rate, fresh, epsilon, decay;
         CASTNET_HD void operator()(T& p, T g, T& square) const {
             g += decay * p;
-            square = keep * square + (T(1) - keep) * g * g;
+            square += fresh * (g * g - square);
             p -= rate * g / (std::sqrt(square) + epsilon);
         }
     };
     template <class T>
     rule<T> at(std::uint64_t, double rate) const {
-        return {T(rate), T(alpha), T(epsilon), T(weight_decay)};
+        return {T(rate), T(1 - alpha), T(epsilon), T(weight_decay)};
     }
 };
 
@@ -91,12 +92,12 @@ struct rmsprop_momentum {
 
     template <class T>
     struct rule {
-        T rate, keep, momentum, epsilon, decay;
+        T rate, fresh, momentum, epsilon, decay;
         bool centered;
         CASTNET_HD void operator()(T& p, T g, T& square, T& mean, T& velocity) const {
             g += decay * p;
-            square = keep * square + (T(1) - keep) * g * g;
-            mean = keep * mean + (T(1) - keep) * g;
+            square += fresh * (g * g - square);
+            mean += fresh * (g - mean);
             T const variance = centered ? square - mean * mean : square;
             velocity = momentum * velocity + g / (std::sqrt(variance) + epsilon);
             p -= rate * velocity;
@@ -104,7 +105,7 @@ struct rmsprop_momentum {
     };
     template <class T>
     rule<T> at(std::uint64_t, double rate) const {
-        return {T(rate), T(alpha), T(momentum), T(epsilon), T(weight_decay), centered};
+        return {T(rate), T(1 - alpha), T(momentum), T(epsilon), T(weight_decay), centered};
     }
 };
 
@@ -119,13 +120,14 @@ struct adam {
 
     template <class T>
     struct rule {
-        T rate, beta_1, beta_2, epsilon, decay;
-        T shrink;          // 1 - rate * decoupled decay
-        T root_correction; // of the square root of the second moment
+        T rate, epsilon, decay;
+        T fresh_1, fresh_2; // 1 - beta
+        T shrink;           // 1 - rate * decoupled decay
+        T root_correction;  // of the square root of the second moment
         CASTNET_HD void operator()(T& p, T g, T& mean, T& square) const {
             g += decay * p;
-            mean = beta_1 * mean + (T(1) - beta_1) * g;
-            square = beta_2 * square + (T(1) - beta_2) * g * g;
+            mean += fresh_1 * (g - mean);
+            square += fresh_2 * (g * g - square);
             p = shrink * p - rate * mean / (std::sqrt(square) * root_correction + epsilon);
         }
     };
@@ -133,10 +135,10 @@ struct adam {
     rule<T> at(std::uint64_t step, double rate) const {
         double const n = static_cast<double>(step);
         return {T(rate / (1 - std::pow(beta_1, n))),
-                T(beta_1),
-                T(beta_2),
                 T(epsilon),
                 T(weight_decay),
+                T(1 - beta_1),
+                T(1 - beta_2),
                 T(1),
                 T(1 / std::sqrt(1 - std::pow(beta_2, n)))};
     }
@@ -193,18 +195,18 @@ struct adadelta {
 
     template <class T>
     struct rule {
-        T rate, keep, epsilon, decay;
+        T rate, fresh, epsilon, decay;
         CASTNET_HD void operator()(T& p, T g, T& square, T& moved) const {
             g += decay * p;
-            square = keep * square + (T(1) - keep) * g * g;
+            square += fresh * (g * g - square);
             T const delta = std::sqrt(moved + epsilon) / std::sqrt(square + epsilon) * g;
-            moved = keep * moved + (T(1) - keep) * delta * delta;
+            moved += fresh * (delta * delta - moved);
             p -= rate * delta;
         }
     };
     template <class T>
     rule<T> at(std::uint64_t, double rate) const {
-        return {T(rate), T(rho), T(epsilon), T(weight_decay)};
+        return {T(rate), T(1 - rho), T(epsilon), T(weight_decay)};
     }
 };
 

@@ -101,14 +101,14 @@ public:
                      std::optional<double> learning_rate = {},
                      std::span<float const> class_weight = {}) {
         double const weight = fill(training_plan, data, samples, class_weight);
+        if (weight == 0) { // running statistics would change as well
+            return {};
+        }
         context_.step = std::uint32_t(steps_);
         device::template run<training_plan>(context_);
-        scores_type const s = totals(training_plan, weight);
-        if (weight > 0) {
-            ++steps_;
-            update(T(1 / weight), learning_rate.value_or(optimizer_.learning_rate));
-        }
-        return s;
+        ++steps_;
+        update(T(1 / weight), learning_rate.value_or(optimizer_.learning_rate));
+        return totals(training_plan, weight);
     }
 
     // Loss and metrics over all samples, with running statistics and without dropout.

@@ -1,0 +1,285 @@
+// Runs a network alone, in double: its outputs, its gradients by inputs and parameters, and its
+// statistics. All values are in logical order.
+#pragma once
+
+#include <castnet/core/philox.hpp>
+#include <castnet/device/cpu/device.hpp>
+#include <castnet/train/program.hpp>
+
+#include "../golden.hpp"
+
+namespace check {
+
+using device = castnet::cpu_device<double>;
+
+// Outputs: the network's first, then the gradient by each input of sum(output * target): the
+// target holds the gradient by the output. An input that has no gradient, such as a label, shows
+// the output instead.
+struct gradients_recipe {
+    template <class Network>
+    static constexpr castnet::results build(castnet::graph& g) {
+        using namespace castnet;
+        auto const out = Network::trace(g);
+        using shape = typename castnet::detail::first_of<typename decltype(out)::shapes>::type;
+        auto const seed = emit<shape>(g, graph::shaped<shape>(op::target, true));
+        differentiation d{g, true};
+        results r;
+        r.gradients = d.run(out.ids[0], seed.id);
+        r.outputs.push(out.ids[0]);
+        for (int i = 0; i < g.nodes.size(); ++i) {
+            if (g.nodes[i].kind == op::input) {
+                r.outputs.push(d.by(i) >= 0 ? d.by(i) : out.ids[0]);
+            }
+        }
+        return r;
+    }
+};
+
+class layer_run {
+public:
+    template <class Network, bool Training, std::size_t Batch>
+    static layer_run of() {
+        using namespace castnet;
+        using program =
+            castnet::detail::program_of<gradients_recipe, Network, device, Batch, Training>;
+        constexpr auto const& plan = program::value;
+        layer_run r;
+        r.run_ = &device::run<plan>;
+        r.parameters_.assign(plan.parameters, plan.parameters + plan.sizes.parameters);
+        r.output_ = {plan.outputs[0], has_channels_first(castnet::detail::outputs_of<Network>{})};
+        r.seed_ = {plan.targets[0], r.output_.image};
+        r.add_inputs(plan, typename Network::inputs{});
+        r.weights_ = plan.weights;
+        r.presence_ = plan.presence;
+        r.present_ = plan.present;
+        for (int i = 0; i < 4; ++i) {
+            r.memory_.emplace_back(std::size_t(plan.size[i]) * sizeof(double));
+            r.context_.region[i] = r.memory_.back().template as<double>();
+        }
+        r.context_.samples = std::ptrdiff_t(Batch);
+        r.context_.key = castnet::key_of(42);
+        r.present(values(Batch, 1));
+        return r;
+    }
+
+    std::size_t inputs() const { return inputs_.size(); }
+    std::vector<castnet::placed_parameter> const& parameters() const { return parameters_; }
+
+    void set_input(values const& x, std::size_t which = 0) { put(inputs_[which], x); }
+    values input(std::size_t which = 0) const { return get(inputs_[which]); }
+    void set_grad_output(values const& g) { put(seed_, g); }
+    values grad_output() const { return get(seed_); }
+    values output() const { return get(output_); }
+    values grad_input(std::size_t which = 0) const { return get(grad_inputs_[which]); }
+
+    void set(std::string const& name, values const& w) {
+        castnet::placed_parameter const& p = find(name);
+        REQUIRE(w.size() == std::size_t(p.count()));
+        for (std::size_t k = 0; k < w.size(); ++k) {
+            at(castnet::region::parameters, p, k) = w[k];
+        }
+    }
+    values parameter(std::string const& name) const {
+        return all(castnet::region::parameters, find(name));
+    }
+    values gradient(std::string const& name) const {
+        castnet::placed_parameter const& p = find(name);
+        REQUIRE(p.trainable);
+        return all(castnet::region::gradients, p);
+    }
+
+    // The sample weights: where one is 0, the sample is absent.
+    void present(values const& weight) {
+        double count = 0;
+        for (double w : weight) {
+            count += w > 0;
+        }
+        double* const batch = context_.region[int(castnet::region::batch)];
+        for (std::size_t i = 0; i < weight.size(); ++i) {
+            batch[weights_ + std::ptrdiff_t(i)] = weight[i];
+            batch[presence_ + std::ptrdiff_t(i)] = weight[i] > 0 ? 1 / count : 0;
+        }
+        batch[present_] = count;
+    }
+
+    void run() { run_(context_); }
+
+private:
+    struct array {
+        castnet::array_ref ref;
+        bool image;
+    };
+
+    template <class First, class... Rest>
+    static constexpr bool has_channels_first(castnet::type_list<First, Rest...>) {
+        return First::rank == 3;
+    }
+    template <class Plan, class... S>
+    void add_inputs(Plan const& plan, castnet::type_list<S...>) {
+        int i = 0;
+        (..., (inputs_.push_back({plan.inputs[i], S::rank == 3}),
+               grad_inputs_.push_back({plan.outputs[++i], S::rank == 3})));
+    }
+
+    castnet::placed_parameter const& find(std::string const& name) const {
+        for (auto const& p : parameters_) {
+            if (p.name.text() == name) {
+                return p;
+            }
+        }
+        FAIL("there is no parameter " << name);
+        return parameters_[0];
+    }
+    double& at(castnet::region r, castnet::placed_parameter const& p, std::size_t k) const {
+        return context_.region[int(r)][p.offset + device::place_in_parameter(std::ptrdiff_t(k), p)];
+    }
+    values all(castnet::region r, castnet::placed_parameter const& p) const {
+        values w;
+        for (std::size_t k = 0; k < std::size_t(p.count()); ++k) {
+            w.push_back(at(r, p, k));
+        }
+        return w;
+    }
+
+    template <class Visit>
+    void each(array const& a, Visit visit) const {
+        std::ptrdiff_t const count = a.ref.size.count();
+        for (std::ptrdiff_t i = 0; i < count * context_.samples; ++i) {
+            std::ptrdiff_t const place = device::place_in_sample(i % count, a.ref.size, a.image);
+            visit(context_.at(a.ref)[i / count * count + place], std::size_t(i));
+        }
+    }
+    void put(array const& a, values const& x) {
+        REQUIRE(x.size() == std::size_t(a.ref.size.count() * context_.samples));
+        each(a, [&](double& to, std::size_t i) { to = x[i]; });
+    }
+    values get(array const& a) const {
+        values x;
+        each(a, [&](double from, std::size_t) { x.push_back(from); });
+        return x;
+    }
+
+    void (*run_)(device::context const&) = nullptr;
+    std::vector<castnet::placed_parameter> parameters_;
+    array output_{}, seed_{};
+    std::vector<array> inputs_, grad_inputs_;
+    std::ptrdiff_t weights_ = 0, presence_ = 0, present_ = 0;
+    std::vector<device::memory> memory_;
+    device::context context_;
+};
+
+// One layer behind an input of this shape: its parameters are "0.weight", ….
+template <auto Layer, class Shape, bool Training = true, std::size_t Batch = 4>
+struct layer_of;
+template <auto Layer, std::size_t... D, bool Training, std::size_t Batch>
+struct layer_of<Layer, castnet::shape<D...>, Training, Batch> {
+    static layer_run make() {
+        return layer_run::of<castnet::sequential<castnet::input<D...>, Layer>, Training, Batch>();
+    }
+};
+template <auto Layer, class Shape, bool Training = true, std::size_t Batch = 4>
+layer_run run_of() {
+    return layer_of<Layer, Shape, Training, Batch>::make();
+}
+
+// Compares with a case of layers.safetensors.
+inline void against_golden(layer_run r, std::string const& name, double tolerance = 1e-12) {
+    static golden_file const golden{"layers"};
+    auto const expected = [&](std::string const& what) { return golden[name + "/" + what]; };
+    auto const parameter = [&](castnet::placed_parameter const& p) {
+        return p.name.text().substr(2);
+    };
+    CAPTURE(name);
+    r.set_input(expected("input"));
+    r.set_grad_output(expected("grad_output"));
+    for (auto const& p : r.parameters()) {
+        bool const statistic = p.kind == castnet::role::statistic;
+        r.set(p.name.text(), expected(parameter(p) + (statistic ? "_before" : "")));
+    }
+    r.run();
+    close("output", r.output(), expected("output"), tolerance);
+    close("grad_input", r.grad_input(), expected("grad_input"), tolerance);
+    for (auto const& p : r.parameters()) {
+        if (p.trainable) {
+            close("grad_" + parameter(p), r.gradient(p.name.text()),
+                  expected("grad_" + parameter(p)), tolerance);
+        }
+    }
+}
+
+// Different numbers in [-2, 2) for every `stream`.
+inline values random_values(std::size_t count, std::uint32_t stream) {
+    values x(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        x[i] = 4 * castnet::uniform<double>(
+                       castnet::philox({std::uint32_t(i), stream, 0, 7}, castnet::key_of(3)).x0) -
+               2;
+    }
+    return x;
+}
+
+// Random inputs, parameters and gradient by the output; then the gradients that the network
+// computes against central finite differences.
+inline void against_finite_differences(layer_run r, double tolerance = 1e-7) {
+    std::uint32_t stream = 0;
+    for (std::size_t i = 0; i < r.inputs(); ++i) {
+        r.set_input(random_values(r.input(i).size(), ++stream), i);
+    }
+    r.set_grad_output(random_values(r.grad_output().size(), ++stream));
+    for (auto const& p : r.parameters()) {
+        values w = random_values(std::size_t(p.count()), ++stream);
+        for (double& x : w) { // variances are positive
+            x = p.kind == castnet::role::statistic ? x * x + 0.5 : x;
+        }
+        r.set(p.name.text(), w);
+    }
+    r.run();
+    values const seed = r.grad_output();
+    auto const loss = [&] {
+        r.run();
+        values const y = r.output();
+        double sum = 0;
+        for (std::size_t i = 0; i < y.size(); ++i) {
+            sum += y[i] * seed[i];
+        }
+        return sum;
+    };
+    auto const numeric = [&](values const& x, auto const& set) {
+        constexpr double h = 1e-5;
+        values g;
+        for (std::size_t i = 0; i < x.size(); ++i) {
+            values moved = x;
+            moved[i] = x[i] + h;
+            set(moved);
+            double const above = loss();
+            moved[i] = x[i] - h;
+            set(moved);
+            g.push_back((above - loss()) / (2 * h));
+        }
+        set(x);
+        return g;
+    };
+    std::vector<values> inputs, grad_inputs;
+    for (std::size_t i = 0; i < r.inputs(); ++i) {
+        inputs.push_back(r.input(i));
+        grad_inputs.push_back(r.grad_input(i));
+    }
+    std::vector<values> gradients; // of the first run, before anything moved
+    for (auto const& p : r.parameters()) {
+        gradients.push_back(p.trainable ? r.gradient(p.name.text()) : values{});
+    }
+    for (std::size_t i = 0; i < r.inputs(); ++i) {
+        close("by input", grad_inputs[i],
+              numeric(inputs[i], [&](values const& x) { r.set_input(x, i); }), tolerance);
+    }
+    for (std::size_t k = 0; k < r.parameters().size(); ++k) {
+        auto const& p = r.parameters()[k];
+        std::string const name = p.name.text();
+        if (p.trainable) {
+            close("by " + name, gradients[k],
+                  numeric(r.parameter(name), [&](values const& w) { r.set(name, w); }), tolerance);
+        }
+    }
+}
+
+} // namespace check

@@ -1,0 +1,76 @@
+// Learning-rate schedules: PyTorch's numbers, and the shape of the curves.
+#include <castnet/optim/schedules.hpp>
+
+#include <doctest/doctest.h>
+
+namespace cn = castnet;
+
+namespace {
+
+doctest::Approx about(double x) {
+    return doctest::Approx{x}.epsilon(1e-12);
+}
+
+} // namespace
+
+TEST_CASE("one_cycle is PyTorch's OneCycleLR") {
+    double const ten[] = {0.00015999999999999999,
+                          0.0020800000000000003,
+                          0.004,
+                          0.0038019385280538944,
+                          0.003246982615799052,
+                          0.0024450480877451566,
+                          0.001554967912254843,
+                          0.0007530333842009479,
+                          0.00019807747194610514,
+                          1.6e-08};
+    auto const rate = cn::one_cycle(4e-3);
+    for (std::uint64_t i = 0; i < 10; ++i) {
+        CHECK(rate(i, 10) == about(ten[i]));
+    }
+    CHECK(rate(1, 100) == about(0.0001712551222636297));
+    CHECK(rate(28, 100) == about(0.00398874487773637));
+    CHECK(rate(29, 100) == about(0.004));
+    CHECK(rate(30, 100) == about(0.003997986141138097));
+    CHECK(rate(98, 100) == about(2.0298588619031514e-06));
+
+    auto const quick = cn::one_cycle(1, 0.25);
+    CHECK(quick(0, 20) == about(0.04));
+    CHECK(quick(3, 20) == about(0.8594112549695427));
+    CHECK(quick(12, 20) == about(0.4477379774230999));
+    CHECK(quick(19, 20) == about(4e-06));
+}
+
+TEST_CASE("one_cycle of very few steps is finite") {
+    auto const rate = cn::one_cycle(4e-3);
+    CHECK(rate(0, 3) == about(0.003977661741803647));
+    CHECK(rate(2, 3) == about(1.6e-08));
+    CHECK(rate(0, 2) == about(0.0032469826157990518));
+    CHECK(rate(0, 1) > 0);
+    CHECK(rate(0, 1) <= 4e-3);
+}
+
+TEST_CASE("cosine_decay goes from its rate towards its floor") {
+    auto const rate = cn::cosine_decay(0.2, 0.1);
+    CHECK(rate(0, 50) == about(0.2));
+    CHECK(rate(25, 50) == about(0.15));
+    CHECK(rate(50, 50) == about(0.1));
+    CHECK(cn::cosine_decay(0.2)(50, 50) == doctest::Approx(0));
+}
+
+TEST_CASE("step_decay changes at multiples") {
+    auto const rate = cn::step_decay(0.8, 0.5, 10);
+    CHECK(rate(0, 100) == about(0.8));
+    CHECK(rate(9, 100) == about(0.8));
+    CHECK(rate(10, 100) == about(0.4));
+    CHECK(rate(35, 100) == about(0.1));
+}
+
+TEST_CASE("warm_up rises linearly to the schedule behind it") {
+    auto const rate = cn::warm_up(4, cn::step_decay(1, 0.5, 6));
+    CHECK(rate(0, 20) == about(0.25));
+    CHECK(rate(2, 20) == about(0.75));
+    CHECK(rate(3, 20) == about(1));
+    CHECK(rate(5, 20) == about(1));
+    CHECK(rate(6, 20) == about(0.5));
+}

@@ -1,0 +1,167 @@
+// What becomes one step, and what becomes no step at all.
+#include "networks.hpp"
+
+#include <doctest/doctest.h>
+#include <vector>
+
+namespace cn = castnet;
+using namespace planned;
+using cn::op, cn::region;
+
+namespace {
+
+template <class Network>
+cn::draft prediction_of() {
+    cn::graph g{false};
+    auto const wanted = cn::detail::prediction_recipe::build<Network>(g);
+    return cn::planner<device>{g, wanted, 8}.run();
+}
+template <class Network>
+cn::draft training_of() {
+    return traced<Network, planned::mse>{true}.plan(8);
+}
+
+std::vector<op> kinds(cn::draft const& d) {
+    std::vector<op> all;
+    for (cn::step const& s : d.steps) {
+        all.push_back(s.kind);
+    }
+    return all;
+}
+
+int count(cn::draft const& d, op kind) {
+    int n = 0;
+    for (cn::step const& s : d.steps) {
+        n += s.kind == kind;
+    }
+    return n;
+}
+
+cn::array_ref const& output(cn::draft const& d, int step) {
+    return d.arrays[d.steps[step].output];
+}
+cn::array_ref const& operand(cn::draft const& d, int step, int i = 0) {
+    return d.arrays[d.steps[step].first_array + i];
+}
+
+using steps = std::vector<op>;
+
+struct forgets {
+    constexpr auto operator()(auto x, auto y) const {
+        static_cast<void>(y);
+        return x | cn::dense<2>;
+    }
+};
+struct detour {
+    constexpr auto operator()(auto x) const {
+        static_cast<void>(x | cn::named<"detour", cn::dense<2>>);
+        return x | cn::named<"used", cn::dense<2>>;
+    }
+};
+
+} // namespace
+
+TEST_CASE("bias and activation are one step, which overwrites the convolution") {
+    using network = cn::sequential<input<1, 6, 6>, cn::conv2d<4, 3>, cn::relu>;
+    auto const d = prediction_of<network>();
+    CHECK(kinds(d) == steps{op::conv, op::map});
+    CHECK(output(d, 1).offset == output(d, 0).offset);
+    CHECK(output(d, 1).where == region::workspace);
+}
+
+TEST_CASE("an element-wise chain is one step however long it is") {
+    using network = cn::sequential<input<16>, cn::dense<8>, cn::tanh, cn::silu, cn::relu6,
+                                   cn::softplus, cn::leaky_relu, cn::mish>;
+    CHECK(kinds(prediction_of<network>()) == steps{op::matmul, op::map});
+}
+
+TEST_CASE("batch_norm in evaluation is one step with its activation") {
+    using network =
+        cn::sequential<input<2, 6, 6>, cn::conv2d<4, 3>, cn::batch_norm, cn::relu, cn::flatten>;
+    auto const d = prediction_of<network>();
+    CHECK(count(d, op::conv) == 1);
+    CHECK(count(d, op::map) <= 2); // 1 / sqrt(variance + epsilon) once per channel
+}
+
+TEST_CASE("dropout keeps no mask") {
+    using with = cn::sequential<input<16>, cn::dense<8>, cn::relu, cn::dropout<0.5F>, cn::dense<4>>;
+    using without = cn::sequential<input<16>, cn::dense<8>, cn::relu, cn::dense<4>>;
+    auto const a = training_of<with>(), b = training_of<without>();
+    // relu's output and that of dropout; no mask
+    CHECK(a.steps.size() <= b.steps.size() + 1);
+    CHECK(a.size[int(region::workspace)] <= b.size[int(region::workspace)] + 8 * 8);
+    CHECK(kinds(prediction_of<with>()) == kinds(prediction_of<without>()));
+}
+
+TEST_CASE("flatten and reshape of what lies in order are no steps") {
+    using vector = cn::sequential<input<24>, cn::reshape<4, 6>, cn::dense<6>, cn::flatten>;
+    CHECK(count(training_of<vector>(), op::reshape) == 0);
+    using one_channel = cn::sequential<input<1, 4, 6>, cn::flatten, cn::dense<3>>;
+    CHECK(count(training_of<one_channel>(), op::reshape) == 0);
+    using image = cn::sequential<input<2, 4, 6>, cn::flatten, cn::dense<3>>;
+    CHECK(count(training_of<image>(), op::reshape) == 1);
+}
+
+TEST_CASE("gradients and statistics are written where they belong") {
+    traced<chain, planned::mse> const t;
+    auto const d = t.plan(8);
+    std::vector<int> gradients(std::size_t(d.parameters.size())), statistics = gradients;
+    for (int s = 0; s < d.steps.size(); ++s) {
+        for (int p = 0; p < d.parameters.size(); ++p) {
+            bool const here = output(d, s).offset == d.parameters[p].offset;
+            gradients[std::size_t(p)] += here && output(d, s).where == region::gradients;
+            statistics[std::size_t(p)] += here && output(d, s).where == region::parameters;
+        }
+    }
+    for (int p = 0; p < d.parameters.size(); ++p) {
+        CAPTURE(p);
+        CHECK(gradients[std::size_t(p)] == (d.parameters[p].trainable ? 1 : 0));
+        CHECK(statistics[std::size_t(p)] == (d.parameters[p].kind == cn::role::statistic ? 1 : 0));
+    }
+}
+
+TEST_CASE("the gradient by the input is not computed") {
+    using network = cn::sequential<input<1, 8, 8>, cn::conv2d<4, 3>, cn::relu, cn::conv2d<4, 3>,
+                                   cn::flatten, cn::dense<3>>;
+    auto const d = training_of<network>();
+    CHECK(count(d, op::conv_weight) == 2);
+    CHECK(count(d, op::conv_data) == 1);
+    CHECK(count(d, op::matmul_data) == 1);
+}
+
+TEST_CASE("equal chains share one program") {
+    using network = cn::sequential<input<8>, cn::dense<8>, cn::relu, cn::dense<8>, cn::relu,
+                                   cn::dense<8>, cn::relu, cn::dense<4>>;
+    auto const d = prediction_of<network>();
+    CHECK(count(d, op::map) == 4);
+    CHECK(d.programs.size() == 2); // bias and relu; the last bias
+    CHECK(operand(d, 1).offset == output(d, 0).offset);
+}
+
+TEST_CASE("floating-point operations of a product and a convolution") {
+    using vector = cn::sequential<input<16>, cn::dense<8>.no_bias()>;
+    CHECK(prediction_of<vector>().steps[0].flops == 2 * 16 * 8);
+    using image = cn::sequential<input<3, 6, 6>, cn::conv2d<4, 3>.no_bias()>;
+    CHECK(prediction_of<image>().steps[0].flops == 2 * 4 * 4 * 4 * 3 * 9);
+}
+
+TEST_CASE("trainable parameters lie before all others, each aligned") {
+    using network = cn::sequential<input<5>, cn::dense<3>, cn::batch_norm, cn::frozen<cn::dense<3>>,
+                                   cn::dense<7>>;
+    auto const d = training_of<network>();
+    for (auto const& p : d.parameters) {
+        CAPTURE(p.name.text());
+        CHECK((p.offset < d.trainable) == p.trainable);
+        CHECK(p.offset % cn::alignment == 0);
+    }
+}
+
+TEST_CASE("what nothing depends on is named") {
+    auto const a = prediction_of<cn::network<forgets{}, input<3>, input<4>>>();
+    CHECK(a.unused_input == 1);
+    CHECK(a.unused_parameter == -1);
+    auto const b = training_of<cn::network<detour{}, input<3>>>();
+    CHECK(b.unused_input == -1);
+    REQUIRE(b.unused_parameter >= 0);
+    CHECK(b.parameters[b.unused_parameter].name.text() == "detour.weight");
+}

@@ -1,0 +1,71 @@
+// The same seed gives the same numbers, to the last bit, whatever the number of threads.
+#include <castnet/castnet.hpp>
+
+#include <doctest/doctest.h>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+namespace cn = castnet;
+
+namespace {
+
+using network =
+    cn::sequential<cn::input<300>, cn::reshape<3, 10, 10>,
+                   cn::conv2d<16, 3, cn::conv{.padding = 1}>, cn::batch_norm, cn::relu,
+                   cn::avg_pool2d<2>, cn::conv2d<24, 3, cn::conv{.padding = cn::same, .groups = 2}>,
+                   cn::gelu, cn::upsample2d<2>, cn::max_pool2d<2>, cn::flatten, cn::dropout<0.3F>,
+                   cn::dense<64>.l2(1e-3F), cn::batch_norm, cn::tanh, cn::dense<5>>;
+
+template <class Model>
+std::vector<float> everything(Model const& model) {
+    std::vector<float> all;
+    for (std::size_t i = 0; i < model.parameter_count(); ++i) {
+        auto const w = model.get(model.parameter_at(i).name.text());
+        all.insert(all.end(), w.begin(), w.end());
+    }
+    return all;
+}
+
+std::vector<float> trained(std::uint64_t seed, [[maybe_unused]] int threads) {
+#ifdef _OPENMP
+    int const before = omp_get_max_threads();
+    omp_set_num_threads(threads);
+#endif
+    auto const data = cn::data::blobs<5, 300>(180, 3, 4);
+    cn::model<network, cn::policy::cpu, cn::batch<50>> model{cn::seed{seed}};
+    auto training = cn::compile(model, cn::cross_entropy, cn::adam{}, cn::accuracy);
+    training.fit(data, {.epochs = 2,
+                        .schedule = cn::one_cycle(1e-2),
+                        .validation = data,
+                        .verbose = cn::verbosity::silent});
+    auto all = everything(model);
+    all.push_back(static_cast<float>(training.evaluate(data).loss()));
+#ifdef _OPENMP
+    omp_set_num_threads(before);
+#endif
+    return all;
+}
+
+} // namespace
+
+TEST_CASE("training twice gives the same weights") {
+    auto const once = trained(7, 2);
+    CHECK(once == trained(7, 2));
+    CHECK(once != trained(8, 2));
+}
+
+#ifdef _OPENMP
+TEST_CASE("threads change nothing") {
+    auto const one = trained(7, 1);
+    CHECK(one == trained(7, 2));
+    CHECK(one == trained(7, 5));
+}
+#endif
+
+TEST_CASE("a model begins with the values that its seed says") {
+    using model = cn::model<network, cn::policy::cpu, cn::batch<1>>;
+    CHECK(everything(model{cn::seed{1}}) == everything(model{cn::seed{1}}));
+    CHECK(everything(model{cn::seed{1}}) != everything(model{cn::seed{2}}));
+}
