@@ -41,7 +41,8 @@ constexpr double points[] = {-7.3, -4.2, -2.6, -1.3, -0.6, -0.2, 0.3, 0.9, 1.7, 
 double input(fn f, int index, std::uint32_t random) {
     double const x = points[random % 12];
     bool const positive = f == fn::log || f == fn::log1p || f == fn::sqrt || f == fn::rsqrt ||
-                          (f == fn::pow && index == 0) || (f == fn::elu && index == 1);
+                          f == fn::inverse_deviation || (f == fn::pow && index == 0) ||
+                          (f == fn::elu && index == 1);
     bool const truth = f == fn::where && index == 0;
     return positive ? std::fabs(x) : truth ? (x > 0 ? 1.0 : 0.0) : x;
 }
@@ -169,6 +170,9 @@ TEST_CASE("known values") {
         {"hard_tanh", hard_tanh(-2.0) + hard_tanh(0.5) + hard_tanh(2.0), 0.5},
         {"hard_silu", hard_silu(1.0) + hard_silu(-4.0) + hard_silu(4.0), 4 + 2 / 3.0},
         {"normalize", function<fn::normalize>::value(5.0, 3.0, 0.5, 4.0, 1.0), 5},
+        {"squared_difference", function<fn::squared_difference>::value(5.0, 2.0), 9},
+        {"inverse_deviation", function<fn::inverse_deviation>::value(3.75, 0.25), 0.5},
+        {"running_variance", function<fn::running_variance>::value(1.0, 3.0, 2.0, 2.0, 0.1), 1.3},
         {"normalize_gradient",
          function<fn::normalize_gradient>::value(1.0, 5.0, 3.0, 0.5, 4.0, 2.0, 3.0, 0.1), 1},
     };

@@ -20,7 +20,7 @@ struct gradients_recipe {
     static constexpr castnet::results build(castnet::graph& g) {
         using namespace castnet;
         auto const out = Network::trace(g);
-        using shape = typename castnet::detail::first_of<typename decltype(out)::shapes>::type;
+        using shape = castnet::detail::nth_of<0, typename decltype(out)::shapes>;
         auto const seed = emit<shape>(g, graph::shaped<shape>(op::target, true));
         differentiation d{g, true};
         results r;

@@ -24,7 +24,7 @@ std::vector<std::string> names() {
 using list = std::vector<std::string>;
 
 template <class Network>
-using output = typename cn::detail::first_of<cn::detail::outputs_of<Network>>::type;
+using output = cn::detail::nth_of<0, cn::detail::outputs_of<Network>>;
 template <auto Layer, size_t... D>
 using after = output<cn::sequential<input<D...>, Layer>>;
 

@@ -63,10 +63,10 @@ struct extents {
 
 // Convolution, pooling and up-sampling: the sizes of one image before and after, and the window.
 struct window {
-    int channels, height, width;        // of the input
-    int filters, out_height, out_width; // of the output
-    int kernel_h, kernel_w, stride_h, stride_w;
-    int pad_top, pad_left, pad_bottom, pad_right;
+    int channels = 0, height = 0, width = 0;        // of the input
+    int filters = 0, out_height = 0, out_width = 0; // of the output
+    int kernel_h = 1, kernel_w = 1, stride_h = 1, stride_w = 1;
+    int pad_top = 0, pad_left = 0, pad_bottom = 0, pad_right = 0;
     int dilation = 1, groups = 1;
     bool count_padding = false; // average pooling divides by the whole window
 };

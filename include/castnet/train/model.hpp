@@ -41,6 +41,9 @@ public:
     static constexpr size_t prediction_bytes = size_t(prediction_plan.elements(region::batch) +
                                                       prediction_plan.elements(region::workspace)) *
                                                sizeof(value_type);
+    // Floating-point operations of predicting one sample.
+    static constexpr std::ptrdiff_t flops_per_sample = prediction_plan.flops();
+
     static_assert(fits_budget<parameter_bytes + prediction_bytes, Where::budget>,
                   "castnet: the model needs more memory than the policy's budget; see "
                   "fits_budget<needed bytes, budget>");
@@ -89,11 +92,12 @@ public:
         }
     }
 
-    // The network's (first) output for every sample of the data, in logical order, one after the
-    // other, with running statistics and without dropout. The data's target is not looked at.
-    template <class Data>
+    // An output of the network (the first unless told) for every sample of the data, in logical
+    // order, one after the other, with running statistics and without dropout. The data's target is
+    // not looked at.
+    template <size_t Output = 0, class Data>
     std::vector<value_type> predict(Data const& data) {
-        using output = typename detail::first_of<output_shapes>::type;
+        using output = detail::nth_of<Output, output_shapes>;
         std::vector<value_type> all(data.size() * output::count);
         detail::check_inputs<Net, Data>();
         prepare();
@@ -116,12 +120,12 @@ public:
     // One sample of a network with one input, given by its elements in logical order; writes the
     // elements of the first output. For loops that cannot wait: allocates nothing after the first
     // call.
-    template <class Output = typename detail::first_of<output_shapes>::type>
+    template <class Output = detail::nth_of<0, output_shapes>>
     void predict_one(value_type const* input, value_type* output) {
         static_assert(Net::inputs::size == 1,
                       "castnet: predict_one is for networks with one input; "
                       "put the sample into a data set for predict()");
-        using shape = typename detail::first_of<typename Net::inputs>::type;
+        using shape = detail::nth_of<0, typename Net::inputs>;
         prepare();
         detail::place_sample<device, shape>(
             context_.region[int(region::batch)] + prediction_plan.inputs[0].offset,

@@ -29,12 +29,16 @@ namespace detail {
 template <class Network>
 using outputs_of = typename decltype(Network::trace(std::declval<graph&>()))::shapes;
 
-template <class List>
-struct first_of;
+template <size_t N, class List>
+struct nth;
+template <size_t N, class First, class... Rest>
+struct nth<N, type_list<First, Rest...>> : nth<N - 1, type_list<Rest...>> {};
 template <class First, class... Rest>
-struct first_of<type_list<First, Rest...>> {
+struct nth<0, type_list<First, Rest...>> {
     using type = First;
 };
+template <size_t N, class List>
+using nth_of = typename nth<N, List>::type;
 
 // What a loss or metric compares a prediction of shape S with.
 template <class Loss, class S>
@@ -69,7 +73,7 @@ struct step_recipe {
     template <class Network>
     static constexpr results build(graph& g) {
         auto const out = Network::trace(g);
-        using first = typename first_of<typename decltype(out)::shapes>::type;
+        using first = nth_of<0, typename decltype(out)::shapes>;
         using target_shape = typename target_of<Loss, first>::type;
         [[maybe_unused]] symbol<first> const prediction{&g, out.ids[0]}; // without metrics
         symbol<target_shape> const target =

@@ -46,7 +46,7 @@ class training {
 
 public:
     using scores_type = scores<Metrics...>;
-    using first_output = typename detail::first_of<typename Model::output_shapes>::type;
+    using first_output = detail::nth_of<0, typename Model::output_shapes>;
 
     static constexpr auto const& training_plan =
         detail::program_of<recipe, network, device, capacity, true>::value;
@@ -71,6 +71,9 @@ public:
     static_assert(fits_budget<bytes, Model::policy_type::budget>,
                   "castnet: the training step needs more memory than the policy's budget; see "
                   "fits_budget<needed bytes, budget>");
+
+    // Floating-point operations of a training step for one sample, without the optimizer.
+    static constexpr std::ptrdiff_t flops_per_sample = training_plan.flops();
 
     training(Model& m, Optimizer const& o) : model_{m}, optimizer_{o}, arena_{arena_bytes} {
         T* const start = arena_.template as<T>();
