@@ -52,6 +52,14 @@ struct nested { // a network as a layer of another
     constexpr auto operator()(auto x) const { return x + inner{}(x); }
 };
 
+struct stretched { // its parameter is seen in another shape only
+    constexpr auto operator()(auto x) const {
+        cn::scope_guard const scope{*x.g, cn::layer_kind{"stretched"}};
+        auto const w = cn::new_parameter<shape<6>>(*x.g, "w", {});
+        return x * cn::reshape<2, 3>(w);
+    }
+};
+
 struct same_gradient_twice { // the gradients by both biases are one and the same sum
     template <cn::Shape S>
     constexpr auto operator()(cn::symbol<S> x) const {
@@ -142,6 +150,7 @@ TEST_CASE("layers of one's own, networks as layers") {
     against_finite_differences(run_of<cn::block<scaled{}, cn::tanh>, shape<3, 4>>());
     against_finite_differences(run_of<nested{}, shape<4>>());
     against_finite_differences(run_of<same_gradient_twice{}, shape<4>>());
+    against_finite_differences(run_of<stretched{}, shape<2, 3>>());
 }
 
 TEST_CASE("gradients pass through what is frozen") {

@@ -1,7 +1,7 @@
 // Losses against PyTorch: the loss of every sample, and the gradient of their weighted mean.
-#include "harness.hpp"
-
 #include <castnet/nn/losses.hpp>
+
+#include "harness.hpp"
 
 namespace cn = castnet;
 using check::values, cn::shape;

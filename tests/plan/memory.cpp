@@ -27,33 +27,20 @@ struct range {
 
 class labelled_run {
 public:
-    labelled_run(cn::graph const& g, cn::results const& wanted, int batch, cn::draft const& d)
-        : g_{g}, d_{d}, batch_{batch} {
-        for (int id : wanted.outputs) {
-            kept_.push(id);
-        }
-        for (int i = 0; i < wanted.gradients.size(); ++i) {
-            if (wanted.gradients[i] >= 0) {
-                kept_.push(wanted.gradients[i]);
-                fixed_.insert(wanted.gradients[i]);
-            }
-        }
-        for (auto const& u : g.updates) {
-            kept_.push(u.value);
-            fixed_.insert(u.value);
-        }
-        fused_ = cn::fuse(g, kept_);
+    labelled_run(cn::graph_view const& g, int batch, plan_view const& d)
+        : g_{g}, d_{d}, batch_{batch}, group_{cn::fuse(g, cn::kept_nodes(g))} {
         fill();
         execute();
-        for (int i = 0; i < wanted.outputs.size(); ++i) {
-            CHECK(find(d.outputs[i]) == source(wanted.outputs[i]));
+        for (int i = 0; i < g.output_count; ++i) {
+            CHECK(find(d.outputs[i]) == source(g.outputs[i]));
         }
-        for (int i = 0; i < wanted.gradients.size(); ++i) {
-            if (wanted.gradients[i] >= 0) {
-                CHECK(find(of_parameter(i, region::gradients)) == wanted.gradients[i]);
+        for (int i = 0; i < g.parameter_count; ++i) {
+            if (g.gradients[i] >= 0) {
+                CHECK(find(of_parameter(i, region::gradients)) == g.gradients[i]);
             }
         }
-        for (auto const& u : g.updates) {
+        for (int i = 0; i < g.update_count; ++i) {
+            cn::graph::update const& u = g.updates[i];
             CHECK(find(of_parameter(u.parameter, region::parameters)) == u.value);
         }
     }
@@ -70,9 +57,9 @@ private:
         return at(id).rank != 3 || at(id).size.pixels == 1 || at(id).size.channels == 1;
     }
     bool is_step(int id) const {
-        bool const view = at(id).kind == op::reshape && keeps_order(id) &&
-                          keeps_order(at(id).in[0]) && !fixed_.contains(id);
-        return fused_.needed[id] && fused_.group[id] == id && !cn::is_source(at(id).kind) && !view;
+        bool const view =
+            at(id).kind == op::reshape && keeps_order(id) && keeps_order(at(id).in[0]);
+        return group_[id] == id && !cn::is_source(at(id).kind) && !view;
     }
     // The node that wrote what is known as `id`.
     int source(int id) const {
@@ -110,13 +97,13 @@ private:
     }
 
     void fill() {
-        for (int i = 0; i < d_.parameters.size(); ++i) {
+        for (int i = 0; i < d_.sizes.parameters; ++i) {
             range r = of(of_parameter(i, region::parameters));
             r.label = g_.parameters[i].node;
             write(r);
         }
         int inputs = 0, targets = 0;
-        for (int id = 0; id < g_.nodes.size(); ++id) {
+        for (int id = 0; id < g_.node_count; ++id) {
             auto const put = [&](std::ptrdiff_t offset, int count, int label) {
                 write({region::batch, offset, offset + count, label});
             };
@@ -148,12 +135,12 @@ private:
     std::set<int> reads_of(int id) const {
         std::set<int> all;
         for (int m = 0; m <= id; ++m) {
-            if (m != id && (fused_.group[m] != id || at(m).kind != op::map)) {
+            if (m != id && (group_[m] != id || at(m).kind != op::map)) {
                 continue;
             }
             for (int k = 0; k < at(m).operands; ++k) {
                 int const from = at(m).in[k];
-                if (from < 0 || (fused_.group[from] == id && at(from).kind == op::map)) {
+                if (from < 0 || (group_[from] == id && at(from).kind == op::map)) {
                     continue; // not read, or computed on the way
                 }
                 op const kind = at(from).kind;
@@ -167,11 +154,11 @@ private:
 
     void execute() {
         int next = 0;
-        for (int id = 0; id < g_.nodes.size(); ++id) {
+        for (int id = 0; id < g_.node_count; ++id) {
             if (!is_step(id)) {
                 continue;
             }
-            REQUIRE(next < d_.steps.size());
+            REQUIRE(next < d_.sizes.steps);
             cn::step const& s = d_.steps[next++];
             REQUIRE(s.kind == at(id).kind);
             CAPTURE(next);
@@ -198,7 +185,7 @@ private:
             needed += in_place ? 0 : cn::aligned(output.end - output.begin);
             most_alive_ = std::max(most_alive_, needed);
         }
-        CHECK(next == d_.steps.size());
+        CHECK(next == d_.sizes.steps);
     }
 
     bool overwrites(cn::step const& s, range const& output) const {
@@ -213,14 +200,15 @@ private:
     std::ptrdiff_t check_scratch(cn::step const& s, range const& output) {
         cn::instruction end;
         if (s.program >= 0) {
-            auto const& code = d_.programs[s.program];
-            end = code[code.size() - 1];
+            end = d_.instructions[d_.first_instruction[s.program + 1] - 1];
         }
+        auto const extents_of = [&](int i) {
+            return i < s.arrays ? d_.arrays[s.first_array + i].size : cn::extents{};
+        };
+        cn::extents const operands[] = {extents_of(0), extents_of(1)};
         auto const begin = d_.arrays[s.scratch].offset;
-        range const scratch{
-            region::workspace, begin,
-            begin + device::scratch(s, d_.windows.data(), d_.arrays.data() + s.first_array, end),
-            -2};
+        range const scratch{region::workspace, begin,
+                            begin + device::scratch(s, d_.windows, operands, end), -2};
         CHECK(!scratch.overlaps(output));
         for (int i = 0; i < s.arrays; ++i) {
             CHECK(!scratch.overlaps(of(d_.arrays[s.first_array + i])));
@@ -236,7 +224,7 @@ private:
         std::ptrdiff_t alive = 0;
         for (range const& r : live_) {
             bool read = false, over = r.where != region::workspace;
-            for (int s = step; s < d_.steps.size() && !read && !over; ++s) {
+            for (int s = step; s < d_.sizes.steps && !read && !over; ++s) {
                 for (int i = 0; i < d_.steps[s].arrays; ++i) {
                     auto const& a = d_.arrays[d_.steps[s].first_array + i];
                     read = read || (a.where == r.where && a.offset == r.begin);
@@ -251,44 +239,45 @@ private:
     // All nodes of these kinds are one array.
     static constexpr int presence = 1 << 30, present_count = presence + 1;
 
-    cn::graph const& g_;
-    cn::draft const& d_;
+    cn::graph_view g_;
+    plan_view d_;
     int batch_;
-    cn::list<int> kept_;
-    std::set<int> fixed_;
-    cn::fusion fused_;
+    cn::list<int> group_;
     std::vector<range> live_;
     std::ptrdiff_t written_ = 0, most_alive_ = 0;
 };
 
-template <class Network, class Loss = planned::mse>
-void check_plan(char const* name, int batch = 4) {
-    for (bool training : {true, false}) {
-        CAPTURE(name);
-        CAPTURE(training);
-        traced<Network, Loss> const t{training};
-        cn::draft const d = t.plan(batch);
-        labelled_run const run{t.graph, t.wanted, batch, d};
-        auto const peak = d.size[int(region::workspace)];
-        CHECK(peak < run.written()); // memory is used again
-        CHECK(peak >= run.most_alive());
-        CHECK(double(peak) <= 1.3 * double(run.most_alive())); // and with few gaps
-        CHECK(d.unused_parameter == -1);
-        CHECK(d.unused_input == -1);
-    }
+template <class Network, bool Training, std::size_t Batch, class Loss>
+void check_plan(char const* name) {
+    CAPTURE(name);
+    CAPTURE(Training);
+    using recipe = cn::detail::step_recipe<Loss>;
+    constexpr auto const& graph = graph_of<recipe, Network, Training>::value;
+    plan_view const d = view_of<recipe, Network, Training, Batch>();
+    labelled_run const run{graph.view(), int(Batch), d};
+    auto const peak = d.elements(region::workspace);
+    CHECK(peak < run.written()); // memory is used again
+    CHECK(peak >= run.most_alive());
+    CHECK(double(peak) <= 1.3 * double(run.most_alive())); // and with few gaps
+}
+
+template <class Network, std::size_t Batch = 4, class Loss = planned::mse>
+void check_plans(char const* name) {
+    check_plan<Network, true, Batch, Loss>(name);
+    check_plan<Network, false, Batch, Loss>(name);
 }
 
 } // namespace
 
 TEST_CASE("every step reads what the graph says") {
-    check_plan<chain>("chain");
-    check_plan<chain>("chain", 1);
-    check_plan<residual>("residual");
-    check_plan<reshaped>("reshaped");
-    check_plan<two_inputs>("two inputs");
-    check_plan<branches>("branches");
+    check_plans<chain>("chain");
+    check_plans<chain, 1>("chain");
+    check_plans<residual>("residual");
+    check_plans<reshaped>("reshaped");
+    check_plans<two_inputs>("two inputs");
+    check_plans<branches>("branches");
 }
 
 TEST_CASE("also in large networks") {
-    check_plan<cn::zoo::resnet50, cn::cross_entropy_loss<0.0F>>("ResNet-50", 2);
+    check_plans<cn::zoo::resnet50, 2, cn::cross_entropy_loss<0.0F>>("ResNet-50");
 }

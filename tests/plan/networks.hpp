@@ -41,18 +41,50 @@ using reshaped = cn::sequential<input<24>, cn::reshape<2, 3, 4>, cn::tanh, cn::r
 using two_inputs = cn::network<twins{}, input<5>, input<5>>;
 using branches = cn::network<u_shaped{}, input<2, 8, 8>>;
 
-// The graph of a training step and what leaves it.
-template <class Network, class Loss>
-struct traced {
-    cn::graph graph;
-    cn::results wanted;
+using mse = cn::mse_loss;
 
-    explicit traced(bool training = true)
-        : graph{training}, wanted{cn::detail::step_recipe<Loss>::template build<Network>(graph)} {}
-
-    cn::draft plan(int batch) const { return cn::planner<device>{graph, wanted, batch}.run(); }
+// The graph of a program, as the planner gets it. A constant: while the program runs, compilers may
+// evaluate the operands of an expression in another order.
+template <class Recipe, class Network, bool Training>
+struct graph_of {
+    struct tracing {
+        cn::graph g{Training};
+        cn::results wanted = Recipe::template build<Network>(g);
+    };
+    static constexpr cn::traced_sizes size() {
+        tracing const t;
+        return cn::sizes_of(t.g, t.wanted);
+    }
+    static constexpr cn::traced_graph<size()> make() {
+        tracing const t;
+        return {t.g, t.wanted};
+    }
+    static constexpr cn::traced_graph<size()> value = make();
 };
 
-using mse = cn::mse_loss;
+// A plan without its sizes.
+struct plan_view {
+    cn::step const* steps;
+    cn::array_ref const* arrays;
+    cn::window const* windows;
+    cn::instruction const* instructions;
+    int const* first_instruction;
+    cn::placed_parameter const* parameters;
+    cn::array_ref const *inputs, *targets, *outputs;
+    std::ptrdiff_t const* size;
+    std::ptrdiff_t trainable, weights, presence, present;
+    cn::plan_sizes sizes;
+
+    std::ptrdiff_t elements(cn::region r) const { return size[int(r)]; }
+};
+
+template <class Recipe, class Network, bool Training, std::size_t Batch>
+plan_view view_of() {
+    constexpr auto const& p =
+        cn::detail::program_of<Recipe, Network, device, Batch, Training>::value;
+    return {p.steps,      p.arrays,  p.windows,  p.instructions, p.first_instruction,
+            p.parameters, p.inputs,  p.targets,  p.outputs,      p.size,
+            p.trainable,  p.weights, p.presence, p.present,      p.sizes};
+}
 
 } // namespace planned

@@ -35,7 +35,8 @@ public:
         list<char> taken = list<char>::filled(g_.nodes.size(), 0);
         for (parameter const& p : g_.parameters) {
             int gradient = p.trainable ? gradient_[p.node] : -1;
-            if (gradient >= 0 && taken[gradient]) { // the same for two parameters: each its own
+            // each its own array: not the same for two parameters, nor another's in another shape
+            if (gradient >= 0 && (taken[gradient] || at(gradient).kind == op::reshape)) {
                 gradient = times(gradient, constant_node(g_, 1), at(gradient).size);
             } else if (gradient >= 0) {
                 taken[gradient] = 1;
