@@ -257,9 +257,9 @@ private:
     }
 
     static std::vector<double> means(scores_type const& s) {
-        std::vector<double> row;
-        for (size_t i = 0; i < scores_type::count; ++i) {
-            row.push_back(s.mean(i));
+        std::vector<double> row(scores_type::count);
+        for (size_t i = 0; i < row.size(); ++i) {
+            row[i] = s.mean(i);
         }
         return row;
     }
