@@ -231,7 +231,7 @@ TEST_CASE_TEMPLATE("convolution of every kernel, stride, padding and dilation", 
     for (cn::size2 kernel : {cn::size2{1}, cn::size2{2}, cn::size2{3}, cn::size2{5, 2}}) {
         for (cn::size2 stride : {cn::size2{1}, cn::size2{2}, cn::size2{3, 1}}) {
             for (cn::padding2 padding : {cn::valid, cn::same, cn::padding2{cn::size2{2, 1}}}) {
-                for (std::size_t dilation : {1, 2}) {
+                for (std::size_t const dilation : {1U, 2U}) {
                     auto const w =
                         cn::make_window(5, 11, 9, 6, kernel, stride, padding, dilation, 1);
                     REQUIRE(w.out_height > 0);
