@@ -3,7 +3,8 @@
 // A network has
 //   inputs                       type_list of the shapes of one sample of each input
 //   trace(graph&)                adds its nodes; returns its outputs
-//   parameter_count              of trainable and frozen parameters and running statistics
+//   parameter_count              of trainable and frozen parameters; running statistics do not
+//   count
 // and is itself callable on symbols, so that a network serves as a layer of another.
 #pragma once
 
@@ -53,16 +54,16 @@ constexpr output_list<S...> as_outputs(output_list<S...> list) {
     return list;
 }
 
+// Trainable and frozen parameters, without running statistics.
 template <class Network>
-constexpr int count_parameters(bool statistics, bool frozen) {
+constexpr size_t count_parameters() {
     graph g{true};
     Network::trace(g);
     int count = 0;
     for (parameter const& p : g.parameters) {
-        bool const chosen = p.trainable || (p.kind == role::statistic ? statistics : frozen);
-        count += chosen ? p.count() : 0;
+        count += p.kind == role::statistic ? 0 : p.count();
     }
-    return count;
+    return static_cast<size_t>(count);
 }
 
 } // namespace detail
@@ -89,8 +90,7 @@ struct sequential {
         return block<Layers...>(x);
     }
 
-    static constexpr size_t parameter_count =
-        size_t(detail::count_parameters<sequential>(false, true));
+    static constexpr size_t parameter_count = detail::count_parameters<sequential>();
 };
 
 // Any graph: a function of symbols, one for each input. F is an object of a class whose operator()
@@ -104,8 +104,7 @@ struct network {
     }
     constexpr auto operator()(Symbol auto... x) const { return F(x...); }
 
-    static constexpr size_t parameter_count =
-        size_t(detail::count_parameters<network>(false, true));
+    static constexpr size_t parameter_count = detail::count_parameters<network>();
 
 private:
     template <Shape... S, size_t... I>

@@ -54,6 +54,7 @@ struct plan {
     std::ptrdiff_t trainable = 0; // elements of region::parameters that are trained
     std::ptrdiff_t size[4]{};     // elements of each region
     std::ptrdiff_t weights = 0, presence = 0, present = 0; // offsets in region::batch
+    std::ptrdiff_t staging = 0; // one image in logical order, also in region::batch
 
     template <class Schedule>
     constexpr plan(graph_view const& g, Schedule const& s, int batch) {
@@ -154,8 +155,13 @@ private:
             p_.presence = take(batch_);
             p_.present = take(1);
             int inputs = 0, targets = 0;
+            std::ptrdiff_t largest_image = 0;
             for (int i = 0; i < g_.node_count; ++i) {
                 extents const e = nodes_[i].size;
+                bool const fed = nodes_[i].kind == op::input || nodes_[i].kind == op::target;
+                if (fed && !in_order(nodes_[i]) && e.count() > largest_image) {
+                    largest_image = e.count();
+                }
                 switch (nodes_[i].kind) {
                 case op::input:
                     fix(i, region::batch, take(elements(e)));
@@ -178,6 +184,7 @@ private:
                     break;
                 }
             }
+            p_.staging = take(largest_image);
         }
 
         // Gradients and running statistics have their places.

@@ -27,11 +27,13 @@ struct step_schedule_draft {
     step_schedule_sizes sizes;
 };
 
-// A reshape that moves nothing, since the order in memory is the logical order on both sides.
+// The order in memory is the logical order: for all but images of several channels and pixels.
+constexpr bool in_order(node const& n) {
+    return n.rank != 3 || n.size.pixels == 1 || n.size.channels == 1;
+}
+
+// A reshape that moves nothing.
 constexpr bool is_view(node const& n, node const* nodes) {
-    auto const in_order = [](node const& x) {
-        return x.rank != 3 || x.size.pixels == 1 || x.size.channels == 1;
-    };
     return n.kind == op::reshape && in_order(n) && in_order(nodes[n.in[0]]);
 }
 

@@ -5,7 +5,7 @@
 #include <castnet/data/dataset.hpp>
 #include <castnet/graph/graph.hpp>
 #include <castnet/nn/network.hpp>
-#include <castnet/plan/step.hpp>
+#include <castnet/plan/schedule.hpp>
 
 #include <span>
 #include <string>
@@ -39,15 +39,15 @@ constexpr void check_target() {
                   "data set holds; see target_fits<expected, given>");
 }
 
-// Writes one input of one sample, logical order, to where it belongs on the device.
+// Writes one input of one sample to where it belongs on the device. copy(to) writes the elements in
+// logical order; `staging` has room for them where the device has another order.
 template <class Device, Shape S, class T, class Copy>
-void place_sample(T* out, Copy const& copy) {
-    constexpr extents size = graph::shaped<S>(op::input, true).size;
-    if constexpr (S::rank == 3 && size.pixels > 1 && size.channels > 1) {
-        T logical[S::count];
-        copy(logical);
+void place_sample(T* out, T* staging, Copy const& copy) {
+    constexpr node sample = graph::shaped<S>(op::input, true);
+    if constexpr (!in_order(sample)) {
+        copy(staging);
         for (std::ptrdiff_t i = 0; i < std::ptrdiff_t(S::count); ++i) {
-            out[Device::place_in_sample(i, size, true)] = logical[i];
+            out[Device::place_in_sample(i, sample.size, true)] = staging[i];
         }
     } else {
         copy(out);
@@ -67,6 +67,7 @@ template <class Device, class Plan, class T, class Data, Shape... S, size_t... I
 void fill_inputs(Plan const& plan, T* batch, Data const& data, size_t sample, size_t row,
                  type_list<S...>, std::index_sequence<I...>) {
     (place_sample<Device, S>(batch + plan.inputs[I].offset + std::ptrdiff_t(row * S::count),
+                             batch + plan.staging,
                              [&](T* out) { data.template copy_input<I>(sample, out); }),
      ...);
 }
@@ -88,7 +89,8 @@ double fill_batch(Plan const& plan, T* batch, Data const& data, std::span<size_t
         size_t const sample = samples[row];
         fill_inputs<Device>(plan, batch, data, sample, row, Inputs{});
         T* const target = batch + plan.targets[0].offset + std::ptrdiff_t(row * Target::count);
-        place_sample<Device, Target>(target, [&](T* out) { data.copy_target(sample, out); });
+        place_sample<Device, Target>(target, batch + plan.staging,
+                                     [&](T* out) { data.copy_target(sample, out); });
         double weight = double(data.weight(sample));
         if (!class_weight.empty()) {
             size_t const label = size_t(*target);

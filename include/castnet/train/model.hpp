@@ -127,8 +127,9 @@ public:
                       "put the sample into a data set for predict()");
         using shape = detail::nth_of<0, typename Net::inputs>;
         prepare();
+        value_type* const batch = context_.region[int(region::batch)];
         detail::place_sample<device, shape>(
-            context_.region[int(region::batch)] + prediction_plan.inputs[0].offset,
+            batch + prediction_plan.inputs[0].offset, batch + prediction_plan.staging,
             [&](value_type* out) { std::copy_n(input, shape::count, out); });
         run(1);
         detail::read_sample<device, Output>(context_.at(prediction_plan.outputs[0]), output);

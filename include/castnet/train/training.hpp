@@ -13,6 +13,7 @@
 #include <castnet/train/scores.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <optional>
 
@@ -132,6 +133,12 @@ public:
     history fit(Data const& data, fit_options<std::type_identity_t<Data>> const& options = {}) {
         if (data.size() == 0) {
             throw error("castnet: fit: the data set holds no sample");
+        }
+        for (float factor : options.class_weight) {
+            if (!(factor >= 0 && factor <= std::numeric_limits<float>::max())) {
+                throw error("castnet: fit: a class weight is " + std::to_string(factor) +
+                            ", expected a finite number that is not negative");
+            }
         }
         size_t const steps = (data.size() + capacity - 1) / capacity;
         std::uint64_t const total =
