@@ -20,29 +20,28 @@ void near(std::string const& what, values const& found, values const& expected) 
     check::close(what, found, expected, 2e-14);
 }
 
+template <fn F, int By, std::size_t... I>
+void derivative(std::string const& tensor, std::vector<values> const& x, values const& y,
+                std::index_sequence<I...>) {
+    if constexpr (function<F>::reads[By] != no_gradient) {
+        values d;
+        for (std::size_t k = 0; k < y.size(); ++k) {
+            d.push_back(function<F>::template derivative<By>(x[I][k]..., y[k]));
+        }
+        near(tensor, d, file()[tensor]);
+    }
+}
+
+// `by`: the names of the derivatives by each input; empty where the file has none.
 template <fn F, std::size_t... I>
-void points(std::string const& kind, std::vector<values> const& x,
-            std::vector<std::string> const& by, std::index_sequence<I...>) {
-    using f = function<F>;
-    std::string const prefix = std::string{f::name == std::string{"absolute"} ? "abs" : f::name};
+void points(std::string const& name, std::vector<values> const& x,
+            std::vector<std::string> const& by, std::index_sequence<I...> inputs) {
     values y;
     for (std::size_t k = 0; k < x[0].size(); ++k) {
-        y.push_back(f::value(x[I][k]...));
+        y.push_back(function<F>::value(x[I][k]...));
     }
-    near(prefix + " " + kind + "y", y, file()[prefix + "/" + kind + "y"]);
-    auto const derivative = [&]<int By>(std::integral_constant<int, By>) {
-        if constexpr (f::reads[By] != no_gradient) {
-            if (by[By].empty()) {
-                return;
-            }
-            values d;
-            for (std::size_t k = 0; k < y.size(); ++k) {
-                d.push_back(f::template derivative<By>(x[I][k]..., y[k]));
-            }
-            near(prefix + " " + kind + by[By], d, file()[prefix + "/" + kind + by[By]]);
-        }
-    };
-    (..., derivative(std::integral_constant<int, int(I)>{}));
+    near(name + "y", y, file()[name + "y"]);
+    (..., (by[I].empty() ? void() : derivative<F, int(I)>(name + by[I], x, y, inputs)));
 }
 
 // A function of one number, and constants.
@@ -53,7 +52,7 @@ void of_one(char const* name, Constant... constant) {
         if (file().has(x)) {
             std::vector<values> inputs{file()[x]};
             (..., inputs.push_back(values(inputs[0].size(), constant)));
-            points<F>(kind, inputs, {"grad", "", ""},
+            points<F>(std::string{name} + "/" + kind, inputs, {"grad", "", ""},
                       std::make_index_sequence<1 + sizeof...(Constant)>{});
         }
     }
@@ -71,7 +70,8 @@ void of_several(char const* name) {
             }
         }
         if (inputs.size() == std::size_t(arity)) {
-            points<F>(kind, inputs, {"grad0", "grad1", "grad2"}, std::make_index_sequence<arity>{});
+            points<F>(std::string{name} + "/" + kind, inputs, {"grad0", "grad1", "grad2"},
+                      std::make_index_sequence<arity>{});
         }
     }
 }

@@ -98,8 +98,10 @@ struct path {
 
 private:
     static constexpr bool same_text(char const* a, char const* b) {
-        return a == b ||
-               (a != nullptr && b != nullptr && std::string_view{a} == std::string_view{b});
+        if (a == nullptr || b == nullptr) { // addresses of literals do not compare in constants
+            return a == nullptr && b == nullptr;
+        }
+        return std::string_view{a} == std::string_view{b};
     }
     template <class Put>
     static constexpr void write_number(int number, Put put) {

@@ -1,0 +1,271 @@
+// The kernels with a loop of their own against the plainest loops, over many sizes, in float and
+// double. Memory that a kernel should not read holds NaN, memory that it should not write is
+// checked.
+#include <castnet/core/philox.hpp>
+#include <castnet/device/cpu/device.hpp>
+#include <castnet/nn/window.hpp>
+
+#include <cmath>
+#include <doctest/doctest.h>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+namespace cn = castnet;
+using cn::op;
+
+namespace {
+
+constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
+
+// Numbers in [-1, 1), exact in float.
+struct numbers {
+    std::uint32_t next = 0;
+    double one() {
+        auto const word = cn::philox({next++, 0, 0, 0}, cn::key_of(11)).x0;
+        return double(word >> 12) / 524288 - 1;
+    }
+    std::vector<double> operator()(std::ptrdiff_t count) {
+        std::vector<double> x;
+        while (std::ptrdiff_t(x.size()) < count) {
+            x.push_back(one());
+        }
+        return x;
+    }
+};
+
+// Runs one kernel on two operands and returns its result.
+template <class T>
+class one_kernel {
+public:
+    std::vector<double>
+    operator()(void (*kernel)(cn::step const&, cn::cpu::tables const&, cn::cpu::context<T> const&),
+               cn::step s, cn::window const& w, std::ptrdiff_t samples,
+               std::vector<double> const& a, cn::extents a_size, std::vector<double> const& b,
+               cn::extents b_size, cn::extents result) {
+        cn::extents const sizes[] = {a_size, b_size};
+        s.window = 0;
+        s.arrays = 2;
+        s.output = 2;
+        s.scratch = 3;
+        auto const scratch = cn::cpu_device<T>::scratch(s, &w, sizes, {});
+        std::ptrdiff_t const count = result.count() * (result.sample ? samples : 1);
+        auto const end_of = [this] { return std::ptrdiff_t(memory_.size()); };
+        cn::array_ref arrays[4];
+        auto const place = [&](int i, cn::extents size, std::vector<double> const& content) {
+            arrays[i] = {cn::region::workspace, end_of(), size};
+            memory_.insert(memory_.end(), content.begin(), content.end());
+            memory_.resize((memory_.size() + 15) / 16 * 16 + 16, canary);
+        };
+        place(0, a_size, a);
+        place(1, b_size, b);
+        place(2, result, std::vector<double>(std::size_t(count), nan_value));
+        std::ptrdiff_t const behind_result = end_of();
+        place(3, {}, std::vector<double>(std::size_t(scratch), nan_value));
+        cn::cpu::memory block{memory_.size() * sizeof(T)};
+        T* const data = block.template as<T>();
+        std::copy(memory_.begin(), memory_.end(), data);
+
+        cn::cpu::context<T> c;
+        c.region[int(cn::region::workspace)] = data;
+        c.samples = samples;
+        kernel(s, cn::cpu::tables{arrays, nullptr, &w}, c);
+
+        auto const unchanged = [&](std::ptrdiff_t from, std::ptrdiff_t to) {
+            bool same = true;
+            for (std::ptrdiff_t i = from; i < to; ++i) {
+                same = same && double(data[i]) == double(static_cast<T>(memory_[std::size_t(i)]));
+            }
+            return same;
+        };
+        CHECK(unchanged(0, arrays[2].offset));
+        CHECK(unchanged(arrays[2].offset + count, behind_result));
+        CHECK(unchanged(arrays[3].offset + scratch, end_of()));
+        return {data + arrays[2].offset, data + arrays[2].offset + count};
+    }
+
+private:
+    static constexpr double canary = 12345;
+    std::vector<double> memory_;
+};
+
+void close(std::vector<double> const& found, std::vector<double> const& expected,
+           double tolerance) {
+    REQUIRE(found.size() == expected.size());
+    double worst = 0;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        double const d = std::fabs(found[i] - expected[i]);
+        worst = d <= worst ? worst : std::isnan(d) ? 1e300 : d;
+    }
+    CHECK(worst <= tolerance);
+}
+
+template <class T>
+constexpr double epsilon = std::is_same_v<T, float> ? 1e-6 : 1e-14;
+
+// x (samples, pixels, channels), weight in the order of the device, y (samples, pixels, filters).
+struct convolution {
+    cn::window w;
+    int samples;
+
+    // Calls visit(place in x, place in weight, place in y) for every product.
+    template <class Visit>
+    void each(Visit visit) const {
+        cn::parameter p;
+        p.kind = cn::role::conv_weight;
+        p.rank = 4;
+        p.groups = w.groups;
+        int const channels = w.channels / w.groups, filters = w.filters / w.groups;
+        int const dims[] = {w.filters, channels, w.kernel_h, w.kernel_w};
+        std::copy(dims, dims + 4, p.dims);
+        for (int n = 0; n < samples; ++n) {
+            for (int i = 0; i < w.out_height; ++i) {
+                for (int j = 0; j < w.out_width; ++j) {
+                    for (int f = 0; f < w.filters; ++f) {
+                        for (int c = 0; c < channels; ++c) {
+                            for (int u = 0; u < w.kernel_h; ++u) {
+                                for (int v = 0; v < w.kernel_w; ++v) {
+                                    int const row = i * w.stride_h - w.pad_top + u * w.dilation;
+                                    int const column = j * w.stride_w - w.pad_left + v * w.dilation;
+                                    if (row < 0 || row >= w.height || column < 0 ||
+                                        column >= w.width) {
+                                        continue;
+                                    }
+                                    int const channel = f / filters * channels + c;
+                                    int const logical =
+                                        ((f * channels + c) * w.kernel_h + u) * w.kernel_w + v;
+                                    visit(
+                                        ((n * w.height + row) * w.width + column) * w.channels +
+                                            channel,
+                                        int(cn::cpu_device<float>::place_in_parameter(logical, p)),
+                                        ((n * w.out_height + i) * w.out_width + j) * w.filters + f);
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+};
+
+template <class T>
+void check_convolution(cn::window const& w, int samples) {
+    CAPTURE(w.channels);
+    CAPTURE(w.filters);
+    CAPTURE(w.height);
+    CAPTURE(w.kernel_h);
+    CAPTURE(w.kernel_w);
+    CAPTURE(w.stride_h);
+    CAPTURE(w.groups);
+    cn::extents const image{true, w.height * w.width, w.channels};
+    cn::extents const result{true, w.out_height * w.out_width, w.filters};
+    cn::extents const kernel{false, w.channels / w.groups * w.kernel_h * w.kernel_w, w.filters};
+    numbers random;
+    auto const x = random(image.count() * samples), weight = random(kernel.count()),
+               dy = random(result.count() * samples);
+    std::vector<double> y(dy.size()), dx(x.size()), dw(weight.size());
+    convolution{w, samples}.each([&](int in, int at, int out) {
+        auto const i = std::size_t(in), k = std::size_t(at), o = std::size_t(out);
+        y[o] += x[i] * weight[k];
+        dx[i] += dy[o] * weight[k];
+        dw[k] += dy[o] * x[i];
+    });
+    double const taps = double(kernel.pixels), pixels = double(result.pixels * samples);
+    cn::step s;
+    s.kind = op::conv;
+    close(one_kernel<T>{}(&cn::cpu::conv<T>, s, w, samples, x, image, weight, kernel, result), y,
+          epsilon<T> * taps);
+    s.kind = op::conv_data;
+    close(one_kernel<T>{}(&cn::cpu::conv_data<T>, s, w, samples, dy, result, weight, kernel, image),
+          dx, epsilon<T> * taps * w.filters);
+    s.kind = op::conv_weight;
+    close(one_kernel<T>{}(&cn::cpu::conv_weight<T>, s, w, samples, x, image, dy, result, kernel),
+          dw, epsilon<T> * pixels);
+}
+
+template <class T>
+void check_product(int rows, int in, int out) {
+    CAPTURE(rows);
+    CAPTURE(in);
+    CAPTURE(out);
+    numbers random;
+    cn::extents const x_size{true, 1, in}, y_size{true, 1, out}, w_size{false, in, out};
+    auto const x = random(rows * in), w = random(in * out), dy = random(rows * out);
+    std::vector<double> y(dy.size()), dx(x.size()), dw(w.size());
+    for (int r = 0; r < rows; ++r) {
+        for (int i = 0; i < in; ++i) {
+            for (int o = 0; o < out; ++o) {
+                auto const at_x = std::size_t(r * in + i), at_w = std::size_t(i * out + o),
+                           at_y = std::size_t(r * out + o);
+                y[at_y] += x[at_x] * w[at_w];
+                dx[at_x] += dy[at_y] * w[at_w];
+                dw[at_w] += dy[at_y] * x[at_x];
+            }
+        }
+    }
+    cn::step s;
+    s.kind = op::matmul;
+    close(one_kernel<T>{}(&cn::cpu::matmul<T>, s, {}, rows, x, x_size, w, w_size, y_size), y,
+          epsilon<T> * in);
+    s.kind = op::matmul_data;
+    close(one_kernel<T>{}(&cn::cpu::matmul_data<T>, s, {}, rows, dy, y_size, w, w_size, x_size), dx,
+          epsilon<T> * out);
+    s.kind = op::matmul_weight;
+    close(one_kernel<T>{}(&cn::cpu::matmul_weight<T>, s, {}, rows, x, x_size, dy, y_size, w_size),
+          dw, epsilon<T> * rows);
+}
+
+} // namespace
+
+TEST_CASE_TEMPLATE("convolution of every number of channels and filters", T, float, double) {
+    for (int channels : {1, 2, 3, 5, 8, 17, 33}) {
+        for (int filters : {1, 3, 4, 7, 8, 15, 16, 31, 32, 40, 65}) {
+            check_convolution<T>(
+                cn::make_window(channels, 6, 7, filters, 3, 1, cn::padding2{1}, 1, 1), 3);
+        }
+    }
+}
+
+TEST_CASE_TEMPLATE("convolution of every kernel, stride, padding and dilation", T, float, double) {
+    for (cn::size2 kernel : {cn::size2{1}, cn::size2{2}, cn::size2{3}, cn::size2{5, 2}}) {
+        for (cn::size2 stride : {cn::size2{1}, cn::size2{2}, cn::size2{3, 1}}) {
+            for (cn::padding2 padding : {cn::valid, cn::same, cn::padding2{cn::size2{2, 1}}}) {
+                for (std::size_t const dilation : {1U, 2U}) {
+                    auto const w =
+                        cn::make_window(5, 11, 9, 6, kernel, stride, padding, dilation, 1);
+                    REQUIRE(w.out_height > 0);
+                    check_convolution<T>(w, 2);
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE_TEMPLATE("convolution in groups", T, float, double) {
+    for (int groups : {2, 3, 6}) {
+        for (int multiple : {1, 3}) {
+            check_convolution<T>(
+                cn::make_window(6, 5, 6, 6 * multiple, 3, 1, cn::same, 1, std::size_t(groups)), 2);
+        }
+    }
+}
+
+TEST_CASE_TEMPLATE("convolution of one sample, of many, of one pixel", T, float, double) {
+    for (int samples : {1, 2, 7, 8, 9, 20}) {
+        check_convolution<T>(cn::make_window(3, 4, 4, 5, 3, 1, cn::valid, 1, 1), samples);
+    }
+    check_convolution<T>(cn::make_window(3, 1, 1, 5, 1, 1, cn::valid, 1, 1), 4);
+    check_convolution<T>(cn::make_window(3, 2, 2, 5, 3, 1, cn::padding2{1}, 1, 1), 4);
+    check_convolution<T>(cn::make_window(2, 16, 40, 24, 7, 2, cn::padding2{3}, 1, 1), 3);
+}
+
+TEST_CASE_TEMPLATE("products of every size", T, float, double) {
+    for (int rows : {1, 2, 5, 6, 7, 32}) {
+        for (int in : {1, 3, 16, 33}) {
+            for (int out : {1, 7, 8, 16, 24, 31, 32, 49, 64, 100}) {
+                check_product<T>(rows, in, out);
+            }
+        }
+    }
+}
