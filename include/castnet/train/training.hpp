@@ -69,9 +69,7 @@ public:
     static constexpr size_t arena_bytes =
         gradient_bytes + optimizer_bytes + batch_bytes + workspace_bytes;
     static constexpr size_t bytes = Model::parameter_bytes + arena_bytes;
-    static_assert(fits_budget<bytes, Model::policy_type::budget>,
-                  "castnet: the training step needs more memory than the policy's budget; see "
-                  "fits_budget<needed bytes, budget>");
+    static_assert(fits_budget<bytes, Model::policy_type::budget>::checked);
 
     // Floating-point operations of a training step for one sample, without the optimizer.
     static constexpr std::ptrdiff_t flops_per_sample = training_plan.flops();
