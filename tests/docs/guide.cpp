@@ -3,7 +3,6 @@
 
 #include <doctest/doctest.h>
 #include <filesystem>
-#include <numeric>
 
 // clang-format off
 // [sequential]
@@ -216,9 +215,8 @@ TEST_CASE("a training loop of the guide") {
     // [loop]
     auto training = cn::compile(model, cn::cross_entropy, cn::momentum{}, cn::accuracy);
     std::vector<std::size_t> order(train.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
     for (std::size_t epoch = 0; epoch < 20; ++epoch) {
-        cn::data::shuffle(order, 7, epoch);
+        cn::data::shuffle(order, 7, epoch); // a function of seed and epoch alone
         for (std::size_t first = 0; first < order.size(); first += 32) {
             auto const count = std::min<std::size_t>(32, order.size() - first);
             auto scores = training.step(train, std::span{order}.subspan(first, count), 0.1);
