@@ -113,7 +113,7 @@ public:
             }
             run(count);
             for (size_t row = 0; row < count; ++row) {
-                detail::read_sample<device, output>(context_.at(prediction_plan.outputs[0]) +
+                detail::read_sample<device, output>(context_.at(prediction_plan.outputs[Output]) +
                                                         row * output::count,
                                                     all.data() + (first + row) * output::count);
             }
