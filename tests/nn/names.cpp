@@ -49,6 +49,12 @@ struct sharing {
     constexpr auto operator()(auto x) const { return (x | encoder | encoder) + encoder(x); }
 };
 
+struct clash {
+    constexpr auto operator()(auto x) const {
+        return x | named<"a", dense<4>> | named<"a", dense<4>>;
+    }
+};
+
 } // namespace
 
 using convnet = cn::sequential<input<1, 28, 28>, conv2d<32, 3>, cn::relu, cn::max_pool2d<2>,
@@ -138,4 +144,14 @@ TEST_CASE("freezing changes no name") {
     using network = cn::sequential<input<4>, cn::frozen<dense<4>>, cn::frozen<dense<4>, dense<3>>>;
     CHECK(names<network>() ==
           list{"0.weight", "0.bias", "1.0.weight", "1.0.bias", "1.1.weight", "1.1.bias"});
+}
+
+TEST_CASE("two layers of one name are refused") {
+    bool refused = false;
+    try {
+        names<cn::network<clash{}, input<4>>>();
+    } catch (char const* message) {
+        refused = std::string{message}.find("named") != std::string::npos;
+    }
+    CHECK(refused);
 }

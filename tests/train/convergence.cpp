@@ -32,7 +32,6 @@ double error_with(Optimizer const& optimizer) {
 
 // Predicts mean and logarithm of the deviation of a normal distribution.
 struct likelihood {
-    static constexpr char const* name = "likelihood";
     static constexpr bool labels = false;
     using target_shape = cn::shape<1>;
     constexpr auto operator()(cn::symbol<cn::shape<2>> prediction,
