@@ -1,5 +1,6 @@
 // list<T> at compile time and at run time, from one body.
 #include <castnet/core/list.hpp>
+
 #include <doctest/doctest.h>
 
 using castnet::list;

@@ -1,5 +1,6 @@
 // Known answers: the vectors that the authors of Philox publish with Random123 (kat_vectors).
 #include <castnet/core/philox.hpp>
+
 #include <doctest/doctest.h>
 
 using castnet::philox;

@@ -15,8 +15,8 @@ public:
           wanted_{list<char>::filled(forward_, 0)} {
         char* const wanted = wanted_.data();
         for (int i = 0; i < forward_; ++i) {
-            wanted[i] = wants(g.nodes.data()[i], wanted) ||
-                        (by_inputs && g.nodes.data()[i].kind == op::input);
+            node const& n = g.nodes.data()[i];
+            wanted[i] = wants(n, wanted) || (by_inputs && n.kind == op::input) ? 1 : 0;
         }
     }
 

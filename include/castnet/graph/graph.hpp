@@ -33,7 +33,7 @@ struct graph {
 
     constexpr int push(node const& n) {
         nodes.push(n);
-        return static_cast<int>(nodes.size()) - 1;
+        return nodes.size() - 1;
     }
 
     template <class Shape>
@@ -55,7 +55,7 @@ struct graph {
 
     constexpr int add_window(window const& w) {
         windows.push(w);
-        return static_cast<int>(windows.size()) - 1;
+        return windows.size() - 1;
     }
 };
 

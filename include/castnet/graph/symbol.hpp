@@ -142,7 +142,9 @@ concept Operand = is_symbol<T> || std::is_arithmetic_v<T>;
 template <class Operand, class Result>
 inline constexpr bool axes_agree = Result::rank < 3 || Operand::count == 1;
 template <size_t A, size_t B, size_t C, size_t X, size_t Y, size_t Z>
-inline constexpr bool axes_agree<shape<A, B, C>, shape<X, Y, Z>> = B * C == 1 || (B == Y && C == Z);
+inline constexpr bool axes_agree<shape<A, B, C>, shape<X, Y, Z>> =
+    B * C == 1 || (B == Y && C == Z) ||
+    !shapes_agree<shape<A, B, C>, shape<X, Y, Z>>; // which has been said already
 template <size_t A, size_t B, size_t C, size_t D, class Result>
 inline constexpr bool axes_agree<shape<A, B, C, D>, Result> =
     std::is_same_v<shape<A, B, C, D>, Result>;

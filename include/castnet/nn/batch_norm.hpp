@@ -25,7 +25,8 @@ struct batch_norm_layer {
     constexpr symbol<S> operator()(symbol<S> x) const {
         graph& g = *x.g;
         constexpr size_t channels = S::rank == 3 ? S::extent[0] : S::extent[S::rank - 1];
-        constexpr double pixels = double(S::count / channels);
+        constexpr size_t pixel_count = S::count / channels;
+        constexpr double pixels = double(pixel_count);
         using vector = shape<channels>;
         scope_guard const scope{g, layer_kind{"batch_norm"}};
         parameter_options options{role::vector, ones};

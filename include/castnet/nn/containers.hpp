@@ -6,23 +6,32 @@
 
 namespace castnet {
 
-// Applies one layer at its position; its name in a compiler's output says which one failed.
-template <size_t Position, auto Layer, Shape Input>
-constexpr auto at_layer(symbol<Input> x) {
-    scope_guard const scope{*x.g, static_cast<int>(Position)};
-    return Layer(x);
-}
+// One layer at its position; its name in a compiler's output says which layer failed.
+template <size_t Position, class Layer>
+struct at_layer {
+    Layer const& layer;
+
+    template <Shape Input>
+    constexpr auto operator()(symbol<Input> x) const {
+        scope_guard const scope{*x.g, static_cast<int>(Position)};
+        return layer(x);
+    }
+};
 
 namespace detail {
 
-template <size_t Position, auto First, auto... Rest, Symbol X>
+template <size_t Position, class Layer>
+constexpr at_layer<Position, Layer> placed(Layer const& layer) {
+    return {layer};
+}
+
+template <auto... Layers, Symbol X, size_t... Position>
+constexpr auto chain(X x, std::index_sequence<Position...>) {
+    return (x | ... | placed<Position>(Layers));
+}
+template <auto... Layers, Symbol X>
 constexpr auto chain(X x) {
-    auto const y = at_layer<Position, First>(x);
-    if constexpr (sizeof...(Rest) == 0) {
-        return y;
-    } else {
-        return chain<Position + 1, Rest...>(y);
-    }
+    return chain<Layers...>(x, std::make_index_sequence<sizeof...(Layers)>{});
 }
 
 } // namespace detail
@@ -36,7 +45,7 @@ struct block_layer {
             return x;
         } else {
             scope_guard const scope{*x.g, layer_kind{"block"}};
-            return detail::chain<0, Layers...>(x);
+            return detail::chain<Layers...>(x);
         }
     }
 };
@@ -62,7 +71,7 @@ struct projected_residual_layer {
             scope_guard const shortcut{*x.g, "shortcut"};
             return Shortcut(x);
         }();
-        return by + detail::chain<0, Layers...>(x);
+        return by + detail::chain<Layers...>(x);
     }
 };
 template <auto Shortcut, auto... Layers>

@@ -18,7 +18,12 @@ struct conv {
 };
 
 template <size_t Channels, size_t Filters, size_t Groups>
-inline constexpr bool groups_divide = Channels % Groups == 0 && Filters % Groups == 0;
+struct groups_divide {
+    static_assert(Channels % Groups == 0 && Filters % Groups == 0,
+                  "castnet: conv2d: channels and filters must be multiples of groups; see "
+                  "groups_divide<channels, filters, groups>");
+    static constexpr bool checked = true;
+};
 
 template <size_t Filters, size2 Kernel, conv Options>
 struct conv2d_layer : weighted<conv2d_layer<Filters, Kernel, Options>> {
@@ -37,9 +42,7 @@ struct conv2d_layer : weighted<conv2d_layer<Filters, Kernel, Options>> {
 private:
     template <size_t C, size_t H, size_t W>
     constexpr auto over_image(symbol<shape<C, H, W>> x) const {
-        static_assert(groups_divide<C, Filters, Options.groups>,
-                      "castnet: conv2d: channels and filters must be multiples of groups; see "
-                      "groups_divide<channels, filters, groups>");
+        static_assert(groups_divide<C, Filters, Options.groups>::checked);
         constexpr window w =
             make_window(int(C), int(H), int(W), int(Filters), Kernel, Options.stride,
                         Options.padding, Options.dilation, Options.groups);

@@ -40,6 +40,9 @@ struct binary_accuracy_metric {
 };
 inline constexpr binary_accuracy_metric binary_accuracy{};
 
+template <size_t K, size_t Classes>
+inline constexpr bool k_within_classes = K <= Classes;
+
 // Whether fewer than K outputs are larger than that of the label.
 template <size_t K>
 struct top_k_metric {
@@ -47,7 +50,8 @@ struct top_k_metric {
     static constexpr char const* name = "top_k";
     template <size_t Classes>
     constexpr auto operator()(symbol<shape<Classes>> prediction, symbol<shape<>> label) const {
-        static_assert(K <= Classes, "castnet: top_k: K is larger than the number of classes");
+        static_assert(k_within_classes<K, Classes>, "castnet: top_k: K is larger than the number "
+                                                    "of classes; see k_within_classes<K, classes>");
         auto const hit = equal(channel_index<shape<Classes>>(*prediction.g), label);
         return less(sum(greater(prediction, sum(hit * prediction))), double(K));
     }

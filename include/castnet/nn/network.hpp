@@ -79,7 +79,7 @@ struct sequential {
     using inputs = type_list<input_shape>;
 
     static constexpr auto trace(graph& g) {
-        return detail::as_outputs(detail::chain<0, Layers...>(detail::new_input<input_shape>(g)));
+        return detail::as_outputs(detail::chain<Layers...>(detail::new_input<input_shape>(g)));
     }
 
     template <Shape S>
@@ -102,7 +102,15 @@ struct network {
     static constexpr auto trace(graph& g) {
         return call(g, inputs{}, std::make_index_sequence<inputs::size>{});
     }
-    constexpr auto operator()(Symbol auto... x) const { return F(x...); }
+
+    template <Shape... S>
+    constexpr auto operator()(symbol<S>... x) const {
+        static_assert(
+            same_input<inputs, type_list<S...>>,
+            "castnet: a network used as a layer gets inputs of other shapes than its own; "
+            "see same_input<expected, given>");
+        return F(x...);
+    }
 
     static constexpr size_t parameter_count = detail::count_parameters<network>();
 

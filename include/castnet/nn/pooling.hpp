@@ -15,23 +15,32 @@ struct pooling {
     bool count_padding = false;
 };
 
+namespace detail {
+
+template <Shape S, class F>
+constexpr auto over_image(symbol<S> x, F layer) {
+    static_assert(is_image<S>, "castnet: pooling and up-sampling need an image (channels, height, "
+                               "width); see is_image<input shape>");
+    if constexpr (is_image<S>) {
+        return layer(x);
+    } else {
+        return x;
+    }
+}
+
+} // namespace detail
+
 template <op Kind, size2 Kernel, pooling Options>
 struct pool2d_layer {
     static constexpr char const* name = Kind == op::max_pool ? "max_pool2d" : "avg_pool2d";
     template <Shape S>
     constexpr auto operator()(symbol<S> x) const {
-        static_assert(is_image<S>, "castnet: pooling needs an image (channels, height, width); see "
-                                   "is_image<input shape>");
-        if constexpr (is_image<S>) {
-            return over_image(x);
-        } else {
-            return x;
-        }
+        return detail::over_image(x, [](auto image) { return pooled(image); });
     }
 
 private:
     template <size_t C, size_t H, size_t W>
-    constexpr auto over_image(symbol<shape<C, H, W>> x) const {
+    static constexpr auto pooled(symbol<shape<C, H, W>> x) {
         constexpr size2 stride = {Options.stride.h ? Options.stride.h : Kernel.h,
                                   Options.stride.w ? Options.stride.w : Kernel.w};
         constexpr window w =
@@ -57,18 +66,18 @@ inline constexpr pool2d_layer<op::avg_pool, Kernel, Options> avg_pool2d{};
 // (channels, height, width) becomes (channels).
 struct global_avg_pool2d_layer {
     static constexpr char const* name = "global_avg_pool2d";
-    template <size_t C, size_t H, size_t W>
-    constexpr auto operator()(symbol<shape<C, H, W>> x) const {
-        return mean_pixels(x);
+    template <Shape S>
+    constexpr auto operator()(symbol<S> x) const {
+        return detail::over_image(x, [](auto image) { return mean_pixels(image); });
     }
 };
 inline constexpr global_avg_pool2d_layer global_avg_pool2d{};
 
 struct global_max_pool2d_layer {
     static constexpr char const* name = "global_max_pool2d";
-    template <size_t C, size_t H, size_t W>
-    constexpr auto operator()(symbol<shape<C, H, W>> x) const {
-        return max_pixels(x);
+    template <Shape S>
+    constexpr auto operator()(symbol<S> x) const {
+        return detail::over_image(x, [](auto image) { return max_pixels(image); });
     }
 };
 inline constexpr global_max_pool2d_layer global_max_pool2d{};
@@ -77,8 +86,14 @@ inline constexpr global_max_pool2d_layer global_max_pool2d{};
 template <size_t Factor>
 struct upsample2d_layer {
     static constexpr char const* name = "upsample2d";
+    template <Shape S>
+    constexpr auto operator()(symbol<S> x) const {
+        return detail::over_image(x, [](auto image) { return enlarged(image); });
+    }
+
+private:
     template <size_t C, size_t H, size_t W>
-    constexpr auto operator()(symbol<shape<C, H, W>> x) const {
+    static constexpr auto enlarged(symbol<shape<C, H, W>> x) {
         constexpr int f = static_cast<int>(Factor);
         window const w{int(C), int(H), int(W), int(C), int(H) * f, int(W) * f, f,
                        f,      f,      f,      0,      0,          0,          0};

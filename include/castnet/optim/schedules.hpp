@@ -43,12 +43,13 @@ inline schedule cosine_decay(double rate, double floor = 0) {
 // rate * factor^floor(step / every): Keras' and PyTorch's step decay, in steps.
 inline schedule step_decay(double rate, double factor, std::uint64_t every) {
     return [=](std::uint64_t step, std::uint64_t) {
-        return rate * std::pow(factor, static_cast<double>(step / every));
+        std::uint64_t const times = step / every;
+        return rate * std::pow(factor, static_cast<double>(times));
     };
 }
 
 // Linearly from 0 to what `then` gives during the first `steps` steps (Goyal et al. 2017).
-inline schedule warm_up(std::uint64_t steps, schedule then) {
+inline schedule warm_up(std::uint64_t steps, schedule const& then) {
     return [=](std::uint64_t step, std::uint64_t total) {
         double const rate = then(step, total);
         return step < steps ? rate * static_cast<double>(step + 1) / static_cast<double>(steps)

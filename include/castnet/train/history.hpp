@@ -45,7 +45,8 @@ public:
         std::vector<double> values;
         for (std::size_t k = 0; k < rows_.size(); ++k) {
             if (k % names_.size() == 0) {
-                values.push_back(static_cast<double>(k / names_.size() + 1));
+                std::size_t const epoch = 1 + k / names_.size();
+                values.push_back(static_cast<double>(epoch));
             }
             values.push_back(rows_[k]);
         }

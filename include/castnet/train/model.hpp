@@ -19,8 +19,14 @@ struct seed {
     std::uint64_t value = 0;
 };
 
-template <size_t Needed, size_t Budget>
-inline constexpr bool fits_budget = Needed <= Budget;
+template <size_t NeededBytes, size_t Budget>
+struct fits_budget { // a class, so that every compiler prints the numbers
+    static_assert(
+        NeededBytes <= Budget,
+        "castnet: the model, or a training step of it, needs more memory than the policy's "
+        "budget; see fits_budget<needed bytes, budget>");
+    static constexpr bool checked = true;
+};
 
 template <Network Net, Policy Where, class Batch>
 class model {
@@ -44,9 +50,7 @@ public:
     // Floating-point operations of predicting one sample.
     static constexpr std::ptrdiff_t flops_per_sample = prediction_plan.flops();
 
-    static_assert(fits_budget<parameter_bytes + prediction_bytes, Where::budget>,
-                  "castnet: the model needs more memory than the policy's budget; see "
-                  "fits_budget<needed bytes, budget>");
+    static_assert(fits_budget<parameter_bytes + prediction_bytes, Where::budget>::checked);
 
     explicit model(seed s = {}) : seed_{s.value}, parameters_{parameter_bytes} {
         for (std::uint32_t i = 0; i < parameter_count(); ++i) {
@@ -109,7 +113,7 @@ public:
             }
             run(count);
             for (size_t row = 0; row < count; ++row) {
-                detail::read_sample<device, output>(context_.at(prediction_plan.outputs[0]) +
+                detail::read_sample<device, output>(context_.at(prediction_plan.outputs[Output]) +
                                                         row * output::count,
                                                     all.data() + (first + row) * output::count);
             }

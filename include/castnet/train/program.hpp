@@ -1,6 +1,7 @@
 // The programs of a network: what prediction, evaluation and a training step compute, as plans.
 #pragma once
 
+#include <castnet/core/fixed_string.hpp>
 #include <castnet/graph/differentiate.hpp>
 #include <castnet/nn/metrics.hpp>
 #include <castnet/nn/network.hpp>
@@ -15,14 +16,22 @@ struct batch {
     static_assert(Samples > 0, "castnet: a batch needs room for at least one sample");
 };
 
-// A name as a template argument, for messages.
-struct parameter_name {
-    char text[64]{};
+// Classes that say what is not used, so that every compiler prints its name or number; the empty
+// name and -1 stand for nothing.
+template <fixed_string Name>
+struct parameter_is_used {
+    static_assert(
+        Name.view().empty(),
+        "castnet: a parameter of the network does not reach its outputs (or, in training, "
+        "the loss); see parameter_is_used<name>");
+    static constexpr bool checked = true;
 };
-template <parameter_name Name>
-inline constexpr bool parameter_is_used = false;
 template <int Number>
-inline constexpr bool input_is_used = false;
+struct input_is_used {
+    static_assert(Number < 0, "castnet: an input of the network does not reach its outputs; see "
+                              "input_is_used<number>");
+    static constexpr bool checked = true;
+};
 
 namespace detail {
 
@@ -143,25 +152,25 @@ public:
                                                                 static_cast<int>(Batch)};
 
 private:
-    static constexpr parameter_name unused() {
-        parameter_name name;
+    template <class Put>
+    static constexpr void spell_unused(Put put) {
         if constexpr (steps.unused_parameter >= 0) {
-            int length = 0;
-            value.parameters[steps.unused_parameter].name.write([&](char c) {
-                if (length < 63) {
-                    name.text[length++] = c;
-                }
-            });
+            value.parameters[steps.unused_parameter].name.write(put);
         }
-        return name;
     }
-    static_assert(
-        steps.unused_parameter < 0 || parameter_is_used<unused()>,
-        "castnet: a parameter of the network does not reach its outputs (or, in training, "
-        "the loss); see parameter_is_used<name>");
-    static_assert(steps.unused_input < 0 || input_is_used<steps.unused_input>,
-                  "castnet: an input of the network does not reach its outputs; see "
-                  "input_is_used<number>");
+    static constexpr size_t unused_length() {
+        size_t length = 0;
+        spell_unused([&](char) { ++length; });
+        return length;
+    }
+    static constexpr auto unused() {
+        char text[unused_length() + 1]{};
+        char* end = text;
+        spell_unused([&](char c) { *end++ = c; });
+        return fixed_string{text};
+    }
+    static_assert(parameter_is_used<unused()>::checked);
+    static_assert(input_is_used<steps.unused_input>::checked);
 };
 
 } // namespace detail

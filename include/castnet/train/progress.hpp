@@ -14,7 +14,7 @@
 namespace castnet {
 
 // silent; a bar that grows in place (where standard output is a terminal); one line per epoch.
-enum class verbosity { silent, bar, lines };
+enum class verbosity : unsigned char { silent, bar, lines };
 
 class progress {
 public:

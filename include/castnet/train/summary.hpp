@@ -50,7 +50,7 @@ struct summary_row {
 };
 
 inline std::string summary_line(summary_row const& r) {
-    auto const cell = [](std::string text, size_t width, bool right) {
+    auto const cell = [](std::string const& text, size_t width, bool right) {
         std::string const gap(width > text.size() ? width - text.size() : 0, ' ');
         return right ? gap + text : text + gap;
     };

@@ -69,9 +69,7 @@ public:
     static constexpr size_t arena_bytes =
         gradient_bytes + optimizer_bytes + batch_bytes + workspace_bytes;
     static constexpr size_t bytes = Model::parameter_bytes + arena_bytes;
-    static_assert(fits_budget<bytes, Model::policy_type::budget>,
-                  "castnet: the training step needs more memory than the policy's budget; see "
-                  "fits_budget<needed bytes, budget>");
+    static_assert(fits_budget<bytes, Model::policy_type::budget>::checked);
 
     // Floating-point operations of a training step for one sample, without the optimizer.
     static constexpr std::ptrdiff_t flops_per_sample = training_plan.flops();
@@ -257,9 +255,9 @@ private:
     }
 
     static std::vector<double> means(scores_type const& s) {
-        std::vector<double> row;
-        for (size_t i = 0; i < scores_type::count; ++i) {
-            row.push_back(s.mean(i));
+        std::vector<double> row(scores_type::count);
+        for (size_t i = 0; i < row.size(); ++i) {
+            row[i] = s.mean(i);
         }
         return row;
     }

@@ -36,7 +36,7 @@ private:
     template <class X, size_t... I>
     static constexpr auto apply(X x, std::index_sequence<I...>) {
         scope_guard const scope{*x.g, layer_kind{"stage"}};
-        return castnet::detail::chain<0, (void(I), Layer)...>(x);
+        return castnet::detail::chain<(void(I), Layer)...>(x);
     }
 };
 

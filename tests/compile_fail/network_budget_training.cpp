@@ -1,0 +1,11 @@
+// A budget that is enough to predict, but not to train.
+// expect: castnet: the model, or a training step of it, needs more memory than the policy's budget
+// expect: fits_budget<[0-9]+(UL)?, 30000(UL)?>
+#include <castnet/castnet.hpp>
+
+namespace cn = castnet;
+
+using net = cn::sequential<cn::input<64>, cn::dense<64>>;
+
+cn::model<net, cn::policy::within<cn::policy::cpu, 30'000>, cn::batch<8>> model;
+auto training = cn::compile(model, cn::mse, cn::adam{});

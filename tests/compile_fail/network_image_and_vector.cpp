@@ -1,0 +1,13 @@
+// A vector is not a row of an image.
+// expect: castnet: an image combines element by element only with tensors of three axes
+// expect: axes_agree<.*shape<5>, .*shape<3, ?5, ?5>
+#include <castnet/castnet.hpp>
+
+namespace cn = castnet;
+
+struct sum {
+    constexpr auto operator()(auto image, auto vector) const { return image + vector; }
+};
+using net = cn::network<sum{}, cn::input<3, 5, 5>, cn::input<5>>;
+
+auto count = net::parameter_count;

@@ -1,0 +1,12 @@
+// Cross-entropy takes class numbers.
+// expect: castnet: the loss compares its prediction with another kind of target than the data set holds
+// expect: target_fits<.*label<2(UL)?>, .*shape<1>
+#include <castnet/castnet.hpp>
+
+namespace cn = castnet;
+
+using net = cn::sequential<cn::input<3>, cn::dense<2>>;
+
+cn::model<net, cn::policy::cpu, cn::batch<8>> model;
+auto training = cn::compile(model, cn::cross_entropy, cn::adam{});
+auto history = training.fit(cn::data::linear<3>(16, 1, {1, 2, 3}));

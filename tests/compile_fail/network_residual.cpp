@@ -1,0 +1,11 @@
+// The body of a residual block must not change the shape.
+// expect: castnet: cannot combine tensors of different shapes element by element
+// expect: shapes_agree<.*shape<64, ?5, ?5>, .*shape<64, ?3, ?3>
+// expect: at_layer<1, 
+#include <castnet/castnet.hpp>
+
+namespace cn = castnet;
+
+using net = cn::sequential<cn::input<64, 5, 5>, cn::relu, cn::residual<cn::conv2d<64, 3>>>;
+
+auto count = net::parameter_count;
