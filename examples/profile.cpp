@@ -21,7 +21,7 @@ using zalando = cn::sequential<
 
 int main(int count, char** values) try {
     std::size_t const samples = count > 1 ? std::strtoul(values[1], nullptr, 10) : 128;
-    std::vector<std::uint8_t> pixels(512 * 784);
+    std::vector<std::uint8_t> pixels(std::size_t{512} * 784);
     std::vector<int> labels(512);
     for (std::uint32_t i = 0; i < pixels.size(); ++i) {
         pixels[i] = static_cast<std::uint8_t>(cn::philox({i, 0, 0, 0}, {1, 2}).x0 >> 24);
