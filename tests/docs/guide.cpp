@@ -1,4 +1,5 @@
-// The programs of docs/guide.md, between "// [name]" and "// [/name]"; check_snippets.sh compares.
+// The programs of README.md and docs/guide.md, between "// [name]" and "// [/name]";
+// check_snippets.sh compares.
 #include <castnet/castnet.hpp>
 
 #include <doctest/doctest.h>
@@ -250,3 +251,34 @@ TEST_CASE("memory of the guide") {
     // [/memory]
     CHECK(model{}.parameter_count() > 0);
 }
+
+// The program of the README, which is compiled only: examples/quickstart.cpp is the one to run.
+#pragma GCC diagnostic ignored "-Wreturn-type" // only a program's main may end without return
+
+namespace first_screen {
+
+// clang-format off
+// [program]
+#include <castnet/castnet.hpp>
+namespace cn = castnet;
+
+using zalando = cn::sequential<                        // a network is a type
+    cn::input<1, 28, 28>,                              // one sample: channels, height, width
+    cn::conv2d<32, 3>, cn::relu, cn::max_pool2d<2>,
+    cn::conv2d<64, 3>, cn::relu, cn::max_pool2d<2>,
+    cn::conv2d<64, 3>, cn::relu,
+    cn::flatten, cn::dense<64>, cn::relu, cn::dense<10>>;
+
+static_assert(zalando::parameter_count == 93'322);     // known before the program runs
+
+int main() {
+    auto data = cn::data::fashion_mnist("/usr/share/datasets/fashion-mnist");
+    cn::model<zalando, cn::policy::cpu, cn::batch<128>> model{cn::seed{42}};
+    auto training = cn::compile(model, cn::cross_entropy, cn::adam{}, cn::accuracy);
+    training.fit(data.train, {.epochs = 5, .schedule = cn::one_cycle(4e-3), .validation = data.test});
+    cn::save(model, "zalando.safetensors");
+}
+// [/program]
+// clang-format on
+
+} // namespace first_screen
