@@ -28,7 +28,7 @@ struct range {
 class labelled_run {
 public:
     labelled_run(cn::graph_view const& g, int batch, plan_view const& d)
-        : g_{g}, d_{d}, batch_{batch}, group_{cn::fuse(g, cn::kept_nodes(g))} {
+        : g_{g}, d_{d}, batch_{batch}, group_{cn::fuse(g)} {
         fill();
         execute();
         for (int i = 0; i < g.output_count; ++i) {

@@ -48,7 +48,8 @@ using steps = std::vector<op>;
 template <class Network, bool Training>
 constexpr cn::step_schedule_sizes steps_of() {
     using graph = graph_of<cn::detail::step_recipe<planned::mse>, Network, Training>;
-    cn::scheduler<device> s{graph::value.view()};
+    cn::list<int> const groups = cn::fuse(graph::value.view());
+    cn::scheduler<device> s{graph::value.view(), groups.data()};
     cn::step_schedule_draft const d = s.run();
     return d.sizes;
 }

@@ -70,6 +70,23 @@ TEST_CASE("a file holds names and logical shapes as PyTorch has them") {
     CHECK(stored.at("4.bias").shape == std::vector<std::size_t>{3});
 }
 
+TEST_CASE("PyTorch's count of batches is passed over") {
+    file const f;
+    model const saved{cn::seed{1}};
+    cn::save(saved, f.name);
+    {
+        auto const stored = cn::io::load_safetensors(f.name);
+        std::vector<cn::io::stored_tensor> tensors(stored.entries().begin(),
+                                                   stored.entries().end());
+        std::int64_t const batches = 7;
+        tensors.push_back(cn::io::tensor_of("1.num_batches_tracked", {}, &batches));
+        cn::io::save_safetensors(f.name, tensors);
+    }
+    model loaded{cn::seed{2}};
+    cn::load(loaded, f.name);
+    CHECK(everything(loaded) == everything(saved));
+}
+
 TEST_CASE("a file that does not fit is refused with its name and the tensor's") {
     file const f;
     SUBCASE("another network: shape") {

@@ -16,10 +16,24 @@ constexpr bool is_source(op kind) {
     return kind <= op::bernoulli;
 }
 
+// Nodes whose values leave the step.
+constexpr list<int> kept_nodes(graph_view const& g) {
+    list<int> kept;
+    kept.append(g.outputs, g.output_count);
+    for (int i = 0; i < g.parameter_count; ++i) {
+        if (g.gradients[i] >= 0) {
+            kept.push(g.gradients[i]);
+        }
+    }
+    for (int i = 0; i < g.update_count; ++i) {
+        kept.push(g.updates[i].value);
+    }
+    return kept;
+}
+
 // Per node: the node that ends its group, which is the node itself where it is stored; -1 where
 // nothing that leaves the step depends on it.
-// `kept`: nodes whose values leave the step (losses, predictions, gradients, running statistics).
-constexpr list<int> fuse(graph_view const& g, list<int> const& kept) {
+constexpr list<int> fuse(graph_view const& g) {
     constexpr int nobody = -1, several = -2;
     int const count = g.node_count;
     node const* const nodes = g.nodes;
@@ -31,6 +45,7 @@ constexpr list<int> fuse(graph_view const& g, list<int> const& kept) {
     int* const reader = consumers.data();
     int* const in = inputs.data();
     int* const size = members.data();
+    list<int> const kept = kept_nodes(g);
     for (int id : kept) {
         reader[id] = several;
     }
@@ -60,5 +75,16 @@ constexpr list<int> fuse(graph_view const& g, list<int> const& kept) {
     }
     return groups;
 }
+
+// The groups as a constant of fixed size.
+template <int Nodes>
+struct fused_groups {
+    int of[room(Nodes)]{};
+
+    constexpr explicit fused_groups(graph_view const& g) {
+        list<int> const groups = fuse(g);
+        copy_list(of, groups);
+    }
+};
 
 } // namespace castnet

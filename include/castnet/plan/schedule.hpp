@@ -1,5 +1,5 @@
 // From a graph to a list of steps: fusion, programs, and which arrays every step reads and writes;
-// not yet where they lie (plan/place.hpp).
+// not yet where they lie (plan/plan.hpp).
 #pragma once
 
 #include <castnet/plan/fuse.hpp>
@@ -37,34 +37,19 @@ constexpr bool is_view(node const& n, node const* nodes) {
     return n.kind == op::reshape && in_order(n) && in_order(nodes[n.in[0]]);
 }
 
-// Nodes whose values leave the step.
-constexpr list<int> kept_nodes(graph_view const& g) {
-    list<int> kept;
-    kept.append(g.outputs, g.output_count);
-    for (int i = 0; i < g.parameter_count; ++i) {
-        if (g.gradients[i] >= 0) {
-            kept.push(g.gradients[i]);
-        }
-    }
-    for (int i = 0; i < g.update_count; ++i) {
-        kept.push(g.updates[i].value);
-    }
-    return kept;
-}
-
 // Device says how much scratch memory its kernels want:
 //   static constexpr ptrdiff_t scratch(step const&, window const* windows,
 //                                      extents const* operands, instruction const& end);
 template <class Device>
 class scheduler {
 public:
-    constexpr explicit scheduler(graph_view const& g) : g_{g}, nodes_{g.nodes} {}
+    // `group`: per node the end of its group, as fuse() gives it.
+    constexpr scheduler(graph_view const& g, int const* group)
+        : g_{g}, nodes_{g.nodes}, group_{group} {}
 
     constexpr step_schedule_draft run() {
-        list<int> const kept = kept_nodes(g_);
-        list<int> const groups = fuse(g_, kept);
-        find_unused(groups.data());
-        list_steps(groups.data());
+        find_unused();
+        list_steps();
         d_.sizes.steps = d_.steps.size();
         d_.sizes.arrays = d_.arrays.size();
         d_.sizes.scalars = d_.scalars.size();
@@ -76,32 +61,32 @@ public:
     }
 
 private:
-    constexpr void find_unused(int const* group) {
+    constexpr void find_unused() {
         for (int i = g_.parameter_count - 1; i >= 0; --i) {
             parameter const& p = g_.parameters[i];
-            if (group[p.node] < 0 || (p.trainable && g_.differentiated && g_.gradients[i] < 0)) {
+            if (group_[p.node] < 0 || (p.trainable && g_.differentiated && g_.gradients[i] < 0)) {
                 d_.sizes.unused_parameter = i;
             }
         }
         for (int i = 0; i < g_.node_count; ++i) {
-            if (nodes_[i].kind == op::input && group[i] < 0) {
+            if (nodes_[i].kind == op::input && group_[i] < 0) {
                 d_.sizes.unused_input = nodes_[i].attribute;
             }
         }
     }
 
-    constexpr void list_steps(int const* group) {
+    constexpr void list_steps() {
         list<int> firsts = list<int>::filled(g_.node_count, -1), nexts = firsts;
         int *const first = firsts.data(), *const next = nexts.data();
         for (int i = g_.node_count - 1; i >= 0; --i) { // the functions of every group, ascending
-            if (group[i] >= 0 && nodes_[i].kind == op::map) {
-                next[i] = first[group[i]];
-                first[group[i]] = i;
+            if (group_[i] >= 0 && nodes_[i].kind == op::map) {
+                next[i] = first[group_[i]];
+                first[group_[i]] = i;
             }
         }
         lowering lower{g_};
         for (int i = 0; i < g_.node_count; ++i) {
-            if (group[i] == i && !is_source(nodes_[i].kind) && !is_view(nodes_[i], nodes_)) {
+            if (group_[i] == i && !is_source(nodes_[i].kind) && !is_view(nodes_[i], nodes_)) {
                 add_step(i, first[i], next, lower);
             }
         }
@@ -207,6 +192,7 @@ private:
     static constexpr unsigned buckets = 251;
     graph_view g_;
     node const* nodes_;
+    int const* group_;
     step_schedule_draft d_;
     list<int> first_with_ = list<int>::filled(buckets, -1); // program of each hash
     list<int> next_with_;                                   // program of the same hash

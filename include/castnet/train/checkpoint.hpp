@@ -6,6 +6,7 @@
 #include <castnet/io/safetensors.hpp>
 #include <castnet/train/model.hpp>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -29,7 +30,8 @@ void save(model<Net, Where, Batch> const& m, std::string const& file) {
 }
 
 // Reads all parameters and running statistics. Throws file_error, and leaves the model as it was,
-// unless the file holds every one of them with its shape and the model's element type.
+// unless the file holds every one of them with its shape and the model's element type, and nothing
+// else. (PyTorch's "….num_batches_tracked", which only counts, is passed over.)
 template <class Net, class Where, class Batch>
 void load(model<Net, Where, Batch>& m, std::string const& file) {
     using T = typename Where::value_type;
@@ -57,9 +59,13 @@ void load(model<Net, Where, Batch>& m, std::string const& file) {
         values.emplace_back(size_t(p.count()));
         std::memcpy(values.back().data(), t.bytes.data(), t.bytes.size());
     }
-    if (stored.entries().size() != values.size()) {
-        throw file_error(file, "holds " + std::to_string(stored.entries().size()) +
-                                   " tensors, but the network has " +
+    auto const counts = [](io::stored_tensor const& t) {
+        return !t.name.ends_with("num_batches_tracked");
+    };
+    auto const held =
+        size_t(std::count_if(stored.entries().begin(), stored.entries().end(), counts));
+    if (held != values.size()) {
+        throw file_error(file, "holds " + std::to_string(held) + " tensors, but the network has " +
                                    std::to_string(values.size()) +
                                    " parameters; load it into the network that it was saved from");
     }

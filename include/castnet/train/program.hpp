@@ -134,14 +134,16 @@ class program_of {
     }
     static constexpr traced_graph<traced_size()> traced = trace();
 
+    static constexpr fused_groups<traced_size().nodes> groups{traced.view()};
+
     static constexpr step_schedule_sizes schedule_size() {
-        scheduler<Device> s{traced.view()};
+        scheduler<Device> s{traced.view(), groups.of};
         step_schedule_draft const d = s.run();
         return d.sizes;
     }
     static constexpr step_schedule_sizes steps = schedule_size();
     static constexpr step_schedule<steps> schedule() {
-        scheduler<Device> s{traced.view()};
+        scheduler<Device> s{traced.view(), groups.of};
         step_schedule_draft const d = s.run();
         return step_schedule<steps>{d};
     }
