@@ -15,3 +15,17 @@
 #else
 #define CASTNET_IVDEP
 #endif
+
+// Lets a function use vectors of 512 bits where the target has them; clang splits them otherwise.
+#if defined(__clang__) && defined(__AVX512F__)
+#define CASTNET_WIDE_VECTORS __attribute__((min_vector_width(512)))
+#else
+#define CASTNET_WIDE_VECTORS
+#endif
+
+// Unrolls the loop that follows, which makes at most eight rounds. (nvcc knows no such mark.)
+#if defined(__GNUC__) && !defined(__CUDACC__)
+#define CASTNET_UNROLL _Pragma("GCC unroll 8")
+#else
+#define CASTNET_UNROLL
+#endif

@@ -6,6 +6,7 @@
 #include <castnet/device/cpu/context.hpp>
 #include <castnet/device/cpu/threads.hpp>
 #include <castnet/device/cpu/tile.hpp>
+#include <castnet/device/cpu/transpose.hpp>
 
 #include <algorithm>
 
@@ -30,45 +31,27 @@ struct sliding {
                 kernel_h,
                 dilation * width * channels};
     }
-
-    // Where the window for this output pixel begins.
-    std::ptrdiff_t begin(std::ptrdiff_t pixel) const {
-        return (pixel / out_width * stride_h * width + pixel % out_width * stride_w) * channels;
-    }
 };
 
 // One image: out (pixels x filters) = windows of x times weight.
 template <class T>
 void slide(sliding const& w, T const* x, T const* weight, T* out) {
     depth const d = w.window_depth();
-    std::ptrdiff_t const pixels = w.out_height * w.out_width;
-    for (std::ptrdiff_t first = 0; first < pixels; first += tile_rows) {
-        std::ptrdiff_t const rows = std::min<std::ptrdiff_t>(tile_rows, pixels - first);
-        T const* a[tile_rows];
-        for (std::ptrdiff_t r = 0; r < tile_rows; ++r) {
-            a[r] = x + w.begin(first + std::min(r, rows - 1));
-        }
-        tile_row(a, d, weight, w.filters, out + first * w.out_channels, w.out_channels,
-                 static_cast<int>(rows), w.filters);
-    }
-}
-
-// Copies an image into a larger one of zeros, its first pixel at (top, left), its pixels `stride`
-// apart; what falls outside is left away.
-template <class T>
-void spread(T const* x, std::ptrdiff_t height, std::ptrdiff_t width, std::ptrdiff_t channels, T* to,
-            std::ptrdiff_t to_height, std::ptrdiff_t to_width, std::ptrdiff_t top,
-            std::ptrdiff_t left, std::ptrdiff_t stride_h, std::ptrdiff_t stride_w) {
-    std::fill(to, to + to_height * to_width * channels, T(0));
-    for (std::ptrdiff_t y = 0; y < height; ++y) {
-        std::ptrdiff_t const row = top + y * stride_h;
-        for (std::ptrdiff_t i = 0; i < width; ++i) {
-            std::ptrdiff_t const column = left + i * stride_w;
-            if (row >= 0 && row < to_height && column >= 0 && column < to_width) {
-                std::copy_n(x + (y * width + i) * channels, channels,
-                            to + (row * to_width + column) * channels);
+    tile_pointers<T> p;
+    for (std::ptrdiff_t row = 0; row < w.out_height; ++row) {
+        T const* from = x + row * w.stride_h * w.width * w.channels;
+        for (std::ptrdiff_t column = 0; column < w.out_width; ++column) {
+            p.push(from, out);
+            from += w.stride_w * w.channels;
+            out += w.out_channels;
+            if (p.full()) {
+                tile_row(p, d, weight, w.filters, w.filters);
+                p.rows = 0;
             }
         }
+    }
+    if (p.rows > 0) {
+        tile_row(p, d, weight, w.filters, w.filters);
     }
 }
 
@@ -81,40 +64,51 @@ constexpr std::ptrdiff_t padded_height(window const& w) {
 constexpr std::ptrdiff_t padded_width(window const& w) {
     return w.width + w.pad_left + w.pad_right;
 }
-constexpr std::ptrdiff_t reach(int kernel, int dilation) {
-    return std::ptrdiff_t{kernel - 1} * dilation;
-}
 constexpr std::ptrdiff_t weight_count(window const& w) {
     return std::ptrdiff_t{w.filters} * (w.channels / w.groups) * w.kernel_h * w.kernel_w;
 }
 
-// Scratch memory: a padded image per lane; for the data gradient the spread gradient per lane and
-// the turned weight; for the weight gradient a padded image and a sum per lane.
-constexpr std::ptrdiff_t padded_scratch(window const& w) {
-    return padded(w) ? aligned(padded_height(w) * padded_width(w) * w.channels) : 0;
+// How many images the weight gradient sums over in registers before it adds to memory: enough of
+// the small ones, as long as their gradients fit the L1 cache.
+constexpr std::ptrdiff_t images_at_once(window const& w) {
+    std::ptrdiff_t const size = std::ptrdiff_t{w.out_height} * w.out_width * w.filters;
+    return std::clamp<std::ptrdiff_t>(12288 / size, 1, 16);
+}
+
+// Scratch memory: a padded image per lane; for the data gradient the turned weight; for the weight
+// gradient a sum and some padded images per lane.
+constexpr std::ptrdiff_t padded_size(window const& w) {
+    return padded_height(w) * padded_width(w) * w.channels;
+}
+constexpr std::ptrdiff_t padded_scratch(window const& w, std::ptrdiff_t images = 1) {
+    return padded(w) ? aligned(images * padded_size(w)) : 0;
 }
 constexpr std::ptrdiff_t conv_scratch(window const& w) {
     return lanes * padded_scratch(w);
 }
-constexpr std::ptrdiff_t spread_scratch(window const& w) {
-    return aligned((w.height + reach(w.kernel_h, w.dilation)) *
-                   (w.width + reach(w.kernel_w, w.dilation)) * w.filters);
-}
 constexpr std::ptrdiff_t conv_data_scratch(window const& w) {
-    return aligned(weight_count(w)) + lanes * spread_scratch(w);
+    return aligned(weight_count(w));
 }
 constexpr std::ptrdiff_t conv_weight_scratch(window const& w) {
-    return lanes * (padded_scratch(w) + aligned(weight_count(w)));
+    return lanes * (padded_scratch(w, images_at_once(w)) + aligned(weight_count(w)));
 }
 
-// The image with its padding: itself, or a copy in `room`.
+// The images with their padding: themselves, or copies in `room`.
 template <class T>
-T const* with_padding(window const& w, T const* x, T* room) {
+T const* with_padding(window const& w, T const* x, T* room, std::ptrdiff_t images = 1) {
     if (!padded(w)) {
         return x;
     }
-    spread(x, w.height, w.width, w.channels, room, padded_height(w), padded_width(w), w.pad_top,
-           w.pad_left, 1, 1);
+    std::ptrdiff_t const row = std::ptrdiff_t{w.width} * w.channels;
+    std::fill_n(room, images * padded_size(w), T(0));
+    for (std::ptrdiff_t i = 0; i < images; ++i) {
+        T* to = room + i * padded_size(w) + (w.pad_top * padded_width(w) + w.pad_left) * w.channels;
+        for (int y = 0; y < w.height; ++y) {
+            std::copy_n(x, row, to);
+            x += row;
+            to += padded_width(w) * w.channels;
+        }
+    }
     return room;
 }
 
@@ -159,43 +153,63 @@ void conv(step const& s, tables const& t, context<T> const& c) {
     });
 }
 
-// The gradient by the image is a convolution of the spread gradient with the turned weight.
+// One image: adds to every pixel of dx under the window, for each place in the window, the product
+// of the output pixel's gradient with the weight of that place; by bands of rows, which stay in the
+// L1 cache.
+template <class T>
+void scatter(window const& w, T const* dy, T const* turned, T* dx) {
+    std::ptrdiff_t const channels = w.channels / w.groups;
+    depth const d{w.filters / w.groups};
+    int const band = 1 + 128 / w.out_width;
+    for (int top = 0; top < w.out_height; top += band) {
+        int const bottom = std::min(top + band, w.out_height);
+        T const* weight = turned;
+        for (int ky = 0; ky < w.kernel_h; ++ky) {
+            for (int kx = 0; kx < w.kernel_w; ++kx, weight += d.length * channels) {
+                tile_pointers<T> p;
+                for (int oy = top; oy < bottom; ++oy) {
+                    int const y = oy * w.stride_h + ky * w.dilation - w.pad_top;
+                    for (int ox = 0; ox < w.out_width && y >= 0 && y < w.height; ++ox) {
+                        int const x = ox * w.stride_w + kx * w.dilation - w.pad_left;
+                        if (x >= 0 && x < w.width) {
+                            p.push(dy + (std::ptrdiff_t{oy} * w.out_width + ox) * w.filters,
+                                   dx + (std::ptrdiff_t{y} * w.width + x) * w.channels);
+                            if (p.full()) {
+                                tile_row(p, d, weight, channels, channels, true);
+                                p.rows = 0;
+                            }
+                        }
+                    }
+                }
+                if (p.rows > 0) {
+                    tile_row(p, d, weight, channels, channels, true);
+                }
+            }
+        }
+    }
+}
+
 template <class T>
 void conv_data(step const& s, tables const& t, context<T> const& c) {
     window const& w = t.windows[s.window];
-    std::ptrdiff_t const reach_h = reach(w.kernel_h, w.dilation);
-    std::ptrdiff_t const reach_w = reach(w.kernel_w, w.dilation);
-    std::ptrdiff_t const height = w.height + reach_h, width = w.width + reach_w;
     std::ptrdiff_t const channels = w.channels / w.groups, filters = w.filters / w.groups;
-    std::ptrdiff_t const places_count = std::ptrdiff_t{w.kernel_h} * w.kernel_w;
+    std::ptrdiff_t const places = std::ptrdiff_t{w.kernel_h} * w.kernel_w;
     T const* const dy = c.at(t.arrays[s.first_array]);
     T const* const weight = c.at(t.arrays[s.first_array + 1]);
     T* const dx = c.at(t.arrays[s.output]);
-    T* const turned =
-        c.at(t.arrays[s.scratch]); // (group, kernel turned by half, filters, channels)
-    T* const room = turned + aligned(weight_count(w));
-    parallel_for(w.groups * places_count, double(weight_count(w)), [&](std::ptrdiff_t i) {
-        std::ptrdiff_t const g = i / places_count, place = i % places_count;
-        T const* const from = weight + (g * places_count + place) * channels * filters;
-        T* const to = turned + (g * places_count + places_count - 1 - place) * channels * filters;
-        for (std::ptrdiff_t f = 0; f < filters; ++f) {
-            for (std::ptrdiff_t ch = 0; ch < channels; ++ch) {
-                to[f * channels + ch] = from[ch * filters + f];
-            }
-        }
+    T* const turned = c.at(t.arrays[s.scratch]); // (group, kernel height, width, filters, channels)
+    parallel_for(w.groups * places, double(weight_count(w)), [&](std::ptrdiff_t i) {
+        std::ptrdiff_t const begin = i * channels * filters;
+        transpose(channels, filters, weight + begin, filters, turned + begin, channels);
     });
-    sliding const geometry{width,      w.filters, w.height, w.width,    w.channels, w.kernel_h,
-                           w.kernel_w, 1,         1,        w.dilation, filters,    channels};
     std::ptrdiff_t const in = std::ptrdiff_t{w.height} * w.width * w.channels;
     std::ptrdiff_t const out = std::ptrdiff_t{w.out_height} * w.out_width * w.filters;
     parallel_for(lanes, conv_work(w, c.samples), [&](std::ptrdiff_t lane) {
-        T* const image = room + lane * spread_scratch(w);
         for (auto i = lane_begin(c.samples, lane); i < lane_begin(c.samples, lane + 1); ++i) {
-            spread(dy + i * out, w.out_height, w.out_width, w.filters, image, height, width,
-                   reach_h - w.pad_top, reach_w - w.pad_left, w.stride_h, w.stride_w);
+            std::fill_n(dx + i * in, in, T(0));
             for (std::ptrdiff_t g = 0; g < w.groups; ++g) {
-                slide(geometry, image + g * filters, turned + g * places_count * channels * filters,
-                      dx + i * in + g * channels);
+                scatter(w, dy + i * out + g * filters, turned + g * places * channels * filters,
+                        dx + i * in + g * channels);
             }
         }
     });
@@ -209,12 +223,7 @@ void conv_weight(step const& s, tables const& t, context<T> const& c) {
     std::ptrdiff_t const channels = geometry.depth_channels, filters = geometry.filters;
     std::ptrdiff_t const each = weight_count(w) / w.groups; // one group
     std::ptrdiff_t const rows = each / filters; // (kernel height, kernel width, channel)
-    depth const pixels{geometry.out_width,
-                       geometry.stride_w * geometry.channels,
-                       1,
-                       0,
-                       geometry.out_height,
-                       geometry.stride_h * geometry.width * geometry.channels};
+    std::ptrdiff_t const at_once = images_at_once(w);
     T const* const x = c.at(t.arrays[s.first_array]);
     T const* const dy = c.at(t.arrays[s.first_array + 1]);
     T* const sums = c.at(t.arrays[s.scratch]);
@@ -231,17 +240,24 @@ void conv_weight(step const& s, tables const& t, context<T> const& c) {
     parallel_for(lanes, conv_work(w, c.samples), [&](std::ptrdiff_t lane) {
         T* const sum = sums + lane * sum_size;
         std::fill(sum, sum + weight_count(w), T(0));
-        for (auto i = lane_begin(c.samples, lane); i < lane_begin(c.samples, lane + 1); ++i) {
-            T const* const image = with_padding(w, x + i * in, room + lane * padded_scratch(w));
+        std::ptrdiff_t const end = lane_begin(c.samples, lane + 1);
+        for (auto i = lane_begin(c.samples, lane); i < end; i += at_once) {
+            std::ptrdiff_t const images = std::min(at_once, end - i);
+            T const* const image =
+                with_padding(w, x + i * in, room + lane * padded_scratch(w, at_once), images);
+            depth const pixels{geometry.out_width,
+                               geometry.stride_w * geometry.channels,
+                               geometry.out_height,
+                               geometry.stride_h * geometry.width * geometry.channels,
+                               images,
+                               padded_size(w)};
             for (std::ptrdiff_t g = 0; g < w.groups; ++g) {
                 for (std::ptrdiff_t first = 0; first < rows; first += tile_rows) {
-                    std::ptrdiff_t const count = std::min<std::ptrdiff_t>(tile_rows, rows - first);
-                    T const* a[tile_rows];
-                    for (std::ptrdiff_t r = 0; r < tile_rows; ++r) {
-                        a[r] = image + g * channels + place(first + std::min(r, count - 1));
+                    tile_pointers<T> p;
+                    for (auto r = first; r < std::min(first + tile_rows, rows); ++r) {
+                        p.push(image + g * channels + place(r), sum + g * each + r * filters);
                     }
-                    tile_row(a, pixels, dy + i * out + g * filters, std::ptrdiff_t{w.filters},
-                             sum + g * each + first * filters, filters, static_cast<int>(count),
+                    tile_row(p, pixels, dy + i * out + g * filters, std::ptrdiff_t{w.filters},
                              filters, true);
                 }
             }

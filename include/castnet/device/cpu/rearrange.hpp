@@ -4,6 +4,7 @@
 #include <castnet/device/cpu/context.hpp>
 #include <castnet/device/cpu/layout.hpp>
 #include <castnet/device/cpu/threads.hpp>
+#include <castnet/device/cpu/transpose.hpp>
 
 #include <algorithm>
 
@@ -16,6 +17,12 @@ void reshape(step const& s, tables const& t, context<T> const& c) {
     parallel_for(c.samples, double(c.samples * count), [&](std::ptrdiff_t sample) {
         T const* const x = c.at(from) + sample * count;
         T* const y = c.at(to) + sample * count;
+        if (s.image_from != s.image_to) { // channels move from innermost to outermost or back
+            extents const image = s.image_from ? from.size : to.size;
+            std::ptrdiff_t const rows = s.image_from ? image.pixels : image.channels;
+            transpose(rows, count / rows, x, count / rows, y, rows);
+            return;
+        }
         for (std::ptrdiff_t i = 0; i < count; ++i) {
             y[place_in_sample(i, to.size, s.image_to)] =
                 x[place_in_sample(i, from.size, s.image_from)];

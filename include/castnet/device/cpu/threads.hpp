@@ -14,8 +14,14 @@ namespace castnet::cpu {
 template <class F>
 void parallel_for(std::ptrdiff_t count, [[maybe_unused]] double work, F const& f) {
 #ifdef _OPENMP
-    constexpr double worthwhile = 20'000; // below, starting the threads costs more than they save
-#pragma omp parallel for schedule(static) if (work > worthwhile && count > 1)
+    constexpr double worthwhile = 200'000; // below, waking the threads costs more than they save
+    if (work > worthwhile && count > 1 && omp_get_max_threads() > 1) {
+#pragma omp parallel for schedule(static)
+        for (std::ptrdiff_t i = 0; i < count; ++i) {
+            f(i);
+        }
+        return;
+    }
 #endif
     for (std::ptrdiff_t i = 0; i < count; ++i) {
         f(i);

@@ -1,14 +1,15 @@
 // The micro-kernel under every matrix product and convolution: a tile of C = A * B in registers.
 //
-// A's rows are given by pointers and its depth by regular runs, so that the same loop serves dense
-// layers (rows of a matrix), convolutions (pixels of an image, one run for each row of the window)
-// and weight gradients (columns, one run for each row of the image). B's rows lie
+// The rows of A and C are given by pointers and A's depth by regular runs, so that the same loop
+// serves dense layers (rows of a matrix), convolutions (pixels of an image, one run for each row of
+// the window) and weight gradients (columns, one run for each row of the image). B's rows lie
 // `b_stride` apart, one for each step of the depth.
 //
-// Loads of B and C may read up to one vector beyond the end of a row; every region of memory ends
-// with that much slack.
+// Loads of B may read up to one vector beyond the end of a row; every region of memory ends with
+// that much slack.
 #pragma once
 
+#include <castnet/core/annotations.hpp>
 #include <castnet/device/cpu/vector.hpp>
 
 #include <cstddef>
@@ -18,6 +19,9 @@ namespace castnet::cpu {
 
 inline constexpr int tile_rows = 6;
 inline constexpr int tile_vectors = vector_registers >= 32 ? 4 : 2;
+
+template <class T>
+inline constexpr int tile_columns = tile_vectors * simd<T>::width;
 
 // The depth of the product: outer * inner runs of `length` steps.
 struct depth {
@@ -29,65 +33,95 @@ struct depth {
     std::ptrdiff_t outer_step = 0;
 };
 
-// rows <= Rows rows and `columns` <= Vectors * width columns are stored; a[i] must be readable for
-// all Rows rows.
-template <int Rows, int Vectors, class T>
-inline void tile(T const* const* a, depth const& d, T const* b, std::ptrdiff_t b_stride, T* c,
-                 std::ptrdiff_t c_stride, int rows, int columns, bool accumulate) {
-    constexpr int width = simd<T>::width;
-    vec<T> sum[Rows][Vectors] = {};
-    for (std::ptrdiff_t s = 0; s < d.outer * d.inner; ++s) {
-        std::ptrdiff_t const begin = s / d.inner * d.outer_step + s % d.inner * d.inner_step;
-        T const* row[Rows];
-        for (int i = 0; i < Rows; ++i) {
-            row[i] = a[i] + begin;
-        }
-        for (std::ptrdiff_t k = 0; k < d.length; ++k) {
-            vec<T> right[Vectors];
-            for (int j = 0; j < Vectors; ++j) {
-                right[j] = *reinterpret_cast<vec<T> const*>(b + j * width);
-            }
-            for (int i = 0; i < Rows; ++i) {
-                T const left = row[i][k * d.stride];
-                for (int j = 0; j < Vectors; ++j) {
-                    sum[i][j] += left * right[j];
-                }
-            }
-            b += b_stride;
+// The rows that a tile reads and writes: as many as `rows` says, but all pointers of A are valid.
+template <class T>
+struct tile_pointers {
+    T const* a[tile_rows];
+    T* c[tile_rows];
+    int rows = 0;
+
+    void push(T const* from, T* to) {
+        a[rows] = from;
+        c[rows++] = to;
+    }
+    bool full() const { return rows == tile_rows; }
+    void repeat_last() {
+        for (int i = rows; i < tile_rows; ++i) {
+            a[i] = a[rows - 1];
         }
     }
-    for (int i = 0; i < rows; ++i) {
-        T* out = c + i * c_stride;
-        for (int j = 0; j < Vectors; ++j) {
-            int const left = columns - j * width;
-            if (left >= width) {
-                auto* to = reinterpret_cast<vec<T>*>(out + j * width);
-                *to = accumulate ? *to + sum[i][j] : sum[i][j];
-            } else {
-                for (int k = 0; k < left; ++k) {
-                    T& to = out[j * width + k];
-                    to = accumulate ? to + sum[i][j][k] : sum[i][j][k];
+};
+
+// At most Rows rows and Vectors * width columns. Every loop over them is unrolled, so that the sums
+// stay in registers.
+template <int Rows, int Vectors, class T>
+CASTNET_WIDE_VECTORS inline void tile(tile_pointers<T> const& p, std::ptrdiff_t first,
+                                      depth const& d, T const* b, std::ptrdiff_t b_stride,
+                                      int columns, bool accumulate) {
+    constexpr int width = simd<T>::width;
+    vec<T> sum[Rows][Vectors] = {};
+    for (std::ptrdiff_t o = 0; o < d.outer; ++o) {
+        for (std::ptrdiff_t s = 0; s < d.inner; ++s) {
+            T const* row[Rows];
+            CASTNET_UNROLL
+            for (int i = 0; i < Rows; ++i) {
+                row[i] = p.a[i] + o * d.outer_step + s * d.inner_step;
+            }
+            for (std::ptrdiff_t k = 0; k < d.length; ++k) {
+                vec<T> right[Vectors];
+                CASTNET_UNROLL
+                for (int j = 0; j < Vectors; ++j) {
+                    right[j] = *reinterpret_cast<vec<T> const*>(b + j * width);
+                }
+                CASTNET_UNROLL
+                for (int i = 0; i < Rows; ++i) {
+                    T const left = row[i][k * d.stride];
+                    CASTNET_UNROLL
+                    for (int j = 0; j < Vectors; ++j) {
+                        sum[i][j] += left * right[j];
+                    }
+                }
+                b += b_stride;
+            }
+        }
+    }
+    CASTNET_UNROLL
+    for (int i = 0; i < Rows; ++i) {
+        if (i < p.rows) {
+            T* const out = p.c[i] + first;
+            CASTNET_UNROLL
+            for (int j = 0; j < Vectors; ++j) {
+                int const left = columns - j * width;
+                if (left >= width) {
+                    auto* const to = reinterpret_cast<vec<T>*>(out + j * width);
+                    *to = accumulate ? *to + sum[i][j] : sum[i][j];
+                } else {
+                    T part[width];
+                    *reinterpret_cast<vec<T>*>(part) = sum[i][j];
+                    for (int k = 0; k < left; ++k) {
+                        T& to = out[j * width + k];
+                        to = accumulate ? to + part[k] : part[k];
+                    }
                 }
             }
         }
     }
 }
 
-// All columns of `rows` <= tile_rows rows.
+// `columns` columns of all rows.
 template <class T>
-inline void tile_row(T const* const* a, depth const& d, T const* b, std::ptrdiff_t b_stride, T* c,
-                     std::ptrdiff_t c_stride, int rows, std::ptrdiff_t columns,
-                     bool accumulate = false) {
+inline void tile_row(tile_pointers<T>& p, depth const& d, T const* b, std::ptrdiff_t b_stride,
+                     std::ptrdiff_t columns, bool accumulate = false) {
     constexpr int width = simd<T>::width;
-    constexpr int full = tile_vectors * width;
+    constexpr int full = tile_columns<T>;
+    p.repeat_last();
     for (std::ptrdiff_t j = 0; j < columns; j += full) {
         int const left = static_cast<int>(columns - j < full ? columns - j : full);
         auto const run = [&]<int Vectors>(std::integral_constant<int, Vectors>) {
-            if (rows == 1) {
-                tile<1, Vectors>(a, d, b + j, b_stride, c + j, c_stride, 1, left, accumulate);
+            if (p.rows == 1) {
+                tile<1, Vectors>(p, j, d, b + j, b_stride, left, accumulate);
             } else {
-                tile<tile_rows, Vectors>(a, d, b + j, b_stride, c + j, c_stride, rows, left,
-                                         accumulate);
+                tile<tile_rows, Vectors>(p, j, d, b + j, b_stride, left, accumulate);
             }
         };
         if (left > 2 * width && tile_vectors > 2) {
