@@ -1,7 +1,7 @@
 // Groups divide the channels.
 // expect: castnet: conv2d: channels and filters must be multiples of groups
 // expect: groups_divide<6(UL)?, 8(UL)?, 4(UL)?>
-// expect: at_layer<0, 
+// expect: at_layer<0,
 #include <castnet/castnet.hpp>
 
 namespace cn = castnet;

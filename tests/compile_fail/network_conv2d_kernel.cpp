@@ -1,7 +1,7 @@
 // A kernel fits into the image.
 // expect: castnet: conv2d: the kernel is larger than its input
 // expect: kernel_within<.*kernel<7, ?7>, .*shape<1, ?5, ?5>
-// expect: at_layer<0, 
+// expect: at_layer<0,
 #include <castnet/castnet.hpp>
 
 namespace cn = castnet;

@@ -1,7 +1,7 @@
 // A convolution takes images.
 // expect: castnet: conv2d needs an image \(channels, height, width\)
 // expect: is_image<.*shape<784>
-// expect: at_layer<0, 
+// expect: at_layer<0,
 #include <castnet/castnet.hpp>
 
 namespace cn = castnet;

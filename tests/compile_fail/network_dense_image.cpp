@@ -1,7 +1,7 @@
 // A dense layer takes vectors.
 // expect: castnet: dense needs a vector \(features\) or a sequence \(time, features\); put cn::flatten before it
 // expect: dense_takes<.*shape<8, ?26, ?26>
-// expect: at_layer<1, 
+// expect: at_layer<1,
 #include <castnet/castnet.hpp>
 
 namespace cn = castnet;

@@ -1,7 +1,7 @@
 // Reshaping keeps the number of elements.
 // expect: castnet: reshape must keep the number of elements
 // expect: same_count<.*shape<12>, .*shape<3, ?5>
-// expect: at_layer<0, 
+// expect: at_layer<0,
 #include <castnet/castnet.hpp>
 
 namespace cn = castnet;

@@ -1,7 +1,7 @@
 // The body of a residual block must not change the shape.
 // expect: castnet: cannot combine tensors of different shapes element by element
 // expect: shapes_agree<.*shape<64, ?5, ?5>, .*shape<64, ?3, ?3>
-// expect: at_layer<1, 
+// expect: at_layer<1,
 #include <castnet/castnet.hpp>
 
 namespace cn = castnet;

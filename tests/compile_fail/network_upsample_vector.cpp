@@ -1,7 +1,7 @@
 // Up-sampling takes images.
 // expect: castnet: pooling and up-sampling need an image \(channels, height, width\)
 // expect: is_image<.*shape<784>
-// expect: at_layer<0, 
+// expect: at_layer<0,
 #include <castnet/castnet.hpp>
 
 namespace cn = castnet;

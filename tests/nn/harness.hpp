@@ -44,7 +44,7 @@ public:
             castnet::detail::program_of<gradients_recipe, Network, device, Batch, Training>;
         constexpr auto const& plan = program::value;
         layer_run r;
-        r.run_ = &device::run<plan>;
+        r.run_ = [](device::context const& c) { device::run<plan>(c); };
         r.parameters_.assign(plan.parameters, plan.parameters + plan.sizes.parameters);
         r.output_ = {plan.outputs[0], has_channels_first(castnet::detail::outputs_of<Network>{})};
         r.seed_ = {plan.targets[0], r.output_.image};

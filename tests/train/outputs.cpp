@@ -45,6 +45,13 @@ TEST_CASE("a network with two outputs trains both and predicts each") {
         error += (x - 1) * (x - 1) / double(copies.size());
     }
     CHECK(error < 0.05);
+
+    auto const table = cn::summary(model);
+    for (char const* part :
+         {"dense_1.weight", "(8, 4)", "class.bias", "copy.weight", "Total params: 103"}) {
+        INFO(part);
+        CHECK(table.find(part) != std::string::npos);
+    }
 }
 
 TEST_CASE("predict_one agrees with predict, for images of several channels too") {

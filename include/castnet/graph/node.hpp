@@ -41,6 +41,38 @@ enum class op : std::uint8_t {
     count
 };
 
+// What reports call an operation.
+constexpr char const* name_of(op kind) {
+    constexpr char const* names[] = {"input",
+                                     "target",
+                                     "sample_weight",
+                                     "present_count",
+                                     "parameter",
+                                     "constant",
+                                     "index",
+                                     "presence",
+                                     "bernoulli",
+                                     "map",
+                                     "reduce",
+                                     "matmul",
+                                     "matmul_data",
+                                     "matmul_weight",
+                                     "conv",
+                                     "conv_data",
+                                     "conv_weight",
+                                     "max_pool",
+                                     "max_pool_gradient",
+                                     "avg_pool",
+                                     "avg_pool_gradient",
+                                     "upsample",
+                                     "upsample_gradient",
+                                     "concat",
+                                     "slice",
+                                     "reshape"};
+    static_assert(sizeof names / sizeof *names == static_cast<std::size_t>(op::count));
+    return names[static_cast<int>(kind)];
+}
+
 enum class reduction : std::uint8_t { sum, max, log_sum_exp, argmax };
 
 // The index space of a tensor as every kernel sees it: samples x pixels x channels.

@@ -45,8 +45,8 @@ enum class role : unsigned char { vector, dense_weight, conv_weight, statistic }
 // compiling. text() joins them with dots.
 struct path {
     struct part {
-        char const* text = nullptr; // of static storage
-        int number = -1;            // behind the text: "dense_1"; alone where there is no text
+        char const* text = ""; // of static storage
+        int number = -1;       // behind the text: "dense_1"; alone where there is no text
     };
     static constexpr int max_depth = 12;
     part parts[max_depth]{};
@@ -79,11 +79,11 @@ struct path {
             if (i > 0) {
                 put('.');
             }
-            for (char const* c = parts[i].text; c != nullptr && *c != '\0'; ++c) {
+            for (char const* c = parts[i].text; *c != '\0'; ++c) {
                 put(*c);
             }
             if (parts[i].number >= 0) {
-                if (parts[i].text != nullptr) {
+                if (*parts[i].text != '\0') {
                     put('_');
                 }
                 write_number(parts[i].number, put);
@@ -98,9 +98,7 @@ struct path {
 
 private:
     static constexpr bool same_text(char const* a, char const* b) {
-        if (a == nullptr || b == nullptr) { // addresses of literals do not compare in constants
-            return a == nullptr && b == nullptr;
-        }
+        // not their addresses, which compilers do not compare in constants
         return std::string_view{a} == std::string_view{b};
     }
     template <class Put>

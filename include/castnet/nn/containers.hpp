@@ -106,7 +106,7 @@ struct shared_layer {
     constexpr auto operator()(Symbol auto... x) const {
         graph& g = *detail::graph_of(x...);
         path const outer = g.path.prefix;
-        g.path.prefix = {};
+        g.path.prefix.depth = 0;
         bool known = false;
         for (char const* name : g.path.shared) {
             known = known || Name.view() == name;

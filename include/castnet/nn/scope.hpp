@@ -21,7 +21,7 @@ public:
         path_.positioned = true;
         path_.unnamed = 0;
     }
-    constexpr scope_guard(graph& g, int position) : scope_guard{g, nullptr} {
+    constexpr scope_guard(graph& g, int position) : scope_guard{g, ""} {
         path_.prefix.parts[depth_].number = position;
     }
     constexpr scope_guard(graph& g, layer_kind kind)

@@ -104,19 +104,33 @@ std::vector<summary_row> layer_rows(sequential<Input, Layers...>) {
 }
 
 // Any other network: a row for each parameter.
-template <auto F, auto... Inputs>
-std::vector<summary_row> layer_rows(network<F, Inputs...>) {
+template <class Model>
+std::vector<summary_row> parameter_rows() {
     std::vector<summary_row> rows;
-    graph g{true};
-    network<F, Inputs...>::trace(g);
-    for (parameter const& p : g.parameters) {
+    for (size_t i = 0; i < Model::parameter_count(); ++i) {
+        placed_parameter const& p = Model::parameter_at(i);
         std::string shape;
-        for (int i = 0; i < p.rank; ++i) {
-            shape += (i > 0 ? ", " : "") + std::to_string(p.dims[i]);
+        for (int k = 0; k < p.rank; ++k) {
+            shape += (k > 0 ? ", " : "") + std::to_string(p.dims[k]);
         }
         rows.push_back({p.name.text(), "(" + shape + ")", with_commas(size_t(p.count()))});
     }
     return rows;
+}
+
+template <class T>
+inline constexpr bool is_sequential = false;
+template <auto Input, auto... Layers>
+inline constexpr bool is_sequential<sequential<Input, Layers...>> = true;
+
+template <class Model>
+std::vector<summary_row> rows_of() {
+    using network_type = typename Model::network_type;
+    if constexpr (is_sequential<network_type>) {
+        return layer_rows(network_type{});
+    } else {
+        return parameter_rows<Model>();
+    }
 }
 
 } // namespace detail
@@ -130,7 +144,7 @@ std::string summary(model<Net, Where, Batch> const& m) {
     std::string text = rule + "\n" +
                        detail::summary_line({"Layer (type)", "Output shape", "Param #"}) + heavy +
                        "\n";
-    for (detail::summary_row const& row : detail::layer_rows(Net{})) {
+    for (detail::summary_row const& row : detail::rows_of<model<Net, Where, Batch>>()) {
         text += detail::summary_line(row);
     }
     size_t trained = 0, others = 0;

@@ -46,6 +46,7 @@ class training {
     static constexpr size_t capacity = Model::capacity;
 
 public:
+    using value_type = T;
     using scores_type = scores<Metrics...>;
     using first_output = detail::nth_of<0, typename Model::output_shapes>;
 
@@ -108,6 +109,14 @@ public:
         ++steps_;
         update(T(1 / weight), learning_rate.value_or(optimizer_.learning_rate));
         return totals(training_plan, weight);
+    }
+
+    // Calls after(i) when step i of training_plan has ended, in a forward and backward pass over
+    // these samples without an update (running statistics move on): see train/profile.hpp.
+    template <class Data, class After>
+    void observe(Data const& data, std::span<size_t const> samples, After const& after) {
+        fill(training_plan, data, samples, {});
+        device::template run<training_plan>(context_, after);
     }
 
     // Loss and metrics over all samples, with running statistics and without dropout.

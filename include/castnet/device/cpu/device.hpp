@@ -16,6 +16,10 @@
 
 namespace castnet {
 
+struct ignore_steps {
+    void operator()(int) const {}
+};
+
 template <class T>
 struct cpu_device {
     using value_type = T;
@@ -56,9 +60,10 @@ struct cpu_device {
         }
     }
 
-    // Runs all steps of a plan; `Plan` is a constant with static storage.
-    template <auto const& Plan>
-    static void run(context const& c) {
+    // Runs all steps of a plan; `Plan` is a constant with static storage. after(i) is called when
+    // step i has ended, for those who measure.
+    template <auto const& Plan, class After = ignore_steps>
+    static void run(context const& c, After const& after = {}) {
         static constexpr cpu::tables tables{Plan.arrays, Plan.scalars, Plan.windows};
         static constexpr auto fused =
             fused_kernels<Plan>(std::make_index_sequence<size_t(Plan.sizes.programs)>{});
@@ -66,6 +71,7 @@ struct cpu_device {
             step const& s = Plan.steps[i];
             kernel const k = s.program >= 0 ? fused.of[s.program] : kernel_of(s.kind);
             k(s, tables, c);
+            after(i);
         }
     }
 

@@ -1,6 +1,7 @@
 // Pooling and up-sampling, forward and backward, sample by sample.
 #pragma once
 
+#include <castnet/core/annotations.hpp>
 #include <castnet/device/cpu/context.hpp>
 #include <castnet/device/cpu/threads.hpp>
 
@@ -57,9 +58,31 @@ void max_pool(step const& s, tables const& t, context<T> const& c) {
     });
 }
 
+// Some channels of one pixel of a window: where they are the largest so far, it wins.
+template <class T>
+void compare_pixel(int number, T const* x, int channels, T* best, int* winner) {
+    CASTNET_IVDEP
+    for (int ch = 0; ch < channels; ++ch) {
+        bool const larger = x[ch] > best[ch];
+        best[ch] = larger ? x[ch] : best[ch];
+        winner[ch] = larger ? number : winner[ch];
+    }
+}
+
+// Adds the window's gradient in those channels in which this pixel won.
+template <class T>
+void reward_pixel(int number, int const* winner, T const* gradient, int channels, T* dx) {
+    CASTNET_IVDEP
+    for (int ch = 0; ch < channels; ++ch) {
+        T const g = gradient[ch];
+        dx[ch] += winner[ch] == number ? g : T(0);
+    }
+}
+
 // The first largest pixel of each window, found again, gets the window's gradient.
 template <class T>
 void max_pool_gradient(step const& s, tables const& t, context<T> const& c) {
+    constexpr int chunk = 64; // channels at a time
     window const& w = t.windows[s.window];
     T const* const from = c.at(t.arrays[s.first_array]);
     T const* const g = c.at(t.arrays[s.first_array + 1]);
@@ -70,16 +93,29 @@ void max_pool_gradient(step const& s, tables const& t, context<T> const& c) {
         std::fill(dx, dx + in_count(w), T(0));
         for_each_window(w, [&](std::ptrdiff_t pixel, int y0, int y1, int x0, int x1) {
             T const* const dy = g + i * out_count(w) + pixel * w.channels;
-            for (int ch = 0; ch < w.channels; ++ch) {
-                std::ptrdiff_t best = (std::ptrdiff_t{y0} * w.width + x0) * w.channels + ch;
+            auto const for_each_pixel = [&](auto const& f) { // f(number, place of its channels)
+                int number = 0;
                 for (int y = y0; y < y1; ++y) {
                     for (int xx = x0; xx < x1; ++xx) {
-                        std::ptrdiff_t const at =
-                            (std::ptrdiff_t{y} * w.width + xx) * w.channels + ch;
-                        best = x[at] > x[best] ? at : best;
+                        f(number++, (std::ptrdiff_t{y} * w.width + xx) * w.channels);
                     }
                 }
-                dx[best] += dy[ch];
+            };
+            for (int first = 0; first < w.channels; first += chunk) {
+                int const count = std::min(chunk, w.channels - first);
+                T best[chunk];
+                int winner[chunk];
+                for_each_pixel([&](int number, std::ptrdiff_t place) {
+                    if (number == 0) {
+                        std::copy_n(x + place + first, count, best);
+                        std::fill_n(winner, count, 0);
+                    } else {
+                        compare_pixel(number, x + place + first, count, best, winner);
+                    }
+                });
+                for_each_pixel([&](int number, std::ptrdiff_t place) {
+                    reward_pixel(number, winner, dy + first, count, dx + place + first);
+                });
             }
         });
     });

@@ -1,0 +1,95 @@
+// Where the time of a training step goes: per step of the plan its time, work and memory traffic.
+#pragma once
+
+#include <castnet/graph/function_table.hpp>
+#include <castnet/train/training.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace castnet {
+
+struct step_profile {
+    std::string what;   // the operation, with the functions fused into it: "map multiply_add relu"
+    std::string shape;  // of the result
+    double seconds = 0; // the shortest of all repetitions
+    double flops = 0;
+    double bytes = 0; // read and written, each array once
+};
+
+namespace detail {
+
+template <class Plan>
+std::string step_name(Plan const& plan, step const& s) {
+    std::string text = name_of(s.kind);
+    if (s.program >= 0) {
+        for (int i = plan.first_instruction[s.program]; i < plan.first_instruction[s.program + 1];
+             ++i) {
+            instruction const& x = plan.instructions[i];
+            if (x.code == opcode::apply) {
+                text += std::string(" ") + function_table[x.function].name;
+                text += x.derivative >= 0 ? "'" : "";
+            }
+        }
+    }
+    return text;
+}
+
+} // namespace detail
+
+// Runs the step of a training on these samples `repetitions` times, without updates.
+template <class Training, class Data>
+std::vector<step_profile> profile(Training& training, Data const& data,
+                                  std::span<size_t const> samples, int repetitions = 10) {
+    using clock = std::chrono::steady_clock;
+    using T = typename Training::value_type;
+    auto const& plan = Training::training_plan;
+    std::vector<step_profile> rows(size_t(plan.sizes.steps));
+    for (size_t i = 0; i < rows.size(); ++i) {
+        step const& s = plan.steps[i];
+        extents const result = plan.arrays[s.output].size;
+        auto const times = [&](extents e) { return e.sample ? double(samples.size()) : 1.0; };
+        bool const per_sample = s.program < 0 || s.space.sample;
+        rows[i].what = detail::step_name(plan, s);
+        rows[i].shape = std::to_string(result.pixels) + " x " + std::to_string(result.channels);
+        rows[i].flops = double(s.flops) * (per_sample ? double(samples.size()) : 1.0);
+        for (int k = s.first_array; k <= s.output; ++k) {
+            extents const e = plan.arrays[k].size;
+            rows[i].bytes += double(e.count()) * times(e) * sizeof(T);
+        }
+    }
+    for (int r = 0; r < repetitions; ++r) {
+        auto last = clock::now(); // the first step's time holds the filling of the batch as well
+        training.observe(data, samples, [&](int i) {
+            double const seconds = std::chrono::duration<double>(clock::now() - last).count();
+            double& best = rows[size_t(i)].seconds;
+            best = r == 0 || seconds < best ? seconds : best;
+            last = clock::now();
+        });
+    }
+    return rows;
+}
+
+// The profile as a table, the slowest steps first.
+inline std::string profile_table(std::vector<step_profile> rows) {
+    double total = 0;
+    for (step_profile const& r : rows) {
+        total += r.seconds;
+    }
+    std::sort(rows.begin(), rows.end(),
+              [](auto const& a, auto const& b) { return a.seconds > b.seconds; });
+    std::string text = "      ms  share  GFLOP/s    GB/s  result         operation\n";
+    for (step_profile const& r : rows) {
+        char line[96];
+        std::snprintf(line, sizeof line, "%8.3f %5.1f%% %8.1f %7.1f  %-14s ", r.seconds * 1e3,
+                      100 * r.seconds / total, r.flops / r.seconds / 1e9, r.bytes / r.seconds / 1e9,
+                      r.shape.c_str());
+        text += line + r.what + "\n";
+    }
+    return text;
+}
+
+} // namespace castnet

@@ -1,0 +1,254 @@
+// The programs of docs/guide.md, between "// [name]" and "// [/name]"; check_snippets.sh compares.
+#include <castnet/castnet.hpp>
+
+#include <doctest/doctest.h>
+#include <filesystem>
+#include <numeric>
+
+// clang-format off
+// [sequential]
+namespace cn = castnet;
+
+using images = cn::sequential<
+    cn::input<3, 32, 32>,
+    cn::conv2d<32, 3, cn::conv{.padding = cn::same}>.init(cn::he_normal), cn::relu,
+    cn::conv2d<64, 3, cn::conv{.stride = 2, .padding = 1}>.no_bias(), cn::batch_norm, cn::relu,
+    cn::global_avg_pool2d,
+    cn::dropout<0.2F>,
+    cn::dense<10>.l2(1e-4F)>;
+// [/sequential]
+
+// [blocks]
+template <std::size_t Filters>
+inline constexpr auto conv_norm = cn::block<
+    cn::conv2d<Filters, 3, cn::conv{.padding = 1}>.no_bias(), cn::batch_norm>;
+
+template <std::size_t Filters>
+inline constexpr auto unit = cn::block<
+    cn::residual<conv_norm<Filters>, cn::relu, conv_norm<Filters>>, cn::relu>;
+
+using deep = cn::sequential<
+    cn::input<3, 32, 32>, conv_norm<16>, cn::relu, unit<16>, unit<16>,
+    cn::global_avg_pool2d, cn::dense<10>>;
+// [/blocks]
+// clang-format on
+
+// [functional]
+struct price {
+    constexpr auto operator()(auto photo, auto facts) const {
+        auto const seen = photo | cn::conv2d<8, 3> | cn::relu | cn::global_avg_pool2d;
+        auto const read = facts | cn::dense<16> | cn::relu;
+        return cn::concat(seen, read) | cn::dense<1>;
+    }
+};
+using price_network = cn::network<price{}, cn::input<3, 32, 32>, cn::input<12>>;
+// [/functional]
+
+// [shared]
+struct twins {
+    static constexpr auto encoder = cn::shared<"encoder", cn::block<cn::dense<16>, cn::tanh>>;
+
+    constexpr auto operator()(auto left, auto right) const {
+        return cn::square(encoder(left) - encoder(right)) | cn::named<"head", cn::dense<1>>;
+    }
+};
+using twin_network = cn::network<twins{}, cn::input<8>, cn::input<8>>;
+// [/shared]
+
+// [outputs]
+struct detector {
+    constexpr auto operator()(auto photo) const {
+        auto const seen = photo | cn::conv2d<8, 3> | cn::relu | cn::global_avg_pool2d;
+        return cn::outputs(seen | cn::named<"kind", cn::dense<3>>,
+                           seen | cn::named<"box", cn::dense<4>>);
+    }
+};
+using detection = cn::network<detector{}, cn::input<1, 12, 12>>;
+// [/outputs]
+
+// [frozen]
+using tuned = cn::sequential<cn::input<3, 32, 32>,
+                             cn::frozen<conv_norm<16>, cn::relu, unit<16>>, // keeps its values
+                             cn::global_avg_pool2d, cn::dense<5>>;          // is trained
+// [/frozen]
+
+// [function]
+struct swish {
+    constexpr auto operator()(auto x) const { return x * cn::sigmoid(x); }
+};
+using with_swish = cn::sequential<cn::input<2>, cn::dense<16>, swish{}, cn::dense<3>>;
+// [/function]
+
+// [layer]
+struct scale_layer {
+    static constexpr char const* name = "scale"; // in summaries
+
+    template <std::size_t N>
+    constexpr auto operator()(cn::symbol<cn::shape<N>> x) const {
+        cn::scope_guard const scope{*x.g, cn::layer_kind{"scale"}};
+        return x * cn::new_parameter<cn::shape<N>>(*x.g, "weight", {.start = cn::ones});
+    }
+};
+inline constexpr scale_layer scale{};
+
+using scaled = cn::sequential<cn::input<4>, scale, cn::dense<1>>;
+// [/layer]
+
+// [loss]
+struct log_cosh_loss {
+    static constexpr char const* name = "log_cosh"; // in histories
+    static constexpr bool labels = false;           // the target has the prediction's shape
+
+    template <cn::Shape S>
+    constexpr auto operator()(cn::symbol<S> prediction, cn::symbol<S> target) const {
+        auto const error = prediction - target;
+        return cn::mean(error + cn::softplus(-2 * error) - 0.6931471805599453);
+    }
+};
+inline constexpr log_cosh_loss log_cosh{};
+// [/loss]
+
+namespace {
+
+// The points of docs/guide.md: in the unit square, with the class of their quadrant.
+auto four_corners(std::size_t count) {
+    // [data]
+    std::vector<float> points;
+    std::vector<int> labels;
+    for (std::size_t i = 0; i < count; ++i) {
+        float const x = float(i * 37 % 101) / 101, y = float(i * 61 % 97) / 97;
+        points.insert(points.end(), {x, y});
+        labels.push_back((x > 0.5F) + 2 * (y > 0.5F));
+    }
+    cn::data::dataset<cn::data::label<4>, cn::shape<2>> data{points, labels};
+    auto [train, test] = data.split(0.8);
+    // [/data]
+    return std::pair{train, test};
+}
+
+using points = cn::sequential<cn::input<2>, cn::dense<32>, swish{}, cn::dense<4>>;
+
+} // namespace
+
+TEST_CASE("networks of the guide") {
+    CHECK(images::parameter_count == 3 * 32 * 9 + 32 + 32 * 64 * 9 + 2 * 64 + 64 * 10 + 10);
+    CHECK(deep::parameter_count == 3 * 16 * 9 + 4 * 16 * 16 * 9 + 5 * 2 * 16 + 16 * 10 + 10);
+    CHECK(price_network::parameter_count == 3 * 8 * 9 + 8 + 12 * 16 + 16 + 24 + 1);
+    CHECK(twin_network::parameter_count == 8 * 16 + 16 + 16 + 1);
+    CHECK(with_swish::parameter_count == 99);
+    CHECK(scaled::parameter_count == 4 + 4 + 1);
+    cn::model<tuned, cn::policy::cpu, cn::batch<2>> model;
+    auto const training = cn::compile(model, cn::cross_entropy, cn::adam{});
+    CHECK(training.gradient("0.0.0.weight").empty());
+    CHECK(training.gradient("2.weight").size() == 5 * 16);
+}
+
+TEST_CASE("several outputs of the guide") {
+    using images_of = cn::data::dataset<cn::data::label<3>, cn::shape<1, 12, 12>>;
+    images_of const data{std::vector<float>(2 * 144, 0.5F), std::vector<int>{0, 2}};
+    cn::model<detection, cn::policy::cpu, cn::batch<2>> model;
+    model.set("kind.bias", std::vector<float>{1, 2, 3});
+    model.set("box.bias", std::vector<float>{4, 5, 6, 7});
+    for (char const* weight : {"kind.weight", "box.weight"}) {
+        model.set(weight, std::vector<float>(model.get(weight).size(), 0.0F));
+    }
+    // [predict]
+    std::vector<float> kinds = model.predict(data);
+    std::vector<float> boxes = model.predict<1>(data);
+    // [/predict]
+    CHECK(kinds == std::vector<float>{1, 2, 3, 1, 2, 3});
+    CHECK(boxes == std::vector<float>{4, 5, 6, 7, 4, 5, 6, 7});
+}
+
+TEST_CASE("training of the guide") {
+    auto const [train, test] = four_corners(600);
+    // [fit]
+    cn::model<points, cn::policy::cpu, cn::batch<32>> model{cn::seed{1}};
+    auto training = cn::compile(model, cn::cross_entropy, cn::adam{.learning_rate = 1e-2},
+                                cn::accuracy, cn::top_k<2>);
+    auto history = training.fit(train, {.epochs = 40,
+                                        .schedule = cn::warm_up(20, cn::cosine_decay(2e-2)),
+                                        .validation = test,
+                                        .class_weight = {1, 1, 1, 2},
+                                        .verbose = cn::verbosity::silent});
+    double const best = history["val_accuracy"].back();
+    double const loss = training.evaluate(test).loss();
+    std::vector<float> logits = model.predict(test); // 4 numbers for each sample
+    // [/fit]
+    CHECK(best > 0.9);
+    CHECK(loss < 0.4);
+    CHECK(logits.size() == 4 * test.size());
+
+    // [stop]
+    double least = 1e30;
+    int patience = 3;
+    training.fit(train, {.epochs = 100,
+                         .validation = test,
+                         .verbose = cn::verbosity::silent,
+                         .on_epoch_end = [&](cn::epoch_report& report) {
+                             double const now = report.history["val_loss"].back();
+                             patience = now < least ? 3 : patience - 1;
+                             least = std::min(least, now);
+                             report.stop = patience == 0;
+                         }});
+    // [/stop]
+    CHECK(least < 0.4);
+
+    auto const folder = std::filesystem::temp_directory_path() / "castnet_guide";
+    std::filesystem::create_directories(folder);
+    auto const file = (folder / "points.safetensors").string();
+    // [save]
+    cn::save(model, file);
+
+    cn::model<points, cn::policy::cpu, cn::batch<1>> served;
+    cn::load(served, file);
+    float const point[] = {0.9F, 0.1F};
+    float scores[4];
+    served.predict_one(point, scores);
+    // [/save]
+    std::filesystem::remove_all(folder);
+    CHECK(std::max_element(scores, scores + 4) - scores == 1);
+}
+
+TEST_CASE("a training loop of the guide") {
+    auto const [train, test] = four_corners(600);
+    cn::model<points, cn::policy::cpu, cn::batch<32>> model;
+    // [loop]
+    auto training = cn::compile(model, cn::cross_entropy, cn::momentum{}, cn::accuracy);
+    std::vector<std::size_t> order(train.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    for (std::size_t epoch = 0; epoch < 20; ++epoch) {
+        cn::data::shuffle(order, 7, epoch);
+        for (std::size_t first = 0; first < order.size(); first += 32) {
+            auto const count = std::min<std::size_t>(32, order.size() - first);
+            auto scores = training.step(train, std::span{order}.subspan(first, count), 0.1);
+            CHECK(scores.weight == count);
+        }
+    }
+    // [/loop]
+    CHECK(training.evaluate(test)["accuracy"] > 0.85);
+}
+
+TEST_CASE("sample weights and a loss of the guide") {
+    float const slopes[] = {1, -2, 0.5F, 3};
+    auto const data = cn::data::linear<4>(256, 3, slopes);
+    cn::model<scaled, cn::policy::cpu, cn::batch<32>> model;
+    // [weights]
+    std::vector<float> weights(data.size(), 1);
+    weights[0] = 3; // counts as three samples
+    weights[1] = 0; // does not count at all
+    auto training = cn::compile(model, log_cosh, cn::adam{.learning_rate = 1e-2}, cn::mae);
+    training.fit(data.with_weights(weights), {.epochs = 60, .verbose = cn::verbosity::silent});
+    // [/weights]
+    CHECK(training.evaluate(data)["mae"] < 0.05);
+}
+
+TEST_CASE("memory of the guide") {
+    // [memory]
+    using namespace castnet::literals;
+    using place = cn::policy::within<cn::policy::cpu, 4_MiB>; // checked while compiling
+    using model = cn::model<images, place, cn::batch<1>>;
+    static_assert(model::parameter_bytes + model::prediction_bytes < 2_MiB);
+    // [/memory]
+    CHECK(model{}.parameter_count() > 0);
+}

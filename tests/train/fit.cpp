@@ -1,0 +1,120 @@
+// fit: epochs, order, schedule, validation, history and stopping.
+#include <castnet/castnet.hpp>
+
+#include <doctest/doctest.h>
+#include <numeric>
+
+namespace cn = castnet;
+
+namespace {
+
+using network = cn::sequential<cn::input<4>, cn::dense<6>, cn::tanh, cn::dense<3>>;
+using model_type = cn::model<network, cn::policy::cpu, cn::batch<8>>;
+using data_type = cn::data::dataset<cn::data::label<3>, cn::shape<4>>;
+constexpr auto silent = cn::verbosity::silent;
+
+data_type points(std::size_t count) {
+    return cn::data::blobs<3, 4>(count, 2);
+}
+auto training_of(model_type& model) {
+    return cn::compile(model, cn::cross_entropy, cn::sgd{.learning_rate = 0.05}, cn::accuracy);
+}
+
+} // namespace
+
+TEST_CASE("without shuffling an epoch is the steps in the order of the data") {
+    auto const data = points(20);
+    model_type a{cn::seed{1}}, b{cn::seed{1}};
+    auto fitted = training_of(a), stepped = training_of(b);
+    auto const history = fitted.fit(data, {.epochs = 2, .shuffle = false, .verbose = silent});
+    std::vector<std::size_t> order(20);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::span<std::size_t const> const all{order};
+    cn::scores<cn::accuracy_metric> sums;
+    for (int epoch = 0; epoch < 2; ++epoch) {
+        sums = {};
+        sums += stepped.step(data, all.first(8));
+        sums += stepped.step(data, all.subspan(8, 8));
+        sums += stepped.step(data, all.subspan(16)); // four are left
+    }
+    CHECK(a.get("0.weight") == b.get("0.weight"));
+    CHECK(history["loss"][1] == sums.loss());
+    CHECK(history["accuracy"][1] == sums["accuracy"]);
+    CHECK(sums.weight == 20);
+    CHECK(fitted.steps() == 6);
+}
+
+TEST_CASE("shuffling takes another order every epoch, and every sample once") {
+    auto const data = points(16);
+    auto const loss_after = [&](bool shuffle, int epochs) {
+        model_type model{cn::seed{1}};
+        auto training = training_of(model);
+        training.fit(data, {.epochs = epochs, .shuffle = shuffle, .verbose = silent});
+        return training.evaluate(data).loss();
+    };
+    CHECK(loss_after(true, 1) != loss_after(false, 1));
+    CHECK(loss_after(true, 2) == loss_after(true, 2));
+
+    // Two calls go on with new orders: as one call with two epochs.
+    model_type model{cn::seed{1}};
+    auto training = training_of(model);
+    training.fit(data, {.verbose = silent});
+    training.fit(data, {.verbose = silent});
+    CHECK(training.evaluate(data).loss() == loss_after(true, 2));
+}
+
+TEST_CASE("the history has a column for every number") {
+    model_type model;
+    auto training = training_of(model);
+    auto const schedule = [](std::uint64_t step, std::uint64_t total) {
+        return 0.01 * double(step + 1) / double(total);
+    };
+    auto const h = training.fit(
+        points(20),
+        {.epochs = 3, .schedule = schedule, .validation = points(7), .verbose = silent});
+    CHECK(h.names() == std::vector<std::string>{"loss", "accuracy", "val_loss", "val_accuracy",
+                                                "learning_rate", "seconds"});
+    CHECK(h.epochs() == 3);
+    CHECK(h["val_loss"].size() == 3);
+    CHECK(h["learning_rate"][0] == doctest::Approx(0.01 * 3 / 9)); // of the epoch's last step
+    CHECK(h["learning_rate"][2] == doctest::Approx(0.01));
+    CHECK(h["val_loss"][2] == training.evaluate(points(7)).loss());
+    CHECK_THROWS_AS(h["precision"], cn::error);
+}
+
+TEST_CASE("the end of an epoch can end the training") {
+    model_type model;
+    auto training = training_of(model);
+    int called = 0;
+    auto const h = training.fit(
+        points(16),
+        {.epochs = 10, .verbose = silent, .on_epoch_end = [&](cn::epoch_report& report) {
+             CHECK(report.epoch == ++called);
+             CHECK(report.history.epochs() == std::size_t(called));
+             report.stop = report.epoch == 4;
+         }});
+    CHECK(called == 4);
+    CHECK(h.epochs() == 4);
+    CHECK(training.steps() == 8);
+}
+
+TEST_CASE("no epochs change nothing, no samples are refused") {
+    model_type model;
+    auto training = training_of(model);
+    auto const before = model.get("0.weight");
+    CHECK(training.fit(points(16), {.epochs = 0, .verbose = silent}).epochs() == 0);
+    CHECK(training.fit(points(16), {.epochs = -3, .verbose = silent}).epochs() == 0);
+    CHECK(model.get("0.weight") == before);
+    CHECK_THROWS_AS(training.fit(points(0), {.verbose = silent}), cn::error);
+    CHECK(training.evaluate(points(0)).loss() == 0);
+}
+
+TEST_CASE("class weights of a fit") {
+    auto const data = points(9); // classes 0 1 2 0 1 2 …
+    model_type a{cn::seed{1}}, b{cn::seed{1}};
+    auto by_class = training_of(a), by_sample = training_of(b);
+    auto const weighted = data.with_weights({1, 2, 0, 1, 2, 0, 1, 2, 0});
+    by_class.fit(data, {.epochs = 2, .class_weight = {1, 2, 0}, .verbose = silent});
+    by_sample.fit(weighted, {.epochs = 2, .verbose = silent});
+    CHECK(a.get("0.weight") == b.get("0.weight"));
+}
