@@ -2,10 +2,10 @@
 #pragma once
 
 #include <castnet/graph/function_table.hpp>
+#include <castnet/train/clock.hpp>
 #include <castnet/train/training.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -44,7 +44,6 @@ std::string step_name(Plan const& plan, step const& s) {
 template <class Training, class Data>
 std::vector<step_profile> profile(Training& training, Data const& data,
                                   std::span<size_t const> samples, int repetitions = 10) {
-    using clock = std::chrono::steady_clock;
     using T = typename Training::value_type;
     auto const& plan = Training::training_plan;
     std::vector<step_profile> rows(size_t(plan.sizes.steps));
@@ -62,12 +61,13 @@ std::vector<step_profile> profile(Training& training, Data const& data,
         }
     }
     for (int r = 0; r < repetitions; ++r) {
-        auto last = clock::now(); // the first step's time holds the filling of the batch as well
+        double last = detail::monotonic_seconds(); // the first step's time holds the filling of the
+                                                   // batch as well
         training.observe(data, samples, [&](int i) {
-            double const seconds = std::chrono::duration<double>(clock::now() - last).count();
+            double const seconds = detail::monotonic_seconds() - last;
             double& best = rows[size_t(i)].seconds;
             best = r == 0 || seconds < best ? seconds : best;
-            last = clock::now();
+            last = detail::monotonic_seconds();
         });
     }
     return rows;

@@ -1,7 +1,8 @@
 // The progress of an epoch on standard output, as Keras shows it.
 #pragma once
 
-#include <chrono>
+#include <castnet/train/clock.hpp>
+
 #include <cstddef>
 #include <cstdio>
 #include <string>
@@ -25,7 +26,7 @@ public:
     }
 
     void begin(int epoch, int epochs) {
-        start_ = shown_ = clock::now();
+        start_ = shown_ = detail::monotonic_seconds();
         if (verbosity_ != verbosity::silent) {
             std::printf("Epoch %d/%d\n", epoch, epochs);
         }
@@ -34,12 +35,11 @@ public:
     // After each step, with the means so far.
     template <class Scores>
     void step(std::size_t done, Scores const& s) {
-        auto const now = clock::now();
+        double const now = detail::monotonic_seconds();
         if (done == 1) {
             after_first_ = now; // the first step warms up: its time does not count
         }
-        if (verbosity_ == verbosity::bar && terminal_ && done < steps_ &&
-            now - shown_ >= std::chrono::milliseconds(50)) {
+        if (verbosity_ == verbosity::bar && terminal_ && done < steps_ && now - shown_ >= 0.05) {
             shown_ = now;
             double const left = per_step(done, now) * double(steps_ - done);
             std::printf("\r%s %.0fs%s\033[K", bar(done).c_str(), left, means(s, "").c_str());
@@ -53,11 +53,10 @@ public:
         if (verbosity_ == verbosity::silent) {
             return;
         }
-        auto const now = clock::now();
-        double const seconds = std::chrono::duration<double>(now - start_).count();
+        double const now = detail::monotonic_seconds();
         std::printf("%s%s %.0fs %s/step%s%s%s\n",
                     terminal_ && verbosity_ == verbosity::bar ? "\r" : "",
-                    verbosity_ == verbosity::bar ? bar(steps_).c_str() : "-", seconds,
+                    verbosity_ == verbosity::bar ? bar(steps_).c_str() : "-", now - start_,
                     time_text(per_step(steps_, now)).c_str(), means(s, "").c_str(), rest.c_str(),
                     terminal_ ? "\033[K" : "");
         std::fflush(stdout);
@@ -78,11 +77,9 @@ public:
     }
 
 private:
-    using clock = std::chrono::steady_clock;
-
-    double per_step(std::size_t done, clock::time_point now) const {
-        auto const from = done > 1 ? after_first_ : start_;
-        return std::chrono::duration<double>(now - from).count() / double(done > 1 ? done - 1 : 1);
+    double per_step(std::size_t done, double now) const {
+        double const from = done > 1 ? after_first_ : start_;
+        return (now - from) / double(done > 1 ? done - 1 : 1);
     }
     static std::string time_text(double seconds) {
         char text[32];
@@ -109,7 +106,7 @@ private:
     verbosity verbosity_;
     std::size_t steps_;
     bool terminal_ = false;
-    clock::time_point start_, shown_, after_first_;
+    double start_ = 0, shown_ = 0, after_first_ = 0; // seconds
 };
 
 } // namespace castnet

@@ -4,6 +4,7 @@
 #include <castnet/train/model.hpp>
 
 #include <cstdio>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -36,11 +37,11 @@ inline std::string memory_text(size_t bytes) {
     return text;
 }
 
-template <Shape S>
-std::string shape_text() {
+template <class Extent>
+std::string shape_text(Extent const* extents, int rank) {
     std::string text;
-    for (int i = 0; i < int(S::rank); ++i) {
-        text += (i > 0 ? ", " : "") + std::to_string(S::extent[i]);
+    for (int i = 0; i < rank; ++i) {
+        text += (i > 0 ? ", " : "") + std::to_string(extents[i]);
     }
     return "(" + text + ")";
 }
@@ -59,7 +60,7 @@ inline std::string summary_line(summary_row const& r) {
 }
 
 template <class Layer>
-std::string layer_name(Layer const&) {
+constexpr char const* layer_name(Layer const&) {
     if constexpr (requires { Layer::name; }) {
         return Layer::name;
     } else {
@@ -67,39 +68,79 @@ std::string layer_name(Layer const&) {
     }
 }
 template <fn F>
-std::string layer_name(elementwise<F> const&) {
+constexpr char const* layer_name(elementwise<F> const&) {
     return function<F>::name;
 }
 
-template <auto First, auto... Rest, class Add, class X>
-void add_rows(Add const& add, X x) {
-    auto const y = add(First, x);
-    if constexpr (sizeof...(Rest) > 0) {
-        add_rows<Rest...>(add, y);
-    }
-}
+// What the table says of a layer.
+struct layer_record {
+    char const* name = nullptr;
+    int rank = 0;
+    size_t extent[4]{}; // of its output
+    size_t parameters = 0;
 
-// A row for each layer of a sequential network.
-template <auto Input, auto... Layers>
-std::vector<summary_row> layer_rows(sequential<Input, Layers...>) {
-    using input_shape = typename sequential<Input, Layers...>::input_shape;
-    std::vector<summary_row> rows{{"input", shape_text<input_shape>(), "0"}};
-    graph g{true};
-    size_t position = 0, counted = 0;
-    auto const add = [&](auto layer, auto x) {
-        scope_guard const scope{g, int(position)};
-        auto const y = layer(x);
-        size_t count = 0;
-        for (parameter const& p : g.parameters) {
-            count += size_t(p.count());
+    template <Shape S>
+    constexpr void set(char const* layer, S) {
+        name = layer;
+        rank = int(S::rank);
+        for (int i = 0; i < rank; ++i) {
+            extent[i] = S::extent[i];
         }
-        rows.push_back({std::to_string(position++) + " (" + layer_name(layer) + ")",
-                        shape_text<typename decltype(y)::shape_type>(),
-                        with_commas(count - counted)});
-        counted = count;
+    }
+};
+
+// The layer, leaving its record.
+template <class Layer>
+struct recorded_layer {
+    Layer const& layer;
+    int position;
+    layer_record& record;
+
+    template <Shape S>
+    constexpr auto operator()(symbol<S> x) const {
+        graph& g = *x.g;
+        scope_guard const scope{g, position};
+        int const before = g.parameters.size();
+        auto const y = layer(x);
+        record.set(layer_name(layer), typename decltype(y)::shape_type{});
+        for (int i = before; i < g.parameters.size(); ++i) {
+            record.parameters += size_t(g.parameters[i].count());
+        }
         return y;
-    };
-    add_rows<Layers...>(add, new_input<input_shape>(g));
+    }
+};
+
+// The records of a sequential network, made while compiling: tracing at run time would compile
+// every layer to machine code.
+template <class Network>
+struct layer_records;
+template <auto Input, auto... Layers>
+struct layer_records<sequential<Input, Layers...>> {
+    layer_record of[1 + sizeof...(Layers)]{};
+
+    constexpr layer_records() {
+        using input_shape = typename sequential<Input, Layers...>::input_shape;
+        of[0].set("input", input_shape{});
+        graph g{true};
+        trace(new_input<input_shape>(g), std::make_index_sequence<sizeof...(Layers)>{});
+    }
+
+private:
+    template <Symbol X, size_t... I>
+    constexpr void trace(X x, std::index_sequence<I...>) {
+        (void)(x | ... |
+               recorded_layer<std::remove_cvref_t<decltype(Layers)>>{Layers, int(I), of[I + 1]});
+    }
+};
+
+inline std::vector<summary_row> layer_rows(std::span<layer_record const> layers) {
+    std::vector<summary_row> rows;
+    for (layer_record const& layer : layers) {
+        std::string const name =
+            rows.empty() ? layer.name
+                         : std::to_string(rows.size() - 1) + " (" + std::string(layer.name) + ")";
+        rows.push_back({name, shape_text(layer.extent, layer.rank), with_commas(layer.parameters)});
+    }
     return rows;
 }
 
@@ -109,11 +150,7 @@ std::vector<summary_row> parameter_rows() {
     std::vector<summary_row> rows;
     for (size_t i = 0; i < Model::parameter_count(); ++i) {
         placed_parameter const& p = Model::parameter_at(i);
-        std::string shape;
-        for (int k = 0; k < p.rank; ++k) {
-            shape += (k > 0 ? ", " : "") + std::to_string(p.dims[k]);
-        }
-        rows.push_back({p.name.text(), "(" + shape + ")", with_commas(size_t(p.count()))});
+        rows.push_back({p.name.text(), shape_text(p.dims, p.rank), with_commas(size_t(p.count()))});
     }
     return rows;
 }
@@ -127,7 +164,8 @@ template <class Model>
 std::vector<summary_row> rows_of() {
     using network_type = typename Model::network_type;
     if constexpr (is_sequential<network_type>) {
-        return layer_rows(network_type{});
+        static constexpr layer_records<network_type> records;
+        return layer_rows(records.of);
     } else {
         return parameter_rows<Model>();
     }

@@ -6,6 +6,7 @@
 #include <castnet/data/shuffle.hpp>
 #include <castnet/optim/optimizers.hpp>
 #include <castnet/optim/schedules.hpp>
+#include <castnet/train/clock.hpp>
 #include <castnet/train/feed.hpp>
 #include <castnet/train/history.hpp>
 #include <castnet/train/model.hpp>
@@ -160,7 +161,7 @@ public:
                 data::shuffle(order, model_.seed_value(), epochs_);
             }
             bar.begin(epoch, options.epochs);
-            auto const start = std::chrono::steady_clock::now();
+            double const start = detail::monotonic_seconds();
             scores_type sums;
             double rate = optimizer_.learning_rate;
             for (size_t s = 0; s < steps; ++s, ++done) {
@@ -170,8 +171,7 @@ public:
                     step(data, std::span{order}.subspan(first, count), rate, options.class_weight);
                 bar.step(s + 1, sums);
             }
-            double const seconds =
-                std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+            double const seconds = detail::monotonic_seconds() - start;
             std::vector<double> row = means(sums);
             std::string rest;
             if (options.validation) {
