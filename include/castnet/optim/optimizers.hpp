@@ -4,12 +4,14 @@
 //   static constexpr int slots            numbers of state per parameter, zero at the start
 //   rule<T> at(step, rate)                what a step needs, computed once per step; step counts
 //   from 1
-// and rule<T> is callable as rule(parameter&, gradient, state&…): the update of one number. One
-// kernel applies it to all parameters. The weight decay of all but adamw is added to the gradient.
-// Running means take a `fresh` share of what is new, rounded once: 1 - T(0.999) is off by 1e-5.
+// and rule<T> is callable as rule(parameter&, gradient, state&…): the update of one T, and, where
+// it takes them, of a compiler's vector of T (hence square_root). One kernel applies it to all
+// parameters. The weight decay of all but adamw is added to the gradient. Running means take a
+// `fresh` share of what is new, rounded once: 1 - T(0.999) is off by 1e-5.
 #pragma once
 
 #include <castnet/core/annotations.hpp>
+#include <castnet/core/square_root.hpp>
 
 #include <cmath>
 #include <cstdint>
@@ -25,7 +27,10 @@ struct sgd {
     template <class T>
     struct rule {
         T rate, decay;
-        CASTNET_HD void operator()(T& p, T g) const { p -= rate * (g + decay * p); }
+        template <class V>
+        CASTNET_HD void operator()(V& p, V g) const {
+            p -= rate * (g + decay * p);
+        }
     };
     template <class T>
     rule<T> at(std::uint64_t, double rate) const {
@@ -45,7 +50,8 @@ struct momentum {
     struct rule {
         T rate, keep, decay;
         bool ahead;
-        CASTNET_HD void operator()(T& p, T g, T& velocity) const {
+        template <class V>
+        CASTNET_HD void operator()(V& p, V g, V& velocity) const {
             g += decay * p;
             velocity = keep * velocity + g;
             p -= rate * (ahead ? g + keep * velocity : velocity);
@@ -68,10 +74,11 @@ struct rmsprop {
     template <class T>
     struct rule {
         T rate, fresh, epsilon, decay;
-        CASTNET_HD void operator()(T& p, T g, T& square) const {
+        template <class V>
+        CASTNET_HD void operator()(V& p, V g, V& square) const {
             g += decay * p;
             square += fresh * (g * g - square);
-            p -= rate * g / (std::sqrt(square) + epsilon);
+            p -= rate * g / (square_root(square) + epsilon);
         }
     };
     template <class T>
@@ -94,12 +101,13 @@ struct rmsprop_momentum {
     struct rule {
         T rate, fresh, momentum, epsilon, decay;
         bool centered;
-        CASTNET_HD void operator()(T& p, T g, T& square, T& mean, T& velocity) const {
+        template <class V>
+        CASTNET_HD void operator()(V& p, V g, V& square, V& mean, V& velocity) const {
             g += decay * p;
             square += fresh * (g * g - square);
             mean += fresh * (g - mean);
-            T const variance = centered ? square - mean * mean : square;
-            velocity = momentum * velocity + g / (std::sqrt(variance) + epsilon);
+            V const variance = centered ? square - mean * mean : square;
+            velocity = momentum * velocity + g / (square_root(variance) + epsilon);
             p -= rate * velocity;
         }
     };
@@ -124,11 +132,12 @@ struct adam {
         T fresh_1, fresh_2; // 1 - beta
         T shrink;           // 1 - rate * decoupled decay
         T root_correction;  // of the square root of the second moment
-        CASTNET_HD void operator()(T& p, T g, T& mean, T& square) const {
+        template <class V>
+        CASTNET_HD void operator()(V& p, V g, V& mean, V& square) const {
             g += decay * p;
             mean += fresh_1 * (g - mean);
             square += fresh_2 * (g * g - square);
-            p = shrink * p - rate * mean / (std::sqrt(square) * root_correction + epsilon);
+            p = shrink * p - rate * mean / (square_root(square) * root_correction + epsilon);
         }
     };
     template <class T>
@@ -173,10 +182,11 @@ struct adagrad {
     template <class T>
     struct rule {
         T rate, epsilon, decay;
-        CASTNET_HD void operator()(T& p, T g, T& sum) const {
+        template <class V>
+        CASTNET_HD void operator()(V& p, V g, V& sum) const {
             g += decay * p;
             sum += g * g;
-            p -= rate * g / (std::sqrt(sum) + epsilon);
+            p -= rate * g / (square_root(sum) + epsilon);
         }
     };
     template <class T>
@@ -196,10 +206,11 @@ struct adadelta {
     template <class T>
     struct rule {
         T rate, fresh, epsilon, decay;
-        CASTNET_HD void operator()(T& p, T g, T& square, T& moved) const {
+        template <class V>
+        CASTNET_HD void operator()(V& p, V g, V& square, V& moved) const {
             g += decay * p;
             square += fresh * (g * g - square);
-            T const delta = std::sqrt(moved + epsilon) / std::sqrt(square + epsilon) * g;
+            V const delta = square_root(moved + epsilon) / square_root(square + epsilon) * g;
             moved += fresh * (delta * delta - moved);
             p -= rate * delta;
         }
