@@ -5,8 +5,8 @@
 // the window) and weight gradients (columns, one run for each row of the image). B's rows lie
 // `b_stride` apart, one for each step of the depth.
 //
-// Loads of B may read up to one vector beyond the end of a row; every region of memory ends with
-// that much slack.
+// Loads of B may read up to two vectors beyond the end of a row; every block of memory ends with that
+// much slack.
 #pragma once
 
 #include <castnet/core/annotations.hpp>
