@@ -18,7 +18,7 @@ CASTNET_HD inline V square_root(V x) {
     } else {
 #if defined(__clang__)
         return __builtin_elementwise_sqrt(x);
-#elif defined(__x86_64__) && !defined(__CUDA_ARCH__)
+#elif defined(__x86_64__) && !defined(__CUDACC__)
         constexpr bool single = sizeof(x[0]) == sizeof(float);
 #ifdef __AVX__
         if constexpr (single) {

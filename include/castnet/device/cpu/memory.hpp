@@ -1,4 +1,4 @@
-// One block of zeroed host memory, aligned for vectors, with one vector of slack behind its end
+// One block of zeroed host memory, aligned for vectors, with two vectors of slack behind its end
 // (device/cpu/tile.hpp reads up to that far).
 #pragma once
 
@@ -13,7 +13,7 @@ namespace castnet::cpu {
 
 class memory {
 public:
-    static constexpr std::size_t slack = 64;
+    static constexpr std::size_t slack = 128;
 
     memory() = default;
     explicit memory(std::size_t bytes)

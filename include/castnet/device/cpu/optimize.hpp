@@ -55,9 +55,8 @@ constexpr bool takes(std::index_sequence<S...>) {
 template <int Slots, class Rule, class T>
 void optimize(Rule const& rule, penalty const& cost, T scale, T* parameters, T const* gradients,
               T* slots, std::ptrdiff_t slot_stride, std::ptrdiff_t first, std::ptrdiff_t last) {
-    typedef T vector __attribute__((vector_size(vector_bytes)));
     constexpr auto each = std::make_index_sequence<std::size_t(Slots)>{};
-    constexpr std::ptrdiff_t piece = 4096, width = simd<T>::width;
+    constexpr std::ptrdiff_t piece = 4096;
     std::ptrdiff_t const pieces = (last - first + piece - 1) / piece;
     optimized<T> const all{scale,
                            static_cast<T>(cost.l1),
@@ -69,11 +68,15 @@ void optimize(Rule const& rule, penalty const& cost, T scale, T* parameters, T c
     parallel_for(pieces, 20.0 * double(last - first), [=](std::ptrdiff_t k) {
         std::ptrdiff_t i = first + k * piece;
         std::ptrdiff_t const end = i + piece < last ? i + piece : last;
+#ifndef __CUDACC__ // nvcc knows no vectors as template arguments
+        typedef T vector __attribute__((vector_size(vector_bytes)));
+        constexpr std::ptrdiff_t width = simd<T>::width;
         if constexpr (takes<Rule, vector>(each)) {
             for (; i + width <= end; i += width) {
                 optimize_at<vector>(i, rule, all, each);
             }
         }
+#endif
         for (; i < end; ++i) {
             optimize_at<T>(i, rule, all, each);
         }

@@ -5,7 +5,7 @@
 // the window) and weight gradients (columns, one run for each row of the image). B's rows lie
 // `b_stride` apart, one for each step of the depth.
 //
-// Loads of B may read up to one vector beyond the end of a row; every region of memory ends with
+// Loads of B may read up to two vectors beyond the end of a row; every block of memory ends with
 // that much slack.
 #pragma once
 
@@ -98,7 +98,7 @@ CASTNET_WIDE_VECTORS inline void tile(tile_pointers<T> const& p, std::ptrdiff_t 
                 } else {
                     T part[width];
                     *reinterpret_cast<vec<T>*>(part) = sum[i][j];
-                    for (int k = 0; k < left; ++k) {
+                    for (int k = 0; k < width && k < left; ++k) {
                         T& to = out[j * width + k];
                         to = accumulate ? to + part[k] : part[k];
                     }
@@ -108,10 +108,11 @@ CASTNET_WIDE_VECTORS inline void tile(tile_pointers<T> const& p, std::ptrdiff_t 
     }
 }
 
-// `columns` columns of all rows.
+// `columns` columns of all rows. Compiled once, not wherever it is called: there is much of it.
 template <class T>
-inline void tile_row(tile_pointers<T>& p, depth const& d, T const* b, std::ptrdiff_t b_stride,
-                     std::ptrdiff_t columns, bool accumulate = false) {
+[[gnu::noinline]] void tile_row(tile_pointers<T>& p, depth const& d, T const* b,
+                                std::ptrdiff_t b_stride, std::ptrdiff_t columns,
+                                bool accumulate = false) {
     constexpr int width = simd<T>::width;
     constexpr int full = tile_columns<T>;
     p.repeat_last();

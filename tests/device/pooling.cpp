@@ -1,0 +1,148 @@
+// Max-pooling and its gradient against plain loops in double: the first of equals gets it.
+#include <castnet/policy/cpu.hpp>
+
+#include <cmath>
+#include <doctest/doctest.h>
+#include <limits>
+#include <vector>
+
+namespace cn = castnet;
+namespace cpu = castnet::cpu;
+
+namespace {
+
+using array = std::vector<double>;
+
+// Small multiples of 1/8, many of them equal; another sequence for every seed.
+array numbers(std::ptrdiff_t count, unsigned seed) {
+    array all;
+    for (std::ptrdiff_t i = 0; i < count; ++i) {
+        seed = seed * 1664525U + 1013904223U;
+        all.push_back((double(seed >> 27) - 16) / 8);
+    }
+    return all;
+}
+
+// What one kernel makes of two operands; memory that it must write first holds NaN.
+template <class T>
+struct launch {
+    void (*kernel)(cn::step const&, cpu::tables const&, cpu::context<T> const&);
+    std::ptrdiff_t samples;
+    cn::extents a{}, b{}, out{};
+    cn::window window{};
+
+    array operator()(array const& x, array const& y, std::ptrdiff_t count,
+                     std::ptrdiff_t scratch = 0) const {
+        auto const nx = std::ptrdiff_t(x.size()), ny = std::ptrdiff_t(y.size());
+        cn::array_ref refs[] = {{cn::region::workspace, 0, a},
+                                {cn::region::workspace, cn::aligned(nx), b},
+                                {cn::region::workspace, cn::aligned(nx) + cn::aligned(ny), out},
+                                {}};
+        refs[3] = {cn::region::workspace, refs[2].offset + cn::aligned(count), {}};
+        std::ptrdiff_t const total = refs[3].offset + cn::aligned(scratch);
+        cpu::memory const room{size_t(total + 1) * sizeof(T)};
+        T* const start = room.as<T>();
+        std::fill_n(start, total + 1, std::numeric_limits<T>::quiet_NaN());
+        std::copy_n(x.begin(), nx, start);
+        std::copy_n(y.begin(), ny, start + refs[1].offset);
+        start[total] = 7; // nobody's
+        cn::step s;
+        s.arrays = 2;
+        s.output = 2;
+        s.scratch = scratch > 0 ? 3 : -1;
+        s.window = 0;
+        cpu::context<T> c;
+        c.region[int(cn::region::workspace)] = start;
+        c.samples = samples;
+        kernel(s, {refs, nullptr, &window}, c);
+        CHECK(start[total] == 7);
+        return {start + refs[2].offset, start + refs[2].offset + count};
+    }
+};
+
+void check_close(array const& a, array const& b) {
+    REQUIRE(a.size() == b.size());
+    double largest = 0;
+    for (size_t i = 0; i < a.size(); ++i) {
+        double const difference = std::abs(a[i] - b[i]);
+        largest = difference <= largest ? largest : difference; // NaN counts
+    }
+    CHECK(largest < 1e-3);
+}
+
+// Calls f(input element of the sample or -1 in the padding, weight element, output element).
+template <class F>
+void for_each_product(cn::window const& w, F const& f) {
+    int const channels = w.channels / w.groups, filters = w.filters / w.groups;
+    for (int o = 0; o < w.out_height * w.out_width * w.filters; ++o) {
+        int const filter = o % w.filters, pixel = o / w.filters, g = filter / filters;
+        for (int k = 0; k < w.kernel_h * w.kernel_w * channels; ++k) {
+            int const channel = k % channels, tap = k / channels;
+            int const y =
+                pixel / w.out_width * w.stride_h - w.pad_top + tap / w.kernel_w * w.dilation;
+            int const x =
+                pixel % w.out_width * w.stride_w - w.pad_left + tap % w.kernel_w * w.dilation;
+            if (y >= 0 && y < w.height && x >= 0 && x < w.width) {
+                f((y * w.width + x) * w.channels + g * channels + channel,
+                  (g * w.kernel_h * w.kernel_w * channels + k) * filters + filter % filters, o);
+            }
+        }
+    }
+}
+
+struct sizes {
+    int channels, height, width, filters, kernel_h, kernel_w, stride_h, stride_w, pad, dilation,
+        groups;
+
+    cn::window window() const {
+        auto const out = [&](int in, int kernel, int stride) {
+            return (in + 2 * pad - (kernel - 1) * dilation - 1) / stride + 1;
+        };
+        return {channels,
+                height,
+                width,
+                filters,
+                out(height, kernel_h, stride_h),
+                out(width, kernel_w, stride_w),
+                kernel_h,
+                kernel_w,
+                stride_h,
+                stride_w,
+                pad,
+                pad,
+                pad,
+                pad,
+                dilation,
+                groups};
+    }
+};
+
+} // namespace
+
+TEST_CASE_TEMPLATE("the first largest pixel of a window gets its gradient", T, float, double) {
+    for (sizes z :
+         {sizes{65, 8, 7, 65, 2, 2, 2, 2, 0, 1, 1}, sizes{3, 9, 8, 3, 3, 3, 2, 1, 1, 1, 1},
+          sizes{130, 3, 3, 130, 3, 3, 3, 3, 0, 1, 1}}) {
+        cn::window const w = z.window();
+        int const n = 3, in = w.channels * w.height * w.width;
+        int const out = w.channels * w.out_height * w.out_width;
+        array const x = numbers(n * in, 4), dy = numbers(n * out, 5);
+        array y(size_t(n * out), -1e9), dx(size_t(n * in));
+        cn::window per_channel = w;
+        per_channel.groups = w.channels;
+        for (int i = 0; i < n; ++i) {
+            std::vector<size_t> winner(size_t(out), 0);
+            for_each_product(per_channel, [&](int from, int, int to) { // row by row
+                if (size_t const a = size_t(i * in + from), c = size_t(i * out + to); x[a] > y[c]) {
+                    y[c] = x[a];
+                    winner[size_t(to)] = a;
+                }
+            });
+            for (int to = 0; to < out; ++to) {
+                dx[winner[size_t(to)]] += dy[size_t(i * out + to)];
+            }
+        }
+        check_close(launch<T>{&cpu::max_pool<T>, n, {}, {}, {}, w}(x, {}, n * out), y);
+        check_close(launch<T>{&cpu::max_pool_gradient<T>, n, {}, {}, {}, w}(x, dy, n * in), dx);
+    }
+}
