@@ -42,7 +42,7 @@ struct convolution {
     using forward = dnnl::convolution_forward;
     using backward_data = dnnl::convolution_backward_data;
     using backward_weights = dnnl::convolution_backward_weights;
-    static constexpr auto kind = algorithm::convolution_auto;
+    static constexpr auto kind = algorithm::convolution_direct;
     static inline memory::dims const one{1, 1}, zero{0, 0};
 
     static forward::desc output(layout const& x, layout const& w, layout const& b,
