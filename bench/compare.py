@@ -6,20 +6,19 @@
 
 Every round runs everybody once, one after another, so that whatever else the machine does meets all
 of them. Threads sleep at OpenMP's barriers (OMP_WAIT_POLICY=passive) unless the environment says
-otherwise: those that spin take the processor from whatever else runs. Where tuning may help, a peer
-runs as it comes, and tuned: the C library keeps the memory that it got instead of returning it to
-the system, BLAS is the OpenBLAS that shares OpenMP's threads, and PyTorch uses its fused Adam, with
-channels last for images.
+otherwise: those that spin take the processor from whatever else runs. PyTorch and its C++ library,
+libtorch, run as they come, and tuned: the C library keeps the memory that it got instead of
+returning it to the system, BLAS is the OpenBLAS that shares OpenMP's threads, and PyTorch uses its
+fused Adam, with channels last for images.
 
-Speeds are medians over the rounds, beside the smallest and the largest; castnet / peer is the ratio
-of medians of speed, above 1 where castnet is faster. GFLOP/s count the operations of castnet's plan
-for all. Peers that are not found are named at the end.
+Figures are medians over the rounds, beside the smallest and the largest. castnet / peer compares
+speeds, round by round, and is above 1 where castnet is faster. GFLOP/s count the operations of
+castnet's plan for all. Peers that are not found are named at the end.
 """
 
 import argparse
 import json
 import os
-import re
 import statistics
 import subprocess
 import sys
@@ -28,13 +27,15 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 
 # Programs of peers/, with the name of the library, the Debian package that it needs, and whether
-# the tuned environment concerns it.
+# to run it in the tuned environment, too.
 PROGRAMS = [("libtorch", "libtorch", "libtorch-dev", True),
-            ("dlib", "dlib", "libdlib-dev", True),
+            ("dlib", "dlib", "libdlib-dev", False),
             ("onednn", "oneDNN primitives alone", "libdnnl-dev", False)]
 
 
 def tuned_environment():
+    """Variables of the environment for peers tuned, and the names of what is missing for them."""
+    # For glibc: no mapping of its own for each large block, no trimming, growth in large steps.
     environment = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(1 << 40),
                    "MALLOC_TOP_PAD_": str(1 << 26)}
     folders = [str(f) for f in Path("/usr/lib").glob("*/openblas-openmp")]
@@ -44,7 +45,7 @@ def tuned_environment():
     return environment, [] if folders else ["OpenBLAS for OpenMP (Debian: libopenblas0-openmp)"]
 
 
-def output_of(command, environment={}):
+def output_of(command, environment):
     done = subprocess.run(command, text=True, capture_output=True,
                           env={**os.environ, **environment})
     if done.returncode != 0:
@@ -53,7 +54,7 @@ def output_of(command, environment={}):
 
 
 class Comparison:
-    """What was measured: samples per second by benchmark and library, one figure each round."""
+    """What is measured: samples per second by benchmark and library, one figure each round."""
 
     def __init__(self, options):
         self.options = options
@@ -64,7 +65,7 @@ class Comparison:
     def add(self, library, benchmark, rate):
         self.rates.setdefault(benchmark, {}).setdefault(library, []).append(rate)
 
-    def run_program(self, library, program, environment={}):
+    def run_program(self, library, program, environment):
         """Runs Google Benchmarks. Those that count no items predict a single sample."""
         text = output_of([program, f"--benchmark_filter={self.options.filter}",
                           f"--benchmark_min_time={self.options.seconds}",
@@ -82,7 +83,7 @@ class Comparison:
                 self.flops[name] = b["FLOP"] / rate
             self.add(library, name, rate)
 
-    def run_python(self, library, script, arguments, environment={}):
+    def run_python(self, library, script, arguments, environment):
         text = output_of([self.options.python, script, "--filter", self.options.filter,
                           "--seconds", str(self.options.seconds), *arguments], environment)
         for name, rate in map(str.split, text.splitlines()):
@@ -121,16 +122,8 @@ class Comparison:
         return runs, missing
 
 
-def row(first, library, rates, castnet, figure, last):
-    """A table's row: figure(rate) writes the median and the ends of the spread."""
-    middle = statistics.median(rates)
-    ends = sorted([figure(min(rates)), figure(max(rates))], key=lambda f: float(f.replace(",", "")))
-    ratio = f"{statistics.median(castnet) / middle:.2f}" if castnet and library != "castnet" else ""
-    print("|", " | ".join([first, library, figure(middle), " … ".join(ends), ratio, *last(middle)]),
-          "|")
-
-
-def print_table(title, unit, rates, figure, flops=None):
+def print_table(title, unit, rates, convert, digits, flops=None):
+    """One row for each benchmark and library; convert makes a figure of the unit from a rate."""
     if not rates:
         return
     columns = [title, "library", unit, "min … max", "castnet / peer"]
@@ -138,10 +131,19 @@ def print_table(title, unit, rates, figure, flops=None):
     print("\n|", " | ".join(columns), "|")
     print("|---|---|" + "---:|" * (len(columns) - 2))
     for benchmark, by_library in rates.items():
-        count = (flops or {}).get(benchmark)
-        gigaflops = lambda rate: [f"{rate * count / 1e9:.1f}" if count else ""] if flops else []
-        for library, figures in by_library.items():
-            row(benchmark, library, figures, by_library.get("castnet"), figure, gigaflops)
+        for library, of_library in by_library.items():
+            figures = sorted(map(convert, of_library))
+            middle, low, high = (f"{figure:,.{digits}f}" for figure in
+                                 (statistics.median(figures), figures[0], figures[-1]))
+            ratios = [own / peer for own, peer in zip(by_library.get("castnet", []), of_library)]
+            compare = ratios and library != "castnet"
+            cells = [benchmark, library, middle, f"{low} … {high}",
+                     f"{statistics.median(ratios):.2f}" if compare else "–"]
+            if flops:
+                rate = statistics.median(of_library)
+                count = flops.get(benchmark)
+                cells.append(f"{rate * count / 1e9:.1f}" if count else "–")
+            print("|", " | ".join(cells), "|")
 
 
 def main():
@@ -165,12 +167,11 @@ def main():
             print(f"round {number + 1}/{options.rounds}: {library}", file=sys.stderr)
             run()
 
-    print("Medians of", options.rounds, "rounds.", ", ".join(sorted(comparison.versions)))
-    training = {n: r for n, r in comparison.rates.items() if re.search("/threads:", n)}
+    print(f"Medians of {options.rounds} rounds.", *sorted(comparison.versions), sep="\n- ")
+    training = {n: r for n, r in comparison.rates.items() if "/threads:" in n}
     prediction = {n: r for n, r in comparison.rates.items() if n not in training}
-    print_table("training step", "samples/s", training, lambda rate: f"{rate:,.0f}",
-                comparison.flops)
-    print_table("single sample", "µs", prediction, lambda rate: f"{1e6 / rate:,.2f}")
+    print_table("training step", "samples/s", training, lambda rate: rate, 0, comparison.flops)
+    print_table("single sample", "µs", prediction, lambda rate: 1e6 / rate, 2)
     for peer in missing:
         print(f"\nNot found: {peer}")
 

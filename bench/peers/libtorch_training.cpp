@@ -103,6 +103,7 @@ void train(benchmark::State& state) {
     if (!trains) {
         state.SkipWithError(not_training);
     }
+    training.step(0);
     std::size_t i = 0;
     for ([[maybe_unused]] auto _ : state) {
         benchmark::DoNotOptimize(training.step(++i));
