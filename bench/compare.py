@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
-"""Training steps of castnet and of other libraries, interleaved, as a Markdown table.
+"""Speed of castnet and of other libraries, interleaved, as Markdown tables.
 
-    bench/compare.py build/release/bench/bench_training
-    bench/compare.py build/release/bench/bench_training --rounds 9 --filter convnet --python …/bin/python
+    bench/compare.py
+    bench/compare.py build/release/bench --rounds 9 --filter convnet --python …/bin/python
 
 Every round runs everybody once, one after another, so that whatever else the machine does meets all
 of them. Threads sleep at OpenMP's barriers (OMP_WAIT_POLICY=passive) unless the environment says
-otherwise: those that spin take the processor from whatever else runs. PyTorch runs as it comes, and
-tuned: with its fused Adam, and channels last for images.
+otherwise: those that spin take the processor from whatever else runs. PyTorch and its C++ library,
+libtorch, run as they come, and tuned: the C library keeps the memory that it got instead of
+returning it to the system, BLAS is the OpenBLAS that shares OpenMP's threads, and PyTorch uses its
+fused Adam, with channels last for images.
 
-A cell is the median of samples per second over the rounds, with half the distance from smallest to
-largest; a ratio is castnet's median to the peer's. Peers that are not found are named at the end.
+Figures are medians over the rounds, beside the smallest and the largest. castnet / peer compares
+speeds, round by round, and is above 1 where castnet is faster. GFLOP/s count the operations of
+castnet's plan for all. Peers that are not found are named at the end.
 """
 
 import argparse
@@ -21,55 +24,132 @@ import subprocess
 import sys
 from pathlib import Path
 
-PEERS = Path(__file__).resolve().parent / "peers"
-TUNED = ["--fused", "--channels-last"]
+HERE = Path(__file__).resolve().parent
+
+# Programs of peers/, with the name of the library, the Debian package that it needs, and whether
+# to run it in the tuned environment, too.
+PROGRAMS = [("libtorch", "libtorch", "libtorch-dev", True),
+            ("dlib", "dlib", "libdlib-dev", False),
+            ("onednn", "oneDNN primitives alone", "libdnnl-dev", False)]
 
 
-def output_of(command):
-    done = subprocess.run(command, text=True, capture_output=True)
+def tuned_environment():
+    """Variables of the environment for peers tuned, and the names of what is missing for them."""
+    # For glibc: no mapping of its own for each large block, no trimming, growth in large steps.
+    environment = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(1 << 40),
+                   "MALLOC_TOP_PAD_": str(1 << 26)}
+    folders = [str(f) for f in Path("/usr/lib").glob("*/openblas-openmp")]
+    before = os.environ.get("LD_LIBRARY_PATH")
+    if folders:
+        environment["LD_LIBRARY_PATH"] = ":".join(folders + ([before] if before else []))
+    return environment, [] if folders else ["OpenBLAS for OpenMP (Debian: libopenblas0-openmp)"]
+
+
+def output_of(command, environment):
+    done = subprocess.run(command, text=True, capture_output=True,
+                          env={**os.environ, **environment})
     if done.returncode != 0:
         sys.exit(f"failed: {' '.join(map(str, command))}\n{done.stderr}")
     return done.stdout
 
 
-def castnet(program, options):
-    """Samples per second by name, from Google Benchmark's report."""
-    report = json.loads(output_of([program, f"--benchmark_filter={options.filter}",
-                                   f"--benchmark_min_time={options.seconds}",
-                                   "--benchmark_format=json"]))
-    return {b["name"].removesuffix("/real_time"): b["items_per_second"]
-            for b in report["benchmarks"]}
+class Comparison:
+    """What is measured: samples per second by benchmark and library, one figure each round."""
+
+    def __init__(self, options):
+        self.options = options
+        self.rates = {}
+        self.flops = {}  # of a sample, by benchmark
+        self.versions = set()
+
+    def add(self, library, benchmark, rate):
+        self.rates.setdefault(benchmark, {}).setdefault(library, []).append(rate)
+
+    def run_program(self, library, program, environment):
+        """Runs Google Benchmarks. Those that count no items predict a single sample."""
+        text = output_of([program, f"--benchmark_filter={self.options.filter}",
+                          f"--benchmark_min_time={self.options.seconds}",
+                          "--benchmark_format=json"], environment)
+        report = json.loads(text or '{"context": {}, "benchmarks": []}')
+        if "library" in report["context"]:
+            self.versions.add(report["context"]["library"])
+        for b in report["benchmarks"]:
+            if b.get("error_occurred"):
+                sys.exit(f"failed: {program}: {b['name']}: {b['error_message']}")
+            name = b["name"].removesuffix("/real_time")
+            second = {"ns": 1e9, "us": 1e6, "ms": 1e3, "s": 1}[b["time_unit"]]
+            rate = b.get("items_per_second", second / b["real_time"])
+            if "FLOP" in b:
+                self.flops[name] = b["FLOP"] / rate
+            self.add(library, name, rate)
+
+    def run_python(self, library, script, arguments, environment):
+        text = output_of([self.options.python, script, "--filter", self.options.filter,
+                          "--seconds", str(self.options.seconds), *arguments], environment)
+        for name, rate in map(str.split, text.splitlines()):
+            self.add(library, name, float(rate))
+
+    def runs(self):
+        """How to run castnet and the peers of this machine: (name, call); and what is missing."""
+        tuned, missing = tuned_environment()
+        programs = [("castnet", self.options.folder / "bench_training", {}),
+                    ("castnet", self.options.folder / "bench_inference", {})]
+        for name, library, package, can_be_tuned in PROGRAMS:
+            program = self.options.folder / "peers" / f"{name}_training"
+            if not program.exists():
+                missing.append(f"{library} (Debian: {package}; then configure and build again)")
+                continue
+            programs.append((library, program, {}))
+            if can_be_tuned:
+                programs.append((library + " tuned", program, tuned))
+        runs = [(library, lambda p=program, e=environment, n=library: self.run_program(n, p, e))
+                for library, program, environment in programs]
+
+        found = subprocess.run([self.options.python, "-c", "import torch; print(torch.__version__)"],
+                               text=True, capture_output=True)
+        if found.returncode != 0:
+            missing.append(f"PyTorch (no module torch in {self.options.python}; see --python)")
+            return runs, missing
+        self.versions.add("PyTorch " + found.stdout.strip().split("+")[0])
+        fused = ["--fused", "--channels-last"]
+        pythons = [("PyTorch", [], {}), ("PyTorch tuned", fused, tuned)]
+        if self.options.compile:
+            pythons.append(("PyTorch compiled", [*fused, "--compile"], tuned))
+        script = HERE / "peers" / "torch_training.py"
+        runs += [(library, lambda n=library, a=arguments, e=environment:
+                  self.run_python(n, script, a, e))
+                 for library, arguments, environment in pythons]
+        return runs, missing
 
 
-def torch(options, *arguments):
-    text = output_of([options.python, PEERS / "torch_training.py", "--filter", options.filter,
-                      "--seconds", str(options.seconds), *arguments])
-    return {name: float(rate) for name, rate in map(str.split, text.splitlines())}
-
-
-def peers(options):
-    """The peers of this machine: name and how to run it; and the names of those not found."""
-    found = subprocess.run([options.python, "-c", "import torch; print(torch.__version__)"],
-                           text=True, capture_output=True)
-    if found.returncode != 0:
-        return {}, [f"PyTorch (no module torch in {options.python}; see --python)"]
-    name = "PyTorch " + found.stdout.strip().split("+")[0]
-    runs = {name: lambda: torch(options),
-            name + " tuned": lambda: torch(options, *TUNED)}
-    if options.compile:
-        runs[name + " compiled"] = lambda: torch(options, *TUNED, "--compile")
-    return runs, []
-
-
-def figure(rates):
-    middle = statistics.median(rates)
-    spread = (max(rates) - min(rates)) / 2 / middle
-    return f"{middle:,.0f} ± {spread:.0%}"
+def print_table(title, unit, rates, convert, digits, flops=None):
+    """One row for each benchmark and library; convert makes a figure of the unit from a rate."""
+    if not rates:
+        return
+    columns = [title, "library", unit, "min … max", "castnet / peer"]
+    columns += ["GFLOP/s"] if flops else []
+    print("\n|", " | ".join(columns), "|")
+    print("|---|---|" + "---:|" * (len(columns) - 2))
+    for benchmark, by_library in rates.items():
+        for library, of_library in by_library.items():
+            figures = sorted(map(convert, of_library))
+            middle, low, high = (f"{figure:,.{digits}f}" for figure in
+                                 (statistics.median(figures), figures[0], figures[-1]))
+            ratios = [own / peer for own, peer in zip(by_library.get("castnet", []), of_library)]
+            compare = ratios and library != "castnet"
+            cells = [benchmark, library, middle, f"{low} … {high}",
+                     f"{statistics.median(ratios):.2f}" if compare else "–"]
+            if flops:
+                rate = statistics.median(of_library)
+                count = flops.get(benchmark)
+                cells.append(f"{rate * count / 1e9:.1f}" if count else "–")
+            print("|", " | ".join(cells), "|")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("program", type=Path, help="bench_training, as built")
+    parser.add_argument("folder", type=Path, nargs="?", default=HERE.parent / "build/release/bench",
+                        help="the benchmarks, as built (default: build/release/bench)")
     parser.add_argument("--rounds", type=int, default=5, help="default 5")
     parser.add_argument("--seconds", type=float, default=1, help="per benchmark (default 1)")
     parser.add_argument("--filter", default=".", help="regular expression for names")
@@ -77,29 +157,21 @@ def main():
                         help="the Python that has PyTorch (default: this one)")
     parser.add_argument("--compile", action="store_true", help="PyTorch also through torch.compile")
     options = parser.parse_args()
+    options.folder = options.folder.resolve()
 
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-    runs, missing = peers(options)
-    runs = {"castnet": lambda: castnet(options.program.resolve(), options), **runs}
-    rates = {}  # by benchmark, then by library: one figure each round
+    comparison = Comparison(options)
+    runs, missing = comparison.runs()
     for number in range(options.rounds):
-        for library, run in runs.items():
+        for library, run in runs:
             print(f"round {number + 1}/{options.rounds}: {library}", file=sys.stderr)
-            for benchmark, rate in run().items():
-                rates.setdefault(benchmark, {}).setdefault(library, []).append(rate)
+            run()
 
-    print("Samples per second, medians of", options.rounds, "rounds:\n")
-    columns = list(runs) + [f"castnet / {library}" for library in list(runs)[1:]]
-    print("| training step |", " | ".join(columns), "|")
-    print("|---|" + "---:|" * len(columns))
-    for benchmark, by_library in rates.items():
-        own = by_library.get("castnet")
-        cells = [figure(by_library[library]) if library in by_library else "–" for library in runs]
-        for library in list(runs)[1:]:
-            both = own and library in by_library
-            cells.append(f"{statistics.median(own) / statistics.median(by_library[library]):.2f}"
-                         if both else "–")
-        print("|", benchmark, "|", " | ".join(cells), "|")
+    print(f"Medians of {options.rounds} rounds.", *sorted(comparison.versions), sep="\n- ")
+    training = {n: r for n, r in comparison.rates.items() if "/threads:" in n}
+    prediction = {n: r for n, r in comparison.rates.items() if n not in training}
+    print_table("training step", "samples/s", training, lambda rate: rate, 0, comparison.flops)
+    print_table("single sample", "µs", prediction, lambda rate: 1e6 / rate, 2)
     for peer in missing:
         print(f"\nNot found: {peer}")
 

@@ -20,7 +20,7 @@ void multiply(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, T const* a, 
               std::ptrdiff_t column, T const* b, T* c) {
     constexpr std::ptrdiff_t width = tile_columns<T>, steps = 8192 / width;
     std::ptrdiff_t const panels = (n + width - 1) / width;
-    std::ptrdiff_t const piece = (panels > 1 ? 24 : 4) * tile_rows;
+    std::ptrdiff_t const piece = std::ptrdiff_t{panels > 1 ? 24 : 4} * tile_rows;
     std::ptrdiff_t const pieces = (m + piece - 1) / piece;
     parallel_for(panels * pieces, 2.0 * double(m) * double(n) * double(k), [=](std::ptrdiff_t i) {
         std::ptrdiff_t const left = i / pieces * width, columns = std::min(width, n - left);

@@ -1,0 +1,361 @@
+// The primitives of oneDNN alone on the CPU, with the networks and names of bench_training: forward
+// and backward passes in the layouts that oneDNN prefers, without loss and optimizer.
+#include "peer.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <oneapi/dnnl/dnnl.hpp>
+#include <span>
+#include <unordered_map>
+
+namespace {
+
+using namespace bench;
+using dnnl::algorithm;
+using dnnl::memory;
+
+[[maybe_unused]] bool const named = [] {
+    dnnl_version_t const& v = *dnnl_version();
+    return name_library("oneDNN " + std::to_string(v.major) + "." + std::to_string(v.minor) + "." +
+                        std::to_string(v.patch));
+}();
+
+using layout = memory::desc;
+layout any_layout(memory::dims const& shape) {
+    return {shape, memory::data_type::f32, memory::format_tag::any};
+}
+layout plain(memory::dims const& shape) {
+    return {shape, memory::data_type::f32,
+            shape.size() == 4   ? memory::format_tag::nchw
+            : shape.size() == 2 ? memory::format_tag::nc
+                                : memory::format_tag::x};
+}
+
+// Floats in memory, with the padding of its layout.
+std::span<float> floats(memory const& m) {
+    return {static_cast<float*>(m.get_data_handle()), m.get_desc().get_size() / sizeof(float)};
+}
+
+struct convolution {
+    using forward = dnnl::convolution_forward;
+    using backward_data = dnnl::convolution_backward_data;
+    using backward_weights = dnnl::convolution_backward_weights;
+    static constexpr auto kind = algorithm::convolution_direct;
+    static inline memory::dims const one{1, 1}, zero{0, 0};
+
+    static forward::desc output(layout const& x, layout const& w, layout const& b,
+                                layout const& y) {
+        return {dnnl::prop_kind::forward_training, kind, x, w, b, y, one, zero, zero};
+    }
+    static backward_data::desc data(layout const& dx, layout const& w, layout const& dy) {
+        return {kind, dx, w, dy, one, zero, zero};
+    }
+    static backward_weights::desc weights(layout const& x, layout const& dw, layout const& db,
+                                          layout const& dy) {
+        return {kind, x, dw, db, dy, one, zero, zero};
+    }
+};
+
+struct inner_product {
+    using forward = dnnl::inner_product_forward;
+    using backward_data = dnnl::inner_product_backward_data;
+    using backward_weights = dnnl::inner_product_backward_weights;
+
+    static forward::desc output(layout const& x, layout const& w, layout const& b,
+                                layout const& y) {
+        return {dnnl::prop_kind::forward_training, x, w, b, y};
+    }
+    static backward_data::desc data(layout const& dx, layout const& w, layout const& dy) {
+        return {dx, w, dy};
+    }
+    static backward_weights::desc weights(layout const& x, layout const& dw, layout const& db,
+                                          layout const& dy) {
+        return {x, dw, db, dy};
+    }
+};
+
+class network {
+public:
+    explicit network(memory::dims const& shape) : input_{plain(shape), engine_}, x_{input_} {}
+    network(network const&) = delete; // what is to be added backward knows this one
+
+    network& conv(long filters) {
+        memory::dims const x = shape();
+        add<convolution>({filters, x[1], 3, 3}, {x[0], filters, x[2] - 2, x[3] - 2}, true);
+        return *this;
+    }
+
+    network& dense(long units, bool relu = true) {
+        memory::dims weights = shape();
+        memory::dims const y{weights[0], units};
+        weights[0] = units;
+        add<inner_product>(weights, y, relu);
+        return *this;
+    }
+
+    network& pool() {
+        memory::dims const two{2, 2};
+        memory::dims const zero{0, 0};
+        memory const x = x_;
+        memory::dims const s = shape();
+        dnnl::pooling_forward::primitive_desc const forward{
+            {dnnl::prop_kind::forward_training, algorithm::pooling_max, x.get_desc(),
+             any_layout({s[0], s[1], s[2] / 2, s[3] / 2}), two, two, zero, zero},
+            engine_};
+        memory const y{forward.dst_desc(), engine_};
+        memory const workspace{forward.workspace_desc(), engine_};
+        forward_.push_back(
+            {dnnl::pooling_forward{forward},
+             {{DNNL_ARG_SRC, x}, {DNNL_ARG_DST, y}, {DNNL_ARG_WORKSPACE, workspace}}});
+        x_ = y;
+        add_backward_.push_back([=, this] {
+            dnnl::pooling_backward::primitive_desc const backward{
+                {algorithm::pooling_max, x.get_desc(), y.get_desc(), two, two, zero, zero},
+                engine_,
+                forward};
+            memory const dx{x.get_desc(), engine_};
+            backward_.push_back({dnnl::pooling_backward{backward},
+                                 {{DNNL_ARG_DIFF_DST, in_layout(dx_, y.get_desc(), backward_)},
+                                  {DNNL_ARG_DIFF_SRC, dx},
+                                  {DNNL_ARG_WORKSPACE, workspace}}});
+            dx_ = dx;
+        });
+        return *this;
+    }
+
+    // Ends the network; gives it its backward pass.
+    void done() {
+        output_ = in_layout(x_, plain(shape()), forward_);
+        output_gradient_ = memory{output_.get_desc(), engine_};
+        dx_ = output_gradient_;
+        for (size_t i = add_backward_.size(); i-- > 0;) {
+            add_backward_[i]();
+        }
+    }
+
+    void forward() { run(forward_); }
+    void backward() { run(backward_); }
+
+    std::span<float> input() const { return floats(input_); }
+    std::span<float> output() const { return floats(output_); }
+    std::span<float> output_gradient() const { return floats(output_gradient_); }
+
+    void descend(float rate) {
+        for (auto const& [parameter, gradient] : parameters_) {
+            std::span<float> const p = floats(parameter);
+            std::span<float> const g = floats(gradient);
+            for (size_t i = 0; i < p.size(); ++i) {
+                p[i] -= rate * g[i];
+            }
+        }
+    }
+
+private:
+    struct call {
+        dnnl::primitive primitive;
+        std::unordered_map<int, memory> arguments;
+    };
+
+    memory::dims shape() const { return x_.get_desc().dims(); }
+
+    // What is in m, in the layout wanted: m itself, or what a reorder added to the calls makes.
+    memory in_layout(memory const& m, layout const& wanted, std::vector<call>& calls) {
+        if (m.get_desc() == wanted) {
+            return m;
+        }
+        memory const to{wanted, engine_};
+        calls.push_back({dnnl::reorder{m, to}, {{DNNL_ARG_FROM, m}, {DNNL_ARG_TO, to}}});
+        return to;
+    }
+
+    memory random_weights(memory::dims const& shape, layout const& wanted) {
+        memory const w{plain(shape), engine_};
+        std::vector<float> const numbers = random_numbers(floats(w).size());
+        auto const fan_in = float(numbers.size() / size_t(shape[0]));
+        std::transform(numbers.begin(), numbers.end(), floats(w).begin(),
+                       [&](float x) { return (2 * x - 1) * std::sqrt(6 / fan_in); });
+        std::vector<call> once;
+        memory const result = in_layout(w, wanted, once);
+        run(once);
+        return result;
+    }
+
+    // A layer with weights: of Op, with bias and possibly ReLU.
+    template <class Op>
+    void add(memory::dims const& weights, memory::dims const& output, bool relu) {
+        dnnl::primitive_attr attributes;
+        if (relu) {
+            dnnl::post_ops then;
+            then.append_eltwise(1, algorithm::eltwise_relu, 0, 0);
+            attributes.set_post_ops(then);
+        }
+        bool const first = add_backward_.empty();
+        layout const any_x = any_layout(shape());
+        layout const any_w = any_layout(weights);
+        layout const any_y = any_layout(output);
+        layout const b_layout = plain({weights[0]});
+        typename Op::forward::primitive_desc const forward{
+            Op::output(any_x, any_w, b_layout, any_y), attributes, engine_};
+        memory const x = in_layout(x_, forward.src_desc(), forward_);
+        memory const w = random_weights(weights, forward.weights_desc());
+        memory const b{b_layout, engine_};
+        std::ranges::fill(floats(b), 0.0F);
+        memory const y{forward.dst_desc(), engine_};
+        forward_.push_back(
+            {typename Op::forward{forward},
+             {{DNNL_ARG_SRC, x}, {DNNL_ARG_WEIGHTS, w}, {DNNL_ARG_BIAS, b}, {DNNL_ARG_DST, y}}});
+        x_ = y;
+        add_backward_.push_back([=, this] {
+            if (relu) {
+                add_relu_backward(y);
+            }
+            typename Op::backward_weights::primitive_desc const by_weights{
+                Op::weights(any_x, any_w, b_layout, any_y), engine_, forward};
+            memory const dw{by_weights.diff_weights_desc(), engine_};
+            memory const db{b_layout, engine_};
+            memory const x_there = in_layout(x, by_weights.src_desc(), backward_);
+            memory const dy_there = in_layout(dx_, by_weights.diff_dst_desc(), backward_);
+            backward_.push_back({typename Op::backward_weights{by_weights},
+                                 {{DNNL_ARG_SRC, x_there},
+                                  {DNNL_ARG_DIFF_DST, dy_there},
+                                  {DNNL_ARG_DIFF_WEIGHTS, dw},
+                                  {DNNL_ARG_DIFF_BIAS, db}}});
+            parameters_.push_back({w, in_layout(dw, w.get_desc(), backward_)});
+            parameters_.push_back({b, db});
+            if (first) {
+                return;
+            }
+            typename Op::backward_data::primitive_desc const by_data{Op::data(any_x, any_w, any_y),
+                                                                     engine_, forward};
+            memory const w_there = in_layout(w, by_data.weights_desc(), backward_);
+            memory const dy = in_layout(dx_, by_data.diff_dst_desc(), backward_);
+            memory const dx{by_data.diff_src_desc(), engine_};
+            backward_.push_back(
+                {typename Op::backward_data{by_data},
+                 {{DNNL_ARG_WEIGHTS, w_there}, {DNNL_ARG_DIFF_DST, dy}, {DNNL_ARG_DIFF_SRC, dx}}});
+            dx_ = dx;
+        });
+    }
+
+    void add_relu_backward(memory const& y) {
+        auto const kind = algorithm::eltwise_relu_use_dst_for_bwd;
+        dnnl::eltwise_forward::primitive_desc const forward{
+            {dnnl::prop_kind::forward_training, kind, y.get_desc(), 0}, engine_};
+        dnnl::eltwise_backward::primitive_desc const backward{
+            {kind, y.get_desc(), y.get_desc(), 0}, engine_, forward};
+        dx_ = in_layout(dx_, y.get_desc(), backward_);
+        memory const dx{y.get_desc(), engine_};
+        backward_.push_back(
+            {dnnl::eltwise_backward{backward},
+             {{DNNL_ARG_DST, y}, {DNNL_ARG_DIFF_DST, dx_}, {DNNL_ARG_DIFF_SRC, dx}}});
+        dx_ = dx;
+    }
+
+    void run(std::vector<call> const& calls) {
+        for (call const& c : calls) {
+            c.primitive.execute(stream_, c.arguments);
+        }
+        stream_.wait();
+    }
+
+    dnnl::engine engine_{dnnl::engine::kind::cpu, 0};
+    dnnl::stream stream_{engine_};
+    memory input_, output_, output_gradient_;
+    memory x_, dx_; // output of the last layer so far; gradient by it, once built backward
+    std::vector<call> forward_, backward_;
+    std::vector<std::function<void()>> add_backward_;
+    std::vector<std::pair<memory, memory>> parameters_; // and their gradients
+};
+
+struct convnet {
+    static memory::dims shape(long batch) { return {batch, 1, 28, 28}; }
+    static void build(network& net) {
+        net.conv(32).pool().conv(64).pool().conv(64).dense(64).dense(10, false).done();
+    }
+};
+
+struct wide_mlp {
+    static memory::dims shape(long batch) { return {batch, 784}; }
+    static void build(network& net) { net.dense(512).dense(512).dense(10, false).done(); }
+};
+
+struct tiny_mlp {
+    static memory::dims shape(long batch) { return {batch, 13}; }
+    static void build(network& net) { net.dense(16).dense(32).dense(1, false).done(); }
+};
+
+template <class What, std::size_t Batch>
+class trainer {
+public:
+    trainer() {
+        What::build(network_);
+        std::iota(order_.begin(), order_.end(), std::size_t{});
+        std::shuffle(order_.begin(), order_.end(), std::mt19937{42});
+        std::ranges::copy(random_numbers(network_.output().size()),
+                          network_.output_gradient().begin());
+    }
+
+    void step(std::size_t i) {
+        gather(i);
+        network_.forward();
+        network_.backward();
+    }
+
+    // Half the squared error of the first batch, on its way down by plain gradients.
+    double descend() {
+        gather(0);
+        network_.forward();
+        std::vector<float> const targets = random_numbers(network_.output().size());
+        double loss = 0;
+        for (std::size_t j = 0; j < targets.size(); ++j) {
+            float const error = network_.output()[j] - targets[j];
+            loss += error * error / 2 / Batch;
+            network_.output_gradient()[j] = error / Batch;
+        }
+        network_.backward();
+        network_.descend(0.001F);
+        return loss;
+    }
+
+private:
+    void gather(std::size_t i) {
+        std::size_t const size = network_.input().size() / Batch;
+        for (std::size_t j = 0; j < Batch; ++j) {
+            std::size_t const which = order_[i % batches * Batch + j];
+            std::copy_n(samples_.data() + which * size, size, network_.input().data() + j * size);
+        }
+    }
+
+    network network_{What::shape(Batch)};
+    std::vector<float> samples_ = random_numbers(batches * network_.input().size());
+    std::vector<std::size_t> order_ = std::vector<std::size_t>(batches * Batch);
+};
+
+template <class What, std::size_t Batch>
+void train(benchmark::State& state) {
+    use_threads(int(state.range(0)));
+    static bool const trains = [] {
+        trainer<What, Batch> training;
+        return lowers_loss([&] { return training.descend(); });
+    }();
+    if (!trains) {
+        state.SkipWithError(not_training);
+    }
+    trainer<What, Batch> training;
+    training.step(0);
+    std::size_t i = 0;
+    for ([[maybe_unused]] auto _ : state) {
+        training.step(++i);
+    }
+    count_samples(state, Batch);
+}
+
+BENCHMARK(train<convnet, 32>)->Name("convnet/batch:32")->Apply(training_settings);
+BENCHMARK(train<convnet, 128>)->Name("convnet/batch:128")->Apply(training_settings);
+BENCHMARK(train<convnet, 512>)->Name("convnet/batch:512")->Apply(training_settings);
+BENCHMARK(train<wide_mlp, 128>)->Name("wide_mlp/batch:128")->Apply(training_settings);
+BENCHMARK(train<tiny_mlp, 128>)->Name("tiny_mlp/batch:128")->Apply(training_settings);
+
+} // namespace
