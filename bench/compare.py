@@ -4,8 +4,8 @@
     bench/compare.py
     bench/compare.py build/release/bench --rounds 9 --filter convnet --python …/bin/python
 
-Every round runs everybody once, one after another, so that whatever else the machine does meets all
-of them. Threads sleep at OpenMP's barriers (OMP_WAIT_POLICY=passive) unless the environment says
+Every round takes the networks and batch sizes one by one and runs each in all libraries, one after
+another, so that whatever else the machine does meets all of them. Threads sleep at OpenMP's barriers (OMP_WAIT_POLICY=passive) unless the environment says
 otherwise: those that spin take the processor from whatever else runs. PyTorch and its C++ library,
 libtorch, run as they come, and tuned: the C library keeps the memory that it got instead of
 returning it to the system, BLAS is the OpenBLAS that shares OpenMP's threads, and PyTorch uses its
@@ -65,9 +65,20 @@ class Comparison:
     def add(self, library, benchmark, rate):
         self.rates.setdefault(benchmark, {}).setdefault(library, []).append(rate)
 
-    def run_program(self, library, program, environment):
+    def groups(self):
+        """Regular expressions for the benchmarks chosen that differ in threads only."""
+        groups = {}
+        for program in ("bench_training", "bench_inference"):
+            listed = output_of([self.options.folder / program, "--benchmark_list_tests",
+                                f"--benchmark_filter={self.options.filter}"], {})
+            for name in listed.split():
+                name = name.removesuffix("/real_time")
+                groups.setdefault(name.split("/threads:")[0], []).append(name)
+        return {group: f"^({'|'.join(names)})(/real_time)?$" for group, names in groups.items()}
+
+    def run_program(self, chosen, library, program, environment):
         """Runs Google Benchmarks. Those that count no items predict a single sample."""
-        text = output_of([program, f"--benchmark_filter={self.options.filter}",
+        text = output_of([program, f"--benchmark_filter={chosen}",
                           f"--benchmark_min_time={self.options.seconds}",
                           "--benchmark_format=json"], environment)
         report = json.loads(text or '{"context": {}, "benchmarks": []}')
@@ -83,14 +94,15 @@ class Comparison:
                 self.flops[name] = b["FLOP"] / rate
             self.add(library, name, rate)
 
-    def run_python(self, library, script, arguments, environment):
-        text = output_of([self.options.python, script, "--filter", self.options.filter,
+    def run_python(self, chosen, library, script, arguments, environment):
+        text = output_of([self.options.python, script, "--filter", chosen,
                           "--seconds", str(self.options.seconds), *arguments], environment)
         for name, rate in map(str.split, text.splitlines()):
             self.add(library, name, float(rate))
 
     def runs(self):
-        """How to run castnet and the peers of this machine: (name, call); and what is missing."""
+        """Calls that run castnet and the peers of this machine, given the benchmarks chosen; and the
+        names of what is missing."""
         tuned, missing = tuned_environment()
         programs = [("castnet", self.options.folder / "bench_training", {}),
                     ("castnet", self.options.folder / "bench_inference", {})]
@@ -102,7 +114,8 @@ class Comparison:
             programs.append((library, program, {}))
             if can_be_tuned:
                 programs.append((library + " tuned", program, tuned))
-        runs = [(library, lambda p=program, e=environment, n=library: self.run_program(n, p, e))
+        runs = [lambda chosen, n=library, p=program, e=environment:
+                self.run_program(chosen, n, p, e)
                 for library, program, environment in programs]
 
         found = subprocess.run([self.options.python, "-c", "import torch; print(torch.__version__)"],
@@ -116,8 +129,8 @@ class Comparison:
         if self.options.compile:
             pythons.append(("PyTorch compiled", [*fused, "--compile"], tuned))
         script = HERE / "peers" / "torch_training.py"
-        runs += [(library, lambda n=library, a=arguments, e=environment:
-                  self.run_python(n, script, a, e))
+        runs += [lambda chosen, n=library, a=arguments, e=environment:
+                 self.run_python(chosen, n, script, a, e)
                  for library, arguments, environment in pythons]
         return runs, missing
 
@@ -163,9 +176,10 @@ def main():
     comparison = Comparison(options)
     runs, missing = comparison.runs()
     for number in range(options.rounds):
-        for library, run in runs:
-            print(f"round {number + 1}/{options.rounds}: {library}", file=sys.stderr)
-            run()
+        for group, chosen in comparison.groups().items():
+            print(f"round {number + 1}/{options.rounds}: {group}", file=sys.stderr)
+            for run in runs:
+                run(chosen)
 
     print(f"Medians of {options.rounds} rounds.", *sorted(comparison.versions), sep="\n- ")
     training = {n: r for n, r in comparison.rates.items() if "/threads:" in n}
