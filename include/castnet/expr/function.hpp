@@ -3,7 +3,8 @@
 // function<F> is what every user of a function sees: tensor arithmetic, the graph's fused kernels
 // on any device, the derivation of gradients and the printed plan. A specialisation holds
 //
-//   static constexpr int arity;                     number of inputs, 1 to 8
+//   static constexpr int arity;                     number of inputs, 1 to 8; at most 6
+//                                                   where there is a derivative
 //   static constexpr char const* name;
 //   template <class T> static T value(T x0, …);     all inputs
 //   static constexpr unsigned reads[arity];         reads[i]: what the derivative by input i reads:

@@ -28,6 +28,10 @@ constexpr int slope_of(std::index_sequence<Argument...>) {
 
 template <class F, size_t... I>
 constexpr function_entry entry_of(std::index_sequence<I...>) {
+    constexpr bool has_gradient = ((F::reads[I] != no_gradient) || ...);
+    static_assert(F::arity + (has_gradient ? 2 : 0) <= max_operands,
+                  "castnet: an element-wise function has too many inputs: the node of its gradient "
+                  "holds them, the value and the gradient that arrives");
     function_entry e{F::name, F::arity};
     (..., void(e.reads[I] = F::reads[I]));
     (..., void(e.slope[I] = slope_of<F, I>(std::make_index_sequence<F::arity + 1>{})));

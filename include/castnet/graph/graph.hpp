@@ -9,8 +9,6 @@
 #include <castnet/graph/node.hpp>
 #include <castnet/graph/parameter.hpp>
 
-#include <string_view>
-
 namespace castnet {
 
 struct graph {

@@ -1,9 +1,8 @@
 // Optimizers, with the definitions and defaults of PyTorch.
 //
 // An optimizer is a struct of hyperparameters with
-//   static constexpr int slots            numbers of state per parameter, zero at the start
-//   rule<T> at(step, rate)                what a step needs, computed once per step; step counts
-//   from 1
+//   static constexpr int slots    numbers of state per parameter, zero at the start
+//   rule<T> at(step, rate)        what a step needs, computed once per step; step counts from 1
 // and rule<T> is callable as rule(parameter&, gradient, state&…): the update of one T, and, where
 // it takes them, of a compiler's vector of T (hence square_root). One kernel applies it to all
 // parameters. The weight decay of all but adamw is added to the gradient. Running means take a

@@ -12,13 +12,11 @@
 
 namespace castnet {
 
-inline constexpr int max_arrays = 24;
-
 // What a kernel needs besides the point. Small and trivially copyable: a kernel argument.
 template <class T>
 struct program_arguments {
     T const* array[max_arrays];
-    T scalar[max_arrays];
+    T scalar[max_scalars];
     philox_key key; // of the random numbers
     std::uint32_t step;
     std::uint32_t first_sample; // of this replica in the global batch

@@ -32,6 +32,10 @@ struct instruction {
     friend constexpr bool operator==(instruction const&, instruction const&) = default;
 };
 
+// How many arrays and scalars one fused kernel may read.
+inline constexpr int max_arrays = 24;
+inline constexpr int max_scalars = 24;
+
 inline constexpr int no_register = 255; // an argument that the function does not read
 
 template <instruction... I>

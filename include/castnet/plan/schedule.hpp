@@ -101,6 +101,9 @@ private:
         instruction end;
         if (n.kind == op::map || n.kind == op::reduce) {
             lower.run(id, first, next);
+            if (lower.arrays.size() > max_arrays || lower.scalars.size() > max_scalars) {
+                throw "castnet: a fused kernel reads more than it can be given";
+            }
             end = lower.code.back();
             s.program = program_number(lower.code);
             s.space = n.kind == op::map ? n.size : nodes_[n.in[0]].size;
