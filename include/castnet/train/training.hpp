@@ -4,14 +4,11 @@
 
 #include <castnet/data/dataset.hpp>
 #include <castnet/data/shuffle.hpp>
-#include <castnet/optim/optimizers.hpp>
 #include <castnet/optim/schedules.hpp>
 #include <castnet/train/clock.hpp>
-#include <castnet/train/feed.hpp>
 #include <castnet/train/history.hpp>
-#include <castnet/train/model.hpp>
 #include <castnet/train/progress.hpp>
-#include <castnet/train/scores.hpp>
+#include <castnet/train/replica.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -40,56 +37,34 @@ struct fit_options {
 
 template <class Model, class Loss, class Optimizer, class... Metrics>
 class training {
-    using device = typename Model::device;
     using T = typename Model::value_type;
-    using recipe = detail::step_recipe<Loss, Metrics...>;
-    using network = typename Model::network_type;
+    using replica_type = replica<Model, Loss, Optimizer, Metrics...>;
     static constexpr size_t capacity = Model::capacity;
 
 public:
     using value_type = T;
-    using scores_type = scores<Metrics...>;
-    using first_output = detail::nth_of<0, typename Model::output_shapes>;
+    using scores_type = typename replica_type::scores_type;
 
-    static constexpr auto const& training_plan =
-        detail::program_of<recipe, network, device, capacity, true>::value;
-    static constexpr auto const& evaluation_plan =
-        detail::program_of<recipe, network, device, capacity, false>::value;
+    static constexpr auto const& training_plan = replica_type::training_plan;
+    static constexpr auto const& evaluation_plan = replica_type::evaluation_plan;
 
     // Memory in bytes: what training adds to the parameters, and both together.
-    static constexpr size_t gradient_bytes =
-        size_t(training_plan.elements(region::gradients)) * sizeof(T);
-    static constexpr size_t optimizer_bytes = gradient_bytes * size_t(Optimizer::slots);
-    static constexpr size_t batch_bytes =
-        size_t(std::max(training_plan.elements(region::batch),
-                        evaluation_plan.elements(region::batch))) *
-        sizeof(T);
-    static constexpr size_t workspace_bytes =
-        size_t(std::max(training_plan.elements(region::workspace),
-                        evaluation_plan.elements(region::workspace))) *
-        sizeof(T);
-    static constexpr size_t arena_bytes =
-        gradient_bytes + optimizer_bytes + batch_bytes + workspace_bytes;
+    static constexpr size_t gradient_bytes = replica_type::gradient_bytes;
+    static constexpr size_t optimizer_bytes = replica_type::optimizer_bytes;
+    static constexpr size_t batch_bytes = replica_type::batch_bytes;
+    static constexpr size_t workspace_bytes = replica_type::workspace_bytes;
+    static constexpr size_t arena_bytes = replica_type::arena_bytes;
     static constexpr size_t bytes = Model::parameter_bytes + arena_bytes;
     static_assert(fits_budget<bytes, Model::policy_type::budget>::checked);
 
     // Floating-point operations of a training step for one sample, without the optimizer.
     static constexpr std::ptrdiff_t flops_per_sample = training_plan.flops();
 
-    training(Model& m, Optimizer const& o) : model_{m}, optimizer_{o}, arena_{arena_bytes} {
-        T* const start = arena_.template as<T>();
-        T* const batch = start + (gradient_bytes + optimizer_bytes) / sizeof(T);
-        context_.region[int(region::parameters)] = m.data();
-        context_.region[int(region::gradients)] = start;
-        context_.region[int(region::batch)] = batch;
-        context_.region[int(region::workspace)] = batch + batch_bytes / sizeof(T);
-        context_.key = key_of(m.seed_value());
-    }
-    training(training const&) = delete;
-    training& operator=(training const&) = delete;
+    training(Model& m, Optimizer const& o)
+        : model_{m}, optimizer_{o}, replica_{m.data(), key_of(m.seed_value())} {}
 
     // What was really allocated: equals `bytes`.
-    size_t allocated_bytes() const { return arena_.bytes() + Model::parameter_bytes; }
+    size_t allocated_bytes() const { return replica_.allocated_bytes() + Model::parameter_bytes; }
 
     // Steps done so far.
     std::uint64_t steps() const { return steps_; }
@@ -101,23 +76,23 @@ public:
     scores_type step(Data const& data, std::span<size_t const> samples,
                      std::optional<double> learning_rate = {},
                      std::span<float const> class_weight = {}) {
-        double const weight = fill(training_plan, data, samples, class_weight);
+        double const weight = replica_.template fill<training_plan>(data, samples, class_weight);
         if (weight == 0) { // running statistics would change as well
             return {};
         }
-        context_.step = std::uint32_t(steps_);
-        device::template run<training_plan>(context_);
+        replica_.template run<training_plan>(steps_);
         ++steps_;
-        update(T(1 / weight), learning_rate.value_or(optimizer_.learning_rate));
-        return totals(training_plan, weight);
+        double const rate = learning_rate.value_or(optimizer_.learning_rate);
+        replica_.update(optimizer_.template at<T>(steps_, rate), T(1 / weight));
+        return replica_.template totals<training_plan>(weight);
     }
 
     // Calls after(i) when step i of training_plan has ended, in a forward and backward pass over
     // these samples without an update (running statistics move on): see train/profile.hpp.
     template <class Data, class After>
     void observe(Data const& data, std::span<size_t const> samples, After const& after) {
-        fill(training_plan, data, samples, {});
-        device::template run<training_plan>(context_, after);
+        replica_.template fill<training_plan>(data, samples);
+        replica_.template run<training_plan>(steps_, after);
     }
 
     // Loss and metrics over all samples, with running statistics and without dropout.
@@ -128,9 +103,10 @@ public:
         for (size_t first = 0; first < data.size(); first += capacity) {
             size_t const count = std::min(capacity, data.size() - first);
             std::iota(samples, samples + count, first);
-            double const weight = fill(evaluation_plan, data, {samples, count}, {});
-            device::template run<evaluation_plan>(context_);
-            all += totals(evaluation_plan, weight);
+            double const weight =
+                replica_.template fill<evaluation_plan>(data, std::span{samples, count});
+            replica_.template run<evaluation_plan>(steps_);
+            all += replica_.template totals<evaluation_plan>(weight);
         }
         return all;
     }
@@ -198,71 +174,9 @@ public:
 
     // The gradient of the last step by a parameter, divided by the sum of weights, in logical
     // order; empty for what is frozen. For tests and for loops of one's own.
-    std::vector<T> gradient(std::string_view name) const {
-        for (placed_parameter const& p : training_plan.parameters) {
-            if (p.trainable && p.name.text() == name) {
-                std::vector<T> g(size_t(p.count()));
-                T const* const from = context_.region[int(region::gradients)] + p.offset;
-                for (size_t k = 0; k < g.size(); ++k) {
-                    g[k] = from[device::place_in_parameter(std::ptrdiff_t(k), p)] * last_scale_;
-                }
-                return g;
-            }
-        }
-        return {};
-    }
+    std::vector<T> gradient(std::string_view name) const { return replica_.gradient(name); }
 
 private:
-    template <class Plan, class Data>
-    double fill(Plan const& plan, Data const& data, std::span<size_t const> samples,
-                std::span<float const> class_weight) {
-        if (samples.size() > capacity) {
-            throw error("castnet: a step of at most " + std::to_string(capacity) +
-                        " samples was given " + std::to_string(samples.size()));
-        }
-        using target = typename detail::target_of<Loss, first_output>::type;
-        detail::check_inputs<network, Data>();
-        detail::check_target<Loss, first_output, target, Data>();
-        context_.samples = std::ptrdiff_t(samples.size());
-        return detail::fill_batch<device, typename network::inputs, target>(
-            plan, context_.region[int(region::batch)], data, samples, class_weight);
-    }
-
-    template <class Plan>
-    scores_type totals(Plan const& plan, double weight) const {
-        scores_type s;
-        s.weight = weight;
-        for (size_t i = 0; i < scores_type::count; ++i) {
-            s.sum[i] = double(*context_.at(plan.outputs[i]));
-        }
-        return s;
-    }
-
-    void update(T scale, double rate) {
-        auto const rule = optimizer_.template at<T>(steps_, rate);
-        T* const parameters = context_.region[int(region::parameters)];
-        T* const gradients = context_.region[int(region::gradients)];
-        std::ptrdiff_t const trainable = training_plan.trainable;
-        last_scale_ = scale;
-        std::ptrdiff_t first = 0;
-        penalty cost{};
-        auto const up_to = [&](std::ptrdiff_t last) { // one pass over what has the same penalty
-            if (last > first) {
-                device::template optimize<Optimizer::slots>(rule, cost, scale, parameters,
-                                                            gradients, gradients + trainable,
-                                                            trainable, first, last);
-            }
-            first = last;
-        };
-        for (placed_parameter const& p : training_plan.parameters) {
-            if (p.trainable && p.rank > 0 && !(p.cost == cost)) {
-                up_to(p.offset);
-                cost = p.cost;
-            }
-        }
-        up_to(trainable);
-    }
-
     static std::vector<double> means(scores_type const& s) {
         std::vector<double> row(scores_type::count);
         for (size_t i = 0; i < row.size(); ++i) {
@@ -284,11 +198,9 @@ private:
 
     Model& model_;
     Optimizer optimizer_;
-    typename device::memory arena_;
-    typename device::context context_;
+    replica_type replica_;
     std::uint64_t steps_ = 0;
     std::uint64_t epochs_ = 0;
-    T last_scale_ = 0;
 };
 
 // The step of a model: its loss (nn/losses.hpp or one's own), optimizer and metrics. The training
