@@ -23,13 +23,13 @@ inline constexpr int small_rows = std::min(8, tile_rows* tile_vectors / small_ve
 // apart, those of c c_row. A single row is summed up in four parts, so that no sum waits for the
 // last.
 template <int Rows, int Columns, class T>
-CASTNET_WIDE_VECTORS inline void small_block(std::ptrdiff_t depth, T const* a, std::ptrdiff_t row,
-                                             std::ptrdiff_t step, T const* b, std::ptrdiff_t b_row,
-                                             T* c, std::ptrdiff_t c_row) {
+[[gnu::always_inline]] CASTNET_WIDE_VECTORS inline void
+small_block(std::ptrdiff_t depth, T const* a, std::ptrdiff_t row, std::ptrdiff_t step, T const* b,
+            std::ptrdiff_t b_row, T* c, std::ptrdiff_t c_row) {
     constexpr int width = simd<T>::width, vectors = small_vectors<Columns, T>;
     constexpr int parts = Rows == 1 ? 4 : 1;
     vec<T> sum[parts][Rows][vectors] = {};
-    auto const add = [&](int part, std::ptrdiff_t k) {
+    auto const add = [&](int part, std::ptrdiff_t k) __attribute__((always_inline)) {
         vec<T> right[vectors];
         CASTNET_UNROLL
         for (int j = 0; j < vectors; ++j) {
@@ -65,26 +65,31 @@ CASTNET_WIDE_VECTORS inline void small_block(std::ptrdiff_t depth, T const* a, s
         CASTNET_UNROLL
         for (int j = 0; j < vectors; ++j) {
             constexpr int rest = Columns - (vectors - 1) * width;
-            constexpr int last = rest < width ? rest : width;
-            std::memcpy(c + i * c_row + j * width, &sum[0][i][j],
-                        std::size_t(j + 1 < vectors ? width : last) * sizeof(T));
+            T* const to = c + i * c_row + j * width;
+            if (rest >= width || j + 1 < vectors) {
+                *reinterpret_cast<vec<T>*>(to) = sum[0][i][j];
+            } else {
+                vec<T> const part = sum[0][i][j];
+                std::memcpy(to, &part, std::size_t(rest) * sizeof(T));
+            }
         }
     }
 }
 
 // c (rows x Columns) = a (rows x depth) * b (depth x Columns), as above.
 template <int Columns, class T>
-void small_product(std::ptrdiff_t rows, std::ptrdiff_t depth, T const* a, std::ptrdiff_t row,
-                   std::ptrdiff_t step, T const* b, std::ptrdiff_t b_row, T* c,
-                   std::ptrdiff_t c_row) {
+[[gnu::always_inline]] inline void
+small_product(std::ptrdiff_t rows, std::ptrdiff_t depth, T const* a, std::ptrdiff_t row,
+              std::ptrdiff_t step, T const* b, std::ptrdiff_t b_row, T* c, std::ptrdiff_t c_row) {
     constexpr int at_once = small_rows<Columns, T>;
     constexpr int columns = small_vectors<Columns, T> * simd<T>::width;
     std::ptrdiff_t i = 0;
-    auto const block = [&]<int Rows>(std::integral_constant<int, Rows>) {
-        small_block<Rows, std::min(Columns, columns)>(depth, a + i * row, row, step, b, b_row,
-                                                      c + i * c_row, c_row);
-        i += Rows;
-    };
+    auto const block = [&]<int Rows>(std::integral_constant<int, Rows>)
+                           __attribute__((always_inline)) {
+                               small_block<Rows, std::min(Columns, columns)>(
+                                   depth, a + i * row, row, step, b, b_row, c + i * c_row, c_row);
+                               i += Rows;
+                           };
     while (i + at_once <= rows) {
         block(std::integral_constant<int, at_once>{});
     }
