@@ -94,7 +94,11 @@ public:
         for (size_t k = 0; k < values.size(); ++k) {
             at(p, k) = values[k];
         }
+        ++revision_;
     }
+
+    // How often set() was called; what holds copies of the parameters knows by it that they are old.
+    std::uint64_t revision() const { return revision_; }
 
     // An output of the network (the first unless told) for every sample of the data, in logical
     // order, one after the other, with running statistics and without dropout. The data's target is
@@ -176,6 +180,7 @@ private:
     }
 
     std::uint64_t seed_;
+    std::uint64_t revision_ = 0;
     typename device::memory parameters_;
     typename device::memory workspace_;
     typename device::context context_{};

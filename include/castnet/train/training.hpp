@@ -9,7 +9,7 @@
 #include <castnet/train/clock.hpp>
 #include <castnet/train/history.hpp>
 #include <castnet/train/progress.hpp>
-#include <castnet/train/replica.hpp>
+#include <castnet/train/replicas.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -55,7 +55,8 @@ struct fit_options {
 template <class Model, class Loss, class Optimizer, class... Metrics>
 class training {
     using T = typename Model::value_type;
-    using replica_type = replica<Model, Loss, Optimizer, Metrics...>;
+    using replicas_type = replicas<Model, Loss, Optimizer, Metrics...>;
+    using replica_type = typename replicas_type::replica_type;
     static constexpr size_t capacity = Model::capacity;
 
 public:
@@ -67,7 +68,7 @@ public:
     static constexpr auto const& training_plan = replica_type::training_plan;
     static constexpr auto const& evaluation_plan = replica_type::evaluation_plan;
 
-    // Memory in bytes: what training adds to the parameters, and both together.
+    // Memory in bytes: what training adds to the parameters, and both together; of each replica.
     static constexpr size_t gradient_bytes = replica_type::gradient_bytes;
     static constexpr size_t optimizer_bytes = replica_type::optimizer_bytes;
     static constexpr size_t batch_bytes = replica_type::batch_bytes;
@@ -79,54 +80,103 @@ public:
     // Floating-point operations of a training step for one sample, without the optimizer.
     static constexpr std::ptrdiff_t flops_per_sample = training_plan.flops();
 
-    training(Model& m, Optimizer const& o)
-        : model_{m}, optimizer_{o}, replica_{m.data(), key_of(m.seed_value())} {}
+    training(Model& m, Optimizer const& o) : model_{m}, optimizer_{o}, replicas_{m} {}
 
     // What was really allocated: equals `bytes`.
-    size_t allocated_bytes() const { return replica_.allocated_bytes() + Model::parameter_bytes; }
+    size_t allocated_bytes() const {
+        return replicas_.first().allocated_bytes() + Model::parameter_bytes;
+    }
+
+    // Replicas of the policy, in this process and others, which share the samples of every step;
+    // the number of this process' first one; and the most samples that a step takes.
+    int replica_count() const { return replicas_.size(); }
+    int rank() const { return replicas_.rank(); }
+    size_t step_capacity() const { return capacity * size_t(replicas_.size()); }
 
     // Steps done so far.
     std::uint64_t steps() const { return steps_; }
 
-    // One update from these samples of the data, at most the batch's capacity; returns loss and
-    // metrics before the update. The learning rate is the optimizer's own if none is given. Samples
-    // of weight 0 are as if they were not there; where all are, nothing changes.
+    // One update from these samples of the data, at most step_capacity(); returns loss and metrics
+    // before the update. The learning rate is the optimizer's own if none is given. Samples of
+    // weight 0 are as if they were not there; where all are, nothing changes. All processes of a
+    // policy with several must give the same samples.
     template <class Data>
     scores_type step(Data const& data, std::span<size_t const> samples,
                      std::optional<double> learning_rate = {},
                      std::span<float const> class_weight = {}) {
-        double const weight = replica_.template fill<training_plan>(data, samples, class_weight);
-        if (weight == 0) { // running statistics would change as well
-            return {};
-        }
-        replica_.template run<training_plan>(steps_);
-        ++steps_;
         double const rate = learning_rate.value_or(optimizer_.learning_rate);
-        replica_.update(optimizer_.template at<T>(steps_, rate), T(1 / weight));
-        return replica_.template totals<training_plan>(weight);
+        auto const rule = optimizer_.template at<T>(steps_ + 1, rate);
+        scores_type result;
+        if constexpr (replicas_type::alone) {
+            replica_type& r = replicas_.first();
+            double const weight = r.template fill<training_plan>(data, samples, class_weight).sum;
+            if (weight == 0) { // running statistics would change as well
+                return {};
+            }
+            r.template run<training_plan>(steps_);
+            r.update(rule, T(1 / weight));
+            result = r.template totals<training_plan>(weight);
+        } else {
+            if (samples.size() > step_capacity()) {
+                throw error("castnet: a step of at most " + std::to_string(step_capacity()) +
+                            " samples was given " + std::to_string(samples.size()));
+            }
+            auto const all = replica_type::weigh(data, samples, class_weight);
+            if (all.sum == 0) {
+                return {};
+            }
+            replicas_.synchronize();
+            replicas_.run([&](replica_type& r, auto& others) {
+                auto const mine = comm::part_of(samples.size(), others.rank(), others.size());
+                r.template fill<training_plan>(data, samples.subspan(mine.first, mine.count()),
+                                               class_weight,
+                                               {std::uint32_t(mine.first), all.present});
+                r.template run_with<training_plan>(others, steps_);
+                r.update(rule, T(1 / all.sum));
+                scores_type const s = sum(others, r.template totals<training_plan>(all.sum));
+                if (&r == &replicas_.first()) {
+                    result = s;
+                    result.weight = all.sum;
+                }
+            });
+        }
+        ++steps_;
+        return result;
     }
 
     // Calls after(i) when step i of training_plan has ended, in a forward and backward pass over
     // these samples without an update (running statistics move on): see train/profile.hpp.
     template <class Data, class After>
     void observe(Data const& data, std::span<size_t const> samples, After const& after) {
-        replica_.template fill<training_plan>(data, samples);
-        replica_.template run<training_plan>(steps_, after);
+        replica_type& r = replicas_.first();
+        r.template fill<training_plan>(data, samples);
+        r.template run<training_plan>(steps_, after);
     }
 
     // Loss and metrics over all samples, with running statistics and without dropout.
     template <class Data>
     scores_type evaluate(Data const& data) {
         scores_type all;
-        size_t samples[capacity];
-        for (size_t first = 0; first < data.size(); first += capacity) {
-            size_t const count = std::min(capacity, data.size() - first);
-            std::iota(samples, samples + count, first);
-            double const weight =
-                replica_.template fill<evaluation_plan>(data, std::span{samples, count});
-            replica_.template run<evaluation_plan>(steps_);
-            all += replica_.template totals<evaluation_plan>(weight);
-        }
+        replicas_.synchronize();
+        replicas_.run([&](replica_type& r, auto& others) {
+            scores_type mine;
+            size_t samples[capacity];
+            for (size_t first = 0; first < data.size(); first += step_capacity()) {
+                size_t const count = std::min(step_capacity(), data.size() - first);
+                auto const part = comm::part_of(count, others.rank(), others.size());
+                std::iota(samples, samples + part.count(), first + part.first);
+                double const weight =
+                    r.template fill<evaluation_plan>(data, std::span{samples, part.count()}).sum;
+                if (part.count() > 0) {
+                    r.template run<evaluation_plan>(steps_);
+                    mine += r.template totals<evaluation_plan>(weight);
+                }
+            }
+            mine = sum(others, mine);
+            if (&r == &replicas_.first()) {
+                all = mine;
+            }
+        });
         return all;
     }
 
@@ -143,13 +193,15 @@ public:
                             ", expected a finite number that is not negative");
             }
         }
-        size_t const steps = (data.size() + capacity - 1) / capacity;
+        position_ = std::exchange(resume_, {}).value_or(position_type{});
+        begin_together(data.size(), options);
+        size_t const together = step_capacity();
+        size_t const steps = (data.size() + together - 1) / together;
         std::uint64_t const total = steps * std::uint64_t(std::max(options.epochs, 0));
         std::vector<size_t> order(data.size());
         history h{column_names(options.validation.has_value())};
-        progress bar{options.verbose, steps};
+        progress bar{rank() == 0 ? options.verbose : verbosity::silent, steps};
         checkpoint_options const& checkpoint = options.checkpoint;
-        position_ = std::exchange(resume_, {}).value_or(position_type{});
         if (position_.samples > data.size()) {
             throw error("castnet: fit: the checkpoint stands at sample " +
                         std::to_string(position_.samples) +
@@ -166,8 +218,8 @@ public:
             double const start = detail::monotonic_seconds();
             double rate = optimizer_.learning_rate;
             while (position_.samples < data.size()) {
-                size_t const first = position_.samples, s = first / capacity;
-                size_t const count = std::min(capacity, data.size() - first);
+                size_t const first = position_.samples, s = first / together;
+                size_t const count = std::min(together, data.size() - first);
                 if (options.schedule) {
                     rate = options.schedule(std::uint64_t(epoch - 1) * steps + s, total);
                 }
@@ -204,7 +256,7 @@ public:
             if (options.on_epoch_end) {
                 options.on_epoch_end(report);
             }
-            if (report.stop) {
+            if (replicas_.of_first(report.stop)) {
                 break;
             }
         }
@@ -218,10 +270,11 @@ public:
     std::uint64_t epochs() const { return epochs_; }
     position_type const& position() const { return position_; }
     std::vector<T> slot(int which, placed_parameter const& p) const {
-        return replica_.slot(which, p);
+        return replicas_.first().slot(which, p);
     }
     void set_slot(int which, placed_parameter const& p, std::span<T const> values) {
-        replica_.set_slot(which, p, values);
+        replicas_.first().set_slot(which, p, values);
+        replicas_.changed();
     }
     // The next fit() goes on from `position`.
     void resume(std::uint64_t steps, std::uint64_t epochs, position_type const& position) {
@@ -237,13 +290,46 @@ public:
     std::vector<T> gradient(std::string_view name) const {
         for (placed_parameter const& p : training_plan.parameters) {
             if (p.trainable && p.name.text() == name) {
-                return replica_.gradient(p);
+                return replicas_.first().gradient(p);
             }
         }
         return {};
     }
 
 private:
+    // At the begin of fit: all processes go on from where the first one is.
+    template <class Options>
+    void begin_together([[maybe_unused]] size_t samples, [[maybe_unused]] Options const& options) {
+        if constexpr (!replicas_type::alone) {
+            replicas_.require_same(
+                std::to_string(samples) + " samples, " + std::to_string(options.epochs) +
+                    " epochs, shuffle " + std::to_string(options.shuffle) + ", validation " +
+                    std::to_string(options.validation.has_value()) + ", class weights " +
+                    std::to_string(options.class_weight.size()) + ", seed " +
+                    std::to_string(model_.seed_value()),
+                "fit");
+            replicas_.changed();
+            replicas_.synchronize();
+            steps_ = replicas_.of_first(steps_);
+            epochs_ = replicas_.of_first(epochs_);
+            position_ = replicas_.of_first(position_);
+        }
+    }
+
+    // Of what the replicas have: loss and metrics, and the weight.
+    template <class Communicator>
+    static scores_type sum([[maybe_unused]] Communicator& others, scores_type s) {
+        if constexpr (!std::is_same_v<Communicator, comm::no_communicator>) {
+            double values[scores_type::count + 1];
+            std::copy_n(s.sum, scores_type::count, values);
+            values[scores_type::count] = s.weight;
+            others.sum(std::span<double>{values}, {"sum of loss and metrics"});
+            std::copy_n(values, scores_type::count, s.sum);
+            s.weight = values[scores_type::count];
+        }
+        return s;
+    }
+
     static std::vector<double> means(scores_type const& s) {
         std::vector<double> row(scores_type::count);
         for (size_t i = 0; i < row.size(); ++i) {
@@ -265,7 +351,7 @@ private:
 
     Model& model_;
     Optimizer optimizer_;
-    replica_type replica_;
+    replicas_type replicas_;
     std::uint64_t steps_ = 0;
     std::uint64_t epochs_ = 0;
     position_type position_{};

@@ -10,6 +10,7 @@
 #include <castnet/device/cpu/pool.hpp>
 #include <castnet/device/cpu/rearrange.hpp>
 #include <castnet/device/cpu/reduce.hpp>
+#include <castnet/device/cpu/replica_scope.hpp>
 #include <castnet/device/cpu/small.hpp>
 #include <castnet/plan/plan.hpp>
 
@@ -26,6 +27,7 @@ struct cpu_device {
     using value_type = T;
     using context = cpu::context<T>;
     using memory = cpu::memory;
+    using replica_scope = cpu::replica_scope;
     using kernel = void (*)(step const&, cpu::tables const&, context const&);
 
     static constexpr std::ptrdiff_t place_in_sample(std::ptrdiff_t i, extents size, bool image) {
