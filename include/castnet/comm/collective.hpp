@@ -60,16 +60,17 @@ constexpr part part_of(std::size_t count, int rank, int size) {
 
 namespace detail {
 
-// rows[0][i] = the sum of rows[…][i] for first <= i < last; the other rows are overwritten.
-template <class T>
-void tree_sum(T* const* rows, int count, std::size_t first, std::size_t last) {
+// row(0)[i] = the sum of row(r)[i] over 0 <= r < count, for first <= i < last; the other rows are
+// overwritten.
+template <class Row>
+void tree_sum(Row const& row, int count, std::size_t first, std::size_t last) {
     constexpr std::size_t piece = 1024; // of every row; stays in the cache between the passes
     for (std::size_t begin = first; begin < last; begin += piece) {
         std::size_t const end = last - begin > piece ? begin + piece : last;
         for (int step = 1; step < count; step *= 2) {
-            for (int row = 0; row + step < count; row += 2 * step) {
-                T* const to = rows[row];
-                T const* const from = rows[row + step];
+            for (int r = 0; r + step < count; r += 2 * step) {
+                auto* const to = row(r);
+                auto const* const from = row(r + step);
                 for (std::size_t i = begin; i < end; ++i) {
                     to[i] += from[i];
                 }

@@ -97,9 +97,6 @@ private:
     std::string message_;
 };
 
-// The most replicas of one process.
-inline constexpr int max_local = 64;
-
 class in_process {
 public:
     in_process(meeting_place& place, int rank) : place_{place}, rank_{rank} {}
@@ -112,13 +109,10 @@ public:
     void sum(std::span<T> values, collective const& at) {
         place_.enter(rank_, values.data(), values.size_bytes(), at);
         auto const [first, last] = part_of(values.size(), rank_, size());
-        T* rows[max_local];
-        for (int r = 0; r < size(); ++r) {
-            rows[r] = static_cast<T*>(place_.data(r));
-        }
-        detail::tree_sum(rows, size(), first, last);
+        auto const row = [this](int r) { return static_cast<T*>(place_.data(r)); };
+        detail::tree_sum(row, size(), first, last);
         for (int r = 1; r < size(); ++r) {
-            std::copy(rows[0] + first, rows[0] + last, rows[r] + first);
+            std::copy(row(0) + first, row(0) + last, row(r) + first);
         }
         place_.wait(rank_);
     }

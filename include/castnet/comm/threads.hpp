@@ -14,7 +14,7 @@ namespace castnet::comm {
 
 template <int N>
 class threads {
-    static_assert(N >= 1 && N <= max_local, "castnet: a process has 1 to 64 replicas");
+    static_assert(N >= 1, "castnet: a process has at least one replica");
 
 public:
     static constexpr int local = N;

@@ -6,7 +6,7 @@
 #include <castnet/train/replica.hpp>
 
 #include <cstring>
-#include <memory>
+#include <optional>
 
 namespace castnet {
 
@@ -29,7 +29,7 @@ public:
                 copies_[i] = typename device::memory(Model::parameter_bytes);
                 parameters = copies_[i].template as<T>();
             }
-            replica_[i] = std::make_unique<replica_type>(parameters, key_of(m.seed_value()));
+            replica_[i].emplace(parameters, key_of(m.seed_value()));
             if constexpr (!alone) {
                 compare(others, replica_type::signature(), "program");
             }
@@ -79,7 +79,7 @@ public:
             run([&](replica_type& r, auto& others) {
                 Value copy = value;
                 others.broadcast(std::as_writable_bytes(std::span{&copy, 1}), {"broadcast"});
-                if (&r == replica_[0].get()) {
+                if (&r == &first()) {
                     result = copy;
                 }
             });
@@ -135,7 +135,7 @@ private:
     Model& model_;
     group group_;
     typename device::memory copies_[local];
-    std::unique_ptr<replica_type> replica_[local];
+    std::optional<replica_type> replica_[local];
     std::uint64_t revision_ = 0;
     bool changed_ = true;
 };
