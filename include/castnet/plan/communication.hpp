@@ -247,6 +247,23 @@ public:
     static constexpr int exchange_count = size.exchanges;
     static constexpr tables value = make();
 
+    // Buckets of gradients, or sums between two steps: how many, and their bytes together.
+    static constexpr int count_of(bool gradients) {
+        int count = 0;
+        for (int i = 0; i < exchange_count; ++i) {
+            count += value.exchanges[i].gradients == gradients;
+        }
+        return count;
+    }
+    static constexpr std::size_t bytes_of(bool gradients) {
+        std::ptrdiff_t elements = 0;
+        for (int i = 0; i < exchange_count; ++i) {
+            exchange const& e = value.exchanges[i];
+            elements += e.gradients == gradients ? e.count : 0;
+        }
+        return static_cast<std::size_t>(elements * ElementBytes);
+    }
+
     // The most elements that sums between two steps have.
     static constexpr std::ptrdiff_t largest_sums() {
         std::ptrdiff_t most = 0;
