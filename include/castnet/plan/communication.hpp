@@ -24,8 +24,8 @@ struct element_range {
 struct exchange {
     int after = 0;
     int first = 0, last = 0;
-    bool gradients = false; // a bucket, which is one range; else sums that the next step reads
-    std::ptrdiff_t count = 0;
+    bool gradients = false;   // a bucket; else sums that the next step reads
+    std::ptrdiff_t count = 0; // elements of all ranges
 };
 
 // Bytes that a bucket of gradients holds at most, unless one parameter is larger; the first, which
@@ -147,38 +147,49 @@ private:
     }
 
     // Parameters lie in the order of the layers, so the gradients at the end are complete first.
+    // Gradients that are whole already leave gaps between the ranges of a bucket.
     constexpr void add_buckets() {
         exchange e;
-        element_range r;
+        list<element_range> ranges;
         std::ptrdiff_t limit = limits_.first;
         auto const close = [&] {
-            if (r.count > 0) {
-                e.first = d_.ranges.size();
-                e.last = e.first + 1;
+            if (e.count > 0) {
                 e.gradients = true;
-                e.count = r.count;
-                d_.ranges.push(r);
+                e.first = d_.ranges.size();
+                e.last = e.first + ranges.size();
+                d_.ranges.append(ranges.data(), ranges.size());
                 d_.exchanges.push(e);
                 limit = limits_.others;
             }
             e = {};
-            r = {};
+            ranges.clear();
         };
+        bool gap = true;
         for (int i = trained_.size() - 1; i >= 0; --i) {
             placed_parameter const& p = p_.parameters[trained_[i]];
-            if (made_by_[i] < 0) { // whole already
-                close();
+            if (made_by_[i] < 0) {
+                gap = true;
                 continue;
             }
-            if ((r.count + p.count()) * element_bytes_ > limit) {
+            if ((e.count + p.count()) * element_bytes_ > limit) {
                 close();
             }
-            std::ptrdiff_t const end = r.count > 0 ? r.offset + r.count : p.offset + p.count();
-            r = {region::gradients, p.offset, end - p.offset};
+            if (gap || ranges.empty()) {
+                ranges.push({region::gradients, p.offset, p.count()});
+                e.count += p.count();
+            } else {
+                element_range& r = ranges.back();
+                std::ptrdiff_t const more = r.offset - p.offset;
+                r.offset = p.offset;
+                r.count += more;
+                e.count += more;
+            }
+            gap = false;
             e.after = made_by_[i] > e.after ? made_by_[i] : e.after;
         }
         close();
     }
+
     // By `after`; both kinds are in this order already, but for a bucket that is complete before an
     // earlier one, which has to wait for it: replicas make their calls in one order.
     constexpr void sort() {
@@ -264,12 +275,12 @@ public:
         return static_cast<std::size_t>(elements * ElementBytes);
     }
 
-    // The most elements that sums between two steps have.
-    static constexpr std::ptrdiff_t largest_sums() {
+    // Elements of the largest exchange of more than one range: they go in one message.
+    static constexpr std::ptrdiff_t largest_message() {
         std::ptrdiff_t most = 0;
         for (int i = 0; i < exchange_count; ++i) {
             exchange const& e = value.exchanges[i];
-            most = !e.gradients && e.count > most ? e.count : most;
+            most = e.last - e.first > 1 && e.count > most ? e.count : most;
         }
         return most;
     }

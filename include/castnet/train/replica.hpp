@@ -132,7 +132,7 @@ public:
             run<Plan>(step);
         } else {
             using exchanges = communication_of<Plan, sizeof(T)>;
-            exchanged_.resize(size_t(exchanges::largest_sums()));
+            exchanged_.resize(size_t(exchanges::largest_message()));
             int next = 0, bucket = 0, sums = 0;
             run<Plan>(step, [&](int i) {
                 for (; next < exchanges::exchange_count; ++next) {
@@ -223,7 +223,7 @@ private:
             others.sum(std::span{place(ranges[0]), size_t(ranges[0].count)}, at);
             return;
         }
-        T* end = exchanged_.data(); // several small ones go in one message
+        T* end = exchanged_.data();
         for (element_range const& r : ranges) {
             end = std::copy_n(place(r), r.count, end);
         }
@@ -249,7 +249,7 @@ private:
     typename device::memory arena_;
     typename device::context context_;
     T last_scale_ = 0;
-    std::vector<T> exchanged_; // sums on their way
+    std::vector<T> exchanged_; // a message of several ranges
 };
 
 } // namespace castnet

@@ -133,7 +133,8 @@ public:
                                                {std::uint32_t(mine.first), all.present});
                 r.template run_with<training_plan>(others, steps_);
                 r.update(rule, T(1 / all.sum));
-                scores_type const s = sum(others, r.template totals<training_plan>(all.sum));
+                scores_type const s =
+                    sum(others, r.template totals<training_plan>(all.sum), steps_);
                 if (&r == &replicas_.first()) {
                     result = s;
                     result.weight = all.sum;
@@ -172,7 +173,7 @@ public:
                     mine += r.template totals<evaluation_plan>(weight);
                 }
             }
-            mine = sum(others, mine);
+            mine = sum(others, mine, steps_);
             if (&r == &replicas_.first()) {
                 all = mine;
             }
@@ -318,12 +319,13 @@ private:
 
     // Of what the replicas have: loss and metrics, and the weight.
     template <class Communicator>
-    static scores_type sum([[maybe_unused]] Communicator& others, scores_type s) {
+    static scores_type sum([[maybe_unused]] Communicator& others, scores_type s,
+                           [[maybe_unused]] std::uint64_t step) {
         if constexpr (!std::is_same_v<Communicator, comm::no_communicator>) {
             double values[scores_type::count + 1];
             std::copy_n(s.sum, scores_type::count, values);
             values[scores_type::count] = s.weight;
-            others.sum(std::span<double>{values}, {"sum of loss and metrics"});
+            others.sum(std::span<double>{values}, {"sum of loss and metrics", -1, step});
             std::copy_n(values, scores_type::count, s.sum);
             s.weight = values[scores_type::count];
         }
