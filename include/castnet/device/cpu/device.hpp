@@ -10,21 +10,18 @@
 #include <castnet/device/cpu/pool.hpp>
 #include <castnet/device/cpu/rearrange.hpp>
 #include <castnet/device/cpu/reduce.hpp>
-#include <castnet/plan/plan.hpp>
+#include <castnet/device/steps.hpp>
 
 #include <utility>
 
 namespace castnet {
-
-struct ignore_steps {
-    void operator()(int) const {}
-};
 
 template <class T>
 struct cpu_device {
     using value_type = T;
     using context = cpu::context<T>;
     using memory = cpu::memory;
+    static constexpr std::ptrdiff_t alignment = cpu::alignment;
     using kernel = void (*)(step const&, cpu::tables const&, context const&);
 
     static constexpr std::ptrdiff_t place_in_sample(std::ptrdiff_t i, extents size, bool image) {
@@ -64,38 +61,16 @@ struct cpu_device {
     // step i has ended, for those who measure.
     template <auto const& Plan, class After = ignore_steps>
     static void run(context const& c, After const& after = {}) {
-        static constexpr cpu::tables tables{Plan.arrays, Plan.scalars, Plan.windows};
-        static constexpr auto fused =
-            fused_kernels<Plan>(std::make_index_sequence<size_t(Plan.sizes.programs)>{});
-        for (int i = 0; i < Plan.sizes.steps; ++i) {
-            step const& s = Plan.steps[i];
-            kernel const k = s.program >= 0 ? fused.of[s.program] : kernel_of(s.kind);
-            k(s, tables, c);
-            after(i);
-        }
+        run_steps<cpu_device, Plan>(c, after);
     }
 
-private:
-    template <int Count>
-    struct kernel_table {
-        kernel of[Count > 0 ? Count : 1];
-    };
-
-    template <auto const& Plan, int Program, size_t... I>
-    static constexpr kernel fused_kernel(std::index_sequence<I...>) {
-        using code = program<Plan.instructions[Plan.first_instruction[Program] + int(I)]...>;
-        if constexpr (code::end.code == opcode::store) {
-            return &cpu::map<code, T>;
+    template <class Program>
+    static constexpr kernel fused_kernel() {
+        if constexpr (Program::end.code == opcode::store) {
+            return &cpu::map<Program, T>;
         } else {
-            return &cpu::reduce<code, T>;
+            return &cpu::reduce<Program, T>;
         }
-    }
-
-    template <auto const& Plan, size_t... P>
-    static constexpr kernel_table<Plan.sizes.programs> fused_kernels(std::index_sequence<P...>) {
-        return {{fused_kernel<Plan, int(P)>(
-            std::make_index_sequence<size_t(Plan.first_instruction[P + 1] -
-                                            Plan.first_instruction[P])>{})...}};
     }
 
     static kernel kernel_of(op kind) {
