@@ -10,6 +10,7 @@
 #include <castnet/device/cpu/pool.hpp>
 #include <castnet/device/cpu/rearrange.hpp>
 #include <castnet/device/cpu/reduce.hpp>
+#include <castnet/device/cpu/small.hpp>
 #include <castnet/device/steps.hpp>
 
 #include <utility>
@@ -61,7 +62,12 @@ struct cpu_device {
     // step i has ended, for those who measure.
     template <auto const& Plan, class After = ignore_steps>
     static void run(context const& c, After const& after = {}) {
-        run_steps<cpu_device, Plan>(c, after);
+        if constexpr (cpu::is_small(Plan)) {
+            static constexpr cpu::tables tables{Plan.arrays, Plan.scalars, Plan.windows};
+            run_small<Plan>(tables, c, after, std::make_index_sequence<size_t(Plan.sizes.steps)>{});
+        } else {
+            run_steps<cpu_device, Plan>(c, after);
+        }
     }
 
     template <class Program>
@@ -107,6 +113,21 @@ struct cpu_device {
             return &cpu::reshape<T>;
         default:
             return nullptr; // sources and fused programs are no steps of this table
+        }
+    }
+
+private:
+    template <auto const& Plan, class After, size_t... I>
+    static void run_small(cpu::tables const& t, context const& c, After const& after,
+                          std::index_sequence<I...>) {
+        (..., (run_small_step<Plan, int(I)>(t, c), after(int(I))));
+    }
+    template <auto const& Plan, int I>
+    static void run_small_step(cpu::tables const& t, context const& c) {
+        if constexpr (constexpr int program = Plan.steps[I].program; program >= 0) {
+            cpu::small_step<Plan, I, code_of<Plan, program>>(t, c);
+        } else {
+            cpu::small_step<Plan, I, void>(t, c);
         }
     }
 };
