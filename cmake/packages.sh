@@ -15,6 +15,8 @@ _has_package() {
     ninja-build) command -v ninja ;;
     clang-19) command -v clang++-19 ;;
     clang-format-19) command -v clang-format-19 ;;
+    g++-aarch64-linux-gnu) command -v aarch64-linux-gnu-g++ ;;
+    qemu-user) command -v qemu-aarch64 ;;
     doctest-dev) _has_header doctest/doctest.h ;;
     libbenchmark-dev) _has_header benchmark/benchmark.h ;;
     zlib1g-dev) _has_header zlib.h ;;

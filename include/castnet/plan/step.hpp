@@ -31,4 +31,11 @@ struct step {
     std::ptrdiff_t flops = 0; // per sample, or in all where all samples share it
 };
 
+// The tables of a plan, without its sizes: what the numbers in a step stand for.
+struct step_tables {
+    array_ref const* arrays;
+    double const* scalars;
+    window const* windows;
+};
+
 } // namespace castnet

@@ -23,12 +23,7 @@ struct context {
     T* at(array_ref const& r) const { return region[static_cast<int>(r.where)] + r.offset; }
 };
 
-// The tables of a plan, without its sizes.
-struct tables {
-    array_ref const* arrays;
-    double const* scalars;
-    window const* windows;
-};
+using tables = step_tables;
 
 // How the samples of a step are dealt out to the lanes.
 constexpr std::ptrdiff_t lane_begin(std::ptrdiff_t samples, std::ptrdiff_t lane) {
