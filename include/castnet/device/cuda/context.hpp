@@ -7,6 +7,7 @@
 #pragma once
 
 #include <castnet/core/philox.hpp>
+#include <castnet/device/cuda/error.hpp>
 #include <castnet/device/cuda/launch.hpp>
 #include <castnet/plan/step.hpp>
 
@@ -39,11 +40,13 @@ struct context {
 
     T* at(array_ref const& r) const { return region[static_cast<int>(r.where)] + r.offset; }
 
+#ifdef __CUDACC__
     // Runs a body (launch.hpp) on the stream.
     template <class Body>
     void launch(grid const& g, Body const& body) const {
         cuda::launch(stream, g, body);
     }
+#endif
 };
 
 using tables = step_tables;

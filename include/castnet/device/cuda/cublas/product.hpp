@@ -4,7 +4,6 @@
 
 #include <castnet/device/cuda/cublas/status.hpp>
 
-#include <compare>
 #include <cstdint>
 #include <memory>
 
@@ -27,7 +26,7 @@ struct product {
     cublasComputeType_t compute = CUBLAS_COMPUTE_32F;
     epilogue end = epilogue::none;
 
-    friend auto operator<=>(product const&, product const&) = default;
+    friend bool operator==(product const&, product const&) = default;
 };
 
 // Factors and sums.
@@ -104,7 +103,7 @@ private:
                            length = transposed ? rows : columns;
         cublasLtMatrixLayout_t made = nullptr;
         CASTNET_CUDA(cublasLtMatrixLayoutCreate(&made, type, static_cast<std::uint64_t>(length),
-                                         static_cast<std::uint64_t>(lines), length));
+                                                static_cast<std::uint64_t>(lines), length));
         return owned_layout{made};
     }
 

@@ -81,8 +81,8 @@ public:
         std::vector<T> values(static_cast<std::size_t>(count(name, type_of<T>)));
         std::int64_t count = 0;
         CASTNET_CUDA(cudnnBackendGetAttribute(get(), name, type_of<T>,
-                                       static_cast<std::int64_t>(values.size()), &count,
-                                       values.data()));
+                                              static_cast<std::int64_t>(values.size()), &count,
+                                              values.data()));
         values.resize(static_cast<std::size_t>(count));
         return values;
     }
@@ -95,7 +95,8 @@ public:
         }
         std::int64_t filled = 0;
         CASTNET_CUDA(cudnnBackendGetAttribute(get(), name, CUDNN_TYPE_BACKEND_DESCRIPTOR,
-                                       static_cast<std::int64_t>(raw.size()), &filled, raw.data()));
+                                              static_cast<std::int64_t>(raw.size()), &filled,
+                                              raw.data()));
         found.erase(found.begin() + filled, found.end());
         return found;
     }

@@ -20,11 +20,14 @@ enum tensor_id : std::int64_t {
 // One of the three products that a convolution and its gradients are.
 struct convolution {
     op kind = op::conv; // conv, conv_data or conv_weight
-    window shape;
+    window geometry;
     std::int64_t samples = 0;
     cudnnDataType_t type = CUDNN_DATA_FLOAT; // of images and weights
+    bool tensor_cores = false;               // float: factors may be rounded to TF32
     bool bias = false;                       // conv: adds a number for each filter,
     bool relu = false;                       //       then takes the larger of that and 0
+
+    friend bool operator==(convolution const&, convolution const&) = default;
 };
 
 // cuDNN orders extents as (samples, channels, height, width) however they lie.
@@ -41,6 +44,17 @@ inline descriptor channels_last(std::int64_t id, std::int64_t n, std::int64_t c,
     return d;
 }
 
+// For messages.
+inline std::string text_of(convolution const& c) {
+    window const& w = c.geometry;
+    auto const text = [](int n) { return std::to_string(n); };
+    return std::string(name_of(c.kind)) + " of " + std::to_string(c.samples) + " images of " +
+           text(w.channels) + " x " + text(w.height) + " x " + text(w.width) + ", " +
+           text(w.filters) + " filters of " + text(w.kernel_h) + " x " + text(w.kernel_w) +
+           ", strides " + text(w.stride_h) + " and " + text(w.stride_w) + ", dilation " +
+           text(w.dilation) + ", " + text(w.groups) + " groups";
+}
+
 namespace detail {
 
 // Accumulators, and the factors of an operation.
@@ -50,7 +64,7 @@ inline cudnnDataType_t accumulator(cudnnDataType_t type) {
 
 inline descriptor sliding(convolution const& c) {
     using pair = std::vector<std::int64_t>;
-    window const& w = c.shape;
+    window const& w = c.geometry;
     descriptor d{CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR};
     d.set(CUDNN_ATTR_CONVOLUTION_COMP_TYPE, accumulator(c.type));
     d.set(CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_CROSS_CORRELATION);
@@ -120,7 +134,7 @@ inline descriptor pointwise(cudnnPointwiseMode_t mode, cudnnDataType_t accumulat
 // The graph of a convolution: one operation, or with bias and relu up to three that become one
 // kernel.
 inline descriptor graph_of(convolution const& c, target const& where) {
-    window const& w = c.shape;
+    window const& w = c.geometry;
     cudnnDataType_t const accumulator = detail::accumulator(c.type);
     descriptor const image =
         channels_last(image_id, c.samples, w.channels, w.height, w.width, c.type);

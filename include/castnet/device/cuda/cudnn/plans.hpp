@@ -9,7 +9,6 @@ namespace castnet::cuda::cudnn {
 
 struct wishes {
     bool tensor_cores = false;  // for float: products may be rounded to TF32's 10 bits
-    bool same_bits = true;      // the same result on every repetition
     std::int64_t workspace = 0; // bytes at most
     std::size_t plans = 1;      // so many at most
 };
@@ -32,7 +31,8 @@ bool holds(std::vector<T> const& notes, T note) {
 
 } // namespace detail
 
-// Empty where cuDNN has none that grants the wishes.
+// Only plans that give the same bits on every repetition. Empty where cuDNN has none that grants
+// the wishes.
 inline std::vector<execution_plan> plans_of(descriptor const& graph, target const& where,
                                             wishes const& wanted) {
     std::vector<execution_plan> found;
@@ -56,9 +56,8 @@ inline std::vector<execution_plan> plans_of(descriptor const& graph, target cons
             bool const reduced =
                 detail::holds(notes, CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS) ||
                 detail::holds(notes, CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION);
-            bool const same_bits = !detail::holds(notes, CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC);
             if ((tensor_cores && !wanted.tensor_cores) || reduced ||
-                (!same_bits && wanted.same_bits)) {
+                detail::holds(notes, CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC)) {
                 continue;
             }
             descriptor plan{CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR};
