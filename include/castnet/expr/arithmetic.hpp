@@ -1,6 +1,7 @@
 // Arithmetic as element-wise functions.
 #pragma once
 
+#include <castnet/core/select.hpp>
 #include <castnet/expr/detail/derivative_reads.hpp>
 #include <castnet/expr/function.hpp>
 
@@ -77,11 +78,11 @@ struct function<fn::absolute> : detail::derivative_reads<0b1> {
     static constexpr char const* name = "abs";
     template <class T>
     CASTNET_HD static constexpr T value(T a) {
-        return a < T(0) ? -a : a;
+        return select(a < T(0), T(-a), a);
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T a, T) {
-        return a > T(0) ? T(1) : a < T(0) ? T(-1) : T(0);
+        return select(a > T(0), T(1), select(a < T(0), T(-1), T(0)));
     }
 };
 
@@ -90,7 +91,7 @@ struct function<fn::sign> : detail::derivative_reads<no_gradient> {
     static constexpr char const* name = "sign";
     template <class T>
     CASTNET_HD static constexpr T value(T a) {
-        return a > T(0) ? T(1) : a < T(0) ? T(-1) : T(0);
+        return select(a > T(0), T(1), select(a < T(0), T(-1), T(0)));
     }
 };
 
@@ -113,11 +114,11 @@ struct function<fn::minimum> : detail::derivative_reads<0b11, 0b11> {
     static constexpr char const* name = "minimum";
     template <class T>
     CASTNET_HD static constexpr T value(T a, T b) {
-        return b < a ? b : a;
+        return select(b < a, b, a);
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T a, T b, T) {
-        return a == b ? T(0.5) : (a < b) == (I == 0) ? T(1) : T(0);
+        return select(a == b, T(0.5), select((a < b) == (I == 0), T(1), T(0)));
     }
 };
 
@@ -127,11 +128,11 @@ struct function<fn::maximum> : detail::derivative_reads<0b11, 0b11> {
     static constexpr char const* name = "maximum";
     template <class T>
     CASTNET_HD static constexpr T value(T a, T b) {
-        return a < b ? b : a;
+        return select(a < b, b, a);
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T a, T b, T) {
-        return a == b ? T(0.5) : (a > b) == (I == 0) ? T(1) : T(0);
+        return select(a == b, T(0.5), select((a > b) == (I == 0), T(1), T(0)));
     }
 };
 

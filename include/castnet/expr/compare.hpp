@@ -1,6 +1,7 @@
 // Comparisons, which return 1 or 0 and have no gradient, and the choice between two values.
 #pragma once
 
+#include <castnet/core/select.hpp>
 #include <castnet/expr/detail/derivative_reads.hpp>
 #include <castnet/expr/function.hpp>
 
@@ -66,11 +67,11 @@ struct function<fn::where> : detail::derivative_reads<no_gradient, 0b001, 0b001>
     static constexpr char const* name = "where";
     template <class T>
     CASTNET_HD static constexpr T value(T condition, T a, T b) {
-        return condition != T(0) ? a : b;
+        return select(condition != T(0), a, b);
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T condition, T, T, T) {
-        return (condition != T(0)) == (I == 1) ? T(1) : T(0);
+        return select((condition != T(0)) == (I == 1), T(1), T(0));
     }
 };
 

@@ -2,6 +2,7 @@
 // Definitions and derivatives at the kinks are those of PyTorch. Each of them lets NaN through.
 #pragma once
 
+#include <castnet/core/select.hpp>
 #include <castnet/expr/detail/derivative_reads.hpp>
 #include <castnet/expr/function.hpp>
 
@@ -17,7 +18,7 @@ inline constexpr double selu_alpha = 1.6732632423543772848170429916717;
 
 template <class T>
 CASTNET_HD constexpr T clamp(T x, T low, T high) {
-    return x < low ? low : x > high ? high : x;
+    return select(x < low, low, select(x > high, high, x));
 }
 
 } // namespace detail
@@ -28,11 +29,11 @@ struct function<fn::relu> : detail::derivative_reads<0b10> {
     static constexpr char const* name = "relu";
     template <class T>
     CASTNET_HD static constexpr T value(T x) {
-        return x < T(0) ? T(0) : x;
+        return select(x < T(0), T(0), x);
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T, T y) {
-        return y > T(0) ? T(1) : T(0);
+        return select(y > T(0), T(1), T(0));
     }
 };
 
@@ -46,7 +47,7 @@ struct function<fn::relu6> : detail::derivative_reads<0b10> {
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T, T y) {
-        return y > T(0) && y < T(6) ? T(1) : T(0);
+        return select((y > T(0)) & (y < T(6)), T(1), T(0));
     }
 };
 
@@ -56,11 +57,11 @@ struct function<fn::leaky_relu> : detail::derivative_reads<0b011, no_gradient> {
     static constexpr char const* name = "leaky_relu";
     template <class T>
     CASTNET_HD static constexpr T value(T x, T slope) {
-        return x > T(0) ? x : slope * x;
+        return select(x > T(0), x, slope * x);
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T x, T slope, T) {
-        return x > T(0) ? T(1) : slope;
+        return select(x > T(0), T(1), slope);
     }
 };
 
@@ -74,7 +75,7 @@ struct function<fn::elu> : detail::derivative_reads<0b110, no_gradient> {
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T, T alpha, T y) {
-        return y > T(0) ? T(1) : y + alpha;
+        return select(y > T(0), T(1), y + alpha);
     }
 };
 
@@ -88,8 +89,8 @@ struct function<fn::selu> : detail::derivative_reads<0b10> {
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T, T y) {
-        return T(detail::selu_scale) * (y > T(0) ? T(1) : T(detail::selu_alpha)) +
-               (y > T(0) ? T(0) : y);
+        return T(detail::selu_scale) * select(y > T(0), T(1), T(detail::selu_alpha)) +
+               select(y > T(0), T(0), y);
     }
 };
 
@@ -103,7 +104,7 @@ struct function<fn::hard_sigmoid> : detail::derivative_reads<0b10> {
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T, T y) {
-        return y > T(0) && y < T(1) ? T(1) / T(6) : T(0);
+        return select((y > T(0)) & (y < T(1)), T(1) / T(6), T(0));
     }
 };
 
@@ -117,7 +118,7 @@ struct function<fn::hard_tanh> : detail::derivative_reads<0b10> {
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T, T y) {
-        return y > T(-1) && y < T(1) ? T(1) : T(0);
+        return select((y > T(-1)) & (y < T(1)), T(1), T(0));
     }
 };
 
@@ -131,7 +132,7 @@ struct function<fn::hard_silu> : detail::derivative_reads<0b01> {
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T x, T) {
-        return x <= T(-3) ? T(0) : x >= T(3) ? T(1) : x / T(3) + T(0.5);
+        return select(x <= T(-3), T(0), select(x >= T(3), T(1), x / T(3) + T(0.5)));
     }
 };
 

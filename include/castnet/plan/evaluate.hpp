@@ -3,6 +3,7 @@
 #pragma once
 
 #include <castnet/core/philox.hpp>
+#include <castnet/core/select.hpp>
 #include <castnet/expr/expr.hpp>
 #include <castnet/plan/instruction.hpp>
 
@@ -49,6 +50,26 @@ struct point {
     }
 };
 
+// Where programs take their random words from: the word of this stream and point. A kernel that
+// draws those of many points at once gives something else that returns the same.
+struct random_at_points {
+    template <class T>
+    CASTNET_HD constexpr std::uint32_t operator()(program_arguments<T> const& a,
+                                                  std::uint32_t stream, point const& p) const {
+        auto const element = static_cast<std::uint32_t>(p.pixel * p.channels + p.channel);
+        return block(a, stream, p.sample, element / 4)[element % 4];
+    }
+
+    // The words of elements 4 * number to 4 * number + 3 of a sample.
+    template <class T>
+    CASTNET_HD static constexpr philox_block block(program_arguments<T> const& a,
+                                                   std::uint32_t stream, std::ptrdiff_t sample,
+                                                   std::uint32_t number) {
+        return philox({number, a.first_sample + static_cast<std::uint32_t>(sample), stream, a.step},
+                      a.key);
+    }
+};
+
 namespace detail {
 
 template <class T>
@@ -67,8 +88,9 @@ CASTNET_HD constexpr T apply_function(T const* r, std::index_sequence<K...>) {
     }
 }
 
-template <instruction I, class T>
-CASTNET_HD constexpr T execute(T const* r, program_arguments<T> const& a, point const& p) {
+template <instruction I, class T, class Random>
+CASTNET_HD constexpr T execute(T const* r, program_arguments<T> const& a, point const& p,
+                               Random const& random) {
     if constexpr (I.code == opcode::load) {
         return a.array[I.a][p.offset(I.b)];
     } else if constexpr (I.code == opcode::constant) {
@@ -78,12 +100,8 @@ CASTNET_HD constexpr T execute(T const* r, program_arguments<T> const& a, point 
     } else if constexpr (I.code == opcode::presence) {
         return a.array[I.a][p.sample] * a.scalar[I.b];
     } else if constexpr (I.code == opcode::bernoulli) {
-        auto const element = static_cast<std::uint32_t>(p.pixel * p.channels + p.channel);
-        philox_block const words =
-            philox({element / 4, a.first_sample + static_cast<std::uint32_t>(p.sample),
-                    static_cast<std::uint32_t>(a.scalar[I.b]), a.step},
-                   a.key);
-        return uniform<T>(words[element % 4]) < a.scalar[I.a] ? T(1) / a.scalar[I.a] : T(0);
+        std::uint32_t const word = random(a, static_cast<std::uint32_t>(a.scalar[I.b]), p);
+        return select(uniform<T>(word) < a.scalar[I.a], T(1) / a.scalar[I.a], T(0));
     } else if constexpr (I.code == opcode::store || I.code == opcode::reduce) {
         return T(0);
     } else {
@@ -91,20 +109,21 @@ CASTNET_HD constexpr T execute(T const* r, program_arguments<T> const& a, point 
     }
 }
 
-template <class T, instruction... I, size_t... N>
+template <class T, class Random, instruction... I, size_t... N>
 CASTNET_HD constexpr T run(program<I...>, program_arguments<T> const& a, point const& p,
-                           std::index_sequence<N...>) {
-    T r[sizeof...(I)];
-    (..., void(r[N] = execute<I>(r, a, p)));
+                           Random const& random, std::index_sequence<N...>) {
+    T r[sizeof...(I)]{};
+    (..., void(r[N] = execute<I>(r, a, p, random)));
     return r[sizeof...(I) - 2]; // the last instruction says what becomes of it
 }
 
 } // namespace detail
 
 // The value of the program's last register at this point.
-template <class Program, class T>
-CASTNET_HD constexpr T evaluate(program_arguments<T> const& a, point const& p) {
-    return detail::run(Program{}, a, p, std::make_index_sequence<Program::size + 1>{});
+template <class Program, class T, class Random = random_at_points>
+CASTNET_HD constexpr T evaluate(program_arguments<T> const& a, point const& p,
+                                Random const& random = {}) {
+    return detail::run(Program{}, a, p, random, std::make_index_sequence<Program::size + 1>{});
 }
 
 } // namespace castnet

@@ -29,6 +29,11 @@ struct instruction {
         return unsigned(code) + unsigned(function) * 31U + unsigned(derivative + 1) * 1009U +
                a * 7919U + b * 104729U + c * 1299709U;
     }
+    // What it does is the same wherever axes end: nothing is broadcast along pixels or channels.
+    constexpr bool ignores_axes() const {
+        return !(code == opcode::load && b != 7 && b != 0) && code != opcode::index &&
+               code != opcode::presence;
+    }
     friend constexpr bool operator==(instruction const&, instruction const&) = default;
 };
 
@@ -47,6 +52,12 @@ struct program {
         return all[size];
     }
     static constexpr instruction end = last(); // store or reduce
+
+    static constexpr int random_streams = (0 + ... + int(I.code == opcode::bernoulli));
+    // Which scalar numbers the stream of a program that has one.
+    static constexpr int stream = (0 + ... + (I.code == opcode::bernoulli ? I.b : 0));
+    // All samples, pixels and channels may be one row of points.
+    static constexpr bool flat = random_streams == 0 && (I.ignores_axes() && ...);
 };
 
 } // namespace castnet

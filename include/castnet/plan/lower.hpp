@@ -57,8 +57,7 @@ public:
     // No array is broadcast along pixels or channels: the loop may run over both at once.
     constexpr bool varies_as_a_whole() const {
         for (instruction const& i : code) {
-            if ((i.code == opcode::load && i.b != 7 && i.b != 0) || i.code == opcode::index ||
-                i.code == opcode::presence) {
+            if (!i.ignores_axes()) {
                 return false;
             }
         }

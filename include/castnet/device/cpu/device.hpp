@@ -10,6 +10,7 @@
 #include <castnet/device/cpu/pool.hpp>
 #include <castnet/device/cpu/rearrange.hpp>
 #include <castnet/device/cpu/reduce.hpp>
+#include <castnet/device/cpu/small.hpp>
 #include <castnet/plan/plan.hpp>
 
 #include <utility>
@@ -65,13 +66,17 @@ struct cpu_device {
     template <auto const& Plan, class After = ignore_steps>
     static void run(context const& c, After const& after = {}) {
         static constexpr cpu::tables tables{Plan.arrays, Plan.scalars, Plan.windows};
-        static constexpr auto fused =
-            fused_kernels<Plan>(std::make_index_sequence<size_t(Plan.sizes.programs)>{});
-        for (int i = 0; i < Plan.sizes.steps; ++i) {
-            step const& s = Plan.steps[i];
-            kernel const k = s.program >= 0 ? fused.of[s.program] : kernel_of(s.kind);
-            k(s, tables, c);
-            after(i);
+        if constexpr (cpu::is_small(Plan)) {
+            run_small<Plan>(tables, c, after, std::make_index_sequence<size_t(Plan.sizes.steps)>{});
+        } else {
+            static constexpr auto fused =
+                fused_kernels<Plan>(std::make_index_sequence<size_t(Plan.sizes.programs)>{});
+            for (int i = 0; i < Plan.sizes.steps; ++i) {
+                step const& s = Plan.steps[i];
+                kernel const k = s.program >= 0 ? fused.of[s.program] : kernel_of(s.kind);
+                k(s, tables, c);
+                after(i);
+            }
         }
     }
 
@@ -82,20 +87,39 @@ private:
     };
 
     template <auto const& Plan, int Program, size_t... I>
-    static constexpr kernel fused_kernel(std::index_sequence<I...>) {
-        using code = program<Plan.instructions[Plan.first_instruction[Program] + int(I)]...>;
-        if constexpr (code::end.code == opcode::store) {
-            return &cpu::map<code, T>;
+    static auto code_of(std::index_sequence<I...>)
+        -> program<Plan.instructions[Plan.first_instruction[Program] + int(I)]...>;
+    template <auto const& Plan, int Program>
+    using code = decltype(code_of<Plan, Program>(
+        std::make_index_sequence<size_t(Plan.first_instruction[Program + 1] -
+                                        Plan.first_instruction[Program])>{}));
+
+    template <class Code>
+    static constexpr kernel fused_kernel() {
+        if constexpr (Code::end.code == opcode::store) {
+            return &cpu::map<Code, T>;
         } else {
-            return &cpu::reduce<code, T>;
+            return &cpu::reduce<Code, T>;
+        }
+    }
+
+    template <auto const& Plan, class After, size_t... I>
+    static void run_small(cpu::tables const& t, context const& c, After const& after,
+                          std::index_sequence<I...>) {
+        (..., (run_small_step<Plan, int(I)>(t, c), after(int(I))));
+    }
+    template <auto const& Plan, int I>
+    static void run_small_step(cpu::tables const& t, context const& c) {
+        if constexpr (constexpr int program = Plan.steps[I].program; program >= 0) {
+            cpu::small_step<Plan, I, code<Plan, program>>(t, c);
+        } else {
+            cpu::small_step<Plan, I, void>(t, c);
         }
     }
 
     template <auto const& Plan, size_t... P>
     static constexpr kernel_table<Plan.sizes.programs> fused_kernels(std::index_sequence<P...>) {
-        return {{fused_kernel<Plan, int(P)>(
-            std::make_index_sequence<size_t(Plan.first_instruction[P + 1] -
-                                            Plan.first_instruction[P])>{})...}};
+        return {{fused_kernel<code<Plan, int(P)>>()...}};
     }
 
     static kernel kernel_of(op kind) {

@@ -6,6 +6,8 @@
 #include <castnet/device/cpu/threads.hpp>
 #include <castnet/plan/evaluate.hpp>
 
+#include <algorithm>
+
 namespace castnet::cpu {
 
 template <class T>
@@ -23,27 +25,105 @@ program_arguments<T> arguments_of(step const& s, tables const& t, context<T> con
     return a;
 }
 
+// The random words of a program with one random stream, for neighbouring points of a sample: whole
+// blocks of four, computed side by side.
+class random_words {
+public:
+    static constexpr std::ptrdiff_t most = 64; // points at once
+
+    template <class T>
+    void draw(program_arguments<T> const& a, std::uint32_t stream, point const& p,
+              std::ptrdiff_t count) {
+        std::ptrdiff_t const element = p.pixel * p.channels + p.channel, first = element / 4;
+        std::ptrdiff_t const blocks = (element + count + 3) / 4 - first;
+        std::uint32_t by_word[4][room];
+        for (std::ptrdiff_t i = 0; i < blocks; ++i) {
+            philox_block const x =
+                random_at_points::block(a, stream, p.sample, static_cast<std::uint32_t>(first + i));
+            by_word[0][i] = x.x0;
+            by_word[1][i] = x.x1;
+            by_word[2][i] = x.x2;
+            by_word[3][i] = x.x3;
+        }
+        for (std::ptrdiff_t i = 0; i < blocks; ++i) {
+            for (int k = 0; k < 4; ++k) {
+                words_[4 * i + k] = by_word[k][i];
+            }
+        }
+        shift_ = element % 4 - p.channel;
+    }
+
+    template <class T>
+    std::uint32_t operator()(program_arguments<T> const&, std::uint32_t, point const& p) const {
+        return words_[shift_ + p.channel];
+    }
+
+private:
+    static constexpr std::ptrdiff_t room = most / 4 + 1;
+    std::uint32_t words_[4 * room];
+    std::ptrdiff_t shift_ = 0;
+};
+
+// The points from p on, `count` channels of one row.
+template <class Program, class T>
+void map_row(program_arguments<T> const& a, T* out, point const& p, std::ptrdiff_t count) {
+    T* const to = out + p.offset(7);
+    auto const at = [&](std::ptrdiff_t i) {
+        return point{p.sample, p.pixel, p.channel + i, p.pixels, p.channels};
+    };
+    if constexpr (Program::random_streams == 1) {
+        random_words words;
+        for (std::ptrdiff_t first = 0; first < count; first += random_words::most) {
+            std::ptrdiff_t const end = std::min(first + random_words::most, count);
+            words.draw(a, static_cast<std::uint32_t>(a.scalar[Program::stream]), at(first),
+                       end - first);
+            CASTNET_IVDEP
+            for (std::ptrdiff_t i = first; i < end; ++i) {
+                to[i] = evaluate<Program>(a, at(i), words);
+            }
+        }
+    } else {
+        CASTNET_IVDEP
+        for (std::ptrdiff_t i = 0; i < count; ++i) {
+            to[i] = evaluate<Program>(a, at(i));
+        }
+    }
+}
+
+// The points first to last - 1 of a space with this many pixels and channels, row by row.
+template <class Program, class T>
+void map_points(program_arguments<T> const& a, T* out, std::ptrdiff_t pixels,
+                std::ptrdiff_t channels, std::ptrdiff_t first, std::ptrdiff_t last) {
+    point p{first / channels / pixels, first / channels % pixels, first % channels, pixels,
+            channels};
+    while (first < last) {
+        std::ptrdiff_t const count = std::min(channels - p.channel, last - first);
+        map_row<Program>(a, out, p, count);
+        first += count;
+        p.channel = 0;
+        if (++p.pixel == pixels) {
+            p.pixel = 0;
+            ++p.sample;
+        }
+    }
+}
+
 template <class Program, class T>
 void map(step const& s, tables const& t, context<T> const& c) {
     program_arguments<T> const a = arguments_of(s, t, c);
     T* const out = c.at(t.arrays[s.output]);
-    std::ptrdiff_t const samples = s.space.sample ? c.samples : 1;
-    std::ptrdiff_t const pixels = s.space.pixels, channels = s.space.channels;
-    std::ptrdiff_t const rows = samples * pixels;
-    // rows are short where there are few channels: deal them out in larger pieces
-    std::ptrdiff_t const rows_each = 1 + 2048 / channels;
-    std::ptrdiff_t const pieces = (rows + rows_each - 1) / rows_each;
-    parallel_for(pieces, double(rows * channels * Program::size), [&](std::ptrdiff_t piece) {
-        std::ptrdiff_t const end = (piece + 1) * rows_each < rows ? (piece + 1) * rows_each : rows;
-        for (std::ptrdiff_t row = piece * rows_each; row < end; ++row) {
-            std::ptrdiff_t const sample = row / pixels, pixel = row % pixels;
-            T* const to = out + row * channels;
-            CASTNET_IVDEP
-            for (std::ptrdiff_t channel = 0; channel < channels; ++channel) {
-                to[channel] = evaluate<Program>(a, point{sample, pixel, channel, pixels, channels});
-            }
-        }
-    });
+    std::ptrdiff_t pixels = s.space.pixels, channels = s.space.channels;
+    std::ptrdiff_t const points = (s.space.sample ? c.samples : 1) * pixels * channels;
+    if constexpr (Program::flat) {
+        pixels = 1;
+        channels = points;
+    }
+    constexpr std::ptrdiff_t piece = 4096;
+    parallel_for((points + piece - 1) / piece, double(points * Program::size),
+                 [=](std::ptrdiff_t i) {
+                     map_points<Program>(a, out, pixels, channels, i * piece,
+                                         std::min((i + 1) * piece, points));
+                 });
 }
 
 } // namespace castnet::cpu

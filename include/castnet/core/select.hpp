@@ -1,0 +1,26 @@
+// A choice between two numbers that compilers turn into a choice between two vectors.
+#pragma once
+
+#include <castnet/core/annotations.hpp>
+
+#include <cstdint>
+#include <type_traits>
+
+namespace castnet {
+
+// yes where the condition holds, no elsewhere; both are computed. GCC turns `c ? a : b` with a
+// constant into branches that multiply or add apart, and a loop with such branches stays scalar.
+template <class T>
+CASTNET_HD constexpr T select(bool condition, T yes, T no) {
+#ifndef __CUDA_ARCH__
+    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
+        using bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+        bits const mask = -static_cast<bits>(condition);
+        return __builtin_bit_cast(T, (__builtin_bit_cast(bits, yes) & mask) |
+                                         (__builtin_bit_cast(bits, no) & ~mask));
+    }
+#endif
+    return condition ? yes : no;
+}
+
+} // namespace castnet
