@@ -36,11 +36,13 @@ struct context {
 
     T* at(array_ref const& r) const { return region[static_cast<int>(r.where)] + r.offset; }
 
+#ifdef __CUDACC__
     // Runs a body (launch.hpp) on the stream.
     template <class Body>
     void launch(grid const& g, Body const& body) const {
         cuda::launch(stream, g, body);
     }
+#endif
 };
 
 } // namespace castnet::cuda
