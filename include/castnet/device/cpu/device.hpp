@@ -2,6 +2,7 @@
 #pragma once
 
 #include <castnet/device/cpu/conv.hpp>
+#include <castnet/device/cpu/executor.hpp>
 #include <castnet/device/cpu/layout.hpp>
 #include <castnet/device/cpu/map.hpp>
 #include <castnet/device/cpu/matmul.hpp>
@@ -22,7 +23,10 @@ struct cpu_device {
     using value_type = T;
     using context = cpu::context<T>;
     using memory = cpu::memory;
+    using session = cpu::session;
+    using executor = cpu::executor<cpu_device>;
     static constexpr std::ptrdiff_t alignment = cpu::alignment;
+    static constexpr bool whole_batches = false; // a step computes the samples that are there
     using kernel = void (*)(step const&, cpu::tables const&, context const&);
 
     static constexpr std::ptrdiff_t place_in_sample(std::ptrdiff_t i, extents size, bool image) {
