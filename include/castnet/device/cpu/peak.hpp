@@ -17,7 +17,12 @@ CASTNET_WIDE_VECTORS double multiply_add_registers(int rounds) {
     constexpr int groups = 3, chains = vector_registers / 4;
     T volatile unknown = 0;
     T const factor = unknown, term = unknown;
-    vec<T> sum[groups][chains] = {};
+    vec<T> sum[groups][chains];
+    for (auto& group : sum) {
+        for (vec<T>& chain : group) {
+            chain = vec<T>{} + unknown; // or all chains are one
+        }
+    }
     for (int i = 0; i < rounds; ++i) {
         CASTNET_UNROLL
         for (int group = 0; group < groups; ++group) {
