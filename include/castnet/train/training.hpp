@@ -60,6 +60,7 @@ class training {
 
 public:
     using value_type = T;
+    using device = typename Model::device;
     using optimizer_type = Optimizer;
     using scores_type = typename replica_type::scores_type;
     using position_type = fit_position<scores_type>;
