@@ -7,6 +7,7 @@
 #include <castnet/device/cpu/matmul.hpp>
 #include <castnet/device/cpu/memory.hpp>
 #include <castnet/device/cpu/optimize.hpp>
+#include <castnet/device/cpu/peak.hpp>
 #include <castnet/device/cpu/pool.hpp>
 #include <castnet/device/cpu/rearrange.hpp>
 #include <castnet/device/cpu/reduce.hpp>
@@ -34,6 +35,9 @@ struct cpu_device {
     static constexpr std::ptrdiff_t place_in_parameter(std::ptrdiff_t i, parameter const& p) {
         return cpu::place_in_parameter(i, p);
     }
+
+    // Floating-point operations per second that this machine could do, measured.
+    static double peak_flops() { return cpu::peak_flops<T>(); }
 
     template <int Slots, class... Arguments>
     static void optimize(Arguments&&... arguments) {
