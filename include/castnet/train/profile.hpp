@@ -40,7 +40,8 @@ std::string step_name(Plan const& plan, step const& s) {
 
 } // namespace detail
 
-// Runs the step of a training on these samples `repetitions` times, without updates.
+// Runs the step of a training on these samples `repetitions` times, without updates. Steps that share
+// a loop over samples run on one thread while they are measured.
 template <class Training, class Data>
 std::vector<step_profile> profile(Training& training, Data const& data,
                                   std::span<size_t const> samples, int repetitions = 10) {
@@ -60,15 +61,19 @@ std::vector<step_profile> profile(Training& training, Data const& data,
             rows[i].bytes += double(e.count()) * times(e) * sizeof(T);
         }
     }
+    std::vector<double> spent(rows.size());
     for (int r = 0; r < repetitions; ++r) {
+        std::fill(spent.begin(), spent.end(), 0.0);
         double last = detail::monotonic_seconds(); // the first step's time holds the filling of the
                                                    // batch as well
-        training.observe(data, samples, [&](int i) {
-            double const seconds = detail::monotonic_seconds() - last;
-            double& best = rows[size_t(i)].seconds;
-            best = r == 0 || seconds < best ? seconds : best;
+        training.observe(data, samples, [&](int i) { // several times where samples take turns
+            double const now = detail::monotonic_seconds();
+            spent[size_t(i)] += now - last;
             last = detail::monotonic_seconds();
         });
+        for (size_t i = 0; i < rows.size(); ++i) {
+            rows[i].seconds = r == 0 ? spent[i] : std::min(rows[i].seconds, spent[i]);
+        }
     }
     return rows;
 }
