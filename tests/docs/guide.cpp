@@ -206,6 +206,17 @@ TEST_CASE("training of the guide") {
     float scores[4];
     served.predict_one(point, scores);
     // [/save]
+    auto const checkpoint = (folder / "run.safetensors").string();
+    training.fit(train,
+                 {.epochs = 1, .verbose = cn::verbosity::silent, .checkpoint = {checkpoint}});
+    // [checkpoint]
+    if (std::filesystem::exists(checkpoint)) {
+        cn::load(training, checkpoint);
+    }
+    training.fit(train, {.epochs = 2,
+                         .verbose = cn::verbosity::silent,
+                         .checkpoint = {.file = checkpoint, .every = 100}});
+    // [/checkpoint]
     std::filesystem::remove_all(folder);
     CHECK(std::max_element(scores, scores + 4) - scores == 1);
 }

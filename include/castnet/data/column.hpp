@@ -4,6 +4,7 @@
 #include <castnet/core/error.hpp>
 #include <castnet/core/shape.hpp>
 
+#include <algorithm>
 #include <span>
 #include <utility>
 #include <vector>
@@ -47,10 +48,7 @@ public:
                 out[i] = static_cast<T>(in[i]) * scale + offset;
             }
         } else {
-            auto const* const in = floats_.data() + first;
-            for (size_t i = 0; i < count; ++i) {
-                out[i] = static_cast<T>(in[i]);
-            }
+            std::copy_n(floats_.data() + first, count, out);
         }
     }
 

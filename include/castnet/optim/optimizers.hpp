@@ -1,6 +1,7 @@
 // Optimizers, with the definitions and defaults of PyTorch.
 //
 // An optimizer is a struct of hyperparameters with
+//   static constexpr char const* name
 //   static constexpr int slots    numbers of state per parameter, zero at the start
 //   rule<T> at(step, rate)        what a step needs, computed once per step; step counts from 1
 // and rule<T> is callable as rule(parameter&, gradient, state&…): the update of one T, and, where
@@ -21,6 +22,7 @@ namespace castnet {
 struct sgd {
     double learning_rate = 1e-2;
     double weight_decay = 0;
+    static constexpr char const* name = "sgd";
     static constexpr int slots = 0;
 
     template <class T>
@@ -43,6 +45,7 @@ struct momentum {
     double momentum = 0.9;
     bool nesterov = false;
     double weight_decay = 0;
+    static constexpr char const* name = "momentum";
     static constexpr int slots = 1;
 
     template <class T>
@@ -68,6 +71,7 @@ struct rmsprop {
     double alpha = 0.99;
     double epsilon = 1e-8;
     double weight_decay = 0;
+    static constexpr char const* name = "rmsprop";
     static constexpr int slots = 1;
 
     template <class T>
@@ -94,6 +98,7 @@ struct rmsprop_momentum {
     bool centered = false;
     double epsilon = 1e-8;
     double weight_decay = 0;
+    static constexpr char const* name = "rmsprop_momentum";
     static constexpr int slots = 3;
 
     template <class T>
@@ -123,6 +128,7 @@ struct adam {
     double beta_2 = 0.999;
     double epsilon = 1e-8; // Keras: 1e-7
     double weight_decay = 0;
+    static constexpr char const* name = "adam";
     static constexpr int slots = 2;
 
     template <class T>
@@ -159,6 +165,7 @@ struct adamw {
     double beta_2 = 0.999;
     double epsilon = 1e-8;
     double weight_decay = 1e-2;
+    static constexpr char const* name = "adamw";
     static constexpr int slots = 2;
 
     template <class T>
@@ -176,6 +183,7 @@ struct adagrad {
     double learning_rate = 1e-2;
     double epsilon = 1e-10;
     double weight_decay = 0;
+    static constexpr char const* name = "adagrad";
     static constexpr int slots = 1;
 
     template <class T>
@@ -200,6 +208,7 @@ struct adadelta {
     double rho = 0.9;
     double epsilon = 1e-6;
     double weight_decay = 0;
+    static constexpr char const* name = "adadelta";
     static constexpr int slots = 2;
 
     template <class T>

@@ -112,7 +112,7 @@ CASTNET_HD constexpr T execute(T const* r, program_arguments<T> const& a, point 
 template <class T, class Random, instruction... I, size_t... N>
 CASTNET_HD constexpr T run(program<I...>, program_arguments<T> const& a, point const& p,
                            Random const& random, std::index_sequence<N...>) {
-    T r[sizeof...(I)];
+    T r[sizeof...(I)]{};
     (..., void(r[N] = execute<I>(r, a, p, random)));
     return r[sizeof...(I) - 2]; // the last instruction says what becomes of it
 }

@@ -104,9 +104,11 @@ double fill_batch(Plan const& plan, T* batch, Data const& data, std::span<size_t
         sum += weight;
         present += weight > 0;
     }
+    T const share = T(1) / T(present);
+    T const* const weights = batch + plan.weights;
+    T* const presence = batch + plan.presence;
     for (size_t row = 0; row < samples.size(); ++row) {
-        bool const here = batch[plan.weights + std::ptrdiff_t(row)] > 0;
-        batch[plan.presence + std::ptrdiff_t(row)] = here ? T(1) / T(present) : T(0);
+        presence[row] = weights[row] > 0 ? share : T(0);
     }
     batch[plan.present] = T(present);
     return sum;

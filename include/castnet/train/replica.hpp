@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace castnet {
@@ -100,16 +99,14 @@ public:
     template <class Rule>
     void update(Rule const& rule, T scale) {
         T* const parameters = context_.region[int(region::parameters)];
-        T* const gradients = context_.region[int(region::gradients)];
         std::ptrdiff_t const trainable = training_plan.trainable;
         last_scale_ = scale;
         std::ptrdiff_t first = 0;
         penalty cost{};
         auto const up_to = [&](std::ptrdiff_t last) { // one pass over what has the same penalty
             if (last > first) {
-                device::template optimize<Optimizer::slots>(rule, cost, scale, parameters,
-                                                            gradients, gradients + trainable,
-                                                            trainable, first, last);
+                device::template optimize<Optimizer::slots>(
+                    rule, cost, scale, parameters, gradients(), slots(0), trainable, first, last);
             }
             first = last;
         };
@@ -122,22 +119,37 @@ public:
         up_to(trainable);
     }
 
-    // See training::gradient.
-    std::vector<T> gradient(std::string_view name) const {
-        for (placed_parameter const& p : training_plan.parameters) {
-            if (p.trainable && p.name.text() == name) {
-                std::vector<T> g(size_t(p.count()));
-                T const* const from = context_.region[int(region::gradients)] + p.offset;
-                for (size_t k = 0; k < g.size(); ++k) {
-                    g[k] = from[device::place_in_parameter(std::ptrdiff_t(k), p)] * last_scale_;
-                }
-                return g;
-            }
+    // Of a trained parameter, in logical order: its gradient in the last step, divided by the sum
+    // of weights, and the numbers that the optimizer keeps for it.
+    std::vector<T> gradient(placed_parameter const& p) const {
+        std::vector<T> g = read(gradients(), p);
+        for (T& x : g) {
+            x *= last_scale_;
         }
-        return {};
+        return g;
+    }
+    std::vector<T> slot(int which, placed_parameter const& p) const {
+        return read(slots(which), p);
+    }
+    void set_slot(int which, placed_parameter const& p, std::span<T const> values) {
+        T* const to = slots(which) + p.offset;
+        for (size_t k = 0; k < values.size(); ++k) {
+            to[device::place_in_parameter(std::ptrdiff_t(k), p)] = values[k];
+        }
     }
 
 private:
+    T* gradients() const { return context_.region[int(region::gradients)]; }
+    T* slots(int which) const { return gradients() + (1 + which) * training_plan.trainable; }
+
+    static std::vector<T> read(T const* region, placed_parameter const& p) {
+        std::vector<T> values(size_t(p.count()));
+        for (size_t k = 0; k < values.size(); ++k) {
+            values[k] = region[p.offset + device::place_in_parameter(std::ptrdiff_t(k), p)];
+        }
+        return values;
+    }
+
     typename device::memory arena_;
     typename device::context context_;
     T last_scale_ = 0;

@@ -5,6 +5,7 @@
 #include <castnet/data/dataset.hpp>
 #include <castnet/data/shuffle.hpp>
 #include <castnet/optim/schedules.hpp>
+#include <castnet/train/checkpoint.hpp>
 #include <castnet/train/clock.hpp>
 #include <castnet/train/history.hpp>
 #include <castnet/train/progress.hpp>
@@ -24,6 +25,21 @@ struct epoch_report {
     bool stop = false;
 };
 
+// A file that fit() writes after every epoch, each time as a whole in the place of the last; see
+// train/checkpoint.hpp for how to go on from it.
+struct checkpoint_options {
+    std::string file{};      // empty: none
+    std::uint64_t every = 0; // also whenever so many steps have been done; 0: not
+};
+
+// How far a fit has come.
+template <class Scores>
+struct fit_position {
+    size_t epochs = 0;  // that are done
+    size_t samples = 0; // of the epoch that is not
+    Scores sums{};      // of those samples
+};
+
 template <class Dataset>
 struct fit_options {
     int epochs = 1;
@@ -32,6 +48,7 @@ struct fit_options {
     std::vector<float> class_weight{};   // one factor per class, for labels
     bool shuffle = true;                 // a new order every epoch, from the model's seed
     verbosity verbose = verbosity::bar;
+    checkpoint_options checkpoint{};
     std::function<void(epoch_report&)> on_epoch_end{};
 };
 
@@ -43,7 +60,9 @@ class training {
 
 public:
     using value_type = T;
+    using optimizer_type = Optimizer;
     using scores_type = typename replica_type::scores_type;
+    using position_type = fit_position<scores_type>;
 
     static constexpr auto const& training_plan = replica_type::training_plan;
     static constexpr auto const& evaluation_plan = replica_type::evaluation_plan;
@@ -125,28 +144,45 @@ public:
             }
         }
         size_t const steps = (data.size() + capacity - 1) / capacity;
-        std::uint64_t const total =
-            std::uint64_t(steps) * std::uint64_t(std::max(options.epochs, 0));
+        std::uint64_t const total = steps * std::uint64_t(std::max(options.epochs, 0));
         std::vector<size_t> order(data.size());
         history h{column_names(options.validation.has_value())};
         progress bar{options.verbose, steps};
-        std::uint64_t done = 0;
-        for (int epoch = 1; epoch <= options.epochs; ++epoch, ++epochs_) {
+        checkpoint_options const& checkpoint = options.checkpoint;
+        position_ = std::exchange(resume_, {}).value_or(position_type{});
+        if (position_.samples > data.size()) {
+            throw error("castnet: fit: the checkpoint stands at sample " +
+                        std::to_string(position_.samples) +
+                        " of an epoch, but the data set holds " + std::to_string(data.size()) +
+                        "; go on with the data that it was written with");
+        }
+        while (position_.epochs < size_t(std::max(options.epochs, 0))) {
+            int const epoch = int(position_.epochs) + 1;
             std::iota(order.begin(), order.end(), size_t(0));
             if (options.shuffle) {
                 data::shuffle(order, model_.seed_value(), epochs_);
             }
             bar.begin(epoch, options.epochs);
             double const start = detail::monotonic_seconds();
-            scores_type sums;
             double rate = optimizer_.learning_rate;
-            for (size_t s = 0; s < steps; ++s, ++done) {
-                size_t const first = s * capacity, count = std::min(capacity, data.size() - first);
-                rate = options.schedule ? options.schedule(done, total) : optimizer_.learning_rate;
-                sums +=
+            while (position_.samples < data.size()) {
+                size_t const first = position_.samples, s = first / capacity;
+                size_t const count = std::min(capacity, data.size() - first);
+                if (options.schedule) {
+                    rate = options.schedule(std::uint64_t(epoch - 1) * steps + s, total);
+                }
+                position_.sums +=
                     step(data, std::span{order}.subspan(first, count), rate, options.class_weight);
-                bar.step(s + 1, sums);
+                position_.samples += count;
+                bar.step(s + 1, position_.sums);
+                if (checkpoint.every > 0 && steps_ % checkpoint.every == 0 &&
+                    !checkpoint.file.empty()) {
+                    save(*this, checkpoint.file);
+                }
             }
+            scores_type const sums = position_.sums;
+            position_ = {size_t(epoch), 0, {}};
+            ++epochs_;
             double const seconds = detail::monotonic_seconds() - start;
             std::vector<double> row = means(sums);
             std::string rest;
@@ -161,6 +197,9 @@ public:
             row.push_back(seconds);
             h.append(row);
             bar.end(sums, rest);
+            if (!checkpoint.file.empty()) {
+                save(*this, checkpoint.file);
+            }
             epoch_report report{epoch, h};
             if (options.on_epoch_end) {
                 options.on_epoch_end(report);
@@ -169,12 +208,40 @@ public:
                 break;
             }
         }
+        position_ = {};
         return h;
     }
 
+    // What a checkpoint holds besides the parameters: steps() and the number of epochs, which
+    // decide about random numbers, how far the fit has come, and the numbers of the optimizer's
+    // state for a trained parameter, in logical order.
+    std::uint64_t epochs() const { return epochs_; }
+    position_type const& position() const { return position_; }
+    std::vector<T> slot(int which, placed_parameter const& p) const {
+        return replica_.slot(which, p);
+    }
+    void set_slot(int which, placed_parameter const& p, std::span<T const> values) {
+        replica_.set_slot(which, p, values);
+    }
+    // The next fit() goes on from `position`.
+    void resume(std::uint64_t steps, std::uint64_t epochs, position_type const& position) {
+        steps_ = steps;
+        epochs_ = epochs;
+        resume_ = position;
+    }
+
+    Model& model() const { return model_; }
+
     // The gradient of the last step by a parameter, divided by the sum of weights, in logical
     // order; empty for what is frozen. For tests and for loops of one's own.
-    std::vector<T> gradient(std::string_view name) const { return replica_.gradient(name); }
+    std::vector<T> gradient(std::string_view name) const {
+        for (placed_parameter const& p : training_plan.parameters) {
+            if (p.trainable && p.name.text() == name) {
+                return replica_.gradient(p);
+            }
+        }
+        return {};
+    }
 
 private:
     static std::vector<double> means(scores_type const& s) {
@@ -201,6 +268,8 @@ private:
     replica_type replica_;
     std::uint64_t steps_ = 0;
     std::uint64_t epochs_ = 0;
+    position_type position_{};
+    std::optional<position_type> resume_{};
 };
 
 // The step of a model: its loss (nn/losses.hpp or one's own), optimizer and metrics. The training

@@ -10,6 +10,7 @@
 #include <castnet/device/cpu/pool.hpp>
 #include <castnet/device/cpu/rearrange.hpp>
 #include <castnet/device/cpu/reduce.hpp>
+#include <castnet/device/cpu/small.hpp>
 #include <castnet/plan/plan.hpp>
 
 #include <algorithm>
@@ -28,6 +29,45 @@ struct cpu_device {
     using context = cpu::context<T>;
     using memory = cpu::memory;
     using kernel = cpu::kernel<T>;
+
+    // The kernel of an operation that is no fused program.
+    static kernel kernel_of(op kind) {
+        switch (kind) {
+        case op::matmul:
+            return {&cpu::matmul<T>};
+        case op::matmul_data:
+            return {&cpu::matmul_data<T>};
+        case op::matmul_weight:
+            return {&cpu::matmul_weight<T>};
+        case op::conv:
+            return {&cpu::conv<T>, &cpu::conv_prepare<T>};
+        case op::conv_data:
+            return {&cpu::conv_data<T>, &cpu::conv_data_prepare<T>};
+        case op::conv_weight:
+            return {&cpu::conv_weight<T>, nullptr, &cpu::conv_weight_begin<T>,
+                    &cpu::conv_weight_finish<T>};
+        case op::max_pool:
+            return {&cpu::max_pool<T>};
+        case op::max_pool_gradient:
+            return {&cpu::max_pool_gradient<T>};
+        case op::avg_pool:
+            return {&cpu::avg_pool<T>};
+        case op::avg_pool_gradient:
+            return {&cpu::avg_pool_gradient<T>};
+        case op::upsample:
+            return {&cpu::upsample<T>};
+        case op::upsample_gradient:
+            return {&cpu::upsample_gradient<T>};
+        case op::concat:
+            return {&cpu::concat<T>};
+        case op::slice:
+            return {&cpu::slice<T>};
+        case op::reshape:
+            return {&cpu::reshape<T>};
+        default:
+            return {}; // sources and fused programs are no steps of this table
+        }
+    }
 
     static constexpr std::ptrdiff_t place_in_sample(std::ptrdiff_t i, extents size, bool image) {
         return cpu::place_in_sample(i, size, image);
@@ -82,20 +122,24 @@ struct cpu_device {
     template <auto const& Plan, class After = ignore_steps>
     static void run(context const& c, After const& after = {}) {
         static constexpr cpu::tables tables{Plan.arrays, Plan.scalars, Plan.windows};
-        static constexpr auto fused =
-            fused_kernels<Plan>(std::make_index_sequence<size_t(Plan.sizes.programs)>{});
-        auto const kernel_at = [](int i) {
-            step const& s = Plan.steps[i];
-            return s.program >= 0 ? fused.of[s.program] : kernel_of(s.kind);
-        };
-        for (stage const& g : Plan.stages) {
-            if (g.samples_at_once > 0) {
-                cpu::run_stage<!std::is_same_v<After, ignore_steps>>(g, Plan.steps, tables, c,
-                                                                     kernel_at, after);
-            } else {
-                kernel const k = kernel_at(g.first);
-                (k.whole ? k.whole : k.run)(Plan.steps[g.first], tables, c);
-                after(g.first);
+        if constexpr (cpu::is_small(Plan)) {
+            run_small<Plan>(tables, c, after, std::make_index_sequence<size_t(Plan.sizes.steps)>{});
+        } else {
+            static constexpr auto fused =
+                fused_kernels<Plan>(std::make_index_sequence<size_t(Plan.sizes.programs)>{});
+            auto const kernel_at = [](int i) {
+                step const& s = Plan.steps[i];
+                return s.program >= 0 ? fused.of[s.program] : kernel_of(s.kind);
+            };
+            for (stage const& g : Plan.stages) {
+                if (g.samples_at_once > 0) {
+                    cpu::run_stage<!std::is_same_v<After, ignore_steps>>(g, Plan.steps, tables, c,
+                                                                         kernel_at, after);
+                } else {
+                    kernel const k = kernel_at(g.first);
+                    (k.whole ? k.whole : k.run)(Plan.steps[g.first], tables, c);
+                    after(g.first);
+                }
             }
         }
     }
@@ -107,61 +151,42 @@ private:
     };
 
     template <auto const& Plan, int Program, size_t... I>
-    static constexpr kernel fused_kernel(std::index_sequence<I...>) {
-        using code = program<Plan.instructions[Plan.first_instruction[Program] + int(I)]...>;
-        if constexpr (code::end.code == opcode::store) {
-            return {&cpu::map<code, T>};
-        } else if constexpr ((code::end.b & 3) == 0) {
-            return {&cpu::reduce_lane<code, T>, nullptr, &cpu::reduce_begin<code, T>,
-                    &cpu::reduce_finish<code, T>, &cpu::reduce<code, T>};
+    static auto code_of(std::index_sequence<I...>)
+        -> program<Plan.instructions[Plan.first_instruction[Program] + int(I)]...>;
+    template <auto const& Plan, int Program>
+    using code = decltype(code_of<Plan, Program>(
+        std::make_index_sequence<size_t(Plan.first_instruction[Program + 1] -
+                                        Plan.first_instruction[Program])>{}));
+
+    template <class Code>
+    static constexpr kernel fused_kernel() {
+        if constexpr (Code::end.code == opcode::store) {
+            return {&cpu::map<Code, T>};
+        } else if constexpr ((Code::end.b & 3) == 0) {
+            return {&cpu::reduce_lane<Code, T>, nullptr, &cpu::reduce_begin<Code, T>,
+                    &cpu::reduce_finish<Code, T>, &cpu::reduce<Code, T>};
         } else {
-            return {&cpu::reduce<code, T>};
+            return {&cpu::reduce<Code, T>};
+        }
+    }
+
+    template <auto const& Plan, class After, size_t... I>
+    static void run_small(cpu::tables const& t, context const& c, After const& after,
+                          std::index_sequence<I...>) {
+        (..., (run_small_step<Plan, int(I)>(t, c), after(int(I))));
+    }
+    template <auto const& Plan, int I>
+    static void run_small_step(cpu::tables const& t, context const& c) {
+        if constexpr (constexpr int program = Plan.steps[I].program; program >= 0) {
+            cpu::small_step<Plan, I, code<Plan, program>>(t, c);
+        } else {
+            cpu::small_step<Plan, I, void>(t, c);
         }
     }
 
     template <auto const& Plan, size_t... P>
     static constexpr kernel_table<Plan.sizes.programs> fused_kernels(std::index_sequence<P...>) {
-        return {{fused_kernel<Plan, int(P)>(
-            std::make_index_sequence<size_t(Plan.first_instruction[P + 1] -
-                                            Plan.first_instruction[P])>{})...}};
-    }
-
-    static kernel kernel_of(op kind) {
-        switch (kind) {
-        case op::matmul:
-            return {&cpu::matmul<T>};
-        case op::matmul_data:
-            return {&cpu::matmul_data<T>};
-        case op::matmul_weight:
-            return {&cpu::matmul_weight<T>};
-        case op::conv:
-            return {&cpu::conv<T>, &cpu::conv_prepare<T>};
-        case op::conv_data:
-            return {&cpu::conv_data<T>, &cpu::conv_data_prepare<T>};
-        case op::conv_weight:
-            return {&cpu::conv_weight<T>, nullptr, &cpu::conv_weight_begin<T>,
-                    &cpu::conv_weight_finish<T>};
-        case op::max_pool:
-            return {&cpu::max_pool<T>};
-        case op::max_pool_gradient:
-            return {&cpu::max_pool_gradient<T>};
-        case op::avg_pool:
-            return {&cpu::avg_pool<T>};
-        case op::avg_pool_gradient:
-            return {&cpu::avg_pool_gradient<T>};
-        case op::upsample:
-            return {&cpu::upsample<T>};
-        case op::upsample_gradient:
-            return {&cpu::upsample_gradient<T>};
-        case op::concat:
-            return {&cpu::concat<T>};
-        case op::slice:
-            return {&cpu::slice<T>};
-        case op::reshape:
-            return {&cpu::reshape<T>};
-        default:
-            return {}; // sources and fused programs are no steps of this table
-        }
+        return {{fused_kernel<code<Plan, int(P)>>()...}};
     }
 };
 

@@ -1,0 +1,135 @@
+// Networks so small that starting a kernel costs more than running it: here every step of a plan is
+// compiled by itself, with its sizes as constants, and runs on one thread.
+#pragma once
+
+#include <castnet/device/cpu/map.hpp>
+#include <castnet/device/cpu/reduce.hpp>
+#include <castnet/device/cpu/small_product.hpp>
+#include <castnet/device/cpu/transpose.hpp>
+
+#include <cstddef>
+#include <utility>
+
+namespace castnet::cpu {
+
+// The one place that decides which networks these are. Their parameters fill at most half of a
+// usual L1 cache and what is between the layers an L2 cache, no row is longer than 64 elements, and
+// their steps are products and element-wise functions of vectors.
+template <class Plan>
+constexpr bool is_small(Plan const& p) {
+    if (p.elements(region::parameters) > 4096 || p.elements(region::workspace) > 65536) {
+        return false;
+    }
+    for (int i = 0; i < Plan::sizes.steps; ++i) {
+        step const& s = p.steps[i];
+        bool const fused = s.kind == op::map || s.kind == op::reduce;
+        bool const product = s.kind >= op::matmul && s.kind <= op::matmul_weight;
+        if (fused == product || fused != (s.program >= 0) || s.space.count() > 64) {
+            return false;
+        }
+        for (int k = s.first_array; k <= s.output; ++k) {
+            extents const size = p.arrays[k].size;
+            if (size.sample && (size.pixels > 1 || size.channels > 64)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+template <class Program, int Channels, class T>
+void small_map(program_arguments<T> const& a, std::ptrdiff_t samples, T* out) {
+    if constexpr (Program::flat) {
+        map_row<Program>(a, out, {0, 0, 0, 1, samples * Channels}, samples * Channels);
+    } else {
+        for (std::ptrdiff_t sample = 0; sample < samples; ++sample) {
+            map_row<Program>(a, out, {sample, 0, 0, 1, Channels}, Channels);
+        }
+    }
+}
+
+// One number for each sample.
+template <class Program, int Channels, class T>
+void small_reduce(program_arguments<T> const& a, std::ptrdiff_t samples, T factor, T* out) {
+    CASTNET_IVDEP
+    for (std::ptrdiff_t sample = 0; sample < samples; ++sample) {
+        reducer<static_cast<reduction>(Program::end.a), T> r;
+        for (std::ptrdiff_t channel = 0; channel < Channels; ++channel) {
+            r.take(evaluate<Program>(a, point{sample, 0, channel, 1, Channels}), channel);
+        }
+        out[sample] = r.result(factor);
+    }
+}
+
+// Sums over the samples: one for each channel, or one in all. A single channel is summed up in as
+// many parts as a vector holds.
+template <class Program, int Channels, class T>
+void small_sum(program_arguments<T> const& a, std::ptrdiff_t samples, T factor, T* out) {
+    static_assert(static_cast<reduction>(Program::end.a) == reduction::sum);
+    constexpr std::ptrdiff_t at_once = Program::flat && Channels == 1 ? simd<T>::width : 1;
+    T sum[at_once * Channels] = {};
+    std::ptrdiff_t sample = 0;
+    auto const add = [&](std::ptrdiff_t i) {
+        sum[i] += evaluate<Program>(a, point{sample, 0, i, 1, Channels});
+    };
+    for (; sample + at_once <= samples; sample += at_once) {
+        for (std::ptrdiff_t i = 0; i < at_once * Channels; ++i) {
+            add(i);
+        }
+    }
+    for (; sample < samples; ++sample) {
+        for (std::ptrdiff_t i = 0; i < Channels; ++i) {
+            add(i);
+        }
+    }
+    constexpr std::ptrdiff_t results = (Program::end.b & 4) != 0 ? Channels : 1;
+    for (std::ptrdiff_t i = 0; i < results; ++i) {
+        T total = 0;
+        for (std::ptrdiff_t k = i; k < at_once * Channels; k += results) {
+            total += sum[k];
+        }
+        out[i] = total * factor;
+    }
+}
+
+// Step I of a plan; Program is that of an element-wise step.
+template <auto const& Plan, int I, class Program, class T>
+void small_step(tables const& t, context<T> const& c) {
+    static constexpr step s = Plan.steps[I];
+    static constexpr array_ref in = Plan.arrays[s.first_array], out = Plan.arrays[s.output];
+    T* const to = c.at(out);
+    if constexpr (s.kind == op::map || s.kind == op::reduce) {
+        constexpr int channels = static_cast<int>(s.space.count());
+        program_arguments<T> const a = arguments_of(s, t, c);
+        std::ptrdiff_t const samples = s.space.sample ? c.samples : 1;
+        if constexpr (s.kind == op::map) {
+            small_map<Program, channels>(a, samples, to);
+        } else if constexpr ((Program::end.b & 1) != 0) {
+            small_reduce<Program, channels>(a, samples, static_cast<T>(s.factor), to);
+        } else {
+            small_sum<Program, channels>(a, samples, static_cast<T>(s.factor), to);
+        }
+    } else {
+        static constexpr array_ref other = Plan.arrays[s.first_array + 1];
+        T const *const a = c.at(in), *const b = c.at(other);
+        constexpr int from = in.size.channels;
+        if constexpr (s.kind == op::matmul && out.size.channels == 1) {
+            small_column<from>(c.samples, a, b, to);
+        } else if constexpr (s.kind == op::matmul) {
+            constexpr int units = out.size.channels;
+            small_product<units>(c.samples, from, a, from, 1, b, units, to, units);
+        } else if constexpr (s.kind == op::matmul_data) {
+            constexpr int features = out.size.channels;
+            T turned[from * features + 2 * simd<T>::width];
+            transpose(features, from, b, from, turned, features);
+            small_product<features>(c.samples, from, a, from, 1, turned, features, to, features);
+        } else if constexpr (other.size.channels == 1) { // a weight's only column, as a row
+            small_product<from>(1, c.samples, b, 0, 1, a, from, to, from);
+        } else {
+            constexpr int units = other.size.channels;
+            small_product<units>(from, c.samples, a, 1, from, b, units, to, units);
+        }
+    }
+}
+
+} // namespace castnet::cpu

@@ -1,0 +1,134 @@
+// Products of matrices so small that their sizes are constants: sums stay in registers, and only
+// the loop over the samples remains.
+#pragma once
+
+#include <castnet/core/annotations.hpp>
+#include <castnet/device/cpu/tile.hpp>
+
+#include <algorithm>
+#include <cstring>
+
+namespace castnet::cpu {
+
+// Vectors of one row of Columns that are computed at once.
+template <int Columns, class T>
+inline constexpr int small_vectors =
+    std::min((Columns + simd<T>::width - 1) / simd<T>::width, tile_vectors);
+
+// As many rows at once as leave registers for the operands.
+template <int Columns, class T>
+inline constexpr int small_rows = std::min(8, tile_rows* tile_vectors / small_vectors<Columns, T>);
+
+// Rows x Columns of c = a * b, element (i, k) of a at i * row + k * step; rows of b lie b_row
+// apart, those of c c_row. A single row is summed up in four parts, so that no sum waits for the
+// last.
+template <int Rows, int Columns, class T>
+[[gnu::always_inline]] CASTNET_WIDE_VECTORS inline void
+small_block(std::ptrdiff_t depth, T const* a, std::ptrdiff_t row, std::ptrdiff_t step, T const* b,
+            std::ptrdiff_t b_row, T* c, std::ptrdiff_t c_row) {
+    constexpr int width = simd<T>::width, vectors = small_vectors<Columns, T>;
+    constexpr int parts = Rows == 1 ? 4 : 1;
+    vec<T> sum[parts][Rows][vectors] = {};
+    auto const add = [&](int part, std::ptrdiff_t k) __attribute__((always_inline)) {
+        vec<T> right[vectors];
+        CASTNET_UNROLL
+        for (int j = 0; j < vectors; ++j) {
+            right[j] = *reinterpret_cast<vec<T> const*>(b + k * b_row + j * width);
+        }
+        CASTNET_UNROLL
+        for (int i = 0; i < Rows; ++i) {
+            T const left = a[i * row + k * step];
+            CASTNET_UNROLL
+            for (int j = 0; j < vectors; ++j) {
+                sum[part][i][j] += left * right[j];
+            }
+        }
+    };
+    std::ptrdiff_t k = 0;
+    for (; k + parts <= depth; k += parts) {
+        CASTNET_UNROLL
+        for (int part = 0; part < parts; ++part) {
+            add(part, k + part);
+        }
+    }
+    if constexpr (parts > 1) {
+        for (; k < depth; ++k) {
+            add(0, k);
+        }
+        CASTNET_UNROLL
+        for (int j = 0; j < vectors; ++j) {
+            sum[0][0][j] = (sum[0][0][j] + sum[1][0][j]) + (sum[2][0][j] + sum[3][0][j]);
+        }
+    }
+    CASTNET_UNROLL
+    for (int i = 0; i < Rows; ++i) {
+        CASTNET_UNROLL
+        for (int j = 0; j < vectors; ++j) {
+            constexpr int rest = Columns - (vectors - 1) * width;
+            T* const to = c + i * c_row + j * width;
+            if (rest >= width || j + 1 < vectors) {
+                *reinterpret_cast<vec<T>*>(to) = sum[0][i][j];
+            } else {
+                vec<T> const part = sum[0][i][j];
+                std::memcpy(to, &part, std::size_t(rest) * sizeof(T));
+            }
+        }
+    }
+}
+
+// c (rows x Columns) = a (rows x depth) * b (depth x Columns), as above.
+template <int Columns, class T>
+[[gnu::always_inline]] inline void
+small_product(std::ptrdiff_t rows, std::ptrdiff_t depth, T const* a, std::ptrdiff_t row,
+              std::ptrdiff_t step, T const* b, std::ptrdiff_t b_row, T* c, std::ptrdiff_t c_row) {
+    constexpr int at_once = small_rows<Columns, T>;
+    constexpr int columns = small_vectors<Columns, T> * simd<T>::width;
+    std::ptrdiff_t i = 0;
+    auto const block = [&]<int Rows>(std::integral_constant<int, Rows>)
+                           __attribute__((always_inline)) {
+                               small_block<Rows, std::min(Columns, columns)>(
+                                   depth, a + i * row, row, step, b, b_row, c + i * c_row, c_row);
+                               i += Rows;
+                           };
+    while (i + at_once <= rows) {
+        block(std::integral_constant<int, at_once>{});
+    }
+    while (i + 3 <= rows) {
+        block(std::integral_constant<int, 3>{});
+    }
+    while (i < rows) {
+        block(std::integral_constant<int, 1>{});
+    }
+    if constexpr (Columns > columns) {
+        small_product<Columns - columns>(rows, depth, a, row, step, b + columns, b_row, c + columns,
+                                         c_row);
+    }
+}
+
+// c[i] = the sum of a[i][k] * b[k]: a single column, for which rows of a are the vectors.
+template <int Depth, class T>
+CASTNET_WIDE_VECTORS inline void small_column(std::ptrdiff_t rows, T const* a, T const* b, T* c) {
+    constexpr int width = simd<T>::width, vectors = Depth / width;
+    for (std::ptrdiff_t i = 0; i < rows; ++i) {
+        vec<T> sum = {};
+        CASTNET_UNROLL
+        for (int j = 0; j < vectors; ++j) {
+            sum += *reinterpret_cast<vec<T> const*>(a + i * Depth + j * width) *
+                   *reinterpret_cast<vec<T> const*>(b + j * width);
+        }
+        T part[width];
+        std::memcpy(part, &sum, sizeof part);
+        CASTNET_UNROLL
+        for (int half = width / 2; half > 0; half /= 2) {
+            for (int j = 0; j < half; ++j) {
+                part[j] += part[j + half];
+            }
+        }
+        for (int k = vectors * width; k < Depth; ++k) {
+            part[0] += a[i * Depth + k] * b[k];
+        }
+        c[i] = part[0];
+    }
+}
+
+} // namespace castnet::cpu

@@ -1,0 +1,119 @@
+// Weights in safetensors files, under the names and in the logical order of the parameters: a
+// sequential network of castnet and PyTorch's Sequential of the same layers read each other's
+// files.
+#pragma once
+
+#include <castnet/io/safetensors.hpp>
+#include <castnet/train/model.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace castnet {
+
+namespace detail {
+
+// Names of tensors of an optimizer's state begin with it; no parameter's does.
+inline constexpr std::string_view optimizer_prefix = "optimizer/";
+
+// Tensors to be written, with their values.
+template <class T>
+class tensor_list {
+public:
+    void add(std::string const& name, placed_parameter const& p, std::vector<T> values) {
+        values_.push_back(std::move(values));
+        tensors_.push_back(io::tensor_of(name, {p.dims, p.dims + p.rank}, values_.back().data()));
+    }
+    std::vector<io::stored_tensor> const& tensors() const { return tensors_; }
+
+private:
+    std::vector<std::vector<T>> values_; // a vector that moves keeps its elements where they are
+    std::vector<io::stored_tensor> tensors_;
+};
+
+// The values of a tensor that must look like the parameter.
+template <class T>
+std::vector<T> values_of(io::safetensors_file const& file, std::string const& name,
+                         placed_parameter const& p) {
+    io::stored_tensor const& t = file.at(name);
+    std::vector<size_t> const shape(p.dims, p.dims + p.rank);
+    if (t.shape != shape || t.type != io::dtype_of<T>) {
+        auto const text = [](std::vector<size_t> const& extents) {
+            std::string s;
+            for (size_t n : extents) {
+                s += (s.empty() ? "" : ", ") + std::to_string(n);
+            }
+            return "(" + s + ")";
+        };
+        throw file_error(file.file_name(),
+                         "tensor '" + t.name + "' is " + std::string(io::name_of(t.type)) + " " +
+                             text(t.shape) + ", but the network's parameter is " +
+                             std::string(io::name_of(io::dtype_of<T>)) + " " + text(shape) +
+                             "; load it into the network that it " + "was saved from");
+    }
+    std::vector<T> values(size_t(p.count()));
+    std::memcpy(values.data(), t.bytes.data(), t.bytes.size());
+    return values;
+}
+
+// All parameters of a model. PyTorch's "….num_batches_tracked", which only counts, and what a
+// training keeps besides are passed over.
+template <class Model>
+auto parameters_in(io::safetensors_file const& file) {
+    std::vector<std::vector<typename Model::value_type>> values;
+    for (size_t i = 0; i < Model::parameter_count(); ++i) {
+        placed_parameter const& p = Model::parameter_at(i);
+        values.push_back(values_of<typename Model::value_type>(file, p.name.text(), p));
+    }
+    auto const counts = [](io::stored_tensor const& t) {
+        return !t.name.ends_with("num_batches_tracked") && !t.name.starts_with(optimizer_prefix);
+    };
+    auto const held = size_t(std::count_if(file.entries().begin(), file.entries().end(), counts));
+    if (held != values.size()) {
+        throw file_error(file.file_name(),
+                         "holds " + std::to_string(held) + " tensors, but the network has " +
+                             std::to_string(values.size()) +
+                             " parameters; load it into the network that it was saved from");
+    }
+    return values;
+}
+
+template <class Model>
+void add_parameters(tensor_list<typename Model::value_type>& list, Model const& m) {
+    for (size_t i = 0; i < m.parameter_count(); ++i) {
+        std::string const name = m.parameter_at(i).name.text();
+        list.add(name, m.parameter_at(i), m.get(name));
+    }
+}
+
+template <class Model, class Values>
+void set_parameters(Model& m, Values const& values) {
+    for (size_t i = 0; i < values.size(); ++i) {
+        m.set(m.parameter_at(i).name.text(), values[i]);
+    }
+}
+
+} // namespace detail
+
+// Writes all parameters and running statistics; the file appears whole or not at all. Throws
+// file_error.
+template <class Net, class Where, class Batch>
+void save(model<Net, Where, Batch> const& m, std::string const& file) {
+    detail::tensor_list<typename Where::value_type> list;
+    detail::add_parameters(list, m);
+    io::save_safetensors(file, list.tensors());
+}
+
+// Reads all parameters and running statistics. Throws file_error, and leaves the model as it was,
+// unless the file holds every one of them with its shape and the model's element type, and nothing
+// else. (PyTorch's "….num_batches_tracked", which only counts, is passed over, and of a checkpoint
+// of a training only the weights are read.)
+template <class Net, class Where, class Batch>
+void load(model<Net, Where, Batch>& m, std::string const& file) {
+    io::safetensors_file const stored = io::load_safetensors(file);
+    detail::set_parameters(m, detail::parameters_in<model<Net, Where, Batch>>(stored));
+}
+
+} // namespace castnet
