@@ -38,10 +38,10 @@ struct numbers {
 template <class T>
 class one_kernel {
 public:
-    std::vector<double>
-    operator()(cn::step s, cn::window const& w, std::ptrdiff_t samples, int at_once,
-               std::vector<double> const& a, cn::extents a_size, std::vector<double> const& b,
-               cn::extents b_size, cn::extents result) {
+    std::vector<double> operator()(cn::step s, cn::window const& w, std::ptrdiff_t samples,
+                                   int at_once, std::vector<double> const& a, cn::extents a_size,
+                                   std::vector<double> const& b, cn::extents b_size,
+                                   cn::extents result) {
         cn::extents const sizes[] = {a_size, b_size};
         s.window = 0;
         s.arrays = 2;
@@ -80,8 +80,8 @@ public:
         auto const kernel = cn::cpu_device<T>::kernel_of(s.kind);
         if (cn::cpu_device<T>::samples_at_once(s, &w, {}, 1) > 0) {
             cn::stage const alone{0, 1, at_once, 1 << 20};
-            cn::cpu::run_stage<false>(alone, &s, tables, c, [&](int) { return kernel; },
-                                      cn::ignore_steps{});
+            cn::cpu::run_stage<false>(
+                alone, &s, tables, c, [&](int) { return kernel; }, cn::ignore_steps{});
         } else {
             kernel.run(s, tables, c);
         }
@@ -192,11 +192,11 @@ void check_convolution(cn::window const& w, int samples, int at_once = 2) {
     close(one_kernel<T>{}(s, w, samples, at_once, x, image, weight, kernel, result), y,
           epsilon<T> * taps);
     s.kind = op::conv_data;
-    close(one_kernel<T>{}(s, w, samples, at_once, dy, result, weight, kernel, image),
-          dx, epsilon<T> * taps * w.filters);
+    close(one_kernel<T>{}(s, w, samples, at_once, dy, result, weight, kernel, image), dx,
+          epsilon<T> * taps * w.filters);
     s.kind = op::conv_weight;
-    close(one_kernel<T>{}(s, w, samples, at_once, x, image, dy, result, kernel),
-          dw, epsilon<T> * pixels);
+    close(one_kernel<T>{}(s, w, samples, at_once, x, image, dy, result, kernel), dw,
+          epsilon<T> * pixels);
 }
 
 template <class T>
@@ -221,14 +221,11 @@ void check_product(int rows, int in, int out) {
     }
     cn::step s;
     s.kind = op::matmul;
-    close(one_kernel<T>{}(s, {}, rows, 2, x, x_size, w, w_size, y_size), y,
-          epsilon<T> * in);
+    close(one_kernel<T>{}(s, {}, rows, 2, x, x_size, w, w_size, y_size), y, epsilon<T> * in);
     s.kind = op::matmul_data;
-    close(one_kernel<T>{}(s, {}, rows, 2, dy, y_size, w, w_size, x_size), dx,
-          epsilon<T> * out);
+    close(one_kernel<T>{}(s, {}, rows, 2, dy, y_size, w, w_size, x_size), dx, epsilon<T> * out);
     s.kind = op::matmul_weight;
-    close(one_kernel<T>{}(s, {}, rows, 2, x, x_size, dy, y_size, w_size),
-          dw, epsilon<T> * rows);
+    close(one_kernel<T>{}(s, {}, rows, 2, x, x_size, dy, y_size, w_size), dw, epsilon<T> * rows);
 }
 
 } // namespace

@@ -217,8 +217,8 @@ private:
     }
 
     // The winners of the windows get the gradient. A function before the pooling whose derivative
-    // depends on its value only has that value there after the pooling, too: its derivative is taken
-    // on the small image, and the large one need not be kept.
+    // depends on its value only has that value there after the pooling, too: its derivative is
+    // taken on the small image, and the large one need not be kept.
     constexpr void max_pool(int i, int g) {
         int const x = at(i).in[0], attribute = at(i).attribute;
         int const winner = operation(op::max_pool_winner, i, attribute, x, i);

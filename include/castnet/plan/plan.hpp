@@ -112,8 +112,8 @@ private:
         struct state { // of a node
             region where = region::workspace;
             std::ptrdiff_t offset = 0;
-            bool fixed = false; // lies where it must, not where there is room
-            int base = -1;      // the node whose memory this one shows; itself, but for views
+            bool fixed = false;   // lies where it must, not where there is room
+            int base = -1;        // the node whose memory this one shows; itself, but for views
             bool in_lane = false; // each lane holds only those samples that it works on
             int held = -1;        // its block of the workspace, or of a lane
             int last = -1;        // the last step that reads it
@@ -235,8 +235,9 @@ private:
             }
         }
 
-        // Memory is shared by stages, not by steps: within a stage, lanes do not wait for each other.
-        // Values that leave a stage hold the whole batch; those within lie in the memory of a lane.
+        // Memory is shared by stages, not by steps: within a stage, lanes do not wait for each
+        // other. Values that leave a stage hold the whole batch; those within lie in the memory of
+        // a lane.
         constexpr void place_values() {
             block_allocator memory{Z.stages};
             for (int i = 0; i < Z.stages; ++i) {
@@ -285,16 +286,15 @@ private:
             result.in_lane = now.samples_at_once > 0 && nodes_[id].size.sample &&
                              stage_of_[result.last] == stage_number;
             block_allocator& place = result.in_lane ? lane : memory;
-            int const last =
-                result.in_lane ? result.last - now.first : stage_of_[result.last];
+            int const last = result.in_lane ? result.last - now.first : stage_of_[result.last];
             int const reused =
                 s.kind == op::map ? dying_operand(s, step_number, result.in_lane) : -1;
             extents const e = nodes_[id].size;
-            result.held = reused >= 0 ? place.take_over(reused, last)
-                                      : place.allocate(result.in_lane
-                                                           ? e.count() * now.samples_at_once
-                                                           : elements(e),
-                                                       last);
+            result.held =
+                reused >= 0
+                    ? place.take_over(reused, last)
+                    : place.allocate(result.in_lane ? e.count() * now.samples_at_once : elements(e),
+                                     last);
             result.offset = place.offset(result.held);
         }
 

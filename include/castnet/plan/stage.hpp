@@ -8,7 +8,8 @@ namespace castnet {
 
 // A device that works in lanes says so; for others every step is a stage of its own.
 //   static constexpr int lanes;
-//   static constexpr int samples_at_once(step const&, window const* windows, instruction const& end,
+//   static constexpr int samples_at_once(step const&, window const* windows, instruction const&
+//   end,
 //                                        ptrdiff_t elements);
 // is how many samples of so many elements (in all operands and results) fit the cache, 0 if the
 // step has to see the whole batch at once.
@@ -22,9 +23,8 @@ constexpr int lanes_of_batch(int lanes, int batch) {
 template <class Device>
 class stage_finder {
 public:
-    constexpr stage_finder(graph_view const& g, step const* steps, int count,
-                           array_use const* uses, instruction const* instructions,
-                           int const* first_instruction, int batch)
+    constexpr stage_finder(graph_view const& g, step const* steps, int count, array_use const* uses,
+                           instruction const* instructions, int const* first_instruction, int batch)
         : g_{g}, steps_{steps}, count_{count}, uses_{uses}, instructions_{instructions},
           first_instruction_{first_instruction}, batch_{batch},
           summed_{list<int>::filled(g.node_count, -1)}, summed_in_{summed_.data()} {}
@@ -142,8 +142,8 @@ struct stages {
 
     template <class Schedule>
     constexpr stages(graph_view const& g, Schedule const& s, int batch) {
-        stage_finder<Device> finder{g,        s.steps,           Steps, s.arrays, s.instructions,
-                                    s.first_instruction, batch};
+        stage_finder<Device> finder{
+            g, s.steps, Steps, s.arrays, s.instructions, s.first_instruction, batch};
         list<stage> const found = finder.run();
         copy_list(of, found);
         count = found.size();

@@ -11,8 +11,8 @@ struct array_ref {
     region where{};
     std::ptrdiff_t offset = 0; // elements
     extents size{};
-    // Elements from lane to lane where every lane holds only those samples that it works on; 0 where
-    // all samples of the batch lie one after another.
+    // Elements from lane to lane where every lane holds only those samples that it works on; 0
+    // where all samples of the batch lie one after another.
     std::ptrdiff_t lane_stride = 0;
 };
 
@@ -35,12 +35,12 @@ struct step {
     int arrays = 0;
     int first_scalar = 0; // in plan::scalars
     int scalars = 0;
-    int window = -1;         // in plan::windows
-    int first_channel = 0;   // slice
-    double factor = 1;       // reduce
-    extents space{};         // map, reduce: the index space of the loop
-    int winner = -1;         // max_pool: its second result, in plan::arrays; -1 for none
-    int scratch = -1;        // in plan::arrays; -1 for none
+    int window = -1;       // in plan::windows
+    int first_channel = 0; // slice
+    double factor = 1;     // reduce
+    extents space{};       // map, reduce: the index space of the loop
+    int winner = -1;       // max_pool: its second result, in plan::arrays; -1 for none
+    int scratch = -1;      // in plan::arrays; -1 for none
     int sums = -1;
     int room = -1;
     bool image_from = false; // reshape: the operand is an image, its channels lie innermost

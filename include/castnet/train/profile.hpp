@@ -40,8 +40,8 @@ std::string step_name(Plan const& plan, step const& s) {
 
 } // namespace detail
 
-// Runs the step of a training on these samples `repetitions` times, without updates. Steps that share
-// a loop over samples run on one thread while they are measured.
+// Runs the step of a training on these samples `repetitions` times, without updates. Steps that
+// share a loop over samples run on one thread while they are measured.
 template <class Training, class Data>
 std::vector<step_profile> profile(Training& training, Data const& data,
                                   std::span<size_t const> samples, int repetitions = 10) {

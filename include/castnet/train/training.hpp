@@ -106,8 +106,9 @@ public:
         return replica_.template totals<training_plan>(weight);
     }
 
-    // Calls after(i) when step i of training_plan has run, maybe in several parts, in a forward and backward pass over
-    // these samples without an update (running statistics move on): see train/profile.hpp.
+    // Calls after(i) when step i of training_plan has run, maybe in several parts, in a forward and
+    // backward pass over these samples without an update (running statistics move on): see
+    // train/profile.hpp.
     template <class Data, class After>
     void observe(Data const& data, std::span<size_t const> samples, After const& after) {
         replica_.template fill<training_plan>(data, samples);

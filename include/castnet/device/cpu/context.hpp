@@ -12,8 +12,8 @@ namespace castnet::cpu {
 // not depend on the number of threads.
 inline constexpr int lanes = 8;
 
-// Bytes that the operands and results of a lane's samples should fill at most, beside the weights: a
-// part of a usual L2 cache.
+// Bytes that the operands and results of a lane's samples should fill at most, beside the weights:
+// a part of a usual L2 cache.
 inline constexpr std::ptrdiff_t lane_cache = 131072;
 
 template <class T>

@@ -64,8 +64,8 @@ inline sliding forward_window(window const& w) {
             w.filters / w.groups};
 }
 
-// Kernels work on bands of about this many output pixels: rows of one image or several small images,
-// so that what they read stays in the cache.
+// Kernels work on bands of about this many output pixels: rows of one image or several small
+// images, so that what they read stays in the cache.
 inline constexpr int band_pixels = 192;
 
 constexpr int band_rows(window const& w) {
@@ -174,30 +174,32 @@ void conv(step const& s, tables const& t, context<T> const& c) {
     auto const multiply = [&](std::ptrdiff_t g) {
         block.multiply(d, {weight + g * of_group, columns, rows * columns}, filters, false);
     };
-    for_each_band(w, c.samples, c.at(t.arrays[s.first_array]), room,
-                  [&](band const& b, T const* x, std::ptrdiff_t next_image) {
-        for (std::ptrdiff_t g = 0; g < w.groups; ++g) {
-            for (std::ptrdiff_t i = 0; i < b.images; ++i) {
-                T* out = y + (b.image + i) * result_count(w) +
-                         std::ptrdiff_t{b.row} * w.out_width * w.filters + g * filters;
-                for (int row = 0; row < b.rows; ++row) {
-                    T const* from = x + i * next_image + g * geometry.depth_channels +
-                                    row * geometry.stride_h * geometry.width * geometry.channels;
-                    for (int column = 0; column < w.out_width; ++column) {
-                        block.push(from, out);
-                        from += geometry.stride_w * geometry.channels;
-                        out += w.filters;
-                        if (block.full()) {
-                            multiply(g);
+    for_each_band(
+        w, c.samples, c.at(t.arrays[s.first_array]), room,
+        [&](band const& b, T const* x, std::ptrdiff_t next_image) {
+            for (std::ptrdiff_t g = 0; g < w.groups; ++g) {
+                for (std::ptrdiff_t i = 0; i < b.images; ++i) {
+                    T* out = y + (b.image + i) * result_count(w) +
+                             std::ptrdiff_t{b.row} * w.out_width * w.filters + g * filters;
+                    for (int row = 0; row < b.rows; ++row) {
+                        T const* from =
+                            x + i * next_image + g * geometry.depth_channels +
+                            row * geometry.stride_h * geometry.width * geometry.channels;
+                        for (int column = 0; column < w.out_width; ++column) {
+                            block.push(from, out);
+                            from += geometry.stride_w * geometry.channels;
+                            out += w.filters;
+                            if (block.full()) {
+                                multiply(g);
+                            }
                         }
                     }
                 }
+                if (w.groups > 1 || padded(w)) { // other weights come, or other pixels in the room
+                    multiply(g);
+                }
             }
-            if (w.groups > 1 || padded(w)) { // other weights come, or other pixels in the room
-                multiply(g);
-            }
-        }
-    });
+        });
     multiply(0);
 }
 
@@ -318,38 +320,39 @@ void add_conv_weight(window const& w, std::ptrdiff_t samples, T const* x, T cons
                    geometry.channels +
                row % channels;
     };
-    for_each_band(w, samples, x, room,
-                  [&](band const& b, T const* image, std::ptrdiff_t next_image) {
-        depth const pixels{geometry.out_width,
-                           geometry.stride_w * geometry.channels,
-                           b.rows,
-                           geometry.stride_h * geometry.width * geometry.channels,
-                           b.images,
-                           next_image};
-        T const* const gradient =
-            dy + b.image * result_count(w) + std::ptrdiff_t{b.row} * w.out_width * w.filters;
-        std::ptrdiff_t const count = pixels.length * pixels.inner * pixels.outer;
-        for (std::ptrdiff_t g = 0; g < w.groups; ++g) {
-            for (std::ptrdiff_t j = 0; j < filters; j += tile_columns<T>) {
-                std::ptrdiff_t const columns = std::min<std::ptrdiff_t>(tile_columns<T>, filters - j);
-                T const* right = gradient + g * filters + j;
-                if (pack) {
-                    pack_panel(count, columns, right, std::ptrdiff_t{w.filters}, packed);
-                    right = packed;
-                }
-                for (std::ptrdiff_t tile = first; tile < last; ++tile) {
-                    tile_pointers<T> p;
-                    for (auto r = tile * tile_rows; r < std::min((tile + 1) * tile_rows, rows);
-                         ++r) {
-                        p.push(image + g * channels + place(r), sum + (g * rows + r) * filters);
+    for_each_band(
+        w, samples, x, room, [&](band const& b, T const* image, std::ptrdiff_t next_image) {
+            depth const pixels{geometry.out_width,
+                               geometry.stride_w * geometry.channels,
+                               b.rows,
+                               geometry.stride_h * geometry.width * geometry.channels,
+                               b.images,
+                               next_image};
+            T const* const gradient =
+                dy + b.image * result_count(w) + std::ptrdiff_t{b.row} * w.out_width * w.filters;
+            std::ptrdiff_t const count = pixels.length * pixels.inner * pixels.outer;
+            for (std::ptrdiff_t g = 0; g < w.groups; ++g) {
+                for (std::ptrdiff_t j = 0; j < filters; j += tile_columns<T>) {
+                    std::ptrdiff_t const columns =
+                        std::min<std::ptrdiff_t>(tile_columns<T>, filters - j);
+                    T const* right = gradient + g * filters + j;
+                    if (pack) {
+                        pack_panel(count, columns, right, std::ptrdiff_t{w.filters}, packed);
+                        right = packed;
                     }
-                    p.repeat_last();
-                    tile_panel(p, j, pixels, right, pack ? tile_columns<T> : w.filters,
-                               static_cast<int>(columns), true);
+                    for (std::ptrdiff_t tile = first; tile < last; ++tile) {
+                        tile_pointers<T> p;
+                        for (auto r = tile * tile_rows; r < std::min((tile + 1) * tile_rows, rows);
+                             ++r) {
+                            p.push(image + g * channels + place(r), sum + (g * rows + r) * filters);
+                        }
+                        p.repeat_last();
+                        tile_panel(p, j, pixels, right, pack ? tile_columns<T> : w.filters,
+                                   static_cast<int>(columns), true);
+                    }
                 }
             }
-        }
-    });
+        });
 }
 
 template <class T>

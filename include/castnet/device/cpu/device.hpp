@@ -106,19 +106,19 @@ struct cpu_device {
     // sample's operands and results; 0 for steps that need the whole batch.
     static constexpr int samples_at_once(step const& s, window const* windows,
                                          instruction const& end, std::ptrdiff_t elements) {
-        bool const whole = s.kind == op::map      ? !s.space.sample
-                           : s.kind == op::reduce ? !s.space.sample || (end.b & 3) == 2
-                           : s.kind == op::conv_weight
-                               ? !cpu::sums_by_lane(windows[s.window])
-                               : s.kind == op::matmul || s.kind == op::matmul_data ||
-                                     s.kind == op::matmul_weight;
+        bool const whole =
+            s.kind == op::map      ? !s.space.sample
+            : s.kind == op::reduce ? !s.space.sample || (end.b & 3) == 2
+            : s.kind == op::conv_weight
+                ? !cpu::sums_by_lane(windows[s.window])
+                : s.kind == op::matmul || s.kind == op::matmul_data || s.kind == op::matmul_weight;
         std::ptrdiff_t const fit = cpu::lane_cache / (elements * std::ptrdiff_t{sizeof(T)} + 1);
         return whole ? 0 : static_cast<int>(std::clamp<std::ptrdiff_t>(fit, 1, 16));
     }
 
     // Runs all steps of a plan; `Plan` is a constant with static storage. after(i) is called when
-    // step i has run, for those who measure: once or, in a stage, for all of its parts, and then the
-    // stages run on the calling thread alone.
+    // step i has run, for those who measure: once or, in a stage, for all of its parts, and then
+    // the stages run on the calling thread alone.
     template <auto const& Plan, class After = ignore_steps>
     static void run(context const& c, After const& after = {}) {
         static constexpr cpu::tables tables{Plan.arrays, Plan.scalars, Plan.windows};

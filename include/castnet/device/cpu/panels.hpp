@@ -65,7 +65,8 @@ public:
         tile_[tiles_ - 1].repeat_last();
         T const* panel = b.data;
         for (std::ptrdiff_t j = 0; j < columns; j += tile_columns<T>, panel += b.size) {
-            int const left = static_cast<int>(std::min<std::ptrdiff_t>(tile_columns<T>, columns - j));
+            int const left =
+                static_cast<int>(std::min<std::ptrdiff_t>(tile_columns<T>, columns - j));
             for_each_part(d, [&](depth const& part, std::ptrdiff_t skip, std::ptrdiff_t first) {
                 for (int i = 0; i < tiles_; ++i) {
                     tile_pointers<T> p = tile_[i];
@@ -103,7 +104,8 @@ private:
             for (std::ptrdiff_t i = 0; i < d.inner; ++i) {
                 for (std::ptrdiff_t k = 0; k < run; k += limit) {
                     f(depth{std::min(limit, run - k), d.stride},
-                      o * d.outer_step + i * d.inner_step + k * d.stride, (o * d.inner + i) * run + k);
+                      o * d.outer_step + i * d.inner_step + k * d.stride,
+                      (o * d.inner + i) * run + k);
                 }
             }
         }

@@ -99,8 +99,8 @@ void max_pool_gradient(step const& s, tables const& t, context<T> const& c) {
     T const* const g = c.at(t.arrays[s.first_array + 1]);
     T* const to = c.at(t.arrays[s.output]);
     bool const add = w.stride_h < w.kernel_h || w.stride_w < w.kernel_w;
-    bool const covered = !add && w.out_height * w.kernel_h == w.height &&
-                         w.out_width * w.kernel_w == w.width;
+    bool const covered =
+        !add && w.out_height * w.kernel_h == w.height && w.out_width * w.kernel_w == w.width;
     for_each_sample(w, c, [&](std::ptrdiff_t i) {
         T* const dx = to + i * in_count(w);
         if (!covered) {

@@ -117,8 +117,8 @@ CASTNET_WIDE_VECTORS inline void tile(tile_pointers<T> const& p, std::ptrdiff_t 
 // Columns `first` to `first + columns` of all rows, no more than a tile has. Compiled once, not
 // wherever it is called: there is much of it.
 template <class T>
-[[gnu::noinline]] void tile_panel(tile_pointers<T> const& p, std::ptrdiff_t first,
-                                  depth const& d, T const* b, std::ptrdiff_t b_stride, int columns,
+[[gnu::noinline]] void tile_panel(tile_pointers<T> const& p, std::ptrdiff_t first, depth const& d,
+                                  T const* b, std::ptrdiff_t b_stride, int columns,
                                   bool accumulate) {
     constexpr int width = simd<T>::width;
     auto const run = [&]<int Vectors>(std::integral_constant<int, Vectors>) {
