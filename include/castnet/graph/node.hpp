@@ -30,6 +30,7 @@ enum class op : std::uint8_t {
     conv_data,
     conv_weight,
     max_pool,
+    max_pool_winner, // which pixel of each window was the largest; made by max_pool's own kernel
     max_pool_gradient,
     avg_pool,
     avg_pool_gradient,
@@ -61,6 +62,7 @@ constexpr char const* name_of(op kind) {
                                      "conv_data",
                                      "conv_weight",
                                      "max_pool",
+                                     "max_pool_winner",
                                      "max_pool_gradient",
                                      "avg_pool",
                                      "avg_pool_gradient",
@@ -101,6 +103,8 @@ struct window {
     int pad_top = 0, pad_left = 0, pad_bottom = 0, pad_right = 0;
     int dilation = 1, groups = 1;
     bool count_padding = false; // average pooling divides by the whole window
+
+    friend constexpr bool operator==(window const&, window const&) = default;
 };
 
 inline constexpr int max_operands = 8;

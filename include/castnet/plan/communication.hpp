@@ -71,15 +71,18 @@ public:
     }
 
     constexpr communication_draft run() {
-        for (int i = 0; i < Plan::sizes.steps; ++i) {
-            step const& s = p_.steps[i];
-            exchange_before(s, i);
-            if (sums_samples(p_, s)) {
-                array_ref const& r = p_.arrays[s.output];
-                if (r.where == region::gradients) {
-                    made_by_[gradient_at(r.offset)] = i;
-                } else if (!is_result(r)) {
-                    waiting_.push({r.where, r.offset, r.size.count()});
+        for (stage const& now : p_.stages) {
+            for (int i = now.first; i < now.last; ++i) {
+                exchange_before(p_.steps[i], now.first);
+            }
+            for (int i = now.first; i < now.last; ++i) {
+                if (step const& s = p_.steps[i]; sums_samples(p_, s)) {
+                    array_ref const& r = p_.arrays[s.output];
+                    if (r.where == region::gradients) {
+                        made_by_[gradient_at(r.offset)] = i;
+                    } else if (!is_result(r)) {
+                        waiting_.push({r.where, r.offset, r.size.count()});
+                    }
                 }
             }
         }
@@ -112,7 +115,8 @@ private:
         return low;
     }
 
-    constexpr void exchange_before(step const& s, int number) {
+    // Before its stage, which begins at `first`: no step reads a sum of its own stage.
+    constexpr void exchange_before(step const& s, int first) {
         bool read = false;
         for (int k = s.first_array; k < s.first_array + s.arrays; ++k) {
             array_ref const& r = p_.arrays[k];
@@ -128,7 +132,7 @@ private:
             }
         }
         if (read) {
-            exchange_all(number - 1);
+            exchange_all(first - 1);
         }
     }
     constexpr void exchange_all(int after) {

@@ -119,20 +119,22 @@ batch_weight weigh(Data const& data, std::span<size_t const> samples,
     return all;
 }
 
-// Fills region::batch at `batch`. `present` counts the samples of all replicas, if there are
-// others.
+// Fills `rows` rows of region::batch at `batch`; those behind the samples hold samples again, with
+// the weight 0. `present` counts the samples of all replicas, if there are others.
 template <class Device, class Inputs, Shape Target, class Plan, class T, class Data>
 batch_weight fill_batch(Plan const& plan, T* batch, Data const& data,
-                        std::span<size_t const> samples, std::span<float const> class_weight,
-                        std::optional<size_t> present) {
+                        std::span<size_t const> samples, size_t rows,
+                        std::span<float const> class_weight, std::optional<size_t> present) {
     batch_weight mine;
-    for (size_t row = 0; row < samples.size(); ++row) {
-        size_t const sample = samples[row];
+    rows = samples.empty() ? 0 : rows;
+    for (size_t row = 0; row < rows; ++row) {
+        bool const real = row < samples.size();
+        size_t const sample = samples[real ? row : row % samples.size()];
         fill_inputs<Device>(plan, batch, data, sample, row, Inputs{});
         T* const target = batch + plan.targets[0].offset + std::ptrdiff_t(row * Target::count);
         place_sample<Device, Target>(target, batch + plan.staging,
                                      [&](T* out) { data.copy_target(sample, out); });
-        double const weight = weight_of<Target>(data, sample, target, class_weight);
+        double const weight = real ? weight_of<Target>(data, sample, target, class_weight) : 0;
         batch[plan.weights + std::ptrdiff_t(row)] = T(weight);
         mine.sum += weight;
         mine.present += weight > 0;
@@ -141,7 +143,7 @@ batch_weight fill_batch(Plan const& plan, T* batch, Data const& data,
     T const share = T(1) / T(all);
     T const* const weights = batch + plan.weights;
     T* const presence = batch + plan.presence;
-    for (size_t row = 0; row < samples.size(); ++row) {
+    for (size_t row = 0; row < rows; ++row) {
         presence[row] = weights[row] > 0 ? share : T(0);
     }
     batch[plan.present] = T(all);

@@ -5,7 +5,9 @@
 #include <castnet/comm/alone.hpp>
 #include <castnet/train/replica.hpp>
 
+#include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <optional>
 
 namespace castnet {
@@ -18,19 +20,20 @@ class replicas {
 
 public:
     using replica_type = replica<Model, Loss, Optimizer, Metrics...>;
+    using scores_type = typename replica_type::scores_type;
     static constexpr int local = group::local;
     static constexpr bool alone = std::is_same_v<group, comm::alone>;
 
     explicit replicas(Model& m) : model_{m} {
         group_.run([&](int i, auto& others) {
-            scope const here{i};
-            T* parameters = m.data();
-            if (i > 0) {
-                copies_[i] = typename device::memory(Model::parameter_bytes);
-                parameters = copies_[i].template as<T>();
-            }
-            replica_[i].emplace(parameters, key_of(m.seed_value()));
-            if constexpr (!alone) {
+            if constexpr (alone) {
+                replica_[0].emplace(m, m.data());
+            } else {
+                typename device::replica_scope const here{i, local};
+                if (i > 0) {
+                    copies_[i] = typename device::memory(Model::parameter_bytes);
+                }
+                replica_[i].emplace(m, i == 0 ? m.data() : copies_[i].template as<T>());
                 compare(others, replica_type::signature(), "program");
             }
         });
@@ -43,13 +46,82 @@ public:
     int rank() const { return group_.first(); }
     int size() const { return group_.size(); }
 
-    // f(replica, communicator) on all at the same time.
-    template <class F>
-    void run(F const& f) {
-        group_.run([&](int i, auto& others) {
-            scope const here{i};
-            f(*replica_[i], others);
+    size_t step_capacity() const { return Model::capacity * size_t(size()); }
+
+    // One step of all: returns whether a sample counts, else nothing has changed. Loss and metrics
+    // are added to totals().
+    template <class Data, class Rule>
+    bool train(Data const& data, std::span<size_t const> samples, std::uint64_t step,
+               Rule const& rule, std::span<float const> class_weight) {
+        static constexpr auto const& plan = replica_type::training_plan;
+        if constexpr (alone) {
+            double const weight = first().template fill<plan>(data, samples, class_weight).sum;
+            if (weight > 0) { // else running statistics would change
+                first().train(step, rule, weight);
+            }
+            return weight > 0;
+        } else {
+            if (samples.size() > step_capacity()) {
+                throw error("castnet: a step of at most " + std::to_string(step_capacity()) +
+                            " samples was given " + std::to_string(samples.size()));
+            }
+            auto const whole = replica_type::weigh(data, samples, class_weight);
+            if (whole.sum == 0) {
+                return false;
+            }
+            synchronize();
+            run([&](replica_type& r, auto& others) {
+                auto const mine = comm::part_of(samples.size(), others.rank(), others.size());
+                r.set_totals({});
+                double const weight =
+                    r.template fill<plan>(data, samples.subspan(mine.first, mine.count()),
+                                          class_weight, whole.present)
+                        .sum;
+                r.train_with(others, mine.first, step, rule, whole.sum);
+                add_totals(r, weight, others, step);
+            });
+            return true;
+        }
+    }
+
+    // All samples of the data, each once; loss and metrics are added to totals().
+    template <class Data>
+    void evaluate(Data const& data) {
+        static constexpr auto const& plan = replica_type::evaluation_plan;
+        synchronize();
+        run([&](replica_type& r, auto& others) {
+            if constexpr (!alone) {
+                r.set_totals({});
+            }
+            size_t samples[Model::capacity];
+            for (size_t first = 0; first < data.size(); first += step_capacity()) {
+                size_t const count = std::min(step_capacity(), data.size() - first);
+                auto const mine = comm::part_of(count, others.rank(), others.size());
+                if (mine.count() > 0) {
+                    std::iota(samples, samples + mine.count(), first + mine.first);
+                    r.evaluate(r.template fill<plan>(data, std::span{samples, mine.count()}).sum);
+                }
+            }
+            if constexpr (!alone) {
+                add_totals(r, r.totals().weight, others, 0);
+            }
         });
+    }
+
+    // Sums of loss and metrics over all that was trained and evaluated since they were set.
+    scores_type totals() const {
+        if constexpr (alone) {
+            return first().totals();
+        } else {
+            return totals_;
+        }
+    }
+    void set_totals(scores_type const& s) {
+        if constexpr (alone) {
+            first().set_totals(s);
+        } else {
+            totals_ = s;
+        }
     }
 
     // Parameters and optimizer state become those of rank 0, unless they are already: set() of the
@@ -95,22 +167,34 @@ public:
     }
 
 private:
-    // What a thread needs to work as one of several replicas, if the device has such a thing.
-    struct nothing {
-        constexpr nothing(int, int) {}
-    };
-    template <class D>
-    struct scope_of {
-        using type = nothing;
-    };
-    template <class D>
-        requires requires { typename D::replica_scope; }
-    struct scope_of<D> {
-        using type = typename D::replica_scope;
-    };
-    struct scope : scope_of<device>::type {
-        explicit scope(int i) : scope_of<device>::type(i, local) {}
-    };
+    // f(replica, communicator) on all at the same time.
+    template <class F>
+    void run(F const& f) {
+        group_.run([&](int i, auto& others) {
+            if constexpr (alone) {
+                f(first(), others);
+            } else {
+                typename device::replica_scope const here{i, local};
+                f(*replica_[i], others);
+            }
+        });
+    }
+
+    // Adds what a replica's totals say of its samples, which have this weight, to those of all.
+    template <class Communicator>
+    void add_totals(replica_type const& r, double weight, Communicator& others,
+                    std::uint64_t step) {
+        scores_type s = r.totals();
+        double values[scores_type::count + 1];
+        std::copy_n(s.sum, scores_type::count, values);
+        values[scores_type::count] = weight;
+        others.sum(std::span<double>{values}, {"sum of loss and metrics", -1, step});
+        if (&r == &first()) {
+            std::copy_n(values, scores_type::count, s.sum);
+            s.weight = values[scores_type::count];
+            totals_ += s;
+        }
+    }
 
     template <class Communicator>
     static void compare(Communicator& others, std::string const& text, char const* what) {
@@ -136,6 +220,7 @@ private:
     group group_;
     typename device::memory copies_[local];
     std::optional<replica_type> replica_[local];
+    scores_type totals_{};
     std::uint64_t revision_ = 0;
     bool changed_ = true;
 };

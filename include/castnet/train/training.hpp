@@ -2,11 +2,11 @@
 // returns does the steps: fit(), evaluate(), or step() for loops of one's own.
 #pragma once
 
+#include <castnet/core/clock.hpp>
 #include <castnet/data/dataset.hpp>
 #include <castnet/data/shuffle.hpp>
 #include <castnet/optim/schedules.hpp>
 #include <castnet/train/checkpoint.hpp>
-#include <castnet/train/clock.hpp>
 #include <castnet/train/history.hpp>
 #include <castnet/train/progress.hpp>
 #include <castnet/train/replicas.hpp>
@@ -57,10 +57,10 @@ class training {
     using T = typename Model::value_type;
     using replicas_type = replicas<Model, Loss, Optimizer, Metrics...>;
     using replica_type = typename replicas_type::replica_type;
-    static constexpr size_t capacity = Model::capacity;
 
 public:
     using value_type = T;
+    using device = typename Model::device;
     using optimizer_type = Optimizer;
     using scores_type = typename replica_type::scores_type;
     using position_type = fit_position<scores_type>;
@@ -91,7 +91,7 @@ public:
     // the number of this process' first one; and the most samples that a step takes.
     int replica_count() const { return replicas_.size(); }
     int rank() const { return replicas_.rank(); }
-    size_t step_capacity() const { return capacity * size_t(replicas_.size()); }
+    size_t step_capacity() const { return replicas_.step_capacity(); }
 
     // Steps done so far.
     std::uint64_t steps() const { return steps_; }
@@ -104,81 +104,36 @@ public:
     scores_type step(Data const& data, std::span<size_t const> samples,
                      std::optional<double> learning_rate = {},
                      std::span<float const> class_weight = {}) {
-        double const rate = learning_rate.value_or(optimizer_.learning_rate);
-        auto const rule = optimizer_.template at<T>(steps_ + 1, rate);
-        scores_type result;
-        if constexpr (replicas_type::alone) {
-            replica_type& r = replicas_.first();
-            double const weight = r.template fill<training_plan>(data, samples, class_weight).sum;
-            if (weight == 0) { // running statistics would change as well
-                return {};
-            }
-            r.template run<training_plan>(steps_);
-            r.update(rule, T(1 / weight));
-            result = r.template totals<training_plan>(weight);
-        } else {
-            if (samples.size() > step_capacity()) {
-                throw error("castnet: a step of at most " + std::to_string(step_capacity()) +
-                            " samples was given " + std::to_string(samples.size()));
-            }
-            auto const all = replica_type::weigh(data, samples, class_weight);
-            if (all.sum == 0) {
-                return {};
-            }
-            replicas_.synchronize();
-            replicas_.run([&](replica_type& r, auto& others) {
-                auto const mine = comm::part_of(samples.size(), others.rank(), others.size());
-                r.template fill<training_plan>(data, samples.subspan(mine.first, mine.count()),
-                                               class_weight,
-                                               {std::uint32_t(mine.first), all.present});
-                r.template run_with<training_plan>(others, steps_);
-                r.update(rule, T(1 / all.sum));
-                scores_type const s =
-                    sum(others, r.template totals<training_plan>(all.sum), steps_);
-                if (&r == &replicas_.first()) {
-                    result = s;
-                    result.weight = all.sum;
-                }
-            });
-        }
-        ++steps_;
-        return result;
+        replicas_.set_totals({});
+        advance(data, samples, learning_rate.value_or(optimizer_.learning_rate), class_weight);
+        return replicas_.totals();
     }
 
-    // Calls after(i) when step i of training_plan has ended, in a forward and backward pass over
-    // these samples without an update (running statistics move on): see train/profile.hpp.
+    // Calls after(i) when step i of training_plan has run, maybe in several parts, and after(-1)
+    // before the first, in a forward and backward pass over these samples that changes nothing: see
+    // train/profile.hpp.
     template <class Data, class After>
     void observe(Data const& data, std::span<size_t const> samples, After const& after) {
-        replica_type& r = replicas_.first();
-        r.template fill<training_plan>(data, samples);
-        r.template run<training_plan>(steps_, after);
+        std::vector<std::vector<T>> statistics; // a pass moves running statistics on
+        for (placed_parameter const& p : training_plan.parameters) {
+            statistics.push_back(p.trainable ? std::vector<T>{} : model_.get(p.name.text()));
+        }
+        replicas_.first().template fill<training_plan>(data, samples);
+        after(-1);
+        replicas_.first().observe(steps_, after);
+        for (size_t i = 0; i < statistics.size(); ++i) {
+            if (!statistics[i].empty()) {
+                model_.set(training_plan.parameters[i].name.text(), statistics[i]);
+            }
+        }
     }
 
     // Loss and metrics over all samples, with running statistics and without dropout.
     template <class Data>
     scores_type evaluate(Data const& data) {
-        scores_type all;
-        replicas_.synchronize();
-        replicas_.run([&](replica_type& r, auto& others) {
-            scores_type mine;
-            size_t samples[capacity];
-            for (size_t first = 0; first < data.size(); first += step_capacity()) {
-                size_t const count = std::min(step_capacity(), data.size() - first);
-                auto const part = comm::part_of(count, others.rank(), others.size());
-                std::iota(samples, samples + part.count(), first + part.first);
-                double const weight =
-                    r.template fill<evaluation_plan>(data, std::span{samples, part.count()}).sum;
-                if (part.count() > 0) {
-                    r.template run<evaluation_plan>(steps_);
-                    mine += r.template totals<evaluation_plan>(weight);
-                }
-            }
-            mine = sum(others, mine, steps_);
-            if (&r == &replicas_.first()) {
-                all = mine;
-            }
-        });
-        return all;
+        replicas_.set_totals({});
+        replicas_.evaluate(data);
+        return replicas_.totals();
     }
 
     // Trains for some epochs; a last batch that is not full counts as what it holds. Throws
@@ -196,8 +151,8 @@ public:
         }
         position_ = std::exchange(resume_, {}).value_or(position_type{});
         begin_together(data.size(), options);
-        size_t const together = step_capacity();
-        size_t const steps = (data.size() + together - 1) / together;
+        size_t const capacity = step_capacity();
+        size_t const steps = (data.size() + capacity - 1) / capacity;
         std::uint64_t const total = steps * std::uint64_t(std::max(options.epochs, 0));
         std::vector<size_t> order(data.size());
         history h{column_names(options.validation.has_value())};
@@ -218,22 +173,23 @@ public:
             bar.begin(epoch, options.epochs);
             double const start = detail::monotonic_seconds();
             double rate = optimizer_.learning_rate;
+            replicas_.set_totals(position_.sums);
             while (position_.samples < data.size()) {
-                size_t const first = position_.samples, s = first / together;
-                size_t const count = std::min(together, data.size() - first);
+                size_t const first = position_.samples, s = first / capacity;
+                size_t const count = std::min(capacity, data.size() - first);
                 if (options.schedule) {
                     rate = options.schedule(std::uint64_t(epoch - 1) * steps + s, total);
                 }
-                position_.sums +=
-                    step(data, std::span{order}.subspan(first, count), rate, options.class_weight);
+                advance(data, std::span{order}.subspan(first, count), rate, options.class_weight);
                 position_.samples += count;
-                bar.step(s + 1, position_.sums);
+                bar.step(s + 1, [&] { return replicas_.totals(); });
                 if (checkpoint.every > 0 && steps_ % checkpoint.every == 0 &&
                     !checkpoint.file.empty()) {
+                    position_.sums = replicas_.totals();
                     save(*this, checkpoint.file);
                 }
             }
-            scores_type const sums = position_.sums;
+            scores_type const sums = replicas_.totals();
             position_ = {size_t(epoch), 0, {}};
             ++epochs_;
             double const seconds = detail::monotonic_seconds() - start;
@@ -317,19 +273,12 @@ private:
         }
     }
 
-    // Of what the replicas have: loss and metrics, and the weight.
-    template <class Communicator>
-    static scores_type sum([[maybe_unused]] Communicator& others, scores_type s,
-                           [[maybe_unused]] std::uint64_t step) {
-        if constexpr (!std::is_same_v<Communicator, comm::no_communicator>) {
-            double values[scores_type::count + 1];
-            std::copy_n(s.sum, scores_type::count, values);
-            values[scores_type::count] = s.weight;
-            others.sum(std::span<double>{values}, {"sum of loss and metrics", -1, step});
-            std::copy_n(values, scores_type::count, s.sum);
-            s.weight = values[scores_type::count];
-        }
-        return s;
+    // One step, whose loss and metrics are added to the totals.
+    template <class Data>
+    void advance(Data const& data, std::span<size_t const> samples, double rate,
+                 std::span<float const> class_weight) {
+        auto const rule = optimizer_.template at<T>(steps_ + 1, rate);
+        steps_ += replicas_.train(data, samples, steps_, rule, class_weight);
     }
 
     static std::vector<double> means(scores_type const& s) {
