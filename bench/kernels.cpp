@@ -90,7 +90,7 @@ void convolve(benchmark::State& state, convolution const& c, role const& r) {
     std::ptrdiff_t total = 0;
     for (int i = 0; i < 4; ++i) {
         places[i] = {cn::region::workspace, total, {}};
-        total += cn::aligned(sizes[i]);
+        total += cn::cpu::aligned(sizes[i]);
     }
     cpu::memory const room = room_for(total);
     cn::array_ref const &x = places[0], &weight = places[1], &y = places[2];

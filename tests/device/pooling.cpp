@@ -34,12 +34,13 @@ struct launch {
     array operator()(array const& x, array const& y, std::ptrdiff_t count,
                      std::ptrdiff_t scratch = 0) const {
         auto const nx = std::ptrdiff_t(x.size()), ny = std::ptrdiff_t(y.size());
-        cn::array_ref refs[] = {{cn::region::workspace, 0, a},
-                                {cn::region::workspace, cn::aligned(nx), b},
-                                {cn::region::workspace, cn::aligned(nx) + cn::aligned(ny), out},
-                                {}};
-        refs[3] = {cn::region::workspace, refs[2].offset + cn::aligned(count), {}};
-        std::ptrdiff_t const total = refs[3].offset + cn::aligned(scratch);
+        cn::array_ref refs[] = {
+            {cn::region::workspace, 0, a},
+            {cn::region::workspace, cn::cpu::aligned(nx), b},
+            {cn::region::workspace, cn::cpu::aligned(nx) + cn::cpu::aligned(ny), out},
+            {}};
+        refs[3] = {cn::region::workspace, refs[2].offset + cn::cpu::aligned(count), {}};
+        std::ptrdiff_t const total = refs[3].offset + cn::cpu::aligned(scratch);
         cpu::memory const room{size_t(total + 1) * sizeof(T)};
         T* const start = room.as<T>();
         std::fill_n(start, total + 1, std::numeric_limits<T>::quiet_NaN());

@@ -180,9 +180,9 @@ private:
             output.label = id;
             write(output);
             if (output.where == region::workspace) {
-                written_ += cn::aligned(output.end - output.begin);
+                written_ += cn::cpu::aligned(output.end - output.begin);
             }
-            needed += in_place ? 0 : cn::aligned(output.end - output.begin);
+            needed += in_place ? 0 : cn::cpu::aligned(output.end - output.begin);
             most_alive_ = std::max(most_alive_, needed);
         }
         CHECK(next == d_.sizes.steps);
@@ -214,7 +214,7 @@ private:
             CHECK(!scratch.overlaps(of(d_.arrays[s.first_array + i])));
         }
         write(scratch);
-        auto const size = cn::aligned(scratch.end - scratch.begin);
+        auto const size = cn::cpu::aligned(scratch.end - scratch.begin);
         written_ += size;
         return size;
     }
@@ -231,7 +231,7 @@ private:
                 }
                 over = of(d_.arrays[d_.steps[s].output]).overlaps(r);
             }
-            alive += read ? cn::aligned(r.end - r.begin) : 0;
+            alive += read ? cn::cpu::aligned(r.end - r.begin) : 0;
         }
         return alive;
     }

@@ -8,8 +8,8 @@
 
 namespace castnet {
 
-// The parts of a network's memory. Offsets are counted in elements and are multiples of
-// `alignment`, so that vectors are aligned for every element type.
+// The parts of a network's memory. Offsets are counted in elements and are multiples of the
+// device's `alignment`.
 enum class region : std::uint8_t {
     parameters, // trainable parameters, then frozen ones and running statistics
     gradients,  // in the order of the trainable parameters
@@ -17,9 +17,7 @@ enum class region : std::uint8_t {
     workspace   // activations, their gradients, results, scratch memory of kernels
 };
 
-inline constexpr std::ptrdiff_t alignment = 16;
-
-constexpr std::ptrdiff_t aligned(std::ptrdiff_t elements) {
+constexpr std::ptrdiff_t aligned(std::ptrdiff_t elements, std::ptrdiff_t alignment) {
     return (elements + alignment - 1) / alignment * alignment;
 }
 
@@ -28,7 +26,8 @@ constexpr std::ptrdiff_t aligned(std::ptrdiff_t elements) {
 // the number of blocks times the (small) number of gaps.
 class block_allocator {
 public:
-    constexpr explicit block_allocator(int steps) : ending_{list<int>::filled(steps + 1, -1)} {
+    constexpr block_allocator(int steps, std::ptrdiff_t alignment)
+        : ending_{list<int>::filled(steps + 1, -1)}, alignment_{alignment} {
         gaps_.push({0, std::ptrdiff_t{1} << 60});
     }
 
@@ -45,7 +44,7 @@ public:
 
     // A block of `elements` that is read until `last`; returns its number.
     constexpr int allocate(std::ptrdiff_t elements, int last) {
-        std::ptrdiff_t const size = aligned(elements);
+        std::ptrdiff_t const size = aligned(elements, alignment_);
         int best = gaps_.size();
         for (int i = 0; i < gaps_.size(); ++i) {
             if (gaps_[i].size >= size &&
@@ -115,6 +114,7 @@ private:
     list<gap> gaps_;
     list<block> blocks_;
     list<int> ending_;
+    std::ptrdiff_t alignment_;
     std::ptrdiff_t peak_ = 0;
     int now_ = 0;
 };

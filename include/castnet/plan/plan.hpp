@@ -57,13 +57,13 @@ struct plan {
     std::ptrdiff_t staging = 0; // one image in logical order, also in region::batch
 
     template <class Schedule>
-    constexpr plan(graph_view const& g, Schedule const& s, int batch) {
+    constexpr plan(graph_view const& g, Schedule const& s, int batch, std::ptrdiff_t alignment) {
         copy(steps, s.steps, Z.steps);
         copy(scalars, s.scalars, Z.scalars);
         copy(windows, g.windows, Z.windows);
         copy(instructions, s.instructions, Z.instructions);
         copy(first_instruction, s.first_instruction, Z.programs + 1);
-        placement{*this, g, s.arrays, batch}.run();
+        placement{*this, g, s.arrays, batch, alignment}.run();
     }
 
     constexpr std::ptrdiff_t elements(region r) const { return size[static_cast<int>(r)]; }
@@ -87,8 +87,9 @@ private:
 
     class placement {
     public:
-        constexpr placement(plan& p, graph_view const& g, array_use const* uses, int batch)
-            : p_{p}, g_{g}, nodes_{g.nodes}, uses_{uses}, batch_{batch},
+        constexpr placement(plan& p, graph_view const& g, array_use const* uses, int batch,
+                            std::ptrdiff_t alignment)
+            : p_{p}, g_{g}, nodes_{g.nodes}, uses_{uses}, batch_{batch}, alignment_{alignment},
               states_{list<state>::filled(g.node_count, {})}, state_{states_.data()} {}
 
         constexpr void run() {
@@ -135,7 +136,7 @@ private:
                     if (p.trainable == (trainable == 1)) {
                         p_.parameters[i] = {p, end};
                         fix(p.node, region::parameters, end);
-                        end += aligned(p.count());
+                        end += aligned(p.count(), alignment_);
                     }
                 }
                 if (trainable) {
@@ -149,7 +150,7 @@ private:
         constexpr void place_batch() {
             std::ptrdiff_t& end = size(region::batch);
             auto const take = [&](std::ptrdiff_t n) {
-                return std::exchange(end, end + aligned(n));
+                return std::exchange(end, end + aligned(n, alignment_));
             };
             p_.weights = take(batch_);
             p_.presence = take(batch_);
@@ -221,7 +222,7 @@ private:
         }
 
         constexpr void place_values() {
-            block_allocator memory{Z.steps};
+            block_allocator memory{Z.steps, alignment_};
             for (int i = 0; i < Z.steps; ++i) {
                 step const& s = p_.steps[i];
                 int const id = uses_[s.output].node;
@@ -270,6 +271,7 @@ private:
         node const* nodes_;
         array_use const* uses_;
         int batch_;
+        std::ptrdiff_t alignment_;
         list<state> states_;
         state* state_; // per node
     };

@@ -150,8 +150,8 @@ class program_of {
     static constexpr step_schedule<steps> scheduled = schedule();
 
 public:
-    static constexpr plan<sizes_of(traced.view(), steps)> value{traced.view(), scheduled,
-                                                                static_cast<int>(Batch)};
+    static constexpr plan<sizes_of(traced.view(), steps)> value{
+        traced.view(), scheduled, static_cast<int>(Batch), Device::alignment};
 
 private:
     template <class Put>

@@ -12,6 +12,12 @@ namespace castnet::cpu {
 // not depend on the number of threads.
 inline constexpr int lanes = 8;
 
+// Elements that offsets are multiples of, so that vectors are aligned for every element type.
+inline constexpr std::ptrdiff_t alignment = 16;
+constexpr std::ptrdiff_t aligned(std::ptrdiff_t elements) {
+    return castnet::aligned(elements, alignment);
+}
+
 template <class T>
 struct context {
     T* region[4]{};             // by castnet::region

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <castnet/device/cpu/conv.hpp>
+#include <castnet/device/cpu/executor.hpp>
 #include <castnet/device/cpu/layout.hpp>
 #include <castnet/device/cpu/map.hpp>
 #include <castnet/device/cpu/matmul.hpp>
@@ -11,21 +12,21 @@
 #include <castnet/device/cpu/rearrange.hpp>
 #include <castnet/device/cpu/reduce.hpp>
 #include <castnet/device/cpu/small.hpp>
-#include <castnet/plan/plan.hpp>
+#include <castnet/device/steps.hpp>
 
 #include <utility>
 
 namespace castnet {
-
-struct ignore_steps {
-    void operator()(int) const {}
-};
 
 template <class T>
 struct cpu_device {
     using value_type = T;
     using context = cpu::context<T>;
     using memory = cpu::memory;
+    using session = cpu::session;
+    using executor = cpu::executor<cpu_device>;
+    static constexpr std::ptrdiff_t alignment = cpu::alignment;
+    static constexpr bool whole_batches = false; // a step computes the samples that are there
     using kernel = void (*)(step const&, cpu::tables const&, context const&);
 
     static constexpr std::ptrdiff_t place_in_sample(std::ptrdiff_t i, extents size, bool image) {
@@ -65,61 +66,21 @@ struct cpu_device {
     // step i has ended, for those who measure.
     template <auto const& Plan, class After = ignore_steps>
     static void run(context const& c, After const& after = {}) {
-        static constexpr cpu::tables tables{Plan.arrays, Plan.scalars, Plan.windows};
         if constexpr (cpu::is_small(Plan)) {
+            static constexpr cpu::tables tables{Plan.arrays, Plan.scalars, Plan.windows};
             run_small<Plan>(tables, c, after, std::make_index_sequence<size_t(Plan.sizes.steps)>{});
         } else {
-            static constexpr auto fused =
-                fused_kernels<Plan>(std::make_index_sequence<size_t(Plan.sizes.programs)>{});
-            for (int i = 0; i < Plan.sizes.steps; ++i) {
-                step const& s = Plan.steps[i];
-                kernel const k = s.program >= 0 ? fused.of[s.program] : kernel_of(s.kind);
-                k(s, tables, c);
-                after(i);
-            }
+            run_steps<cpu_device, Plan>(c, after);
         }
     }
 
-private:
-    template <int Count>
-    struct kernel_table {
-        kernel of[Count > 0 ? Count : 1];
-    };
-
-    template <auto const& Plan, int Program, size_t... I>
-    static auto code_of(std::index_sequence<I...>)
-        -> program<Plan.instructions[Plan.first_instruction[Program] + int(I)]...>;
-    template <auto const& Plan, int Program>
-    using code = decltype(code_of<Plan, Program>(
-        std::make_index_sequence<size_t(Plan.first_instruction[Program + 1] -
-                                        Plan.first_instruction[Program])>{}));
-
-    template <class Code>
+    template <class Program>
     static constexpr kernel fused_kernel() {
-        if constexpr (Code::end.code == opcode::store) {
-            return &cpu::map<Code, T>;
+        if constexpr (Program::end.code == opcode::store) {
+            return &cpu::map<Program, T>;
         } else {
-            return &cpu::reduce<Code, T>;
+            return &cpu::reduce<Program, T>;
         }
-    }
-
-    template <auto const& Plan, class After, size_t... I>
-    static void run_small(cpu::tables const& t, context const& c, After const& after,
-                          std::index_sequence<I...>) {
-        (..., (run_small_step<Plan, int(I)>(t, c), after(int(I))));
-    }
-    template <auto const& Plan, int I>
-    static void run_small_step(cpu::tables const& t, context const& c) {
-        if constexpr (constexpr int program = Plan.steps[I].program; program >= 0) {
-            cpu::small_step<Plan, I, code<Plan, program>>(t, c);
-        } else {
-            cpu::small_step<Plan, I, void>(t, c);
-        }
-    }
-
-    template <auto const& Plan, size_t... P>
-    static constexpr kernel_table<Plan.sizes.programs> fused_kernels(std::index_sequence<P...>) {
-        return {{fused_kernel<code<Plan, int(P)>>()...}};
     }
 
     static kernel kernel_of(op kind) {
@@ -156,6 +117,21 @@ private:
             return &cpu::reshape<T>;
         default:
             return nullptr; // sources and fused programs are no steps of this table
+        }
+    }
+
+private:
+    template <auto const& Plan, class After, size_t... I>
+    static void run_small(cpu::tables const& t, context const& c, After const& after,
+                          std::index_sequence<I...>) {
+        (..., (run_small_step<Plan, int(I)>(t, c), after(int(I))));
+    }
+    template <auto const& Plan, int I>
+    static void run_small_step(cpu::tables const& t, context const& c) {
+        if constexpr (constexpr int program = Plan.steps[I].program; program >= 0) {
+            cpu::small_step<Plan, I, code_of<Plan, program>>(t, c);
+        } else {
+            cpu::small_step<Plan, I, void>(t, c);
         }
     }
 };

@@ -9,6 +9,7 @@
 #include <castnet/core/philox.hpp>
 #include <castnet/device/cuda/error.hpp>
 #include <castnet/device/cuda/launch.hpp>
+#include <castnet/device/cuda/step_values.hpp>
 #include <castnet/plan/step.hpp>
 
 #include <cstdint>
@@ -16,11 +17,6 @@
 namespace castnet::cuda {
 
 class libraries; // device/cuda/libraries.hpp
-
-// What changes from step to step, in device memory.
-struct step_values {
-    std::uint32_t step; // numbers the random numbers of dropout
-};
 
 // The types that products are computed in where arrays hold float.
 enum class product_precision : std::uint8_t { full, tf32 };
@@ -48,7 +44,5 @@ struct context {
     }
 #endif
 };
-
-using tables = step_tables;
 
 } // namespace castnet::cuda

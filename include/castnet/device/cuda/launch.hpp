@@ -18,6 +18,9 @@
 
 namespace castnet::cuda {
 
+// Offsets that kernels and libraries are given are multiples of this many bytes.
+inline constexpr std::size_t alignment_bytes = 256;
+
 struct grid {
     unsigned blocks = 1;
     unsigned threads = 256;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <castnet/device/cuda/error.hpp>
+#include <castnet/device/cuda/launch.hpp>
 
 #include <cstddef>
 #include <cstring>
@@ -10,9 +11,6 @@
 #include <string>
 
 namespace castnet::cuda {
-
-// Offsets that kernels and libraries are given are multiples of this many bytes.
-inline constexpr std::size_t alignment_bytes = 256;
 
 // On the device that is current; begins at a multiple of alignment_bytes. Throws castnet::error if
 // there is too little.

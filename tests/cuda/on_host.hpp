@@ -1,0 +1,8 @@
+// Networks of tests/nn on castnet's CUDA kernels, run on the host.
+#pragma once
+
+#include "simulated_device.hpp"
+
+namespace check {
+using device = simt::device<double>;
+}
