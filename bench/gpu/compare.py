@@ -31,12 +31,13 @@ def output_of(*command):
     return done.stdout.strip() if done.returncode == 0 else ""
 
 
-def describe(python):
+def describe(bench, python):
     gpu = output_of("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader")
     name, driver = (gpu.splitlines()[0].split(", ") if gpu else ("none", "none"))
     toolkit = re.search(r"release ([\d.]+)", output_of("nvcc", "--version"))
     torch = output_of(python, str(HERE / "torch_training.py"), "--info")
     return {"gpu": name, "driver": driver, "cuda": toolkit.group(1) if toolkit else "none",
+            "cudnn": output_of(bench, "--cudnn") or "unknown",
             "pytorch": json.loads(torch) if torch else None,
             "commit": os.environ.get("CASTNET_COMMIT")
             or output_of("git", "-C", str(HERE), "describe", "--always", "--dirty") or "unknown"}
@@ -90,6 +91,7 @@ def table(result):
     torch = facts["pytorch"]
     lines = ["# Training steps on a GPU", "",
              f"{facts['gpu']}, driver {facts['driver']}, CUDA {facts['cuda']}, "
+             f"cuDNN {facts['cudnn']}, "
              + (f"PyTorch {torch['torch']} (cuDNN {torch['cudnn']})" if torch else "no PyTorch")
              + f", commit {facts['commit']}, {result['rounds']} rounds in turns:", "",
              "```sh", result["command"], "```", "",
@@ -124,7 +126,7 @@ def main():
     parser.add_argument("--dry-run", action="store_true", help="measure nothing")
     options = parser.parse_args()
 
-    machine = describe(options.python)
+    machine = describe(options.bench, options.python)
     options.torch = bool(machine["pytorch"] and machine["pytorch"]["gpu"])
     names = [n for n in output_of(options.bench, "--list").split() if re.search(options.filter, n)]
     if not names:

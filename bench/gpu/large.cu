@@ -1,9 +1,9 @@
 // Networks for images of 224 x 224.
-#include "benchmarks.hpp"
-
 #include <castnet/policy/cuda.hpp>
 #include <castnet/zoo/resnet.hpp>
 #include <castnet/zoo/vgg.hpp>
+
+#include "benchmarks.hpp"
 
 namespace {
 

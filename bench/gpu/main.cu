@@ -1,10 +1,11 @@
-// bench_gpu [--list]
+// bench_gpu [--list | --cudnn]
 //
 // Reads names of benchmarks and seconds, a line for each, and prints what it measured as a line of
-// JSON; with --list only prints the names.
+// JSON; or only prints the names, or the version of cuDNN.
 #include "benchmarks.hpp"
 
 #include <cstdio>
+#include <cudnn.h>
 #include <exception>
 #include <iostream>
 
@@ -13,6 +14,10 @@ int main(int count, char** arguments) {
         for (auto const& [name, run] : bench::benchmarks()) {
             std::puts(name.c_str());
         }
+        return 0;
+    }
+    if (count > 1 && std::string(arguments[1]) == "--cudnn") {
+        std::printf("%zu\n", cudnnGetVersion());
         return 0;
     }
     std::string name;

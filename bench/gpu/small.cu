@@ -1,7 +1,7 @@
 // The networks whose steps take microseconds.
-#include "benchmarks.hpp"
-
 #include <castnet/policy/cuda.hpp>
+
+#include "benchmarks.hpp"
 
 namespace {
 
