@@ -51,19 +51,21 @@ struct plan {
     array_ref inputs[room(Z.inputs)]{};
     array_ref targets[room(Z.targets)]{};
     array_ref outputs[room(Z.outputs)]{};
+    int batch = 0;                // samples that it was made for
     std::ptrdiff_t trainable = 0; // elements of region::parameters that are trained
     std::ptrdiff_t size[4]{};     // elements of each region
     std::ptrdiff_t weights = 0, presence = 0, present = 0; // offsets in region::batch
     std::ptrdiff_t staging = 0; // one image in logical order, also in region::batch
 
     template <class Schedule>
-    constexpr plan(graph_view const& g, Schedule const& s, int batch, std::ptrdiff_t alignment) {
+    constexpr plan(graph_view const& g, Schedule const& s, int capacity, std::ptrdiff_t alignment)
+        : batch{capacity} {
         copy(steps, s.steps, Z.steps);
         copy(scalars, s.scalars, Z.scalars);
         copy(windows, g.windows, Z.windows);
         copy(instructions, s.instructions, Z.instructions);
         copy(first_instruction, s.first_instruction, Z.programs + 1);
-        placement{*this, g, s.arrays, batch, alignment}.run();
+        placement{*this, g, s.arrays, capacity, alignment}.run();
     }
 
     constexpr std::ptrdiff_t elements(region r) const { return size[static_cast<int>(r)]; }
