@@ -4,6 +4,7 @@
 
 #include <castnet/device/cpu/device.hpp>
 #include <castnet/device/cuda/kernels.hpp>
+#include <castnet/device/cuda/optimize.hpp>
 
 #include "simt.hpp"
 
@@ -35,7 +36,10 @@ struct device {
     using value_type = T;
     using context = simt::context<T>;
     using memory = castnet::cpu::memory;
+    using session = castnet::cpu::session;
+    using executor = castnet::cpu::executor<device>;
     using kernel = castnet::cuda::kernel<context>;
+    static constexpr bool whole_batches = true;
     static constexpr std::ptrdiff_t alignment =
         static_cast<std::ptrdiff_t>(castnet::cuda::alignment_bytes / sizeof(T));
 
@@ -59,7 +63,21 @@ struct device {
     static void run(context c, After const& after = {}) {
         castnet::cuda::step_values const values{c.step};
         c.now = &values;
+        c.samples = Plan.batch;
         castnet::run_steps<device, Plan>(c, after);
+    }
+
+    template <int Slots, class Rule>
+    static void optimize(Rule const& rule, castnet::penalty const& cost, T scale, T* parameters,
+                         T const* gradients, T* slots, std::ptrdiff_t stride, std::ptrdiff_t first,
+                         std::ptrdiff_t last) {
+        castnet::cuda::update_values<Rule, T> const values{rule, scale};
+        castnet::cuda::penalized_range const range{last - first, cost};
+        std::ptrdiff_t const groups = (last - first) / castnet::cuda::lanes_of<T>;
+        simt::launch(castnet::cuda::grid_for(groups),
+                     castnet::cuda::optimize_body<Rule, Slots, T>{
+                         &values, &range, parameters + first, gradients + first, slots + first,
+                         stride, groups});
     }
 
     template <class Program>
@@ -95,6 +113,14 @@ private:
         host.samples = c.samples;
         Kernel(s, t, host);
     }
+};
+
+// The CUDA device's kernels as a policy.
+struct policy {
+    using value_type = double;
+    using device = simt::device<double>;
+    static constexpr char const* name = "cuda on the host";
+    static constexpr std::size_t budget = std::size_t(-1);
 };
 
 } // namespace simt

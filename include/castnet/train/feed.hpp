@@ -109,7 +109,7 @@ double fill_batch(Plan const& plan, T* batch, Data const& data, std::span<size_t
     T const share = T(1) / T(present);
     T const* const weights = batch + plan.weights;
     T* const presence = batch + plan.presence;
-    for (size_t row = 0; row < samples.size(); ++row) {
+    for (size_t row = 0; row < rows; ++row) {
         presence[row] = weights[row] > 0 ? share : T(0);
     }
     batch[plan.present] = T(present);
