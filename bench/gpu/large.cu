@@ -1,5 +1,5 @@
 // Networks for images of 224 x 224.
-#include <castnet/policy/cuda.hpp>
+#include <castnet/cuda.hpp>
 #include <castnet/zoo/resnet.hpp>
 #include <castnet/zoo/vgg.hpp>
 

@@ -1,5 +1,5 @@
 // The networks whose steps take microseconds.
-#include <castnet/policy/cuda.hpp>
+#include <castnet/cuda.hpp>
 
 #include "benchmarks.hpp"
 
