@@ -84,8 +84,9 @@ void check_program(space const& at, int v0, int v1, cn::extents result, double t
             std::max(reduces ? cn::cuda::reduce_scratch(s, Program::end) : 0,
                      std::ptrdiff_t{8} * at.channels);
         room > 0) {
-        s.scratch = 3;
+        s.scratch = s.sums = 3;
         refs[3] = memory.add({false, 1, int(room)}, 1, false);
+        refs[3].lane_stride = at.channels; // for the CPU's lanes
     }
     std::vector<double> expected(memory.values.begin(), memory.values.end());
     cn::cpu::context<double> host;

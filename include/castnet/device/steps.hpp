@@ -39,22 +39,25 @@ namespace detail {
 
 template <class Device, auto const& Plan, size_t... P>
 constexpr kernel_table<typename Device::kernel, Plan.sizes.programs>
-fused_kernels(std::index_sequence<P...>) {
+make_fused_kernels(std::index_sequence<P...>) {
     return {{Device::template fused_kernel<castnet::code_of<Plan, int(P)>>()...}};
 }
 
 } // namespace detail
 
+// The kernels of a plan's programs.
+template <class Device, auto const& Plan>
+inline constexpr auto fused_kernels = detail::make_fused_kernels<Device, Plan>(
+    std::make_index_sequence<size_t(Plan.sizes.programs)>{});
+
 // Calls the kernel of every step of the plan, in order, and after(i) when step i has been called.
 template <class Device, auto const& Plan, class After>
 void run_steps(typename Device::context const& c, After const& after) {
     static constexpr step_tables tables{Plan.arrays, Plan.scalars, Plan.windows};
-    static constexpr auto fused = detail::fused_kernels<Device, Plan>(
-        std::make_index_sequence<size_t(Plan.sizes.programs)>{});
     for (int i = 0; i < Plan.sizes.steps; ++i) {
         step const& s = Plan.steps[i];
         typename Device::kernel const k =
-            s.program >= 0 ? fused.of[s.program] : Device::kernel_of(s.kind);
+            s.program >= 0 ? fused_kernels<Device, Plan>.of[s.program] : Device::kernel_of(s.kind);
         k(s, tables, c);
         after(i);
     }

@@ -17,8 +17,10 @@ enum class region : std::uint8_t {
     workspace   // activations, their gradients, results, scratch memory of kernels
 };
 
-constexpr std::ptrdiff_t aligned(std::ptrdiff_t elements, std::ptrdiff_t alignment) {
-    return (elements + alignment - 1) / alignment * alignment;
+inline constexpr std::ptrdiff_t alignment = 16; // of the CPU: vectors of every type are aligned
+
+constexpr std::ptrdiff_t aligned(std::ptrdiff_t elements, std::ptrdiff_t unit = alignment) {
+    return (elements + unit - 1) / unit * unit;
 }
 
 // Hands out offsets to blocks whose lifetimes [first, last] are known, in the order of `first`.
@@ -26,8 +28,8 @@ constexpr std::ptrdiff_t aligned(std::ptrdiff_t elements, std::ptrdiff_t alignme
 // the number of blocks times the (small) number of gaps.
 class block_allocator {
 public:
-    constexpr block_allocator(int steps, std::ptrdiff_t alignment)
-        : ending_{list<int>::filled(steps + 1, -1)}, alignment_{alignment} {
+    constexpr block_allocator(int steps, std::ptrdiff_t unit = castnet::alignment)
+        : ending_{list<int>::filled(steps + 1, -1)}, alignment_{unit} {
         gaps_.push({0, std::ptrdiff_t{1} << 60});
     }
 

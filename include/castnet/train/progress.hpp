@@ -1,7 +1,7 @@
 // The progress of an epoch on standard output, as Keras shows it.
 #pragma once
 
-#include <castnet/train/clock.hpp>
+#include <castnet/core/clock.hpp>
 
 #include <cstddef>
 #include <cstdio>

@@ -2,11 +2,11 @@
 // returns does the steps: fit(), evaluate(), or step() for loops of one's own.
 #pragma once
 
+#include <castnet/core/clock.hpp>
 #include <castnet/data/dataset.hpp>
 #include <castnet/data/shuffle.hpp>
 #include <castnet/optim/schedules.hpp>
 #include <castnet/train/checkpoint.hpp>
-#include <castnet/train/clock.hpp>
 #include <castnet/train/history.hpp>
 #include <castnet/train/progress.hpp>
 #include <castnet/train/replica.hpp>
@@ -60,6 +60,7 @@ class training {
 
 public:
     using value_type = T;
+    using device = typename Model::device;
     using optimizer_type = Optimizer;
     using scores_type = typename replica_type::scores_type;
     using position_type = fit_position<scores_type>;
@@ -99,12 +100,23 @@ public:
         return replica_.totals();
     }
 
-    // Calls after(i) when step i of training_plan has ended, in a forward and backward pass over
-    // these samples without an update (running statistics move on): see train/profile.hpp.
+    // Calls after(i) when step i of training_plan has run, maybe in several parts, and after(-1)
+    // before the first, in a forward and backward pass over these samples that changes nothing: see
+    // train/profile.hpp.
     template <class Data, class After>
     void observe(Data const& data, std::span<size_t const> samples, After const& after) {
+        std::vector<std::vector<T>> statistics; // a pass moves running statistics on
+        for (placed_parameter const& p : training_plan.parameters) {
+            statistics.push_back(p.trainable ? std::vector<T>{} : model_.get(p.name.text()));
+        }
         replica_.template fill<training_plan>(data, samples);
+        after(-1);
         replica_.observe(steps_, after);
+        for (size_t i = 0; i < statistics.size(); ++i) {
+            if (!statistics[i].empty()) {
+                model_.set(training_plan.parameters[i].name.text(), statistics[i]);
+            }
+        }
     }
 
     // Loss and metrics over all samples, with running statistics and without dropout.

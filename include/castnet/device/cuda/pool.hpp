@@ -61,25 +61,6 @@ CASTNET_HD inline pixel_range columns_of(window const& w, int out_column) {
     return window_at(out_column, w.stride_w, w.pad_left, w.kernel_w, w.width);
 }
 
-// The place of the first largest element of a window.
-template <class T>
-CASTNET_HD std::ptrdiff_t place_of_largest(window const& w, T const* x, std::ptrdiff_t sample,
-                                           int out_row, int out_column, int channel) {
-    pixel_range const rows = rows_of(w, out_row), columns = columns_of(w, out_column);
-    std::ptrdiff_t best = in_place(w, sample, rows.first, columns.first, channel);
-    T value = x[best];
-    for (int r = rows.first; r < rows.last; ++r) {
-        for (int c = columns.first; c < columns.last; ++c) {
-            std::ptrdiff_t const place = in_place(w, sample, r, c, channel);
-            if (x[place] > value) {
-                value = x[place];
-                best = place;
-            }
-        }
-    }
-    return best;
-}
-
 // Sums f(output row, output column) over all windows that the pixel lies in, in their order.
 template <class T, class F>
 CASTNET_HD T sum_over_windows(window const& w, int row, int column, F const& f) {
@@ -104,23 +85,17 @@ CASTNET_HD T share_of(window const& w, int out_row, int out_column) {
 }
 
 // The rules of the kernels below: the value of one element of the result from operands a and b.
-struct max_pool_rule {
-    template <class T>
-    CASTNET_HD static T at(window const& w, T const* x, T const*, std::ptrdiff_t sample, int row,
-                           int column, int channel) {
-        return x[place_of_largest(w, x, sample, row, column, channel)];
-    }
-};
-
+// a: which pixel of each window was the largest.
 struct max_pool_gradient_rule {
     template <class T>
-    CASTNET_HD static T at(window const& w, T const* x, T const* dy, std::ptrdiff_t sample, int row,
-                           int column, int channel) {
-        std::ptrdiff_t const me = in_place(w, sample, row, column, channel);
+    CASTNET_HD static T at(window const& w, T const* winners, T const* dy, std::ptrdiff_t sample,
+                           int row, int column, int channel) {
         return sum_over_windows<T>(w, row, column, [&](int r, int c) {
-            return place_of_largest(w, x, sample, r, c, channel) == me
-                       ? dy[out_place(w, sample, r, c, channel)]
-                       : T(0);
+            pixel_range const rows = rows_of(w, r), columns = columns_of(w, c);
+            int const number =
+                (row - rows.first) * (columns.last - columns.first) + column - columns.first;
+            std::ptrdiff_t const place = out_place(w, sample, r, c, channel);
+            return winners[place] == T(number) ? dy[place] : T(0);
         });
     }
 };
@@ -200,9 +175,46 @@ void run_on_images(step const& s, tables const& t, Context const& c) {
     c.launch(grid_for(loop.count), image_body<Rule, T>{loop, w, a, b, c.at(t.arrays[s.output])});
 }
 
+// The first largest pixel of each window, and where its gradient is wanted, its number there.
+template <class T>
+struct max_pool_body {
+    image_loop loop;
+    window w;
+    T const* x;
+    T *out, *winners; // nullptr: not wanted
+
+    template <class Block>
+    CASTNET_HD void operator()(Block const& block) const {
+        loop.run(block, [&](std::ptrdiff_t sample, int row, int column, int channel,
+                            std::ptrdiff_t place) {
+            pixel_range const rows = rows_of(w, row), columns = columns_of(w, column);
+            T best = x[in_place(w, sample, rows.first, columns.first, channel)];
+            int winner = 0, number = 0;
+            for (int r = rows.first; r < rows.last; ++r) {
+                for (int c = columns.first; c < columns.last; ++c, ++number) {
+                    T const value = x[in_place(w, sample, r, c, channel)];
+                    if (value > best) {
+                        best = value;
+                        winner = number;
+                    }
+                }
+            }
+            out[place] = best;
+            if (winners) {
+                winners[place] = T(winner);
+            }
+        });
+    }
+};
+
 template <class Context>
 void max_pool(step const& s, tables const& t, Context const& c) {
-    run_on_images<max_pool_rule, true>(s, t, c);
+    using T = typename Context::value_type;
+    window const& w = t.windows[s.window];
+    image_loop const loop{c.samples, w.out_height, w.out_width, w.channels};
+    c.launch(grid_for(loop.count),
+             max_pool_body<T>{loop, w, c.at(t.arrays[s.first_array]), c.at(t.arrays[s.output]),
+                              s.winner >= 0 ? c.at(t.arrays[s.winner]) : nullptr});
 }
 template <class Context>
 void max_pool_gradient(step const& s, tables const& t, Context const& c) {
