@@ -55,7 +55,7 @@ public:
 
     template <class T>
     CASTNET_HD std::uint32_t operator()(program_arguments<T> const&, std::uint32_t,
-                                        point const& p) const { // as evaluate() calls it
+                                        point const& p) const {
         return words_[shift_ + p.channel];
     }
 
