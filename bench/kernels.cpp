@@ -60,59 +60,71 @@ struct convolution {
         return {channels, size, size, filters, out, out, 3, 3, 1, 1, pad, pad, pad, pad};
     }
 };
-constexpr convolution convolutions[] = {{"convnet/1", 1, 28, 32, 0},
-                                        {"convnet/2", 32, 13, 64, 0},
-                                        {"convnet/3", 64, 5, 64, 0},
-                                        {"vgg", 64, 56, 64, 1}};
-
-using kernel = void (*)(cn::step const&, cpu::tables const&, cpu::context<float> const&);
+constexpr convolution convolutions[] = {{"convnet/1", 1, 28, 32, 0},  {"convnet/2", 32, 13, 64, 0},
+                                        {"convnet/3", 64, 5, 64, 0},  {"vgg", 64, 56, 64, 1},
+                                        {"vgg/128", 128, 56, 128, 1}, {"vgg/512", 512, 14, 512, 1}};
 
 // A step of two operands: image and weight, gradient and weight, or image and gradient.
 struct role {
     char const* name;
-    kernel run;
-    std::ptrdiff_t (*scratch)(cn::window const&);
+    cn::op kind;
 };
-constexpr role roles[] = {{"conv", &cpu::conv<float>, &cpu::conv_scratch},
-                          {"conv_data", &cpu::conv_data<float>, &cpu::conv_data_scratch},
-                          {"conv_weight", &cpu::conv_weight<float>, &cpu::conv_weight_scratch}};
+constexpr role roles[] = {
+    {"conv", cn::op::conv}, {"conv_data", cn::op::conv_data}, {"conv_weight", cn::op::conv_weight}};
 
 void convolve(benchmark::State& state, convolution const& c, role const& r) {
+    using device = cn::cpu_device<float>;
     bench::use_threads(1);
     constexpr std::ptrdiff_t samples = 32;
     cn::window const w = c.window();
-    std::ptrdiff_t const image = samples * w.channels * w.height * w.width;
-    std::ptrdiff_t const gradient = samples * w.filters * w.out_height * w.out_width;
-    std::ptrdiff_t const sizes[] = {image, cpu::weight_count(w), gradient, r.scratch(w)};
+    cn::extents const image{true, w.height * w.width, w.channels};
+    cn::extents const result{true, w.out_height * w.out_width, w.filters};
+    cn::extents const weight{false, 1, int(cpu::weight_count(w))};
 
-    // the four arrays one after another in one region
-    cn::array_ref places[4];
-    std::ptrdiff_t total = 0;
-    for (int i = 0; i < 4; ++i) {
-        places[i] = {cn::region::workspace, total, {}};
-        total += cn::aligned(sizes[i]);
-    }
-    cpu::memory const room = room_for(total);
-    cn::array_ref const &x = places[0], &weight = places[1], &y = places[2];
-    bool const by_data = r.run == &cpu::conv_data<float>;
-    bool const by_weight = r.run == &cpu::conv_weight<float>;
-    cn::array_ref const arrays[] = {by_data ? y : x, by_weight ? y : weight,
-                                    by_data     ? x
-                                    : by_weight ? weight
-                                                : y,
-                                    places[3]};
+    // operands, result, scratch memory for all and for each lane, one after another in one region
     cn::step step;
+    step.kind = r.kind;
     step.arrays = 2;
     step.output = 2;
     step.scratch = 3;
+    step.sums = 4;
+    step.room = 5;
     step.window = 0;
+    cn::scratch_size const scratch = device::scratch(step, &w, nullptr, {});
+    std::ptrdiff_t const sums = cn::aligned(scratch.sums);
+    std::ptrdiff_t const lane = sums + cn::aligned(scratch.room) + cn::alignment;
+    cn::extents const sizes[] = {r.kind == cn::op::conv_data ? result : image,
+                                 r.kind == cn::op::conv_weight ? result : weight,
+                                 r.kind == cn::op::conv        ? result
+                                 : r.kind == cn::op::conv_data ? image
+                                                               : weight};
+    cn::array_ref arrays[6];
+    std::ptrdiff_t total = 0;
+    for (int i = 0; i < 3; ++i) {
+        arrays[i] = {cn::region::workspace, total, sizes[i]};
+        total += cn::aligned(sizes[i].count() * (sizes[i].sample ? samples : 1));
+    }
+    arrays[3] = {cn::region::workspace, total, {false, 1, 1}};
+    total += cn::aligned(scratch.shared);
+    arrays[4] = {cn::region::workspace, total, {false, 1, 1}, lane};
+    arrays[5] = {cn::region::workspace, total + sums, {false, 1, 1}, lane};
+    cpu::memory const room = room_for(total + cpu::lanes * lane);
+
     cpu::tables const tables{arrays, nullptr, &w};
     cpu::context<float> context;
     context.region[int(cn::region::workspace)] = room.as<float>();
     context.samples = samples;
+    std::ptrdiff_t const elements = sizes[0].count() + sizes[1].count() + sizes[2].count();
+    cn::stage const alone{0, 1, device::samples_at_once(step, &w, {}, elements), 1};
+    auto const kernel = device::kernel_of(r.kind);
     bench::meter const clock;
     for ([[maybe_unused]] auto _ : state) {
-        r.run(step, tables, context);
+        if (alone.samples_at_once > 0) {
+            cpu::run_stage<false>(
+                alone, &step, tables, context, [&](int) { return kernel; }, cn::ignore_steps{});
+        } else {
+            kernel.run(step, tables, context);
+        }
         benchmark::ClobberMemory();
     }
     clock.report(state, cpu::conv_work(w, samples));

@@ -38,20 +38,23 @@ struct numbers {
 template <class T>
 class one_kernel {
 public:
-    std::vector<double>
-    operator()(void (*kernel)(cn::step const&, cn::cpu::tables const&, cn::cpu::context<T> const&),
-               cn::step s, cn::window const& w, std::ptrdiff_t samples,
-               std::vector<double> const& a, cn::extents a_size, std::vector<double> const& b,
-               cn::extents b_size, cn::extents result) {
+    std::vector<double> operator()(cn::step s, cn::window const& w, std::ptrdiff_t samples,
+                                   int at_once, std::vector<double> const& a, cn::extents a_size,
+                                   std::vector<double> const& b, cn::extents b_size,
+                                   cn::extents result) {
         cn::extents const sizes[] = {a_size, b_size};
         s.window = 0;
         s.arrays = 2;
         s.output = 2;
         s.scratch = 3;
-        auto const scratch = cn::cpu_device<T>::scratch(s, &w, sizes, {});
+        s.sums = 4;
+        s.room = 5;
+        cn::scratch_size const wanted = cn::cpu_device<T>::scratch(s, &w, sizes, {});
+        std::ptrdiff_t const lane = cn::aligned(wanted.sums) + cn::aligned(wanted.room) + 16;
+        std::ptrdiff_t const scratch = cn::aligned(wanted.shared) + cn::cpu::lanes * lane;
         std::ptrdiff_t const count = result.count() * (result.sample ? samples : 1);
         auto const end_of = [this] { return std::ptrdiff_t(memory_.size()); };
-        cn::array_ref arrays[4];
+        cn::array_ref arrays[6];
         auto const place = [&](int i, cn::extents size, std::vector<double> const& content) {
             arrays[i] = {cn::region::workspace, end_of(), size};
             memory_.insert(memory_.end(), content.begin(), content.end());
@@ -61,7 +64,11 @@ public:
         place(1, b_size, b);
         place(2, result, std::vector<double>(std::size_t(count), nan_value));
         std::ptrdiff_t const behind_result = end_of();
-        place(3, {}, std::vector<double>(std::size_t(scratch), nan_value));
+        place(3, {false, 1, 1}, std::vector<double>(std::size_t(scratch), nan_value));
+        auto const lanes_begin = arrays[3].offset + cn::aligned(wanted.shared);
+        arrays[4] = {cn::region::workspace, lanes_begin, {false, 1, 1}, lane};
+        arrays[5] = arrays[4];
+        arrays[5].offset += cn::aligned(wanted.sums);
         cn::cpu::memory block{memory_.size() * sizeof(T)};
         T* const data = block.template as<T>();
         std::copy(memory_.begin(), memory_.end(), data);
@@ -69,7 +76,15 @@ public:
         cn::cpu::context<T> c;
         c.region[int(cn::region::workspace)] = data;
         c.samples = samples;
-        kernel(s, cn::cpu::tables{arrays, nullptr, &w}, c);
+        cn::cpu::tables const tables{arrays, nullptr, &w};
+        auto const kernel = cn::cpu_device<T>::kernel_of(s.kind);
+        if (cn::cpu_device<T>::samples_at_once(s, &w, {}, 1) > 0) {
+            cn::stage const alone{0, 1, at_once, 1 << 20};
+            cn::cpu::run_stage<false>(
+                alone, &s, tables, c, [&](int) { return kernel; }, cn::ignore_steps{});
+        } else {
+            kernel.run(s, tables, c);
+        }
 
         auto const unchanged = [&](std::ptrdiff_t from, std::ptrdiff_t to) {
             bool same = true;
@@ -150,7 +165,7 @@ struct convolution {
 };
 
 template <class T>
-void check_convolution(cn::window const& w, int samples) {
+void check_convolution(cn::window const& w, int samples, int at_once = 2) {
     CAPTURE(w.channels);
     CAPTURE(w.filters);
     CAPTURE(w.height);
@@ -174,14 +189,14 @@ void check_convolution(cn::window const& w, int samples) {
     double const taps = double(kernel.pixels), pixels = double(result.pixels * samples);
     cn::step s;
     s.kind = op::conv;
-    close(one_kernel<T>{}(&cn::cpu::conv<T>, s, w, samples, x, image, weight, kernel, result), y,
+    close(one_kernel<T>{}(s, w, samples, at_once, x, image, weight, kernel, result), y,
           epsilon<T> * taps);
     s.kind = op::conv_data;
-    close(one_kernel<T>{}(&cn::cpu::conv_data<T>, s, w, samples, dy, result, weight, kernel, image),
-          dx, epsilon<T> * taps * w.filters);
+    close(one_kernel<T>{}(s, w, samples, at_once, dy, result, weight, kernel, image), dx,
+          epsilon<T> * taps * w.filters);
     s.kind = op::conv_weight;
-    close(one_kernel<T>{}(&cn::cpu::conv_weight<T>, s, w, samples, x, image, dy, result, kernel),
-          dw, epsilon<T> * pixels);
+    close(one_kernel<T>{}(s, w, samples, at_once, x, image, dy, result, kernel), dw,
+          epsilon<T> * pixels);
 }
 
 template <class T>
@@ -206,14 +221,11 @@ void check_product(int rows, int in, int out) {
     }
     cn::step s;
     s.kind = op::matmul;
-    close(one_kernel<T>{}(&cn::cpu::matmul<T>, s, {}, rows, x, x_size, w, w_size, y_size), y,
-          epsilon<T> * in);
+    close(one_kernel<T>{}(s, {}, rows, 2, x, x_size, w, w_size, y_size), y, epsilon<T> * in);
     s.kind = op::matmul_data;
-    close(one_kernel<T>{}(&cn::cpu::matmul_data<T>, s, {}, rows, dy, y_size, w, w_size, x_size), dx,
-          epsilon<T> * out);
+    close(one_kernel<T>{}(s, {}, rows, 2, dy, y_size, w, w_size, x_size), dx, epsilon<T> * out);
     s.kind = op::matmul_weight;
-    close(one_kernel<T>{}(&cn::cpu::matmul_weight<T>, s, {}, rows, x, x_size, dy, y_size, w_size),
-          dw, epsilon<T> * rows);
+    close(one_kernel<T>{}(s, {}, rows, 2, x, x_size, dy, y_size, w_size), dw, epsilon<T> * rows);
 }
 
 } // namespace
@@ -254,10 +266,20 @@ TEST_CASE_TEMPLATE("convolution in groups", T, float, double) {
 TEST_CASE_TEMPLATE("convolution of one sample, of many, of one pixel", T, float, double) {
     for (int samples : {1, 2, 7, 8, 9, 20}) {
         check_convolution<T>(cn::make_window(3, 4, 4, 5, 3, 1, cn::valid, 1, 1), samples);
+        check_convolution<T>(cn::make_window(3, 4, 3, 20, 3, 1, cn::same, 1, 1), 8 * samples, 5);
     }
+    check_convolution<T>(cn::make_window(2, 4, 4, 3, 3, 1, cn::valid, 1, 1), 8 * 50, 50);
+    check_convolution<T>(cn::make_window(3, 30, 31, 9, 3, 1, cn::same, 1, 1), 2);
+    check_convolution<T>(cn::make_window(2, 9, 200, 3, 3, 1, cn::same, 1, 1), 2);
     check_convolution<T>(cn::make_window(3, 1, 1, 5, 1, 1, cn::valid, 1, 1), 4);
     check_convolution<T>(cn::make_window(3, 2, 2, 5, 3, 1, cn::padding2{1}, 1, 1), 4);
     check_convolution<T>(cn::make_window(2, 16, 40, 24, 7, 2, cn::padding2{3}, 1, 1), 3);
+}
+
+TEST_CASE_TEMPLATE("convolution of so many weights that lanes share their gradient", T, float,
+                   double) {
+    check_convolution<T>(cn::make_window(130, 4, 5, 120, 3, 1, cn::same, 1, 1), 3);
+    check_convolution<T>(cn::make_window(260, 3, 3, 240, 3, 1, cn::valid, 1, 2), 2);
 }
 
 TEST_CASE_TEMPLATE("products of every size", T, float, double) {

@@ -23,7 +23,8 @@ array numbers(std::ptrdiff_t count, unsigned seed) {
     return all;
 }
 
-// What one kernel makes of two operands; memory that it must write first holds NaN.
+// What one kernel makes of two operands, or of one and its second result; memory that it must write
+// first holds NaN.
 template <class T>
 struct launch {
     void (*kernel)(cn::step const&, cpu::tables const&, cpu::context<T> const&);
@@ -32,14 +33,12 @@ struct launch {
     cn::window window{};
 
     array operator()(array const& x, array const& y, std::ptrdiff_t count,
-                     std::ptrdiff_t scratch = 0) const {
+                     array* winners = nullptr) const {
         auto const nx = std::ptrdiff_t(x.size()), ny = std::ptrdiff_t(y.size());
         cn::array_ref refs[] = {{cn::region::workspace, 0, a},
                                 {cn::region::workspace, cn::aligned(nx), b},
-                                {cn::region::workspace, cn::aligned(nx) + cn::aligned(ny), out},
-                                {}};
-        refs[3] = {cn::region::workspace, refs[2].offset + cn::aligned(count), {}};
-        std::ptrdiff_t const total = refs[3].offset + cn::aligned(scratch);
+                                {cn::region::workspace, cn::aligned(nx) + cn::aligned(ny), out}};
+        std::ptrdiff_t const total = refs[2].offset + cn::aligned(count);
         cpu::memory const room{size_t(total + 1) * sizeof(T)};
         T* const start = room.as<T>();
         std::fill_n(start, total + 1, std::numeric_limits<T>::quiet_NaN());
@@ -49,13 +48,16 @@ struct launch {
         cn::step s;
         s.arrays = 2;
         s.output = 2;
-        s.scratch = scratch > 0 ? 3 : -1;
+        s.winner = winners ? 1 : -1;
         s.window = 0;
         cpu::context<T> c;
         c.region[int(cn::region::workspace)] = start;
         c.samples = samples;
         kernel(s, {refs, nullptr, &window}, c);
         CHECK(start[total] == 7);
+        if (winners) {
+            *winners = {start + refs[1].offset, start + refs[1].offset + ny};
+        }
         return {start + refs[2].offset, start + refs[2].offset + count};
     }
 };
@@ -142,7 +144,11 @@ TEST_CASE_TEMPLATE("the first largest pixel of a window gets its gradient", T, f
                 dx[winner[size_t(to)]] += dy[size_t(i * out + to)];
             }
         }
-        check_close(launch<T>{&cpu::max_pool<T>, n, {}, {}, {}, w}(x, {}, n * out), y);
-        check_close(launch<T>{&cpu::max_pool_gradient<T>, n, {}, {}, {}, w}(x, dy, n * in), dx);
+        array winners(size_t(n * out), 1e9);
+        launch<T> const pool{&cpu::max_pool<T>, n, {}, {}, {}, w};
+        check_close(pool(x, {}, n * out), y);
+        check_close(pool(x, winners, n * out, &winners), y);
+        launch<T> const gradient{&cpu::max_pool_gradient<T>, n, {}, {}, {}, w};
+        check_close(gradient(winners, dy, n * in), dx);
     }
 }

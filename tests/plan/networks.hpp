@@ -41,6 +41,10 @@ using reshaped = cn::sequential<input<24>, cn::reshape<2, 3, 4>, cn::tanh, cn::r
 using two_inputs = cn::network<twins{}, input<5>, input<5>>;
 using branches = cn::network<u_shaped{}, input<2, 8, 8>>;
 
+using pooled = cn::sequential<input<1, 20, 20>, cn::conv2d<4, 3, cn::conv{.padding = 1}>, cn::relu,
+                              cn::max_pool2d<2>, cn::conv2d<6, 3>, cn::relu, cn::max_pool2d<2>,
+                              cn::conv2d<8, 3>, cn::relu, cn::flatten, cn::dense<5>>;
+
 using mse = cn::mse_loss;
 
 // The graph of a program, as the planner gets it. A constant: while the program runs, compilers may
@@ -65,6 +69,7 @@ struct graph_of {
 // A plan without its sizes.
 struct plan_view {
     cn::step const* steps;
+    cn::stage const* stages;
     cn::array_ref const* arrays;
     cn::window const* windows;
     cn::instruction const* instructions;
@@ -82,9 +87,9 @@ template <class Recipe, class Network, bool Training, std::size_t Batch>
 plan_view view_of() {
     constexpr auto const& p =
         cn::detail::program_of<Recipe, Network, device, Batch, Training>::value;
-    return {p.steps,      p.arrays,  p.windows,  p.instructions, p.first_instruction,
-            p.parameters, p.inputs,  p.targets,  p.outputs,      p.size,
-            p.trainable,  p.weights, p.presence, p.present,      p.sizes};
+    return {p.steps,      p.stages,   p.arrays,  p.windows, p.instructions, p.first_instruction,
+            p.parameters, p.inputs,   p.targets, p.outputs, p.size,         p.trainable,
+            p.weights,    p.presence, p.present, p.sizes};
 }
 
 } // namespace planned

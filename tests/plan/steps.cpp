@@ -70,11 +70,48 @@ struct detour {
 } // namespace
 
 TEST_CASE("bias and activation are one step, which overwrites the convolution") {
-    using network = cn::sequential<input<1, 6, 6>, cn::conv2d<4, 3>, cn::relu>;
+    using network = cn::sequential<input<1, 6, 6>, cn::conv2d<4, 3>, cn::relu, cn::max_pool2d<2>>;
     auto const d = prediction_of<network>();
-    CHECK(kinds(d) == steps{op::conv, op::map});
+    CHECK(kinds(d) == steps{op::conv, op::map, op::max_pool});
     CHECK(output(d, 1).offset == output(d, 0).offset);
     CHECK(output(d, 1).where == region::workspace);
+}
+
+TEST_CASE("steps that treat every sample by itself are one stage, up to the first product") {
+    using network = cn::sequential<input<1, 8, 8>, cn::conv2d<4, 3>, cn::relu, cn::max_pool2d<2>,
+                                   cn::flatten, cn::dense<3>, cn::relu>;
+    auto const d = prediction_of<network>();
+    REQUIRE(d.sizes.stages == 3);
+    CHECK(d.stages[0].samples_at_once > 0);
+    CHECK(kinds(d)[std::size_t(d.stages[1].first)] == op::matmul);
+    CHECK(d.stages[1].samples_at_once == 0);
+    CHECK(d.stages[2].samples_at_once == 0); // no image, nothing to gain
+}
+
+TEST_CASE("what reads a sum over samples waits for all of them") {
+    using network = cn::sequential<input<2, 8, 8>, cn::conv2d<4, 3>, cn::batch_norm, cn::relu>;
+    auto const d = training_of<network>();
+    for (int g = 0; g < d.sizes.stages; ++g) {
+        for (int i = d.stages[g].first; i < d.stages[g].last; ++i) {
+            bool const sum = d.steps[i].kind == op::reduce && !output(d, i).size.sample;
+            for (int k = i + 1; k < d.stages[g].last && sum; ++k) {
+                for (int a = 0; a < d.steps[k].arrays; ++a) {
+                    CHECK(operand(d, k, a).offset != output(d, i).offset);
+                }
+            }
+        }
+    }
+    CHECK(count(d, op::reduce) >= 2);
+}
+
+TEST_CASE("the image before a pooling is kept for no backward pass") {
+    using network = cn::sequential<input<1, 34, 34>, cn::conv2d<16, 3>, cn::relu, cn::max_pool2d<2>,
+                                   cn::flatten, cn::dense<3>>;
+    auto const d = view_of<cn::detail::step_recipe<planned::mse>, network, true, 64>();
+    std::ptrdiff_t const image = 16 * 32 * 32, pooled = image / 4;
+    // the pooled images, which pixels won, their gradients, and for 8 lanes an image or two
+    CHECK(d.elements(region::workspace) < 64 * 4 * pooled + 8 * 3 * image);
+    CHECK(d.elements(region::workspace) > 64 * 2 * pooled);
 }
 
 TEST_CASE("an element-wise chain is one step however long it is") {

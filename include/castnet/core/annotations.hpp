@@ -29,3 +29,11 @@
 #else
 #define CASTNET_UNROLL
 #endif
+
+// Makes a number in a register one that the compiler knows nothing about. (At -O3, GCC makes a
+// second loop for strides of 1, and spills pointers in it where registers are scarce.)
+#if defined(__GNUC__) && !defined(__clang__)
+#define CASTNET_OPAQUE(x) asm("" : "+r"(x))
+#else
+#define CASTNET_OPAQUE(x) static_cast<void>(x)
+#endif

@@ -83,9 +83,13 @@ private:
     }
     constexpr int times(int a, int b, extents size) { return map(fn::multiply, size, {a, b}); }
 
-    // gradient * derivative of node i by its input k.
+    // gradient * derivative of node i by its input k. `value` is the node that holds its value.
     constexpr int chain(int i, int k, unsigned reads, int gradient) {
+        return chain(i, k, reads, gradient, i);
+    }
+    constexpr int chain(int i, int k, unsigned reads, int gradient, int value) {
         node n = at(i);
+        n.size = at(value).size;
         n.derivative = k;
         n.rank = 0;
         n.attribute = -1;
@@ -95,7 +99,7 @@ private:
                 n.in[j] = -1;
             }
         }
-        n.in[arity] = (reads >> arity & 1U) != 0 ? i : -1;
+        n.in[arity] = (reads >> arity & 1U) != 0 ? value : -1;
         n.in[arity + 1] = gradient;
         n.operands = arity + 2;
         return g_.push(n);
@@ -107,6 +111,9 @@ private:
             return;
         }
         extents const to = at(i).size;
+        if (!to.sample && to.pixels == 1 && at(contribution).kind == op::max_pool_gradient) {
+            contribution = at(contribution).in[1]; // which has the same sum over the pixels
+        }
         if (!(at(contribution).size == to)) {
             contribution = g_.push(reduce_node(contribution, reduction::sum, to));
         }
@@ -152,7 +159,7 @@ private:
             product(n, g, op::conv_data, op::conv_weight);
             break;
         case op::max_pool:
-            accumulate(x, operation(op::max_pool_gradient, x, attribute, x, g));
+            max_pool(i, g);
             break;
         case op::avg_pool:
             accumulate(x, operation(op::avg_pool_gradient, x, attribute, g));
@@ -207,6 +214,35 @@ private:
         }
         int const gradient = times(g, d, size);
         accumulate(x, n.operands == 2 ? times(gradient, n.in[1], size) : gradient);
+    }
+
+    // The winners of the windows get the gradient. A function before the pooling whose derivative
+    // depends on its value only has that value there after the pooling, too: its derivative is
+    // taken on the small image, and the large one need not be kept.
+    constexpr void max_pool(int i, int g) {
+        int const x = at(i).in[0], attribute = at(i).attribute;
+        int const winner = operation(op::max_pool_winner, i, attribute, x, i);
+        node const& f = at(x);
+        unsigned const by_value = f.kind == op::map ? 1U << f.operands : 0;
+        bool const only = f.kind == op::map && f.operands == 1 && gradient_[x] < 0 &&
+                          function_table[f.function].reads[0] == by_value && read_once(x);
+        int to = x;
+        if (only) {
+            to = f.in[0];
+            g = chain(x, 0, by_value, g, i);
+        }
+        accumulate(to, operation(op::max_pool_gradient, x, attribute, winner, g));
+    }
+
+    // Whether one node only of the network reads this one, and it is no result.
+    constexpr bool read_once(int x) const {
+        int readers = 0;
+        for (int i = x + 1; i < forward_; ++i) {
+            for (int k = 0; k < at(i).operands; ++k) {
+                readers += at(i).in[k] == x;
+            }
+        }
+        return readers == 1;
     }
 
     constexpr void product(node const& n, int g, op data, op weight) {

@@ -30,6 +30,7 @@ enum class op : std::uint8_t {
     conv_data,
     conv_weight,
     max_pool,
+    max_pool_winner, // which pixel of each window was the largest; made by max_pool's own kernel
     max_pool_gradient,
     avg_pool,
     avg_pool_gradient,
@@ -61,6 +62,7 @@ constexpr char const* name_of(op kind) {
                                      "conv_data",
                                      "conv_weight",
                                      "max_pool",
+                                     "max_pool_winner",
                                      "max_pool_gradient",
                                      "avg_pool",
                                      "avg_pool_gradient",

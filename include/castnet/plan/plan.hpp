@@ -3,7 +3,7 @@
 #pragma once
 
 #include <castnet/plan/memory.hpp>
-#include <castnet/plan/schedule.hpp>
+#include <castnet/plan/stage.hpp>
 
 #include <utility>
 
@@ -16,10 +16,10 @@ struct placed_parameter : parameter {
 struct plan_sizes {
     int inputs = 0, targets = 0;
     int steps = 0, arrays = 0, scalars = 0, windows = 0, programs = 0, instructions = 0;
-    int parameters = 0, outputs = 0;
+    int parameters = 0, outputs = 0, stages = 0;
 };
 
-constexpr plan_sizes sizes_of(graph_view const& g, step_schedule_sizes const& s) {
+constexpr plan_sizes sizes_of(graph_view const& g, step_schedule_sizes const& s, int stages) {
     plan_sizes z{0,
                  0,
                  s.steps,
@@ -29,7 +29,8 @@ constexpr plan_sizes sizes_of(graph_view const& g, step_schedule_sizes const& s)
                  s.programs,
                  s.instructions,
                  g.parameter_count,
-                 g.output_count};
+                 g.output_count,
+                 stages};
     for (int i = 0; i < g.node_count; ++i) {
         z.inputs += g.nodes[i].kind == op::input;
         z.targets += g.nodes[i].kind == op::target;
@@ -42,6 +43,7 @@ struct plan {
     static constexpr plan_sizes sizes = Z;
 
     step steps[room(Z.steps)]{};
+    stage stages[room(Z.stages)]{};
     array_ref arrays[room(Z.arrays)]{};
     double scalars[room(Z.scalars)]{};
     window windows[room(Z.windows)]{};
@@ -56,14 +58,15 @@ struct plan {
     std::ptrdiff_t weights = 0, presence = 0, present = 0; // offsets in region::batch
     std::ptrdiff_t staging = 0; // one image in logical order, also in region::batch
 
-    template <class Schedule>
-    constexpr plan(graph_view const& g, Schedule const& s, int batch) {
+    template <class Schedule, class Stages>
+    constexpr plan(graph_view const& g, Schedule const& s, Stages const& found, int batch) {
         copy(steps, s.steps, Z.steps);
+        copy(stages, found.of, Z.stages);
         copy(scalars, s.scalars, Z.scalars);
         copy(windows, g.windows, Z.windows);
         copy(instructions, s.instructions, Z.instructions);
         copy(first_instruction, s.first_instruction, Z.programs + 1);
-        placement{*this, g, s.arrays, batch}.run();
+        placement{*this, g, s.arrays, batch, found.lanes}.run();
     }
 
     constexpr std::ptrdiff_t elements(region r) const { return size[static_cast<int>(r)]; }
@@ -87,9 +90,11 @@ private:
 
     class placement {
     public:
-        constexpr placement(plan& p, graph_view const& g, array_use const* uses, int batch)
-            : p_{p}, g_{g}, nodes_{g.nodes}, uses_{uses}, batch_{batch},
-              states_{list<state>::filled(g.node_count, {})}, state_{states_.data()} {}
+        constexpr placement(plan& p, graph_view const& g, array_use const* uses, int batch,
+                            int lanes)
+            : p_{p}, g_{g}, nodes_{g.nodes}, uses_{uses}, batch_{batch}, lanes_{lanes},
+              states_{list<state>::filled(g.node_count, {})}, state_{states_.data()},
+              stages_{list<int>::filled(Z.steps + 1, Z.stages)}, stage_of_{stages_.data()} {}
 
         constexpr void run() {
             place_parameters();
@@ -107,10 +112,12 @@ private:
         struct state { // of a node
             region where = region::workspace;
             std::ptrdiff_t offset = 0;
-            bool fixed = false; // lies where it must, not where there is room
-            int base = -1;      // the node whose memory this one shows; itself, but for views
-            int held = -1;      // its block of the workspace
-            int last = -1;      // the last step that reads it
+            bool fixed = false;   // lies where it must, not where there is room
+            int base = -1;        // the node whose memory this one shows; itself, but for views
+            bool in_lane = false; // each lane holds only those samples that it works on
+            int held = -1;        // its block of the workspace, or of a lane
+            int last = -1;        // the last step that reads it
+            std::ptrdiff_t lane_stride = 0;
         };
 
         constexpr std::ptrdiff_t elements(extents e) const {
@@ -118,7 +125,7 @@ private:
         }
         constexpr array_ref ref(int id) const {
             state const& s = state_[state_[id].base];
-            return {s.where, s.offset, nodes_[id].size};
+            return {s.where, s.offset, nodes_[id].size, s.lane_stride};
         }
         constexpr void fix(int id, region where, std::ptrdiff_t offset) {
             state_[id].where = where;
@@ -213,6 +220,14 @@ private:
                 for (int k = s.first_array; k <= s.output; ++k) {
                     state_[state_[uses_[k].node].base].last = i;
                 }
+                if (s.winner >= 0) {
+                    state_[uses_[s.winner].node].last = i;
+                }
+            }
+            for (int i = 0; i < Z.stages; ++i) {
+                for (int k = p_.stages[i].first; k < p_.stages[i].last; ++k) {
+                    stage_of_[k] = i;
+                }
             }
             list<int> const kept = kept_nodes(g_);
             for (int const id : kept) {
@@ -220,45 +235,120 @@ private:
             }
         }
 
+        // Memory is shared by stages, not by steps: within a stage, lanes do not wait for each
+        // other. Values that leave a stage hold the whole batch; those within lie in the memory of
+        // a lane.
         constexpr void place_values() {
-            block_allocator memory{Z.steps};
-            for (int i = 0; i < Z.steps; ++i) {
-                step const& s = p_.steps[i];
-                int const id = uses_[s.output].node;
-                state& result = state_[id];
+            block_allocator memory{Z.stages};
+            for (int i = 0; i < Z.stages; ++i) {
+                stage const& now = p_.stages[i];
                 memory.advance_to(i);
-                if (!result.fixed) {
-                    int const reused = s.kind == op::map ? dying_operand(s, i) : -1;
-                    result.held = reused >= 0
-                                      ? memory.take_over(reused, result.last)
-                                      : memory.allocate(elements(nodes_[id].size), result.last);
-                    result.offset = memory.offset(result.held);
+                block_allocator lane{now.last - now.first};
+                for (int k = now.first; k < now.last; ++k) {
+                    if (int const sums = p_.steps[k].sums; sums >= 0) {
+                        int const room = lane.allocate(uses_[sums].scratch, now.last - now.first);
+                        p_.arrays[sums].offset = lane.offset(room);
+                    }
                 }
-                for (int k = s.first_array; k <= s.output; ++k) {
-                    p_.arrays[k] = ref(uses_[k].node);
+                for (int k = now.first; k < now.last; ++k) {
+                    step const& s = p_.steps[k];
+                    lane.advance_to(k - now.first);
+                    place_result(uses_[s.output].node, s, k, i, memory, lane);
+                    if (s.winner >= 0) {
+                        place_result(uses_[s.winner].node, s, k, i, memory, lane);
+                    }
+                    if (s.scratch >= 0) {
+                        int const room = memory.allocate(uses_[s.scratch].scratch, i);
+                        p_.arrays[s.scratch].offset = memory.offset(room);
+                    }
+                    if (s.room >= 0) {
+                        int const room = lane.allocate(uses_[s.room].scratch, k - now.first);
+                        p_.arrays[s.room].offset = lane.offset(room);
+                    }
                 }
-                if (s.scratch >= 0) {
-                    int const room = memory.allocate(uses_[s.scratch].scratch, i);
-                    p_.arrays[s.scratch] = {region::workspace, memory.offset(room), {}};
+                std::ptrdiff_t const stride = lane.peak();
+                std::ptrdiff_t const begin =
+                    stride > 0 ? memory.offset(memory.allocate(lanes_ * stride, i)) : 0;
+                for (int k = now.first; k < now.last; ++k) {
+                    enter_arrays(p_.steps[k], begin, stride);
                 }
             }
             size(region::workspace) = memory.peak();
         }
 
+        constexpr void place_result(int id, step const& s, int step_number, int stage_number,
+                                    block_allocator& memory, block_allocator& lane) {
+            state& result = state_[id];
+            if (result.fixed) {
+                return;
+            }
+            stage const& now = p_.stages[stage_number];
+            result.in_lane = now.samples_at_once > 0 && nodes_[id].size.sample &&
+                             stage_of_[result.last] == stage_number;
+            block_allocator& place = result.in_lane ? lane : memory;
+            int const last = result.in_lane ? result.last - now.first : stage_of_[result.last];
+            int const reused =
+                s.kind == op::map ? dying_operand(s, step_number, result.in_lane) : -1;
+            extents const e = nodes_[id].size;
+            result.held =
+                reused >= 0
+                    ? place.take_over(reused, last)
+                    : place.allocate(result.in_lane ? e.count() * now.samples_at_once : elements(e),
+                                     last);
+            result.offset = place.offset(result.held);
+        }
+
+        // The memory of the lanes begins at `begin`; so much lies between two of them.
+        constexpr void enter_arrays(step const& s, std::ptrdiff_t begin, std::ptrdiff_t stride) {
+            enter_lane(s.output, begin, stride);
+            if (s.winner >= 0) {
+                enter_lane(s.winner, begin, stride);
+            }
+            for (int k = s.first_array; k <= s.output; ++k) {
+                p_.arrays[k] = ref(uses_[k].node);
+            }
+            if (s.winner >= 0) {
+                p_.arrays[s.winner] = ref(uses_[s.winner].node);
+            }
+            if (s.scratch >= 0) {
+                enter_scratch(s.scratch, 0, 0);
+            }
+            if (s.sums >= 0) {
+                enter_scratch(s.sums, begin, stride);
+            }
+            if (s.room >= 0) {
+                enter_scratch(s.room, begin, stride);
+            }
+        }
+        constexpr void enter_lane(int array, std::ptrdiff_t begin, std::ptrdiff_t stride) {
+            state& result = state_[uses_[array].node];
+            if (result.in_lane) {
+                result.offset += begin;
+                result.lane_stride = stride;
+            }
+        }
+        constexpr void enter_scratch(int array, std::ptrdiff_t begin, std::ptrdiff_t stride) {
+            array_ref& r = p_.arrays[array];
+            r = {region::workspace,
+                 begin + r.offset,
+                 {false, 1, static_cast<int>(uses_[array].scratch)},
+                 stride};
+        }
+
         // The block of an operand that nobody reads after this step and that the result may
         // overwrite element by element; -1 if there is none.
-        constexpr int dying_operand(step const& s, int now) const {
+        constexpr int dying_operand(step const& s, int now, bool in_lane) const {
             extents const size = nodes_[uses_[s.output].node].size;
             for (int k = s.first_array; k < s.output; ++k) {
-                int const from = state_[uses_[k].node].base;
-                if (state_[from].last == now && state_[from].held >= 0 &&
+                state const& from = state_[state_[uses_[k].node].base];
+                if (from.last == now && from.held >= 0 && from.in_lane == in_lane &&
                     nodes_[uses_[k].node].size == size) {
                     int readers = 0;
                     for (int j = s.first_array; j < s.output; ++j) {
-                        readers += state_[uses_[j].node].base == from;
+                        readers += state_[uses_[j].node].base == state_[uses_[k].node].base;
                     }
                     if (readers == 1) {
-                        return state_[from].held;
+                        return from.held;
                     }
                 }
             }
@@ -269,9 +359,11 @@ private:
         graph_view g_;
         node const* nodes_;
         array_use const* uses_;
-        int batch_;
+        int batch_, lanes_;
         list<state> states_;
         state* state_; // per node
+        list<int> stages_;
+        int* stage_of_; // per step; one more for the end of all
     };
 };
 

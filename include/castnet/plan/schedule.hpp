@@ -14,6 +14,15 @@ struct array_use {
     std::ptrdiff_t scratch = 0; // elements
 };
 
+// An array of that many elements: the number of its entry, -1 for none.
+constexpr int scratch_array(list<array_use>& arrays, std::ptrdiff_t elements) {
+    if (elements == 0) {
+        return -1;
+    }
+    arrays.push({-1, elements});
+    return arrays.size() - 1;
+}
+
 struct step_schedule_sizes {
     int steps = 0, arrays = 0, scalars = 0, programs = 0, instructions = 0;
     int unused_parameter = -1, unused_input = -1; // -1: none; else the first
@@ -37,8 +46,13 @@ constexpr bool is_view(node const& n, node const* nodes) {
     return n.kind == op::reshape && in_order(n) && in_order(nodes[n.in[0]]);
 }
 
+// What a step of its own computes.
+constexpr bool is_step(node const& n, node const* nodes) {
+    return !is_source(n.kind) && !is_view(n, nodes) && n.kind != op::max_pool_winner;
+}
+
 // Device says how much scratch memory its kernels want:
-//   static constexpr ptrdiff_t scratch(step const&, window const* windows,
+//   static constexpr scratch_size scratch(step const&, window const* windows,
 //                                      extents const* operands, instruction const& end);
 template <class Device>
 class scheduler {
@@ -84,9 +98,14 @@ private:
                 first[group_[i]] = i;
             }
         }
+        for (int i = 0; i < g_.node_count; ++i) {
+            if (nodes_[i].kind == op::max_pool_winner) {
+                winners_.push({nodes_[i].in[1], i});
+            }
+        }
         lowering lower{g_};
         for (int i = 0; i < g_.node_count; ++i) {
-            if (group_[i] == i && !is_source(nodes_[i].kind) && !is_view(nodes_[i], nodes_)) {
+            if (group_[i] == i && is_step(nodes_[i], nodes_)) {
                 add_step(i, first[i], next, lower);
             }
         }
@@ -127,12 +146,24 @@ private:
         }
         s.output = d_.arrays.size();
         d_.arrays.push({id, 0});
-        extents const operands[] = {size_of(n.in[0]), size_of(n.in[1])};
-        if (auto const scratch = Device::scratch(s, g_.windows, operands, end); scratch > 0) {
-            s.scratch = d_.arrays.size();
-            d_.arrays.push({-1, scratch});
+        if (n.kind == op::max_pool) {
+            add_winner(s, id);
         }
+        extents const operands[] = {size_of(n.in[0]), size_of(n.in[1])};
+        scratch_size const wanted = Device::scratch(s, g_.windows, operands, end);
+        s.scratch = scratch_array(d_.arrays, wanted.shared);
+        s.sums = scratch_array(d_.arrays, wanted.sums);
+        s.room = scratch_array(d_.arrays, wanted.room);
         d_.steps.push(s);
+    }
+
+    constexpr void add_winner(step& s, int pool) {
+        for (auto const& w : winners_) {
+            if (w.pool == pool && group_[w.winner] >= 0) {
+                s.winner = d_.arrays.size();
+                d_.arrays.push({w.winner, 0});
+            }
+        }
     }
 
     constexpr extents size_of(int id) const { return id < 0 ? extents{} : nodes_[id].size; }
@@ -197,6 +228,10 @@ private:
     node const* nodes_;
     int const* group_;
     step_schedule_draft d_;
+    struct pool_winner {
+        int pool, winner; // nodes
+    };
+    list<pool_winner> winners_;
     list<int> first_with_ = list<int>::filled(buckets, -1); // program of each hash
     list<int> next_with_;                                   // program of the same hash
 };

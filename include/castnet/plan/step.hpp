@@ -1,4 +1,4 @@
-// One kernel launch of a plan, as data.
+// One kernel launch of a plan, as data; and stages, the steps that run in one loop.
 #pragma once
 
 #include <castnet/graph/node.hpp>
@@ -11,6 +11,20 @@ struct array_ref {
     region where{};
     std::ptrdiff_t offset = 0; // elements
     extents size{};
+    // Elements from lane to lane where every lane holds only those samples that it works on; 0
+    // where all samples of the batch lie one after another.
+    std::ptrdiff_t lane_stride = 0;
+};
+
+// Memory that a step needs besides its operands and results, in elements.
+struct scratch_size {
+    std::ptrdiff_t shared = 0; // for all lanes together
+    std::ptrdiff_t sums = 0;   // for each lane, from the beginning of the stage to its end
+    std::ptrdiff_t room = 0;   // for each lane, while the step runs
+
+    constexpr scratch_size(std::ptrdiff_t for_all = 0, std::ptrdiff_t lane_sums = 0,
+                           std::ptrdiff_t lane_room = 0)
+        : shared{for_all}, sums{lane_sums}, room{lane_room} {}
 };
 
 struct step {
@@ -21,14 +35,25 @@ struct step {
     int arrays = 0;
     int first_scalar = 0; // in plan::scalars
     int scalars = 0;
-    int window = -1;         // in plan::windows
-    int first_channel = 0;   // slice
-    double factor = 1;       // reduce
-    extents space{};         // map, reduce: the index space of the loop
-    int scratch = -1;        // in plan::arrays; -1 for none
+    int window = -1;       // in plan::windows
+    int first_channel = 0; // slice
+    double factor = 1;     // reduce
+    extents space{};       // map, reduce: the index space of the loop
+    int winner = -1;       // max_pool: its second result, in plan::arrays; -1 for none
+    int scratch = -1;      // in plan::arrays; -1 for none
+    int sums = -1;
+    int room = -1;
     bool image_from = false; // reshape: the operand is an image, its channels lie innermost
     bool image_to = false;
     std::ptrdiff_t flops = 0; // per sample, or in all where all samples share it
+};
+
+// Steps first to last - 1: one step over the whole batch, or several that run one after another on
+// a few samples at a time, so that what passes between them stays in the cache.
+struct stage {
+    int first = 0, last = 0;
+    int samples_at_once = 0;  // 0: one step over the whole batch
+    std::ptrdiff_t flops = 0; // per sample
 };
 
 } // namespace castnet

@@ -44,7 +44,8 @@ std::string step_name(Plan const& plan, step const& s) {
 } // namespace detail
 
 // Runs the step of a training on these samples `repetitions` times, without updates; nothing of
-// the training changes, so on_epoch_end may call it, too.
+// the training changes, so on_epoch_end may call it, too. Steps that share a loop over samples run
+// on one thread while they are measured.
 template <class Training, class Data>
 std::vector<step_profile> profile(Training& training, Data const& data,
                                   std::span<size_t const> samples, int repetitions = 10) {
@@ -64,16 +65,19 @@ std::vector<step_profile> profile(Training& training, Data const& data,
             rows[i].bytes += double(e.count()) * times(e) * sizeof(T);
         }
     }
+    std::vector<double> spent(rows.size());
     for (int r = 0; r < repetitions; ++r) {
+        std::fill(spent.begin(), spent.end(), 0.0);
         double last = 0;
-        training.observe(data, samples, [&](int i) {
+        training.observe(data, samples, [&](int i) { // several times where samples take turns
             if (i >= 0) {
-                double const seconds = detail::monotonic_seconds() - last;
-                double& best = rows[size_t(i)].seconds;
-                best = r == 0 || seconds < best ? seconds : best;
+                spent[size_t(i)] += detail::monotonic_seconds() - last;
             }
             last = detail::monotonic_seconds();
         });
+        for (size_t i = 0; i < rows.size(); ++i) {
+            rows[i].seconds = r == 0 ? spent[i] : std::min(rows[i].seconds, spent[i]);
+        }
     }
     if constexpr (requires { Training::device::peak_flops(); }) {
         double const peak = Training::device::peak_flops();

@@ -149,9 +149,12 @@ class program_of {
     }
     static constexpr step_schedule<steps> scheduled = schedule();
 
+    static constexpr stages<Device, steps.steps> staged{traced.view(), scheduled,
+                                                        static_cast<int>(Batch)};
+
 public:
-    static constexpr plan<sizes_of(traced.view(), steps)> value{traced.view(), scheduled,
-                                                                static_cast<int>(Batch)};
+    static constexpr plan<sizes_of(traced.view(), steps, staged.count)> value{
+        traced.view(), scheduled, staged, static_cast<int>(Batch)};
 
 private:
     template <class Put>

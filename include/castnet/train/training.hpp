@@ -107,8 +107,9 @@ public:
         return replica_.template totals<training_plan>(weight);
     }
 
-    // Calls after(i) when step i of training_plan has ended, and after(-1) before the first, in a
-    // forward and backward pass over these samples that changes nothing: see train/profile.hpp.
+    // Calls after(i) when step i of training_plan has run, maybe in several parts, and after(-1)
+    // before the first, in a forward and backward pass over these samples that changes nothing: see
+    // train/profile.hpp.
     template <class Data, class After>
     void observe(Data const& data, std::span<size_t const> samples, After const& after) {
         std::vector<std::vector<T>> statistics; // a pass moves running statistics on

@@ -12,15 +12,27 @@ namespace castnet::cpu {
 // not depend on the number of threads.
 inline constexpr int lanes = 8;
 
+// Bytes that the operands and results of a lane's samples should fill at most, beside the weights:
+// a part of a usual L2 cache.
+inline constexpr std::ptrdiff_t lane_cache = 131072;
+
 template <class T>
 struct context {
     T* region[4]{};             // by castnet::region
-    std::ptrdiff_t samples = 0; // of this step; at most the batch that was planned for
+    std::ptrdiff_t samples = 0; // that a kernel is to work on
+    std::ptrdiff_t first = 0;   // which they are in the batch
+    std::ptrdiff_t lane = 0;
     philox_key key{};
     std::uint32_t step = 0;
-    std::uint32_t first_sample = 0;
+    std::uint32_t first_sample = 0; // of the batch, in the batch of all replicas
 
-    T* at(array_ref const& r) const { return region[static_cast<int>(r.where)] + r.offset; }
+    // Where the first of the samples lies.
+    T* at(array_ref const& r) const {
+        std::ptrdiff_t const skipped = r.lane_stride > 0 ? lane * r.lane_stride
+                                       : r.size.sample   ? first * r.size.count()
+                                                         : 0;
+        return region[static_cast<int>(r.where)] + r.offset + skipped;
+    }
 };
 
 // The tables of a plan, without its sizes.
@@ -30,9 +42,12 @@ struct tables {
     window const* windows;
 };
 
-// How the samples of a step are dealt out to the lanes.
+// How many lanes have samples, and which: so few that each has one, or a fixed range each.
+constexpr std::ptrdiff_t lanes_in_use(std::ptrdiff_t samples) {
+    return samples < lanes ? samples : lanes;
+}
 constexpr std::ptrdiff_t lane_begin(std::ptrdiff_t samples, std::ptrdiff_t lane) {
-    return samples * lane / lanes;
+    return samples < lanes ? lane : samples * lane / lanes;
 }
 
 } // namespace castnet::cpu

@@ -3,9 +3,8 @@
 // (group, kernel height, kernel width, channels of the group, filters of the group).
 #pragma once
 
-#include <castnet/device/cpu/context.hpp>
-#include <castnet/device/cpu/threads.hpp>
-#include <castnet/device/cpu/tile.hpp>
+#include <castnet/device/cpu/kernel.hpp>
+#include <castnet/device/cpu/panels.hpp>
 #include <castnet/device/cpu/transpose.hpp>
 
 #include <algorithm>
@@ -33,33 +32,8 @@ struct sliding {
     }
 };
 
-// One image: out (pixels x filters) = windows of x times weight.
-template <class T>
-void slide(sliding const& w, T const* x, T const* weight, T* out) {
-    depth const d = w.window_depth();
-    tile_pointers<T> p;
-    for (std::ptrdiff_t row = 0; row < w.out_height; ++row) {
-        T const* from = x + row * w.stride_h * w.width * w.channels;
-        for (std::ptrdiff_t column = 0; column < w.out_width; ++column) {
-            p.push(from, out);
-            from += w.stride_w * w.channels;
-            out += w.out_channels;
-            if (p.full()) {
-                tile_row(p, d, weight, w.filters, w.filters);
-                p.rows = 0;
-            }
-        }
-    }
-    if (p.rows > 0) {
-        tile_row(p, d, weight, w.filters, w.filters);
-    }
-}
-
 constexpr bool padded(window const& w) {
     return w.pad_top > 0 || w.pad_left > 0 || w.pad_bottom > 0 || w.pad_right > 0;
-}
-constexpr std::ptrdiff_t padded_height(window const& w) {
-    return w.height + w.pad_top + w.pad_bottom;
 }
 constexpr std::ptrdiff_t padded_width(window const& w) {
     return w.width + w.pad_left + w.pad_right;
@@ -68,48 +42,11 @@ constexpr std::ptrdiff_t weight_count(window const& w) {
     return std::ptrdiff_t{w.filters} * (w.channels / w.groups) * w.kernel_h * w.kernel_w;
 }
 
-// How many images the weight gradient sums over in registers before it adds to memory: enough of
-// the small ones, as long as their gradients fit the L1 cache.
-constexpr std::ptrdiff_t images_at_once(window const& w) {
-    std::ptrdiff_t const size = std::ptrdiff_t{w.out_height} * w.out_width * w.filters;
-    return std::clamp<std::ptrdiff_t>(12288 / size, 1, 16);
+constexpr std::ptrdiff_t image_count(window const& w) {
+    return std::ptrdiff_t{w.height} * w.width * w.channels;
 }
-
-// Scratch memory: a padded image per lane; for the data gradient the turned weight; for the weight
-// gradient a sum and some padded images per lane.
-constexpr std::ptrdiff_t padded_size(window const& w) {
-    return padded_height(w) * padded_width(w) * w.channels;
-}
-constexpr std::ptrdiff_t padded_scratch(window const& w, std::ptrdiff_t images = 1) {
-    return padded(w) ? aligned(images * padded_size(w)) : 0;
-}
-constexpr std::ptrdiff_t conv_scratch(window const& w) {
-    return lanes * padded_scratch(w);
-}
-constexpr std::ptrdiff_t conv_data_scratch(window const& w) {
-    return aligned(weight_count(w));
-}
-constexpr std::ptrdiff_t conv_weight_scratch(window const& w) {
-    return lanes * (padded_scratch(w, images_at_once(w)) + aligned(weight_count(w)));
-}
-
-// The images with their padding: themselves, or copies in `room`.
-template <class T>
-T const* with_padding(window const& w, T const* x, T* room, std::ptrdiff_t images = 1) {
-    if (!padded(w)) {
-        return x;
-    }
-    std::ptrdiff_t const row = std::ptrdiff_t{w.width} * w.channels;
-    std::fill_n(room, images * padded_size(w), T(0));
-    for (std::ptrdiff_t i = 0; i < images; ++i) {
-        T* to = room + i * padded_size(w) + (w.pad_top * padded_width(w) + w.pad_left) * w.channels;
-        for (int y = 0; y < w.height; ++y) {
-            std::copy_n(x, row, to);
-            x += row;
-            to += padded_width(w) * w.channels;
-        }
-    }
-    return room;
+constexpr std::ptrdiff_t result_count(window const& w) {
+    return std::ptrdiff_t{w.out_height} * w.out_width * w.filters;
 }
 
 inline sliding forward_window(window const& w) {
@@ -127,153 +64,325 @@ inline sliding forward_window(window const& w) {
             w.filters / w.groups};
 }
 
-constexpr double conv_work(window const& w, std::ptrdiff_t samples) {
-    return 2.0 * double(samples) * w.out_height * w.out_width * double(weight_count(w));
+// Kernels work on bands of about this many output pixels: rows of one image or several small
+// images, so that what they read stays in the cache.
+inline constexpr int band_pixels = 192;
+
+constexpr int band_rows(window const& w) {
+    return std::clamp(band_pixels / w.out_width, 1, w.out_height);
+}
+constexpr int band_images(window const& w) {
+    return std::max(1, band_pixels / (w.out_width * w.out_height));
+}
+constexpr std::ptrdiff_t band_height(window const& w, int rows) { // of the image
+    return std::ptrdiff_t{rows - 1} * w.stride_h + std::ptrdiff_t{w.kernel_h - 1} * w.dilation + 1;
+}
+constexpr std::ptrdiff_t padded_image(window const& w) { // of those rows
+    return band_height(w, band_rows(w)) * padded_width(w) * w.channels;
+}
+constexpr std::ptrdiff_t padded_band(window const& w) {
+    return padded(w) ? aligned(band_images(w) * padded_image(w)) : 0;
+}
+
+struct band {
+    std::ptrdiff_t image, images; // the first, how many
+    int row, rows;                // of the output
+};
+
+// The rows of x under a band of one image, with their padding.
+template <class T>
+void copy_padded(window const& w, T const* x, band const& b, T* to) {
+    std::ptrdiff_t const width = padded_width(w) * w.channels, copied = w.width * w.channels;
+    std::ptrdiff_t const left = w.pad_left * w.channels;
+    std::ptrdiff_t const height = band_height(w, b.rows);
+    std::ptrdiff_t const top = std::ptrdiff_t{b.row} * w.stride_h - w.pad_top;
+    for (std::ptrdiff_t y = top; y < top + height; ++y, to += width) {
+        if (y < 0 || y >= w.height) {
+            std::fill_n(to, width, T(0));
+        } else {
+            std::fill_n(to, left, T(0));
+            std::copy_n(x + y * copied, copied, to + left);
+            std::fill_n(to + left + copied, width - left - copied, T(0));
+        }
+    }
+}
+
+// Calls f(band, the pixel under the first place of the window, elements to the next image) for all
+// bands of the images; x or, with padding, copies in `room`.
+template <class T, class F>
+void for_each_band(window const& w, std::ptrdiff_t samples, T const* x, T* room, F const& f) {
+    for (std::ptrdiff_t i = 0; i < samples; i += band_images(w)) {
+        std::ptrdiff_t const images = std::min<std::ptrdiff_t>(band_images(w), samples - i);
+        for (int row = 0; row < w.out_height; row += band_rows(w)) {
+            band const b{i, images, row, std::min(band_rows(w), w.out_height - row)};
+            T const* const from = x + i * image_count(w);
+            if (!padded(w)) {
+                f(b, from + std::ptrdiff_t{row} * w.stride_h * w.width * w.channels,
+                  image_count(w));
+                continue;
+            }
+            for (std::ptrdiff_t k = 0; k < images; ++k) {
+                copy_padded(w, from + k * image_count(w), b, room + k * padded_image(w));
+            }
+            f(b, static_cast<T const*>(room), padded_image(w));
+        }
+    }
+}
+
+// Weights of one group as the kernel reads them: (window, channel) x filters.
+template <class T>
+constexpr bool packs(window const& w) {
+    return w.filters / w.groups > tile_columns<T>;
+}
+constexpr std::ptrdiff_t group_rows(window const& w) {
+    return weight_count(w) / w.filters;
+}
+
+template <class T>
+constexpr scratch_size conv_scratch(window const& w) {
+    return {packs<T>(w) ? w.groups * packed_size<T>(group_rows(w), w.filters / w.groups) : 0, 0,
+            padded_band(w)};
+}
+
+template <class T>
+void conv_prepare(step const& s, tables const& t, context<T> const& c) {
+    window const& w = t.windows[s.window];
+    if (!packs<T>(w)) {
+        return;
+    }
+    std::ptrdiff_t const filters = w.filters / w.groups, rows = group_rows(w);
+    T const* const weight = c.at(t.arrays[s.first_array + 1]);
+    T* const packed = c.at(t.arrays[s.scratch]);
+    parallel_for(w.groups, double(weight_count(w)), [&](std::ptrdiff_t g) {
+        pack_panels(rows, filters, weight + g * rows * filters, filters,
+                    packed + g * packed_size<T>(rows, filters));
+    });
 }
 
 template <class T>
 void conv(step const& s, tables const& t, context<T> const& c) {
     window const& w = t.windows[s.window];
     sliding const geometry = forward_window(w);
-    T const* const x = c.at(t.arrays[s.first_array]);
-    T const* const weight = c.at(t.arrays[s.first_array + 1]);
+    depth const d = geometry.window_depth();
+    std::ptrdiff_t const rows = group_rows(w), filters = geometry.filters;
+    T const* const weight = c.at(t.arrays[packs<T>(w) ? s.scratch : s.first_array + 1]);
+    std::ptrdiff_t const of_group = packs<T>(w) ? packed_size<T>(rows, filters) : rows * filters;
+    std::ptrdiff_t const columns = packs<T>(w) ? tile_columns<T> : filters;
     T* const y = c.at(t.arrays[s.output]);
-    T* const room = s.scratch >= 0 ? c.at(t.arrays[s.scratch]) : nullptr;
-    std::ptrdiff_t const in = std::ptrdiff_t{w.height} * w.width * w.channels;
-    std::ptrdiff_t const out = std::ptrdiff_t{w.out_height} * w.out_width * w.filters;
-    parallel_for(lanes, conv_work(w, c.samples), [&](std::ptrdiff_t lane) {
-        for (auto i = lane_begin(c.samples, lane); i < lane_begin(c.samples, lane + 1); ++i) {
-            T const* const image = with_padding(w, x + i * in, room + lane * padded_scratch(w));
+    T* const room = s.room >= 0 ? c.at(t.arrays[s.room]) : nullptr;
+    row_block<T> block;
+    auto const multiply = [&](std::ptrdiff_t g) {
+        block.multiply(d, {weight + g * of_group, columns, rows * columns}, filters, false);
+    };
+    for_each_band(
+        w, c.samples, c.at(t.arrays[s.first_array]), room,
+        [&](band const& b, T const* x, std::ptrdiff_t next_image) {
             for (std::ptrdiff_t g = 0; g < w.groups; ++g) {
-                slide(geometry, image + g * geometry.depth_channels,
-                      weight + g * (weight_count(w) / w.groups),
-                      y + i * out + g * geometry.filters);
-            }
-        }
-    });
-}
-
-// One image: adds to every pixel of dx under the window, for each place in the window, the product
-// of the output pixel's gradient with the weight of that place; by bands of rows, which stay in the
-// L1 cache.
-template <class T>
-void scatter(window const& w, T const* dy, T const* turned, T* dx) {
-    std::ptrdiff_t const channels = w.channels / w.groups;
-    depth const d{w.filters / w.groups};
-    int const band = 1 + 128 / w.out_width;
-    for (int top = 0; top < w.out_height; top += band) {
-        int const bottom = std::min(top + band, w.out_height);
-        T const* weight = turned;
-        for (int ky = 0; ky < w.kernel_h; ++ky) {
-            for (int kx = 0; kx < w.kernel_w; ++kx, weight += d.length * channels) {
-                tile_pointers<T> p;
-                for (int oy = top; oy < bottom; ++oy) {
-                    int const y = oy * w.stride_h + ky * w.dilation - w.pad_top;
-                    for (int ox = 0; ox < w.out_width && y >= 0 && y < w.height; ++ox) {
-                        int const x = ox * w.stride_w + kx * w.dilation - w.pad_left;
-                        if (x >= 0 && x < w.width) {
-                            p.push(dy + (std::ptrdiff_t{oy} * w.out_width + ox) * w.filters,
-                                   dx + (std::ptrdiff_t{y} * w.width + x) * w.channels);
-                            if (p.full()) {
-                                tile_row(p, d, weight, channels, channels, true);
-                                p.rows = 0;
+                for (std::ptrdiff_t i = 0; i < b.images; ++i) {
+                    T* out = y + (b.image + i) * result_count(w) +
+                             std::ptrdiff_t{b.row} * w.out_width * w.filters + g * filters;
+                    for (int row = 0; row < b.rows; ++row) {
+                        T const* from =
+                            x + i * next_image + g * geometry.depth_channels +
+                            row * geometry.stride_h * geometry.width * geometry.channels;
+                        for (int column = 0; column < w.out_width; ++column) {
+                            block.push(from, out);
+                            from += geometry.stride_w * geometry.channels;
+                            out += w.filters;
+                            if (block.full()) {
+                                multiply(g);
                             }
                         }
                     }
                 }
-                if (p.rows > 0) {
-                    tile_row(p, d, weight, channels, channels, true);
+                if (w.groups > 1 || padded(w)) { // other weights come, or other pixels in the room
+                    multiply(g);
+                }
+            }
+        });
+    multiply(0);
+}
+
+// The weight of each place in the window, turned: filters x channels, in panels.
+template <class T>
+constexpr std::ptrdiff_t turned_size(window const& w) {
+    return packed_size<T>(w.filters / w.groups, w.channels / w.groups);
+}
+template <class T>
+constexpr scratch_size conv_data_scratch(window const& w) {
+    return aligned(w.groups * w.kernel_h * w.kernel_w * turned_size<T>(w));
+}
+
+template <class T>
+void conv_data_prepare(step const& s, tables const& t, context<T> const& c) {
+    constexpr std::ptrdiff_t width = tile_columns<T>;
+    window const& w = t.windows[s.window];
+    std::ptrdiff_t const channels = w.channels / w.groups, filters = w.filters / w.groups;
+    std::ptrdiff_t const places = std::ptrdiff_t{w.groups} * w.kernel_h * w.kernel_w;
+    T const* const weight = c.at(t.arrays[s.first_array + 1]);
+    T* const turned = c.at(t.arrays[s.scratch]);
+    parallel_for(places, double(weight_count(w)), [&](std::ptrdiff_t i) {
+        T* to = turned + i * turned_size<T>(w);
+        for (std::ptrdiff_t j = 0; j < channels; j += width, to += filters * width) {
+            std::ptrdiff_t const count = std::min(width, channels - j);
+            if (count < width) {
+                std::fill_n(to, filters * width, T(0));
+            }
+            transpose(count, filters, weight + (i * channels + j) * filters, filters, to, width);
+        }
+    });
+}
+
+// Adds to every pixel of dx under the window, for each place in the window, the product of the
+// output pixel's gradient with the weight of that place.
+template <class T>
+void conv_data(step const& s, tables const& t, context<T> const& c) {
+    window const& w = t.windows[s.window];
+    std::ptrdiff_t const channels = w.channels / w.groups, filters = w.filters / w.groups;
+    T const* const dy = c.at(t.arrays[s.first_array]);
+    T* const dx = c.at(t.arrays[s.output]);
+    T const* turned = c.at(t.arrays[s.scratch]);
+    depth const d{filters};
+    row_block<T> block;
+    auto const place = [&](band const& b, std::ptrdiff_t g, int ky, int kx) {
+        T const* const weight =
+            turned + ((g * w.kernel_h + ky) * w.kernel_w + kx) * turned_size<T>(w);
+        auto const multiply = [&] {
+            block.multiply(d, {weight, tile_columns<T>, filters * tile_columns<T>}, channels, true);
+        };
+        for (std::ptrdiff_t i = b.image; i < b.image + b.images; ++i) {
+            for (int oy = b.row; oy < b.row + b.rows; ++oy) {
+                int const y = oy * w.stride_h + ky * w.dilation - w.pad_top;
+                for (int ox = 0; ox < w.out_width && y >= 0 && y < w.height; ++ox) {
+                    int const x = ox * w.stride_w + kx * w.dilation - w.pad_left;
+                    if (x >= 0 && x < w.width) {
+                        block.push(dy + i * result_count(w) + g * filters +
+                                       (std::ptrdiff_t{oy} * w.out_width + ox) * w.filters,
+                                   dx + i * image_count(w) + g * channels +
+                                       (std::ptrdiff_t{y} * w.width + x) * w.channels);
+                        if (block.full()) {
+                            multiply();
+                        }
+                    }
+                }
+            }
+        }
+        multiply();
+    };
+    std::fill_n(dx, c.samples * image_count(w), T(0));
+    for (std::ptrdiff_t i = 0; i < c.samples; i += band_images(w)) {
+        std::ptrdiff_t const images = std::min<std::ptrdiff_t>(band_images(w), c.samples - i);
+        for (int row = 0; row < w.out_height; row += band_rows(w)) {
+            band const b{i, images, row, std::min(band_rows(w), w.out_height - row)};
+            for (std::ptrdiff_t g = 0; g < w.groups; ++g) {
+                for (int ky = 0; ky < w.kernel_h; ++ky) {
+                    for (int kx = 0; kx < w.kernel_w; ++kx) {
+                        place(b, g, ky, kx);
+                    }
                 }
             }
         }
     }
 }
 
+// The weight gradient is a sum over samples. Each lane has one of its own where that is small;
+// else the lanes share the rows of a single one, and each of them reads all samples.
+constexpr bool sums_by_lane(window const& w) {
+    return weight_count(w) <= 1 << 17;
+}
 template <class T>
-void conv_data(step const& s, tables const& t, context<T> const& c) {
-    window const& w = t.windows[s.window];
-    std::ptrdiff_t const channels = w.channels / w.groups, filters = w.filters / w.groups;
-    std::ptrdiff_t const places = std::ptrdiff_t{w.kernel_h} * w.kernel_w;
-    T const* const dy = c.at(t.arrays[s.first_array]);
-    T const* const weight = c.at(t.arrays[s.first_array + 1]);
-    T* const dx = c.at(t.arrays[s.output]);
-    T* const turned = c.at(t.arrays[s.scratch]); // (group, kernel height, width, filters, channels)
-    parallel_for(w.groups * places, double(weight_count(w)), [&](std::ptrdiff_t i) {
-        std::ptrdiff_t const begin = i * channels * filters;
-        transpose(channels, filters, weight + begin, filters, turned + begin, channels);
-    });
-    std::ptrdiff_t const in = std::ptrdiff_t{w.height} * w.width * w.channels;
-    std::ptrdiff_t const out = std::ptrdiff_t{w.out_height} * w.out_width * w.filters;
-    parallel_for(lanes, conv_work(w, c.samples), [&](std::ptrdiff_t lane) {
-        for (auto i = lane_begin(c.samples, lane); i < lane_begin(c.samples, lane + 1); ++i) {
-            std::fill_n(dx + i * in, in, T(0));
-            for (std::ptrdiff_t g = 0; g < w.groups; ++g) {
-                scatter(w, dy + i * out + g * filters, turned + g * places * channels * filters,
-                        dx + i * in + g * channels);
-            }
-        }
-    });
+constexpr std::ptrdiff_t conv_weight_room(window const& w) {
+    return padded_band(w) +
+           aligned(std::max(band_pixels, w.out_width) * tile_columns<T>); // a panel of dy
+}
+template <class T>
+constexpr scratch_size conv_weight_scratch(window const& w) {
+    return sums_by_lane(w) ? scratch_size{0, weight_count(w), conv_weight_room<T>(w)}
+                           : lanes * conv_weight_room<T>(w);
 }
 
-// Each lane sums over its samples; the sums are added in the order of the lanes.
+constexpr double conv_work(window const& w, std::ptrdiff_t samples) {
+    return 2.0 * double(samples) * w.out_height * w.out_width * double(weight_count(w));
+}
+
+// Adds to `sum` the gradient of weights in the tiles of rows first to last - 1 of each group.
 template <class T>
-void conv_weight(step const& s, tables const& t, context<T> const& c) {
-    window const& w = t.windows[s.window];
+void add_conv_weight(window const& w, std::ptrdiff_t samples, T const* x, T const* dy,
+                     std::ptrdiff_t first, std::ptrdiff_t last, T* sum, T* room) {
     sliding const geometry = forward_window(w);
     std::ptrdiff_t const channels = geometry.depth_channels, filters = geometry.filters;
-    std::ptrdiff_t const each = weight_count(w) / w.groups; // one group
-    std::ptrdiff_t const rows = each / filters; // (kernel height, kernel width, channel)
-    std::ptrdiff_t const at_once = images_at_once(w);
-    T const* const x = c.at(t.arrays[s.first_array]);
-    T const* const dy = c.at(t.arrays[s.first_array + 1]);
-    T* const sums = c.at(t.arrays[s.scratch]);
-    std::ptrdiff_t const sum_size = aligned(weight_count(w));
-    T* const room = sums + lanes * sum_size;
-    std::ptrdiff_t const in = std::ptrdiff_t{w.height} * w.width * w.channels;
-    std::ptrdiff_t const out = std::ptrdiff_t{w.out_height} * w.out_width * w.filters;
+    std::ptrdiff_t const rows = group_rows(w);
+    T* const packed = room + padded_band(w);
+    bool const pack = w.filters > tile_columns<T>;
     auto const place = [&](std::ptrdiff_t row) { // of a weight in the window
         std::ptrdiff_t const tap = row / channels;
         return (tap / w.kernel_w * geometry.width + tap % w.kernel_w) * w.dilation *
                    geometry.channels +
                row % channels;
     };
-    parallel_for(lanes, conv_work(w, c.samples), [&](std::ptrdiff_t lane) {
-        T* const sum = sums + lane * sum_size;
-        std::fill(sum, sum + weight_count(w), T(0));
-        std::ptrdiff_t const end = lane_begin(c.samples, lane + 1);
-        for (auto i = lane_begin(c.samples, lane); i < end; i += at_once) {
-            std::ptrdiff_t const images = std::min(at_once, end - i);
-            T const* const image =
-                with_padding(w, x + i * in, room + lane * padded_scratch(w, at_once), images);
+    for_each_band(
+        w, samples, x, room, [&](band const& b, T const* image, std::ptrdiff_t next_image) {
             depth const pixels{geometry.out_width,
                                geometry.stride_w * geometry.channels,
-                               geometry.out_height,
+                               b.rows,
                                geometry.stride_h * geometry.width * geometry.channels,
-                               images,
-                               padded_size(w)};
+                               b.images,
+                               next_image};
+            T const* const gradient =
+                dy + b.image * result_count(w) + std::ptrdiff_t{b.row} * w.out_width * w.filters;
+            std::ptrdiff_t const count = pixels.length * pixels.inner * pixels.outer;
             for (std::ptrdiff_t g = 0; g < w.groups; ++g) {
-                for (std::ptrdiff_t first = 0; first < rows; first += tile_rows) {
-                    tile_pointers<T> p;
-                    for (auto r = first; r < std::min(first + tile_rows, rows); ++r) {
-                        p.push(image + g * channels + place(r), sum + g * each + r * filters);
+                for (std::ptrdiff_t j = 0; j < filters; j += tile_columns<T>) {
+                    std::ptrdiff_t const columns =
+                        std::min<std::ptrdiff_t>(tile_columns<T>, filters - j);
+                    T const* right = gradient + g * filters + j;
+                    if (pack) {
+                        pack_panel(count, columns, right, std::ptrdiff_t{w.filters}, packed);
+                        right = packed;
                     }
-                    tile_row(p, pixels, dy + i * out + g * filters, std::ptrdiff_t{w.filters},
-                             filters, true);
+                    for (std::ptrdiff_t tile = first; tile < last; ++tile) {
+                        tile_pointers<T> p;
+                        for (auto r = tile * tile_rows; r < std::min((tile + 1) * tile_rows, rows);
+                             ++r) {
+                            p.push(image + g * channels + place(r), sum + (g * rows + r) * filters);
+                        }
+                        p.repeat_last();
+                        tile_panel(p, j, pixels, right, pack ? tile_columns<T> : w.filters,
+                                   static_cast<int>(columns), true);
+                    }
                 }
             }
-        }
-    });
+        });
+}
+
+template <class T>
+void conv_weight_begin(step const& s, tables const& t, context<T> const& c) {
+    std::fill_n(c.at(t.arrays[s.sums]), weight_count(t.windows[s.window]), T(0));
+}
+
+template <class T>
+void conv_weight(step const& s, tables const& t, context<T> const& c) {
+    window const& w = t.windows[s.window];
+    T const* const x = c.at(t.arrays[s.first_array]);
+    T const* const dy = c.at(t.arrays[s.first_array + 1]);
+    std::ptrdiff_t const tiles = (group_rows(w) + tile_rows - 1) / tile_rows;
+    if (sums_by_lane(w)) {
+        add_conv_weight(w, c.samples, x, dy, 0, tiles, c.at(t.arrays[s.sums]),
+                        c.at(t.arrays[s.room]));
+        return;
+    }
     T* const dw = c.at(t.arrays[s.output]);
-    parallel_for(rows, double(lanes * weight_count(w)), [&](std::ptrdiff_t row) {
-        std::ptrdiff_t const begin = row * (filters * w.groups);
-        for (std::ptrdiff_t j = begin; j < begin + filters * w.groups; ++j) {
-            T total = 0;
-            for (std::ptrdiff_t lane = 0; lane < lanes; ++lane) {
-                total += sums[lane * sum_size + j];
-            }
-            dw[j] = total;
-        }
+    std::fill_n(dw, weight_count(w), T(0));
+    parallel_for(lanes, conv_work(w, c.samples), [&](std::ptrdiff_t lane) {
+        add_conv_weight(w, c.samples, x, dy, tiles * lane / lanes, tiles * (lane + 1) / lanes, dw,
+                        c.at(t.arrays[s.scratch]) + lane * conv_weight_room<T>(w));
     });
+}
+
+template <class T>
+void conv_weight_finish(step const& s, tables const& t, context<T> const& c) {
+    add_lanes(t.arrays[s.sums], c, weight_count(t.windows[s.window]), T(1),
+              c.at(t.arrays[s.output]));
 }
 
 } // namespace castnet::cpu

@@ -14,6 +14,8 @@
 #include <castnet/device/cpu/small.hpp>
 #include <castnet/plan/plan.hpp>
 
+#include <algorithm>
+#include <type_traits>
 #include <utility>
 
 namespace castnet {
@@ -27,7 +29,46 @@ struct cpu_device {
     using value_type = T;
     using context = cpu::context<T>;
     using memory = cpu::memory;
-    using kernel = void (*)(step const&, cpu::tables const&, context const&);
+    using kernel = cpu::kernel<T>;
+
+    // The kernel of an operation that is no fused program.
+    static kernel kernel_of(op kind) {
+        switch (kind) {
+        case op::matmul:
+            return {&cpu::matmul<T>};
+        case op::matmul_data:
+            return {&cpu::matmul_data<T>};
+        case op::matmul_weight:
+            return {&cpu::matmul_weight<T>};
+        case op::conv:
+            return {&cpu::conv<T>, &cpu::conv_prepare<T>};
+        case op::conv_data:
+            return {&cpu::conv_data<T>, &cpu::conv_data_prepare<T>};
+        case op::conv_weight:
+            return {&cpu::conv_weight<T>, nullptr, &cpu::conv_weight_begin<T>,
+                    &cpu::conv_weight_finish<T>};
+        case op::max_pool:
+            return {&cpu::max_pool<T>};
+        case op::max_pool_gradient:
+            return {&cpu::max_pool_gradient<T>};
+        case op::avg_pool:
+            return {&cpu::avg_pool<T>};
+        case op::avg_pool_gradient:
+            return {&cpu::avg_pool_gradient<T>};
+        case op::upsample:
+            return {&cpu::upsample<T>};
+        case op::upsample_gradient:
+            return {&cpu::upsample_gradient<T>};
+        case op::concat:
+            return {&cpu::concat<T>};
+        case op::slice:
+            return {&cpu::slice<T>};
+        case op::reshape:
+            return {&cpu::reshape<T>};
+        default:
+            return {}; // sources and fused programs are no steps of this table
+        }
+    }
 
     static constexpr std::ptrdiff_t place_in_sample(std::ptrdiff_t i, extents size, bool image) {
         return cpu::place_in_sample(i, size, image);
@@ -44,29 +85,44 @@ struct cpu_device {
         cpu::optimize<Slots>(std::forward<Arguments>(arguments)...);
     }
 
-    // Elements of memory that a step needs besides its operands and its result.
-    static constexpr std::ptrdiff_t scratch(step const& s, window const* windows,
-                                            extents const* operands, instruction const& end) {
+    // Memory that a step needs besides its operands and its result.
+    static constexpr scratch_size scratch(step const& s, window const* windows,
+                                          extents const* operands, instruction const& end) {
         switch (s.kind) {
         case op::reduce:
-            return s.space.sample && (end.b & 3) == 0
-                       ? cpu::lanes * ((end.b & 4) ? s.space.channels : 1)
-                       : 0;
+            return {0, cpu::lane_sum_size(s, end), 0};
         case op::matmul_data:
             return operands[1].count();
         case op::conv:
-            return cpu::conv_scratch(windows[s.window]);
+            return cpu::conv_scratch<T>(windows[s.window]);
         case op::conv_data:
-            return cpu::conv_data_scratch(windows[s.window]);
+            return cpu::conv_data_scratch<T>(windows[s.window]);
         case op::conv_weight:
-            return cpu::conv_weight_scratch(windows[s.window]);
+            return cpu::conv_weight_scratch<T>(windows[s.window]);
         default:
-            return 0;
+            return {};
         }
     }
 
+    static constexpr int lanes = cpu::lanes;
+
+    // How many samples a lane takes through this step at once, if there are so many elements in the
+    // sample's operands and results; 0 for steps that need the whole batch.
+    static constexpr int samples_at_once(step const& s, window const* windows,
+                                         instruction const& end, std::ptrdiff_t elements) {
+        bool const whole =
+            s.kind == op::map      ? !s.space.sample
+            : s.kind == op::reduce ? !s.space.sample || (end.b & 3) == 2
+            : s.kind == op::conv_weight
+                ? !cpu::sums_by_lane(windows[s.window])
+                : s.kind == op::matmul || s.kind == op::matmul_data || s.kind == op::matmul_weight;
+        std::ptrdiff_t const fit = cpu::lane_cache / (elements * std::ptrdiff_t{sizeof(T)} + 1);
+        return whole ? 0 : static_cast<int>(std::clamp<std::ptrdiff_t>(fit, 1, 16));
+    }
+
     // Runs all steps of a plan; `Plan` is a constant with static storage. after(i) is called when
-    // step i has ended, for those who measure.
+    // step i has run, for those who measure: once or, in a stage, for all of its parts, and then
+    // the stages run on the calling thread alone.
     template <auto const& Plan, class After = ignore_steps>
     static void run(context const& c, After const& after = {}) {
         static constexpr cpu::tables tables{Plan.arrays, Plan.scalars, Plan.windows};
@@ -75,11 +131,19 @@ struct cpu_device {
         } else {
             static constexpr auto fused =
                 fused_kernels<Plan>(std::make_index_sequence<size_t(Plan.sizes.programs)>{});
-            for (int i = 0; i < Plan.sizes.steps; ++i) {
+            auto const kernel_at = [](int i) {
                 step const& s = Plan.steps[i];
-                kernel const k = s.program >= 0 ? fused.of[s.program] : kernel_of(s.kind);
-                k(s, tables, c);
-                after(i);
+                return s.program >= 0 ? fused.of[s.program] : kernel_of(s.kind);
+            };
+            for (stage const& g : Plan.stages) {
+                if (g.samples_at_once > 0) {
+                    cpu::run_stage<!std::is_same_v<After, ignore_steps>>(g, Plan.steps, tables, c,
+                                                                         kernel_at, after);
+                } else {
+                    kernel const k = kernel_at(g.first);
+                    (k.whole ? k.whole : k.run)(Plan.steps[g.first], tables, c);
+                    after(g.first);
+                }
             }
         }
     }
@@ -101,9 +165,12 @@ private:
     template <class Code>
     static constexpr kernel fused_kernel() {
         if constexpr (Code::end.code == opcode::store) {
-            return &cpu::map<Code, T>;
+            return {&cpu::map<Code, T>};
+        } else if constexpr ((Code::end.b & 3) == 0) {
+            return {&cpu::reduce_lane<Code, T>, nullptr, &cpu::reduce_begin<Code, T>,
+                    &cpu::reduce_finish<Code, T>, &cpu::reduce<Code, T>};
         } else {
-            return &cpu::reduce<Code, T>;
+            return {&cpu::reduce<Code, T>};
         }
     }
 
@@ -124,43 +191,6 @@ private:
     template <auto const& Plan, size_t... P>
     static constexpr kernel_table<Plan.sizes.programs> fused_kernels(std::index_sequence<P...>) {
         return {{fused_kernel<code<Plan, int(P)>>()...}};
-    }
-
-    static kernel kernel_of(op kind) {
-        switch (kind) {
-        case op::matmul:
-            return &cpu::matmul<T>;
-        case op::matmul_data:
-            return &cpu::matmul_data<T>;
-        case op::matmul_weight:
-            return &cpu::matmul_weight<T>;
-        case op::conv:
-            return &cpu::conv<T>;
-        case op::conv_data:
-            return &cpu::conv_data<T>;
-        case op::conv_weight:
-            return &cpu::conv_weight<T>;
-        case op::max_pool:
-            return &cpu::max_pool<T>;
-        case op::max_pool_gradient:
-            return &cpu::max_pool_gradient<T>;
-        case op::avg_pool:
-            return &cpu::avg_pool<T>;
-        case op::avg_pool_gradient:
-            return &cpu::avg_pool_gradient<T>;
-        case op::upsample:
-            return &cpu::upsample<T>;
-        case op::upsample_gradient:
-            return &cpu::upsample_gradient<T>;
-        case op::concat:
-            return &cpu::concat<T>;
-        case op::slice:
-            return &cpu::slice<T>;
-        case op::reshape:
-            return &cpu::reshape<T>;
-        default:
-            return nullptr; // sources and fused programs are no steps of this table
-        }
     }
 };
 

@@ -21,7 +21,7 @@ program_arguments<T> arguments_of(step const& s, tables const& t, context<T> con
     }
     a.key = c.key;
     a.step = c.step;
-    a.first_sample = c.first_sample;
+    a.first_sample = c.first_sample + static_cast<std::uint32_t>(c.first);
     return a;
 }
 

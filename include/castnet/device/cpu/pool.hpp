@@ -2,6 +2,7 @@
 #pragma once
 
 #include <castnet/core/annotations.hpp>
+#include <castnet/core/select.hpp>
 #include <castnet/device/cpu/context.hpp>
 #include <castnet/device/cpu/threads.hpp>
 
@@ -36,21 +37,43 @@ constexpr std::ptrdiff_t out_count(window const& w) {
     return std::ptrdiff_t{w.out_height} * w.out_width * w.channels;
 }
 
+// Some channels of one pixel of a window: where they are the largest so far, it wins.
+template <class T>
+void compare_pixel(int number, T const* x, int channels, T* best, T* winner) {
+    CASTNET_IVDEP
+    for (int ch = 0; ch < channels; ++ch) {
+        bool const larger = x[ch] > best[ch];
+        best[ch] = select(larger, x[ch], best[ch]);
+        winner[ch] = select(larger, T(number), winner[ch]);
+    }
+}
+
+// The first largest pixel of each window, and where its gradient is wanted, its number there.
 template <class T>
 void max_pool(step const& s, tables const& t, context<T> const& c) {
     window const& w = t.windows[s.window];
     T const* const from = c.at(t.arrays[s.first_array]);
     T* const to = c.at(t.arrays[s.output]);
+    T* const winners = s.winner >= 0 ? c.at(t.arrays[s.winner]) : nullptr;
     for_each_sample(w, c, [&](std::ptrdiff_t i) {
         T const* const x = from + i * in_count(w);
         for_each_window(w, [&](std::ptrdiff_t pixel, int y0, int y1, int x0, int x1) {
-            T* const out = to + i * out_count(w) + pixel * w.channels;
-            std::copy_n(x + (std::ptrdiff_t{y0} * w.width + x0) * w.channels, w.channels, out);
+            std::ptrdiff_t const place = i * out_count(w) + pixel * w.channels;
+            std::copy_n(x + (std::ptrdiff_t{y0} * w.width + x0) * w.channels, w.channels,
+                        to + place);
+            if (winners) {
+                std::fill_n(winners + place, w.channels, T(0));
+            }
+            int number = 0;
             for (int y = y0; y < y1; ++y) {
-                for (int xx = x0; xx < x1; ++xx) {
+                for (int xx = x0; xx < x1; ++xx, ++number) {
                     T const* const in = x + (std::ptrdiff_t{y} * w.width + xx) * w.channels;
+                    if (winners) {
+                        compare_pixel(number, in, w.channels, to + place, winners + place);
+                        continue;
+                    }
                     for (int ch = 0; ch < w.channels; ++ch) {
-                        out[ch] = in[ch] > out[ch] ? in[ch] : out[ch];
+                        to[place + ch] = select(in[ch] > to[place + ch], in[ch], to[place + ch]);
                     }
                 }
             }
@@ -58,64 +81,39 @@ void max_pool(step const& s, tables const& t, context<T> const& c) {
     });
 }
 
-// Some channels of one pixel of a window: where they are the largest so far, it wins.
+// One pixel of a window: its gradient where it won, else 0; added where windows overlap.
 template <class T>
-void compare_pixel(int number, T const* x, int channels, T* best, int* winner) {
+void reward_pixel(int number, T const* winner, T const* gradient, int channels, bool add, T* dx) {
     CASTNET_IVDEP
     for (int ch = 0; ch < channels; ++ch) {
-        bool const larger = x[ch] > best[ch];
-        best[ch] = larger ? x[ch] : best[ch];
-        winner[ch] = larger ? number : winner[ch];
+        T const g = select(winner[ch] == T(number), gradient[ch], T(0));
+        dx[ch] = add ? dx[ch] + g : g;
     }
 }
 
-// Adds the window's gradient in those channels in which this pixel won.
-template <class T>
-void reward_pixel(int number, int const* winner, T const* gradient, int channels, T* dx) {
-    CASTNET_IVDEP
-    for (int ch = 0; ch < channels; ++ch) {
-        T const g = gradient[ch];
-        dx[ch] += winner[ch] == number ? g : T(0);
-    }
-}
-
-// The first largest pixel of each window, found again, gets the window's gradient.
+// The winner of each window gets the window's gradient.
 template <class T>
 void max_pool_gradient(step const& s, tables const& t, context<T> const& c) {
-    constexpr int chunk = 64; // channels at a time
     window const& w = t.windows[s.window];
-    T const* const from = c.at(t.arrays[s.first_array]);
+    T const* const winners = c.at(t.arrays[s.first_array]);
     T const* const g = c.at(t.arrays[s.first_array + 1]);
     T* const to = c.at(t.arrays[s.output]);
+    bool const add = w.stride_h < w.kernel_h || w.stride_w < w.kernel_w;
+    bool const covered =
+        !add && w.out_height * w.kernel_h == w.height && w.out_width * w.kernel_w == w.width;
     for_each_sample(w, c, [&](std::ptrdiff_t i) {
-        T const* const x = from + i * in_count(w);
         T* const dx = to + i * in_count(w);
-        std::fill(dx, dx + in_count(w), T(0));
+        if (!covered) {
+            std::fill_n(dx, in_count(w), T(0));
+        }
         for_each_window(w, [&](std::ptrdiff_t pixel, int y0, int y1, int x0, int x1) {
-            T const* const dy = g + i * out_count(w) + pixel * w.channels;
-            auto const for_each_pixel = [&](auto const& f) { // f(number, place of its channels)
-                int number = 0;
-                for (int y = y0; y < y1; ++y) {
-                    for (int xx = x0; xx < x1; ++xx) {
-                        f(number++, (std::ptrdiff_t{y} * w.width + xx) * w.channels);
-                    }
+            std::ptrdiff_t const place = i * out_count(w) + pixel * w.channels;
+            int number = 0;
+            for (int y = y0; y < y1; ++y) {
+                for (int x = x0; x < x1; ++x) {
+                    reward_pixel(number++, winners + place, g + place, w.channels, add,
+                                 dx + (std::ptrdiff_t{y} * w.width + x) * w.channels);
                 }
-            };
-            for (int first = 0; first < w.channels; first += chunk) {
-                int const count = std::min(chunk, w.channels - first);
-                T best[chunk];
-                int winner[chunk];
-                for_each_pixel([&](int number, std::ptrdiff_t place) {
-                    if (number == 0) {
-                        std::copy_n(x + place + first, count, best);
-                        std::fill_n(winner, count, 0);
-                    } else {
-                        compare_pixel(number, x + place + first, count, best, winner);
-                    }
-                });
-                for_each_pixel([&](int number, std::ptrdiff_t place) {
-                    reward_pixel(number, winner, dy + first, count, dx + place + first);
-                });
             }
         });
     });

@@ -1,8 +1,10 @@
 // Fused element-wise programs whose results are reduced on the way.
 #pragma once
 
+#include <castnet/device/cpu/kernel.hpp>
 #include <castnet/device/cpu/map.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -74,15 +76,12 @@ T reduce_all(step const& s, program_arguments<T> const& a, range samples, range 
     return r.result(static_cast<T>(s.factor));
 }
 
-// All points of these samples and pixels to one number per channel.
+// All points of these samples and pixels to one number per channel, together with what is there.
 template <class Program, reduction R, class T>
-void reduce_to_channels(step const& s, program_arguments<T> const& a, range samples, range pixels,
-                        T* out) {
+void join_channels(step const& s, program_arguments<T> const& a, range samples, range pixels,
+                   T* out) {
     static_assert(R == reduction::sum || R == reduction::max);
     std::ptrdiff_t const p = s.space.pixels, c = s.space.channels;
-    for (std::ptrdiff_t channel = 0; channel < c; ++channel) {
-        out[channel] = R == reduction::sum ? T(0) : -std::numeric_limits<T>::infinity();
-    }
     for (std::ptrdiff_t sample = samples.first; sample < samples.last; ++sample) {
         for (std::ptrdiff_t pixel = pixels.first; pixel < pixels.last; ++pixel) {
             CASTNET_IVDEP
@@ -96,11 +95,50 @@ void reduce_to_channels(step const& s, program_arguments<T> const& a, range samp
             }
         }
     }
+}
+
+template <class Program, reduction R, class T>
+void reduce_to_channels(step const& s, program_arguments<T> const& a, range samples, range pixels,
+                        T* out) {
+    std::ptrdiff_t const c = s.space.channels;
+    std::fill_n(out, c, R == reduction::sum ? T(0) : -std::numeric_limits<T>::infinity());
+    join_channels<Program, R>(s, a, samples, pixels, out);
     if (R == reduction::sum && s.factor != 1) {
         for (std::ptrdiff_t channel = 0; channel < c; ++channel) {
             out[channel] *= static_cast<T>(s.factor);
         }
     }
+}
+
+// Sums over samples: each lane has one, to which it adds.
+constexpr std::ptrdiff_t lane_sum_size(step const& s, instruction const& end) {
+    bool const sum = s.space.sample && (end.b & 3) == 0;
+    return !sum ? 0 : (end.b & 4) != 0 ? s.space.channels : 1;
+}
+
+template <class Program, class T>
+void reduce_begin(step const& s, tables const& t, context<T> const& c) {
+    std::fill_n(c.at(t.arrays[s.sums]), lane_sum_size(s, Program::end), T(0));
+}
+
+template <class Program, class T>
+void reduce_lane(step const& s, tables const& t, context<T> const& c) {
+    program_arguments<T> const a = arguments_of(s, t, c);
+    range const samples{0, c.samples}, pixels{0, s.space.pixels};
+    T* const sum = c.at(t.arrays[s.sums]);
+    if constexpr ((Program::end.b & 4) != 0) {
+        join_channels<Program, reduction::sum>(s, a, samples, pixels, sum);
+    } else {
+        step unscaled = s;
+        unscaled.factor = 1;
+        *sum += reduce_all<Program, reduction::sum>(unscaled, a, samples, pixels);
+    }
+}
+
+template <class Program, class T>
+void reduce_finish(step const& s, tables const& t, context<T> const& c) {
+    add_lanes(t.arrays[s.sums], c, lane_sum_size(s, Program::end), static_cast<T>(s.factor),
+              c.at(t.arrays[s.output]));
 }
 
 template <class Program, class T>
@@ -135,18 +173,15 @@ void reduce(step const& s, tables const& t, context<T> const& c) {
             piece({0, 1}, {0, pixels}, out);
             return;
         }
-        T* const partial = c.at(t.arrays[s.scratch]);
-        parallel_for(lanes, work, [&](std::ptrdiff_t lane) {
-            piece({lane_begin(samples, lane), lane_begin(samples, lane + 1)}, {0, pixels},
-                  partial + lane * width);
+        parallel_for(lanes_in_use(samples), work, [&](std::ptrdiff_t lane) {
+            context<T> mine = c;
+            mine.lane = lane;
+            mine.first = lane_begin(samples, lane);
+            mine.samples = lane_begin(samples, lane + 1) - mine.first;
+            reduce_begin<Program>(s, t, mine);
+            reduce_lane<Program>(s, t, mine);
         });
-        for (std::ptrdiff_t i = 0; i < width; ++i) {
-            T total = 0;
-            for (std::ptrdiff_t lane = 0; lane < lanes; ++lane) {
-                total += partial[lane * width + i];
-            }
-            out[i] = total;
-        }
+        reduce_finish<Program>(s, t, c);
     }
 }
 

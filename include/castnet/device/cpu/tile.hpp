@@ -60,6 +60,7 @@ CASTNET_WIDE_VECTORS inline void tile(tile_pointers<T> const& p, std::ptrdiff_t 
                                       int columns, bool accumulate) {
     constexpr int width = simd<T>::width;
     vec<T> sum[Rows][Vectors] = {};
+    std::ptrdiff_t stride = d.stride;
     for (std::ptrdiff_t o = 0; o < d.outer; ++o) {
         for (std::ptrdiff_t s = 0; s < d.inner; ++s) {
             T const* row[Rows];
@@ -75,13 +76,18 @@ CASTNET_WIDE_VECTORS inline void tile(tile_pointers<T> const& p, std::ptrdiff_t 
                 }
                 CASTNET_UNROLL
                 for (int i = 0; i < Rows; ++i) {
-                    T const left = row[i][k * d.stride];
+                    T const left = *row[i];
                     CASTNET_UNROLL
                     for (int j = 0; j < Vectors; ++j) {
                         sum[i][j] += left * right[j];
                     }
                 }
+                CASTNET_UNROLL
+                for (int i = 0; i < Rows; ++i) {
+                    row[i] += stride;
+                }
                 b += b_stride;
+                CASTNET_OPAQUE(stride);
             }
         }
     }
@@ -108,30 +114,38 @@ CASTNET_WIDE_VECTORS inline void tile(tile_pointers<T> const& p, std::ptrdiff_t 
     }
 }
 
-// `columns` columns of all rows. Compiled once, not wherever it is called: there is much of it.
+// Columns `first` to `first + columns` of all rows, no more than a tile has. Compiled once, not
+// wherever it is called: there is much of it.
 template <class T>
-[[gnu::noinline]] void tile_row(tile_pointers<T>& p, depth const& d, T const* b,
-                                std::ptrdiff_t b_stride, std::ptrdiff_t columns,
-                                bool accumulate = false) {
+[[gnu::noinline]] void tile_panel(tile_pointers<T> const& p, std::ptrdiff_t first, depth const& d,
+                                  T const* b, std::ptrdiff_t b_stride, int columns,
+                                  bool accumulate) {
     constexpr int width = simd<T>::width;
-    constexpr int full = tile_columns<T>;
+    auto const run = [&]<int Vectors>(std::integral_constant<int, Vectors>) {
+        if (p.rows == 1) {
+            tile<1, Vectors>(p, first, d, b, b_stride, columns, accumulate);
+        } else {
+            tile<tile_rows, Vectors>(p, first, d, b, b_stride, columns, accumulate);
+        }
+    };
+    if (columns > 2 * width && tile_vectors > 2) {
+        run(std::integral_constant<int, tile_vectors>{});
+    } else if (columns > width) {
+        run(std::integral_constant<int, 2>{});
+    } else {
+        run(std::integral_constant<int, 1>{});
+    }
+}
+
+// `columns` columns of all rows.
+template <class T>
+void tile_row(tile_pointers<T>& p, depth const& d, T const* b, std::ptrdiff_t b_stride,
+              std::ptrdiff_t columns, bool accumulate = false) {
+    constexpr std::ptrdiff_t full = tile_columns<T>;
     p.repeat_last();
     for (std::ptrdiff_t j = 0; j < columns; j += full) {
         int const left = static_cast<int>(columns - j < full ? columns - j : full);
-        auto const run = [&]<int Vectors>(std::integral_constant<int, Vectors>) {
-            if (p.rows == 1) {
-                tile<1, Vectors>(p, j, d, b + j, b_stride, left, accumulate);
-            } else {
-                tile<tile_rows, Vectors>(p, j, d, b + j, b_stride, left, accumulate);
-            }
-        };
-        if (left > 2 * width && tile_vectors > 2) {
-            run(std::integral_constant<int, tile_vectors>{});
-        } else if (left > width) {
-            run(std::integral_constant<int, 2>{});
-        } else {
-            run(std::integral_constant<int, 1>{});
-        }
+        tile_panel(p, j, d, b + j, b_stride, left, accumulate);
     }
 }
 

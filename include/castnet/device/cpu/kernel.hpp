@@ -1,0 +1,80 @@
+// A kernel, and how those of one stage run: every lane takes a few samples at a time through all of
+// them.
+#pragma once
+
+#include <castnet/device/cpu/context.hpp>
+#include <castnet/device/cpu/threads.hpp>
+
+#include <algorithm>
+
+namespace castnet::cpu {
+
+template <class T>
+struct kernel {
+    using function = void (*)(step const&, tables const&, context<T> const&);
+    function run = nullptr;     // over the samples of the context
+    function prepare = nullptr; // before any lane begins
+    function begin = nullptr;   // in every lane, before its first samples
+    function finish = nullptr;  // after all lanes have ended
+    function whole = nullptr;   // instead of all these where the step runs by itself
+};
+
+// Steps of a stage; kernel_of(i) is the kernel of step i, after(i) is called whenever it has run.
+// The lanes share the threads, or run one after another where they are `measured`.
+template <bool Measured, class T, class KernelOf, class After>
+void run_stage(stage const& g, step const* steps, tables const& t, context<T> const& c,
+               KernelOf const& kernel_of, After const& after) {
+    auto const call = [&](typename kernel<T>::function kernel<T>::* part, context<T> const& with) {
+        for (int i = g.first; i < g.last; ++i) {
+            if (auto const f = kernel_of(i).*part) {
+                f(steps[i], t, with);
+                if (Measured) {
+                    after(i);
+                }
+            }
+        }
+    };
+    std::ptrdiff_t const used = lanes_in_use(c.samples);
+    auto const run_lane = [&](std::ptrdiff_t lane) {
+        context<T> mine = c;
+        mine.lane = lane;
+        call(&kernel<T>::begin, mine);
+        std::ptrdiff_t const end = lane_begin(c.samples, lane + 1);
+        for (mine.first = lane_begin(c.samples, lane); mine.first < end;
+             mine.first += g.samples_at_once) {
+            mine.samples = std::min<std::ptrdiff_t>(g.samples_at_once, end - mine.first);
+            call(&kernel<T>::run, mine);
+        }
+    };
+    call(&kernel<T>::prepare, c);
+    if (Measured) {
+        for (std::ptrdiff_t lane = 0; lane < used; ++lane) {
+            run_lane(lane);
+        }
+    } else {
+        parallel_for(used, double(c.samples) * double(g.flops), run_lane);
+    }
+    call(&kernel<T>::finish, c);
+}
+
+// The sums of the lanes, in their order.
+template <class T>
+void add_lanes(array_ref const& sums, context<T> const& c, std::ptrdiff_t count, T factor, T* out) {
+    T const* const first = c.at(sums);
+    constexpr std::ptrdiff_t piece = 4096;
+    parallel_for((count + piece - 1) / piece, double(lanes * count), [&](std::ptrdiff_t k) {
+        std::ptrdiff_t const begin = k * piece, n = std::min(piece, count - begin);
+        std::fill_n(out + begin, n, T(0));
+        for (std::ptrdiff_t lane = 0; lane < lanes_in_use(c.samples); ++lane) {
+            T const* const sum = first + lane * sums.lane_stride + begin;
+            for (std::ptrdiff_t i = 0; i < n; ++i) {
+                out[begin + i] += sum[i];
+            }
+        }
+        for (std::ptrdiff_t i = 0; i < n; ++i) {
+            out[begin + i] *= factor;
+        }
+    });
+}
+
+} // namespace castnet::cpu

@@ -1,0 +1,156 @@
+// Which steps run together: consecutive steps that treat every sample by itself, or sum over
+// samples, become one stage, in which each lane takes a few samples through all of them.
+#pragma once
+
+#include <castnet/plan/schedule.hpp>
+
+namespace castnet {
+
+// A device that works in lanes says so; for others every step is a stage of its own.
+//   static constexpr int lanes;
+//   static constexpr int samples_at_once(step const&, window const* windows, instruction const&
+//   end,
+//                                        ptrdiff_t elements);
+// is how many samples of so many elements (in all operands and results) fit the cache, 0 if the
+// step has to see the whole batch at once.
+template <class Device>
+concept LaneDevice = requires { Device::lanes; };
+
+constexpr int lanes_of_batch(int lanes, int batch) {
+    return lanes < batch ? lanes : batch;
+}
+
+template <class Device>
+class stage_finder {
+public:
+    constexpr stage_finder(graph_view const& g, step const* steps, int count, array_use const* uses,
+                           instruction const* instructions, int const* first_instruction, int batch)
+        : g_{g}, steps_{steps}, count_{count}, uses_{uses}, instructions_{instructions},
+          first_instruction_{first_instruction}, batch_{batch},
+          summed_{list<int>::filled(g.node_count, -1)}, summed_in_{summed_.data()} {}
+
+    constexpr list<stage> run() {
+        for (int i = 0; i < count_; ++i) {
+            int const n = samples_at_once(i);
+            if (n == 0 || open_.samples_at_once == 0 || !same_size(n) || reads_sum(i)) {
+                close();
+                open_ = {i, i, n, 0};
+                windows_ = false;
+            }
+            add(i, n);
+        }
+        close();
+        return std::move(found_);
+    }
+
+private:
+    constexpr int samples_at_once(int i) const {
+        if constexpr (LaneDevice<Device>) {
+            step const& s = steps_[i];
+            bool const result = g_.nodes[uses_[s.output].node].size.sample;
+            if (!result && s.kind != op::reduce && s.kind != op::conv_weight) {
+                return 0;
+            }
+            std::ptrdiff_t elements = 0;
+            for (int k = s.first_array; k <= s.output; ++k) {
+                extents const e = g_.nodes[uses_[k].node].size;
+                elements += e.sample ? e.count() : 0;
+            }
+            instruction end;
+            if (s.program >= 0) {
+                end = instructions_[first_instruction_[s.program + 1] - 1];
+            }
+            return Device::samples_at_once(s, g_.windows, end, elements);
+        } else {
+            return 0;
+        }
+    }
+
+    // Steps of small images and of large ones go separate ways: each takes as many as suit it.
+    constexpr bool same_size(int n) const {
+        constexpr int many = 8;
+        return (n >= many) == (open_.samples_at_once >= many);
+    }
+
+    constexpr bool reads_sum(int i) const {
+        step const& s = steps_[i];
+        for (int k = s.first_array; k < s.first_array + s.arrays; ++k) {
+            int from = uses_[k].node;
+            while (is_view(g_.nodes[from], g_.nodes)) {
+                from = g_.nodes[from].in[0];
+            }
+            if (summed_in_[from] == found_.size()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    constexpr void add(int i, int n) {
+        step const& s = steps_[i];
+        int const result = uses_[s.output].node;
+        if (!g_.nodes[result].size.sample) {
+            summed_in_[result] = found_.size();
+        }
+        windows_ = windows_ || s.window >= 0;
+        open_.samples_at_once = n < open_.samples_at_once ? n : open_.samples_at_once;
+        open_.flops += s.flops;
+        open_.last = i + 1;
+    }
+
+    // Without images there is nothing to gain: such steps see the whole batch.
+    constexpr void close() {
+        if (open_.last == open_.first) {
+            return;
+        }
+        if (windows_ && open_.samples_at_once > 0) {
+            if constexpr (LaneDevice<Device>) {
+                int const most = batch_ / lanes_of_batch(Device::lanes, batch_);
+                if (open_.samples_at_once > most) {
+                    open_.samples_at_once = most;
+                }
+            }
+            found_.push(open_);
+        } else {
+            for (int i = open_.first; i < open_.last; ++i) {
+                found_.push({i, i + 1, 0, steps_[i].flops});
+            }
+        }
+        open_ = {};
+    }
+
+    graph_view g_;
+    step const* steps_;
+    int count_;
+    array_use const* uses_;
+    instruction const* instructions_;
+    int const* first_instruction_;
+    int batch_;
+    list<stage> found_;
+    stage open_{};
+    bool windows_ = false;
+    list<int> summed_;
+    int* summed_in_; // per node: the stage that sums it up
+};
+
+// The stages as a constant of fixed size; of as many entries as there are steps.
+template <class Device, int Steps>
+struct stages {
+    stage of[room(Steps)]{};
+    int count = 0;
+    int lanes = 1; // in use: no more than the batch has samples
+
+    template <class Schedule>
+    constexpr stages(graph_view const& g, Schedule const& s, int batch) {
+        stage_finder<Device> finder{
+            g, s.steps, Steps, s.arrays, s.instructions, s.first_instruction, batch};
+        list<stage> const found = finder.run();
+        copy_list(of, found);
+        count = found.size();
+        if constexpr (LaneDevice<Device>) {
+            lanes = lanes_of_batch(Device::lanes, batch);
+        }
+    }
+};
+
+} // namespace castnet
