@@ -13,19 +13,15 @@ void predict(benchmark::State& state) {
     using model = cn::model<typename What::network, cn::policy::cpu, cn::batch<1>>;
     using device = typename model::device;
     static constexpr auto const& plan = model::prediction_plan;
-    model const m{cn::seed{42}};
+    model m{cn::seed{42}};
     auto const data = random_samples<typename What::dataset>(1);
 
-    typename device::memory const memory{model::prediction_bytes};
-    typename device::context context;
-    context.region[int(cn::region::parameters)] = m.data();
-    context.region[int(cn::region::batch)] = memory.template as<float>();
-    context.region[int(cn::region::workspace)] =
-        memory.template as<float>(plan.elements(cn::region::batch));
-    context.samples = 1;
+    typename device::executor executor{m.session(), m.data(), cn::key_of(42),
+                                       model::prediction_sizes};
     for ([[maybe_unused]] auto _ : state) {
-        data.copy_input(0, context.at(plan.inputs[0])); // its single channel needs no reordering
-        device::template run<plan>(context);
+        // its single channel needs no reordering
+        data.copy_input(0, executor.batch() + plan.inputs[0].offset);
+        executor.template run<plan>(1, 0);
         benchmark::ClobberMemory();
     }
 }

@@ -1,25 +1,37 @@
-# castnet_component(<name> FIND <arguments of find_package> LINK <targets> [DEFINE <macros>])
+# castnet_component(<name> FIND "<arguments of find_package>"… LINK <targets> [DEFINE <macros>]
+#                   [HINT <sentence>])
 #
-# Declares the target castnet::<name>: castnet::castnet with an optional package. In this build it
-# exists where the package is found; installed it always is, and looks for the package when asked
-# for by find_package(castnet COMPONENTS <name>).
+# Declares the target castnet::<name>: castnet::castnet with optional packages. In this build it
+# exists where the packages are found; installed it always is, and looks for them when asked for by
+# find_package(castnet COMPONENTS <name>). HINT says what to install and how to show where it is.
 function(castnet_component name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "FIND;LINK;DEFINE")
-    list(GET arg_FIND 0 package)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "HINT" "FIND;LINK;DEFINE")
 
     add_library(castnet_${name} INTERFACE)
     set_target_properties(castnet_${name} PROPERTIES EXPORT_NAME ${name})
     target_link_libraries(castnet_${name} INTERFACE castnet ${arg_LINK})
     target_compile_definitions(castnet_${name} INTERFACE ${arg_DEFINE})
 
-    find_package(${arg_FIND} QUIET GLOBAL)
-    if(${package}_FOUND)
+    set(missing "")
+    list(APPEND CMAKE_MODULE_PATH ${PROJECT_SOURCE_DIR}/cmake/modules)
+    foreach(find IN LISTS arg_FIND)
+        separate_arguments(find UNIX_COMMAND "${find}")
+        list(GET find 0 package)
+        find_package(${find} QUIET GLOBAL)
+        if(NOT ${package}_FOUND)
+            list(APPEND missing ${package})
+        endif()
+    endforeach()
+    if(NOT missing)
         add_library(castnet::${name} ALIAS castnet_${name})
     elseif(PROJECT_IS_TOP_LEVEL)
-        message(STATUS "castnet: no castnet::${name} in this build: ${package} was not found")
+        list(JOIN missing ", " missing)
+        message(STATUS "castnet: no castnet::${name} in this build: ${missing} not found. "
+                       "${arg_HINT}")
     endif()
 
-    list(JOIN arg_FIND " " find)
+    set(find "${arg_FIND}")
+    set(hint "${arg_HINT}")
     configure_file(cmake/castnet-component.cmake.in castnet-${name}.cmake @ONLY)
     set_property(GLOBAL APPEND PROPERTY castnet_components ${name})
 endfunction()

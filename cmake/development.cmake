@@ -6,11 +6,26 @@ endif()
 set(CMAKE_CXX_EXTENSIONS OFF)
 
 add_library(castnet_dev INTERFACE)
-target_compile_options(castnet_dev INTERFACE -Wall -Wextra -Wconversion -Werror)
+target_compile_options(
+    castnet_dev INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wconversion -Werror>
+    "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-Werror all-warnings -Xcompiler -Wall,-Wextra>")
 
 add_library(castnet_native INTERFACE)
 if(CASTNET_NATIVE)
-    target_compile_options(castnet_native INTERFACE -march=native)
+    target_compile_options(castnet_native INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-march=native>)
+endif()
+
+# CMAKE_CUDA_COMPILER says whether there are programs in CUDA C++.
+if(TARGET castnet::cuda)
+    include(CheckLanguage)
+    check_language(CUDA)
+    if(CMAKE_CUDA_COMPILER)
+        if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+            set(CMAKE_CUDA_ARCHITECTURES 80 90)
+        endif()
+        enable_language(CUDA)
+    endif()
 endif()
 
 if(CASTNET_BUILD_TESTS)

@@ -14,6 +14,7 @@ foreach(name IN LISTS components)
     install(EXPORT castnet-${name}-targets NAMESPACE castnet:: DESTINATION ${castnet_package_dir})
     install(FILES ${PROJECT_BINARY_DIR}/castnet-${name}.cmake DESTINATION ${castnet_package_dir})
 endforeach()
+install(DIRECTORY cmake/modules DESTINATION ${castnet_package_dir})
 
 list(JOIN components ", " components)
 configure_package_config_file(

@@ -8,9 +8,16 @@
 
 #include "../golden.hpp"
 
+// Another device is tested by the same files where this names a header that defines check::device.
+#ifdef CASTNET_TEST_DEVICE
+#include CASTNET_TEST_DEVICE
+#else
 namespace check {
-
 using device = castnet::cpu_device<double>;
+}
+#endif
+
+namespace check {
 
 // Outputs: the network's first, then the gradient by each input of sum(output * target): the
 // target holds the gradient by the output. An input that has no gradient, such as a label, shows

@@ -10,6 +10,7 @@
 #include <castnet/train/training.hpp>
 
 #include "exact_set.hpp"
+#include "policy.hpp"
 
 namespace cn = castnet;
 using check::exact_set, check::values;
@@ -67,15 +68,13 @@ struct two_inputs {
     }
 };
 
-using check_policy = cn::policy::basic_cpu<double>;
-
 // `rename` says how castnet calls the parameter that PyTorch calls so.
 template <class Network, class Data, class Loss, class Rename>
 void one_step(std::string const& name, Loss loss, std::vector<std::string> const& inputs,
               Rename rename, double tolerance = 1e-12) {
     check::golden_file const file{"graphs"};
     auto const golden = [&](std::string const& what) { return file[name + "/" + what]; };
-    cn::model<Network, check_policy, cn::batch<4>> model;
+    cn::model<Network, check::policy, cn::batch<4>> model;
     for (char const* const kind : {"param/", "running_before/"}) {
         for (std::string const& p : file.names(name + "/" + kind)) {
             model.set(rename(p), golden(kind + p));

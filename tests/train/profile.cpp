@@ -21,19 +21,52 @@ TEST_CASE("a profile names the fused steps and their work") {
 
     REQUIRE(rows.size() == std::size_t(training.training_plan.sizes.steps));
     double flops = 0;
-    int fused = 0, convolutions = 0;
+    int fused = 0, convolutions = 0, fast = 0;
     for (auto const& row : rows) {
         CHECK(row.seconds >= 0);
         CHECK(row.bytes > 0);
+        CHECK(row.of_peak >= 0);
+        fast += row.of_peak > 0;
         flops += row.flops;
         fused += row.what == "map add relu";
         convolutions += row.what == "conv";
     }
     CHECK(fused == 1);
     CHECK(convolutions == 1);
+    CHECK(fast > 0);
     CHECK(flops > 6 * 2.0 * 36 * 4 * 9); // the forward convolution alone
     CHECK(flops <= 6 * double(training.flops_per_sample));
     CHECK(model.get("0.weight") == before);
     CHECK(training.steps() == 0);
     CHECK(cn::profile_table(rows).find("map add relu") != std::string::npos);
+}
+
+TEST_CASE("a fit that is profiled is the fit that is not") {
+    using normalised = cn::sequential<cn::input<1, 8, 8>, cn::conv2d<4, 3>, cn::batch_norm,
+                                      cn::relu, cn::flatten, cn::dropout<0.5F>, cn::dense<3>>;
+    std::vector<float> pixels;
+    for (std::uint32_t i = 0; i < 6 * 64; ++i) {
+        pixels.push_back(cn::uniform<float>(cn::philox({i, 0, 0, 0}, {1, 2}).x0));
+    }
+    cn::data::dataset<cn::data::label<3>, cn::shape<1, 8, 8>> const data{
+        pixels, std::vector<int>{0, 1, 2, 0, 1, 2}};
+    std::vector<std::size_t> const samples{5, 1};
+    auto const losses = [&](bool profiled) {
+        cn::model<normalised, cn::policy::cpu, cn::batch<4>> model;
+        auto training = cn::compile(model, cn::cross_entropy, cn::adam{});
+        int reports = 0;
+        auto const history = training.fit(
+            data, {.epochs = 3,
+                   .validation = data,
+                   .verbose = cn::verbosity::silent,
+                   .on_epoch_end = [&](cn::epoch_report&) {
+                       if (profiled) {
+                           reports +=
+                               !cn::profile_table(cn::profile(training, data, samples, 1)).empty();
+                       }
+                   }});
+        CHECK(reports == (profiled ? 3 : 0));
+        return std::pair{history["loss"], history["val_loss"]};
+    };
+    CHECK(losses(true) == losses(false));
 }

@@ -1,12 +1,14 @@
 // What a step is: short batches, absent samples, weights, penalties, and what it refuses.
 #include <castnet/castnet.hpp>
 
+#include "policy.hpp"
+
 #include <cmath>
 #include <doctest/doctest.h>
 #include <numeric>
 
 namespace cn = castnet;
-using policy = cn::policy::basic_cpu<double>;
+using check::policy;
 
 namespace {
 

@@ -8,8 +8,8 @@
 
 namespace castnet {
 
-// The parts of a network's memory. Offsets are counted in elements and are multiples of
-// `alignment`, so that vectors are aligned for every element type.
+// The parts of a network's memory. Offsets are counted in elements and are multiples of the
+// device's `alignment`.
 enum class region : std::uint8_t {
     parameters, // trainable parameters, then frozen ones and running statistics
     gradients,  // in the order of the trainable parameters
@@ -17,10 +17,10 @@ enum class region : std::uint8_t {
     workspace   // activations, their gradients, results, scratch memory of kernels
 };
 
-inline constexpr std::ptrdiff_t alignment = 16;
+inline constexpr std::ptrdiff_t alignment = 16; // of the CPU: vectors of every type are aligned
 
-constexpr std::ptrdiff_t aligned(std::ptrdiff_t elements) {
-    return (elements + alignment - 1) / alignment * alignment;
+constexpr std::ptrdiff_t aligned(std::ptrdiff_t elements, std::ptrdiff_t unit = alignment) {
+    return (elements + unit - 1) / unit * unit;
 }
 
 // Hands out offsets to blocks whose lifetimes [first, last] are known, in the order of `first`.
@@ -28,7 +28,8 @@ constexpr std::ptrdiff_t aligned(std::ptrdiff_t elements) {
 // the number of blocks times the (small) number of gaps.
 class block_allocator {
 public:
-    constexpr explicit block_allocator(int steps) : ending_{list<int>::filled(steps + 1, -1)} {
+    constexpr block_allocator(int steps, std::ptrdiff_t unit = castnet::alignment)
+        : ending_{list<int>::filled(steps + 1, -1)}, alignment_{unit} {
         gaps_.push({0, std::ptrdiff_t{1} << 60});
     }
 
@@ -45,7 +46,7 @@ public:
 
     // A block of `elements` that is read until `last`; returns its number.
     constexpr int allocate(std::ptrdiff_t elements, int last) {
-        std::ptrdiff_t const size = aligned(elements);
+        std::ptrdiff_t const size = aligned(elements, alignment_);
         int best = gaps_.size();
         for (int i = 0; i < gaps_.size(); ++i) {
             if (gaps_[i].size >= size &&
@@ -115,6 +116,7 @@ private:
     list<gap> gaps_;
     list<block> blocks_;
     list<int> ending_;
+    std::ptrdiff_t alignment_;
     std::ptrdiff_t peak_ = 0;
     int now_ = 0;
 };

@@ -53,20 +53,23 @@ struct plan {
     array_ref inputs[room(Z.inputs)]{};
     array_ref targets[room(Z.targets)]{};
     array_ref outputs[room(Z.outputs)]{};
+    int batch = 0;                // samples that it was made for
     std::ptrdiff_t trainable = 0; // elements of region::parameters that are trained
     std::ptrdiff_t size[4]{};     // elements of each region
     std::ptrdiff_t weights = 0, presence = 0, present = 0; // offsets in region::batch
     std::ptrdiff_t staging = 0; // one image in logical order, also in region::batch
 
     template <class Schedule, class Stages>
-    constexpr plan(graph_view const& g, Schedule const& s, Stages const& found, int batch) {
+    constexpr plan(graph_view const& g, Schedule const& s, Stages const& found, int capacity,
+                   std::ptrdiff_t alignment)
+        : batch{capacity} {
         copy(steps, s.steps, Z.steps);
         copy(stages, found.of, Z.stages);
         copy(scalars, s.scalars, Z.scalars);
         copy(windows, g.windows, Z.windows);
         copy(instructions, s.instructions, Z.instructions);
         copy(first_instruction, s.first_instruction, Z.programs + 1);
-        placement{*this, g, s.arrays, batch, found.lanes}.run();
+        placement{*this, g, s.arrays, capacity, found.lanes, alignment}.run();
     }
 
     constexpr std::ptrdiff_t elements(region r) const { return size[static_cast<int>(r)]; }
@@ -91,10 +94,11 @@ private:
     class placement {
     public:
         constexpr placement(plan& p, graph_view const& g, array_use const* uses, int batch,
-                            int lanes)
+                            int lanes, std::ptrdiff_t alignment)
             : p_{p}, g_{g}, nodes_{g.nodes}, uses_{uses}, batch_{batch}, lanes_{lanes},
-              states_{list<state>::filled(g.node_count, {})}, state_{states_.data()},
-              stages_{list<int>::filled(Z.steps + 1, Z.stages)}, stage_of_{stages_.data()} {}
+              alignment_{alignment}, states_{list<state>::filled(g.node_count, {})},
+              state_{states_.data()}, stages_{list<int>::filled(Z.steps + 1, Z.stages)},
+              stage_of_{stages_.data()} {}
 
         constexpr void run() {
             place_parameters();
@@ -142,7 +146,7 @@ private:
                     if (p.trainable == (trainable == 1)) {
                         p_.parameters[i] = {p, end};
                         fix(p.node, region::parameters, end);
-                        end += aligned(p.count());
+                        end += aligned(p.count(), alignment_);
                     }
                 }
                 if (trainable) {
@@ -156,7 +160,7 @@ private:
         constexpr void place_batch() {
             std::ptrdiff_t& end = size(region::batch);
             auto const take = [&](std::ptrdiff_t n) {
-                return std::exchange(end, end + aligned(n));
+                return std::exchange(end, end + aligned(n, alignment_));
             };
             p_.weights = take(batch_);
             p_.presence = take(batch_);
@@ -239,11 +243,11 @@ private:
         // other. Values that leave a stage hold the whole batch; those within lie in the memory of
         // a lane.
         constexpr void place_values() {
-            block_allocator memory{Z.stages};
+            block_allocator memory{Z.stages, alignment_};
             for (int i = 0; i < Z.stages; ++i) {
                 stage const& now = p_.stages[i];
                 memory.advance_to(i);
-                block_allocator lane{now.last - now.first};
+                block_allocator lane{now.last - now.first, alignment_};
                 for (int k = now.first; k < now.last; ++k) {
                     if (int const sums = p_.steps[k].sums; sums >= 0) {
                         int const room = lane.allocate(uses_[sums].scratch, now.last - now.first);
@@ -360,6 +364,7 @@ private:
         node const* nodes_;
         array_use const* uses_;
         int batch_, lanes_;
+        std::ptrdiff_t alignment_;
         list<state> states_;
         state* state_; // per node
         list<int> stages_;

@@ -56,4 +56,11 @@ struct stage {
     std::ptrdiff_t flops = 0; // per sample
 };
 
+// The tables of a plan, without its sizes: what the numbers in a step stand for.
+struct step_tables {
+    array_ref const* arrays;
+    double const* scalars;
+    window const* windows;
+};
+
 } // namespace castnet

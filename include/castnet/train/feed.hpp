@@ -79,19 +79,21 @@ void fill_inputs(Plan const& plan, T* batch, Data const& data, size_t sample, si
                         std::make_index_sequence<sizeof...(S)>{});
 }
 
-// Fills region::batch at `batch`; returns the sum of weights.
+// Fills `rows` rows of region::batch at `batch`; returns the sum of weights. Those behind the
+// samples hold samples again, with the weight 0.
 template <class Device, class Inputs, Shape Target, class Plan, class T, class Data>
 double fill_batch(Plan const& plan, T* batch, Data const& data, std::span<size_t const> samples,
-                  std::span<float const> class_weight) {
+                  size_t rows, std::span<float const> class_weight) {
     double sum = 0;
     size_t present = 0;
-    for (size_t row = 0; row < samples.size(); ++row) {
-        size_t const sample = samples[row];
+    rows = samples.empty() ? 0 : rows;
+    for (size_t row = 0; row < rows; ++row) {
+        size_t const sample = samples[row < samples.size() ? row : row % samples.size()];
         fill_inputs<Device>(plan, batch, data, sample, row, Inputs{});
         T* const target = batch + plan.targets[0].offset + std::ptrdiff_t(row * Target::count);
         place_sample<Device, Target>(target, batch + plan.staging,
                                      [&](T* out) { data.copy_target(sample, out); });
-        double weight = double(data.weight(sample));
+        double weight = row < samples.size() ? double(data.weight(sample)) : 0;
         if (!class_weight.empty()) {
             size_t const label = size_t(*target);
             if (Target::count != 1 || label >= class_weight.size()) {
@@ -107,7 +109,7 @@ double fill_batch(Plan const& plan, T* batch, Data const& data, std::span<size_t
     T const share = T(1) / T(present);
     T const* const weights = batch + plan.weights;
     T* const presence = batch + plan.presence;
-    for (size_t row = 0; row < samples.size(); ++row) {
+    for (size_t row = 0; row < rows; ++row) {
         presence[row] = weights[row] > 0 ? share : T(0);
     }
     batch[plan.present] = T(present);

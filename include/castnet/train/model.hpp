@@ -6,8 +6,10 @@
 #include <castnet/train/feed.hpp>
 #include <castnet/train/initialize.hpp>
 #include <castnet/train/program.hpp>
+#include <castnet/train/transfer.hpp>
 
 #include <algorithm>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -44,21 +46,19 @@ public:
     // Bytes of the parameters, with running statistics; what predict() needs besides.
     static constexpr size_t parameter_bytes =
         size_t(prediction_plan.elements(region::parameters)) * sizeof(value_type);
-    static constexpr size_t prediction_bytes = size_t(prediction_plan.elements(region::batch) +
-                                                      prediction_plan.elements(region::workspace)) *
-                                               sizeof(value_type);
+    static constexpr executor_sizes prediction_sizes{0, 0, prediction_plan.elements(region::batch),
+                                                     prediction_plan.elements(region::workspace)};
+    static constexpr size_t prediction_bytes = device::executor::bytes(prediction_sizes);
     // Floating-point operations of predicting one sample.
     static constexpr std::ptrdiff_t flops_per_sample = prediction_plan.flops();
 
     static_assert(fits_budget<parameter_bytes + prediction_bytes, Where::budget>::checked);
 
-    explicit model(seed s = {}) : seed_{s.value}, parameters_{parameter_bytes} {
+    explicit model(seed s = {}) : seed_{s.value}, session_{Where{}}, parameters_{parameter_bytes} {
         for (std::uint32_t i = 0; i < parameter_count(); ++i) {
             placed_parameter const& p = parameter_at(i);
-            std::vector<double> const w = detail::initial_values(p, seed_, i);
-            for (size_t k = 0; k < w.size(); ++k) {
-                at(p, k) = static_cast<value_type>(w[k]);
-            }
+            detail::write_parameter<device>(session_, data(), p,
+                                            detail::initial_values(p, seed_, i));
         }
     }
     model(model const&) = delete;
@@ -75,12 +75,7 @@ public:
     // The values of a parameter in logical order: dense (units, features), convolution (filters,
     // channels, height, width). Throws castnet::error if there is none of this name.
     std::vector<value_type> get(std::string_view name) const {
-        placed_parameter const& p = find(name);
-        std::vector<value_type> w(size_t(p.count()));
-        for (size_t k = 0; k < w.size(); ++k) {
-            w[k] = at(p, k);
-        }
-        return w;
+        return detail::read_parameter<device>(session_, data(), find(name));
     }
 
     // Throws castnet::error if there is none of this name or the count is wrong.
@@ -91,9 +86,7 @@ public:
                         std::to_string(p.count()) + " numbers, but " +
                         std::to_string(values.size()) + " were given");
         }
-        for (size_t k = 0; k < values.size(); ++k) {
-            at(p, k) = values[k];
-        }
+        detail::write_parameter<device>(session_, data(), p, values);
     }
 
     // An output of the network (the first unless told) for every sample of the data, in logical
@@ -104,19 +97,23 @@ public:
         using output = detail::nth_of<Output, output_shapes>;
         std::vector<value_type> all(data.size() * output::count);
         detail::check_inputs<Net, Data>();
-        prepare();
+        auto& e = prediction_executor();
         for (size_t first = 0; first < data.size(); first += capacity) {
             size_t const count = std::min(capacity, data.size() - first);
+            value_type* const batch = e.batch();
             for (size_t row = 0; row < count; ++row) {
-                detail::fill_inputs<device>(prediction_plan, context_.region[int(region::batch)],
-                                            data, first + row, row, typename Net::inputs{});
+                detail::fill_inputs<device>(prediction_plan, batch, data, first + row, row,
+                                            typename Net::inputs{});
             }
-            run(count);
-            for (size_t row = 0; row < count; ++row) {
-                detail::read_sample<device, output>(context_.at(prediction_plan.outputs[Output]) +
-                                                        row * output::count,
-                                                    all.data() + (first + row) * output::count);
-            }
+            e.template run<prediction_plan>(std::ptrdiff_t(count), 0);
+            session_.read(e.at(prediction_plan.outputs[Output]),
+                          std::ptrdiff_t(count * output::count), [&](value_type const* from) {
+                              for (size_t row = 0; row < count; ++row) {
+                                  detail::read_sample<device, output>(
+                                      from + row * output::count,
+                                      all.data() + (first + row) * output::count);
+                              }
+                          });
         }
         return all;
     }
@@ -130,17 +127,22 @@ public:
                       "castnet: predict_one is for networks with one input; "
                       "put the sample into a data set for predict()");
         using shape = detail::nth_of<0, typename Net::inputs>;
-        prepare();
-        value_type* const batch = context_.region[int(region::batch)];
+        auto& e = prediction_executor();
+        value_type* const batch = e.batch();
         detail::place_sample<device, shape>(
             batch + prediction_plan.inputs[0].offset, batch + prediction_plan.staging,
             [&](value_type* out) { std::copy_n(input, shape::count, out); });
-        run(1);
-        detail::read_sample<device, Output>(context_.at(prediction_plan.outputs[0]), output);
+        e.template run<prediction_plan>(1, 0);
+        session_.read(
+            e.at(prediction_plan.outputs[0]), std::ptrdiff_t(Output::count),
+            [&](value_type const* from) { detail::read_sample<device, Output>(from, output); });
     }
 
     // The region of all parameters, in the order of the device.
     value_type* data() const { return parameters_.template as<value_type>(); }
+
+    // The device that they lie on.
+    typename device::session& session() { return session_; }
 
 private:
     static placed_parameter const& find(std::string_view name) {
@@ -154,31 +156,19 @@ private:
                     (parameter_count() > 0 ? parameter_at(0).name.text() : "") + "'");
     }
 
-    value_type& at(placed_parameter const& p, size_t k) const {
-        return data()[p.offset + device::place_in_parameter(std::ptrdiff_t(k), p)];
-    }
-
     // Memory for prediction is allocated when it is first wanted: training has its own.
-    void prepare() {
-        if (workspace_.bytes() == 0) {
-            workspace_ = typename device::memory(prediction_bytes);
-            auto* const batch = workspace_.template as<value_type>();
-            context_.region[int(region::parameters)] = data();
-            context_.region[int(region::batch)] = batch;
-            context_.region[int(region::workspace)] =
-                batch + prediction_plan.elements(region::batch);
-            context_.key = key_of(seed_);
+    typename device::executor& prediction_executor() {
+        if (!executor_) {
+            executor_ = std::make_unique<typename device::executor>(session_, data(), key_of(seed_),
+                                                                    prediction_sizes);
         }
-    }
-    void run(size_t samples) {
-        context_.samples = std::ptrdiff_t(samples);
-        device::template run<prediction_plan>(context_);
+        return *executor_;
     }
 
     std::uint64_t seed_;
+    typename device::session session_;
     typename device::memory parameters_;
-    typename device::memory workspace_;
-    typename device::context context_{};
+    std::unique_ptr<typename device::executor> executor_;
 };
 
 } // namespace castnet

@@ -1,8 +1,9 @@
-// Where the time of a training step goes: per step of the plan its time, work and memory traffic.
+// Where the time of a training step goes: per step of the plan its time, work, share of what the
+// machine can do, and memory traffic.
 #pragma once
 
+#include <castnet/core/clock.hpp>
 #include <castnet/graph/function_table.hpp>
-#include <castnet/train/clock.hpp>
 #include <castnet/train/training.hpp>
 
 #include <algorithm>
@@ -17,7 +18,9 @@ struct step_profile {
     std::string shape;  // of the result
     double seconds = 0; // the shortest of all repetitions
     double flops = 0;
-    double bytes = 0; // read and written, each array once
+    double bytes = 0;   // read and written, each array once
+    double of_peak = 0; // flops / seconds, as a share of what the device's own measurement finds
+                        // possible; 0 where it has none
 };
 
 namespace detail {
@@ -40,8 +43,9 @@ std::string step_name(Plan const& plan, step const& s) {
 
 } // namespace detail
 
-// Runs the step of a training on these samples `repetitions` times, without updates. Steps that
-// share a loop over samples run on one thread while they are measured.
+// Runs the step of a training on these samples `repetitions` times, without updates; nothing of
+// the training changes, so on_epoch_end may call it, too. Steps that share a loop over samples run
+// on one thread while they are measured.
 template <class Training, class Data>
 std::vector<step_profile> profile(Training& training, Data const& data,
                                   std::span<size_t const> samples, int repetitions = 10) {
@@ -64,15 +68,21 @@ std::vector<step_profile> profile(Training& training, Data const& data,
     std::vector<double> spent(rows.size());
     for (int r = 0; r < repetitions; ++r) {
         std::fill(spent.begin(), spent.end(), 0.0);
-        double last = detail::monotonic_seconds(); // the first step's time holds the filling of the
-                                                   // batch as well
+        double last = 0;
         training.observe(data, samples, [&](int i) { // several times where samples take turns
-            double const now = detail::monotonic_seconds();
-            spent[size_t(i)] += now - last;
+            if (i >= 0) {
+                spent[size_t(i)] += detail::monotonic_seconds() - last;
+            }
             last = detail::monotonic_seconds();
         });
         for (size_t i = 0; i < rows.size(); ++i) {
             rows[i].seconds = r == 0 ? spent[i] : std::min(rows[i].seconds, spent[i]);
+        }
+    }
+    if constexpr (requires { Training::device::peak_flops(); }) {
+        double const peak = Training::device::peak_flops();
+        for (step_profile& row : rows) {
+            row.of_peak = row.flops / row.seconds / peak;
         }
     }
     return rows;
@@ -86,12 +96,12 @@ inline std::string profile_table(std::vector<step_profile> rows) {
     }
     std::sort(rows.begin(), rows.end(),
               [](auto const& a, auto const& b) { return a.seconds > b.seconds; });
-    std::string text = "      ms  share  GFLOP/s    GB/s  result         operation\n";
+    std::string text = "      ms  share  GFLOP/s of peak    GB/s  result         operation\n";
     for (step_profile const& r : rows) {
         char line[96];
-        std::snprintf(line, sizeof line, "%8.3f %5.1f%% %8.1f %7.1f  %-14s ", r.seconds * 1e3,
-                      100 * r.seconds / total, r.flops / r.seconds / 1e9, r.bytes / r.seconds / 1e9,
-                      r.shape.c_str());
+        std::snprintf(line, sizeof line, "%8.3f %5.1f%% %8.1f %6.0f%% %7.1f  %-14s ",
+                      r.seconds * 1e3, 100 * r.seconds / total, r.flops / r.seconds / 1e9,
+                      100 * r.of_peak, r.bytes / r.seconds / 1e9, r.shape.c_str());
         text += line + r.what + "\n";
     }
     return text;

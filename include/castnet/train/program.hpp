@@ -154,7 +154,7 @@ class program_of {
 
 public:
     static constexpr plan<sizes_of(traced.view(), steps, staged.count)> value{
-        traced.view(), scheduled, staged, static_cast<int>(Batch)};
+        traced.view(), scheduled, staged, static_cast<int>(Batch), Device::alignment};
 
 private:
     template <class Put>

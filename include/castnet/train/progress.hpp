@@ -1,7 +1,7 @@
 // The progress of an epoch on standard output, as Keras shows it.
 #pragma once
 
-#include <castnet/train/clock.hpp>
+#include <castnet/core/clock.hpp>
 
 #include <cstddef>
 #include <cstdio>
@@ -32,9 +32,9 @@ public:
         }
     }
 
-    // After each step, with the means so far.
+    // After each step; asks scores() for the means so far only where it shows them.
     template <class Scores>
-    void step(std::size_t done, Scores const& s) {
+    void step(std::size_t done, Scores const& scores) {
         double const now = detail::monotonic_seconds();
         if (done == 1) {
             after_first_ = now; // the first step warms up: its time does not count
@@ -42,7 +42,7 @@ public:
         if (verbosity_ == verbosity::bar && terminal_ && done < steps_ && now - shown_ >= 0.05) {
             shown_ = now;
             double const left = per_step(done, now) * double(steps_ - done);
-            std::printf("\r%s %.0fs%s\033[K", bar(done).c_str(), left, means(s, "").c_str());
+            std::printf("\r%s %.0fs%s\033[K", bar(done).c_str(), left, means(scores(), "").c_str());
             std::fflush(stdout);
         }
     }

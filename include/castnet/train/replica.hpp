@@ -43,22 +43,17 @@ public:
         size_t(std::max(training_plan.elements(region::workspace),
                         evaluation_plan.elements(region::workspace))) *
         sizeof(T);
-    static constexpr size_t arena_bytes =
-        gradient_bytes + optimizer_bytes + batch_bytes + workspace_bytes;
+    static constexpr executor_sizes sizes{
+        std::ptrdiff_t(gradient_bytes / sizeof(T)), std::ptrdiff_t(optimizer_bytes / sizeof(T)),
+        std::ptrdiff_t(batch_bytes / sizeof(T)), std::ptrdiff_t(workspace_bytes / sizeof(T))};
+    static constexpr size_t arena_bytes = device::executor::bytes(sizes);
 
-    replica(T* parameters, philox_key key) : arena_{arena_bytes} {
-        T* const start = arena_.template as<T>();
-        T* const batch = start + (gradient_bytes + optimizer_bytes) / sizeof(T);
-        context_.region[int(region::parameters)] = parameters;
-        context_.region[int(region::gradients)] = start;
-        context_.region[int(region::batch)] = batch;
-        context_.region[int(region::workspace)] = batch + batch_bytes / sizeof(T);
-        context_.key = key;
-    }
+    replica(Model& m)
+        : session_{m.session()}, executor_{session_, m.data(), key_of(m.seed_value()), sizes} {}
     replica(replica const&) = delete;
     replica& operator=(replica const&) = delete;
 
-    size_t allocated_bytes() const { return arena_.bytes(); }
+    size_t allocated_bytes() const { return executor_.allocated_bytes(); }
 
     // Puts samples of the data into the memory of a plan; returns the sum of their weights. Throws
     // castnet::error if there are more than the batch's capacity.
@@ -72,86 +67,70 @@ public:
         using target = typename detail::target_of<Loss, first_output>::type;
         detail::check_inputs<network, Data>();
         detail::check_target<Loss, first_output, target, Data>();
-        context_.samples = std::ptrdiff_t(samples.size());
+        samples_ = std::ptrdiff_t(samples.size());
+        size_t const rows = device::whole_batches ? capacity : samples.size();
         return detail::fill_batch<device, typename network::inputs, target>(
-            Plan, context_.region[int(region::batch)], data, samples, class_weight);
+            Plan, executor_.batch(), data, samples, rows, class_weight);
     }
 
-    // Runs a plan over what fill() put there; `step` numbers the random numbers of dropout.
-    template <auto const& Plan, class... After>
-    void run(std::uint64_t step, After const&... after) {
-        context_.step = std::uint32_t(step);
-        device::template run<Plan>(context_, after...);
+    // One step with what fill() put there: forward, backward, and the optimizer's rule applied to
+    // all gradients, divided by the sum of weights. `step` numbers the random numbers of dropout.
+    template <class Rule>
+    void train(std::uint64_t step, Rule const& rule, double weight) {
+        last_scale_ = T(1 / weight);
+        executor_.template train<training_plan, Optimizer::slots>(samples_, step, rule,
+                                                                  last_scale_);
+        weight_ += weight;
     }
 
-    // Sums of loss and metrics, as the last run of this plan left them.
-    template <auto const& Plan>
-    scores_type totals(double weight) const {
+    void evaluate(double weight) {
+        executor_.template evaluate<evaluation_plan>(samples_);
+        weight_ += weight;
+    }
+
+    // Forward and backward only; calls after(i) when step i of the plan has ended.
+    template <class After>
+    void observe(std::uint64_t step, After const& after) {
+        executor_.template run<training_plan>(samples_, step, after);
+    }
+
+    // Sums of loss and metrics over all that was trained and evaluated since they were set. To ask
+    // is to wait for the device.
+    scores_type totals() const {
         scores_type s;
-        s.weight = weight;
-        for (size_t i = 0; i < scores_type::count; ++i) {
-            s.sum[i] = double(*context_.at(Plan.outputs[i]));
-        }
+        s.weight = weight_;
+        executor_.read_totals(s.sum, scores_type::count);
         return s;
     }
-
-    // Applies the optimizer's rule to all parameters; gradients are multiplied with `scale`.
-    template <class Rule>
-    void update(Rule const& rule, T scale) {
-        T* const parameters = context_.region[int(region::parameters)];
-        std::ptrdiff_t const trainable = training_plan.trainable;
-        last_scale_ = scale;
-        std::ptrdiff_t first = 0;
-        penalty cost{};
-        auto const up_to = [&](std::ptrdiff_t last) { // one pass over what has the same penalty
-            if (last > first) {
-                device::template optimize<Optimizer::slots>(
-                    rule, cost, scale, parameters, gradients(), slots(0), trainable, first, last);
-            }
-            first = last;
-        };
-        for (placed_parameter const& p : training_plan.parameters) {
-            if (p.trainable && p.rank > 0 && !(p.cost == cost)) {
-                up_to(p.offset);
-                cost = p.cost;
-            }
-        }
-        up_to(trainable);
+    void set_totals(scores_type const& s) {
+        weight_ = s.weight;
+        executor_.set_totals(s.sum, scores_type::count);
     }
 
     // Of a trained parameter, in logical order: its gradient in the last step, divided by the sum
     // of weights, and the numbers that the optimizer keeps for it.
     std::vector<T> gradient(placed_parameter const& p) const {
-        std::vector<T> g = read(gradients(), p);
+        std::vector<T> g = detail::read_parameter<device>(session_, gradients(), p);
         for (T& x : g) {
             x *= last_scale_;
         }
         return g;
     }
     std::vector<T> slot(int which, placed_parameter const& p) const {
-        return read(slots(which), p);
+        return detail::read_parameter<device>(session_, slots(which), p);
     }
     void set_slot(int which, placed_parameter const& p, std::span<T const> values) {
-        T* const to = slots(which) + p.offset;
-        for (size_t k = 0; k < values.size(); ++k) {
-            to[device::place_in_parameter(std::ptrdiff_t(k), p)] = values[k];
-        }
+        detail::write_parameter<device>(session_, slots(which), p, values);
     }
 
 private:
-    T* gradients() const { return context_.region[int(region::gradients)]; }
+    T* gradients() const { return executor_.at(region::gradients); }
     T* slots(int which) const { return gradients() + (1 + which) * training_plan.trainable; }
 
-    static std::vector<T> read(T const* region, placed_parameter const& p) {
-        std::vector<T> values(size_t(p.count()));
-        for (size_t k = 0; k < values.size(); ++k) {
-            values[k] = region[p.offset + device::place_in_parameter(std::ptrdiff_t(k), p)];
-        }
-        return values;
-    }
-
-    typename device::memory arena_;
-    typename device::context context_;
+    typename device::session& session_;
+    typename device::executor executor_;
+    std::ptrdiff_t samples_ = 0; // of the batch
+    double weight_ = 0;          // of what the totals sum
     T last_scale_ = 0;
 };
 

@@ -2,11 +2,11 @@
 // returns does the steps: fit(), evaluate(), or step() for loops of one's own.
 #pragma once
 
+#include <castnet/core/clock.hpp>
 #include <castnet/data/dataset.hpp>
 #include <castnet/data/shuffle.hpp>
 #include <castnet/optim/schedules.hpp>
 #include <castnet/train/checkpoint.hpp>
-#include <castnet/train/clock.hpp>
 #include <castnet/train/history.hpp>
 #include <castnet/train/progress.hpp>
 #include <castnet/train/replica.hpp>
@@ -60,6 +60,7 @@ class training {
 
 public:
     using value_type = T;
+    using device = typename Model::device;
     using optimizer_type = Optimizer;
     using scores_type = typename replica_type::scores_type;
     using position_type = fit_position<scores_type>;
@@ -79,8 +80,7 @@ public:
     // Floating-point operations of a training step for one sample, without the optimizer.
     static constexpr std::ptrdiff_t flops_per_sample = training_plan.flops();
 
-    training(Model& m, Optimizer const& o)
-        : model_{m}, optimizer_{o}, replica_{m.data(), key_of(m.seed_value())} {}
+    training(Model& m, Optimizer const& o) : model_{m}, optimizer_{o}, replica_{m} {}
 
     // What was really allocated: equals `bytes`.
     size_t allocated_bytes() const { return replica_.allocated_bytes() + Model::parameter_bytes; }
@@ -95,40 +95,42 @@ public:
     scores_type step(Data const& data, std::span<size_t const> samples,
                      std::optional<double> learning_rate = {},
                      std::span<float const> class_weight = {}) {
-        double const weight = replica_.template fill<training_plan>(data, samples, class_weight);
-        if (weight == 0) { // running statistics would change as well
-            return {};
-        }
-        replica_.template run<training_plan>(steps_);
-        ++steps_;
-        double const rate = learning_rate.value_or(optimizer_.learning_rate);
-        replica_.update(optimizer_.template at<T>(steps_, rate), T(1 / weight));
-        return replica_.template totals<training_plan>(weight);
+        replica_.set_totals({});
+        advance(data, samples, learning_rate.value_or(optimizer_.learning_rate), class_weight);
+        return replica_.totals();
     }
 
-    // Calls after(i) when step i of training_plan has run, maybe in several parts, in a forward and
-    // backward pass over these samples without an update (running statistics move on): see
+    // Calls after(i) when step i of training_plan has run, maybe in several parts, and after(-1)
+    // before the first, in a forward and backward pass over these samples that changes nothing: see
     // train/profile.hpp.
     template <class Data, class After>
     void observe(Data const& data, std::span<size_t const> samples, After const& after) {
+        std::vector<std::vector<T>> statistics; // a pass moves running statistics on
+        for (placed_parameter const& p : training_plan.parameters) {
+            statistics.push_back(p.trainable ? std::vector<T>{} : model_.get(p.name.text()));
+        }
         replica_.template fill<training_plan>(data, samples);
-        replica_.template run<training_plan>(steps_, after);
+        after(-1);
+        replica_.observe(steps_, after);
+        for (size_t i = 0; i < statistics.size(); ++i) {
+            if (!statistics[i].empty()) {
+                model_.set(training_plan.parameters[i].name.text(), statistics[i]);
+            }
+        }
     }
 
     // Loss and metrics over all samples, with running statistics and without dropout.
     template <class Data>
     scores_type evaluate(Data const& data) {
-        scores_type all;
+        replica_.set_totals({});
         size_t samples[capacity];
         for (size_t first = 0; first < data.size(); first += capacity) {
             size_t const count = std::min(capacity, data.size() - first);
             std::iota(samples, samples + count, first);
-            double const weight =
-                replica_.template fill<evaluation_plan>(data, std::span{samples, count});
-            replica_.template run<evaluation_plan>(steps_);
-            all += replica_.template totals<evaluation_plan>(weight);
+            replica_.evaluate(
+                replica_.template fill<evaluation_plan>(data, std::span{samples, count}));
         }
-        return all;
+        return replica_.totals();
     }
 
     // Trains for some epochs; a last batch that is not full counts as what it holds. Throws
@@ -166,22 +168,23 @@ public:
             bar.begin(epoch, options.epochs);
             double const start = detail::monotonic_seconds();
             double rate = optimizer_.learning_rate;
+            replica_.set_totals(position_.sums);
             while (position_.samples < data.size()) {
                 size_t const first = position_.samples, s = first / capacity;
                 size_t const count = std::min(capacity, data.size() - first);
                 if (options.schedule) {
                     rate = options.schedule(std::uint64_t(epoch - 1) * steps + s, total);
                 }
-                position_.sums +=
-                    step(data, std::span{order}.subspan(first, count), rate, options.class_weight);
+                advance(data, std::span{order}.subspan(first, count), rate, options.class_weight);
                 position_.samples += count;
-                bar.step(s + 1, position_.sums);
+                bar.step(s + 1, [&] { return replica_.totals(); });
                 if (checkpoint.every > 0 && steps_ % checkpoint.every == 0 &&
                     !checkpoint.file.empty()) {
+                    position_.sums = replica_.totals();
                     save(*this, checkpoint.file);
                 }
             }
-            scores_type const sums = position_.sums;
+            scores_type const sums = replica_.totals();
             position_ = {size_t(epoch), 0, {}};
             ++epochs_;
             double const seconds = detail::monotonic_seconds() - start;
@@ -245,6 +248,17 @@ public:
     }
 
 private:
+    // One step, whose loss and metrics are added to the replica's totals.
+    template <class Data>
+    void advance(Data const& data, std::span<size_t const> samples, double rate,
+                 std::span<float const> class_weight) {
+        double const weight = replica_.template fill<training_plan>(data, samples, class_weight);
+        if (weight > 0) { // else running statistics would change
+            replica_.train(steps_, optimizer_.template at<T>(steps_ + 1, rate), weight);
+            ++steps_;
+        }
+    }
+
     static std::vector<double> means(scores_type const& s) {
         std::vector<double> row(scores_type::count);
         for (size_t i = 0; i < row.size(); ++i) {

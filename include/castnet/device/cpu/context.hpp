@@ -35,12 +35,7 @@ struct context {
     }
 };
 
-// The tables of a plan, without its sizes.
-struct tables {
-    array_ref const* arrays;
-    double const* scalars;
-    window const* windows;
-};
+using tables = step_tables;
 
 // How many lanes have samples, and which: so few that each has one, or a fixed range each.
 constexpr std::ptrdiff_t lanes_in_use(std::ptrdiff_t samples) {

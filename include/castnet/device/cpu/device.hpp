@@ -2,16 +2,18 @@
 #pragma once
 
 #include <castnet/device/cpu/conv.hpp>
+#include <castnet/device/cpu/executor.hpp>
 #include <castnet/device/cpu/layout.hpp>
 #include <castnet/device/cpu/map.hpp>
 #include <castnet/device/cpu/matmul.hpp>
 #include <castnet/device/cpu/memory.hpp>
 #include <castnet/device/cpu/optimize.hpp>
+#include <castnet/device/cpu/peak.hpp>
 #include <castnet/device/cpu/pool.hpp>
 #include <castnet/device/cpu/rearrange.hpp>
 #include <castnet/device/cpu/reduce.hpp>
 #include <castnet/device/cpu/small.hpp>
-#include <castnet/plan/plan.hpp>
+#include <castnet/device/steps.hpp>
 
 #include <algorithm>
 #include <type_traits>
@@ -19,16 +21,16 @@
 
 namespace castnet {
 
-struct ignore_steps {
-    void operator()(int) const {}
-};
-
 template <class T>
 struct cpu_device {
     using value_type = T;
     using context = cpu::context<T>;
     using memory = cpu::memory;
+    using session = cpu::session;
+    using executor = cpu::executor<cpu_device>;
     using kernel = cpu::kernel<T>;
+    static constexpr std::ptrdiff_t alignment = castnet::alignment;
+    static constexpr bool whole_batches = false; // a step computes the samples that are there
 
     // The kernel of an operation that is no fused program.
     static kernel kernel_of(op kind) {
@@ -75,6 +77,9 @@ struct cpu_device {
     static constexpr std::ptrdiff_t place_in_parameter(std::ptrdiff_t i, parameter const& p) {
         return cpu::place_in_parameter(i, p);
     }
+
+    // Floating-point operations per second that this machine could do, measured.
+    static double peak_flops() { return cpu::peak_flops<T>(); }
 
     template <int Slots, class... Arguments>
     static void optimize(Arguments&&... arguments) {
@@ -125,8 +130,7 @@ struct cpu_device {
         if constexpr (cpu::is_small(Plan)) {
             run_small<Plan>(tables, c, after, std::make_index_sequence<size_t(Plan.sizes.steps)>{});
         } else {
-            static constexpr auto fused =
-                fused_kernels<Plan>(std::make_index_sequence<size_t(Plan.sizes.programs)>{});
+            static constexpr auto fused = fused_kernels<cpu_device, Plan>;
             auto const kernel_at = [](int i) {
                 step const& s = Plan.steps[i];
                 return s.program >= 0 ? fused.of[s.program] : kernel_of(s.kind);
@@ -144,20 +148,6 @@ struct cpu_device {
         }
     }
 
-private:
-    template <int Count>
-    struct kernel_table {
-        kernel of[Count > 0 ? Count : 1];
-    };
-
-    template <auto const& Plan, int Program, size_t... I>
-    static auto code_of(std::index_sequence<I...>)
-        -> program<Plan.instructions[Plan.first_instruction[Program] + int(I)]...>;
-    template <auto const& Plan, int Program>
-    using code = decltype(code_of<Plan, Program>(
-        std::make_index_sequence<size_t(Plan.first_instruction[Program + 1] -
-                                        Plan.first_instruction[Program])>{}));
-
     template <class Code>
     static constexpr kernel fused_kernel() {
         if constexpr (Code::end.code == opcode::store) {
@@ -170,6 +160,7 @@ private:
         }
     }
 
+private:
     template <auto const& Plan, class After, size_t... I>
     static void run_small(cpu::tables const& t, context const& c, After const& after,
                           std::index_sequence<I...>) {
@@ -178,15 +169,10 @@ private:
     template <auto const& Plan, int I>
     static void run_small_step(cpu::tables const& t, context const& c) {
         if constexpr (constexpr int program = Plan.steps[I].program; program >= 0) {
-            cpu::small_step<Plan, I, code<Plan, program>>(t, c);
+            cpu::small_step<Plan, I, code_of<Plan, program>>(t, c);
         } else {
             cpu::small_step<Plan, I, void>(t, c);
         }
-    }
-
-    template <auto const& Plan, size_t... P>
-    static constexpr kernel_table<Plan.sizes.programs> fused_kernels(std::index_sequence<P...>) {
-        return {{fused_kernel<code<Plan, int(P)>>()...}};
     }
 };
 

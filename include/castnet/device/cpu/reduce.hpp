@@ -3,59 +3,12 @@
 
 #include <castnet/device/cpu/kernel.hpp>
 #include <castnet/device/cpu/map.hpp>
+#include <castnet/device/reducer.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 namespace castnet::cpu {
-
-// The state of a reduction over channels, for one result.
-template <reduction R, class T>
-struct reducer;
-
-template <class T>
-struct reducer<reduction::sum, T> {
-    T total = 0;
-    void take(T x, std::ptrdiff_t) { total += x; }
-    T result(T factor) const { return total * factor; }
-};
-
-template <class T>
-struct reducer<reduction::max, T> {
-    T best = -std::numeric_limits<T>::infinity();
-    void take(T x, std::ptrdiff_t) { best = x > best ? x : best; }
-    T result(T) const { return best; }
-};
-
-template <class T>
-struct reducer<reduction::argmax, T> {
-    T best = -std::numeric_limits<T>::infinity();
-    std::ptrdiff_t where = 0;
-    void take(T x, std::ptrdiff_t i) {
-        if (x > best) {
-            best = x;
-            where = i;
-        }
-    }
-    T result(T) const { return static_cast<T>(where); }
-};
-
-// Keeps sum(exp(x - best)), rescaled whenever a larger x comes.
-template <class T>
-struct reducer<reduction::log_sum_exp, T> {
-    T best = -std::numeric_limits<T>::infinity();
-    T total = 0;
-    void take(T x, std::ptrdiff_t) {
-        if (x > best) {
-            total = total * std::exp(best - x) + T(1);
-            best = x;
-        } else {
-            total += std::exp(x - best);
-        }
-    }
-    T result(T) const { return best + std::log(total); }
-};
 
 struct range {
     std::ptrdiff_t first, last;

@@ -52,7 +52,7 @@ small_block(std::ptrdiff_t depth, T const* a, std::ptrdiff_t row, std::ptrdiff_t
         }
     }
     if constexpr (parts > 1) {
-        for (; k < depth; ++k) {
+        for (std::ptrdiff_t const rest = depth % parts; k % parts < rest; ++k) {
             add(0, k);
         }
         CASTNET_UNROLL

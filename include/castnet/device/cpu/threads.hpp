@@ -10,13 +10,22 @@
 
 namespace castnet::cpu {
 
+// How many threads share the work.
+inline int thread_count() {
+#ifdef _OPENMP
+    return omp_get_max_threads();
+#else
+    return 1;
+#endif
+}
+
 // Calls f(i) for 0 <= i < count; `work` is roughly how many operations all of them make. Within
 // another such loop, its thread does all of them.
 template <class F>
 void parallel_for(std::ptrdiff_t count, [[maybe_unused]] double work, F const& f) {
 #ifdef _OPENMP
     constexpr double worthwhile = 200'000; // below, waking the threads costs more than they save
-    if (work > worthwhile && count > 1 && omp_get_max_threads() > 1 && !omp_in_parallel()) {
+    if (work > worthwhile && count > 1 && thread_count() > 1 && !omp_in_parallel()) {
 #pragma omp parallel for schedule(static)
         for (std::ptrdiff_t i = 0; i < count; ++i) {
             f(i);

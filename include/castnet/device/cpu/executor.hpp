@@ -1,0 +1,114 @@
+// Runs plans over one block of memory on the CPU. What other devices keep far from the host lies
+// here in the host's memory, so nothing is copied.
+#pragma once
+
+#include <castnet/device/cpu/memory.hpp>
+#include <castnet/device/executor_sizes.hpp>
+#include <castnet/plan/penalties.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace castnet::cpu {
+
+// The device as a program opens it.
+struct session {
+    template <class Policy>
+    explicit session(Policy) {}
+
+    // use(numbers) with `count` numbers of the device's memory; fill(numbers) is to write them all.
+    template <class T, class F>
+    void read(T const* from, std::ptrdiff_t, F const& use) const {
+        use(from);
+    }
+    template <class T, class F>
+    void write(T* to, std::ptrdiff_t, F const& fill) const {
+        fill(to);
+    }
+};
+
+template <class Device>
+class executor {
+    using T = typename Device::value_type;
+
+public:
+    static constexpr std::size_t bytes(executor_sizes const& z) {
+        return std::size_t(z.all()) * sizeof(T);
+    }
+
+    executor(session const&, T* parameters, philox_key key, executor_sizes const& z)
+        : arena_{bytes(z)} {
+        T* const start = arena_.template as<T>();
+        context_.region[int(region::parameters)] = parameters;
+        context_.region[int(region::gradients)] = start;
+        context_.region[int(region::batch)] = start + z.gradients + z.state;
+        context_.region[int(region::workspace)] = at(region::batch) + z.batch;
+        context_.key = key;
+    }
+
+    std::size_t allocated_bytes() const { return arena_.bytes(); }
+
+    // In the device's memory.
+    T* at(region r) const { return context_.region[int(r)]; }
+    T* at(array_ref const& r) const { return context_.at(r); }
+
+    // Where the host puts region::batch of the next run.
+    T* batch() { return at(region::batch); }
+
+    // Runs a plan over the batch; `step` numbers the random numbers of dropout.
+    template <auto const& Plan, class... After>
+    void run(std::ptrdiff_t samples, std::uint64_t step, After const&... after) {
+        context_.samples = samples;
+        context_.step = static_cast<std::uint32_t>(step);
+        Device::template run<Plan>(context_, after...);
+    }
+
+    // Applies the optimizer's rule to all parameters; gradients are multiplied with `scale`.
+    template <auto const& Plan, int Slots, class Rule>
+    void update(Rule const& rule, T scale) {
+        T* const gradients = at(region::gradients);
+        for_each_penalty(Plan, [&](penalty const& cost, std::ptrdiff_t first, std::ptrdiff_t last) {
+            Device::template optimize<Slots>(rule, cost, scale, at(region::parameters), gradients,
+                                             gradients + Plan.trainable, Plan.trainable, first,
+                                             last);
+        });
+    }
+
+    // Adds the outputs of the last run of a plan that has one number in each.
+    template <auto const& Plan>
+    void add_totals() {
+        totals_.resize(std::max(totals_.size(), std::size_t(Plan.sizes.outputs)));
+        for (std::size_t i = 0; i < std::size_t(Plan.sizes.outputs); ++i) {
+            totals_[i] += double(*at(Plan.outputs[i]));
+        }
+    }
+
+    // All of that: one launch where the device can.
+    template <auto const& Plan, int Slots, class Rule>
+    void train(std::ptrdiff_t samples, std::uint64_t step, Rule const& rule, T scale) {
+        run<Plan>(samples, step);
+        update<Plan, Slots>(rule, scale);
+        add_totals<Plan>();
+    }
+    template <auto const& Plan>
+    void evaluate(std::ptrdiff_t samples) {
+        run<Plan>(samples, 0);
+        add_totals<Plan>();
+    }
+
+    // What add_totals() added up since set_totals().
+    void read_totals(double* to, std::size_t count) const {
+        for (std::size_t i = 0; i < count; ++i) {
+            to[i] = i < totals_.size() ? totals_[i] : 0;
+        }
+    }
+    void set_totals(double const* from, std::size_t count) { totals_.assign(from, from + count); }
+
+private:
+    memory arena_;
+    typename Device::context context_{};
+    std::vector<double> totals_;
+};
+
+} // namespace castnet::cpu

@@ -1,0 +1,64 @@
+// What the processor can do at most, as a measure for kernels.
+#pragma once
+
+#include <castnet/core/annotations.hpp>
+#include <castnet/core/clock.hpp>
+#include <castnet/device/cpu/threads.hpp>
+#include <castnet/device/cpu/vector.hpp>
+
+#include <algorithm>
+
+namespace castnet::cpu {
+
+// Multiply-adds on registers alone, in enough chains to hide their latency; returns how many
+// floating-point operations these were. (Volatile, or the compiler knows the result.)
+template <class T>
+CASTNET_WIDE_VECTORS double multiply_add_registers(int rounds) {
+    constexpr int groups = 3, chains = vector_registers / 4;
+    T volatile unknown = 0;
+    T const factor = unknown, term = unknown;
+    vec<T> sum[groups][chains];
+    for (auto& group : sum) {
+        for (vec<T>& chain : group) {
+            chain = vec<T>{} + unknown; // or all chains are one
+        }
+    }
+    for (int i = 0; i < rounds; ++i) {
+        CASTNET_UNROLL
+        for (int group = 0; group < groups; ++group) {
+            CASTNET_UNROLL
+            for (int chain = 0; chain < chains; ++chain) {
+                sum[group][chain] = sum[group][chain] * factor + term;
+            }
+        }
+    }
+    for (auto const& group : sum) {
+        for (vec<T> const& chain : group) {
+            unknown = chain[0];
+        }
+    }
+    return 2.0 * groups * chains * simd<T>::width * rounds;
+}
+
+// Floating-point operations per second that all threads do together: the best of several tries,
+// which take about 20 ms.
+template <class T>
+double peak_flops() {
+    constexpr int rounds = 100'000;
+    int const threads = thread_count();
+    double best = 0;
+    for (int i = 0; i < 50; ++i) {
+        double const start = detail::monotonic_seconds();
+        double flops = 0; // of one thread, the same for each
+        parallel_for(threads, 1e9, [&](std::ptrdiff_t thread) {
+            double const done = multiply_add_registers<T>(rounds);
+            if (thread == 0) {
+                flops = done;
+            }
+        });
+        best = std::max(best, flops * threads / (detail::monotonic_seconds() - start));
+    }
+    return best;
+}
+
+} // namespace castnet::cpu

@@ -1,0 +1,48 @@
+// What a CUDA kernel's launcher gets: the memory of a step and the stream to launch on.
+//
+// A launcher is called as k(step, tables, context). A step always computes the whole batch: the
+// rows of samples that are not there hold copies of one that is, with the weight 0. So its work is
+// fixed, and a captured graph stays true whatever the batch holds; what changes from step to step
+// is read from device memory (step_values).
+#pragma once
+
+#include <castnet/core/philox.hpp>
+#include <castnet/device/cuda/error.hpp>
+#include <castnet/device/cuda/launch.hpp>
+#include <castnet/device/cuda/step_values.hpp>
+#include <castnet/plan/step.hpp>
+
+#include <cstdint>
+
+namespace castnet::cuda {
+
+class libraries; // device/cuda/libraries.hpp
+
+// The types that products are computed in where arrays hold float.
+enum class product_precision : std::uint8_t { full, tf32 };
+
+template <class T>
+struct context {
+    using value_type = T;
+
+    T* region[4]{};             // by castnet::region, in device memory
+    std::ptrdiff_t samples = 0; // the batch that was planned for
+    philox_key key{};
+    std::uint32_t first_sample = 0;
+    step_values const* now = nullptr; // in device memory
+    cudaStream_t stream = nullptr;
+    libraries* library = nullptr; // handles, what they need, and what was chosen for each step
+    product_precision precision = product_precision::full;
+
+    T* at(array_ref const& r) const { return region[static_cast<int>(r.where)] + r.offset; }
+
+#ifdef __CUDACC__
+    // Runs a body (launch.hpp) on the stream.
+    template <class Body>
+    void launch(grid const& g, Body const& body) const {
+        cuda::launch(stream, g, body);
+    }
+#endif
+};
+
+} // namespace castnet::cuda

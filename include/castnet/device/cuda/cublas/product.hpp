@@ -1,0 +1,114 @@
+// A matrix product as cuBLASLt describes it. Matrices lie row by row; cuBLASLt thinks of columns,
+// so it is asked for the transposed result, whose columns are our rows: D' = B' A'.
+#pragma once
+
+#include <castnet/device/cuda/cublas/status.hpp>
+
+#include <cstdint>
+#include <memory>
+
+namespace castnet::cuda::cublas {
+
+// What is done to the result before it is written.
+enum class epilogue : unsigned char {
+    none,
+    bias,         // plus a number for each column
+    bias_relu,    // then the larger of that and 0
+    bias_gradient // writes besides the sums of b over `depth`, for each column
+};
+
+// d (rows x columns) = a (rows x depth) times b (depth x columns).
+struct product {
+    std::int64_t rows = 0, columns = 0, depth = 0;
+    bool transposed_a = false; // a lies as (depth x rows)
+    bool transposed_b = false; // b lies as (columns x depth)
+    cudaDataType_t type = CUDA_R_32F;
+    cublasComputeType_t compute = CUBLAS_COMPUTE_32F;
+    epilogue end = epilogue::none;
+
+    friend bool operator==(product const&, product const&) = default;
+};
+
+// Factors and sums.
+constexpr cudaDataType_t scale_type(product const& p) {
+    return p.type == CUDA_R_64F ? CUDA_R_64F : CUDA_R_32F;
+}
+
+namespace detail {
+
+struct destroy {
+    void operator()(cublasLtMatmulDescOpaque_t* d) const { cublasLtMatmulDescDestroy(d); }
+    void operator()(cublasLtMatrixLayoutOpaque_t* d) const { cublasLtMatrixLayoutDestroy(d); }
+    void operator()(cublasLtMatmulPreferenceOpaque_t* d) const {
+        cublasLtMatmulPreferenceDestroy(d);
+    }
+    void operator()(cublasLtContext* d) const { cublasLtDestroy(d); }
+};
+template <class T>
+using owned = std::unique_ptr<T, destroy>;
+
+} // namespace detail
+
+// The descriptors of a product, in cuBLASLt's order: its A is our b, its B our a.
+class product_descriptors {
+public:
+    explicit product_descriptors(product const& p) {
+        cublasLtMatmulDesc_t made = nullptr;
+        CASTNET_CUDA(cublasLtMatmulDescCreate(&made, p.compute, scale_type(p)));
+        operation_.reset(made);
+        set(CUBLASLT_MATMUL_DESC_TRANSA, p.transposed_b ? CUBLAS_OP_T : CUBLAS_OP_N);
+        set(CUBLASLT_MATMUL_DESC_TRANSB, p.transposed_a ? CUBLAS_OP_T : CUBLAS_OP_N);
+        if (p.end != epilogue::none) {
+            set(CUBLASLT_MATMUL_DESC_EPILOGUE, code_of(p.end));
+            set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, p.type);
+        }
+        first_ = layout(p.type, p.depth, p.columns, p.transposed_b);
+        second_ = layout(p.type, p.rows, p.depth, p.transposed_a);
+        result_ = layout(p.type, p.rows, p.columns, false);
+    }
+
+    // What an epilogue reads or writes: a number for each column.
+    void set_columns(void const* columns) { set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, columns); }
+
+    cublasLtMatmulDesc_t operation() const { return operation_.get(); }
+    cublasLtMatrixLayout_t first() const { return first_.get(); }
+    cublasLtMatrixLayout_t second() const { return second_.get(); }
+    cublasLtMatrixLayout_t result() const { return result_.get(); }
+
+private:
+    using owned_layout = detail::owned<cublasLtMatrixLayoutOpaque_t>;
+
+    static constexpr cublasLtEpilogue_t code_of(epilogue e) {
+        switch (e) {
+        case epilogue::bias:
+            return CUBLASLT_EPILOGUE_BIAS;
+        case epilogue::bias_relu:
+            return CUBLASLT_EPILOGUE_RELU_BIAS;
+        case epilogue::bias_gradient:
+            return CUBLASLT_EPILOGUE_BGRADA;
+        default:
+            return CUBLASLT_EPILOGUE_DEFAULT;
+        }
+    }
+
+    template <class T>
+    void set(cublasLtMatmulDescAttributes_t name, T const& value) {
+        CASTNET_CUDA(cublasLtMatmulDescSetAttribute(operation_.get(), name, &value, sizeof value));
+    }
+
+    // Of a matrix of our rows and columns, that lies transposed or not.
+    static owned_layout layout(cudaDataType_t type, std::int64_t rows, std::int64_t columns,
+                               bool transposed) {
+        std::int64_t const lines = transposed ? columns : rows,
+                           length = transposed ? rows : columns;
+        cublasLtMatrixLayout_t made = nullptr;
+        CASTNET_CUDA(cublasLtMatrixLayoutCreate(&made, type, static_cast<std::uint64_t>(length),
+                                                static_cast<std::uint64_t>(lines), length));
+        return owned_layout{made};
+    }
+
+    detail::owned<cublasLtMatmulDescOpaque_t> operation_;
+    owned_layout first_, second_, result_;
+};
+
+} // namespace castnet::cuda::cublas

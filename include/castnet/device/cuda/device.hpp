@@ -1,0 +1,69 @@
+// A GPU as a place where plans run.
+#pragma once
+
+#include <castnet/device/cuda/conv.hpp>
+#include <castnet/device/cuda/executor.hpp>
+#include <castnet/device/cuda/kernels.hpp>
+#include <castnet/device/cuda/layout.hpp>
+#include <castnet/device/cuda/matmul.hpp>
+#include <castnet/device/steps.hpp>
+
+namespace castnet {
+
+template <class T>
+struct cuda_device {
+    using value_type = T;
+    using context = cuda::context<T>;
+    using memory = cuda::memory;
+    using session = cuda::session;
+    using executor = cuda::executor<cuda_device>;
+    using kernel = cuda::kernel<context>;
+
+    // Offsets are multiples of so many elements.
+    static constexpr std::ptrdiff_t alignment =
+        static_cast<std::ptrdiff_t>(cuda::alignment_bytes / sizeof(T));
+    static constexpr bool whole_batches = true; // see device/cuda/context.hpp
+
+    static constexpr std::ptrdiff_t place_in_sample(std::ptrdiff_t i, extents size, bool image) {
+        return cuda::place_in_sample(i, size, image);
+    }
+    static constexpr std::ptrdiff_t place_in_parameter(std::ptrdiff_t i, parameter const& p) {
+        return cuda::place_in_parameter(i, p);
+    }
+
+    // Elements of memory that a step needs besides its operands and its result; the libraries have
+    // their own.
+    static constexpr scratch_size scratch(step const& s, window const*, extents const*,
+                                          instruction const& end) {
+        return s.kind == op::reduce ? cuda::reduce_scratch(s, end) : 0;
+    }
+
+    // Puts all steps of a plan on the context's stream; calls after(i) behind step i.
+    template <auto const& Plan, class After = ignore_steps>
+    static void run(context const& c, After const& after = {}) {
+        run_steps<cuda_device, Plan>(c, after);
+    }
+
+    template <class Program>
+    static constexpr kernel fused_kernel() {
+        return cuda::fused_kernel<Program, context>();
+    }
+    static kernel kernel_of(op kind) {
+        switch (kind) {
+        case op::matmul:
+        case op::matmul_data:
+        case op::matmul_weight:
+            return &cuda::multiply<T>;
+        case op::conv:
+            return &cuda::conv<T>;
+        case op::conv_data:
+            return &cuda::conv_data<T>;
+        case op::conv_weight:
+            return &cuda::conv_weight<T>;
+        default:
+            return cuda::own_kernel<context>(kind);
+        }
+    }
+};
+
+} // namespace castnet

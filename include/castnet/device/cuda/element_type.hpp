@@ -1,0 +1,28 @@
+// How the libraries call the types of elements.
+#pragma once
+
+#include <cublasLt.h>
+#include <cuda_bf16.h>
+#include <cudnn.h>
+
+namespace castnet::cuda {
+
+template <class T>
+struct element_type;
+template <>
+struct element_type<float> {
+    static constexpr cudnnDataType_t cudnn = CUDNN_DATA_FLOAT;
+    static constexpr cudaDataType_t cublas = CUDA_R_32F;
+};
+template <>
+struct element_type<double> {
+    static constexpr cudnnDataType_t cudnn = CUDNN_DATA_DOUBLE;
+    static constexpr cudaDataType_t cublas = CUDA_R_64F;
+};
+template <>
+struct element_type<__nv_bfloat16> {
+    static constexpr cudnnDataType_t cudnn = CUDNN_DATA_BFLOAT16;
+    static constexpr cudaDataType_t cublas = CUDA_R_16BF;
+};
+
+} // namespace castnet::cuda

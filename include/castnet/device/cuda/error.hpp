@@ -1,0 +1,29 @@
+// Failed calls of CUDA and its libraries as exceptions. check() has an overload for the status of
+// each library, beside what wraps that library.
+#pragma once
+
+#include <castnet/core/error.hpp>
+
+#include <cuda_runtime_api.h>
+#include <string>
+
+namespace castnet::cuda {
+
+// Throws castnet::error: which call failed, what it says, and where it was made.
+[[noreturn]] inline void fail(char const* call, char const* says, char const* file, int line) {
+    throw error(std::string("castnet: ") + call + " failed: " + says + " (" + file + ":" +
+                std::to_string(line) + ")");
+}
+
+inline void check(cudaError_t status, char const* call, char const* file, int line) {
+    if (status != cudaSuccess) {
+        cudaGetLastError(); // the next call does not report this one
+        fail(call,
+             (std::string(cudaGetErrorName(status)) + ", " + cudaGetErrorString(status)).c_str(),
+             file, line);
+    }
+}
+
+} // namespace castnet::cuda
+
+#define CASTNET_CUDA(...) ::castnet::cuda::check((__VA_ARGS__), #__VA_ARGS__, __FILE__, __LINE__)

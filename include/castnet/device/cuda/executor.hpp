@@ -1,0 +1,267 @@
+// Runs plans over one block of memory of a GPU.
+//
+// What changes from step to step (the batch, the optimizer's rule, the step's number) is written
+// into page-locked memory, which is copied to the GPU beside the step before; two such slots take
+// turns. So the work of a step is always the same for a slot: the first time it is put on the
+// stream piece by piece, which lets libraries choose and allocate; the second time it is captured
+// as a graph, and from then on a step is one launch.
+#pragma once
+
+#include <castnet/device/cuda/graph.hpp>
+#include <castnet/device/cuda/optimize.hpp>
+#include <castnet/device/cuda/prepare.hpp>
+#include <castnet/device/cuda/session.hpp>
+#include <castnet/device/executor_sizes.hpp>
+#include <castnet/plan/penalties.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <vector>
+
+namespace castnet::cuda {
+
+template <class Device>
+class executor {
+    using T = typename Device::value_type;
+    // What a slot holds before the batch: step_values and update_values.
+    static constexpr std::size_t header_bytes = 2 * alignment_bytes;
+    static constexpr std::size_t totals_bytes = max_totals * sizeof(double);
+
+    static constexpr std::size_t slot_bytes(executor_sizes const& z) {
+        return header_bytes + rounded(std::size_t(z.batch) * sizeof(T));
+    }
+    static constexpr std::size_t rounded(std::size_t bytes) {
+        return (bytes + alignment_bytes - 1) / alignment_bytes * alignment_bytes;
+    }
+
+public:
+    static constexpr std::size_t bytes(executor_sizes const& z) {
+        return rounded(std::size_t(z.gradients + z.state) * sizeof(T)) +
+               rounded(std::size_t(z.workspace) * sizeof(T)) + 2 * slot_bytes(z) + totals_bytes;
+    }
+
+    executor(session const& where, T* parameters, philox_key key, executor_sizes const& z)
+        : session_{where}, arena_{bytes(z)} {
+        char* next = arena_.template as<char>();
+        auto const take = [&](std::size_t count) { return std::exchange(next, next + count); };
+        context<T> c;
+        c.region[int(region::parameters)] = parameters;
+        c.region[int(region::gradients)] =
+            reinterpret_cast<T*>(take(rounded(std::size_t(z.gradients + z.state) * sizeof(T))));
+        c.region[int(region::workspace)] =
+            reinterpret_cast<T*>(take(rounded(std::size_t(z.workspace) * sizeof(T))));
+        totals_ = reinterpret_cast<double*>(take(totals_bytes));
+        c.key = key;
+        c.stream = where.compute().get();
+        c.library = &where.library();
+        c.precision = where.precision();
+        for (slot& s : slots_) {
+            s.device = take(slot_bytes(z));
+            s.host = pinned_memory(slot_bytes(z));
+            s.context = c;
+            s.context.region[int(region::batch)] = reinterpret_cast<T*>(s.device + header_bytes);
+            s.context.now = reinterpret_cast<step_values const*>(s.device);
+        }
+    }
+
+    std::size_t allocated_bytes() const { return arena_.bytes(); }
+
+    // In the GPU's memory.
+    T* at(region r) const { return last_->context.region[int(r)]; }
+    T* at(array_ref const& r) const { return last_->context.at(r); }
+
+    // Where the host puts region::batch of the next run.
+    T* batch() {
+        session_.use();
+        next_->copied.wait(); // before the last step, as a rule
+        return reinterpret_cast<T*>(next_->host.template as<char>() + header_bytes);
+    }
+
+    // Runs a plan over the batch; `step` numbers the random numbers of dropout.
+    template <auto const& Plan>
+    void run(std::ptrdiff_t, std::uint64_t step) {
+        submit<Plan>(work::run, step, [&](context<T> const& c) { enqueue<Plan>(c); });
+    }
+    // Calls after(i) when step i has ended: one step at a time.
+    template <auto const& Plan, class After>
+    void run(std::ptrdiff_t, std::uint64_t step, After const& after) {
+        send<Plan>(step);
+        Device::template run<Plan>(next_->context, [&](int i) {
+            session_.compute().wait();
+            after(i);
+        });
+        turn();
+    }
+
+    // Applies the optimizer's rule to all parameters; gradients are multiplied with `scale`.
+    template <auto const& Plan, int Slots, class Rule>
+    void update(Rule const& rule, T scale) {
+        session_.use();
+        // from memory that is not page-locked: the values are read before the call ends
+        update_values<Rule, T> const values{rule, scale};
+        auto* const to = last_->template values<Rule>();
+        CASTNET_CUDA(cudaMemcpyAsync(to, &values, sizeof values, cudaMemcpyHostToDevice,
+                                     session_.compute().get()));
+        enqueue_update<Plan, Slots>(last_->context, to);
+        session_.compute().record(last_->done);
+    }
+
+    // Adds the outputs of the last run of a plan that has one number in each.
+    template <auto const& Plan>
+    void add_totals() {
+        session_.use();
+        enqueue_totals<Plan>(last_->context);
+        session_.compute().record(last_->done);
+    }
+
+    // All of that in one launch.
+    template <auto const& Plan, int Slots, class Rule>
+    void train(std::ptrdiff_t, std::uint64_t step, Rule const& rule, T scale) {
+        static_assert(sizeof(update_values<Rule, T>) <= alignment_bytes &&
+                      std::is_trivially_copyable_v<Rule>);
+        update_values<Rule, T> const values{rule, scale};
+        std::memcpy(next_->host.template as<char>() + alignment_bytes, &values, sizeof values);
+        ranges<Plan>(); // allocates
+        submit<Plan>(work::train, step, [&](context<T> const& c) {
+            enqueue<Plan>(c);
+            enqueue_update<Plan, Slots>(c, next_->template values<Rule>());
+            enqueue_totals<Plan>(c);
+        });
+    }
+    template <auto const& Plan>
+    void evaluate(std::ptrdiff_t) {
+        submit<Plan>(work::evaluate, 0, [&](context<T> const& c) {
+            enqueue<Plan>(c);
+            enqueue_totals<Plan>(c);
+        });
+    }
+
+    // What add_totals() added up since set_totals(). Both wait for the GPU.
+    void read_totals(double* to, std::size_t count) const {
+        session_.read(totals_, std::ptrdiff_t(count),
+                      [&](double const* from) { std::copy_n(from, count, to); });
+    }
+    void set_totals(double const* from, std::size_t count) {
+        session_.write(totals_, std::ptrdiff_t(count),
+                       [&](double* to) { std::copy_n(from, count, to); });
+    }
+
+private:
+    enum class work { run, train, evaluate };
+
+    // The graph of some work on a plan; empty until that work comes for the second time.
+    struct known_work {
+        void const* plan;
+        work kind;
+        captured_graph graph;
+    };
+
+    struct slot {
+        pinned_memory host;
+        char* device = nullptr;
+        cuda::context<T> context;
+        event copied; // to the GPU
+        event done;   // the step that read it
+        std::vector<known_work> known;
+
+        template <class Rule>
+        update_values<Rule, T>* values() const {
+            return reinterpret_cast<update_values<Rule, T>*>(device + alignment_bytes);
+        }
+    };
+
+    // Sends the next slot to the GPU; the compute stream waits for it.
+    template <auto const& Plan>
+    void send(std::uint64_t step) {
+        session_.use();
+        slot& s = *next_;
+        s.context.samples = Plan.batch;
+        *s.host.template as<step_values>() = {static_cast<std::uint32_t>(step)};
+        session_.copies().wait_for(s.done);
+        CASTNET_CUDA(cudaMemcpyAsync(s.device, s.host.template as<char>(),
+                                     header_bytes + std::size_t(Plan.staging) * sizeof(T),
+                                     cudaMemcpyHostToDevice, session_.copies().get()));
+        session_.copies().record(s.copied);
+        session_.compute().wait_for(s.copied);
+    }
+    void turn() {
+        session_.compute().record(next_->done);
+        last_ = next_;
+        next_ = next_ == &slots_[0] ? &slots_[1] : &slots_[0];
+    }
+
+    template <auto const& Plan, class F>
+    void submit(work kind, std::uint64_t step, F const& enqueue_all) {
+        send<Plan>(step);
+        slot& s = *next_;
+        auto const same = [&](known_work const& k) { return k.plan == &Plan && k.kind == kind; };
+        auto known = std::find_if(s.known.begin(), s.known.end(), same);
+        if (known == s.known.end()) {
+            s.known.push_back({&Plan, kind, {}});
+            enqueue_all(s.context);
+        } else if (!session_.use_graphs()) {
+            enqueue_all(s.context);
+        } else {
+            if (!known->graph) {
+                known->graph = captured_graph(session_.compute(), [&] { enqueue_all(s.context); });
+            }
+            known->graph.launch(session_.compute());
+        }
+        turn();
+    }
+
+    template <auto const& Plan>
+    static void enqueue(context<T> const& c) {
+        Device::template run<Plan>(c);
+    }
+
+    template <auto const& Plan, int Slots, class Rule>
+    void enqueue_update(context<T> const& c, update_values<Rule, T> const* values) {
+        T* const gradients = c.region[int(region::gradients)];
+        std::ptrdiff_t const groups = Plan.trainable / lanes_of<T>;
+        if (groups > 0) {
+            c.launch(grid_for(groups),
+                     optimize_body<Rule, Slots, T>{
+                         values, ranges<Plan>(), c.region[int(region::parameters)], gradients,
+                         gradients + Plan.trainable, Plan.trainable, groups});
+        }
+    }
+
+    template <auto const& Plan>
+    void enqueue_totals(context<T> const& c) {
+        constexpr int count = Plan.sizes.outputs;
+        static_assert(count <= max_totals,
+                      "castnet: policy::cuda sums the loss and at most 31 metrics");
+        add_totals_body<T> body{{}, totals_, count};
+        for (int i = 0; i < count; ++i) {
+            body.results[i] = c.at(Plan.outputs[i]);
+        }
+        c.launch({1, max_totals}, body);
+    }
+
+    // The penalties of the parameters, in the GPU's memory.
+    template <auto const& Plan>
+    penalized_range const* ranges() {
+        if (ranges_.bytes() == 0) {
+            std::vector<penalized_range> all;
+            for_each_penalty(Plan, [&](penalty const& cost, std::ptrdiff_t, std::ptrdiff_t last) {
+                all.push_back({last, cost});
+            });
+            ranges_ = memory(all.size() * sizeof(penalized_range));
+            session_.write(ranges_.template as<penalized_range>(), std::ptrdiff_t(all.size()),
+                           [&](penalized_range* to) { std::copy(all.begin(), all.end(), to); });
+        }
+        return ranges_.template as<penalized_range>();
+    }
+
+    session const& session_;
+    memory arena_;
+    memory ranges_;
+    double* totals_ = nullptr;
+    std::array<slot, 2> slots_;
+    slot* next_ = &slots_[0]; // for the next run
+    slot* last_ = &slots_[0]; // of the last run
+};
+
+} // namespace castnet::cuda

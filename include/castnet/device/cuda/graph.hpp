@@ -1,0 +1,48 @@
+// What was put on a stream once, to be put there again as a whole.
+#pragma once
+
+#include <castnet/device/cuda/stream.hpp>
+
+#include <memory>
+#include <utility>
+
+namespace castnet::cuda {
+
+class captured_graph {
+public:
+    captured_graph() = default;
+
+    // Everything that `enqueue` puts on the stream; nothing of it runs.
+    template <class F>
+    captured_graph(stream const& s, F const& enqueue) {
+        CASTNET_CUDA(cudaStreamBeginCapture(s.get(), cudaStreamCaptureModeThreadLocal));
+        cudaGraph_t graph = nullptr;
+        try {
+            enqueue();
+        } catch (...) {
+            cudaStreamEndCapture(s.get(), &graph);
+            cudaGraphDestroy(graph);
+            cudaGetLastError();
+            throw;
+        }
+        CASTNET_CUDA(cudaStreamEndCapture(s.get(), &graph));
+        cudaGraphExec_t executable = nullptr;
+        cudaError_t const status = cudaGraphInstantiate(&executable, graph, 0);
+        cudaGraphDestroy(graph);
+        CASTNET_CUDA(status);
+        executable_.reset(executable);
+    }
+
+    explicit operator bool() const { return executable_ != nullptr; }
+    void launch(stream const& s) const {
+        CASTNET_CUDA(cudaGraphLaunch(executable_.get(), s.get()));
+    }
+
+private:
+    struct release {
+        void operator()(cudaGraphExec_t g) const { cudaGraphExecDestroy(g); }
+    };
+    std::unique_ptr<std::remove_pointer_t<cudaGraphExec_t>, release> executable_;
+};
+
+} // namespace castnet::cuda

@@ -1,0 +1,80 @@
+// Kernels as functors: the body of a kernel is a plain struct of numbers and pointers, called with
+// its block. On the GPU one kernel template runs every body; the tests run the same bodies on the
+// host.
+//
+// A body has
+//   template <class Block> CASTNET_HD void operator()(Block const& block) const
+// and a block has thread(), threads(), index(), blocks() (in its grid), sync(), and shared<T>(),
+// the grid's shared memory of each block.
+#pragma once
+
+#include <castnet/core/annotations.hpp>
+
+#include <cstddef>
+
+#ifdef __CUDACC__
+#include <castnet/device/cuda/error.hpp>
+#endif
+
+namespace castnet::cuda {
+
+// Offsets that kernels and libraries are given are multiples of this many bytes.
+inline constexpr std::size_t alignment_bytes = 256;
+
+struct grid {
+    unsigned blocks = 1;
+    unsigned threads = 256;
+    std::size_t shared_bytes = 0;
+};
+
+inline constexpr unsigned block_threads = 256;
+inline constexpr unsigned max_blocks = 2048; // a few waves on the largest GPUs; loops do the rest
+
+// A grid with a thread for each of `count` pieces of work, at most max_blocks blocks.
+constexpr grid grid_for(std::ptrdiff_t count) {
+    std::ptrdiff_t const blocks = (count + block_threads - 1) / block_threads;
+    return {blocks < 1                            ? 1
+            : blocks < std::ptrdiff_t{max_blocks} ? static_cast<unsigned>(blocks)
+                                                  : max_blocks,
+            block_threads};
+}
+
+// Calls f(i) for all i in [0, count) that this thread has to do.
+template <class Block, class F>
+CASTNET_HD void for_each_index(Block const& block, std::ptrdiff_t count, F const& f) {
+    auto const all = std::ptrdiff_t{block.threads()} * block.blocks();
+    for (std::ptrdiff_t i = std::ptrdiff_t{block.index()} * block.threads() + block.thread();
+         i < count; i += all) {
+        f(i);
+    }
+}
+
+#ifdef __CUDACC__
+
+struct device_block {
+    __device__ unsigned thread() const { return threadIdx.x; }
+    __device__ unsigned threads() const { return blockDim.x; }
+    __device__ unsigned index() const { return blockIdx.x; }
+    __device__ unsigned blocks() const { return gridDim.x; }
+    __device__ void sync() const { __syncthreads(); }
+    template <class T>
+    __device__ T* shared() const {
+        extern __shared__ double2 castnet_shared[];
+        return reinterpret_cast<T*>(castnet_shared);
+    }
+};
+
+template <class Body>
+__global__ void run_body(Body body) {
+    body(device_block{});
+}
+
+template <class Body>
+void launch(cudaStream_t stream, grid const& g, Body const& body) {
+    run_body<<<g.blocks, g.threads, g.shared_bytes, stream>>>(body);
+    CASTNET_CUDA(cudaGetLastError());
+}
+
+#endif
+
+} // namespace castnet::cuda

@@ -1,0 +1,31 @@
+// Where the element with logical (row-major) number i lies in the memory of this device: as cuDNN
+// and cuBLASLt read it, so that a step converts nothing.
+#pragma once
+
+#include <castnet/graph/node.hpp>
+#include <castnet/graph/parameter.hpp>
+
+#include <cstddef>
+
+namespace castnet::cuda {
+
+// One sample: the channels of an image lie innermost, everything else in logical order.
+constexpr std::ptrdiff_t place_in_sample(std::ptrdiff_t i, extents size, bool image) {
+    return image ? i % size.pixels * size.channels + i / size.pixels : i;
+}
+
+// A parameter: dense weights (units, features) lie as (features, units); convolution weights
+// (filters, channels, height, width) as (filters, height, width, channels).
+constexpr std::ptrdiff_t place_in_parameter(std::ptrdiff_t i, parameter const& p) {
+    if (p.kind == role::dense_weight) {
+        return i % p.dims[1] * p.dims[0] + i / p.dims[1];
+    }
+    if (p.kind == role::conv_weight) {
+        std::ptrdiff_t const taps = std::ptrdiff_t{p.dims[2]} * p.dims[3];
+        std::ptrdiff_t const tap = i % taps, channel = i / taps % p.dims[1];
+        return (i / taps / p.dims[1] * taps + tap) * p.dims[1] + channel;
+    }
+    return i;
+}
+
+} // namespace castnet::cuda

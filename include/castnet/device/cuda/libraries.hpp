@@ -1,0 +1,79 @@
+// cuBLASLt and cuDNN for the steps that run on one stream: their handles, the memory that they work
+// in, and what was chosen for each step.
+//
+// What a step needs is chosen and allocated when it runs first, which must be before its stream is
+// captured: prepare() does it for all steps of a plan. Nothing is freed or chosen anew later, so
+// that captured graphs stay true.
+#pragma once
+
+#include <castnet/device/cuda/cublas/multiplier.hpp>
+#include <castnet/device/cuda/cudnn/convolver.hpp>
+#include <castnet/device/cuda/memory.hpp>
+
+#include <optional>
+
+namespace castnet::cuda {
+
+class libraries {
+public:
+    explicit libraries(cudaStream_t stream) : stream_{stream} {}
+    libraries(libraries const&) = delete;
+    libraries& operator=(libraries const&) = delete;
+
+    cudaStream_t stream() const { return stream_; }
+
+    cublas::planned_product const& plan(cublas::product const& p) {
+        if (!products_) {
+            products_.emplace(product_workspace);
+        }
+        auto const& planned = products_->plan(p);
+        reserve(planned.workspace);
+        return planned;
+    }
+    cudnn::planned_convolution const& plan(cudnn::convolution const& c) {
+        if (!convolutions_) {
+            convolutions_.emplace(stream_, most_workspace);
+        }
+        auto const& planned = convolutions_->plan(c);
+        reserve(static_cast<std::size_t>(planned.plan.workspace));
+        return planned;
+    }
+
+    void run(cublas::product const& p, void const* a, void const* b, void* d) {
+        auto const& planned = plan(p);
+        products_->run(planned, a, b, d, workspace(), stream_);
+    }
+    void run(cudnn::convolution const& c, void* image, void* weight, void* result) {
+        auto const& planned = plan(c);
+        convolutions_->run(planned, image, weight, result, workspace());
+    }
+
+    // Bytes that were allocated.
+    std::size_t bytes() const {
+        std::size_t sum = 0;
+        for (memory const& block : blocks_) {
+            sum += block.bytes();
+        }
+        return sum;
+    }
+
+private:
+    // As NVIDIA recommends for Hopper; a convolution may want more.
+    static constexpr std::size_t product_workspace = std::size_t{32} << 20;
+    static constexpr std::int64_t most_workspace = std::int64_t{256} << 20;
+
+    // One after the other, all steps use the last block; graphs may know those before it.
+    void* workspace() const { return blocks_.empty() ? nullptr : blocks_.back().as<char>(); }
+    void reserve(std::size_t bytes) {
+        if (bytes > (blocks_.empty() ? 0 : blocks_.back().bytes())) {
+            blocks_.emplace_back(std::max(bytes, product_workspace));
+        }
+    }
+
+    cudaStream_t stream_;
+    std::optional<cublas::multiplier> products_;
+    std::optional<cudnn::convolver> convolutions_;
+    std::vector<memory> blocks_;
+};
+
+} // namespace castnet::cuda

@@ -1,0 +1,83 @@
+// The update of all parameters in one launch, and the sums of loss and metrics over steps.
+#pragma once
+
+#include <castnet/device/cuda/map.hpp>
+#include <castnet/graph/parameter.hpp>
+
+#include <utility>
+
+namespace castnet::cuda {
+
+// What an update needs besides arrays; changes from step to step, in device memory.
+template <class Rule, class T>
+struct update_values {
+    Rule rule;
+    T scale; // of the gradients: 1 / sum of weights
+};
+
+// The penalty of the parameters up to the element `end`, from the end of the last such range on.
+struct penalized_range {
+    std::ptrdiff_t end;
+    penalty cost;
+};
+
+template <class Rule, int Slots, class T>
+struct optimize_body {
+    update_values<Rule, T> const* now;
+    penalized_range const* ranges; // in device memory, ascending; the last ends behind all
+    T* parameters;
+    T const* gradients;
+    T* slots; // `stride` apart
+    std::ptrdiff_t stride;
+    std::ptrdiff_t count; // of groups of lanes
+
+    template <class Block>
+    CASTNET_HD void operator()(Block const& block) const {
+        update_values<Rule, T> const v = *now;
+        penalized_range const* range = ranges;
+        for_each_index(block, count, [&](std::ptrdiff_t group) {
+            std::ptrdiff_t const i = group * lanes_of<T>;
+            while (i >= range->end) {
+                ++range;
+            }
+            at(i, v, T(range->cost.l1), T(2 * range->cost.l2),
+               std::make_index_sequence<std::size_t(Slots)>{});
+        });
+    }
+
+private:
+    template <std::size_t... S>
+    CASTNET_HD void at(std::ptrdiff_t i, update_values<Rule, T> const& v, T l1, T two_l2,
+                       std::index_sequence<S...>) const {
+        constexpr lane_group all{lanes_of<T>, true};
+        T p[lanes_of<T>], g[lanes_of<T>], state[Slots + 1][lanes_of<T>];
+        load_lanes(parameters + i, all, p);
+        load_lanes(gradients + i, all, g);
+        (..., load_lanes(slots + std::ptrdiff_t(S) * stride + i, all, state[S]));
+        for (int k = 0; k < lanes_of<T>; ++k) {
+            T const sign = p[k] > T(0) ? l1 : p[k] < T(0) ? -l1 : T(0);
+            v.rule(p[k], g[k] * v.scale + two_l2 * p[k] + sign, state[S][k]...);
+        }
+        store_lanes(p, all, parameters + i);
+        (..., store_lanes(state[S], all, slots + std::ptrdiff_t(S) * stride + i));
+    }
+};
+
+// totals[i] += *results[i]
+inline constexpr int max_totals = 32;
+template <class T>
+struct add_totals_body {
+    T const* results[max_totals];
+    double* totals;
+    int count;
+
+    template <class Block>
+    CASTNET_HD void operator()(Block const& block) const {
+        int const i = static_cast<int>(block.thread());
+        if (block.index() == 0 && i < count) {
+            totals[i] += static_cast<double>(*results[i]);
+        }
+    }
+};
+
+} // namespace castnet::cuda

@@ -1,0 +1,240 @@
+// Pooling and up-sampling, forward and backward. A thread computes one element of the result; the
+// gradients gather from all windows that an element lies in, so nothing is added by two threads.
+#pragma once
+
+#include <castnet/device/cuda/launch.hpp>
+#include <castnet/device/cuda/quotient.hpp>
+#include <castnet/device/cuda/step_values.hpp>
+
+namespace castnet::cuda {
+
+struct pixel_range {
+    int first, last; // one behind the last
+};
+
+// The part of a window that lies in the image, along one axis.
+CASTNET_HD inline pixel_range window_at(int out, int stride, int pad, int kernel, int size) {
+    int const begin = out * stride - pad, end = begin + kernel;
+    return {begin > 0 ? begin : 0, end < size ? end : size};
+}
+
+// The windows that a pixel lies in, along one axis.
+CASTNET_HD inline pixel_range windows_over(int in, int stride, int pad, int kernel, int count) {
+    int const first = in + pad - kernel, last = (in + pad) / stride + 1;
+    return {first < 0 ? 0 : first / stride + 1, last < count ? last : count};
+}
+
+// Calls f(sample, row, column, channel, place in memory) for every element of images of this size.
+struct image_loop {
+    quotient channels, columns, rows;
+    std::ptrdiff_t count;
+
+    image_loop(std::ptrdiff_t samples, int height, int width, int depth)
+        : channels(depth), columns(width), rows(height), count{samples * height * width * depth} {}
+
+    template <class Block, class F>
+    CASTNET_HD void run(Block const& block, F const& f) const {
+        for_each_index(block, count, [&](std::ptrdiff_t i) {
+            auto const n = static_cast<std::uint32_t>(i);
+            std::uint32_t const pixel = channels.divide(n), line = columns.divide(pixel),
+                                sample = rows.divide(line);
+            f(std::ptrdiff_t{sample}, int(line - sample * rows.divisor),
+              int(pixel - line * columns.divisor), int(n - pixel * channels.divisor), i);
+        });
+    }
+};
+
+// Where an element of the windows' input or output lies.
+CASTNET_HD inline std::ptrdiff_t in_place(window const& w, std::ptrdiff_t sample, int y, int x,
+                                          int channel) {
+    return ((sample * w.height + y) * w.width + x) * w.channels + channel;
+}
+CASTNET_HD inline std::ptrdiff_t out_place(window const& w, std::ptrdiff_t sample, int y, int x,
+                                           int channel) {
+    return ((sample * w.out_height + y) * w.out_width + x) * w.channels + channel;
+}
+
+CASTNET_HD inline pixel_range rows_of(window const& w, int out_row) {
+    return window_at(out_row, w.stride_h, w.pad_top, w.kernel_h, w.height);
+}
+CASTNET_HD inline pixel_range columns_of(window const& w, int out_column) {
+    return window_at(out_column, w.stride_w, w.pad_left, w.kernel_w, w.width);
+}
+
+// Sums f(output row, output column) over all windows that the pixel lies in, in their order.
+template <class T, class F>
+CASTNET_HD T sum_over_windows(window const& w, int row, int column, F const& f) {
+    pixel_range const rows = windows_over(row, w.stride_h, w.pad_top, w.kernel_h, w.out_height);
+    pixel_range const columns =
+        windows_over(column, w.stride_w, w.pad_left, w.kernel_w, w.out_width);
+    T sum = 0;
+    for (int r = rows.first; r < rows.last; ++r) {
+        for (int c = columns.first; c < columns.last; ++c) {
+            sum += f(r, c);
+        }
+    }
+    return sum;
+}
+
+// One over the number of pixels that a window's average counts.
+template <class T>
+CASTNET_HD T share_of(window const& w, int out_row, int out_column) {
+    pixel_range const rows = rows_of(w, out_row), columns = columns_of(w, out_column);
+    return T(1) / T(w.count_padding ? w.kernel_h * w.kernel_w
+                                    : (rows.last - rows.first) * (columns.last - columns.first));
+}
+
+// The rules of the kernels below: the value of one element of the result from operands a and b.
+// a: which pixel of each window was the largest.
+struct max_pool_gradient_rule {
+    template <class T>
+    CASTNET_HD static T at(window const& w, T const* winners, T const* dy, std::ptrdiff_t sample,
+                           int row, int column, int channel) {
+        return sum_over_windows<T>(w, row, column, [&](int r, int c) {
+            pixel_range const rows = rows_of(w, r), columns = columns_of(w, c);
+            int const number =
+                (row - rows.first) * (columns.last - columns.first) + column - columns.first;
+            std::ptrdiff_t const place = out_place(w, sample, r, c, channel);
+            return winners[place] == T(number) ? dy[place] : T(0);
+        });
+    }
+};
+
+struct avg_pool_rule {
+    template <class T>
+    CASTNET_HD static T at(window const& w, T const* x, T const*, std::ptrdiff_t sample, int row,
+                           int column, int channel) {
+        pixel_range const rows = rows_of(w, row), columns = columns_of(w, column);
+        T sum = 0;
+        for (int r = rows.first; r < rows.last; ++r) {
+            for (int c = columns.first; c < columns.last; ++c) {
+                sum += x[in_place(w, sample, r, c, channel)];
+            }
+        }
+        return sum * share_of<T>(w, row, column);
+    }
+};
+
+struct avg_pool_gradient_rule {
+    template <class T>
+    CASTNET_HD static T at(window const& w, T const* dy, T const*, std::ptrdiff_t sample, int row,
+                           int column, int channel) {
+        return sum_over_windows<T>(w, row, column, [&](int r, int c) {
+            return dy[out_place(w, sample, r, c, channel)] * share_of<T>(w, r, c);
+        });
+    }
+};
+
+struct upsample_rule {
+    template <class T>
+    CASTNET_HD static T at(window const& w, T const* x, T const*, std::ptrdiff_t sample, int row,
+                           int column, int channel) {
+        return x[in_place(w, sample, row / w.kernel_h, column / w.kernel_w, channel)];
+    }
+};
+
+struct upsample_gradient_rule {
+    template <class T>
+    CASTNET_HD static T at(window const& w, T const* dy, T const*, std::ptrdiff_t sample, int row,
+                           int column, int channel) {
+        T sum = 0;
+        for (int r = row * w.kernel_h; r < (row + 1) * w.kernel_h; ++r) {
+            for (int c = column * w.kernel_w; c < (column + 1) * w.kernel_w; ++c) {
+                sum += dy[out_place(w, sample, r, c, channel)];
+            }
+        }
+        return sum;
+    }
+};
+
+template <class Rule, class T>
+struct image_body {
+    image_loop loop;
+    window w;
+    T const *a, *b;
+    T* out;
+
+    template <class Block>
+    CASTNET_HD void operator()(Block const& block) const {
+        loop.run(block, [&](std::ptrdiff_t sample, int row, int column, int channel,
+                            std::ptrdiff_t place) {
+            out[place] = Rule::at(w, a, b, sample, row, column, channel);
+        });
+    }
+};
+
+// The result is as large as the windows' output (forward) or input (backward).
+template <class Rule, bool Forward, class Context>
+void run_on_images(step const& s, tables const& t, Context const& c) {
+    using T = typename Context::value_type;
+    window const& w = t.windows[s.window];
+    image_loop const loop{c.samples, Forward ? w.out_height : w.height,
+                          Forward ? w.out_width : w.width, w.channels};
+    T const* const a = c.at(t.arrays[s.first_array]);
+    T const* const b = s.arrays > 1 ? c.at(t.arrays[s.first_array + 1]) : nullptr;
+    c.launch(grid_for(loop.count), image_body<Rule, T>{loop, w, a, b, c.at(t.arrays[s.output])});
+}
+
+// The first largest pixel of each window, and where its gradient is wanted, its number there.
+template <class T>
+struct max_pool_body {
+    image_loop loop;
+    window w;
+    T const* x;
+    T *out, *winners; // nullptr: not wanted
+
+    template <class Block>
+    CASTNET_HD void operator()(Block const& block) const {
+        loop.run(block, [&](std::ptrdiff_t sample, int row, int column, int channel,
+                            std::ptrdiff_t place) {
+            pixel_range const rows = rows_of(w, row), columns = columns_of(w, column);
+            T best = x[in_place(w, sample, rows.first, columns.first, channel)];
+            int winner = 0, number = 0;
+            for (int r = rows.first; r < rows.last; ++r) {
+                for (int c = columns.first; c < columns.last; ++c, ++number) {
+                    T const value = x[in_place(w, sample, r, c, channel)];
+                    if (value > best) {
+                        best = value;
+                        winner = number;
+                    }
+                }
+            }
+            out[place] = best;
+            if (winners) {
+                winners[place] = T(winner);
+            }
+        });
+    }
+};
+
+template <class Context>
+void max_pool(step const& s, tables const& t, Context const& c) {
+    using T = typename Context::value_type;
+    window const& w = t.windows[s.window];
+    image_loop const loop{c.samples, w.out_height, w.out_width, w.channels};
+    c.launch(grid_for(loop.count),
+             max_pool_body<T>{loop, w, c.at(t.arrays[s.first_array]), c.at(t.arrays[s.output]),
+                              s.winner >= 0 ? c.at(t.arrays[s.winner]) : nullptr});
+}
+template <class Context>
+void max_pool_gradient(step const& s, tables const& t, Context const& c) {
+    run_on_images<max_pool_gradient_rule, false>(s, t, c);
+}
+template <class Context>
+void avg_pool(step const& s, tables const& t, Context const& c) {
+    run_on_images<avg_pool_rule, true>(s, t, c);
+}
+template <class Context>
+void avg_pool_gradient(step const& s, tables const& t, Context const& c) {
+    run_on_images<avg_pool_gradient_rule, false>(s, t, c);
+}
+template <class Context>
+void upsample(step const& s, tables const& t, Context const& c) {
+    run_on_images<upsample_rule, true>(s, t, c);
+}
+template <class Context>
+void upsample_gradient(step const& s, tables const& t, Context const& c) {
+    run_on_images<upsample_gradient_rule, false>(s, t, c);
+}
+
+} // namespace castnet::cuda

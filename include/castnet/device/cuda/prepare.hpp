@@ -1,0 +1,29 @@
+// Lets the libraries choose and allocate what the steps of a plan need, before any of them runs.
+#pragma once
+
+#include <castnet/device/cuda/conv.hpp>
+#include <castnet/device/cuda/matmul.hpp>
+
+namespace castnet::cuda {
+
+template <class T>
+void prepare(step const* steps, int count, tables const& t, context<T> const& c) {
+    for (step const* s = steps; s != steps + count; ++s) {
+        switch (s->kind) {
+        case op::matmul:
+        case op::matmul_data:
+        case op::matmul_weight:
+            c.library->plan(product_of(*s, t, c));
+            break;
+        case op::conv:
+        case op::conv_data:
+        case op::conv_weight:
+            c.library->plan(convolution_of(*s, t, c));
+            break;
+        default:
+            break;
+        }
+    }
+}
+
+} // namespace castnet::cuda

@@ -1,0 +1,104 @@
+// Operations that only move elements: reshape between orders in memory, join, cut. A thread moves
+// one element of the result.
+#pragma once
+
+#include <castnet/device/cuda/launch.hpp>
+#include <castnet/device/cuda/quotient.hpp>
+#include <castnet/device/cuda/step_values.hpp>
+
+namespace castnet::cuda {
+
+// A sample's logical order is channels x pixels; in memory the channels of an image lie innermost.
+template <class T>
+struct reshape_body {
+    T const* from;
+    T* to;
+    quotient from_pixels, to_channels;
+    int from_channels, to_pixels;
+    bool image_from, image_to;
+    quotient sample; // elements of a sample
+    std::ptrdiff_t count;
+
+    template <class Block>
+    CASTNET_HD void operator()(Block const& block) const {
+        for_each_index(block, count, [&](std::ptrdiff_t i) {
+            std::uint32_t const begin =
+                sample.divide(static_cast<std::uint32_t>(i)) * sample.divisor;
+            std::uint32_t place = static_cast<std::uint32_t>(i) - begin;
+            if (image_to) { // from the place in memory to the logical number
+                std::uint32_t const pixel = to_channels.divide(place);
+                place =
+                    (place - pixel * to_channels.divisor) * static_cast<std::uint32_t>(to_pixels) +
+                    pixel;
+            }
+            if (image_from) { // and from that to a place in memory
+                std::uint32_t const channel = from_pixels.divide(place);
+                place = (place - channel * from_pixels.divisor) *
+                            static_cast<std::uint32_t>(from_channels) +
+                        channel;
+            }
+            to[i] = from[begin + place];
+        });
+    }
+};
+
+template <class Context>
+void reshape(step const& s, tables const& t, Context const& c) {
+    using T = typename Context::value_type;
+    array_ref const &from = t.arrays[s.first_array], &to = t.arrays[s.output];
+    std::ptrdiff_t const count = c.samples * to.size.count();
+    c.launch(grid_for(count),
+             reshape_body<T>{c.at(from), c.at(to), quotient(from.size.pixels),
+                             quotient(to.size.channels), from.size.channels, to.size.pixels,
+                             s.image_from, s.image_to, quotient(to.size.count()), count});
+}
+
+// Channels [first, first + width) of the rows of `to` from channels [begin, begin + width) of
+// those of `from`.
+template <class T>
+struct copy_channels_body {
+    T const* from;
+    T* to;
+    int from_channels, begin, to_channels, first;
+    quotient width;
+    std::ptrdiff_t count;
+
+    template <class Block>
+    CASTNET_HD void operator()(Block const& block) const {
+        for_each_index(block, count, [&](std::ptrdiff_t i) {
+            std::uint32_t const row = width.divide(static_cast<std::uint32_t>(i)),
+                                channel = static_cast<std::uint32_t>(i) - row * width.divisor;
+            to[std::ptrdiff_t{row} * to_channels + first + channel] =
+                from[std::ptrdiff_t{row} * from_channels + begin + channel];
+        });
+    }
+};
+
+template <class Context>
+void copy_channels(Context const& c, array_ref const& from, int begin, array_ref const& to,
+                   int first, int width) {
+    using T = typename Context::value_type;
+    std::ptrdiff_t const count = c.samples * to.size.pixels * width;
+    c.launch(grid_for(count),
+             copy_channels_body<T>{c.at(from), c.at(to), from.size.channels, begin,
+                                   to.size.channels, first, quotient(width), count});
+}
+
+template <class Context>
+void concat(step const& s, tables const& t, Context const& c) {
+    int first = 0;
+    for (int i = 0; i < s.arrays; ++i) {
+        array_ref const& from = t.arrays[s.first_array + i];
+        copy_channels(c, from, 0, t.arrays[s.output], first, from.size.channels);
+        first += from.size.channels;
+    }
+}
+
+// The channels from first_channel on, as many as the result has.
+template <class Context>
+void slice(step const& s, tables const& t, Context const& c) {
+    array_ref const& to = t.arrays[s.output];
+    copy_channels(c, t.arrays[s.first_array], s.first_channel, to, 0, to.size.channels);
+}
+
+} // namespace castnet::cuda

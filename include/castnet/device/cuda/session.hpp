@@ -1,0 +1,115 @@
+// One GPU as a program opens it: which one, its streams, and the libraries that run on it.
+#pragma once
+
+#include <castnet/device/cuda/context.hpp>
+#include <castnet/device/cuda/libraries.hpp>
+#include <castnet/device/cuda/memory.hpp>
+#include <castnet/device/cuda/stream.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace castnet::cuda {
+
+struct device_description {
+    std::string name;
+    int major = 0, minor = 0; // compute capability
+    int multiprocessors = 0;
+    std::size_t bytes = 0; // of memory
+};
+
+// How many GPUs the program sees (CUDA_VISIBLE_DEVICES); 0 without a driver, too.
+inline int device_count() {
+    int count = 0;
+    if (cudaGetDeviceCount(&count) != cudaSuccess) {
+        cudaGetLastError();
+        return 0;
+    }
+    return count;
+}
+
+// Throws castnet::error if there is no such GPU.
+inline device_description describe_device(int index = 0) {
+    cudaDeviceProp p{};
+    CASTNET_CUDA(cudaGetDeviceProperties(&p, index));
+    return {p.name, p.major, p.minor, p.multiProcessorCount, p.totalGlobalMem};
+}
+
+class session {
+public:
+    // Throws castnet::error, which says what to do, if there is no driver, no such GPU, or if it
+    // cannot run this program.
+    template <class Policy>
+    explicit session(Policy)
+        : session(Policy::device_index, Policy::precision, Policy::use_graphs) {}
+
+    session(int index, product_precision precision, bool use_graphs)
+        : index_{opened(index)}, precision_{precision}, use_graphs_{use_graphs} {
+        compute_ = std::make_unique<stream>();
+        copies_ = std::make_unique<stream>();
+        libraries_ = std::make_unique<libraries>(compute_->get());
+    }
+    session(session const&) = delete;
+    session& operator=(session const&) = delete;
+    ~session() { cudaDeviceSynchronize(); }
+
+    int index() const { return index_; }
+    bool use_graphs() const { return use_graphs_; }
+    product_precision precision() const { return precision_; }
+    stream const& compute() const { return *compute_; }
+    stream const& copies() const { return *copies_; }
+    libraries& library() const { return *libraries_; }
+
+    // Makes this GPU the one that the calling thread's calls mean.
+    void use() const { CASTNET_CUDA(cudaSetDevice(index_)); }
+
+    // use(numbers) with a copy of `count` numbers of the GPU's memory; fill(numbers) is to write
+    // them all. Both wait for what the GPU does now.
+    template <class T, class F>
+    void read(T const* from, std::ptrdiff_t count, F const& use_numbers) const {
+        std::vector<T> host(static_cast<std::size_t>(count));
+        use();
+        CASTNET_CUDA(cudaDeviceSynchronize());
+        CASTNET_CUDA(
+            cudaMemcpy(host.data(), from, host.size() * sizeof(T), cudaMemcpyDeviceToHost));
+        use_numbers(static_cast<T const*>(host.data()));
+    }
+    template <class T, class F>
+    void write(T* to, std::ptrdiff_t count, F const& fill) const {
+        std::vector<T> host(static_cast<std::size_t>(count));
+        fill(host.data());
+        use();
+        CASTNET_CUDA(cudaDeviceSynchronize());
+        CASTNET_CUDA(cudaMemcpy(to, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice));
+        CASTNET_CUDA(cudaDeviceSynchronize());
+    }
+
+private:
+    static int opened(int index) {
+        int count = 0;
+        cudaError_t const status = cudaGetDeviceCount(&count);
+        if (status != cudaSuccess) {
+            cudaGetLastError();
+            throw error(std::string("castnet: policy::cuda finds no GPU: ") +
+                        cudaGetErrorString(status) +
+                        "; install NVIDIA's driver, make a GPU visible (CUDA_VISIBLE_DEVICES), or "
+                        "use policy::cpu");
+        }
+        if (index < 0 || index >= count) {
+            throw error("castnet: policy::cuda was given GPU " + std::to_string(index) +
+                        ", but the program sees " + std::to_string(count) +
+                        "; choose another, or change CUDA_VISIBLE_DEVICES");
+        }
+        CASTNET_CUDA(cudaSetDevice(index));
+        return index;
+    }
+
+    int index_;
+    product_precision precision_;
+    bool use_graphs_;
+    std::unique_ptr<stream> compute_, copies_;
+    std::unique_ptr<libraries> libraries_;
+};
+
+} // namespace castnet::cuda

@@ -1,0 +1,17 @@
+// What a kernel's launcher is called with, besides the context: k(step, tables, context).
+#pragma once
+
+#include <castnet/plan/step.hpp>
+
+#include <cstdint>
+
+namespace castnet::cuda {
+
+using tables = step_tables;
+
+// What changes from step to step, in device memory.
+struct step_values {
+    std::uint32_t step; // numbers the random numbers of dropout
+};
+
+} // namespace castnet::cuda

@@ -1,0 +1,52 @@
+// Streams and events that end with their scope.
+#pragma once
+
+#include <castnet/device/cuda/error.hpp>
+
+#include <memory>
+#include <type_traits>
+
+namespace castnet::cuda {
+
+class event {
+public:
+    event() {
+        cudaEvent_t e = nullptr;
+        CASTNET_CUDA(cudaEventCreateWithFlags(&e, cudaEventDisableTiming));
+        handle_.reset(e);
+    }
+    cudaEvent_t get() const { return handle_.get(); }
+
+    // The host waits for what was recorded last.
+    void wait() const { CASTNET_CUDA(cudaEventSynchronize(get())); }
+
+private:
+    struct release {
+        void operator()(cudaEvent_t e) const { cudaEventDestroy(e); }
+    };
+    std::unique_ptr<std::remove_pointer_t<cudaEvent_t>, release> handle_;
+};
+
+// Work in order, beside that of other streams; waits for none but those it is told to wait for.
+class stream {
+public:
+    stream() {
+        cudaStream_t s = nullptr;
+        CASTNET_CUDA(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+        handle_.reset(s);
+    }
+    cudaStream_t get() const { return handle_.get(); }
+
+    void record(event const& e) const { CASTNET_CUDA(cudaEventRecord(e.get(), get())); }
+    void wait_for(event const& e) const { CASTNET_CUDA(cudaStreamWaitEvent(get(), e.get(), 0)); }
+    // The host waits for all that was put here.
+    void wait() const { CASTNET_CUDA(cudaStreamSynchronize(get())); }
+
+private:
+    struct release {
+        void operator()(cudaStream_t s) const { cudaStreamDestroy(s); }
+    };
+    std::unique_ptr<std::remove_pointer_t<cudaStream_t>, release> handle_;
+};
+
+} // namespace castnet::cuda

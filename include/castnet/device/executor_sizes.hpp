@@ -1,0 +1,16 @@
+// How much memory an executor has besides the parameters.
+#pragma once
+
+#include <cstddef>
+
+namespace castnet {
+
+struct executor_sizes { // in elements, multiples of the device's alignment
+    std::ptrdiff_t gradients = 0;
+    std::ptrdiff_t state = 0; // of the optimizer, behind the gradients
+    std::ptrdiff_t batch = 0, workspace = 0;
+
+    constexpr std::ptrdiff_t all() const { return gradients + state + batch + workspace; }
+};
+
+} // namespace castnet

@@ -1,0 +1,66 @@
+// From the steps of a plan to the kernels of a device: each different program is instantiated once.
+//
+// A device has the types `kernel` (what a step is run with) and `context`, and the functions
+//   static constexpr kernel fused_kernel<Program>()   of a fused program
+//   static kernel kernel_of(op)                        of any other operation
+#pragma once
+
+#include <castnet/plan/plan.hpp>
+
+#include <utility>
+
+namespace castnet {
+
+// Does nothing after a step.
+struct ignore_steps {
+    void operator()(int) const {}
+};
+
+namespace detail {
+
+template <auto const& Plan, int Program, size_t... I>
+auto code_of(std::index_sequence<I...>)
+    -> program<Plan.instructions[Plan.first_instruction[Program] + int(I)]...>;
+
+template <class Kernel, int Count>
+struct kernel_table {
+    Kernel of[Count > 0 ? Count : 1];
+};
+
+} // namespace detail
+
+// The type of a plan's program.
+template <auto const& Plan, int Program>
+using code_of = decltype(detail::code_of<Plan, Program>(
+    std::make_index_sequence<size_t(Plan.first_instruction[Program + 1] -
+                                    Plan.first_instruction[Program])>{}));
+
+namespace detail {
+
+template <class Device, auto const& Plan, size_t... P>
+constexpr kernel_table<typename Device::kernel, Plan.sizes.programs>
+make_fused_kernels(std::index_sequence<P...>) {
+    return {{Device::template fused_kernel<castnet::code_of<Plan, int(P)>>()...}};
+}
+
+} // namespace detail
+
+// The kernels of a plan's programs.
+template <class Device, auto const& Plan>
+inline constexpr auto fused_kernels = detail::make_fused_kernels<Device, Plan>(
+    std::make_index_sequence<size_t(Plan.sizes.programs)>{});
+
+// Calls the kernel of every step of the plan, in order, and after(i) when step i has been called.
+template <class Device, auto const& Plan, class After>
+void run_steps(typename Device::context const& c, After const& after) {
+    static constexpr step_tables tables{Plan.arrays, Plan.scalars, Plan.windows};
+    for (int i = 0; i < Plan.sizes.steps; ++i) {
+        step const& s = Plan.steps[i];
+        typename Device::kernel const k =
+            s.program >= 0 ? fused_kernels<Device, Plan>.of[s.program] : Device::kernel_of(s.kind);
+        k(s, tables, c);
+        after(i);
+    }
+}
+
+} // namespace castnet

@@ -1,0 +1,46 @@
+// policy::cuda: everything on one GPU, in float. Compiled by nvcc.
+//
+//   policy::cuda                       products and convolutions in true float
+//   policy::tf32<policy::cuda>         those by tensor cores, whose factors have 10 bits
+//   policy::on_gpu<1, policy::cuda>    another GPU than the first that the program sees
+//   policy::within<policy::cuda, N>    must not need more than N bytes
+//   policy::eager<policy::cuda>        without graphs, for tests
+#pragma once
+
+#include <castnet/device/cuda/device.hpp>
+#include <castnet/policy/cpu.hpp>
+
+#include <limits>
+
+namespace castnet::policy {
+
+template <class T>
+struct basic_cuda {
+    using value_type = T;
+    using device = cuda_device<T>;
+    static constexpr char const* name = "cuda";
+    static constexpr std::size_t budget = std::numeric_limits<std::size_t>::max();
+    static constexpr int device_index = 0;
+    static constexpr castnet::cuda::product_precision precision =
+        castnet::cuda::product_precision::full;
+    static constexpr bool use_graphs = true;
+};
+using cuda = basic_cuda<float>;
+
+template <class Base>
+struct tf32 : Base {
+    static constexpr castnet::cuda::product_precision precision =
+        castnet::cuda::product_precision::tf32;
+};
+
+template <int Index, class Base = cuda>
+struct on_gpu : Base {
+    static constexpr int device_index = Index;
+};
+
+template <class Base>
+struct eager : Base {
+    static constexpr bool use_graphs = false;
+};
+
+} // namespace castnet::policy

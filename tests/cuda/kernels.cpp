@@ -1,0 +1,240 @@
+// castnet's CUDA kernels, run on the host, against the CPU's.
+#include <castnet/device/cuda/optimize.hpp>
+#include <castnet/optim/optimizers.hpp>
+
+#include "simulated_device.hpp"
+
+#include <doctest/doctest.h>
+#include <vector>
+
+namespace cn = castnet;
+using cn::fn;
+using cn::instruction;
+using cn::opcode;
+
+namespace {
+
+constexpr instruction load(int array, int variation) {
+    return {opcode::load, {}, -1, std::uint8_t(array), std::uint8_t(variation)};
+}
+constexpr instruction apply(fn function, int a, int b = 0) {
+    return {opcode::apply, function, -1, std::uint8_t(a), std::uint8_t(b)};
+}
+constexpr instruction bernoulli{opcode::bernoulli, {}, -1, 0, 1};
+constexpr instruction store{opcode::store};
+constexpr instruction reduce(cn::reduction kind, int keep) {
+    return {opcode::reduce, {}, -1, std::uint8_t(kind), std::uint8_t(keep)};
+}
+
+// Memory of some arrays in a row, full of numbers, with room between them that must not change.
+template <class T>
+class arrays {
+public:
+    static constexpr T canary = T(12345);
+
+    cn::array_ref add(cn::extents size, std::ptrdiff_t samples, bool fill = true) {
+        std::ptrdiff_t const count = size.count() * (size.sample ? samples : 1);
+        cn::array_ref const r{cn::region::workspace, std::ptrdiff_t(values.size()), size};
+        for (std::ptrdiff_t i = 0; i < count; ++i) {
+            auto const word = cn::philox({next_++, 0, 0, 0}, cn::key_of(11)).x0;
+            values.push_back(fill ? T(double(word >> 20) / 2048 - 1) : T(-77));
+        }
+        values.resize((values.size() + 63) / 64 * 64 + 64, canary);
+        return r;
+    }
+    std::vector<T> values;
+
+private:
+    std::uint32_t next_ = 0;
+};
+
+struct space {
+    std::ptrdiff_t samples;
+    int pixels, channels;
+};
+constexpr space spaces[] = {{1, 1, 1},   {1, 1, 10},   {3, 5, 7},   {2, 3, 4},    {5, 1, 64},
+                            {4, 49, 8},  {7, 9, 33},   {2, 196, 3}, {300, 1, 10}, {16, 25, 40},
+                            {64, 64, 1}, {1, 1, 5000}, {3, 1, 1001}};
+
+cn::extents varying(space const& s, int variation) {
+    return {(variation & 1) != 0, (variation & 2) ? s.pixels : 1, (variation & 4) ? s.channels : 1};
+}
+
+// Runs a fused program of three arrays on the simulated device in T and on the CPU in double.
+template <class Program, class T>
+void check_program(space const& at, int v0, int v1, cn::extents result, double tolerance) {
+    CAPTURE(at.samples);
+    CAPTURE(at.pixels);
+    CAPTURE(at.channels);
+    arrays<T> memory;
+    cn::extents const size{true, at.pixels, at.channels};
+    cn::array_ref refs[4];
+    refs[0] = memory.add(varying(at, v0), at.samples);
+    refs[1] = memory.add(varying(at, v1), at.samples);
+    refs[2] = memory.add(result, at.samples, false);
+    double const scalars[] = {0.75, 3, 9};
+    cn::step s;
+    s.arrays = 2;
+    s.output = 2;
+    s.scalars = 3;
+    s.space = size;
+    s.factor = 0.5;
+    constexpr bool reduces = Program::end.code == opcode::reduce;
+    if (std::ptrdiff_t const room =
+            std::max(reduces ? cn::cuda::reduce_scratch(s, Program::end) : 0,
+                     std::ptrdiff_t{8} * at.channels);
+        room > 0) {
+        s.scratch = s.sums = 3;
+        refs[3] = memory.add({false, 1, int(room)}, 1, false);
+        refs[3].lane_stride = at.channels; // for the CPU's lanes
+    }
+    std::vector<double> expected(memory.values.begin(), memory.values.end());
+    cn::cpu::context<double> host;
+    host.region[int(cn::region::workspace)] = expected.data();
+    host.samples = at.samples;
+    host.key = cn::key_of(42);
+    host.step = 6;
+    host.first_sample = 100;
+    simt::context<T> device;
+    device.region[int(cn::region::workspace)] = memory.values.data();
+    device.samples = at.samples;
+    device.key = host.key;
+    device.first_sample = 100;
+    cn::cuda::step_values const now{6};
+    device.now = &now;
+    cn::step_tables const tables{refs, scalars, nullptr};
+    if constexpr (reduces) {
+        cn::cpu::reduce<Program>(s, tables, host);
+        cn::cuda::reduce<Program>(s, tables, device);
+    } else {
+        cn::cpu::map<Program>(s, tables, host);
+        cn::cuda::map<Program>(s, tables, device);
+    }
+    double worst = 0;
+    for (std::size_t i = 0; i < std::size_t(refs[3].offset); ++i) { // canaries among them
+        double const d =
+            std::fabs(double(memory.values[i]) - expected[i]) / (1 + std::fabs(expected[i]));
+        worst = d <= worst ? worst : d == d ? d : 1e300;
+    }
+    CHECK(worst <= tolerance);
+}
+
+template <class T>
+constexpr double epsilon = sizeof(T) == 4 ? 2e-6 : 1e-14;
+
+} // namespace
+
+TEST_CASE_TEMPLATE("maps of every broadcast and size", T, float, double) {
+    for (space const& at : spaces) {
+        cn::extents const all{true, at.pixels, at.channels};
+        check_program<cn::program<load(0, 7), load(1, 7), apply(fn::maximum, 0, 1), store>, T>(
+            at, 7, 7, all, epsilon<T>);
+        check_program<
+            cn::program<load(0, 7), load(1, 4), apply(fn::add, 0, 1), apply(fn::tanh, 2), store>,
+            T>(at, 7, 4, all, epsilon<T>);
+        check_program<cn::program<load(0, 1), load(1, 2), apply(fn::multiply, 0, 1), store>, T>(
+            at, 1, 2, all, epsilon<T>);
+        check_program<cn::program<load(0, 3), load(1, 6), apply(fn::subtract, 0, 1),
+                                  instruction{opcode::index}, apply(fn::add, 2, 3), store>,
+                      T>(at, 3, 6, all, epsilon<T>);
+        check_program<cn::program<load(0, 5), load(1, 0), apply(fn::multiply, 0, 1), store>, T>(
+            at, 5, 0, all, epsilon<T>);
+    }
+}
+
+TEST_CASE_TEMPLATE("dropout keeps what the CPU keeps", T, float, double) {
+    for (space const& at : spaces) {
+        check_program<cn::program<load(0, 7), bernoulli, apply(fn::multiply, 0, 1), store>, T>(
+            at, 7, 7, {true, at.pixels, at.channels}, epsilon<T>);
+    }
+}
+
+TEST_CASE_TEMPLATE("reductions of every kind and size", T, float, double) {
+    using cn::reduction;
+    for (space const& at : spaces) {
+        double const tolerance =
+            epsilon<T> * (1 + 0.05 * double(at.samples * at.pixels * at.channels));
+        auto const sum_to = [&]<int Keep>(std::integral_constant<int, Keep>) {
+            check_program<cn::program<load(0, 7), load(1, 4), apply(fn::multiply, 0, 1),
+                                      reduce(reduction::sum, Keep)>,
+                          T>(at, 7, 4, varying(at, Keep), tolerance);
+        };
+        sum_to(std::integral_constant<int, 0>{});
+        sum_to(std::integral_constant<int, 1>{});
+        sum_to(std::integral_constant<int, 2>{});
+        sum_to(std::integral_constant<int, 3>{});
+        sum_to(std::integral_constant<int, 4>{});
+        sum_to(std::integral_constant<int, 5>{});
+        sum_to(std::integral_constant<int, 6>{});
+        check_program<
+            cn::program<load(0, 7), load(1, 7), apply(fn::add, 0, 1), reduce(reduction::max, 3)>,
+            T>(at, 7, 7, varying(at, 3), epsilon<T>);
+        check_program<
+            cn::program<load(0, 7), load(1, 7), apply(fn::add, 0, 1), reduce(reduction::max, 5)>,
+            T>(at, 7, 7, varying(at, 5), epsilon<T>);
+        check_program<cn::program<load(0, 7), load(1, 7), apply(fn::add, 0, 1),
+                                  reduce(reduction::log_sum_exp, 3)>,
+                      T>(at, 7, 7, varying(at, 3), 4 * epsilon<T>);
+        // values repeat, so that the first of several largest is asked for
+        check_program<cn::program<load(0, 7), apply(fn::sign, 0), reduce(reduction::argmax, 3)>, T>(
+            at, 7, 7, varying(at, 3), 0);
+        check_program<cn::program<load(0, 7), bernoulli, apply(fn::multiply, 0, 1),
+                                  reduce(reduction::sum, 4)>,
+                      T>(at, 7, 7, varying(at, 4), tolerance);
+    }
+}
+
+TEST_CASE("quotients are exact") {
+    for (std::uint32_t d : {1U, 2U, 3U, 5U, 7U, 10U, 28U, 49U, 64U, 641U, 65535U, 65536U, 65537U,
+                            1000003U, 2147483646U, 2147483647U}) {
+        cn::cuda::quotient const q{std::ptrdiff_t{d}};
+        bool exact = true;
+        for (std::uint64_t k = 0; k < 4000; ++k) {
+            for (std::uint64_t n : {k, k * d, k * d + d - 1, k * 536870 + k, 2147483647 - k}) {
+                if (n < 2147483648U) {
+                    auto const small = static_cast<std::uint32_t>(n);
+                    exact =
+                        exact && q.divide(small) == small / d && q.remainder(small) == small % d;
+                }
+            }
+        }
+        CHECK(exact);
+    }
+}
+
+TEST_CASE_TEMPLATE("the update of all parameters equals the CPU's", Optimizer, cn::sgd,
+                   cn::momentum, cn::rmsprop, cn::rmsprop_momentum, cn::adam, cn::adamw,
+                   cn::adagrad, cn::adadelta) {
+    constexpr std::ptrdiff_t count = 1088; // several blocks' worth, in three ranges
+    constexpr int slots = Optimizer::slots;
+    arrays<double> memory;
+    auto const place = [&] { return memory.add({false, 1, int(count)}, 1).offset; };
+    std::ptrdiff_t const parameters = place(), gradients = place(), state = place();
+    memory.values.resize(memory.values.size() + count * slots);
+    for (std::size_t i = std::size_t(state); i < memory.values.size(); ++i) {
+        memory.values[i] = 0.25 + double(i % 7);
+    }
+    std::vector<double> expected = memory.values;
+    auto const rule = Optimizer{}.template at<double>(5, 0.01);
+    cn::cuda::penalized_range const ranges[] = {
+        {128, {0.25F, 0}}, {640, {}}, {count, {0.5F, 0.25F}}};
+    std::ptrdiff_t begin = 0;
+    for (auto const& r : ranges) {
+        cn::cpu::optimize<slots>(rule, r.cost, 0.125, expected.data() + parameters,
+                                 expected.data() + gradients, expected.data() + state, count, begin,
+                                 r.end);
+        begin = r.end;
+    }
+    using rule_type = std::remove_cvref_t<decltype(rule)>;
+    cn::cuda::update_values<rule_type, double> const now{rule, 0.125};
+    constexpr std::ptrdiff_t groups = count / cn::cuda::lanes_of<double>;
+    simt::launch(cn::cuda::grid{2, 64, 0}, cn::cuda::optimize_body<rule_type, slots, double>{
+                                               &now, ranges, memory.values.data() + parameters,
+                                               memory.values.data() + gradients,
+                                               memory.values.data() + state, count, groups});
+    double worst = 0;
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        worst = std::max(worst, std::fabs(memory.values[i] - expected[i]));
+    }
+    CHECK(worst <= 1e-13);
+}

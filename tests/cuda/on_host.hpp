@@ -1,0 +1,9 @@
+// Networks and trainings on castnet's CUDA kernels, run on the host.
+#pragma once
+
+#include "simulated_device.hpp"
+
+namespace check {
+using device = simt::device<double>;
+using policy = simt::policy;
+} // namespace check

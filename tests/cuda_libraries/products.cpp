@@ -1,0 +1,103 @@
+// The matrix products of dense layers as cuBLASLt is told of them, read back from its descriptors.
+// No GPU is needed.
+#include <castnet/device/cuda/matmul.hpp>
+
+#include <doctest/doctest.h>
+
+namespace cn = castnet;
+namespace cublas = castnet::cuda::cublas;
+using cn::op;
+
+namespace {
+
+struct layout {
+    std::uint64_t rows, columns;
+    std::int64_t between; // columns that follow each other
+
+    bool operator==(layout const&) const = default;
+};
+
+layout read(cublasLtMatrixLayout_t l, cudaDataType_t type) {
+    auto const number = [&](auto value, cublasLtMatrixLayoutAttribute_t name) {
+        CHECK(cublasLtMatrixLayoutGetAttribute(l, name, &value, sizeof value, nullptr) ==
+              CUBLAS_STATUS_SUCCESS);
+        return value;
+    };
+    CHECK(number(std::uint32_t{}, CUBLASLT_MATRIX_LAYOUT_TYPE) == std::uint32_t(type));
+    return {number(std::uint64_t{}, CUBLASLT_MATRIX_LAYOUT_ROWS),
+            number(std::uint64_t{}, CUBLASLT_MATRIX_LAYOUT_COLS),
+            number(std::int64_t{}, CUBLASLT_MATRIX_LAYOUT_LD)};
+}
+
+template <class T>
+T read(cublasLtMatmulDesc_t d, cublasLtMatmulDescAttributes_t name) {
+    T value{};
+    CHECK(cublasLtMatmulDescGetAttribute(d, name, &value, sizeof value, nullptr) ==
+          CUBLAS_STATUS_SUCCESS);
+    return value;
+}
+
+// A step of a dense layer from 6 features to 10 units on 3 rows of each of 4 samples.
+template <class T>
+cublas::product dense_step(op kind, cn::cuda::product_precision precision = {}) {
+    cn::extents const x{true, 3, 6}, y{true, 3, 10}, w{false, 10, 6};
+    cn::array_ref arrays[3];
+    arrays[0].size = kind == op::matmul_data ? y : x;
+    arrays[1].size = kind == op::matmul_weight ? y : w;
+    arrays[2].size = kind == op::matmul ? y : kind == op::matmul_data ? x : w;
+    cn::step s;
+    s.kind = kind;
+    s.output = 2;
+    cn::cuda::context<T> c;
+    c.samples = 4;
+    c.precision = precision;
+    return cn::cuda::product_of(s, {arrays, nullptr, nullptr}, c);
+}
+
+} // namespace
+
+// All matrices lie row by row, so that cuBLASLt sees each one transposed; its first factor is the
+// second of ours.
+TEST_CASE("y = x W: columns of y' are W' times columns of x'") {
+    cublas::product_descriptors const d{dense_step<float>(op::matmul)};
+    CHECK(read(d.first(), CUDA_R_32F) == layout{10, 6, 10}); // W' (units x features)
+    CHECK(read(d.second(), CUDA_R_32F) == layout{6, 12, 6}); // x'
+    CHECK(read(d.result(), CUDA_R_32F) == layout{10, 12, 10});
+    CHECK(read<cublasOperation_t>(d.operation(), CUBLASLT_MATMUL_DESC_TRANSA) == CUBLAS_OP_N);
+    CHECK(read<cublasOperation_t>(d.operation(), CUBLASLT_MATMUL_DESC_TRANSB) == CUBLAS_OP_N);
+}
+
+TEST_CASE("the gradient of x is dy W'") {
+    cublas::product_descriptors const d{dense_step<float>(op::matmul_data)};
+    CHECK(read(d.first(), CUDA_R_32F) == layout{10, 6, 10}); // W', transposed
+    CHECK(read(d.second(), CUDA_R_32F) == layout{10, 12, 10});
+    CHECK(read(d.result(), CUDA_R_32F) == layout{6, 12, 6});
+    CHECK(read<cublasOperation_t>(d.operation(), CUBLASLT_MATMUL_DESC_TRANSA) == CUBLAS_OP_T);
+    CHECK(read<cublasOperation_t>(d.operation(), CUBLASLT_MATMUL_DESC_TRANSB) == CUBLAS_OP_N);
+}
+
+TEST_CASE("the gradient of W is x' dy") {
+    cublas::product_descriptors const d{dense_step<float>(op::matmul_weight)};
+    CHECK(read(d.first(), CUDA_R_32F) == layout{10, 12, 10});
+    CHECK(read(d.second(), CUDA_R_32F) == layout{6, 12, 6}); // x', transposed
+    CHECK(read(d.result(), CUDA_R_32F) == layout{10, 6, 10});
+    CHECK(read<cublasOperation_t>(d.operation(), CUBLASLT_MATMUL_DESC_TRANSA) == CUBLAS_OP_N);
+    CHECK(read<cublasOperation_t>(d.operation(), CUBLASLT_MATMUL_DESC_TRANSB) == CUBLAS_OP_T);
+}
+
+TEST_CASE("what a product is computed in") {
+    auto const compute = [](cublas::product const& p) {
+        cublas::product_descriptors const d{p};
+        CHECK(read<cublasComputeType_t>(d.operation(), CUBLASLT_MATMUL_DESC_COMPUTE_TYPE) ==
+              p.compute);
+        return p.compute;
+    };
+    using cn::cuda::product_precision;
+    CHECK(compute(dense_step<float>(op::matmul)) == CUBLAS_COMPUTE_32F);
+    CHECK(compute(dense_step<float>(op::matmul, product_precision::tf32)) ==
+          CUBLAS_COMPUTE_32F_FAST_TF32);
+    CHECK(compute(dense_step<double>(op::matmul)) == CUBLAS_COMPUTE_64F);
+    CHECK(compute(dense_step<__nv_bfloat16>(op::matmul)) == CUBLAS_COMPUTE_32F);
+    CHECK(read(cublas::product_descriptors{dense_step<double>(op::matmul)}.result(), CUDA_R_64F) ==
+          layout{10, 12, 10});
+}

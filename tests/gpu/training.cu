@@ -1,0 +1,176 @@
+// policy::cuda against policy::cpu, graphs against single launches, and what it refuses.
+#include <castnet/castnet.hpp>
+#include <castnet/cuda.hpp>
+
+#include <cmath>
+#include <cstdio>
+#include <doctest/doctest.h>
+#include <filesystem>
+#include <numeric>
+
+namespace cn = castnet;
+
+namespace {
+
+using data_set = cn::data::dataset<cn::data::label<4>, cn::shape<3, 9, 9>>;
+using network =
+    cn::sequential<cn::input<3, 9, 9>, cn::conv2d<8, 3, cn::conv{.padding = 1}>, cn::batch_norm,
+                   cn::relu, cn::max_pool2d<3, cn::pooling{.stride = 2}>, cn::conv2d<5, 3>,
+                   cn::tanh, cn::flatten, cn::dropout<0.25>, cn::dense<16>.l2(0.01F), cn::relu,
+                   cn::dense<4>>;
+
+data_set samples(std::size_t count) {
+    std::vector<float> x(count * 243);
+    std::vector<int> y(count);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        x[i] = std::sin(float(i * i % 1009));
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+        y[i] = int(i * 3 % 4);
+    }
+    return data_set{std::move(x), y};
+}
+
+template <class Model>
+std::vector<double> everything(Model const& model) {
+    std::vector<double> all;
+    for (std::size_t i = 0; i < model.parameter_count(); ++i) {
+        auto const w = model.get(model.parameter_at(i).name.text());
+        all.insert(all.end(), w.begin(), w.end());
+    }
+    return all;
+}
+
+struct outcome {
+    double loss, accuracy, validation;
+    std::vector<double> parameters, predictions;
+};
+
+// Two epochs, whose last batch is short.
+template <class Policy, class Optimizer>
+outcome train(Optimizer const& optimizer) {
+    auto const data = samples(21);
+    cn::model<network, Policy, cn::batch<8>> model{cn::seed{5}};
+    auto training = cn::compile(model, cn::cross_entropy, optimizer, cn::accuracy);
+    auto const h = training.fit(
+        data, {.epochs = 2, .validation = samples(13), .verbose = cn::verbosity::silent});
+    auto const y = model.predict(data);
+    return {h["loss"].back(),
+            h["accuracy"].back(),
+            h["val_loss"].back(),
+            everything(model),
+            {y.begin(), y.end()}};
+}
+
+double largest_difference(std::vector<double> const& a, std::vector<double> const& b) {
+    REQUIRE(a.size() == b.size());
+    double worst = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        double const d = std::fabs(a[i] - b[i]);
+        worst = d <= worst ? worst : d == d ? d : 1e300;
+    }
+    return worst;
+}
+
+void same(outcome const& a, outcome const& b, double tolerance) {
+    CHECK(std::fabs(a.loss - b.loss) <= tolerance);
+    CHECK(std::fabs(a.validation - b.validation) <= tolerance);
+    CHECK(a.accuracy == doctest::Approx(b.accuracy));
+    CHECK(largest_difference(a.parameters, b.parameters) <= tolerance);
+    CHECK(largest_difference(a.predictions, b.predictions) <= tolerance);
+}
+
+using cn::policy::basic_cpu, cn::policy::basic_cuda, cn::policy::eager;
+
+} // namespace
+
+TEST_CASE("a training takes the steps that it takes on the CPU") {
+    same(train<basic_cuda<double>>(cn::sgd{.learning_rate = 0.05}),
+         train<basic_cpu<double>>(cn::sgd{.learning_rate = 0.05}), 1e-11);
+    same(train<basic_cuda<double>>(cn::adam{}), train<basic_cpu<double>>(cn::adam{}), 1e-9);
+    same(train<basic_cuda<float>>(cn::sgd{.learning_rate = 0.05}),
+         train<basic_cpu<double>>(cn::sgd{.learning_rate = 0.05}), 1e-4);
+}
+
+TEST_CASE("graphs and single launches give the same bits") {
+    auto const graphs = train<basic_cuda<float>>(cn::adam{});
+    auto const single = train<eager<basic_cuda<float>>>(cn::adam{});
+    CHECK(graphs.parameters == single.parameters);
+    CHECK(graphs.predictions == single.predictions);
+    CHECK(graphs.loss == single.loss);
+}
+
+TEST_CASE("two runs give the same bits") {
+    CHECK(train<basic_cuda<float>>(cn::adamw{}).parameters ==
+          train<basic_cuda<float>>(cn::adamw{}).parameters);
+}
+
+TEST_CASE("products by tensor cores are near true ones") {
+    using tf32 = cn::policy::tf32<basic_cuda<float>>;
+    same(train<tf32>(cn::sgd{.learning_rate = 0.05}),
+         train<basic_cpu<double>>(cn::sgd{.learning_rate = 0.05}), 0.05);
+}
+
+TEST_CASE("step and fit sum loss and metrics alike") {
+    auto const data = samples(16);
+    cn::model<network, cn::policy::cuda, cn::batch<8>> a{cn::seed{5}}, b{cn::seed{5}};
+    auto by_step = cn::compile(a, cn::cross_entropy, cn::sgd{}, cn::accuracy);
+    auto by_fit = cn::compile(b, cn::cross_entropy, cn::sgd{}, cn::accuracy);
+    std::vector<std::size_t> order(16);
+    std::iota(order.begin(), order.end(), std::size_t(0));
+    auto sum = by_step.step(data, std::span{order}.first(8));
+    sum += by_step.step(data, std::span{order}.last(8));
+    auto const h = by_fit.fit(data, {.shuffle = false, .verbose = cn::verbosity::silent});
+    CHECK(h["loss"].back() == doctest::Approx(sum.loss()).epsilon(1e-12));
+    CHECK(h["accuracy"].back() == doctest::Approx(sum["accuracy"]));
+    CHECK(everything(a) == everything(b));
+}
+
+TEST_CASE("what was saved on the GPU is loaded on the CPU") {
+    auto const file = std::filesystem::temp_directory_path() / "castnet_gpu.safetensors";
+    cn::model<network, cn::policy::cuda, cn::batch<8>> from{cn::seed{5}}, back{cn::seed{6}};
+    cn::model<network, cn::policy::cpu, cn::batch<8>> to{cn::seed{6}};
+    cn::save(from, file.string());
+    cn::load(to, file.string());
+    cn::load(back, file.string());
+    std::filesystem::remove(file);
+    CHECK(everything(from) == everything(to));
+    CHECK(everything(from) == everything(back));
+    auto const data = samples(5);
+    auto const a = from.predict(data), b = to.predict(data);
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        CHECK(a[i] == doctest::Approx(b[i]).epsilon(1e-4));
+    }
+}
+
+TEST_CASE("what is allocated is what was planned") {
+    cn::model<network, cn::policy::cuda, cn::batch<8>> model;
+    auto training = cn::compile(model, cn::cross_entropy, cn::adam{});
+    CHECK(training.allocated_bytes() == decltype(training)::bytes);
+}
+
+TEST_CASE("a GPU that is not there is refused, and so is memory that is not") {
+    using missing = cn::policy::on_gpu<1000>;
+    CHECK_THROWS_WITH_AS((cn::model<network, missing, cn::batch<8>>{}),
+                         doctest::Contains("was given GPU 1000"), cn::error);
+    CHECK_THROWS_WITH_AS(cn::cuda::memory(std::size_t{1} << 46), doctest::Contains("has no room"),
+                         cn::error);
+}
+
+TEST_CASE("the quickstart learns as on the CPU") {
+    using zalando =
+        cn::sequential<cn::input<1, 28, 28>, cn::conv2d<32, 3>, cn::relu, cn::max_pool2d<2>,
+                       cn::conv2d<64, 3>, cn::relu, cn::max_pool2d<2>, cn::conv2d<64, 3>, cn::relu,
+                       cn::flatten, cn::dense<64>, cn::relu, cn::dense<10>>;
+    char const* const folder = "/usr/share/datasets/fashion-mnist";
+    if (!std::filesystem::exists(folder)) {
+        std::printf("skipped: no %s\n", folder);
+        return;
+    }
+    auto const data = cn::data::fashion_mnist(folder);
+    cn::model<zalando, cn::policy::cuda, cn::batch<128>> model{cn::seed{42}};
+    auto training = cn::compile(model, cn::cross_entropy, cn::adam{}, cn::accuracy);
+    training.fit(data.train,
+                 {.epochs = 3, .schedule = cn::one_cycle(4e-3F), .verbose = cn::verbosity::silent});
+    CHECK(training.evaluate(data.test)["accuracy"] > 0.90);
+}
