@@ -53,6 +53,7 @@ struct vgg16_convolutions {
     using dataset = cn::data::dataset<cn::data::label<10>, cn::shape<3, 224, 224>>;
     static constexpr auto loss = cn::cross_entropy;
 };
+static_assert(vgg16_convolutions::network::parameter_count == 14'719'818);
 
 // A multi-layer perceptron of large products.
 struct wide_mlp {
