@@ -16,8 +16,8 @@ struct deadline {
 };
 
 float number(int rank, std::size_t i) { // of very different sizes, so that the order shows
-    return std::sin(float(i * 37 + std::size_t(rank) * 101)) *
-           std::exp2(float((i + 5 * rank) % 23));
+    auto const r = std::size_t(rank);
+    return std::sin(float(i * 37 + r * 101)) * std::exp2(float((i + 5 * r) % 23));
 }
 
 template <int N>
@@ -52,7 +52,7 @@ bool contains(std::string const& text, char const* part) {
 } // namespace
 
 TEST_CASE("parts are contiguous and as equal as can be") {
-    for (std::size_t count : {0, 1, 7, 8, 9, 1000}) {
+    for (std::size_t count : std::vector<std::size_t>{0, 1, 7, 8, 9, 1000}) {
         for (int size : {1, 2, 3, 8}) {
             std::size_t end = 0;
             for (int r = 0; r < size; ++r) {
@@ -70,7 +70,7 @@ TEST_CASE("parts are contiguous and as equal as can be") {
 }
 
 TEST_CASE("every replica gets the same sums, in the order of a binary tree") {
-    for (std::size_t count : {1, 5, 1000, 5000}) {
+    for (std::size_t count : std::vector<std::size_t>{1, 5, 1000, 5000}) {
         auto const all = sums<8>(count);
         std::size_t other_in_line = 0;
         for (std::size_t i = 0; i < count; ++i) {

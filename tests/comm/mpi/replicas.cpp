@@ -77,7 +77,8 @@ TEST_CASE("a fit goes on from the state of rank 0") {
 TEST_CASE("sums of every length, and what all gather and are told") {
     cn::comm::mpi all;
     int const rank = all.rank(), size = all.size();
-    for (std::size_t count : {0, 1, 5, 1023, 1024, 1025, 4099, 100'001}) {
+    for (int const length : {0, 1, 5, 1023, 1024, 1025, 4099, 100'001}) {
+        auto const count = std::size_t(length);
         CAPTURE(count);
         std::vector<float> values(count);
         for (std::size_t i = 0; i < count; ++i) {
