@@ -37,7 +37,7 @@ int main(int count, char** arguments) try {
                               .schedule = cn::warm_up(
                                   steps, [=](std::uint64_t, std::uint64_t) { return rate; }),
                               .validation = data.test,
-                              .checkpoint = {.file = checkpoint}});
+                              .checkpoint = cn::checkpoint(training, checkpoint)});
 
     auto const test = training.evaluate(data.test);
     if (training.rank() == 0) {

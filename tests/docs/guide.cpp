@@ -207,15 +207,16 @@ TEST_CASE("training of the guide") {
     served.predict_one(point, scores);
     // [/save]
     auto const checkpoint = (folder / "run.safetensors").string();
-    training.fit(train,
-                 {.epochs = 1, .verbose = cn::verbosity::silent, .checkpoint = {checkpoint}});
+    training.fit(train, {.epochs = 1,
+                         .verbose = cn::verbosity::silent,
+                         .checkpoint = cn::checkpoint(training, checkpoint)});
     // [checkpoint]
     if (std::filesystem::exists(checkpoint)) {
         cn::load(training, checkpoint);
     }
     training.fit(train, {.epochs = 2,
                          .verbose = cn::verbosity::silent,
-                         .checkpoint = {.file = checkpoint, .every = 100}});
+                         .checkpoint = cn::checkpoint(training, checkpoint, 100)});
     // [/checkpoint]
     std::filesystem::remove_all(folder);
     CHECK(std::max_element(scores, scores + 4) - scores == 1);

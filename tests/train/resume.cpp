@@ -38,11 +38,14 @@ struct run {
             }
             return cn::one_cycle(0.05)(step, total);
         };
-        return training.fit(data_of(), {.epochs = 3,
-                                        .schedule = schedule,
-                                        .validation = data_of(),
-                                        .verbose = cn::verbosity::silent,
-                                        .checkpoint = {checkpoint, every}});
+        return training.fit(data_of(),
+                            {.epochs = 3,
+                             .schedule = schedule,
+                             .validation = data_of(),
+                             .verbose = cn::verbosity::silent,
+                             .checkpoint = checkpoint.empty()
+                                               ? cn::checkpoint_options{}
+                                               : cn::checkpoint(training, checkpoint, every)});
     }
 
     std::vector<float> numbers() const {

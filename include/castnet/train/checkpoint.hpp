@@ -6,14 +6,12 @@
 // under "castnet.…", the optimizer, the seed, the steps and epochs done and the place in the epoch.
 #pragma once
 
+#include <castnet/train/training.hpp>
 #include <castnet/train/weights.hpp>
 
 #include <charconv>
 
 namespace castnet {
-
-template <class Model, class Loss, class Optimizer, class... Metrics>
-class training;
 
 namespace detail {
 
@@ -98,6 +96,14 @@ void save(training<Model, Loss, Optimizer, Metrics...> const& t, std::string con
         record.put("fit.sum." + std::to_string(i), position.sums.sum[i]);
     }
     io::save_safetensors(file, list.tensors(), record.metadata());
+}
+
+// For fit_options::checkpoint: writes this training, which must live as long as the fit, to the
+// file after every epoch and, where `every` is not 0, whenever so many steps have been done.
+template <class Model, class Loss, class Optimizer, class... Metrics>
+checkpoint_options checkpoint(training<Model, Loss, Optimizer, Metrics...> const& t,
+                              std::string const& file, std::uint64_t every = 0) {
+    return {[&t, file] { save(t, file); }, every};
 }
 
 // Reads what save() wrote. A file that fit() wrote says how far it had come: the next fit() with

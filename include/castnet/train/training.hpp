@@ -6,7 +6,6 @@
 #include <castnet/data/dataset.hpp>
 #include <castnet/data/shuffle.hpp>
 #include <castnet/optim/schedules.hpp>
-#include <castnet/train/checkpoint.hpp>
 #include <castnet/train/history.hpp>
 #include <castnet/train/progress.hpp>
 #include <castnet/train/replicas.hpp>
@@ -25,11 +24,11 @@ struct epoch_report {
     bool stop = false;
 };
 
-// A file that fit() writes after every epoch, each time as a whole in the place of the last; see
-// train/checkpoint.hpp for how to go on from it.
+// When fit() writes a checkpoint, which checkpoint() in train/checkpoint.hpp makes: after every
+// epoch, and where `every` is not 0 also whenever so many steps have been done.
 struct checkpoint_options {
-    std::string file{};      // empty: none
-    std::uint64_t every = 0; // also whenever so many steps have been done; 0: not
+    std::function<void()> write{}; // empty: none
+    std::uint64_t every = 0;
 };
 
 // How far a fit has come.
@@ -183,10 +182,9 @@ public:
                 advance(data, std::span{order}.subspan(first, count), rate, options.class_weight);
                 position_.samples += count;
                 bar.step(s + 1, [&] { return replicas_.totals(); });
-                if (checkpoint.every > 0 && steps_ % checkpoint.every == 0 &&
-                    !checkpoint.file.empty()) {
+                if (checkpoint.write && checkpoint.every > 0 && steps_ % checkpoint.every == 0) {
                     position_.sums = replicas_.totals();
-                    save(*this, checkpoint.file);
+                    checkpoint.write();
                 }
             }
             scores_type const sums = replicas_.totals();
@@ -206,8 +204,8 @@ public:
             row.push_back(seconds);
             h.append(row);
             bar.end(sums, rest);
-            if (!checkpoint.file.empty()) {
-                save(*this, checkpoint.file);
+            if (checkpoint.write) {
+                checkpoint.write();
             }
             epoch_report report{epoch, h};
             if (options.on_epoch_end) {

@@ -27,7 +27,7 @@ int run(std::string const& fault, char const* checkpoint) {
     auto const data = samples(fault == "data" && faulty ? 40 : 43);
     training.fit(data, {.epochs = 5,
                         .verbose = cn::verbosity::silent,
-                        .checkpoint = {.file = checkpoint},
+                        .checkpoint = cn::checkpoint(training, checkpoint),
                         .on_epoch_end = [&](cn::epoch_report& report) {
                             if (report.epoch != 3 || !faulty) {
                                 return;

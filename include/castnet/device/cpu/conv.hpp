@@ -92,8 +92,9 @@ struct band {
 // The rows of x under a band of one image, with their padding.
 template <class T>
 void copy_padded(window const& w, T const* x, band const& b, T* to) {
-    std::ptrdiff_t const width = padded_width(w) * w.channels, copied = w.width * w.channels;
-    std::ptrdiff_t const left = w.pad_left * w.channels;
+    std::ptrdiff_t const channels = w.channels;
+    std::ptrdiff_t const width = padded_width(w) * channels, copied = w.width * channels;
+    std::ptrdiff_t const left = w.pad_left * channels;
     std::ptrdiff_t const height = band_height(w, b.rows);
     std::ptrdiff_t const top = std::ptrdiff_t{b.row} * w.stride_h - w.pad_top;
     for (std::ptrdiff_t y = top; y < top + height; ++y, to += width) {

@@ -88,15 +88,14 @@ small_product(std::ptrdiff_t rows, std::ptrdiff_t depth, T const* a, std::ptrdif
                            __attribute__((always_inline)) {
                                small_block<Rows, std::min(Columns, columns)>(
                                    depth, a + i * row, row, step, b, b_row, c + i * c_row, c_row);
-                               i += Rows;
                            };
-    while (i + at_once <= rows) {
+    for (; i + at_once <= rows; i += at_once) {
         block(std::integral_constant<int, at_once>{});
     }
-    while (i + 3 <= rows) {
+    for (; i + 3 <= rows; i += 3) {
         block(std::integral_constant<int, 3>{});
     }
-    while (i < rows) {
+    for (; i < rows; ++i) {
         block(std::integral_constant<int, 1>{});
     }
     if constexpr (Columns > columns) {
