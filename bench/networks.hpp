@@ -3,6 +3,8 @@
 
 #include <castnet/castnet.hpp>
 
+#include <sys/resource.h>
+
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -34,6 +36,24 @@ struct dropout_cnn {
     static constexpr auto loss = cn::cross_entropy;
 };
 static_assert(dropout_cnn::network::parameter_count == 1'199'882);
+
+// The convolutions of VGG16 on images of 224 x 224 pixels, with the mean of each channel
+// classified.
+struct vgg16_convolutions {
+    template <size_t Filters>
+    static constexpr auto conv = cn::conv2d<Filters, 3, cn::conv{.padding = 1}>.init(cn::he_normal);
+    static constexpr auto two =
+        cn::block<conv<64>, cn::relu, conv<64>, cn::relu, cn::max_pool2d<2>, conv<128>, cn::relu,
+                  conv<128>, cn::relu, cn::max_pool2d<2>>;
+    template <size_t Filters>
+    static constexpr auto three = cn::block<conv<Filters>, cn::relu, conv<Filters>, cn::relu,
+                                            conv<Filters>, cn::relu, cn::max_pool2d<2>>;
+    using network = cn::sequential<cn::input<3, 224, 224>, two, three<256>, three<512>, three<512>,
+                                   cn::global_avg_pool2d, cn::dense<10>>;
+    using dataset = cn::data::dataset<cn::data::label<10>, cn::shape<3, 224, 224>>;
+    static constexpr auto loss = cn::cross_entropy;
+};
+static_assert(vgg16_convolutions::network::parameter_count == 14'719'818);
 
 // A multi-layer perceptron of large products.
 struct wide_mlp {
@@ -70,6 +90,13 @@ Dataset random_samples(size_t count) {
         }
     }
     return Dataset{std::move(inputs), std::move(targets)};
+}
+
+// The most memory that this process has had.
+inline double peak_megabytes() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return double(usage.ru_maxrss) / 1024;
 }
 
 // Without OpenMP there is one thread only.

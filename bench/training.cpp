@@ -29,6 +29,7 @@ void train(benchmark::State& state) {
     auto const samples = state.iterations() * std::int64_t(Batch);
     double const flops = double(training.training_plan.flops());
     state.SetItemsProcessed(samples);
+    state.counters["peak_MB"] = peak_megabytes();
     state.counters["FLOP"] = {double(samples) * flops, benchmark::Counter::kIsRate};
 }
 
@@ -43,6 +44,7 @@ BENCHMARK(train<convnet, 32>)->Name("convnet/batch:32")->Apply(settings);
 BENCHMARK(train<convnet, 128>)->Name("convnet/batch:128")->Apply(settings);
 BENCHMARK(train<convnet, 512>)->Name("convnet/batch:512")->Apply(settings);
 BENCHMARK(train<dropout_cnn, 128>)->Name("dropout_cnn/batch:128")->Apply(settings);
+BENCHMARK(train<vgg16_convolutions, 8>)->Name("vgg16_convolutions/batch:8")->Apply(settings);
 BENCHMARK(train<wide_mlp, 128>)->Name("wide_mlp/batch:128")->Apply(settings);
 BENCHMARK(train<tiny_mlp, 128>)->Name("tiny_mlp/batch:128")->Apply(settings);
 

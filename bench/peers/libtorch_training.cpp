@@ -19,6 +19,7 @@ nn::MaxPool2d pool() {
 }
 
 struct classification {
+    static constexpr bool slow = false; // a step takes seconds
     static torch::Tensor targets(std::int64_t count) {
         return torch::randint(10, {count}, torch::kLong);
     }
@@ -28,6 +29,7 @@ struct classification {
 };
 
 struct regression {
+    static constexpr bool slow = false;
     static torch::Tensor targets(std::int64_t count) { return torch::rand({count, 1}); }
     static torch::Tensor loss(torch::Tensor const& output, torch::Tensor const& target) {
         return nn::functional::mse_loss(output, target);
@@ -49,6 +51,29 @@ struct dropout_cnn : classification {
         return nn::Sequential(conv(1, 32), nn::ReLU{}, conv(32, 64), nn::ReLU{}, pool(),
                               nn::Dropout{0.25}, nn::Flatten{}, nn::Linear{9216, 128}, nn::ReLU{},
                               nn::Dropout{0.5}, nn::Linear{128, 10});
+    }
+};
+
+struct vgg16_convolutions : classification {
+    static constexpr bool slow = true;
+    static torch::Tensor samples(std::int64_t count) { return torch::rand({count, 3, 224, 224}); }
+    static nn::Sequential network() {
+        nn::Sequential all;
+        int from = 3;
+        for (int to :
+             {64, 64, 0, 128, 128, 0, 256, 256, 256, 0, 512, 512, 512, 0, 512, 512, 512, 0}) {
+            if (to == 0) {
+                all->push_back(pool());
+            } else {
+                all->push_back(nn::Conv2d{nn::Conv2dOptions{from, to, 3}.padding(1)});
+                all->push_back(nn::ReLU{});
+                from = to;
+            }
+        }
+        all->push_back(nn::AdaptiveAvgPool2d{1});
+        all->push_back(nn::Flatten{});
+        all->push_back(nn::Linear{512, 10});
+        return all;
     }
 };
 
@@ -99,7 +124,7 @@ void train(benchmark::State& state) {
     torch::manual_seed(42);
     trainer<What, Batch> training;
     static bool const trains =
-        lowers_loss([&] { return training.step(0).template item<double>(); });
+        What::slow || lowers_loss([&] { return training.step(0).template item<double>(); });
     if (!trains) {
         state.SkipWithError(not_training);
     }
@@ -127,6 +152,9 @@ BENCHMARK(train<convnet, 32>)->Name("convnet/batch:32")->Apply(training_settings
 BENCHMARK(train<convnet, 128>)->Name("convnet/batch:128")->Apply(training_settings);
 BENCHMARK(train<convnet, 512>)->Name("convnet/batch:512")->Apply(training_settings);
 BENCHMARK(train<dropout_cnn, 128>)->Name("dropout_cnn/batch:128")->Apply(training_settings);
+BENCHMARK(train<vgg16_convolutions, 8>)
+    ->Name("vgg16_convolutions/batch:8")
+    ->Apply(training_settings);
 BENCHMARK(train<wide_mlp, 128>)->Name("wide_mlp/batch:128")->Apply(training_settings);
 BENCHMARK(train<tiny_mlp, 128>)->Name("tiny_mlp/batch:128")->Apply(training_settings);
 BENCHMARK(predict<tiny_mlp>)->Name("tiny_mlp/predict");

@@ -9,6 +9,7 @@
 #include <omp.h>
 #include <random>
 #include <string>
+#include <sys/resource.h>
 #include <vector>
 
 namespace bench {
@@ -65,6 +66,9 @@ inline char const* const not_training = "the loss does not fall";
 
 inline void count_samples(benchmark::State& state, std::size_t batch) {
     state.SetItemsProcessed(state.iterations() * std::int64_t(batch));
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage); // the most memory that this process has had
+    state.counters["peak_MB"] = double(usage.ru_maxrss) / 1024;
 }
 
 inline void training_settings(benchmark::internal::Benchmark* b) {

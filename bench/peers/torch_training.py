@@ -26,6 +26,15 @@ def dropout_cnn():
                          nn.Linear(9216, 128), nn.ReLU(), nn.Dropout(0.5), nn.Linear(128, 10))
 
 
+def vgg16_convolutions():
+    layers, channels = [], 3
+    for filters in (64, 64, 0, 128, 128, 0, 256, 256, 256, 0, 512, 512, 512, 0, 512, 512, 512, 0):
+        layers += ([nn.Conv2d(channels, filters, 3, padding=1), nn.ReLU()] if filters
+                   else [nn.MaxPool2d(2)])
+        channels = filters or channels
+    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(512, 10))
+
+
 def wide_mlp():
     return nn.Sequential(nn.Linear(784, 512), nn.ReLU(), nn.Linear(512, 512), nn.ReLU(),
                          nn.Linear(512, 10))
@@ -39,6 +48,7 @@ def tiny_mlp():
 # network, shape of a sample, loss, batch sizes
 NETWORKS = [(convnet, (1, 28, 28), nn.CrossEntropyLoss, (32, 128, 512)),
             (dropout_cnn, (1, 28, 28), nn.CrossEntropyLoss, (128,)),
+            (vgg16_convolutions, (3, 224, 224), nn.CrossEntropyLoss, (8,)),
             (wide_mlp, (784,), nn.CrossEntropyLoss, (128,)),
             (tiny_mlp, (13,), nn.MSELoss, (128,))]
 BATCHES = 8  # in memory

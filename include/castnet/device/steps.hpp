@@ -16,6 +16,20 @@ struct ignore_steps {
     void operator()(int) const {}
 };
 
+// Calls f(i) when all steps up to i are done, at least at the end of every stage.
+template <class F>
+struct after_stages {
+    F f;
+    void operator()(int i) const { f(i); }
+};
+
+template <class After>
+inline constexpr bool calls_after_steps = true;
+template <>
+inline constexpr bool calls_after_steps<ignore_steps> = false;
+template <class F>
+inline constexpr bool calls_after_steps<after_stages<F>> = false;
+
 namespace detail {
 
 template <auto const& Plan, int Program, size_t... I>

@@ -71,9 +71,13 @@ void for_each_slot(Visit const& visit) {
 
 } // namespace detail
 
-// Writes the training and its model; the file appears whole or not at all. Throws file_error.
+// Writes the training and its model; the file appears whole or not at all. Of several processes the
+// first one writes. Throws file_error.
 template <class Model, class Loss, class Optimizer, class... Metrics>
 void save(training<Model, Loss, Optimizer, Metrics...> const& t, std::string const& file) {
+    if (t.rank() != 0) {
+        return;
+    }
     using training_type = training<Model, Loss, Optimizer, Metrics...>;
     detail::tensor_list<typename Model::value_type> list;
     detail::add_parameters(list, t.model());

@@ -7,6 +7,7 @@
 #include <castnet/nn/network.hpp>
 #include <castnet/plan/schedule.hpp>
 
+#include <optional>
 #include <span>
 #include <string>
 
@@ -79,41 +80,74 @@ void fill_inputs(Plan const& plan, T* batch, Data const& data, size_t sample, si
                         std::make_index_sequence<sizeof...(S)>{});
 }
 
-// Fills `rows` rows of region::batch at `batch`; returns the sum of weights. Those behind the
-// samples hold samples again, with the weight 0.
-template <class Device, class Inputs, Shape Target, class Plan, class T, class Data>
-double fill_batch(Plan const& plan, T* batch, Data const& data, std::span<size_t const> samples,
-                  size_t rows, std::span<float const> class_weight) {
+// What samples count in a step.
+struct batch_weight {
     double sum = 0;
-    size_t present = 0;
+    size_t present = 0; // samples whose weight is not 0
+};
+
+// The weight of a sample, whose target is given for its class.
+template <Shape Target, class T, class Data>
+double weight_of(Data const& data, size_t sample, T const* target,
+                 std::span<float const> class_weight) {
+    double const weight = double(data.weight(sample));
+    if (class_weight.empty()) {
+        return weight;
+    }
+    size_t const label = size_t(*target);
+    if (Target::count != 1 || label >= class_weight.size()) {
+        throw error("castnet: class_weight holds " + std::to_string(class_weight.size()) +
+                    " factors, too few for the class numbers of the data set");
+    }
+    return weight * double(class_weight[label]);
+}
+
+// Of samples that others compute, too.
+template <Shape Target, class T, class Data>
+batch_weight weigh(Data const& data, std::span<size_t const> samples,
+                   std::span<float const> class_weight) {
+    batch_weight all;
+    for (size_t sample : samples) {
+        T target[Target::count]{};
+        if (!class_weight.empty()) {
+            data.copy_target(sample, target);
+        }
+        double const weight = weight_of<Target>(data, sample, target, class_weight);
+        all.sum += weight;
+        all.present += weight > 0;
+    }
+    return all;
+}
+
+// Fills `rows` rows of region::batch at `batch`; those behind the samples hold samples again, with
+// the weight 0. `present` counts the samples of all replicas, if there are others.
+template <class Device, class Inputs, Shape Target, class Plan, class T, class Data>
+batch_weight fill_batch(Plan const& plan, T* batch, Data const& data,
+                        std::span<size_t const> samples, size_t rows,
+                        std::span<float const> class_weight, std::optional<size_t> present) {
+    batch_weight mine;
     rows = samples.empty() ? 0 : rows;
     for (size_t row = 0; row < rows; ++row) {
-        size_t const sample = samples[row < samples.size() ? row : row % samples.size()];
+        bool const real = row < samples.size();
+        size_t const sample = samples[real ? row : row % samples.size()];
         fill_inputs<Device>(plan, batch, data, sample, row, Inputs{});
         T* const target = batch + plan.targets[0].offset + std::ptrdiff_t(row * Target::count);
         place_sample<Device, Target>(target, batch + plan.staging,
                                      [&](T* out) { data.copy_target(sample, out); });
-        double weight = row < samples.size() ? double(data.weight(sample)) : 0;
-        if (!class_weight.empty()) {
-            size_t const label = size_t(*target);
-            if (Target::count != 1 || label >= class_weight.size()) {
-                throw error("castnet: class_weight holds " + std::to_string(class_weight.size()) +
-                            " factors, too few for the class numbers of the data set");
-            }
-            weight *= double(class_weight[label]);
-        }
+        double const weight = real ? weight_of<Target>(data, sample, target, class_weight) : 0;
         batch[plan.weights + std::ptrdiff_t(row)] = T(weight);
-        sum += weight;
-        present += weight > 0;
+        mine.sum += weight;
+        mine.present += weight > 0;
     }
-    T const share = T(1) / T(present);
+    size_t const all = present.value_or(mine.present);
+    T const share = T(1) / T(all);
     T const* const weights = batch + plan.weights;
     T* const presence = batch + plan.presence;
     for (size_t row = 0; row < rows; ++row) {
         presence[row] = weights[row] > 0 ? share : T(0);
     }
-    batch[plan.present] = T(present);
-    return sum;
+    batch[plan.present] = T(all);
+    return mine;
 }
 
 } // namespace detail

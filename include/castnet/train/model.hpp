@@ -87,7 +87,12 @@ public:
                         std::to_string(values.size()) + " were given");
         }
         detail::write_parameter<device>(session_, data(), p, values);
+        ++revision_;
     }
+
+    // How often set() was called; what holds copies of the parameters knows by it that they are
+    // old.
+    std::uint64_t revision() const { return revision_; }
 
     // An output of the network (the first unless told) for every sample of the data, in logical
     // order, one after the other, with running statistics and without dropout. The data's target is
@@ -166,6 +171,7 @@ private:
     }
 
     std::uint64_t seed_;
+    std::uint64_t revision_ = 0;
     typename device::session session_;
     typename device::memory parameters_;
     std::unique_ptr<typename device::executor> executor_;

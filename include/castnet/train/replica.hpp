@@ -2,12 +2,15 @@
 // loops that decide which samples and how fast are in train/training.hpp.
 #pragma once
 
+#include <castnet/comm/collective.hpp>
 #include <castnet/optim/optimizers.hpp>
+#include <castnet/plan/communication.hpp>
 #include <castnet/train/feed.hpp>
 #include <castnet/train/model.hpp>
 #include <castnet/train/scores.hpp>
 
 #include <algorithm>
+#include <cstdio>
 #include <span>
 #include <string>
 #include <vector>
@@ -48,18 +51,42 @@ public:
         std::ptrdiff_t(batch_bytes / sizeof(T)), std::ptrdiff_t(workspace_bytes / sizeof(T))};
     static constexpr size_t arena_bytes = device::executor::bytes(sizes);
 
-    replica(Model& m)
-        : session_{m.session()}, executor_{session_, m.data(), key_of(m.seed_value()), sizes} {}
+    // Tells programs apart that would not understand each other, in words and as a number.
+    static std::string signature() {
+        std::uint64_t hash = 14695981039346656037ULL; // FNV-1a
+        auto const take = [&](std::uint64_t x) { hash = (hash ^ x) * 1099511628211ULL; };
+        for (step const& s : training_plan.steps) {
+            array_ref const& r = training_plan.arrays[s.output];
+            take(std::uint64_t(s.kind));
+            take(std::uint64_t(s.flops));
+            take(std::uint64_t(r.where) << 60 ^ std::uint64_t(r.offset));
+        }
+        std::string names = scores_type::names[0];
+        for (size_t i = 1; i < scores_type::count; ++i) {
+            names += std::string(", ") + scores_type::names[i];
+        }
+        char number[32];
+        std::snprintf(number, sizeof number, "%016llx", static_cast<unsigned long long>(hash));
+        return std::to_string(training_plan.trainable) + " trained numbers of " +
+               std::to_string(sizeof(T)) + " bytes, batches of " + std::to_string(capacity) + ", " +
+               Optimizer::name + ", " + names + ", plan " + number;
+    }
+
+    // `parameters` lie in the model's order, on the device.
+    replica(Model& m, T* parameters)
+        : session_{m.session()}, executor_{session_, parameters, key_of(m.seed_value()), sizes} {}
     replica(replica const&) = delete;
     replica& operator=(replica const&) = delete;
 
     size_t allocated_bytes() const { return executor_.allocated_bytes(); }
 
-    // Puts samples of the data into the memory of a plan; returns the sum of their weights. Throws
-    // castnet::error if there are more than the batch's capacity.
+    // Puts samples of the data into the memory of a plan; returns what they weigh. Throws
+    // castnet::error if there are more than the batch's capacity. `present` counts the samples of
+    // all replicas, if there are others.
     template <auto const& Plan, class Data>
-    double fill(Data const& data, std::span<size_t const> samples,
-                std::span<float const> class_weight = {}) {
+    detail::batch_weight fill(Data const& data, std::span<size_t const> samples,
+                              std::span<float const> class_weight = {},
+                              std::optional<size_t> present = {}) {
         if (samples.size() > capacity) {
             throw error("castnet: a step of at most " + std::to_string(capacity) +
                         " samples was given " + std::to_string(samples.size()));
@@ -70,7 +97,15 @@ public:
         samples_ = std::ptrdiff_t(samples.size());
         size_t const rows = device::whole_batches ? capacity : samples.size();
         return detail::fill_batch<device, typename network::inputs, target>(
-            Plan, executor_.batch(), data, samples, rows, class_weight);
+            Plan, executor_.batch(), data, samples, rows, class_weight, present);
+    }
+
+    // What samples weigh, here or on other replicas.
+    template <class Data>
+    static detail::batch_weight weigh(Data const& data, std::span<size_t const> samples,
+                                      std::span<float const> class_weight) {
+        using target = typename detail::target_of<Loss, first_output>::type;
+        return detail::weigh<target, T>(data, samples, class_weight);
     }
 
     // One step with what fill() put there: forward, backward, and the optimizer's rule applied to
@@ -81,6 +116,33 @@ public:
         executor_.template train<training_plan, Optimizer::slots>(samples_, step, rule,
                                                                   last_scale_);
         weight_ += weight;
+    }
+
+    // The same together with other replicas, from sample `first` of their batch on: what the plan
+    // sums over samples, it sums over those of all. `weight` is that of the whole batch.
+    template <class Communicator, class Rule>
+    void train_with(Communicator& others, size_t first, std::uint64_t step, Rule const& rule,
+                    double weight) {
+        using exchanges = communication_of<training_plan, sizeof(T)>;
+        exchanged_.resize(size_t(exchanges::largest_message()));
+        int next = 0, buckets = 0, sums = 0;
+        auto const exchange_until = [&](int i) {
+            for (; next < exchanges::exchange_count; ++next) {
+                exchange const& e = exchanges::value.exchanges[next];
+                if (e.after > i) {
+                    break;
+                }
+                add_up(others,
+                       std::span{exchanges::value.ranges + e.first, size_t(e.last - e.first)},
+                       {e.gradients ? "sum of gradients, bucket" : "sum over the batch",
+                        e.gradients ? buckets++ : sums++, step});
+            }
+        };
+        executor_.set_first_sample(std::uint32_t(first));
+        executor_.template run<training_plan>(samples_, step, after_stages{exchange_until});
+        last_scale_ = T(1 / weight);
+        executor_.template update<training_plan, Optimizer::slots>(rule, last_scale_);
+        executor_.template add_totals<training_plan>();
     }
 
     void evaluate(double weight) {
@@ -107,6 +169,13 @@ public:
         executor_.set_totals(s.sum, scores_type::count);
     }
 
+    // What replicas have in common: the parameters, and what the optimizer keeps.
+    std::span<T> parameters() const {
+        return {executor_.at(region::parameters),
+                size_t(training_plan.elements(region::parameters))};
+    }
+    std::span<T> optimizer_state() const { return {slots(0), optimizer_bytes / sizeof(T)}; }
+
     // Of a trained parameter, in logical order: its gradient in the last step, divided by the sum
     // of weights, and the numbers that the optimizer keeps for it.
     std::vector<T> gradient(placed_parameter const& p) const {
@@ -124,6 +193,26 @@ public:
     }
 
 private:
+    template <class Communicator>
+    void add_up(Communicator& others, std::span<element_range const> ranges,
+                comm::collective const& at) {
+        auto const place = [&](element_range const& r) { return executor_.at(r.where) + r.offset; };
+        if (ranges.size() == 1) {
+            others.sum(std::span{place(ranges[0]), size_t(ranges[0].count)}, at);
+            return;
+        }
+        T* end = exchanged_.data();
+        for (element_range const& r : ranges) {
+            end = std::copy_n(place(r), r.count, end);
+        }
+        others.sum(std::span{exchanged_.data(), end}, at);
+        T const* from = exchanged_.data();
+        for (element_range const& r : ranges) {
+            std::copy_n(from, r.count, place(r));
+            from += r.count;
+        }
+    }
+
     T* gradients() const { return executor_.at(region::gradients); }
     T* slots(int which) const { return gradients() + (1 + which) * training_plan.trainable; }
 
@@ -132,6 +221,7 @@ private:
     std::ptrdiff_t samples_ = 0; // of the batch
     double weight_ = 0;          // of what the totals sum
     T last_scale_ = 0;
+    std::vector<T> exchanged_; // a message of several ranges
 };
 
 } // namespace castnet

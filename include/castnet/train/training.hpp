@@ -9,7 +9,7 @@
 #include <castnet/train/checkpoint.hpp>
 #include <castnet/train/history.hpp>
 #include <castnet/train/progress.hpp>
-#include <castnet/train/replica.hpp>
+#include <castnet/train/replicas.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -55,8 +55,8 @@ struct fit_options {
 template <class Model, class Loss, class Optimizer, class... Metrics>
 class training {
     using T = typename Model::value_type;
-    using replica_type = replica<Model, Loss, Optimizer, Metrics...>;
-    static constexpr size_t capacity = Model::capacity;
+    using replicas_type = replicas<Model, Loss, Optimizer, Metrics...>;
+    using replica_type = typename replicas_type::replica_type;
 
 public:
     using value_type = T;
@@ -68,7 +68,7 @@ public:
     static constexpr auto const& training_plan = replica_type::training_plan;
     static constexpr auto const& evaluation_plan = replica_type::evaluation_plan;
 
-    // Memory in bytes: what training adds to the parameters, and both together.
+    // Memory in bytes: what training adds to the parameters, and both together; of each replica.
     static constexpr size_t gradient_bytes = replica_type::gradient_bytes;
     static constexpr size_t optimizer_bytes = replica_type::optimizer_bytes;
     static constexpr size_t batch_bytes = replica_type::batch_bytes;
@@ -80,24 +80,33 @@ public:
     // Floating-point operations of a training step for one sample, without the optimizer.
     static constexpr std::ptrdiff_t flops_per_sample = training_plan.flops();
 
-    training(Model& m, Optimizer const& o) : model_{m}, optimizer_{o}, replica_{m} {}
+    training(Model& m, Optimizer const& o) : model_{m}, optimizer_{o}, replicas_{m} {}
 
     // What was really allocated: equals `bytes`.
-    size_t allocated_bytes() const { return replica_.allocated_bytes() + Model::parameter_bytes; }
+    size_t allocated_bytes() const {
+        return replicas_.first().allocated_bytes() + Model::parameter_bytes;
+    }
+
+    // Replicas of the policy, in this process and others, which share the samples of every step;
+    // the number of this process' first one; and the most samples that a step takes.
+    int replica_count() const { return replicas_.size(); }
+    int rank() const { return replicas_.rank(); }
+    size_t step_capacity() const { return replicas_.step_capacity(); }
 
     // Steps done so far.
     std::uint64_t steps() const { return steps_; }
 
-    // One update from these samples of the data, at most the batch's capacity; returns loss and
-    // metrics before the update. The learning rate is the optimizer's own if none is given. Samples
-    // of weight 0 are as if they were not there; where all are, nothing changes.
+    // One update from these samples of the data, at most step_capacity(); returns loss and metrics
+    // before the update. The learning rate is the optimizer's own if none is given. Samples of
+    // weight 0 are as if they were not there; where all are, nothing changes. All processes of a
+    // policy with several must give the same samples.
     template <class Data>
     scores_type step(Data const& data, std::span<size_t const> samples,
                      std::optional<double> learning_rate = {},
                      std::span<float const> class_weight = {}) {
-        replica_.set_totals({});
+        replicas_.set_totals({});
         advance(data, samples, learning_rate.value_or(optimizer_.learning_rate), class_weight);
-        return replica_.totals();
+        return replicas_.totals();
     }
 
     // Calls after(i) when step i of training_plan has run, maybe in several parts, and after(-1)
@@ -109,9 +118,9 @@ public:
         for (placed_parameter const& p : training_plan.parameters) {
             statistics.push_back(p.trainable ? std::vector<T>{} : model_.get(p.name.text()));
         }
-        replica_.template fill<training_plan>(data, samples);
+        replicas_.first().template fill<training_plan>(data, samples);
         after(-1);
-        replica_.observe(steps_, after);
+        replicas_.first().observe(steps_, after);
         for (size_t i = 0; i < statistics.size(); ++i) {
             if (!statistics[i].empty()) {
                 model_.set(training_plan.parameters[i].name.text(), statistics[i]);
@@ -122,15 +131,9 @@ public:
     // Loss and metrics over all samples, with running statistics and without dropout.
     template <class Data>
     scores_type evaluate(Data const& data) {
-        replica_.set_totals({});
-        size_t samples[capacity];
-        for (size_t first = 0; first < data.size(); first += capacity) {
-            size_t const count = std::min(capacity, data.size() - first);
-            std::iota(samples, samples + count, first);
-            replica_.evaluate(
-                replica_.template fill<evaluation_plan>(data, std::span{samples, count}));
-        }
-        return replica_.totals();
+        replicas_.set_totals({});
+        replicas_.evaluate(data);
+        return replicas_.totals();
     }
 
     // Trains for some epochs; a last batch that is not full counts as what it holds. Throws
@@ -146,13 +149,15 @@ public:
                             ", expected a finite number that is not negative");
             }
         }
+        position_ = std::exchange(resume_, {}).value_or(position_type{});
+        begin_together(data.size(), options);
+        size_t const capacity = step_capacity();
         size_t const steps = (data.size() + capacity - 1) / capacity;
         std::uint64_t const total = steps * std::uint64_t(std::max(options.epochs, 0));
         std::vector<size_t> order(data.size());
         history h{column_names(options.validation.has_value())};
-        progress bar{options.verbose, steps};
+        progress bar{rank() == 0 ? options.verbose : verbosity::silent, steps};
         checkpoint_options const& checkpoint = options.checkpoint;
-        position_ = std::exchange(resume_, {}).value_or(position_type{});
         if (position_.samples > data.size()) {
             throw error("castnet: fit: the checkpoint stands at sample " +
                         std::to_string(position_.samples) +
@@ -168,7 +173,7 @@ public:
             bar.begin(epoch, options.epochs);
             double const start = detail::monotonic_seconds();
             double rate = optimizer_.learning_rate;
-            replica_.set_totals(position_.sums);
+            replicas_.set_totals(position_.sums);
             while (position_.samples < data.size()) {
                 size_t const first = position_.samples, s = first / capacity;
                 size_t const count = std::min(capacity, data.size() - first);
@@ -177,14 +182,14 @@ public:
                 }
                 advance(data, std::span{order}.subspan(first, count), rate, options.class_weight);
                 position_.samples += count;
-                bar.step(s + 1, [&] { return replica_.totals(); });
+                bar.step(s + 1, [&] { return replicas_.totals(); });
                 if (checkpoint.every > 0 && steps_ % checkpoint.every == 0 &&
                     !checkpoint.file.empty()) {
-                    position_.sums = replica_.totals();
+                    position_.sums = replicas_.totals();
                     save(*this, checkpoint.file);
                 }
             }
-            scores_type const sums = replica_.totals();
+            scores_type const sums = replicas_.totals();
             position_ = {size_t(epoch), 0, {}};
             ++epochs_;
             double const seconds = detail::monotonic_seconds() - start;
@@ -208,7 +213,7 @@ public:
             if (options.on_epoch_end) {
                 options.on_epoch_end(report);
             }
-            if (report.stop) {
+            if (replicas_.of_first(report.stop)) {
                 break;
             }
         }
@@ -222,10 +227,11 @@ public:
     std::uint64_t epochs() const { return epochs_; }
     position_type const& position() const { return position_; }
     std::vector<T> slot(int which, placed_parameter const& p) const {
-        return replica_.slot(which, p);
+        return replicas_.first().slot(which, p);
     }
     void set_slot(int which, placed_parameter const& p, std::span<T const> values) {
-        replica_.set_slot(which, p, values);
+        replicas_.first().set_slot(which, p, values);
+        replicas_.changed();
     }
     // The next fit() goes on from `position`.
     void resume(std::uint64_t steps, std::uint64_t epochs, position_type const& position) {
@@ -241,22 +247,38 @@ public:
     std::vector<T> gradient(std::string_view name) const {
         for (placed_parameter const& p : training_plan.parameters) {
             if (p.trainable && p.name.text() == name) {
-                return replica_.gradient(p);
+                return replicas_.first().gradient(p);
             }
         }
         return {};
     }
 
 private:
-    // One step, whose loss and metrics are added to the replica's totals.
+    // At the begin of fit: all processes go on from where the first one is.
+    template <class Options>
+    void begin_together([[maybe_unused]] size_t samples, [[maybe_unused]] Options const& options) {
+        if constexpr (!replicas_type::alone) {
+            replicas_.require_same(
+                std::to_string(samples) + " samples, " + std::to_string(options.epochs) +
+                    " epochs, shuffle " + std::to_string(options.shuffle) + ", validation " +
+                    std::to_string(options.validation.has_value()) + ", class weights " +
+                    std::to_string(options.class_weight.size()) + ", seed " +
+                    std::to_string(model_.seed_value()),
+                "fit");
+            replicas_.changed();
+            replicas_.synchronize();
+            steps_ = replicas_.of_first(steps_);
+            epochs_ = replicas_.of_first(epochs_);
+            position_ = replicas_.of_first(position_);
+        }
+    }
+
+    // One step, whose loss and metrics are added to the totals.
     template <class Data>
     void advance(Data const& data, std::span<size_t const> samples, double rate,
                  std::span<float const> class_weight) {
-        double const weight = replica_.template fill<training_plan>(data, samples, class_weight);
-        if (weight > 0) { // else running statistics would change
-            replica_.train(steps_, optimizer_.template at<T>(steps_ + 1, rate), weight);
-            ++steps_;
-        }
+        auto const rule = optimizer_.template at<T>(steps_ + 1, rate);
+        steps_ += replicas_.train(data, samples, steps_, rule, class_weight);
     }
 
     static std::vector<double> means(scores_type const& s) {
@@ -280,7 +302,7 @@ private:
 
     Model& model_;
     Optimizer optimizer_;
-    replica_type replica_;
+    replicas_type replicas_;
     std::uint64_t steps_ = 0;
     std::uint64_t epochs_ = 0;
     position_type position_{};

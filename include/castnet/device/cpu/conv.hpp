@@ -293,7 +293,7 @@ constexpr bool sums_by_lane(window const& w) {
 template <class T>
 constexpr std::ptrdiff_t conv_weight_room(window const& w) {
     return padded_band(w) +
-           aligned(std::max(band_pixels, w.out_width) * tile_columns<T>); // a panel of dy
+           packed_size<T>(std::max(band_pixels, w.out_width), w.filters / w.groups); // dy
 }
 template <class T>
 constexpr scratch_size conv_weight_scratch(window const& w) {
@@ -305,6 +305,28 @@ constexpr double conv_work(window const& w, std::ptrdiff_t samples) {
     return 2.0 * double(samples) * w.out_height * w.out_width * double(weight_count(w));
 }
 
+// A weight's place in the window: where it meets the image.
+struct window_place {
+    std::ptrdiff_t channel, x, y;
+
+    window_place(sliding const& w, std::ptrdiff_t row)
+        : channel{row % w.depth_channels}, x{row / w.depth_channels % w.kernel_w},
+          y{row / w.depth_channels / w.kernel_w} {}
+
+    std::ptrdiff_t offset(sliding const& w) const {
+        return (y * w.width + x) * w.dilation * w.channels + channel;
+    }
+    void advance(sliding const& w) {
+        if (++channel == w.depth_channels) {
+            channel = 0;
+            if (++x == w.kernel_w) {
+                x = 0;
+                ++y;
+            }
+        }
+    }
+};
+
 // Adds to `sum` the gradient of weights in the tiles of rows first to last - 1 of each group.
 template <class T>
 void add_conv_weight(window const& w, std::ptrdiff_t samples, T const* x, T const* dy,
@@ -313,46 +335,38 @@ void add_conv_weight(window const& w, std::ptrdiff_t samples, T const* x, T cons
     std::ptrdiff_t const channels = geometry.depth_channels, filters = geometry.filters;
     std::ptrdiff_t const rows = group_rows(w);
     T* const packed = room + padded_band(w);
-    bool const pack = w.filters > tile_columns<T>;
-    auto const place = [&](std::ptrdiff_t row) { // of a weight in the window
-        std::ptrdiff_t const tap = row / channels;
-        return (tap / w.kernel_w * geometry.width + tap % w.kernel_w) * w.dilation *
-                   geometry.channels +
-               row % channels;
-    };
-    for_each_band(
-        w, samples, x, room, [&](band const& b, T const* image, std::ptrdiff_t next_image) {
-            depth const pixels{geometry.out_width,
-                               geometry.stride_w * geometry.channels,
-                               b.rows,
-                               geometry.stride_h * geometry.width * geometry.channels,
-                               b.images,
-                               next_image};
-            T const* const gradient =
-                dy + b.image * result_count(w) + std::ptrdiff_t{b.row} * w.out_width * w.filters;
-            std::ptrdiff_t const count = pixels.length * pixels.inner * pixels.outer;
-            for (std::ptrdiff_t g = 0; g < w.groups; ++g) {
-                for (std::ptrdiff_t j = 0; j < filters; j += tile_columns<T>) {
-                    std::ptrdiff_t const columns =
-                        std::min<std::ptrdiff_t>(tile_columns<T>, filters - j);
-                    T const* right = gradient + g * filters + j;
-                    if (pack) {
-                        pack_panel(count, columns, right, std::ptrdiff_t{w.filters}, packed);
-                        right = packed;
-                    }
-                    for (std::ptrdiff_t tile = first; tile < last; ++tile) {
-                        tile_pointers<T> p;
-                        for (auto r = tile * tile_rows; r < std::min((tile + 1) * tile_rows, rows);
-                             ++r) {
-                            p.push(image + g * channels + place(r), sum + (g * rows + r) * filters);
-                        }
-                        p.repeat_last();
-                        tile_panel(p, j, pixels, right, pack ? tile_columns<T> : w.filters,
-                                   static_cast<int>(columns), true);
-                    }
-                }
-            }
-        });
+    // packed where many rows meet them
+    bool const pack = w.filters > tile_columns<T> && last - first >= 8;
+    row_block<T> block;
+    for_each_band(w, samples, x, room,
+                  [&](band const& b, T const* image, std::ptrdiff_t next_image) {
+                      depth const pixels{geometry.out_width,
+                                         geometry.stride_w * geometry.channels,
+                                         b.rows,
+                                         geometry.stride_h * geometry.width * geometry.channels,
+                                         b.images,
+                                         next_image};
+                      T const* const gradient = dy + b.image * result_count(w) +
+                                                std::ptrdiff_t{b.row} * w.out_width * w.filters;
+                      std::ptrdiff_t const count = pixels.length * pixels.inner * pixels.outer;
+                      for (std::ptrdiff_t g = 0; g < w.groups; ++g) {
+                          panels<T> right{gradient + g * filters, w.filters, tile_columns<T>};
+                          if (pack) {
+                              pack_panels(count, filters, right.data, right.stride, packed);
+                              right = {packed, tile_columns<T>, count * tile_columns<T>};
+                          }
+                          std::ptrdiff_t const end = std::min(last * tile_rows, rows);
+                          window_place at{geometry, first * tile_rows};
+                          for (auto r = first * tile_rows; r < end; ++r, at.advance(geometry)) {
+                              block.push(image + g * channels + at.offset(geometry),
+                                         sum + (g * rows + r) * filters);
+                              if (block.full()) {
+                                  block.multiply(pixels, right, filters, true);
+                              }
+                          }
+                          block.multiply(pixels, right, filters, true);
+                      }
+                  });
 }
 
 template <class T>

@@ -12,6 +12,7 @@
 #include <castnet/device/cpu/pool.hpp>
 #include <castnet/device/cpu/rearrange.hpp>
 #include <castnet/device/cpu/reduce.hpp>
+#include <castnet/device/cpu/replica_scope.hpp>
 #include <castnet/device/cpu/small.hpp>
 #include <castnet/device/steps.hpp>
 
@@ -26,6 +27,7 @@ struct cpu_device {
     using value_type = T;
     using context = cpu::context<T>;
     using memory = cpu::memory;
+    using replica_scope = cpu::replica_scope;
     using session = cpu::session;
     using executor = cpu::executor<cpu_device>;
     using kernel = cpu::kernel<T>;
@@ -123,7 +125,7 @@ struct cpu_device {
 
     // Runs all steps of a plan; `Plan` is a constant with static storage. after(i) is called when
     // step i has run, for those who measure: once or, in a stage, for all of its parts, and then
-    // the stages run on the calling thread alone.
+    // the stages run on the calling thread alone. Or only at the end of stages: see after_stages.
     template <auto const& Plan, class After = ignore_steps>
     static void run(context const& c, After const& after = {}) {
         static constexpr cpu::tables tables{Plan.arrays, Plan.scalars, Plan.windows};
@@ -137,12 +139,17 @@ struct cpu_device {
             };
             for (stage const& g : Plan.stages) {
                 if (g.samples_at_once > 0) {
-                    cpu::run_stage<!std::is_same_v<After, ignore_steps>>(g, Plan.steps, tables, c,
-                                                                         kernel_at, after);
+                    cpu::run_stage<calls_after_steps<After>>(g, Plan.steps, tables, c, kernel_at,
+                                                             after);
                 } else {
                     kernel const k = kernel_at(g.first);
                     (k.whole ? k.whole : k.run)(Plan.steps[g.first], tables, c);
-                    after(g.first);
+                    if constexpr (calls_after_steps<After>) {
+                        after(g.first);
+                    }
+                }
+                if constexpr (!calls_after_steps<After>) {
+                    after(g.last - 1);
                 }
             }
         }

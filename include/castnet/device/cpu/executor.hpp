@@ -2,6 +2,7 @@
 // here in the host's memory, so nothing is copied.
 #pragma once
 
+#include <castnet/core/philox.hpp>
 #include <castnet/device/cpu/memory.hpp>
 #include <castnet/device/executor_sizes.hpp>
 #include <castnet/plan/penalties.hpp>
@@ -55,6 +56,9 @@ public:
 
     // Where the host puts region::batch of the next run.
     T* batch() { return at(region::batch); }
+
+    // Which sample of the batch of all replicas is the first of this one.
+    void set_first_sample(std::uint32_t first) { context_.first_sample = first; }
 
     // Runs a plan over the batch; `step` numbers the random numbers of dropout.
     template <auto const& Plan, class... After>

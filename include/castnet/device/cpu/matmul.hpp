@@ -27,7 +27,8 @@ void multiply(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, T const* a, 
         std::ptrdiff_t const top = i % pieces * piece, bottom = std::min(top + piece, m);
         bool const pack = panels > 1 && bottom - top > tile_rows;
         T packed[steps * width];
-        for (std::ptrdiff_t begin = 0; begin < k; begin += steps) {
+        // at least once: a sum over no samples is 0
+        for (std::ptrdiff_t begin = 0; begin == 0 || begin < k; begin += steps) {
             depth const d{std::min(steps, k - begin), column};
             T const* right = b + begin * n + left;
             if (pack) {

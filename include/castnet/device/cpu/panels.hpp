@@ -12,7 +12,7 @@ constexpr std::ptrdiff_t panel_count(std::ptrdiff_t columns, std::ptrdiff_t widt
     return (columns + width - 1) / width;
 }
 
-// Elements of B (depth x columns) in panels. What fits one panel is used as it is.
+// Elements of B (depth x columns) in panels.
 template <class T>
 constexpr std::ptrdiff_t packed_size(std::ptrdiff_t depth, std::ptrdiff_t columns) {
     return panel_count(columns, tile_columns<T>) * depth * tile_columns<T>;
@@ -37,12 +37,12 @@ void pack_panels(std::ptrdiff_t depth, std::ptrdiff_t columns, T const* b, std::
     }
 }
 
-// B in panels, or narrow enough to be one as it lies.
+// B in panels, or as it lies: then the next panel begins a tile's columns further on.
 template <class T>
 struct panels {
     T const* data;
     std::ptrdiff_t stride; // between two rows of a panel
-    std::ptrdiff_t size;   // of a panel
+    std::ptrdiff_t next;   // from one panel to the next
 };
 
 // Rows that are collected and multiplied together.
@@ -64,18 +64,12 @@ public:
         }
         tile_[tiles_ - 1].repeat_last();
         T const* panel = b.data;
-        for (std::ptrdiff_t j = 0; j < columns; j += tile_columns<T>, panel += b.size) {
+        for (std::ptrdiff_t j = 0; j < columns; j += tile_columns<T>, panel += b.next) {
             int const left =
                 static_cast<int>(std::min<std::ptrdiff_t>(tile_columns<T>, columns - j));
             for_each_part(d, [&](depth const& part, std::ptrdiff_t skip, std::ptrdiff_t first) {
-                for (int i = 0; i < tiles_; ++i) {
-                    tile_pointers<T> p = tile_[i];
-                    for (T const*& row : p.a) {
-                        row += skip;
-                    }
-                    tile_panel(p, j, part, panel + first * b.stride, b.stride, left,
-                               accumulate || first > 0);
-                }
+                tile_panel(tile_, tiles_, skip, j, part, panel + first * b.stride, b.stride, left,
+                           accumulate || first > 0);
             });
         }
         tiles_ = 0;

@@ -53,11 +53,12 @@ struct tile_pointers {
 };
 
 // At most Rows rows and Vectors * width columns. Every loop over them is unrolled, so that the sums
-// stay in registers.
+// stay in registers. A is read from `skip` elements behind its pointers on.
+// Not compiled into its callers: there is much of it, and registers are scarce.
 template <int Rows, int Vectors, class T>
-CASTNET_WIDE_VECTORS inline void tile(tile_pointers<T> const& p, std::ptrdiff_t first,
-                                      depth const& d, T const* b, std::ptrdiff_t b_stride,
-                                      int columns, bool accumulate) {
+[[gnu::noinline]] CASTNET_WIDE_VECTORS void
+tile(tile_pointers<T> const& p, std::ptrdiff_t skip, std::ptrdiff_t first, depth const& d,
+     T const* b, std::ptrdiff_t b_stride, int columns, bool accumulate) {
     constexpr int width = simd<T>::width;
     vec<T> sum[Rows][Vectors] = {};
     std::ptrdiff_t stride = d.stride;
@@ -66,7 +67,7 @@ CASTNET_WIDE_VECTORS inline void tile(tile_pointers<T> const& p, std::ptrdiff_t 
             T const* row[Rows];
             CASTNET_UNROLL
             for (int i = 0; i < Rows; ++i) {
-                row[i] = p.a[i] + o * d.outer_step + s * d.inner_step;
+                row[i] = p.a[i] + skip + o * d.outer_step + s * d.inner_step;
             }
             for (std::ptrdiff_t k = 0; k < d.length; ++k) {
                 vec<T> right[Vectors];
@@ -114,18 +115,19 @@ CASTNET_WIDE_VECTORS inline void tile(tile_pointers<T> const& p, std::ptrdiff_t 
     }
 }
 
-// Columns `first` to `first + columns` of all rows, no more than a tile has. Compiled once, not
-// wherever it is called: there is much of it.
+// Some tiles: their columns `first` to `first + columns`, no more than a tile has. Compiled once,
+// not wherever it is called: there is much of it.
 template <class T>
-[[gnu::noinline]] void tile_panel(tile_pointers<T> const& p, std::ptrdiff_t first, depth const& d,
-                                  T const* b, std::ptrdiff_t b_stride, int columns,
-                                  bool accumulate) {
+void tile_panel(tile_pointers<T> const* p, int tiles, std::ptrdiff_t skip, std::ptrdiff_t first,
+                depth const& d, T const* b, std::ptrdiff_t b_stride, int columns, bool accumulate) {
     constexpr int width = simd<T>::width;
     auto const run = [&]<int Vectors>(std::integral_constant<int, Vectors>) {
-        if (p.rows == 1) {
-            tile<1, Vectors>(p, first, d, b, b_stride, columns, accumulate);
-        } else {
-            tile<tile_rows, Vectors>(p, first, d, b, b_stride, columns, accumulate);
+        for (int i = 0; i < tiles; ++i) {
+            if (p[i].rows == 1) {
+                tile<1, Vectors>(p[i], skip, first, d, b, b_stride, columns, accumulate);
+            } else {
+                tile<tile_rows, Vectors>(p[i], skip, first, d, b, b_stride, columns, accumulate);
+            }
         }
     };
     if (columns > 2 * width && tile_vectors > 2) {
@@ -145,7 +147,7 @@ void tile_row(tile_pointers<T>& p, depth const& d, T const* b, std::ptrdiff_t b_
     p.repeat_last();
     for (std::ptrdiff_t j = 0; j < columns; j += full) {
         int const left = static_cast<int>(columns - j < full ? columns - j : full);
-        tile_panel(p, j, d, b + j, b_stride, left, accumulate);
+        tile_panel(&p, 1, 0, j, d, b + j, b_stride, left, accumulate);
     }
 }
 

@@ -1,0 +1,49 @@
+// MNIST as Horovod's first example trains it, on the processes of an MPI job:
+//
+//   mpirun -np 4 ./horovod_style_mnist FOLDER_OF_THE_DATA
+#include <castnet/castnet.hpp>
+#include <castnet/policy/distributed.hpp>
+
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+
+namespace cn = castnet;
+
+using digits = cn::sequential<cn::input<1, 28, 28>, cn::conv2d<32, 3>, cn::relu, cn::conv2d<64, 3>,
+                              cn::relu, cn::max_pool2d<2>, cn::dropout<0.25F>, cn::flatten,
+                              cn::dense<128>, cn::relu, cn::dropout<0.5F>, cn::dense<10>>;
+
+using where = cn::policy::distributed<cn::policy::cpu>; // starts MPI, shares every step
+
+int main(int count, char** arguments) try {
+    auto const data =
+        cn::data::mnist(count > 1 ? arguments[1] : "/usr/share/datasets/fashion-mnist");
+
+    cn::model<digits, where, cn::batch<128>> model; // the weights of rank 0 count
+    auto training = cn::compile(model, cn::cross_entropy, cn::adadelta{}, cn::accuracy);
+
+    // Replicas take larger steps, so fewer of them, and faster, but not at the start.
+    int const replicas = training.replica_count();
+    double const rate = 1.0 * replicas;
+    auto const steps =
+        (data.train.size() + training.step_capacity() - 1) / training.step_capacity();
+
+    char const* const checkpoint = "horovod_style_mnist.safetensors"; // rank 0 writes
+    if (std::filesystem::exists(checkpoint)) {
+        cn::load(training, checkpoint);
+    }
+    training.fit(data.train, {.epochs = int(std::ceil(12.0 / replicas)),
+                              .schedule = cn::warm_up(
+                                  steps, [=](std::uint64_t, std::uint64_t) { return rate; }),
+                              .validation = data.test,
+                              .checkpoint = {.file = checkpoint}});
+
+    auto const test = training.evaluate(data.test);
+    if (training.rank() == 0) {
+        std::printf("test loss %.4f, accuracy %.4f\n", test.loss(), test["accuracy"]);
+    }
+} catch (std::exception const& e) {
+    std::fprintf(stderr, "%s\n", e.what());
+    return 1;
+}

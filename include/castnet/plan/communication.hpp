@@ -1,0 +1,293 @@
+// What the replicas of a network tell each other in a step, found while compiling.
+//
+// Replicas take different samples, so what a step sums over samples is a part of the sum. Three
+// things become of it:
+//   a sum that another step of the plan reads (batch statistics) is added up over the replicas
+//   before that step, together with all others that wait then;
+//   a gradient that only the optimizer reads is added up with its neighbours, in buckets, which are
+//   complete one after the other during the backward pass;
+//   a result (loss, metrics) is added up after the last step.
+// What follows from whole sums is the same on all replicas, and whole.
+#pragma once
+
+#include <castnet/plan/plan.hpp>
+
+namespace castnet {
+
+// A contiguous piece of memory of a step.
+struct element_range {
+    region where{};
+    std::ptrdiff_t offset = 0, count = 0; // elements
+};
+
+// Added up over the replicas when step `after` has ended: ranges [first, last).
+struct exchange {
+    int after = 0;
+    int first = 0, last = 0;
+    bool gradients = false;   // a bucket; else sums that the next step reads
+    std::ptrdiff_t count = 0; // elements of all ranges
+};
+
+// Bytes that a bucket of gradients holds at most, unless one parameter is larger; the first, which
+// the others do not wait for, is small. (PyTorch DDP's sizes.)
+struct bucket_limits {
+    std::ptrdiff_t first = 1 << 20;
+    std::ptrdiff_t others = 25 << 20;
+};
+
+struct communication_draft {
+    list<exchange> exchanges; // by `after`
+    list<element_range> ranges;
+};
+
+// Whether a step sums over the samples.
+template <class Plan>
+constexpr bool sums_samples(Plan const& p, step const& s) {
+    if (p.arrays[s.output].size.sample) {
+        return false;
+    }
+    if (s.program >= 0) {
+        return s.space.sample;
+    }
+    for (int k = s.first_array; k < s.first_array + s.arrays; ++k) {
+        if (p.arrays[k].size.sample) {
+            return true;
+        }
+    }
+    return false;
+}
+
+template <class Plan>
+class communication_finder {
+public:
+    constexpr communication_finder(Plan const& p, std::ptrdiff_t element_bytes, bucket_limits b)
+        : p_{p}, element_bytes_{element_bytes}, limits_{b} {
+        for (int i = 0; i < Plan::sizes.parameters; ++i) {
+            if (p.parameters[i].trainable) {
+                trained_.push(i);
+            }
+        }
+        made_by_ = list<int>::filled(trained_.size(), -1);
+    }
+
+    constexpr communication_draft run() {
+        for (stage const& now : p_.stages) {
+            for (int i = now.first; i < now.last; ++i) {
+                exchange_before(p_.steps[i], now.first);
+            }
+            for (int i = now.first; i < now.last; ++i) {
+                if (step const& s = p_.steps[i]; sums_samples(p_, s)) {
+                    array_ref const& r = p_.arrays[s.output];
+                    if (r.where == region::gradients) {
+                        made_by_[gradient_at(r.offset)] = i;
+                    } else if (!is_result(r)) {
+                        waiting_.push({r.where, r.offset, r.size.count()});
+                    }
+                }
+            }
+        }
+        exchange_all(Plan::sizes.steps - 1);
+        add_buckets();
+        sort();
+        return std::move(d_);
+    }
+
+private:
+    constexpr bool is_result(array_ref const& r) const {
+        for (int i = 0; i < Plan::sizes.outputs; ++i) {
+            if (p_.outputs[i].where == r.where && p_.outputs[i].offset == r.offset) {
+                return true;
+            }
+        }
+        return false;
+    }
+    // The number in trained_ of the parameter whose gradient begins there.
+    constexpr int gradient_at(std::ptrdiff_t offset) const {
+        int low = 0, high = trained_.size() - 1;
+        while (low < high) {
+            int const middle = (low + high + 1) / 2;
+            if (p_.parameters[trained_[middle]].offset <= offset) {
+                low = middle;
+            } else {
+                high = middle - 1;
+            }
+        }
+        return low;
+    }
+
+    // Before its stage, which begins at `first`: no step reads a sum of its own stage.
+    constexpr void exchange_before(step const& s, int first) {
+        bool read = false;
+        for (int k = s.first_array; k < s.first_array + s.arrays; ++k) {
+            array_ref const& r = p_.arrays[k];
+            if (r.where == region::gradients) { // rare: a gradient that another one is made of
+                int& step = made_by_[gradient_at(r.offset)];
+                if (step >= 0) {
+                    waiting_.push({r.where, r.offset, r.size.count()});
+                    step = -1;
+                }
+            }
+            for (element_range const& w : waiting_) {
+                read = read || (!r.size.sample && r.where == w.where && r.offset == w.offset);
+            }
+        }
+        if (read) {
+            exchange_all(first - 1);
+        }
+    }
+    constexpr void exchange_all(int after) {
+        exchange e;
+        e.after = after;
+        e.first = d_.ranges.size();
+        e.last = e.first + waiting_.size();
+        for (element_range const& w : waiting_) {
+            d_.ranges.push(w);
+            e.count += w.count;
+        }
+        waiting_.clear();
+        if (e.count > 0) {
+            d_.exchanges.push(e);
+        }
+    }
+
+    // Parameters lie in the order of the layers, so the gradients at the end are complete first.
+    // Gradients that are whole already leave gaps between the ranges of a bucket.
+    constexpr void add_buckets() {
+        exchange e;
+        list<element_range> ranges;
+        std::ptrdiff_t limit = limits_.first;
+        auto const close = [&] {
+            if (e.count > 0) {
+                e.gradients = true;
+                e.first = d_.ranges.size();
+                e.last = e.first + ranges.size();
+                d_.ranges.append(ranges.data(), ranges.size());
+                d_.exchanges.push(e);
+                limit = limits_.others;
+            }
+            e = {};
+            ranges.clear();
+        };
+        bool gap = true;
+        for (int i = trained_.size() - 1; i >= 0; --i) {
+            placed_parameter const& p = p_.parameters[trained_[i]];
+            if (made_by_[i] < 0) {
+                gap = true;
+                continue;
+            }
+            if ((e.count + p.count()) * element_bytes_ > limit) {
+                close();
+            }
+            if (gap || ranges.empty()) {
+                ranges.push({region::gradients, p.offset, p.count()});
+                e.count += p.count();
+            } else {
+                element_range& r = ranges.back();
+                std::ptrdiff_t const more = r.offset - p.offset;
+                r.offset = p.offset;
+                r.count += more;
+                e.count += more;
+            }
+            gap = false;
+            e.after = made_by_[i] > e.after ? made_by_[i] : e.after;
+        }
+        close();
+    }
+
+    // By `after`; both kinds are in this order already, but for a bucket that is complete before an
+    // earlier one, which has to wait for it: replicas make their calls in one order.
+    constexpr void sort() {
+        list<exchange> sorted;
+        int bucket = 0;
+        while (bucket < d_.exchanges.size() && !d_.exchanges[bucket].gradients) {
+            ++bucket;
+        }
+        int const buckets = bucket;
+        int sum = 0;
+        int last = 0;
+        while (sum < buckets || bucket < d_.exchanges.size()) {
+            if (bucket < d_.exchanges.size() && d_.exchanges[bucket].after < last) {
+                d_.exchanges[bucket].after = last;
+            }
+            bool const take_sum =
+                sum < buckets && (bucket == d_.exchanges.size() ||
+                                  d_.exchanges[sum].after <= d_.exchanges[bucket].after);
+            sorted.push(d_.exchanges[take_sum ? sum++ : bucket++]);
+            last = sorted.back().after;
+        }
+        d_.exchanges = std::move(sorted);
+    }
+
+    Plan const& p_;
+    std::ptrdiff_t element_bytes_;
+    bucket_limits limits_;
+    list<int> trained_; // parameters
+    list<int> made_by_; // per trained one: the step whose sum its gradient is; -1 if whole
+    list<element_range> waiting_; // sums that no step has read yet
+    communication_draft d_;
+};
+
+// The exchanges of a plan as a constant.
+template <auto const& Plan, std::ptrdiff_t ElementBytes>
+class communication_of {
+    using plan_type = std::remove_cvref_t<decltype(Plan)>;
+    static constexpr communication_draft find() {
+        communication_finder<plan_type> f{Plan, ElementBytes, bucket_limits{}};
+        return f.run();
+    }
+    struct sizes {
+        int exchanges, ranges;
+    };
+    static constexpr sizes count() {
+        communication_draft const d = find();
+        return {d.exchanges.size(), d.ranges.size()};
+    }
+    static constexpr sizes size = count();
+
+    struct tables {
+        exchange exchanges[room(size.exchanges)]{};
+        element_range ranges[room(size.ranges)]{};
+
+        constexpr explicit tables(communication_draft const& d) {
+            copy_list(exchanges, d.exchanges);
+            copy_list(ranges, d.ranges);
+        }
+    };
+    static constexpr tables make() {
+        communication_draft const d = find();
+        return tables{d};
+    }
+
+public:
+    static constexpr int exchange_count = size.exchanges;
+    static constexpr tables value = make();
+
+    // Buckets of gradients, or sums between two steps: how many, and their bytes together.
+    static constexpr int count_of(bool gradients) {
+        int count = 0;
+        for (int i = 0; i < exchange_count; ++i) {
+            count += value.exchanges[i].gradients == gradients;
+        }
+        return count;
+    }
+    static constexpr std::size_t bytes_of(bool gradients) {
+        std::ptrdiff_t elements = 0;
+        for (int i = 0; i < exchange_count; ++i) {
+            exchange const& e = value.exchanges[i];
+            elements += e.gradients == gradients ? e.count : 0;
+        }
+        return static_cast<std::size_t>(elements * ElementBytes);
+    }
+
+    // Elements of the largest exchange of more than one range: they go in one message.
+    static constexpr std::ptrdiff_t largest_message() {
+        std::ptrdiff_t most = 0;
+        for (int i = 0; i < exchange_count; ++i) {
+            exchange const& e = value.exchanges[i];
+            most = e.last - e.first > 1 && e.count > most ? e.count : most;
+        }
+        return most;
+    }
+};
+
+} // namespace castnet

@@ -1,0 +1,228 @@
+// All replicas of a training in this process, kept alike, and what connects them with those of
+// others.
+#pragma once
+
+#include <castnet/comm/alone.hpp>
+#include <castnet/train/replica.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <optional>
+
+namespace castnet {
+
+template <class Model, class Loss, class Optimizer, class... Metrics>
+class replicas {
+    using T = typename Model::value_type;
+    using device = typename Model::device;
+    using group = comm::group_of<typename Model::policy_type>;
+
+public:
+    using replica_type = replica<Model, Loss, Optimizer, Metrics...>;
+    using scores_type = typename replica_type::scores_type;
+    static constexpr int local = group::local;
+    static constexpr bool alone = std::is_same_v<group, comm::alone>;
+
+    explicit replicas(Model& m) : model_{m} {
+        group_.run([&](int i, auto& others) {
+            if constexpr (alone) {
+                replica_[0].emplace(m, m.data());
+            } else {
+                typename device::replica_scope const here{i, local};
+                if (i > 0) {
+                    copies_[i] = typename device::memory(Model::parameter_bytes);
+                }
+                replica_[i].emplace(m, i == 0 ? m.data() : copies_[i].template as<T>());
+                compare(others, replica_type::signature(), "program");
+            }
+        });
+    }
+
+    // The replica whose parameters are the model's.
+    replica_type& first() { return *replica_[0]; }
+    replica_type const& first() const { return *replica_[0]; }
+
+    int rank() const { return group_.first(); }
+    int size() const { return group_.size(); }
+
+    size_t step_capacity() const { return Model::capacity * size_t(size()); }
+
+    // One step of all: returns whether a sample counts, else nothing has changed. Loss and metrics
+    // are added to totals().
+    template <class Data, class Rule>
+    bool train(Data const& data, std::span<size_t const> samples, std::uint64_t step,
+               Rule const& rule, std::span<float const> class_weight) {
+        static constexpr auto const& plan = replica_type::training_plan;
+        if constexpr (alone) {
+            double const weight = first().template fill<plan>(data, samples, class_weight).sum;
+            if (weight > 0) { // else running statistics would change
+                first().train(step, rule, weight);
+            }
+            return weight > 0;
+        } else {
+            if (samples.size() > step_capacity()) {
+                throw error("castnet: a step of at most " + std::to_string(step_capacity()) +
+                            " samples was given " + std::to_string(samples.size()));
+            }
+            auto const whole = replica_type::weigh(data, samples, class_weight);
+            if (whole.sum == 0) {
+                return false;
+            }
+            synchronize();
+            run([&](replica_type& r, auto& others) {
+                auto const mine = comm::part_of(samples.size(), others.rank(), others.size());
+                r.set_totals({});
+                double const weight =
+                    r.template fill<plan>(data, samples.subspan(mine.first, mine.count()),
+                                          class_weight, whole.present)
+                        .sum;
+                r.train_with(others, mine.first, step, rule, whole.sum);
+                add_totals(r, weight, others, step);
+            });
+            return true;
+        }
+    }
+
+    // All samples of the data, each once; loss and metrics are added to totals().
+    template <class Data>
+    void evaluate(Data const& data) {
+        static constexpr auto const& plan = replica_type::evaluation_plan;
+        synchronize();
+        run([&](replica_type& r, auto& others) {
+            if constexpr (!alone) {
+                r.set_totals({});
+            }
+            size_t samples[Model::capacity];
+            for (size_t first = 0; first < data.size(); first += step_capacity()) {
+                size_t const count = std::min(step_capacity(), data.size() - first);
+                auto const mine = comm::part_of(count, others.rank(), others.size());
+                if (mine.count() > 0) {
+                    std::iota(samples, samples + mine.count(), first + mine.first);
+                    r.evaluate(r.template fill<plan>(data, std::span{samples, mine.count()}).sum);
+                }
+            }
+            if constexpr (!alone) {
+                add_totals(r, r.totals().weight, others, 0);
+            }
+        });
+    }
+
+    // Sums of loss and metrics over all that was trained and evaluated since they were set.
+    scores_type totals() const {
+        if constexpr (alone) {
+            return first().totals();
+        } else {
+            return totals_;
+        }
+    }
+    void set_totals(scores_type const& s) {
+        if constexpr (alone) {
+            first().set_totals(s);
+        } else {
+            totals_ = s;
+        }
+    }
+
+    // Parameters and optimizer state become those of rank 0, unless they are already: set() of the
+    // model and changed() say that they may not be.
+    void synchronize() {
+        if constexpr (!alone) {
+            if (!changed_ && revision_ == model_.revision()) {
+                return;
+            }
+            run([&](replica_type& r, auto& others) {
+                others.broadcast(std::as_writable_bytes(r.parameters()),
+                                 {"broadcast of parameters"});
+                others.broadcast(std::as_writable_bytes(r.optimizer_state()),
+                                 {"broadcast of the optimizer's state"});
+            });
+            changed_ = false;
+            revision_ = model_.revision();
+        }
+    }
+    void changed() { changed_ = true; }
+
+    // What rank 0 has.
+    template <class Value>
+    Value of_first(Value const& value) {
+        Value result = value;
+        if constexpr (!alone) {
+            run([&](replica_type& r, auto& others) {
+                Value copy = value;
+                others.broadcast(std::as_writable_bytes(std::span{&copy, 1}), {"broadcast"});
+                if (&r == &first()) {
+                    result = copy;
+                }
+            });
+        }
+        return result;
+    }
+
+    // Throws castnet::error on all replicas if `text` is not the same on all.
+    void require_same(std::string const& text, char const* what) {
+        if constexpr (!alone) {
+            run([&](replica_type&, auto& others) { compare(others, text, what); });
+        }
+    }
+
+private:
+    // f(replica, communicator) on all at the same time.
+    template <class F>
+    void run(F const& f) {
+        group_.run([&](int i, auto& others) {
+            if constexpr (alone) {
+                f(first(), others);
+            } else {
+                typename device::replica_scope const here{i, local};
+                f(*replica_[i], others);
+            }
+        });
+    }
+
+    // Adds what a replica's totals say of its samples, which have this weight, to those of all.
+    template <class Communicator>
+    void add_totals(replica_type const& r, double weight, Communicator& others,
+                    std::uint64_t step) {
+        scores_type s = r.totals();
+        double values[scores_type::count + 1];
+        std::copy_n(s.sum, scores_type::count, values);
+        values[scores_type::count] = weight;
+        others.sum(std::span<double>{values}, {"sum of loss and metrics", -1, step});
+        if (&r == &first()) {
+            std::copy_n(values, scores_type::count, s.sum);
+            s.weight = values[scores_type::count];
+            totals_ += s;
+        }
+    }
+
+    template <class Communicator>
+    static void compare(Communicator& others, std::string const& text, char const* what) {
+        constexpr size_t length = 512;
+        std::byte mine[length]{};
+        std::memcpy(mine, text.data(), std::min(text.size(), length - 1));
+        std::vector<std::byte> all(length * size_t(others.size()));
+        others.gather(mine, all, {"comparison of what replicas do"});
+        for (int r = 1; r < others.size(); ++r) {
+            auto const of = [&](int rank) {
+                return std::string(
+                    reinterpret_cast<char const*>(all.data() + length * size_t(rank)));
+            };
+            if (of(r) != of(0)) {
+                throw error(std::string("castnet: replicas do not run the same ") + what +
+                            ": rank 0 has " + of(0) + ", but rank " + std::to_string(r) + " has " +
+                            of(r));
+            }
+        }
+    }
+
+    Model& model_;
+    group group_;
+    typename device::memory copies_[local];
+    std::optional<replica_type> replica_[local];
+    scores_type totals_{};
+    std::uint64_t revision_ = 0;
+    bool changed_ = true;
+};
+
+} // namespace castnet

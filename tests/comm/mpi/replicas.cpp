@@ -1,0 +1,104 @@
+// Replicas in processes, compared with one replica and with threads. Every process of the job runs
+// all tests; tests/comm/mpi/CMakeLists.txt starts jobs of several sizes.
+#include "../replicas.hpp"
+
+#include <castnet/policy/distributed.hpp>
+#include <castnet/policy/mirrored.hpp>
+
+#include <doctest/doctest.h>
+
+using namespace replicas_test;
+
+namespace {
+
+using one = cn::policy::basic_cpu<double>;
+
+// f(integral_constant) for the size of the job.
+template <class F>
+void with_job_size(F const& f) {
+    int const size = cn::comm::mpi{}.size();
+    REQUIRE((size == 1 || size == 2 || size == 3 || size == 4 || size == 8));
+    [&]<int... N>(std::integer_sequence<int, N...>) {
+        (..., (size == N ? f(std::integral_constant<int, N>{}) : void()));
+    }(std::integer_sequence<int, 1, 2, 3, 4, 8>{});
+}
+
+} // namespace
+
+TEST_CASE("processes take the same steps as one replica with the whole batch") {
+    auto const data = samples(64);
+    std::size_t const full = 8 * std::size_t(cn::comm::mpi{}.size());
+    for (std::size_t count : {full, full - 3, std::size_t{3}}) {
+        CAPTURE(count);
+        CHECK(largest_difference(after_steps<cn::policy::distributed<one>, 8>(data, first(count)),
+                                 after_steps<one, 64>(data, first(count))) < 1e-12);
+    }
+}
+
+TEST_CASE("processes and threads get the same bits") {
+    auto const data = samples(64);
+    with_job_size([&](auto n) {
+        for (std::size_t count : {std::size_t(n()) * 8, std::size_t{7}}) {
+            CHECK(after_steps<cn::policy::distributed<cn::policy::cpu>, 8>(data, first(count)) ==
+                  after_steps<cn::policy::mirrored<cn::policy::cpu, n()>, 8>(data, first(count)));
+        }
+        if constexpr (n() <= 4) {
+            std::size_t const count = 16 * std::size_t(n()) - 1;
+            using both = cn::policy::distributed<cn::policy::mirrored<cn::policy::cpu, 2>>;
+            CHECK(
+                after_steps<both, 8>(data, first(count)) ==
+                after_steps<cn::policy::mirrored<cn::policy::cpu, 2 * n()>, 8>(data, first(count)));
+        }
+    });
+}
+
+TEST_CASE("a fit goes on from the state of rank 0") {
+    auto const data = samples(43);
+    int const rank = cn::comm::mpi{}.rank();
+    auto const fitted = [&]<class Policy>(Policy, bool disturbed) {
+        cn::model<network, Policy, cn::batch<8>> model{cn::seed{5}};
+        if (disturbed) {
+            auto bias = model.get("9.bias");
+            bias[0] = double(rank);
+            model.set("9.bias", bias);
+        }
+        auto training = cn::compile(model, cn::cross_entropy, cn::adam{}, cn::accuracy);
+        auto const h =
+            training.fit(data, {.epochs = 2, .validation = data, .verbose = cn::verbosity::bar});
+        auto all = everything(model);
+        all.push_back(h["val_loss"].back());
+        return all;
+    };
+    auto const all = fitted(cn::policy::distributed<one>{}, true);
+    CHECK(all == fitted(cn::policy::distributed<one>{}, false));
+    with_job_size([&](auto n) { CHECK(all == fitted(cn::policy::mirrored<one, n()>{}, false)); });
+}
+
+TEST_CASE("sums of every length, and what all gather and are told") {
+    cn::comm::mpi all;
+    int const rank = all.rank(), size = all.size();
+    for (int const length : {0, 1, 5, 1023, 1024, 1025, 4099, 100'001}) {
+        auto const count = std::size_t(length);
+        CAPTURE(count);
+        std::vector<float> values(count);
+        for (std::size_t i = 0; i < count; ++i) {
+            values[i] = float(int(i % 17) + rank);
+        }
+        all.sum(std::span{values}, {"sum of the test"});
+        bool right = true;
+        for (std::size_t i = 0; i < count; ++i) {
+            right = right && values[i] == float(size * int(i % 17) + size * (size - 1) / 2);
+        }
+        CHECK(right);
+    }
+    std::vector<int> mine{rank, 10 * rank}, gathered(2 * std::size_t(size));
+    all.gather(std::as_bytes(std::span{mine}), std::as_writable_bytes(std::span{gathered}),
+               {"gathering"});
+    for (int r = 0; r < size; ++r) {
+        CHECK(gathered[2 * std::size_t(r)] == r);
+        CHECK(gathered[2 * std::size_t(r) + 1] == 10 * r);
+    }
+    std::vector<int> told(1000, rank);
+    all.broadcast(std::as_writable_bytes(std::span{told}), {"telling"});
+    CHECK(told == std::vector<int>(1000, 0));
+}

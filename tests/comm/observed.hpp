@@ -1,0 +1,93 @@
+// A group whose communicators are seen through another one, to record or to change what they do.
+#pragma once
+
+#include <castnet/comm/threads.hpp>
+#include <castnet/policy/cpu.hpp>
+
+#include <mutex>
+
+namespace replicas_test {
+
+template <int N, template <class> class Communicator>
+class observed_threads {
+public:
+    static constexpr int local = N;
+    static constexpr int first() { return 0; }
+    static constexpr int size() { return N; }
+
+    template <class F>
+    void run(F const& f) {
+        threads_.run([&](int i, auto& others) {
+            Communicator<std::remove_cvref_t<decltype(others)>> c{others};
+            f(i, c);
+        });
+    }
+
+private:
+    castnet::comm::threads<N> threads_;
+};
+
+template <class Base, int N, template <class> class Communicator>
+struct observed : Base {
+    using group = observed_threads<N, Communicator>;
+};
+
+// One collective as rank 0 made it.
+struct call {
+    std::string what;
+    int number;
+    std::uint64_t step;
+    std::size_t bytes;
+    friend bool operator==(call const&, call const&) = default;
+};
+inline std::vector<call> calls;
+
+template <class Communicator>
+struct recorder {
+    Communicator& inner;
+
+    int rank() const { return inner.rank(); }
+    int size() const { return inner.size(); }
+    template <class T>
+    void sum(std::span<T> values, castnet::comm::collective const& at) {
+        note(at, values.size_bytes());
+        inner.sum(values, at);
+    }
+    void gather(std::span<std::byte const> mine, std::span<std::byte> all,
+                castnet::comm::collective const& at) {
+        note(at, mine.size());
+        inner.gather(mine, all, at);
+    }
+    void broadcast(std::span<std::byte> bytes, castnet::comm::collective const& at) {
+        note(at, bytes.size());
+        inner.broadcast(bytes, at);
+    }
+
+private:
+    void note(castnet::comm::collective const& at, std::size_t bytes) {
+        if (rank() == 0) {
+            calls.push_back({at.what, at.number, at.step, bytes});
+        }
+    }
+};
+
+// Adds up from rank 0 to the last, as around a ring.
+template <class Communicator>
+struct in_line : recorder<Communicator> {
+    using recorder<Communicator>::inner;
+
+    template <class T>
+    void sum(std::span<T> values, castnet::comm::collective const& at) {
+        std::vector<T> all(values.size() * std::size_t(inner.size()));
+        inner.gather(std::as_bytes(values), std::as_writable_bytes(std::span{all}), at);
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            T total = 0;
+            for (std::size_t r = 0; r < std::size_t(inner.size()); ++r) {
+                total += all[r * values.size() + i];
+            }
+            values[i] = total;
+        }
+    }
+};
+
+} // namespace replicas_test

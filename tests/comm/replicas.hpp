@@ -1,0 +1,75 @@
+// Networks and data for the tests of replicas.
+#pragma once
+
+#include <castnet/castnet.hpp>
+
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+namespace replicas_test {
+
+namespace cn = castnet;
+
+using data_set = cn::data::dataset<cn::data::label<3>, cn::shape<2, 5, 5>>;
+
+// Everything that mixes samples, and what depends on the place of a sample in the batch.
+using network =
+    cn::sequential<cn::input<2, 5, 5>, cn::conv2d<4, 3, cn::conv{.padding = 1}>, cn::batch_norm,
+                   cn::relu, cn::max_pool2d<2>, cn::flatten, cn::dropout<0.25F>,
+                   cn::dense<6>.l2(1e-2F), cn::batch_norm, cn::tanh, cn::dense<3>>;
+
+inline data_set samples(std::size_t count) {
+    std::vector<float> x(count * 50);
+    std::vector<int> y(count);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        x[i] = std::sin(float(i * i % 101));
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+        y[i] = int(i * 2 % 3);
+    }
+    return data_set{std::move(x), y};
+}
+
+inline std::vector<std::size_t> first(std::size_t count) {
+    std::vector<std::size_t> all(count);
+    std::iota(all.begin(), all.end(), std::size_t(0));
+    return all;
+}
+
+template <class Model>
+auto everything(Model const& model) {
+    std::vector<typename Model::value_type> all;
+    for (std::size_t i = 0; i < model.parameter_count(); ++i) {
+        auto const w = model.get(model.parameter_at(i).name.text());
+        all.insert(all.end(), w.begin(), w.end());
+    }
+    return all;
+}
+
+template <class T>
+double largest_difference(std::vector<T> const& a, std::vector<T> const& b) {
+    double worst = a.size() == b.size() ? 0 : 1e30;
+    for (std::size_t i = 0; i < a.size() && i < b.size(); ++i) {
+        double const d = std::fabs(double(a[i]) - double(b[i]));
+        worst = d <= worst ? worst : d; // NaN counts
+    }
+    return worst;
+}
+
+// Parameters, then loss, accuracy and weight.
+template <class Policy, std::size_t Batch>
+auto after_steps(data_set const& data, std::vector<std::size_t> const& chosen,
+                 std::vector<float> const& class_weight = {}) {
+    cn::model<network, Policy, cn::batch<Batch>> model{cn::seed{5}};
+    auto training =
+        cn::compile(model, cn::cross_entropy, cn::momentum{.learning_rate = 0.1}, cn::accuracy);
+    training.step(data, chosen, {}, class_weight);
+    auto const s = training.step(data, chosen, {}, class_weight);
+    auto all = everything(model);
+    using T = typename Policy::value_type;
+    all.insert(all.end(), {T(s.loss()), T(s["accuracy"]), T(s.weight)});
+    return all;
+}
+
+} // namespace replicas_test
