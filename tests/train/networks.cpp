@@ -90,7 +90,7 @@ void one_step(std::string const& name, Loss loss, std::vector<std::string> const
     auto const scores = training.step(data, data.samples(), rate);
 
     CHECK(scores.weight == 3.5);
-    check::close("loss", {scores.loss()}, golden("loss"), tolerance);
+    check::close("loss", check::values{scores.loss()}, golden("loss"), tolerance);
     std::size_t compared = 0;
     for (std::string const& p : file.names(name + "/param/")) {
         values const gradient = golden("grad/" + p), before = golden("param/" + p);
