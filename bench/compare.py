@@ -100,6 +100,17 @@ class Comparison:
         for name, rate in map(str.split, text.splitlines()):
             self.add(library, name, float(rate))
 
+    def has_module(self, module, library, missing, also="sys"):
+        """Whether Python has these modules; notes the version of the first, or that it is missing."""
+        found = subprocess.run([self.options.python, "-c",
+                                f"import {module}, {also}; print({module}.__version__)"],
+                               text=True, capture_output=True)
+        if found.returncode == 0:
+            self.versions.add(f"{library} " + found.stdout.strip().split("+")[0])
+        else:
+            missing.append(f"{library} (no module {module} in {self.options.python}; see --python)")
+        return found.returncode == 0
+
     def runs(self):
         """Calls that run castnet and the peers of this machine, given the benchmarks chosen; and the
         names of what is missing."""
@@ -118,12 +129,11 @@ class Comparison:
                 self.run_program(chosen, n, p, e)
                 for library, program, environment in programs]
 
-        found = subprocess.run([self.options.python, "-c", "import torch; print(torch.__version__)"],
-                               text=True, capture_output=True)
-        if found.returncode != 0:
-            missing.append(f"PyTorch (no module torch in {self.options.python}; see --python)")
+        if self.has_module("onnxruntime", "ONNX Runtime", missing, also="onnx"):
+            runs.append(lambda chosen: self.run_python(
+                chosen, "ONNX Runtime", HERE / "peers" / "onnxruntime_inference.py", [], {}))
+        if not self.has_module("torch", "PyTorch", missing):
             return runs, missing
-        self.versions.add("PyTorch " + found.stdout.strip().split("+")[0])
         fused = ["--fused", "--channels-last"]
         pythons = [("PyTorch", [], {}), ("PyTorch tuned", fused, tuned)]
         if self.options.compile:

@@ -16,7 +16,7 @@ using data_set = cn::data::dataset<cn::data::label<4>, cn::shape<3, 9, 9>>;
 using network =
     cn::sequential<cn::input<3, 9, 9>, cn::conv2d<8, 3, cn::conv{.padding = 1}>, cn::batch_norm,
                    cn::relu, cn::max_pool2d<3, cn::pooling{.stride = 2}>, cn::conv2d<5, 3>,
-                   cn::tanh, cn::flatten, cn::dropout<0.25>, cn::dense<16>.l2(0.01F), cn::relu,
+                   cn::tanh, cn::flatten, cn::dropout<0.25F>, cn::dense<16>.l2(0.01F), cn::relu,
                    cn::dense<4>>;
 
 data_set samples(std::size_t count) {

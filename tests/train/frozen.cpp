@@ -76,7 +76,7 @@ TEST_CASE("a frozen batch_norm uses its running statistics in training too") {
 
 TEST_CASE("there is no gradient, no optimizer state and no backward step for them") {
     constexpr auto const& plan = training_of<start>::training_plan;
-    static_assert(plan.trainable == cn::aligned(3 * 36) + cn::cpu::aligned(3));
+    static_assert(plan.trainable == cn::aligned(3 * 36) + cn::aligned(3));
     static_assert(plan.elements(region::gradients) == plan.trainable);
     static_assert(training_of<start>::optimizer_bytes == 2 * 8 * plan.trainable);
     static_assert(steps_of(plan, op::conv) == 2);

@@ -44,8 +44,7 @@ CASTNET_HD constexpr philox_block philox(philox_block counter, philox_key key) {
 // A random word as a real number in [0, 1): the upper 24 bits, exact in every floating type.
 template <class T>
 CASTNET_HD constexpr T uniform(std::uint32_t word) {
-    return static_cast<T>(static_cast<std::int32_t>(word >> 8)) *
-           static_cast<T>(1.0 / 16777216.0);
+    return static_cast<T>(static_cast<std::int32_t>(word >> 8)) * static_cast<T>(1.0 / 16777216.0);
 }
 
 } // namespace castnet

@@ -1,6 +1,32 @@
-// The small program, compiled by nvcc, with all that castnet::cuda links.
-#include "../train_mlp.cpp"
+// What a user's first program on a GPU does; without a GPU it says so and ends well.
+#include <castnet/castnet.hpp>
+#include <castnet/cuda.hpp>
 
-#include <castnet/device/cuda/prepare.hpp>
+#include <cstdio>
+#include <vector>
 
-static_assert(requires { castnet::cuda::prepare<float>; });
+namespace cn = castnet;
+
+using mlp = cn::sequential<cn::input<2>, cn::dense<16>, cn::relu, cn::dense<2>>;
+
+int main() {
+    std::vector<float> points;
+    std::vector<int> labels;
+    for (int i = 0; i < 256; ++i) {
+        float const x = float(i % 16) - 7.5F, y = float(i / 16) - 7.5F;
+        points.insert(points.end(), {x / 8, y / 8});
+        labels.push_back(x * y > 0 ? 1 : 0);
+    }
+    cn::data::dataset<cn::data::label<2>, cn::shape<2>> const data{points, labels};
+    try {
+        cn::model<mlp, cn::policy::cuda, cn::batch<32>> model{cn::seed{42}};
+        auto training =
+            cn::compile(model, cn::cross_entropy, cn::adam{.learning_rate = 0.02F}, cn::accuracy);
+        double const accuracy = training.fit(data, {.epochs = 60})["accuracy"].back();
+        std::printf("accuracy %.3f\n", accuracy);
+        return accuracy > 0.95 ? 0 : 1;
+    } catch (cn::error const& e) {
+        std::puts(e.what());
+        return cn::cuda::device_count() > 0;
+    }
+}

@@ -2,6 +2,7 @@
 // here in the host's memory, so nothing is copied.
 #pragma once
 
+#include <castnet/core/philox.hpp>
 #include <castnet/device/cpu/memory.hpp>
 #include <castnet/device/executor_sizes.hpp>
 #include <castnet/plan/penalties.hpp>

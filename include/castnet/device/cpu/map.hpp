@@ -54,7 +54,8 @@ public:
     }
 
     template <class T>
-    std::uint32_t operator()(program_arguments<T> const&, std::uint32_t, point const& p) const {
+    CASTNET_HD std::uint32_t operator()(program_arguments<T> const&, std::uint32_t,
+                                        point const& p) const {
         return words_[shift_ + p.channel];
     }
 

@@ -41,13 +41,13 @@ CASTNET_WIDE_VECTORS double multiply_add_registers(int rounds) {
 }
 
 // Floating-point operations per second that all threads do together: the best of several tries,
-// which take about 20 ms.
+// which take about 50 ms.
 template <class T>
 double peak_flops() {
-    constexpr int rounds = 100'000;
+    constexpr int rounds = 1'000'000; // much longer than waking the threads takes
     int const threads = thread_count();
     double best = 0;
-    for (int i = 0; i < 50; ++i) {
+    for (int i = 0; i < 20; ++i) {
         double const start = detail::monotonic_seconds();
         double flops = 0; // of one thread, the same for each
         parallel_for(threads, 1e9, [&](std::ptrdiff_t thread) {

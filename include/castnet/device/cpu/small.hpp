@@ -20,6 +20,11 @@ constexpr bool is_small(Plan const& p) {
     if (p.elements(region::parameters) > 4096 || p.elements(region::workspace) > 65536) {
         return false;
     }
+    for (stage const& g : p.stages) {
+        if (g.samples_at_once > 0) { // whose memory holds a few samples only
+            return false;
+        }
+    }
     for (int i = 0; i < Plan::sizes.steps; ++i) {
         step const& s = p.steps[i];
         bool const fused = s.kind == op::map || s.kind == op::reduce;

@@ -199,6 +199,7 @@ private:
         auto known = std::find_if(s.known.begin(), s.known.end(), same);
         if (known == s.known.end()) {
             s.known.push_back({&Plan, kind, {}});
+            prepare<Plan>(s.context);
             enqueue_all(s.context);
         } else if (!session_.use_graphs()) {
             enqueue_all(s.context);

@@ -6,19 +6,20 @@
 
 namespace castnet::cuda {
 
-template <class T>
-void prepare(step const* steps, int count, tables const& t, context<T> const& c) {
-    for (step const* s = steps; s != steps + count; ++s) {
-        switch (s->kind) {
+template <auto const& Plan, class T>
+void prepare(context<T> const& c) {
+    step_tables const t{Plan.arrays, Plan.scalars, Plan.windows};
+    for (step const& s : Plan.steps) {
+        switch (s.kind) {
         case op::matmul:
         case op::matmul_data:
         case op::matmul_weight:
-            c.library->plan(product_of(*s, t, c));
+            c.library->plan(product_of(s, t, c));
             break;
         case op::conv:
         case op::conv_data:
         case op::conv_weight:
-            c.library->plan(convolution_of(*s, t, c));
+            c.library->plan(convolution_of(s, t, c));
             break;
         default:
             break;

@@ -9,14 +9,6 @@
 
 namespace castnet::cuda::cublas {
 
-// What is done to the result before it is written.
-enum class epilogue : unsigned char {
-    none,
-    bias,         // plus a number for each column
-    bias_relu,    // then the larger of that and 0
-    bias_gradient // writes besides the sums of b over `depth`, for each column
-};
-
 // d (rows x columns) = a (rows x depth) times b (depth x columns).
 struct product {
     std::int64_t rows = 0, columns = 0, depth = 0;
@@ -24,7 +16,6 @@ struct product {
     bool transposed_b = false; // b lies as (columns x depth)
     cudaDataType_t type = CUDA_R_32F;
     cublasComputeType_t compute = CUBLAS_COMPUTE_32F;
-    epilogue end = epilogue::none;
 
     friend bool operator==(product const&, product const&) = default;
 };
@@ -58,17 +49,10 @@ public:
         operation_.reset(made);
         set(CUBLASLT_MATMUL_DESC_TRANSA, p.transposed_b ? CUBLAS_OP_T : CUBLAS_OP_N);
         set(CUBLASLT_MATMUL_DESC_TRANSB, p.transposed_a ? CUBLAS_OP_T : CUBLAS_OP_N);
-        if (p.end != epilogue::none) {
-            set(CUBLASLT_MATMUL_DESC_EPILOGUE, code_of(p.end));
-            set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, p.type);
-        }
         first_ = layout(p.type, p.depth, p.columns, p.transposed_b);
         second_ = layout(p.type, p.rows, p.depth, p.transposed_a);
         result_ = layout(p.type, p.rows, p.columns, false);
     }
-
-    // What an epilogue reads or writes: a number for each column.
-    void set_columns(void const* columns) { set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, columns); }
 
     cublasLtMatmulDesc_t operation() const { return operation_.get(); }
     cublasLtMatrixLayout_t first() const { return first_.get(); }
@@ -77,19 +61,6 @@ public:
 
 private:
     using owned_layout = detail::owned<cublasLtMatrixLayoutOpaque_t>;
-
-    static constexpr cublasLtEpilogue_t code_of(epilogue e) {
-        switch (e) {
-        case epilogue::bias:
-            return CUBLASLT_EPILOGUE_BIAS;
-        case epilogue::bias_relu:
-            return CUBLASLT_EPILOGUE_RELU_BIAS;
-        case epilogue::bias_gradient:
-            return CUBLASLT_EPILOGUE_BGRADA;
-        default:
-            return CUBLASLT_EPILOGUE_DEFAULT;
-        }
-    }
 
     template <class T>
     void set(cublasLtMatmulDescAttributes_t name, T const& value) {

@@ -4,7 +4,6 @@
 #include <castnet/device/cuda/cudnn/status.hpp>
 
 #include <cstdint>
-#include <initializer_list>
 #include <memory>
 #include <vector>
 
@@ -30,13 +29,9 @@ inline constexpr auto type_of<cudnnDataType_t> = CUDNN_TYPE_DATA_TYPE;
 template <>
 inline constexpr auto type_of<cudnnConvolutionMode_t> = CUDNN_TYPE_CONVOLUTION_MODE;
 template <>
-inline constexpr auto type_of<cudnnPointwiseMode_t> = CUDNN_TYPE_POINTWISE_MODE;
-template <>
 inline constexpr auto type_of<cudnnBackendHeurMode_t> = CUDNN_TYPE_HEUR_MODE;
 template <>
 inline constexpr auto type_of<cudnnBackendNumericalNote_t> = CUDNN_TYPE_NUMERICAL_NOTE;
-template <>
-inline constexpr auto type_of<cudnnBackendBehaviorNote_t> = CUDNN_TYPE_BEHAVIOR_NOTE;
 
 class descriptor {
 public:

@@ -4,6 +4,7 @@
 
 #include <castnet/device/cuda/cudnn/descriptor.hpp>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 
@@ -36,7 +37,7 @@ public:
         properties.set(CUDNN_ATTR_DEVICEPROP_HANDLE, handle());
         properties.finalize();
         auto const text = properties.numbers<char>(CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION);
-        return {text.begin(), text.end()};
+        return {text.begin(), std::find(text.begin(), text.end(), '\0')};
     }
 
     // Tells an operation graph, a heuristic or an execution plan where it is to run.

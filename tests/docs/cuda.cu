@@ -1,0 +1,33 @@
+// The programs of docs/cuda.md, between "// [name]" and "// [/name]".
+// [include]
+#include <castnet/castnet.hpp>
+#include <castnet/cuda.hpp>
+// [/include]
+
+#include <doctest/doctest.h>
+
+namespace cn = castnet;
+
+using network = cn::sequential<cn::input<1, 12, 12>, cn::conv2d<8, 3>, cn::relu, cn::max_pool2d<2>,
+                               cn::flatten, cn::dense<10>>;
+
+TEST_CASE("the programs of docs/cuda.md") {
+    cn::data::dataset<cn::data::label<10>, cn::shape<1, 12, 12>> const data{
+        std::vector<float>(20 * 144, 0.5F), std::vector<int>(20, 3)};
+
+    // [where]
+    using where = cn::policy::cuda;
+    cn::model<network, where, cn::batch<16>> model{cn::seed{42}};
+    auto training = cn::compile(model, cn::cross_entropy, cn::adam{}, cn::accuracy);
+    auto const history = training.fit(data, {.epochs = 3});
+    // [/where]
+    CHECK(history["accuracy"].back() == 1);
+
+    // [options]
+    using fast = cn::policy::tf32<cn::policy::cuda>;       // tensor cores, factors of 10 bits
+    using second = cn::policy::on_gpu<1, fast>;            // the second GPU that is visible
+    using small = cn::policy::within<fast, 8'000'000'000>; // checked while compiling
+    // [/options]
+    static_assert(second::device_index == 1 && second::precision == fast::precision);
+    static_assert(small::budget == 8'000'000'000);
+}
