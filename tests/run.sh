@@ -5,7 +5,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . cmake/packages.sh
 
 need_packages g++ cmake ninja-build doctest-dev libbenchmark-dev zlib1g-dev dataset-fashion-mnist
-want_packages clang-19 g++-aarch64-linux-gnu qemu-user
+want_packages clang-19 g++-aarch64-linux-gnu qemu-user libopenmpi-dev openmpi-bin
 jobs=$(nproc)
 
 echo "== io under AddressSanitizer and UndefinedBehaviorSanitizer"

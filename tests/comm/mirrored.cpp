@@ -52,6 +52,30 @@ TEST_CASE("weights of samples and classes are those of the whole batch") {
     });
 }
 
+// What the tests of uneven shares must tell apart: replicas that average their own means.
+TEST_CASE("the mean over all samples is not the mean of the replicas' means") {
+    using linear = cn::sequential<cn::input<2, 5, 5>, cn::flatten, cn::dense<3>>;
+    auto const data = samples(13);
+    auto const all = first(13);
+    auto const gradient = [&]<class Where>(Where, std::span<std::size_t const> chosen) {
+        cn::model<linear, Where, cn::batch<13>> model{cn::seed{5}};
+        auto training = cn::compile(model, cn::cross_entropy, cn::sgd{});
+        training.step(data, chosen);
+        return training.gradient("1.weight");
+    };
+    std::span<std::size_t const> const chosen{all};
+    auto const whole = gradient(one{}, chosen), shared = gradient(several<2>{}, chosen);
+    auto const left = gradient(one{}, chosen.first(9)), right = gradient(one{}, chosen.subspan(9));
+    std::vector<double> means(whole.size()), weighted(whole.size());
+    for (std::size_t i = 0; i < whole.size(); ++i) {
+        means[i] = (left[i] + right[i]) / 2;
+        weighted[i] = (9 * left[i] + 4 * right[i]) / 13;
+    }
+    CHECK(largest_difference(shared, whole) < 1e-12);
+    CHECK(largest_difference(weighted, whole) < 1e-12);
+    CHECK(largest_difference(means, whole) > 1e-4);
+}
+
 TEST_CASE("a fit with validation is the same, epoch by epoch") {
     auto const data = samples(43), validation = samples(29);
     auto const run = [&](auto& model) {
