@@ -7,8 +7,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <memory>
 #include <numeric>
+#include <optional>
 
 namespace castnet {
 
@@ -27,14 +27,13 @@ public:
     explicit replicas(Model& m) : model_{m} {
         group_.run([&]([[maybe_unused]] int i, [[maybe_unused]] auto& others) {
             if constexpr (alone) {
-                replica_[0] = std::make_unique<replica_type>(m, m.data());
+                replica_[0].emplace(m, m.data());
             } else {
                 typename device::replica_scope const here{i, local};
                 if (i > 0) {
                     copies_[i] = typename device::memory(Model::parameter_bytes);
                 }
-                replica_[i] = std::make_unique<replica_type>(
-                    m, i == 0 ? m.data() : copies_[i].template as<T>());
+                replica_[i].emplace(m, i == 0 ? m.data() : copies_[i].template as<T>());
                 compare(others, replica_type::signature(), "program");
             }
         });
@@ -220,7 +219,7 @@ private:
     Model& model_;
     group group_;
     typename device::memory copies_[local];
-    std::unique_ptr<replica_type> replica_[local];
+    std::optional<replica_type> replica_[local];
     scores_type totals_{};
     std::uint64_t revision_ = 0;
     bool changed_ = true;
