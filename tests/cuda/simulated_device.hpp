@@ -6,6 +6,7 @@
 #include <castnet/device/cuda/kernels.hpp>
 #include <castnet/device/cuda/layout.hpp>
 #include <castnet/device/cuda/optimize.hpp>
+#include <castnet/device/sample_order.hpp>
 
 #include "simt.hpp"
 
@@ -145,7 +146,7 @@ struct device {
 
     static constexpr std::ptrdiff_t place_in_sample(std::ptrdiff_t i, castnet::extents size,
                                                     bool image) {
-        return castnet::cuda::place_in_sample(i, size, image);
+        return castnet::place_in_sample(i, size, image);
     }
     static constexpr std::ptrdiff_t place_in_parameter(std::ptrdiff_t i,
                                                        castnet::parameter const& p) {

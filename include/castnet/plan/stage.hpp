@@ -8,9 +8,8 @@ namespace castnet {
 
 // A device that works in lanes says so; for others every step is a stage of its own.
 //   static constexpr int lanes;
-//   static constexpr int samples_at_once(step const&, window const* windows, instruction const&
-//   end,
-//                                        ptrdiff_t elements);
+//   static constexpr int samples_at_once(step const&, window const* windows,
+//                                        instruction const& end, ptrdiff_t elements);
 // is how many samples of so many elements (in all operands and results) fit the cache, 0 if the
 // step has to see the whole batch at once.
 template <class Device>

@@ -14,6 +14,7 @@
 #include <castnet/device/cpu/reduce.hpp>
 #include <castnet/device/cpu/replica_scope.hpp>
 #include <castnet/device/cpu/small.hpp>
+#include <castnet/device/sample_order.hpp>
 #include <castnet/device/steps.hpp>
 
 #include <algorithm>
@@ -74,7 +75,7 @@ struct cpu_device {
     }
 
     static constexpr std::ptrdiff_t place_in_sample(std::ptrdiff_t i, extents size, bool image) {
-        return cpu::place_in_sample(i, size, image);
+        return castnet::place_in_sample(i, size, image);
     }
     static constexpr std::ptrdiff_t place_in_parameter(std::ptrdiff_t i, parameter const& p) {
         return cpu::place_in_parameter(i, p);

@@ -1,17 +1,12 @@
-// Where the element with logical (row-major) number i lies in the memory of this device.
+// Where the element with logical (row-major) number i of a parameter lies in the memory of this
+// device.
 #pragma once
 
-#include <castnet/graph/node.hpp>
 #include <castnet/graph/parameter.hpp>
 
 #include <cstddef>
 
 namespace castnet::cpu {
-
-// One sample: the channels of an image lie innermost, everything else in logical order.
-constexpr std::ptrdiff_t place_in_sample(std::ptrdiff_t i, extents size, bool image) {
-    return image ? i % size.pixels * size.channels + i / size.pixels : i;
-}
 
 // A parameter: dense weights (units, features) lie as (features, units); convolution weights
 // (filters, channels, height, width) as (group, height, width, channels, filters of the group).

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <castnet/device/cpu/context.hpp>
-#include <castnet/device/cpu/layout.hpp>
 #include <castnet/device/cpu/threads.hpp>
 #include <castnet/device/cpu/transpose.hpp>
+#include <castnet/device/sample_order.hpp>
 
 #include <algorithm>
 

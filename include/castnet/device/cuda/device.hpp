@@ -6,6 +6,7 @@
 #include <castnet/device/cuda/kernels.hpp>
 #include <castnet/device/cuda/layout.hpp>
 #include <castnet/device/cuda/matmul.hpp>
+#include <castnet/device/sample_order.hpp>
 #include <castnet/device/steps.hpp>
 
 namespace castnet {
@@ -25,7 +26,7 @@ struct cuda_device {
     static constexpr bool whole_batches = true; // see device/cuda/context.hpp
 
     static constexpr std::ptrdiff_t place_in_sample(std::ptrdiff_t i, extents size, bool image) {
-        return cuda::place_in_sample(i, size, image);
+        return castnet::place_in_sample(i, size, image);
     }
     static constexpr std::ptrdiff_t place_in_parameter(std::ptrdiff_t i, parameter const& p) {
         return cuda::place_in_parameter(i, p);

@@ -1,18 +1,12 @@
-// Where the element with logical (row-major) number i lies in the memory of this device: as cuDNN
-// and cuBLASLt read it, so that a step converts nothing.
+// Where the element with logical (row-major) number i of a parameter lies in the memory of this
+// device: as cuDNN and cuBLASLt read it, so that a step converts nothing.
 #pragma once
 
-#include <castnet/graph/node.hpp>
 #include <castnet/graph/parameter.hpp>
 
 #include <cstddef>
 
 namespace castnet::cuda {
-
-// One sample: the channels of an image lie innermost, everything else in logical order.
-constexpr std::ptrdiff_t place_in_sample(std::ptrdiff_t i, extents size, bool image) {
-    return image ? i % size.pixels * size.channels + i / size.pixels : i;
-}
 
 // A parameter: dense weights (units, features) lie as (features, units); convolution weights
 // (filters, channels, height, width) as (filters, height, width, channels).

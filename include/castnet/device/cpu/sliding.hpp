@@ -1,0 +1,133 @@
+// The geometry of a convolution: what lies under its window, and the bands of an image, with their
+// padding, that kernels work on.
+#pragma once
+
+#include <castnet/device/cpu/tile.hpp>
+#include <castnet/graph/node.hpp>
+#include <castnet/plan/memory.hpp>
+
+#include <algorithm>
+#include <cstddef>
+
+namespace castnet::cpu {
+
+// A sliding window over an image that needs no padding (any more).
+struct sliding {
+    std::ptrdiff_t width;    // of the image
+    std::ptrdiff_t channels; // of a pixel in memory
+    std::ptrdiff_t out_height, out_width, out_channels;
+    std::ptrdiff_t kernel_h, kernel_w, stride_h, stride_w, dilation;
+    std::ptrdiff_t depth_channels; // that take part: those of one group
+    std::ptrdiff_t filters;        // computed at once: those of one group
+
+    // The pixels under the window; a row of the kernel is one run where its pixels lie together.
+    depth window_depth() const {
+        bool const whole_rows = dilation == 1 && depth_channels == channels;
+        return {whole_rows ? kernel_w * channels : depth_channels,
+                1,
+                whole_rows ? 1 : kernel_w,
+                dilation * channels,
+                kernel_h,
+                dilation * width * channels};
+    }
+};
+
+constexpr bool padded(window const& w) {
+    return w.pad_top > 0 || w.pad_left > 0 || w.pad_bottom > 0 || w.pad_right > 0;
+}
+constexpr std::ptrdiff_t padded_width(window const& w) {
+    return w.width + w.pad_left + w.pad_right;
+}
+constexpr std::ptrdiff_t weight_count(window const& w) {
+    return std::ptrdiff_t{w.filters} * (w.channels / w.groups) * w.kernel_h * w.kernel_w;
+}
+
+constexpr std::ptrdiff_t image_count(window const& w) {
+    return std::ptrdiff_t{w.height} * w.width * w.channels;
+}
+constexpr std::ptrdiff_t result_count(window const& w) {
+    return std::ptrdiff_t{w.out_height} * w.out_width * w.filters;
+}
+
+inline sliding forward_window(window const& w) {
+    return {padded_width(w),
+            w.channels,
+            w.out_height,
+            w.out_width,
+            w.filters,
+            w.kernel_h,
+            w.kernel_w,
+            w.stride_h,
+            w.stride_w,
+            w.dilation,
+            w.channels / w.groups,
+            w.filters / w.groups};
+}
+
+// Kernels work on bands of about this many output pixels: rows of one image or several small
+// images, so that what they read stays in the cache.
+inline constexpr int band_pixels = 192;
+
+constexpr int band_rows(window const& w) {
+    return std::clamp(band_pixels / w.out_width, 1, w.out_height);
+}
+constexpr int band_images(window const& w) {
+    return std::max(1, band_pixels / (w.out_width * w.out_height));
+}
+constexpr std::ptrdiff_t band_height(window const& w, int rows) { // of the image
+    return std::ptrdiff_t{rows - 1} * w.stride_h + std::ptrdiff_t{w.kernel_h - 1} * w.dilation + 1;
+}
+constexpr std::ptrdiff_t padded_image(window const& w) { // of those rows
+    return band_height(w, band_rows(w)) * padded_width(w) * w.channels;
+}
+constexpr std::ptrdiff_t padded_band(window const& w) {
+    return padded(w) ? aligned(band_images(w) * padded_image(w)) : 0;
+}
+
+struct band {
+    std::ptrdiff_t image, images; // the first, how many
+    int row, rows;                // of the output
+};
+
+// The rows of x under a band of one image, with their padding.
+template <class T>
+void copy_padded(window const& w, T const* x, band const& b, T* to) {
+    std::ptrdiff_t const channels = w.channels;
+    std::ptrdiff_t const width = padded_width(w) * channels, copied = w.width * channels;
+    std::ptrdiff_t const left = w.pad_left * channels;
+    std::ptrdiff_t const height = band_height(w, b.rows);
+    std::ptrdiff_t const top = std::ptrdiff_t{b.row} * w.stride_h - w.pad_top;
+    for (std::ptrdiff_t y = top; y < top + height; ++y, to += width) {
+        if (y < 0 || y >= w.height) {
+            std::fill_n(to, width, T(0));
+        } else {
+            std::fill_n(to, left, T(0));
+            std::copy_n(x + y * copied, copied, to + left);
+            std::fill_n(to + left + copied, width - left - copied, T(0));
+        }
+    }
+}
+
+// Calls f(band, the pixel under the first place of the window, elements to the next image) for all
+// bands of the images; x or, with padding, copies in `room`.
+template <class T, class F>
+void for_each_band(window const& w, std::ptrdiff_t samples, T const* x, T* room, F const& f) {
+    for (std::ptrdiff_t i = 0; i < samples; i += band_images(w)) {
+        std::ptrdiff_t const images = std::min<std::ptrdiff_t>(band_images(w), samples - i);
+        for (int row = 0; row < w.out_height; row += band_rows(w)) {
+            band const b{i, images, row, std::min(band_rows(w), w.out_height - row)};
+            T const* const from = x + i * image_count(w);
+            if (!padded(w)) {
+                f(b, from + std::ptrdiff_t{row} * w.stride_h * w.width * w.channels,
+                  image_count(w));
+                continue;
+            }
+            for (std::ptrdiff_t k = 0; k < images; ++k) {
+                copy_padded(w, from + k * image_count(w), b, room + k * padded_image(w));
+            }
+            f(b, static_cast<T const*>(room), padded_image(w));
+        }
+    }
+}
+
+} // namespace castnet::cpu
