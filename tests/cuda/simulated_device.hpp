@@ -3,10 +3,12 @@
 #pragma once
 
 #include <castnet/device/cpu/device.hpp>
+#include <castnet/device/cuda/enqueue.hpp>
 #include <castnet/device/cuda/kernels.hpp>
 #include <castnet/device/cuda/layout.hpp>
-#include <castnet/device/cuda/optimize.hpp>
+#include <castnet/device/executor_sizes.hpp>
 #include <castnet/device/sample_order.hpp>
+#include <castnet/plan/penalties.hpp>
 
 #include "simt.hpp"
 
@@ -19,7 +21,7 @@ struct context {
     T* region[4]{};
     std::ptrdiff_t samples = 0;
     castnet::philox_key key{};
-    std::uint32_t step = 0;
+    std::uint32_t step = 0; // for device::run()
     std::uint32_t first_sample = 0;
     castnet::cuda::step_values const* now = nullptr;
 
@@ -132,13 +134,105 @@ void conv_weight(castnet::step const& s, castnet::step_tables const& t, context<
     each_product(w, c.samples, [&](auto i, auto k, auto o) { dw[k] += x[i] * dy[o]; });
 }
 
-template <class T>
+// Runs plans at once, in one block of memory.
+template <class Device>
+class executor {
+    using T = typename Device::value_type;
+
+public:
+    static constexpr std::size_t bytes(castnet::executor_sizes const& z) {
+        return std::size_t(z.all()) * sizeof(T);
+    }
+
+    executor(castnet::cpu::session const&, T* parameters, castnet::philox_key key,
+             castnet::executor_sizes const& z)
+        : arena_{bytes(z)} {
+        T* const start = arena_.template as<T>();
+        context_.region[int(castnet::region::parameters)] = parameters;
+        context_.region[int(castnet::region::gradients)] = start;
+        context_.region[int(castnet::region::batch)] = start + z.gradients + z.state;
+        context_.region[int(castnet::region::workspace)] = at(castnet::region::batch) + z.batch;
+        context_.key = key;
+        context_.now = &now_;
+    }
+    executor(executor const&) = delete;
+    executor& operator=(executor const&) = delete;
+
+    std::size_t allocated_bytes() const { return arena_.bytes(); }
+    T* at(castnet::region r) const { return context_.region[int(r)]; }
+    T* at(castnet::array_ref const& r) const { return context_.at(r); }
+    T* batch() { return at(castnet::region::batch); }
+    void set_first_sample(std::uint32_t first) { context_.first_sample = first; }
+
+    template <auto const& Plan>
+    void run(std::ptrdiff_t, std::uint64_t step) {
+        castnet::cuda::enqueue<Device, Plan>(for_step<Plan>(step));
+    }
+    template <auto const& Plan, class After>
+    void run(std::ptrdiff_t, std::uint64_t step, After const& after) {
+        castnet::run_steps<Device, Plan>(for_step<Plan>(step), after);
+    }
+
+    template <auto const& Plan, int Slots, class Rule>
+    void update(Rule const& rule, T scale) {
+        castnet::cuda::update_values<Rule, T> const values{rule, scale};
+        auto const ranges = penalties<Plan>();
+        auto const call = castnet::cuda::update_call<Plan, Slots>(context_, &values, ranges.data());
+        context_.launch(call.where, call.body);
+    }
+    template <auto const& Plan>
+    void add_totals() {
+        auto const call = castnet::cuda::totals_call<Plan>(context_, totals_);
+        context_.launch(call.where, call.body);
+    }
+
+    template <auto const& Plan, int Slots, class Rule>
+    void train(std::ptrdiff_t, std::uint64_t step, Rule const& rule, T scale) {
+        castnet::cuda::update_values<Rule, T> const values{rule, scale};
+        auto const ranges = penalties<Plan>();
+        auto const& c = for_step<Plan>(step);
+        castnet::cuda::enqueue<Device, Plan>(
+            c, castnet::cuda::update_call<Plan, Slots>(c, &values, ranges.data()),
+            castnet::cuda::totals_call<Plan>(c, totals_));
+    }
+    template <auto const& Plan>
+    void evaluate(std::ptrdiff_t) {
+        auto const& c = for_step<Plan>(0);
+        castnet::cuda::enqueue<Device, Plan>(c, castnet::cuda::totals_call<Plan>(c, totals_));
+    }
+
+    void read_totals(double* to, std::size_t count) const { std::copy_n(totals_, count, to); }
+    void set_totals(double const* from, std::size_t count) { std::copy_n(from, count, totals_); }
+
+private:
+    template <auto const& Plan>
+    typename Device::context const& for_step(std::uint64_t step) {
+        now_ = {static_cast<std::uint32_t>(step)};
+        context_.samples = Plan.batch;
+        return context_;
+    }
+    template <auto const& Plan>
+    static std::vector<castnet::cuda::penalized_range> penalties() {
+        std::vector<castnet::cuda::penalized_range> all;
+        castnet::for_each_penalty(Plan, [&](castnet::penalty const& cost, std::ptrdiff_t,
+                                            std::ptrdiff_t last) { all.push_back({last, cost}); });
+        return all;
+    }
+
+    castnet::cpu::memory arena_;
+    typename Device::context context_{};
+    castnet::cuda::step_values now_{};
+    double totals_[castnet::cuda::max_totals]{};
+};
+
+// OneBlock: a plan that fits one block is one kernel.
+template <class T, bool OneBlock>
 struct device {
     using value_type = T;
     using context = simt::context<T>;
     using memory = castnet::cpu::memory;
     using session = castnet::cpu::session;
-    using executor = castnet::cpu::executor<device>;
+    using executor = simt::executor<device>;
     using kernel = castnet::cuda::kernel<context>;
     static constexpr bool whole_batches = true;
     static constexpr std::ptrdiff_t alignment =
@@ -158,25 +252,15 @@ struct device {
         return s.kind == castnet::op::reduce ? castnet::cuda::reduce_scratch(s, end) : 0;
     }
 
-    template <auto const& Plan, class After = castnet::ignore_steps>
-    static void run(context c, After const& after = {}) {
+    template <auto const& Plan>
+    static constexpr bool in_one_block = OneBlock && castnet::cuda::fits_one_block<T>(Plan);
+
+    template <auto const& Plan>
+    static void run(context c) {
         castnet::cuda::step_values const values{c.step};
         c.now = &values;
         c.samples = Plan.batch;
-        castnet::run_steps<device, Plan>(c, after);
-    }
-
-    template <int Slots, class Rule>
-    static void optimize(Rule const& rule, castnet::penalty const& cost, T scale, T* parameters,
-                         T const* gradients, T* slots, std::ptrdiff_t stride, std::ptrdiff_t first,
-                         std::ptrdiff_t last) {
-        castnet::cuda::update_values<Rule, T> const values{rule, scale};
-        castnet::cuda::penalized_range const range{last - first, cost};
-        std::ptrdiff_t const groups = (last - first) / castnet::cuda::lanes_of<T>;
-        simt::launch(castnet::cuda::grid_for(groups),
-                     castnet::cuda::optimize_body<Rule, Slots, T>{
-                         &values, &range, parameters + first, gradients + first, slots + first,
-                         stride, groups});
+        castnet::cuda::enqueue<device, Plan>(c);
     }
 
     template <class Program>
@@ -204,9 +288,10 @@ struct device {
 };
 
 // The CUDA device's kernels as a policy.
+template <bool OneBlock>
 struct policy {
     using value_type = double;
-    using device = simt::device<double>;
+    using device = simt::device<double, OneBlock>;
     static constexpr char const* name = "cuda on the host";
     static constexpr std::size_t budget = std::size_t(-1);
 };

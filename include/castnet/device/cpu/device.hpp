@@ -1,6 +1,7 @@
 // The CPU as a place where plans run: a table of kernels, and a loop over the steps.
 #pragma once
 
+#include <castnet/device/constant_step.hpp>
 #include <castnet/device/cpu/conv.hpp>
 #include <castnet/device/cpu/executor.hpp>
 #include <castnet/device/cpu/layout.hpp>
@@ -129,10 +130,10 @@ struct cpu_device {
     // the stages run on the calling thread alone. Or only at the end of stages: see after_stages.
     template <auto const& Plan, class After = ignore_steps>
     static void run(context const& c, After const& after = {}) {
-        static constexpr cpu::tables tables{Plan.arrays, Plan.scalars, Plan.windows};
         if constexpr (cpu::is_small(Plan)) {
-            run_small<Plan>(tables, c, after, std::make_index_sequence<size_t(Plan.sizes.steps)>{});
+            run_small<Plan>(c, after, std::make_index_sequence<size_t(Plan.sizes.steps)>{});
         } else {
+            static constexpr cpu::tables tables{Plan.arrays, Plan.scalars, Plan.windows};
             static constexpr auto fused = fused_kernels<cpu_device, Plan>;
             auto const kernel_at = [](int i) {
                 step const& s = Plan.steps[i];
@@ -170,17 +171,10 @@ struct cpu_device {
 
 private:
     template <auto const& Plan, class After, size_t... I>
-    static void run_small(cpu::tables const& t, context const& c, After const& after,
-                          std::index_sequence<I...>) {
-        (..., (run_small_step<Plan, int(I)>(t, c), after(int(I))));
-    }
-    template <auto const& Plan, int I>
-    static void run_small_step(cpu::tables const& t, context const& c) {
-        if constexpr (constexpr int program = Plan.steps[I].program; program >= 0) {
-            cpu::small_step<Plan, I, code_of<Plan, program>>(t, c);
-        } else {
-            cpu::small_step<Plan, I, void>(t, c);
-        }
+    static void run_small(context const& c, After const& after, std::index_sequence<I...>) {
+        (...,
+         (cpu::small_step<constant_step_of<Plan, int(I)>>(Plan.scalars, Plan.steps[I].factor, c),
+          after(int(I))));
     }
 };
 

@@ -39,7 +39,11 @@ struct cuda_device {
         return s.kind == op::reduce ? cuda::reduce_scratch(s, end) : 0;
     }
 
-    // Puts all steps of a plan on the context's stream; calls after(i) behind step i.
+    // Whether all steps of a plan are one kernel.
+    template <auto const& Plan>
+    static constexpr bool in_one_block = cuda::fits_one_block<T>(Plan);
+
+    // Puts all steps of a plan on the context's stream, one by one; calls after(i) behind step i.
     template <auto const& Plan, class After = ignore_steps>
     static void run(context const& c, After const& after = {}) {
         run_steps<cuda_device, Plan>(c, after);
