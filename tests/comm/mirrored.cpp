@@ -139,3 +139,31 @@ TEST_CASE("a step of more samples than all replicas take is refused") {
     CHECK_THROWS_WITH_AS(training.step(data, first(17)),
                          "castnet: a step of at most 16 samples was given 17", cn::error);
 }
+
+#ifndef CASTNET_TEST_DEVICE
+TEST_CASE("how many replicas there are may be known only when the program runs") {
+    using some = cn::policy::mirrored<one>;
+    auto const data = samples(64);
+    cn::model<network, some, cn::batch<8>> three{cn::seed{5}, cn::devices{0, 1, 2}};
+    cn::model<network, several<3>, cn::batch<8>> fixed{cn::seed{5}};
+    cn::model<network, some, cn::batch<8>> all{cn::seed{5}};
+    auto train_three = cn::compile(three, cn::cross_entropy, cn::adam{});
+    auto train_fixed = cn::compile(fixed, cn::cross_entropy, cn::adam{});
+    auto train_all = cn::compile(all, cn::cross_entropy, cn::adam{});
+    CHECK(train_three.replica_count() == 3);
+    CHECK(train_all.replica_count() == 1); // the CPU is one device
+    train_three.step(data, first(20));
+    train_fixed.step(data, first(20));
+    CHECK(everything(three) == everything(fixed));
+}
+#endif
+
+TEST_CASE("devices are as many as the policy runs on") {
+    using model = cn::model<network, several<2>, cn::batch<8>>;
+    CHECK_THROWS_WITH_AS((model{cn::seed{5}, cn::devices{0, 1, 2}}),
+                         doctest::Contains("devices{…} names 3"), cn::error);
+    using plain = cn::model<network, one, cn::batch<8>>;
+    CHECK_THROWS_WITH_AS(
+        (plain{cn::seed{5}, cn::devices{0, 1}}),
+        "castnet: the policy runs on 1 device in a process, but devices{…} names 2", cn::error);
+}

@@ -58,7 +58,7 @@ int replicas_here(devices const& chosen) {
 }
 
 // The number of a replica's device. Throws castnet::error if the devices that were chosen are not
-// as many as the policy has replicas.
+// as many as the policy runs on.
 template <class Where>
 int device_of(devices const& chosen, int replica) {
     constexpr bool shared = requires { requires Where::share_a_device; };
@@ -73,8 +73,8 @@ int device_of(devices const& chosen, int replica) {
         }
     }
     if (!enough) {
-        throw error("castnet: the policy has a device for each of " + std::to_string(needed) +
-                    (needed == 1 ? " replica" : " replicas") +
+        throw error("castnet: the policy runs on " + std::to_string(needed) +
+                    (needed == 1 ? " device" : " devices") +
                     " in a process, but devices{…} names " + std::to_string(chosen.count()));
     }
     if (chosen.count() > 0) {
