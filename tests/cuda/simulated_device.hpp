@@ -142,6 +142,8 @@ struct device {
     using executor = castnet::cpu::executor<device>;
     using kernel = castnet::cuda::kernel<context>;
     static constexpr bool whole_batches = true;
+    using replica_scope = castnet::cpu::replica_scope;
+    static constexpr int count() { return 1; }
     static constexpr std::ptrdiff_t alignment =
         static_cast<std::ptrdiff_t>(castnet::cuda::alignment_bytes / sizeof(T));
 
@@ -169,7 +171,7 @@ struct device {
 
     template <auto const& Plan, class After = castnet::ignore_steps>
     static void run(context c, After const& after = {}) {
-        castnet::cuda::step_values const values{c.step};
+        castnet::cuda::step_values const values{c.step, c.first_sample};
         c.now = &values;
         c.samples = Plan.batch;
         castnet::run_steps<device, Plan>(c, after);

@@ -18,12 +18,14 @@ struct cuda_device {
     using memory = cuda::memory;
     using session = cuda::session;
     using executor = cuda::executor<cuda_device>;
+    using replica_scope = cuda::replica_scope;
     using kernel = cuda::kernel<context>;
 
     // Offsets are multiples of so many elements.
     static constexpr std::ptrdiff_t alignment =
         static_cast<std::ptrdiff_t>(cuda::alignment_bytes / sizeof(T));
-    static constexpr bool whole_batches = true; // see device/cuda/context.hpp
+    static constexpr bool whole_batches = true;         // see device/cuda/context.hpp
+    static int count() { return cuda::device_count(); } // that the program sees
 
     static constexpr std::ptrdiff_t place_in_sample(std::ptrdiff_t i, extents size, bool image) {
         return castnet::place_in_sample(i, size, image);
