@@ -4,6 +4,7 @@
 
 #include <castnet/device/cpu/device.hpp>
 #include <castnet/device/cuda/enqueue.hpp>
+#include <castnet/device/cuda/epilogue.hpp>
 #include <castnet/device/cuda/kernels.hpp>
 #include <castnet/device/cuda/layout.hpp>
 #include <castnet/device/executor_sizes.hpp>
@@ -134,82 +135,61 @@ void conv_weight(castnet::step const& s, castnet::step_tables const& t, context<
     each_product(w, c.samples, [&](auto i, auto k, auto o) { dw[k] += x[i] * dy[o]; });
 }
 
-// Runs plans at once, in one block of memory.
+// Runs what a GPU is given to do, at once.
 template <class Device>
-class executor {
+class executor : public castnet::cpu::executor<Device> {
     using T = typename Device::value_type;
+    using base = castnet::cpu::executor<Device>;
 
 public:
-    static constexpr std::size_t bytes(castnet::executor_sizes const& z) {
-        return std::size_t(z.all()) * sizeof(T);
-    }
-
-    executor(castnet::cpu::session const&, T* parameters, castnet::philox_key key,
+    executor(castnet::cpu::session const& where, T* parameters, castnet::philox_key key,
              castnet::executor_sizes const& z)
-        : arena_{bytes(z)} {
-        T* const start = arena_.template as<T>();
-        context_.region[int(castnet::region::parameters)] = parameters;
-        context_.region[int(castnet::region::gradients)] = start;
-        context_.region[int(castnet::region::batch)] = start + z.gradients + z.state;
-        context_.region[int(castnet::region::workspace)] = at(castnet::region::batch) + z.batch;
+        : base{where, parameters, key, z} {
         context_.key = key;
+        for (int i = 0; i < 4; ++i) {
+            context_.region[i] = this->at(castnet::region(i));
+        }
         context_.now = &now_;
     }
     executor(executor const&) = delete;
     executor& operator=(executor const&) = delete;
 
-    std::size_t allocated_bytes() const { return arena_.bytes(); }
-    T* at(castnet::region r) const { return context_.region[int(r)]; }
-    T* at(castnet::array_ref const& r) const { return context_.at(r); }
-    T* batch() { return at(castnet::region::batch); }
-    void set_first_sample(std::uint32_t first) { context_.first_sample = first; }
-
-    template <auto const& Plan>
-    void run(std::ptrdiff_t, std::uint64_t step) {
-        castnet::cuda::enqueue<Device, Plan>(for_step<Plan>(step));
-    }
-    template <auto const& Plan, class After>
-    void run(std::ptrdiff_t, std::uint64_t step, After const& after) {
-        castnet::run_steps<Device, Plan>(for_step<Plan>(step), after);
-    }
-
     template <auto const& Plan, int Slots, class Rule>
     void update(Rule const& rule, T scale) {
         castnet::cuda::update_values<Rule, T> const values{rule, scale};
         auto const ranges = penalties<Plan>();
-        auto const call = castnet::cuda::update_call<Plan, Slots>(context_, &values, ranges.data());
-        context_.launch(call.where, call.body);
+        launch(castnet::cuda::update_call<Plan, Slots>(context_, &values, ranges.data()));
     }
     template <auto const& Plan>
     void add_totals() {
-        auto const call = castnet::cuda::totals_call<Plan>(context_, totals_);
-        context_.launch(call.where, call.body);
+        launch(castnet::cuda::totals_call<Plan>(context_, totals_));
     }
 
     template <auto const& Plan, int Slots, class Rule>
     void train(std::ptrdiff_t, std::uint64_t step, Rule const& rule, T scale) {
         castnet::cuda::update_values<Rule, T> const values{rule, scale};
         auto const ranges = penalties<Plan>();
-        auto const& c = for_step<Plan>(step);
+        now_ = {static_cast<std::uint32_t>(step), 0};
+        context_.samples = Plan.batch;
         castnet::cuda::enqueue<Device, Plan>(
-            c, castnet::cuda::update_call<Plan, Slots>(c, &values, ranges.data()),
-            castnet::cuda::totals_call<Plan>(c, totals_));
+            context_, castnet::cuda::update_call<Plan, Slots>(context_, &values, ranges.data()),
+            castnet::cuda::totals_call<Plan>(context_, totals_));
     }
     template <auto const& Plan>
     void evaluate(std::ptrdiff_t) {
-        auto const& c = for_step<Plan>(0);
-        castnet::cuda::enqueue<Device, Plan>(c, castnet::cuda::totals_call<Plan>(c, totals_));
+        now_ = {};
+        context_.samples = Plan.batch;
+        castnet::cuda::enqueue<Device, Plan>(context_,
+                                             castnet::cuda::totals_call<Plan>(context_, totals_));
     }
 
     void read_totals(double* to, std::size_t count) const { std::copy_n(totals_, count, to); }
     void set_totals(double const* from, std::size_t count) { std::copy_n(from, count, totals_); }
 
 private:
-    template <auto const& Plan>
-    typename Device::context const& for_step(std::uint64_t step) {
-        now_ = {static_cast<std::uint32_t>(step)};
-        context_.samples = Plan.batch;
-        return context_;
+    template <class Body>
+    void launch(castnet::cuda::kernel_call<Body> const& call) {
+        context_.launch(call.where, call.body);
     }
     template <auto const& Plan>
     static std::vector<castnet::cuda::penalized_range> penalties() {
@@ -219,7 +199,6 @@ private:
         return all;
     }
 
-    castnet::cpu::memory arena_;
     typename Device::context context_{};
     castnet::cuda::step_values now_{};
     double totals_[castnet::cuda::max_totals]{};
@@ -235,6 +214,8 @@ struct device {
     using executor = simt::executor<device>;
     using kernel = castnet::cuda::kernel<context>;
     static constexpr bool whole_batches = true;
+    using replica_scope = castnet::cpu::replica_scope;
+    static constexpr int count() { return 1; }
     static constexpr std::ptrdiff_t alignment =
         static_cast<std::ptrdiff_t>(castnet::cuda::alignment_bytes / sizeof(T));
 
@@ -255,12 +236,24 @@ struct device {
     template <auto const& Plan>
     static constexpr bool in_one_block = OneBlock && castnet::cuda::fits_one_block<T>(Plan);
 
-    template <auto const& Plan>
-    static void run(context c) {
-        castnet::cuda::step_values const values{c.step};
+    // As if a library were asked for these and had none of them.
+    static constexpr bool takes_epilogue(castnet::op product, castnet::epilogue const& e) {
+        return castnet::cuda::takes_epilogue<float>(product, e);
+    }
+    static bool finishes(castnet::step const&, castnet::step_tables const&, context const&) {
+        return false;
+    }
+
+    template <auto const& Plan, class After = castnet::ignore_steps>
+    static void run(context c, After const& after = {}) {
+        castnet::cuda::step_values const values{c.step, c.first_sample};
         c.now = &values;
         c.samples = Plan.batch;
-        castnet::cuda::enqueue<device, Plan>(c);
+        if constexpr (std::is_same_v<After, castnet::ignore_steps>) {
+            castnet::cuda::enqueue<device, Plan>(c);
+        } else {
+            castnet::run_steps<device, Plan>(c, after);
+        }
     }
 
     template <class Program>

@@ -104,7 +104,6 @@ struct block_context {
     T* trained;   // a copy of the first parameters in shared memory
     std::ptrdiff_t trainable, samples;
     philox_key key;
-    std::uint32_t first_sample;
     step_values const* now;
 
     CASTNET_HD T* at(array_ref const& r) const {
@@ -140,8 +139,12 @@ CASTNET_HD void run_in_block(constant_step<S, Code, W, A...>, Context const& c,
     } else if constexpr (is_product(S.kind)) {
         constexpr array_ref of[] = {A...};
         constexpr product_shape shape = block_product_of(S, of, Samples);
-        c.launch({1, block_threads, 1},
-                 block_product_body<shape, T>{c.at(arrays[0]), c.at(arrays[1]), c.at(arrays[2])});
+        c.launch(
+            {1, block_threads, 1},
+            block_product_body<shape, T>{c.at(arrays[0]), c.at(arrays[1]), c.at(arrays[S.output])});
+        if constexpr (S.end.bias) {
+            map<Code>(epilogue_step(s), t, c);
+        }
     } else {
         constexpr kernel<Context> run = own_kernel<Context>(S.kind);
         run(s, t, c);
@@ -161,7 +164,6 @@ struct one_block_body<T, Samples, Memory, Scalars, constant_steps<Step...>, arra
                       Then...> : Then... {
     T* region[4]{};
     philox_key key{};
-    std::uint32_t first_sample = 0;
     step_values const* now = nullptr;
     double scalars[Scalars]{};
     double factors[sizeof...(Step)]{};
@@ -170,10 +172,10 @@ struct one_block_body<T, Samples, Memory, Scalars, constant_steps<Step...>, arra
     CASTNET_HD void operator()(Block const& block) const {
         T* const trained = block.template shared<T>() + Memory.scratch;
         T* const workspace = trained + Memory.trained;
-        block_context<T, Block> const c{block,        {region[0], region[1], region[2], workspace},
-                                        trained,      Memory.trained,
-                                        Samples,      key,
-                                        first_sample, now};
+        block_context<T, Block> const c{block,   {region[0], region[1], region[2], workspace},
+                                        trained, Memory.trained,
+                                        Samples, key,
+                                        now};
         copy(block, region[0], trained, Memory.trained);
         block.sync();
         run(c, std::index_sequence_for<Step...>{});
@@ -222,7 +224,6 @@ void launch_one_block(Context const& c, Then const&... then) {
                                  Then...>::type body{then...};
     std::copy(std::begin(c.region), std::end(c.region), body.region);
     body.key = c.key;
-    body.first_sample = c.first_sample;
     body.now = c.now;
     std::copy(std::begin(Plan.scalars), std::end(Plan.scalars), body.scalars);
     for (int i = 0; i < Plan.sizes.steps; ++i) {
