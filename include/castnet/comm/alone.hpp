@@ -30,17 +30,38 @@ struct alone {
     }
 };
 
+// Adds NCCL to a group whose replicas have a GPU each: castnet/nccl.hpp.
+template <class Group>
+class with_nccl;
+
+namespace detail {
 template <class Where>
-struct group_of_policy {
-    using type = alone;
+struct groups {
+    using in_host = alone;
+    using all = alone;
 };
 template <class Where>
     requires requires { typename Where::group; }
-struct group_of_policy<Where> {
-    using type = typename Where::group;
+struct groups<Where> {
+    using in_host = typename Where::group;
+    using all = in_host;
 };
-// The group that a policy asks for.
 template <class Where>
-using group_of = typename group_of_policy<Where>::type;
+    requires requires {
+        typename Where::group;
+        requires Where::uses_nccl;
+    }
+struct groups<Where> {
+    using in_host = typename Where::group;
+    using all = with_nccl<in_host>;
+};
+} // namespace detail
+
+// The group of the replicas that a policy asks for, and the one that it is in the memory of the
+// host.
+template <class Where>
+using group_of = typename detail::groups<Where>::all;
+template <class Where>
+using host_group_of = typename detail::groups<Where>::in_host;
 
 } // namespace castnet::comm

@@ -19,7 +19,11 @@ class replicas {
     using T = typename Model::value_type;
     using device = typename Model::device;
     using policy = typename Model::policy_type;
-    using group = comm::group_of<policy>;
+    static constexpr bool is_connected = requires { sizeof(comm::group_of<policy>); };
+    static_assert(is_connected, "castnet: replicas on several GPUs add up by NCCL: include "
+                                "<castnet/nccl.hpp> and link castnet::nccl; or use "
+                                "policy::logical, or policy::host_sums");
+    using group = std::conditional_t<is_connected, comm::group_of<policy>, comm::alone>;
 
 public:
     using replica_type = replica<Model, Loss, Optimizer, Metrics...>;

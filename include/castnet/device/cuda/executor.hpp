@@ -68,6 +68,10 @@ public:
         }
     }
 
+    ~executor() { session_.watch_by(nullptr); }
+    executor(executor const&) = delete;
+    executor& operator=(executor const&) = delete;
+
     std::size_t allocated_bytes() const { return arena_.bytes(); }
 
     // In the GPU's memory.
@@ -76,8 +80,7 @@ public:
 
     // Where the host puts region::batch of the next run.
     T* batch() {
-        session_.use();
-        next_->copied.wait(); // before the last step, as a rule
+        session_.wait(next_->copied); // before the last step, as a rule
         return reinterpret_cast<T*>(next_->host.template as<char>() + header_bytes);
     }
 

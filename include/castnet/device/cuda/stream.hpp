@@ -8,6 +8,16 @@
 
 namespace castnet::cuda {
 
+namespace detail {
+inline bool is_done(cudaError_t status) {
+    if (status == cudaErrorNotReady) {
+        return false;
+    }
+    CASTNET_CUDA(status);
+    return true;
+}
+} // namespace detail
+
 class event {
 public:
     event() {
@@ -17,7 +27,8 @@ public:
     }
     cudaEvent_t get() const { return handle_.get(); }
 
-    // The host waits for what was recorded last.
+    // Whether what was recorded last is done; the host waits until it is.
+    bool is_done() const { return detail::is_done(cudaEventQuery(get())); }
     void wait() const { CASTNET_CUDA(cudaEventSynchronize(get())); }
 
 private:
@@ -39,7 +50,8 @@ public:
 
     void record(event const& e) const { CASTNET_CUDA(cudaEventRecord(e.get(), get())); }
     void wait_for(event const& e) const { CASTNET_CUDA(cudaStreamWaitEvent(get(), e.get(), 0)); }
-    // The host waits for all that was put here.
+    // Whether all that was put here is done; the host waits until it is.
+    bool is_done() const { return detail::is_done(cudaStreamQuery(get())); }
     void wait() const { CASTNET_CUDA(cudaStreamSynchronize(get())); }
 
 private:
