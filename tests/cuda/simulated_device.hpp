@@ -3,6 +3,7 @@
 #pragma once
 
 #include <castnet/device/cpu/device.hpp>
+#include <castnet/device/cuda/epilogue.hpp>
 #include <castnet/device/cuda/kernels.hpp>
 #include <castnet/device/cuda/layout.hpp>
 #include <castnet/device/cuda/optimize.hpp>
@@ -158,6 +159,14 @@ struct device {
                                                    castnet::extents const*,
                                                    castnet::instruction const& end) {
         return s.kind == castnet::op::reduce ? castnet::cuda::reduce_scratch(s, end) : 0;
+    }
+
+    // As if a library were asked for these and had none of them.
+    static constexpr bool takes_epilogue(castnet::op product, castnet::epilogue const& e) {
+        return castnet::cuda::takes_epilogue<float>(product, e);
+    }
+    static bool finishes(castnet::step const&, castnet::step_tables const&, context const&) {
+        return false;
     }
 
     template <auto const& Plan, class After = castnet::ignore_steps>

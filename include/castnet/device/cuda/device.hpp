@@ -41,6 +41,15 @@ struct cuda_device {
         return s.kind == op::reduce ? cuda::reduce_scratch(s, end) : 0;
     }
 
+    static constexpr bool takes_epilogue(op product, epilogue const& e) {
+        return cuda::takes_epilogue<T>(product, e);
+    }
+    // Whether the library that was asked has done a step's epilogue.
+    static bool finishes(step const& s, cuda::tables const& t, context const& c) {
+        return s.kind == op::conv ? c.library->plan(cuda::convolution_of(s, t, c)).finishes
+                                  : c.library->plan(cuda::product_of(s, t, c)).finishes;
+    }
+
     // Puts all steps of a plan on the context's stream; calls after(i) behind step i.
     template <auto const& Plan, class After = ignore_steps>
     static void run(context const& c, After const& after = {}) {
