@@ -3,6 +3,8 @@
 
 #include <castnet/comm/collective.hpp>
 
+#include <type_traits>
+
 namespace castnet::comm {
 
 struct no_communicator {
@@ -43,17 +45,9 @@ struct groups {
 template <class Where>
     requires requires { typename Where::group; }
 struct groups<Where> {
+    static constexpr bool by_nccl = requires { requires Where::uses_nccl; };
     using in_host = typename Where::group;
-    using all = in_host;
-};
-template <class Where>
-    requires requires {
-        typename Where::group;
-        requires Where::uses_nccl;
-    }
-struct groups<Where> {
-    using in_host = typename Where::group;
-    using all = with_nccl<in_host>;
+    using all = std::conditional_t<by_nccl, with_nccl<in_host>, in_host>;
 };
 } // namespace detail
 

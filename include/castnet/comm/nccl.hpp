@@ -51,6 +51,8 @@ private:
 template <class Group>
 class with_nccl {
 public:
+    static constexpr bool on_gpus = true; // sums are made there
+
     explicit with_nccl(int local)
         : group_{local},
           connections_{std::make_unique<detail::nccl_connection[]>(std::size_t(local))} {}

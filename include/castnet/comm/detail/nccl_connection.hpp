@@ -19,13 +19,6 @@
 
 namespace castnet::comm {
 
-// Some numbers in the memory of a GPU.
-template <class T>
-struct gpu_span {
-    T* values;
-    std::size_t count;
-};
-
 namespace detail {
 
 template <class T>
@@ -66,21 +59,21 @@ public:
 
     // Puts the sums of all these numbers over the replicas on a stream, in one operation.
     template <class T>
-    void sum(std::span<gpu_span<T> const> all, cudaStream_t stream, collective const& at) {
+    void sum(std::span<std::span<T> const> all, cudaStream_t stream, collective const& at) {
         at_ = at;
         enqueue([&] {
-            for (gpu_span<T> const& s : all) {
-                check(ncclAllReduce(s.values, s.values, s.count, nccl_type<T>, ncclSum, comm_,
+            for (std::span<T> const& s : all) {
+                check(ncclAllReduce(s.data(), s.data(), s.size(), nccl_type<T>, ncclSum, comm_,
                                     stream));
             }
         });
     }
     // The numbers of rank 0 to all.
     template <class T>
-    void broadcast(gpu_span<T> s, cudaStream_t stream, collective const& at) {
+    void broadcast(std::span<T> s, cudaStream_t stream, collective const& at) {
         at_ = at;
         enqueue([&] {
-            check(ncclBroadcast(s.values, s.values, s.count, nccl_type<T>, 0, comm_, stream));
+            check(ncclBroadcast(s.data(), s.data(), s.size(), nccl_type<T>, 0, comm_, stream));
         });
     }
 

@@ -11,6 +11,7 @@ namespace castnet::cuda {
 namespace detail {
 inline bool is_done(cudaError_t status) {
     if (status == cudaErrorNotReady) {
+        cudaGetLastError(); // which would report it
         return false;
     }
     CASTNET_CUDA(status);
@@ -47,6 +48,13 @@ public:
         handle_.reset(s);
     }
     cudaStream_t get() const { return handle_.get(); }
+
+    // Whether what is put here now is captured and does not run.
+    bool is_captured() const {
+        cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+        CASTNET_CUDA(cudaStreamIsCapturing(get(), &status));
+        return status != cudaStreamCaptureStatusNone;
+    }
 
     void record(event const& e) const { CASTNET_CUDA(cudaEventRecord(e.get(), get())); }
     void wait_for(event const& e) const { CASTNET_CUDA(cudaStreamWaitEvent(get(), e.get(), 0)); }
