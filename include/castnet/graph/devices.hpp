@@ -12,9 +12,9 @@ constexpr bool is_everywhere(op kind) {
     return kind <= op::bernoulli && kind != op::parameter;
 }
 
-// Appends the nodes anew, with a copy before the first node of a device that reads what another
-// one has: an activation, a gradient, or a parameter, whose home is where it was first asked for.
-// Gradients and running statistics end at home.
+// Appends the nodes anew, with copies of what another device reads, one for each: of parameters,
+// whose home is where they were first asked for, before everything else; of an activation or a
+// gradient before its first reader. Gradients and running statistics end at home.
 class copies_between_devices {
 public:
     constexpr copies_between_devices(graph& g, results& r)
@@ -26,8 +26,12 @@ public:
         for (graph::update const& u : g_.updates) {
             old_[u.value].device = home_of(g_.parameters[u.parameter]);
         }
+        move_parameters();
         for (int i = 0; i < old_.size(); ++i) {
             node n = old_[i];
+            if (n.kind == op::parameter) {
+                continue;
+            }
             for (int k = 0; k < n.operands; ++k) {
                 if (n.in[k] >= 0) {
                     n.in[k] = on(n.device, n.in[k]);
@@ -52,6 +56,19 @@ public:
     }
 
 private:
+    constexpr void move_parameters() {
+        for (parameter const& p : g_.parameters) {
+            moved_[p.node] = push(old_[p.node]);
+        }
+        for (node const& n : old_) {
+            for (int k = 0; k < n.operands; ++k) {
+                if (n.in[k] >= 0 && old_[n.in[k]].kind == op::parameter) {
+                    on(n.device, n.in[k]);
+                }
+            }
+        }
+    }
+
     constexpr int home_of(parameter const& p) const { return old_[p.node].device; }
 
     // The new node that has the value of an old one on this device.
