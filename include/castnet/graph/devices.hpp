@@ -18,8 +18,7 @@ constexpr bool is_everywhere(op kind) {
 class copies_between_devices {
 public:
     constexpr copies_between_devices(graph& g, results& r)
-        : g_{g}, results_{r}, old_{std::move(g.nodes)},
-          moved_{list<int>::filled(old_.size(), -1)},
+        : g_{g}, results_{r}, old_{std::move(g.nodes)}, moved_{list<int>::filled(old_.size(), -1)},
           copies_{list<int>::filled(old_.size() * g.devices, -1)} {}
 
     constexpr void run() {

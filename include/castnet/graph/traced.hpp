@@ -32,7 +32,8 @@ struct traced_sizes {
 
 constexpr traced_sizes sizes_of(graph const& g, results const& r) {
     return {g.nodes.size(),   g.windows.size(), g.parameters.size(),
-            g.updates.size(), r.outputs.size(), !r.gradients.empty(), g.devices};
+            g.updates.size(), r.outputs.size(), !r.gradients.empty(),
+            g.devices};
 }
 
 constexpr int room(int count) { // arrays of length 0 are not C++

@@ -187,8 +187,7 @@ protected:
 
 private:
     template <auto const& Plan, class After, size_t... I>
-    static void run_small(context const& c, After const& after,
-                          std::index_sequence<I...>) {
+    static void run_small(context const& c, After const& after, std::index_sequence<I...>) {
         (..., (run_small_step<Plan, int(I)>(c), after(int(I))));
     }
 };

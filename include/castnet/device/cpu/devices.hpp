@@ -45,8 +45,8 @@ private:
     template <auto const& Plan>
     static void run_stage(int i, context const& c) {
         if constexpr (cpu::is_small(Plan)) { // every step is a stage
-            static constexpr auto steps = small_steps<Plan>(
-                std::make_index_sequence<std::size_t(Plan.sizes.steps)>{});
+            static constexpr auto steps =
+                small_steps<Plan>(std::make_index_sequence<std::size_t(Plan.sizes.steps)>{});
             steps.of[i](c);
         } else {
             cpu_device<T>::template run_stage<Plan>(Plan.stages[i], c, ignore_steps{});
