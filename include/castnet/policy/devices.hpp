@@ -30,8 +30,8 @@ template <Policy Where, int N>
 struct devices : Where {
     static_assert(N >= 1, "castnet: a policy has at least one device");
     static_assert(detail::several<typename Where::device, N>::on_a_cpu,
-                  "castnet: policy::devices takes a CPU's policy: GPUs have no executor that runs "
-                  "several of them together");
+                  "castnet: policy::devices takes a policy::cpu; what runs several GPUs together "
+                  "is not there");
     using device = typename detail::several<typename Where::device, N>::device;
     static constexpr char const* name = "devices";
 };
