@@ -1,5 +1,5 @@
 // Plans for several devices: copies, whose memory is whose, and who waits for whom.
-#include <castnet/policy/devices.hpp>
+#include <castnet/policy/model_parallel.hpp>
 
 #include "labelled_run.hpp"
 
@@ -74,12 +74,14 @@ void check_orders(char const* name) {
     CAPTURE(name);
     CAPTURE(Training);
     constexpr auto const& graph = graph_of<step, Network, Training, 3>::value;
+    cn::fused_groups<on_three, graph_of<step, Network, Training, 3>::size().nodes> const groups{
+        graph.view()};
     plan_view const d = view<Network, Training>();
     std::array<int, 3> order{0, 1, 2};
     do {
         CAPTURE(order[0]);
         CAPTURE(order[1]);
-        labelled_run const run{graph.view(), 4, d, run_by(d, order)};
+        labelled_run const run{graph.view(), groups.of, 4, d, run_by(d, order)};
     } while (std::next_permutation(order.begin(), order.end()));
 }
 

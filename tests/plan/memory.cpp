@@ -8,24 +8,27 @@ using namespace planned;
 
 namespace {
 
-template <class Network, bool Training, std::size_t Batch, class Loss>
+template <class Network, bool Training, std::size_t Batch, class Loss, class Device>
 void check_plan(char const* name) {
     CAPTURE(name);
     CAPTURE(Training);
     using recipe = cn::detail::step_recipe<Loss>;
     constexpr auto const& graph = graph_of<recipe, Network, Training>::value;
-    plan_view const d = view_of<recipe, Network, Training, Batch>();
-    labelled_run const run{graph.view(), int(Batch), d};
+    cn::fused_groups<Device, graph_of<recipe, Network, Training>::size().nodes> const groups{
+        graph.view()};
+    plan_view const d = view_of<recipe, Network, Training, Batch, Device>();
+    labelled_run const run{graph.view(), groups.of, int(Batch), d};
     auto const peak = d.elements(region::workspace);
     CHECK(peak < run.written()); // memory is used again
     CHECK(peak >= run.most_alive());
-    CHECK(double(peak) <= 1.3 * double(run.most_alive())); // and with few gaps
+    // and with few gaps, of which large blocks for the whole batch leave more
+    CHECK(double(peak) <= (cn::LaneDevice<Device> ? 1.3 : 1.7) * double(run.most_alive()));
 }
 
-template <class Network, std::size_t Batch = 4, class Loss = planned::mse>
+template <class Network, std::size_t Batch = 4, class Loss = planned::mse, class Device = device>
 void check_plans(char const* name) {
-    check_plan<Network, true, Batch, Loss>(name);
-    check_plan<Network, false, Batch, Loss>(name);
+    check_plan<Network, true, Batch, Loss, Device>(name);
+    check_plan<Network, false, Batch, Loss, Device>(name);
 }
 
 } // namespace
@@ -40,6 +43,14 @@ TEST_CASE("every step reads what the graph says") {
     check_plans<pooled, 20>("pooled");
     check_plans<pooled, 3>("pooled");
     check_plans<branches, 33>("branches");
+}
+
+TEST_CASE("also where products are finished with a bias and a function") {
+    check_plans<chain, 4, planned::mse, finishing_device>("chain");
+    check_plans<residual, 4, planned::mse, finishing_device>("residual");
+    check_plans<two_inputs, 4, planned::mse, finishing_device>("two inputs");
+    check_plans<branches, 4, planned::mse, finishing_device>("branches");
+    check_plans<pooled, 3, planned::mse, finishing_device>("pooled");
 }
 
 TEST_CASE("also in large networks") {

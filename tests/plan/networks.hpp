@@ -8,6 +8,20 @@ namespace planned {
 namespace cn = castnet;
 using device = cn::cpu_device<float>;
 
+// What a planner asks of a device without lanes whose libraries finish products: a bias, and relu
+// behind a convolution, gelu_tanh behind a dense product.
+struct finishing_device {
+    static constexpr std::ptrdiff_t alignment = cn::alignment;
+    static constexpr cn::scratch_size scratch(cn::step const&, cn::window const*,
+                                              cn::extents const*, cn::instruction const&) {
+        return {};
+    }
+    static constexpr bool takes_epilogue(cn::op product, cn::epilogue const& e) {
+        return !e.activates ||
+               e.activation == (product == cn::op::conv ? cn::fn::relu : cn::fn::gelu_tanh);
+    }
+};
+
 struct u_shaped {
     constexpr auto operator()(auto x) const {
         auto const step = [](auto y, auto layer) { return cn::relu(layer(y)); };

@@ -1,7 +1,7 @@
 // Networks on several devices take the steps that they take on one.
 #include <castnet/castnet.hpp>
-#include <castnet/policy/devices.hpp>
 #include <castnet/policy/mirrored.hpp>
+#include <castnet/policy/model_parallel.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -14,7 +14,7 @@ namespace {
 
 using cn::conv2d, cn::dense, cn::input, cn::on, cn::relu;
 using one = cn::policy::cpu;
-using three = cn::policy::devices<one, 3>;
+using three = cn::policy::model_parallel<one, 3>;
 
 // Two inputs, an encoder that two devices share, and a third device that joins what they make.
 template <auto Encoder>
@@ -100,7 +100,7 @@ TEST_CASE_TEMPLATE("devices end with the bits of one", Network, small, products,
     auto const expected = after_fit<Network, one>();
     CHECK(after_fit<Network, three>() == expected);
     CHECK(after_fit<Network, three>() == expected); // whoever was fast
-    CHECK(after_fit<Network, cn::policy::devices<one, 4>>() == expected);
+    CHECK(after_fit<Network, cn::policy::model_parallel<one, 4>>() == expected);
 }
 
 // Where devices part within a stage of images, sums over samples are made in other portions.

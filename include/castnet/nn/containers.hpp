@@ -155,12 +155,12 @@ struct frozen_layer {
 template <auto... Layers>
 inline constexpr frozen_layer<Layers...> frozen{};
 
-// Places layers on a device of the policy (policy::devices<Where, N>), numbered from 0: Keras'
-// tf.device, PyTorch's .to("cuda:1"). They are computed there, forward and backward; a parameter
-// lies where it is first used, with its gradient and the optimizer's state. Layers that no on<…>
-// stands around are on device 0, a loss is where the network's first output is. On a policy with a
-// single device, everything is there. Names of parameters are those without it: on<1, dense<2>>
-// is dense<2>, several layers are block<layers…>.
+// Places layers on a device of the policy (policy::model_parallel<Where, N>), numbered from 0:
+// Keras' tf.device, PyTorch's .to("cuda:1"). They are computed there, forward and backward; a
+// parameter lies where it is first used, with its gradient and the optimizer's state. Layers that
+// no on<…> stands around are on device 0, a loss is where the network's first output is. On a
+// policy with a single device, everything is there. Names of parameters are those without it: on<1,
+// dense<2>> is dense<2>, several layers are block<layers…>.
 template <size_t Device, auto... Layers>
 struct on_layer {
     static constexpr char const* name = "on";

@@ -272,16 +272,6 @@ public:
         }
         return static_cast<std::size_t>(elements * ElementBytes);
     }
-
-    // Elements of the largest exchange of more than one range: they go in one message.
-    static constexpr std::ptrdiff_t largest_message() {
-        std::ptrdiff_t most = 0;
-        for (int i = 0; i < exchange_count; ++i) {
-            exchange const& e = value.exchanges[i];
-            most = e.last - e.first > 1 && e.count > most ? e.count : most;
-        }
-        return most;
-    }
 };
 
 } // namespace castnet

@@ -1,7 +1,7 @@
 // Several devices are those of a CPU.
-// expect: castnet: policy::devices takes a policy::cpu
+// expect: castnet: policy::model_parallel takes a policy::cpu
 #include <castnet/castnet.hpp>
-#include <castnet/policy/devices.hpp>
+#include <castnet/policy/model_parallel.hpp>
 
 namespace cn = castnet;
 
@@ -9,6 +9,6 @@ struct elsewhere : cn::policy::cpu {
     struct device : cn::cpu_device<float> {};
 };
 
-cn::model<cn::sequential<cn::input<3>, cn::dense<4>>, cn::policy::devices<elsewhere, 2>,
+cn::model<cn::sequential<cn::input<3>, cn::dense<4>>, cn::policy::model_parallel<elsewhere, 2>,
           cn::batch<8>>
     model;
