@@ -208,6 +208,7 @@ private:
             s.first_channel = n.attribute;
             break;
         case op::concat:
+        case op::copy:
             break;
         default: { // pooling and up-sampling
             window const& w = g_.windows[n.attribute];
