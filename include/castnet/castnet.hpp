@@ -3,6 +3,7 @@
 
 #include <castnet/core/bytes.hpp>
 #include <castnet/data/fashion_mnist.hpp>
+#include <castnet/data/on_device.hpp>
 #include <castnet/data/synthetic.hpp>
 #include <castnet/nn/activations.hpp>
 #include <castnet/nn/batch_norm.hpp>

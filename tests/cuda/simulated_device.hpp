@@ -135,6 +135,16 @@ void conv_weight(castnet::step const& s, castnet::step_tables const& t, context<
     each_product(w, c.samples, [&](auto i, auto k, auto o) { dw[k] += x[i] * dy[o]; });
 }
 
+struct nothing { // a body
+    template <class Block>
+    void operator()(Block const&) const {}
+};
+
+struct session : castnet::cpu::session {
+    using castnet::cpu::session::session;
+    int index() const { return 0; }
+};
+
 // Runs what a GPU is given to do, at once.
 template <class Device>
 class executor : public castnet::cpu::executor<Device> {
@@ -142,9 +152,9 @@ class executor : public castnet::cpu::executor<Device> {
     using base = castnet::cpu::executor<Device>;
 
 public:
-    executor(castnet::cpu::session const& where, T* parameters, castnet::philox_key key,
+    executor(session const& where, T* parameters, castnet::philox_key key,
              castnet::executor_sizes const& z)
-        : base{where, parameters, key, z} {
+        : base{where, parameters, key, z}, numbers_(std::size_t(z.samples)) {
         context_.key = key;
         for (int i = 0; i < 4; ++i) {
             context_.region[i] = this->at(castnet::region(i));
@@ -153,6 +163,25 @@ public:
     }
     executor(executor const&) = delete;
     executor& operator=(executor const&) = delete;
+
+    T* batch() {
+        gathers_ = false;
+        arrays_[0] = {};
+        return base::batch();
+    }
+    std::uint32_t* gather_from(std::span<castnet::cuda::stored_array<T> const> arrays) {
+        gathers_ = true;
+        std::copy(arrays.begin(), arrays.end(), arrays_);
+        return numbers_.data();
+    }
+
+    template <auto const& Plan, class... After>
+    void run(std::ptrdiff_t samples, std::uint64_t step, After const&... after) {
+        if (gathers_) {
+            launch(gather_call<Plan>());
+        }
+        base::template run<Plan>(samples, step, after...);
+    }
 
     template <auto const& Plan, int Slots, class Rule>
     void update(Rule const& rule, T scale) {
@@ -172,14 +201,15 @@ public:
         now_ = {static_cast<std::uint32_t>(step), 0};
         context_.samples = Plan.batch;
         castnet::cuda::enqueue<Device, Plan>(
-            context_, castnet::cuda::update_call<Plan, Slots>(context_, &values, ranges.data()),
+            context_, gathers_, gather_call<Plan>(),
+            castnet::cuda::update_call<Plan, Slots>(context_, &values, ranges.data()),
             castnet::cuda::totals_call<Plan>(context_, totals_));
     }
     template <auto const& Plan>
     void evaluate(std::ptrdiff_t) {
         now_ = {};
         context_.samples = Plan.batch;
-        castnet::cuda::enqueue<Device, Plan>(context_,
+        castnet::cuda::enqueue<Device, Plan>(context_, gathers_, gather_call<Plan>(),
                                              castnet::cuda::totals_call<Plan>(context_, totals_));
     }
 
@@ -187,6 +217,10 @@ public:
     void set_totals(double const* from, std::size_t count) { std::copy_n(from, count, totals_); }
 
 private:
+    template <auto const& Plan>
+    auto gather_call() const {
+        return castnet::cuda::gather_call<Plan>(context_, arrays_, numbers_.data());
+    }
     template <class Body>
     void launch(castnet::cuda::kernel_call<Body> const& call) {
         context_.launch(call.where, call.body);
@@ -202,6 +236,9 @@ private:
     typename Device::context context_{};
     castnet::cuda::step_values now_{};
     double totals_[castnet::cuda::max_totals]{};
+    bool gathers_ = false;
+    castnet::cuda::stored_array<T> arrays_[castnet::cuda::max_stored_arrays]{};
+    std::vector<std::uint32_t> numbers_;
 };
 
 // OneBlock: a plan that fits one block is one kernel.
@@ -210,7 +247,8 @@ struct device {
     using value_type = T;
     using context = simt::context<T>;
     using memory = castnet::cpu::memory;
-    using session = castnet::cpu::session;
+    using session = simt::session;
+    using stored_array = castnet::cuda::stored_array<T>;
     using executor = simt::executor<device>;
     using kernel = castnet::cuda::kernel<context>;
     static constexpr bool whole_batches = true;
@@ -249,7 +287,7 @@ struct device {
         c.now = &values;
         c.samples = Plan.batch;
         if constexpr (std::is_same_v<After, castnet::ignore_steps>) {
-            castnet::cuda::enqueue<device, Plan>(c);
+            castnet::cuda::enqueue<device, Plan>(c, false, castnet::cuda::kernel_call<nothing>{});
         } else {
             castnet::run_steps<device, Plan>(c, after);
         }

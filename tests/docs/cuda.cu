@@ -23,6 +23,11 @@ TEST_CASE("the programs of docs/cuda.md") {
     // [/where]
     CHECK(history["accuracy"].back() == 1);
 
+    // [on device]
+    auto const further = training.fit(cn::on_device(data), {.epochs = 3});
+    // [/on device]
+    CHECK(further["accuracy"].back() == 1);
+
     // [options]
     using fast = cn::policy::tf32<cn::policy::cuda>;       // tensor cores, factors of 10 bits
     using second = cn::policy::on_gpu<1, fast>;            // the second GPU that is visible

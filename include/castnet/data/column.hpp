@@ -38,14 +38,21 @@ public:
 
     size_t size() const { return holds_bytes_ ? bytes_.size() : floats_.size(); }
 
+    // What it holds, if that is bytes; else nullptr.
+    unsigned char const* bytes() const { return holds_bytes_ ? bytes_.data() : nullptr; }
+    // What such a byte stands for.
+    template <class T>
+    T value_of(unsigned char byte) const {
+        return static_cast<T>(byte) * static_cast<T>(scale_) + static_cast<T>(offset_);
+    }
+
     // Writes values first .. first + count - 1, which must exist.
     template <class T>
     void copy(size_t first, size_t count, T* out) const {
         if (holds_bytes_) {
             auto const* const in = bytes_.data() + first;
-            auto const scale = static_cast<T>(scale_), offset = static_cast<T>(offset_);
             for (size_t i = 0; i < count; ++i) {
-                out[i] = static_cast<T>(in[i]) * scale + offset;
+                out[i] = value_of<T>(in[i]);
             }
         } else {
             std::copy_n(floats_.data() + first, count, out);

@@ -77,6 +77,17 @@ public:
         columns_->target.copy(stored(sample) * target_count, target_count, out);
     }
 
+    // The column of input I, or of the target (I = input_count), and the number of a sample there.
+    template <size_t I>
+    column const& column_of() const {
+        if constexpr (I < input_count) {
+            return columns_->inputs[I];
+        } else {
+            return columns_->target;
+        }
+    }
+    size_t number_in_columns(size_t sample) const { return stored(sample); }
+
     // How much a sample counts in sums of losses, gradients and metrics; 1 unless with_weights.
     float weight(size_t sample) const {
         check_sample(sample);

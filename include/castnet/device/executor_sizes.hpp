@@ -9,6 +9,7 @@ struct executor_sizes { // in elements, multiples of the device's alignment
     std::ptrdiff_t gradients = 0;
     std::ptrdiff_t state = 0; // of the optimizer, behind the gradients
     std::ptrdiff_t batch = 0, workspace = 0;
+    std::ptrdiff_t samples = 0; // of a batch that may come from a data set in the device's memory
 
     constexpr std::ptrdiff_t all() const { return gradients + state + batch + workspace; }
 };

@@ -7,6 +7,7 @@
 #include <castnet/nn/network.hpp>
 #include <castnet/plan/schedule.hpp>
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -102,51 +103,88 @@ double weight_of(Data const& data, size_t sample, T const* target,
     return weight * double(class_weight[label]);
 }
 
+// The same, with the target read where it is needed.
+template <Shape Target, class T, class Data>
+double weight_of_sample(Data const& data, size_t sample, std::span<float const> class_weight) {
+    T target[Target::count]{};
+    if (!class_weight.empty()) {
+        data.copy_target(sample, target);
+    }
+    return weight_of<Target>(data, sample, target, class_weight);
+}
+
 // Of samples that others compute, too.
 template <Shape Target, class T, class Data>
 batch_weight weigh(Data const& data, std::span<size_t const> samples,
                    std::span<float const> class_weight) {
     batch_weight all;
     for (size_t sample : samples) {
-        T target[Target::count]{};
-        if (!class_weight.empty()) {
-            data.copy_target(sample, target);
-        }
-        double const weight = weight_of<Target>(data, sample, target, class_weight);
+        double const weight = weight_of_sample<Target, T>(data, sample, class_weight);
         all.sum += weight;
         all.present += weight > 0;
     }
     return all;
 }
 
-// Fills `rows` rows of region::batch at `batch`; those behind the samples hold the sample
-// `padding`, with the weight 0. `present` counts the samples of all replicas, if there are others.
-template <class Device, class Inputs, Shape Target, class Plan, class T, class Data>
-batch_weight fill_batch(Plan const& plan, T* batch, Data const& data,
-                        std::span<size_t const> samples, size_t rows, size_t padding,
-                        std::span<float const> class_weight, std::optional<size_t> present) {
+// Writes the weights of `count` samples, weight_at(row), and of the rows behind them, which have
+// none. `present` counts the samples of all replicas, if there are others.
+template <class Plan, class T, class WeightAt>
+batch_weight fill_weights(Plan const& plan, T* batch, size_t count, size_t rows,
+                          std::optional<size_t> present, WeightAt const& weight_at) {
     batch_weight mine;
+    T* const weights = batch + plan.weights;
     for (size_t row = 0; row < rows; ++row) {
-        bool const real = row < samples.size();
-        size_t const sample = real ? samples[row] : padding;
-        fill_inputs<Device>(plan, batch, data, sample, row, Inputs{});
-        T* const target = batch + plan.targets[0].offset + std::ptrdiff_t(row * Target::count);
-        place_sample<Device, Target>(target, batch + plan.staging,
-                                     [&](T* out) { data.copy_target(sample, out); });
-        double const weight = real ? weight_of<Target>(data, sample, target, class_weight) : 0;
-        batch[plan.weights + std::ptrdiff_t(row)] = T(weight);
+        double const weight = row < count ? weight_at(row) : 0;
+        weights[row] = T(weight);
         mine.sum += weight;
         mine.present += weight > 0;
     }
     size_t const all = present.value_or(mine.present);
     T const share = T(1) / T(all);
-    T const* const weights = batch + plan.weights;
     T* const presence = batch + plan.presence;
     for (size_t row = 0; row < rows; ++row) {
         presence[row] = weights[row] > 0 ? share : T(0);
     }
     batch[plan.present] = T(all);
     return mine;
+}
+
+// Fills `rows` rows of region::batch at `batch`; those behind the samples hold the sample
+// `padding`, with the weight 0.
+template <class Device, class Inputs, Shape Target, class Plan, class T, class Data>
+batch_weight fill_batch(Plan const& plan, T* batch, Data const& data,
+                        std::span<size_t const> samples, size_t rows, size_t padding,
+                        std::span<float const> class_weight, std::optional<size_t> present) {
+    auto const target_at = [&](size_t row) {
+        return batch + plan.targets[0].offset + std::ptrdiff_t(row * Target::count);
+    };
+    for (size_t row = 0; row < rows; ++row) {
+        size_t const sample = row < samples.size() ? samples[row] : padding;
+        fill_inputs<Device>(plan, batch, data, sample, row, Inputs{});
+        place_sample<Device, Target>(target_at(row), batch + plan.staging,
+                                     [&](T* out) { data.copy_target(sample, out); });
+    }
+    return fill_weights(plan, batch, samples.size(), rows, present, [&](size_t row) {
+        return weight_of<Target>(data, samples[row], target_at(row), class_weight);
+    });
+}
+
+// The same where the device has the data: only the numbers of their samples are written.
+template <Shape Target, class Plan, class T, class Data>
+batch_weight fill_numbers(Plan const& plan, T* batch, std::uint32_t* numbers, Data const& data,
+                          std::span<size_t const> samples, size_t rows, size_t padding,
+                          std::span<float const> class_weight, std::optional<size_t> present) {
+    for (size_t row = 0; row < rows; ++row) {
+        size_t const sample = row < samples.size() ? samples[row] : padding;
+        if (sample >= data.size()) {
+            throw error("castnet: a step was given sample number " + std::to_string(sample) +
+                        " of a data set that holds " + std::to_string(data.size()));
+        }
+        numbers[row] = static_cast<std::uint32_t>(sample);
+    }
+    return fill_weights(plan, batch, samples.size(), rows, present, [&](size_t row) {
+        return weight_of_sample<Target, T>(data, samples[row], class_weight);
+    });
 }
 
 } // namespace detail

@@ -8,6 +8,7 @@
 #include <castnet/train/feed.hpp>
 #include <castnet/train/model.hpp>
 #include <castnet/train/scores.hpp>
+#include <castnet/train/stored_data.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -48,7 +49,8 @@ public:
         sizeof(T);
     static constexpr executor_sizes sizes{
         std::ptrdiff_t(gradient_bytes / sizeof(T)), std::ptrdiff_t(optimizer_bytes / sizeof(T)),
-        std::ptrdiff_t(batch_bytes / sizeof(T)), std::ptrdiff_t(workspace_bytes / sizeof(T))};
+        std::ptrdiff_t(batch_bytes / sizeof(T)), std::ptrdiff_t(workspace_bytes / sizeof(T)),
+        std::ptrdiff_t(capacity)};
     static constexpr size_t arena_bytes = device::executor::bytes(sizes);
 
     // Tells programs apart that would not understand each other, in words and as a number.
@@ -103,9 +105,24 @@ public:
         detail::check_target<Loss, first_output, target, Data>();
         samples_ = std::ptrdiff_t(samples.size());
         size_t const rows = device::whole_batches && !step.empty() ? capacity : samples.size();
-        return detail::fill_batch<device, typename network::inputs, target>(
-            Plan, executor_.batch(), data, samples, rows, step.empty() ? 0 : step[0], class_weight,
-            present);
+        size_t const padding = step.empty() ? 0 : step[0];
+        T* const batch = executor_.batch();
+        if constexpr (keeps<Data>) {
+            std::uint32_t* const numbers = executor_.gather_from(kept(data).arrays());
+            return detail::fill_numbers<target>(Plan, batch, numbers, data, samples, rows, padding,
+                                                class_weight, present);
+        } else {
+            return detail::fill_batch<device, typename network::inputs, target>(
+                Plan, batch, data, samples, rows, padding, class_weight, present);
+        }
+    }
+
+    // Brings data that are to stay on the device there. Throws castnet::error where it has no room.
+    template <class Data>
+    void keep(Data const& data) {
+        if constexpr (keeps<Data>) {
+            kept(data);
+        }
     }
 
     // What samples weigh, here or on other replicas.
@@ -196,6 +213,19 @@ public:
     }
 
 private:
+    // A device with a memory of its own says what it reads such data as.
+    template <class Data>
+    static constexpr bool keeps =
+        data::is_on_device<Data> && requires { typename device::stored_array; };
+
+    template <class Data>
+    auto const& kept(Data const& data) const {
+        using target = typename detail::target_of<Loss, first_output>::type;
+        using stored = detail::stored_data<device, typename network::inputs, target>;
+        return data.template kept_on<stored>(session_.index(),
+                                             [&] { return stored{session_, data}; });
+    }
+
     // The sums over replicas are those of messages in the host's memory.
     template <class Communicator, class Rule>
     void train_through_host(Communicator& others, std::uint64_t step, Rule const& rule) {

@@ -55,6 +55,14 @@ public:
 
     size_t step_capacity() const { return Model::capacity * size_t(size()); }
 
+    // Every device copies the data that are to stay there.
+    template <class Data>
+    void keep(Data const& data) {
+        if constexpr (data::is_on_device<Data>) {
+            run([&](replica_type& r, auto&) { r.keep(data); });
+        }
+    }
+
     // One step of all: returns whether a sample counts, else nothing has changed. Loss and metrics
     // are added to totals().
     template <class Data, class Rule>

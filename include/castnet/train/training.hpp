@@ -145,7 +145,7 @@ public:
     }
 
     // Trains for some epochs; a last batch that is not full counts as what it holds. Throws
-    // castnet::error if there is no sample.
+    // castnet::error if there is no sample, or no room for data that are on_device().
     template <class Data>
     history fit(Data const& data, fit_options<std::type_identity_t<Data>> const& options = {}) {
         if (data.size() == 0) {
@@ -156,6 +156,10 @@ public:
                 throw error("castnet: fit: a class weight is " + std::to_string(factor) +
                             ", expected a finite number that is not negative");
             }
+        }
+        replicas_.keep(data);
+        if (options.validation) {
+            replicas_.keep(*options.validation);
         }
         position_ = std::exchange(resume_, {}).value_or(position_type{});
         begin_together(data.size(), options);

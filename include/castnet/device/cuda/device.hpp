@@ -19,6 +19,7 @@ struct cuda_device {
     using session = cuda::session;
     using executor = cuda::executor<cuda_device>;
     using replica_scope = cuda::replica_scope;
+    using stored_array = cuda::stored_array<T>; // of a data set in the GPU's memory
     using kernel = cuda::kernel<context>;
 
     // Offsets are multiples of so many elements.

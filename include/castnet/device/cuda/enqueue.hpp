@@ -2,6 +2,7 @@
 // the update of the parameters, and the sums of the plan's outputs over steps.
 #pragma once
 
+#include <castnet/device/cuda/gather.hpp>
 #include <castnet/device/cuda/one_block.hpp>
 #include <castnet/device/cuda/optimize.hpp>
 
@@ -31,13 +32,18 @@ auto totals_call(Context const& c, double* totals) {
     return kernel_call<decltype(body)>{{1, max_totals}, body};
 }
 
-// All steps of a plan, and kernels behind them: together one kernel, if the device says that the
-// plan fits one block.
-template <class Device, auto const& Plan, class... Body>
-void enqueue(typename Device::context const& c, kernel_call<Body> const&... then) {
+// The kernel that gathers a step's samples, if there is something to gather; then all steps of a
+// plan, and kernels behind them. Together one kernel, if the device says that the plan fits one
+// block.
+template <class Device, auto const& Plan, class Gather, class... Body>
+void enqueue(typename Device::context const& c, bool gathers, kernel_call<Gather> const& gather,
+             kernel_call<Body> const&... then) {
     if constexpr (Device::template in_one_block<Plan>) {
-        launch_one_block<Plan>(c, then.body...);
+        launch_one_block<Plan>(c, gather.body, then.body...);
     } else {
+        if (gathers) {
+            c.launch(gather.where, gather.body);
+        }
         run_steps<Device, Plan>(c, ignore_steps{});
         (..., c.launch(then.where, then.body));
     }

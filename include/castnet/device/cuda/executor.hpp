@@ -28,12 +28,17 @@ namespace castnet::cuda {
 template <class Device>
 class executor {
     using T = typename Device::value_type;
-    // What a slot holds before the batch: step_values and update_values.
-    static constexpr std::size_t header_bytes = 2 * alignment_bytes;
+    // What a slot holds before the batch: step_values, update_values, the arrays of a data set and
+    // the numbers of the samples there.
+    static constexpr std::size_t arrays_at = 2 * alignment_bytes, numbers_at = 3 * alignment_bytes;
+    static_assert(max_stored_arrays * sizeof(stored_array<T>) <= alignment_bytes);
+    static constexpr std::size_t batch_at(executor_sizes const& z) {
+        return numbers_at + rounded(std::size_t(z.samples) * sizeof(std::uint32_t));
+    }
     static constexpr std::size_t totals_bytes = max_totals * sizeof(double);
 
     static constexpr std::size_t slot_bytes(executor_sizes const& z) {
-        return header_bytes + rounded(std::size_t(z.batch) * sizeof(T));
+        return batch_at(z) + rounded(std::size_t(z.batch) * sizeof(T));
     }
     static constexpr std::size_t rounded(std::size_t bytes) {
         return (bytes + alignment_bytes - 1) / alignment_bytes * alignment_bytes;
@@ -46,7 +51,7 @@ public:
     }
 
     executor(session const& where, T* parameters, philox_key key, executor_sizes const& z)
-        : session_{where}, arena_{bytes(z)} {
+        : session_{where}, batch_at_{batch_at(z)}, arena_{bytes(z)} {
         char* next = arena_.template as<char>();
         auto const take = [&](std::size_t count) { return std::exchange(next, next + count); };
         context<T> c;
@@ -64,7 +69,7 @@ public:
             s.device = take(slot_bytes(z));
             s.host = pinned_memory(slot_bytes(z));
             s.context = c;
-            s.context.region[int(region::batch)] = reinterpret_cast<T*>(s.device + header_bytes);
+            s.context.region[int(region::batch)] = reinterpret_cast<T*>(s.device + batch_at_);
             s.context.now = reinterpret_cast<step_values const*>(s.device);
         }
     }
@@ -82,7 +87,16 @@ public:
     // Where the host puts region::batch of the next run.
     T* batch() {
         session_.wait(next_->copied); // before the last step, as a rule
-        return reinterpret_cast<T*>(next_->host.template as<char>() + header_bytes);
+        next_->gathers = false;
+        *in_host<stored_array<T>>(arrays_at) = {};
+        return in_host<T>(batch_at_);
+    }
+    // After batch(): inputs and targets come from these arrays, weights from the host. Returns
+    // where it puts the numbers of the samples.
+    std::uint32_t* gather_from(std::span<stored_array<T> const> arrays) {
+        next_->gathers = true;
+        std::copy(arrays.begin(), arrays.end(), in_host<stored_array<T>>(arrays_at));
+        return in_host<std::uint32_t>(numbers_at);
     }
 
     // Which sample of the batch of all replicas is the first of this one.
@@ -91,7 +105,7 @@ public:
     // Runs a plan over the batch; `step` numbers the random numbers of dropout.
     template <auto const& Plan>
     void run(std::ptrdiff_t, std::uint64_t step) {
-        submit<Plan>(work::run, step, [](context<T> const& c) { cuda::enqueue<Device, Plan>(c); });
+        submit<Plan>(work::run, step, [&](context<T> const&) { enqueue<Plan>(); });
     }
     // Calls after(i) when step i has ended: one step at a time.
     template <auto const& Plan, class After>
@@ -158,8 +172,8 @@ public:
     void train(std::ptrdiff_t, std::uint64_t step, Rule const& rule, T scale) {
         bring<Plan>(rule, scale);
         submit<Plan>(work::train, step, [&](context<T> const& c) {
-            cuda::enqueue<Device, Plan>(
-                c, update_call<Plan, Slots>(c, next_->template values<Rule>(), ranges<Plan>()),
+            enqueue<Plan>(
+                update_call<Plan, Slots>(c, next_->template values<Rule>(), ranges<Plan>()),
                 totals_call<Plan>(c, totals_));
         });
     }
@@ -180,6 +194,7 @@ public:
             }
         };
         auto const enqueue_all = [&](context<T> const& c) {
+            gather<Plan>();
             enqueue_with_exchanges<Device, Plan>(c, session_.compute(), *side_, gpus, step, wait);
             launch(c, update_call<Plan, Slots>(c, next_->template values<Rule>(), ranges<Plan>()));
             launch(c, totals_call<Plan>(c, totals_));
@@ -203,9 +218,8 @@ public:
     }
     template <auto const& Plan>
     void evaluate(std::ptrdiff_t) {
-        submit<Plan>(work::evaluate, 0, [&](context<T> const& c) {
-            cuda::enqueue<Device, Plan>(c, totals_call<Plan>(c, totals_));
-        });
+        submit<Plan>(work::evaluate, 0,
+                     [&](context<T> const& c) { enqueue<Plan>(totals_call<Plan>(c, totals_)); });
     }
 
     // What add_totals() added up since set_totals(). Both wait for the GPU.
@@ -225,6 +239,7 @@ private:
     struct known_work {
         void const* plan;
         work kind;
+        bool gathers;
         captured_graph graph;
     };
 
@@ -234,6 +249,7 @@ private:
         cuda::context<T> context;
         event copied; // to the GPU
         event done;   // the step that read it
+        bool gathers = false;
         std::vector<known_work> known;
 
         template <class Rule>
@@ -242,16 +258,54 @@ private:
         }
     };
 
+    // In the next slot's page-locked memory.
+    template <class U>
+    U* in_host(std::size_t offset) const {
+        return reinterpret_cast<U*>(next_->host.template as<char>() + offset);
+    }
+
+    // How much of the batch the host has written: not the samples, if they are gathered.
+    template <auto const& Plan>
+    static constexpr std::ptrdiff_t elements_from_host(bool gathers) {
+        std::ptrdiff_t end = Plan.staging;
+        for (int i = 0; gathers && i < Plan.sizes.inputs; ++i) {
+            end = std::min(end, Plan.inputs[i].offset);
+        }
+        for (int i = 0; gathers && i < Plan.sizes.targets; ++i) {
+            end = std::min(end, Plan.targets[i].offset);
+        }
+        return end;
+    }
+
+    template <auto const& Plan>
+    auto gather_call_of(slot const& s) const {
+        return gather_call<Plan>(s.context,
+                                 reinterpret_cast<stored_array<T> const*>(s.device + arrays_at),
+                                 reinterpret_cast<std::uint32_t const*>(s.device + numbers_at));
+    }
+    template <auto const& Plan>
+    void gather() const {
+        if (next_->gathers) {
+            launch(next_->context, gather_call_of<Plan>(*next_));
+        }
+    }
+    template <auto const& Plan, class... Body>
+    void enqueue(kernel_call<Body> const&... then) const {
+        cuda::enqueue<Device, Plan>(next_->context, next_->gathers, gather_call_of<Plan>(*next_),
+                                    then...);
+    }
+
     // Sends the next slot to the GPU; the compute stream waits for it.
     template <auto const& Plan>
     void send(std::uint64_t step) {
         session_.use();
         slot& s = *next_;
         s.context.samples = Plan.batch;
-        *s.host.template as<step_values>() = {static_cast<std::uint32_t>(step), first_sample_};
+        *in_host<step_values>(0) = {static_cast<std::uint32_t>(step), first_sample_};
         session_.copies().wait_for(s.done);
         CASTNET_CUDA(cudaMemcpyAsync(s.device, s.host.template as<char>(),
-                                     header_bytes + std::size_t(Plan.staging) * sizeof(T),
+                                     batch_at_ + std::size_t(elements_from_host<Plan>(s.gathers)) *
+                                                     sizeof(T),
                                      cudaMemcpyHostToDevice, session_.copies().get()));
         session_.copies().record(s.copied);
         session_.compute().wait_for(s.copied);
@@ -261,6 +315,7 @@ private:
         send<Plan>(step);
         last_ = next_; // what follows a step sees its memory
         prepare<Plan>(next_->context);
+        gather<Plan>();
         Device::template run<Plan>(next_->context, after);
         turn();
     }
@@ -276,7 +331,7 @@ private:
         static_assert(sizeof(update_values<Rule, T>) <= alignment_bytes &&
                       std::is_trivially_copyable_v<Rule>);
         update_values<Rule, T> const values{rule, scale};
-        std::memcpy(next_->host.template as<char>() + alignment_bytes, &values, sizeof values);
+        std::memcpy(in_host<char>(alignment_bytes), &values, sizeof values);
         ranges<Plan>(); // allocates
     }
 
@@ -298,10 +353,12 @@ private:
     void submit(work kind, std::uint64_t step, F const& enqueue_all, Meet const& meet = {}) {
         send<Plan>(step);
         slot& s = *next_;
-        auto const same = [&](known_work const& k) { return k.plan == &Plan && k.kind == kind; };
+        auto const same = [&](known_work const& k) {
+            return k.plan == &Plan && k.kind == kind && k.gathers == s.gathers;
+        };
         auto known = std::find_if(s.known.begin(), s.known.end(), same);
         if (known == s.known.end()) {
-            s.known.push_back({&Plan, kind, {}});
+            s.known.push_back({&Plan, kind, s.gathers, {}});
             meet();
             if (!Device::template in_one_block<Plan> || kind == work::train_with) {
                 prepare<Plan>(s.context);
@@ -357,6 +414,7 @@ private:
     }
 
     session const& session_;
+    std::size_t batch_at_; // in a slot
     memory arena_;
     memory ranges_;
     double* totals_ = nullptr;

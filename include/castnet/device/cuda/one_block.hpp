@@ -154,14 +154,16 @@ CASTNET_HD void run_in_block(constant_step<S, Code, W, A...>, Context const& c,
 template <array_ref...>
 struct array_list {};
 
-// All steps of a plan, and then other bodies, which work on memory outside of the block.
+// A body that brings the samples, all steps of a plan, and then other bodies; they work on memory
+// outside of the block.
 template <class T, int Samples, one_block_memory Memory, int Scalars, class Steps, class Outputs,
-          class... Then>
+          class First, class... Then>
 struct one_block_body;
 template <class T, int Samples, one_block_memory Memory, int Scalars, class... Step,
-          array_ref... Output, class... Then>
+          array_ref... Output, class First, class... Then>
 struct one_block_body<T, Samples, Memory, Scalars, constant_steps<Step...>, array_list<Output...>,
-                      Then...> : Then... {
+                      First, Then...> : First,
+                                        Then... {
     T* region[4]{};
     philox_key key{};
     step_values const* now = nullptr;
@@ -177,7 +179,7 @@ struct one_block_body<T, Samples, Memory, Scalars, constant_steps<Step...>, arra
                                         Samples, key,
                                         now};
         copy(block, region[0], trained, Memory.trained);
-        block.sync();
+        c.launch({1, block_threads}, static_cast<First const&>(*this));
         run(c, std::index_sequence_for<Step...>{});
         (..., keep<Output>(block, workspace));
         block.sync();

@@ -1,0 +1,116 @@
+// Trainings on data that the device keeps, against those whose samples the host brings: the same
+// bits.
+#include <castnet/castnet.hpp>
+#include <castnet/policy/mirrored.hpp>
+
+#include "policy.hpp"
+
+#include <doctest/doctest.h>
+#include <vector>
+
+namespace cn = castnet;
+
+namespace {
+
+double number(std::size_t i) {
+    return double(i * 37 % 101) / 50 - 1;
+}
+
+using image = cn::shape<3, 4, 4>;
+using data_set = cn::data::dataset<cn::data::label<5>, image, cn::shape<7>>;
+
+// Images as bytes, numbers beside them, weights of which some are 0, and not in the columns' order.
+data_set samples(std::size_t count) {
+    std::vector<unsigned char> pixels(count * image::count);
+    for (std::size_t i = 0; i < pixels.size(); ++i) {
+        pixels[i] = static_cast<unsigned char>(i * i % 251);
+    }
+    std::vector<float> numbers(count * 7);
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+        numbers[i] = float(number(i * i));
+    }
+    std::vector<int> labels(count);
+    std::vector<float> weights(count);
+    std::vector<std::size_t> order(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        labels[i] = int(i * 3 % 5);
+        weights[i] = i % 4 == 1 ? 0.0F : float(i % 3) + 0.5F;
+        order[i] = (i * 7 + 3) % count;
+    }
+    return data_set{cn::data::column{pixels, 1.0 / 255, -0.5}, cn::data::column{numbers},
+                    cn::data::column{labels}}
+        .with_weights(weights)
+        .subset(order)
+        .skip(2);
+}
+
+struct two_inputs {
+    constexpr auto operator()(auto image_input, auto numbers) const {
+        return cn::concat(image_input | cn::max_pool2d<2> | cn::flatten, numbers) | cn::dense<9> |
+               cn::batch_norm | cn::relu | cn::dropout<0.25F> | cn::dense<5>;
+    }
+};
+using network = cn::network<two_inputs{}, cn::input<3, 4, 4>, cn::input<7>>;
+
+template <class Policy, bool OnDevice>
+std::vector<double> train() {
+    auto const data = [] {
+        if constexpr (OnDevice) {
+            return [](data_set const& d) { return cn::on_device(d); };
+        } else {
+            return [](data_set const& d) { return d; };
+        }
+    }();
+    cn::model<network, Policy, cn::batch<8>> model{cn::seed{4}};
+    auto training = cn::compile(model, cn::cross_entropy, cn::adam{}, cn::accuracy);
+    auto const h = training.fit(data(samples(31)), {.epochs = 2,
+                                                    .validation = data(samples(13)),
+                                                    .class_weight = {1, 0.5F, 2, 1, 0},
+                                                    .verbose = cn::verbosity::silent});
+    auto const held = data(samples(23));
+    std::vector<double> all{training.evaluate(held).loss(),
+                            training.step(held, std::vector<std::size_t>{20, 3, 3}).loss(),
+                            training.step(samples(11), std::vector<std::size_t>{2, 8}).loss()};
+    for (char const* const column : {"loss", "accuracy", "val_loss", "val_accuracy"}) {
+        all.push_back(h[column].back());
+    }
+    for (std::size_t i = 0; i < model.parameter_count(); ++i) {
+        auto const w = model.get(model.parameter_at(i).name.text());
+        all.insert(all.end(), w.begin(), w.end());
+    }
+    auto const y = model.predict(held);
+    all.insert(all.end(), y.begin(), y.end());
+    return all;
+}
+
+template <class Policy>
+void check_training() {
+    auto const expected = train<Policy, false>();
+    for (double const x : expected) {
+        REQUIRE(x == x);
+    }
+    CHECK(train<Policy, true>() == expected);
+}
+
+} // namespace
+
+TEST_CASE("samples from the device are those that the host brings") {
+    check_training<check::policy>();
+}
+
+TEST_CASE("so they are for several replicas") {
+    check_training<cn::policy::logical<check::policy, 3>>();
+}
+
+TEST_CASE("a step says which sample there is none of") {
+    cn::model<network, check::policy, cn::batch<8>> model;
+    auto training = cn::compile(model, cn::cross_entropy, cn::adam{});
+    auto const held = cn::on_device(samples(11));
+    std::vector<std::size_t> const wrong{1, 9};
+    constexpr bool is_copied = requires { typename check::policy::device::stored_array; };
+    CHECK_THROWS_WITH_AS(
+        training.step(held, wrong),
+        is_copied ? "castnet: a step was given sample number 9 of a data set that holds 9"
+                  : "castnet: dataset: found sample number 9, expected one below 9",
+        cn::error);
+}
