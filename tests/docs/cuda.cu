@@ -23,15 +23,15 @@ TEST_CASE("the programs of docs/cuda.md") {
     // [/where]
     CHECK(history["accuracy"].back() == 1);
 
-    // [on device]
+    // [on_device]
     auto const further = training.fit(cn::on_device(data), {.epochs = 3});
-    // [/on device]
+    // [/on_device]
     CHECK(further["accuracy"].back() == 1);
 
     // [options]
     using fast = cn::policy::tf32<cn::policy::cuda>;       // tensor cores, factors of 10 bits
     using second = cn::policy::on_gpu<1, fast>;            // the second GPU that is visible
-    using small = cn::policy::within<fast, 8'000'000'000>; // checked while compiling
+    using small = cn::policy::within<fast, 8'000'000'000>; // bytes
     // [/options]
     static_assert(second::device_index == 1 && second::precision == fast::precision);
     static_assert(small::budget == 8'000'000'000);

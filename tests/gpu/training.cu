@@ -82,7 +82,19 @@ void same(outcome const& a, outcome const& b, double tolerance) {
 
 using cn::policy::basic_cpu, cn::policy::basic_cuda, cn::policy::eager;
 
+// Room for what castnet plans and nothing else.
+using planned =
+    decltype(cn::compile(std::declval<cn::model<network, basic_cuda<float>, cn::batch<8>>&>(),
+                         cn::cross_entropy, cn::adam{}));
+using tight = cn::policy::within<basic_cuda<float>, planned::bytes>;
+
 } // namespace
+
+TEST_CASE("the workspace of the libraries counts as much as the plan") {
+    cn::model<network, tight, cn::batch<8>> model;
+    CHECK_THROWS_WITH_AS(cn::compile(model, cn::cross_entropy, cn::adam{}),
+                         doctest::Contains("castnet: policy::within allows"), cn::error);
+}
 
 TEST_CASE("a training takes the steps that it takes on the CPU") {
     same(train<basic_cuda<double>>(cn::sgd{.learning_rate = 0.05}),

@@ -76,7 +76,9 @@ public:
 
     // `parameters` lie in the model's order, on the session's device.
     replica(Model& m, typename device::session& session, T* parameters)
-        : session_{session}, executor_{session, parameters, key_of(m.seed_value()), sizes} {}
+        : session_{session}, executor_{session, parameters, key_of(m.seed_value()), sizes} {
+        executor_.template prepare<training_plan, evaluation_plan>(Model::parameter_bytes);
+    }
     replica(replica const&) = delete;
     replica& operator=(replica const&) = delete;
 

@@ -52,6 +52,10 @@ public:
 
     std::size_t allocated_bytes() const { return arena_.bytes(); }
 
+    // Plans want nothing besides their memory.
+    template <auto const&... Plan>
+    void prepare(std::size_t) {}
+
     // In the device's memory.
     T* at(region r) const { return context_.region[int(r)]; }
     T* at(array_ref const& r) const { return context_.at(r); }

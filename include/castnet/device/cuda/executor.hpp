@@ -51,7 +51,7 @@ public:
     }
 
     executor(session const& where, T* parameters, philox_key key, executor_sizes const& z)
-        : session_{where}, batch_at_{batch_at(z)}, arena_{bytes(z)} {
+        : session_{where}, batch_at_{batch_at(z)}, arena_{bytes(z), "the memory of a step"} {
         char* next = arena_.template as<char>();
         auto const take = [&](std::size_t count) { return std::exchange(next, next + count); };
         context<T> c;
@@ -79,6 +79,24 @@ public:
     executor& operator=(executor const&) = delete;
 
     std::size_t allocated_bytes() const { return arena_.bytes(); }
+
+    // Chooses and allocates what these plans want of the libraries, so that nothing is allocated
+    // when they run. Throws castnet::error if that and so many bytes of parameters are more than
+    // the policy's budget, or than the GPU has left.
+    template <auto const&... Plan>
+    void prepare(std::size_t parameter_bytes) {
+        session_.use();
+        (..., choose<Plan>());
+        std::size_t const planned = parameter_bytes + arena_.bytes(),
+                          workspace = session_.library().workspace_bytes();
+        if (planned + workspace > session_.budget()) {
+            throw error("castnet: policy::within allows " + std::to_string(session_.budget()) +
+                        " bytes, but parameters and training take " + std::to_string(planned) +
+                        ", and the workspace of cuDNN and cuBLASLt " + std::to_string(workspace) +
+                        "; allow more, or use a smaller batch");
+        }
+        session_.library().reserve();
+    }
 
     // In the GPU's memory.
     T* at(region r) const { return last_->context.region[int(r)]; }
@@ -295,6 +313,15 @@ private:
                                     then...);
     }
 
+    template <auto const& Plan>
+    void choose() const {
+        if constexpr (!Device::template in_one_block<Plan>) {
+            context<T> c = next_->context;
+            c.samples = Plan.batch;
+            choose_algorithms<Plan>(c);
+        }
+    }
+
     // Sends the next slot to the GPU; the compute stream waits for it.
     template <auto const& Plan>
     void send(std::uint64_t step) {
@@ -314,7 +341,8 @@ private:
     void run_with(std::uint64_t step, After const& after) {
         send<Plan>(step);
         last_ = next_; // what follows a step sees its memory
-        prepare<Plan>(next_->context);
+        choose_algorithms<Plan>(next_->context);
+        session_.library().reserve();
         gather<Plan>();
         Device::template run<Plan>(next_->context, after);
         turn();
@@ -361,7 +389,8 @@ private:
             s.known.push_back({&Plan, kind, s.gathers, {}});
             meet();
             if (!Device::template in_one_block<Plan> || kind == work::train_with) {
-                prepare<Plan>(s.context);
+                choose_algorithms<Plan>(s.context);
+                session_.library().reserve();
             }
             meet();
             enqueue_all(s.context);

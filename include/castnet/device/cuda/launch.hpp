@@ -34,7 +34,8 @@ struct kernel_call {
     Body body;
 };
 
-inline constexpr unsigned block_threads = 256; // of a block, at most
+// Of a block, at most: so many fit a multiprocessor whatever registers they use.
+inline constexpr unsigned block_threads = 256;
 inline constexpr unsigned max_blocks = 2048;   // a few waves on the largest GPUs; loops do the rest
 
 // Shared memory that a block may have without asking for it.
@@ -75,7 +76,7 @@ struct device_block {
 };
 
 template <class Body>
-__global__ void __launch_bounds__(block_threads) run_body(Body body) {
+__global__ void run_body(Body body) {
     body(device_block{});
 }
 

@@ -27,7 +27,7 @@ public:
             products_.emplace(product_workspace);
         }
         auto const& planned = products_->plan(p);
-        reserve(planned.workspace);
+        wanted_ = std::max(wanted_, std::max(planned.workspace, product_workspace));
         return planned;
     }
     cudnn::planned_convolution const& plan(cudnn::convolution const& c) {
@@ -35,8 +35,17 @@ public:
             convolutions_.emplace(stream_, most_workspace);
         }
         auto const& planned = convolutions_->plan(c);
-        reserve(static_cast<std::size_t>(planned.plan.workspace));
+        wanted_ = std::max(wanted_, static_cast<std::size_t>(planned.plan.workspace));
         return planned;
+    }
+
+    // Bytes that the choices so far work in, and allocates them. One after the other, all steps use
+    // the last block; graphs may know those before it.
+    std::size_t workspace_bytes() const { return wanted_; }
+    void reserve() {
+        if (wanted_ > (blocks_.empty() ? 0 : blocks_.back().bytes())) {
+            blocks_.emplace_back(wanted_, "the workspace of cuDNN and cuBLASLt");
+        }
     }
 
     // `bias` for those that have one; whether it was used is in their plans.
@@ -65,17 +74,15 @@ private:
     static constexpr std::size_t product_workspace = std::size_t{32} << 20;
     static constexpr std::int64_t most_workspace = std::int64_t{256} << 20;
 
-    // One after the other, all steps use the last block; graphs may know those before it.
-    void* workspace() const { return blocks_.empty() ? nullptr : blocks_.back().as<char>(); }
-    void reserve(std::size_t bytes) {
-        if (bytes > (blocks_.empty() ? 0 : blocks_.back().bytes())) {
-            blocks_.emplace_back(std::max(bytes, product_workspace));
-        }
+    void* workspace() {
+        reserve();
+        return blocks_.empty() ? nullptr : blocks_.back().as<char>();
     }
 
     cudaStream_t stream_;
     std::optional<cublas::multiplier> products_;
     std::optional<cudnn::convolver> convolutions_;
+    std::size_t wanted_ = 0;
     std::vector<memory> blocks_;
 };
 

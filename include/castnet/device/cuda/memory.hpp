@@ -12,29 +12,52 @@
 
 namespace castnet::cuda {
 
-// On the device that is current; begins at a multiple of alignment_bytes. Throws castnet::error if
-// there is too little.
-class memory {
+// Of the device that is current; begins at a multiple of alignment_bytes.
+struct gpu_memory {
+    static cudaError_t allocate(void** p, std::size_t bytes) { return cudaMalloc(p, bytes); }
+    static void clear(void* p, std::size_t bytes) {
+        CASTNET_CUDA(cudaMemset(p, 0, bytes));
+        CASTNET_CUDA(cudaDeviceSynchronize()); // other streams do not wait for the default one
+    }
+    static void release(void* p) { cudaFree(p); }
+    static std::string missing() {
+        std::size_t free = 0, total = 0;
+        CASTNET_CUDA(cudaMemGetInfo(&free, &total));
+        return "the GPU has " + std::to_string(free) + " bytes free of its " +
+               std::to_string(total) + "; use a smaller batch, or end what else runs there";
+    }
+};
+
+// Of the host, page-locked.
+struct page_locked_memory {
+    static cudaError_t allocate(void** p, std::size_t bytes) { return cudaMallocHost(p, bytes); }
+    static void clear(void* p, std::size_t bytes) { std::memset(p, 0, bytes); }
+    static void release(void* p) { cudaFreeHost(p); }
+    static std::string missing() {
+        return "the host does not give as much page-locked memory; use a smaller batch, or allow "
+               "more (ulimit -l)";
+    }
+};
+
+// Throws castnet::error, which says what it is for, if there is too little.
+template <class Kind>
+class block_of {
 public:
-    memory() = default;
-    explicit memory(std::size_t bytes) : bytes_{bytes} {
+    block_of() = default;
+    explicit block_of(std::size_t bytes, char const* what = "an array") : bytes_{bytes} {
         if (bytes == 0) {
             return;
         }
         void* p = nullptr;
-        cudaError_t const status = cudaMalloc(&p, bytes);
+        cudaError_t const status = Kind::allocate(&p, bytes);
         if (status == cudaErrorMemoryAllocation) {
             cudaGetLastError();
-            std::size_t free = 0, total = 0;
-            CASTNET_CUDA(cudaMemGetInfo(&free, &total));
-            throw error("castnet: the GPU has no room for " + std::to_string(bytes) +
-                        " bytes: " + std::to_string(free) + " of its " + std::to_string(total) +
-                        " are free; use a smaller batch, or end what else runs there");
+            throw error(std::string("castnet: ") + what + " takes " + std::to_string(bytes) +
+                        " bytes, but " + Kind::missing());
         }
         CASTNET_CUDA(status);
         data_.reset(p);
-        CASTNET_CUDA(cudaMemset(p, 0, bytes));
-        CASTNET_CUDA(cudaDeviceSynchronize()); // other streams do not wait for the default one
+        Kind::clear(p, bytes);
     }
 
     template <class T>
@@ -45,37 +68,13 @@ public:
 
 private:
     struct release {
-        void operator()(void* p) const { cudaFree(p); }
+        void operator()(void* p) const { Kind::release(p); }
     };
     std::size_t bytes_ = 0;
     std::unique_ptr<void, release> data_;
 };
 
-// Page-locked memory of the host.
-class pinned_memory {
-public:
-    pinned_memory() = default;
-    explicit pinned_memory(std::size_t bytes) : bytes_{bytes} {
-        if (bytes > 0) {
-            void* p = nullptr;
-            CASTNET_CUDA(cudaMallocHost(&p, bytes));
-            data_.reset(p);
-            std::memset(p, 0, bytes);
-        }
-    }
-
-    template <class T>
-    T* as(std::ptrdiff_t offset = 0) const {
-        return static_cast<T*>(data_.get()) + offset;
-    }
-    std::size_t bytes() const { return bytes_; }
-
-private:
-    struct release {
-        void operator()(void* p) const { cudaFreeHost(p); }
-    };
-    std::size_t bytes_ = 0;
-    std::unique_ptr<void, release> data_;
-};
+using memory = block_of<gpu_memory>;
+using pinned_memory = block_of<page_locked_memory>;
 
 } // namespace castnet::cuda

@@ -1,4 +1,4 @@
-// Lets the libraries choose and allocate what the steps of a plan need, before any of them runs.
+// Lets the libraries choose what the steps of a plan need, before any of them runs.
 #pragma once
 
 #include <castnet/device/cuda/conv.hpp>
@@ -7,7 +7,7 @@
 namespace castnet::cuda {
 
 template <auto const& Plan, class T>
-void prepare(context<T> const& c) {
+void choose_algorithms(context<T> const& c) {
     step_tables const t{Plan.arrays, Plan.scalars, Plan.windows};
     for (step const& s : Plan.steps) {
         switch (s.kind) {

@@ -48,10 +48,8 @@ public:
     // cannot run this program.
     template <class Policy>
     explicit session(Policy, int index = Policy::device_index)
-        : session(index, Policy::precision, Policy::use_graphs) {}
-
-    session(int index, product_precision precision, bool use_graphs)
-        : index_{opened(index)}, precision_{precision}, use_graphs_{use_graphs} {
+        : index_{opened(index)}, precision_{Policy::precision}, use_graphs_{Policy::use_graphs},
+          budget_{Policy::budget} {
         compute_ = std::make_unique<stream>();
         copies_ = std::make_unique<stream>();
         libraries_ = std::make_unique<libraries>(compute_->get());
@@ -65,6 +63,7 @@ public:
 
     int index() const { return index_; }
     bool use_graphs() const { return use_graphs_; }
+    std::size_t budget() const { return budget_; } // bytes
     product_precision precision() const { return precision_; }
     stream const& compute() const { return *compute_; }
     stream const& copies() const { return *copies_; }
@@ -144,6 +143,7 @@ private:
     int index_;
     product_precision precision_;
     bool use_graphs_;
+    std::size_t budget_;
     mutable watch* watch_ = nullptr;
     std::unique_ptr<stream> compute_, copies_;
     std::unique_ptr<libraries> libraries_;
