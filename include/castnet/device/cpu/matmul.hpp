@@ -5,6 +5,7 @@
 #include <castnet/device/cpu/context.hpp>
 #include <castnet/device/cpu/panels.hpp>
 #include <castnet/device/cpu/threads.hpp>
+#include <castnet/device/epilogue.hpp>
 
 #include <algorithm>
 
@@ -82,7 +83,8 @@ void matmul(step const& s, tables const& t, context<T> const& c) {
     array_ref const &x = t.arrays[s.first_array], &y = t.arrays[s.output];
     std::ptrdiff_t const in = x.size.channels, out = y.size.channels;
     multiply<T>(c.samples * x.size.pixels, out, in, {c.at(x), in, 1},
-                {c.at(t.arrays[s.first_array + 1]), out, 1}, c.at(y));
+                {c.at(t.arrays[s.first_array + 1]), out, 1}, c.at(y),
+                {.bias = bias_of(s, t, c), .relu = s.end.activates});
 }
 
 template <class T>
