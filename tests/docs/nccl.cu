@@ -28,7 +28,7 @@ TEST_CASE("the programs of docs/distributed.md that need GPUs") {
         std::vector<float>(20 * 144, 0.5F), std::vector<int>(20, 3)};
     {
         // [devices]
-        cn::model<network, all, cn::batch<16>> model{cn::seed{42}, cn::devices{0}};
+        cn::model<network, visible, cn::batch<16>> model{cn::seed{42}, cn::devices{0}};
         // [/devices]
         auto training = cn::compile(model, cn::cross_entropy, cn::adam{}, cn::accuracy);
         auto const history = training.fit(data, {.epochs = 3, .verbose = cn::verbosity::silent});
