@@ -17,7 +17,7 @@ using network = cn::sequential<cn::input<1, 12, 12>, cn::conv2d<8, 3>, cn::relu,
 
 // [policies]
 using four = cn::policy::mirrored<cn::policy::cuda, 4>; // GPUs 0 to 3
-using all = cn::policy::mirrored<cn::policy::cuda>;     // as many as the program sees
+using visible = cn::policy::mirrored<cn::policy::cuda>; // as many as the program sees
 using trial = cn::policy::logical<cn::policy::cuda, 4>; // four replicas on one GPU, without NCCL
 // [/policies]
 
