@@ -13,7 +13,7 @@ using device = cn::cpu_device<float>;
 struct finishing_device {
     static constexpr std::ptrdiff_t alignment = cn::alignment;
     static constexpr cn::scratch_size scratch(cn::step const&, cn::window const*,
-                                              cn::extents const*, cn::instruction const&) {
+                                              cn::instruction const&) {
         return {};
     }
     static constexpr bool takes_epilogue(cn::op product, cn::epilogue const& e) {

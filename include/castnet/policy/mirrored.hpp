@@ -6,33 +6,15 @@
 #include <castnet/comm/threads.hpp>
 #include <castnet/policy/cpu.hpp>
 
-namespace castnet {
-
-namespace comm {
-
-// The group of N replicas in one process (0: known when the program runs): by default, threads that
-// add up in the host's memory. castnet/nccl.hpp has another one for GPUs.
-template <class Where, int N>
-struct mirrored_group {
-    static_assert(
-        !requires { requires Where::uses_nccl; },
-        "castnet: replicas on several GPUs add up by NCCL: include <castnet/nccl.hpp> "
-        "before policy::mirrored is used, and link castnet::nccl; or use policy::logical, "
-        "or policy::host_sums");
-    using type = threads<N>;
-};
-
-} // namespace comm
-
-namespace policy {
+namespace castnet::policy {
 
 // With batch<B> a step takes up to N * B samples, of which every replica computes an equal part.
 // The numbers of a run depend on N and B, and not on how many cores share the work. Without an N
 // there is a replica for each device that the program sees, or for each of castnet::devices; the
-// CPU is one device.
+// CPU is one device. Several GPUs need castnet/nccl.hpp.
 template <Policy Where, int N = 0>
 struct mirrored : Where {
-    using group = typename comm::mirrored_group<Where, N>::type;
+    using group = comm::threads<N>;
     static constexpr int replicas = N;
     static constexpr char const* name = "mirrored";
 };
@@ -52,5 +34,4 @@ struct logical : mirrored<host_sums<Where>, N> {
     static constexpr char const* name = "logical";
 };
 
-} // namespace policy
-} // namespace castnet
+} // namespace castnet::policy

@@ -127,29 +127,20 @@ public:
     }
 
     // The same together with other replicas, from sample `first` of their batch on: what the plan
-    // sums over samples, it sums over those of all. `weight` is that of the whole batch.
+    // sums over samples, it sums over those of all. `weight` is that of the whole batch. With sums
+    // in the memory of GPUs, totals() are those of all replicas, too.
     template <class Communicator, class Rule>
     void train_with(Communicator& others, size_t first, std::uint64_t step, Rule const& rule,
                     double weight) {
-        using exchanges = communication_of<training_plan, sizeof(T)>;
-        int next = 0, buckets = 0, sums = 0;
-        auto const exchange_until = [&](int i) {
-            for (; next < exchanges::exchange_count; ++next) {
-                exchange const& e = exchanges::value.exchanges[next];
-                if (e.after > i) {
-                    break;
-                }
-                add_up(others, size_t(next),
-                       std::span{exchanges::value.ranges + e.first, size_t(e.last - e.first)},
-                       {e.gradients ? "sum of gradients, bucket" : "sum over the batch",
-                        e.gradients ? buckets++ : sums++, step});
-            }
-        };
         executor_.set_first_sample(std::uint32_t(first));
-        executor_.template run<training_plan>(samples_, step, after_stages{exchange_until});
         last_scale_ = T(1 / weight);
-        executor_.template update<training_plan, Optimizer::slots>(rule, last_scale_);
-        executor_.template add_totals<training_plan>();
+        if constexpr (requires { others.gpus(); }) {
+            executor_.template train_with<training_plan, Optimizer::slots>(others, step, rule,
+                                                                           last_scale_);
+            weight_ += weight;
+        } else {
+            train_through_host(others, step, rule);
+        }
     }
 
     void evaluate(double weight) {
@@ -205,6 +196,27 @@ public:
     }
 
 private:
+    // The sums over replicas are those of messages in the host's memory.
+    template <class Communicator, class Rule>
+    void train_through_host(Communicator& others, std::uint64_t step, Rule const& rule) {
+        using exchanges = communication_of<training_plan, sizeof(T)>;
+        int next = 0, buckets = 0, sums = 0;
+        auto const exchange_until = [&](int i) {
+            for (; next < exchanges::exchange_count; ++next) {
+                exchange const& e = exchanges::value.exchanges[next];
+                if (e.after > i) {
+                    break;
+                }
+                add_up(others, size_t(next),
+                       std::span{exchanges::value.ranges + e.first, size_t(e.last - e.first)},
+                       {e.gradients ? "sum of gradients, bucket" : "sum over the batch",
+                        e.gradients ? buckets++ : sums++, step});
+            }
+        };
+        executor_.template run<training_plan>(samples_, step, after_stages{exchange_until});
+        executor_.template update<training_plan, Optimizer::slots>(rule, last_scale_);
+        executor_.template add_totals<training_plan>();
+    }
     template <class Communicator>
     void add_up(Communicator& others, size_t message, std::span<element_range const> ranges,
                 comm::collective const& at) {
@@ -214,9 +226,13 @@ private:
     template <class Communicator>
     void take_from_first(Communicator& others, element_range const& range,
                          comm::collective const& at) {
-        std::span<element_range const> const ranges{&range, 1};
-        others.broadcast(std::as_writable_bytes(executor_.message(0, ranges)), at);
-        executor_.accept(0, ranges);
+        if constexpr (requires { others.gpus(); }) {
+            executor_.take_from_first(others, range, at);
+        } else {
+            std::span<element_range const> const ranges{&range, 1};
+            others.broadcast(std::as_writable_bytes(executor_.message(0, ranges)), at);
+            executor_.accept(0, ranges);
+        }
     }
 
     T* gradients() const { return executor_.at(region::gradients); }

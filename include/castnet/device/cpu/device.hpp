@@ -95,12 +95,10 @@ struct cpu_device {
 
     // Memory that a step needs besides its operands and its result.
     static constexpr scratch_size scratch(step const& s, window const* windows,
-                                          extents const* operands, instruction const& end) {
+                                          instruction const& end) {
         switch (s.kind) {
         case op::reduce:
             return {0, cpu::lane_sum_size(s, end), 0};
-        case op::matmul_data:
-            return operands[1].count();
         case op::conv:
             return cpu::conv_scratch<T>(windows[s.window]);
         case op::conv_data:
