@@ -20,7 +20,7 @@ concept MayNotFinish = EpilogueDevice<Device> && requires { &Device::finishes; }
 
 // The step of a product's epilogue by itself: an element-wise step that reads and overwrites the
 // product's result.
-constexpr step epilogue_step(step s) {
+CASTNET_HD constexpr step epilogue_step(step s) {
     constexpr int factors = 2;
     s.kind = op::map;
     s.first_array += factors;

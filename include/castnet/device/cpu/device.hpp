@@ -1,6 +1,7 @@
 // The CPU as a place where plans run: a table of kernels, and a loop over the steps.
 #pragma once
 
+#include <castnet/device/constant_step.hpp>
 #include <castnet/device/cpu/conv.hpp>
 #include <castnet/device/cpu/executor.hpp>
 #include <castnet/device/cpu/layout.hpp>
@@ -182,12 +183,7 @@ protected:
     // Step I of a small plan.
     template <auto const& Plan, int I>
     static void run_small_step(context const& c) {
-        static constexpr cpu::tables tables{Plan.arrays, Plan.scalars, Plan.windows};
-        if constexpr (constexpr int program = Plan.steps[I].program; program >= 0) {
-            cpu::small_step<Plan, I, code_of<Plan, program>>(tables, c);
-        } else {
-            cpu::small_step<Plan, I, void>(tables, c);
-        }
+        cpu::small_step<constant_step_of<Plan, I>>(Plan.scalars, Plan.steps[I].factor, c);
     }
 
 private:

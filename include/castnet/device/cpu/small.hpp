@@ -101,28 +101,31 @@ void small_sum(program_arguments<T> const& a, std::ptrdiff_t samples, T factor, 
     }
 }
 
-// Step I of a plan; Program is that of an element-wise step. Always inline: GCC 12 takes some of
-// these functions for free of effects and drops the calls (-O1; tests/docs/guide.cpp sees it).
-template <auto const& Plan, int I, class Program, class T>
-[[gnu::always_inline]] inline void small_step(tables const& t, context<T> const& c) {
-    static constexpr step s = Plan.steps[I];
-    static constexpr array_ref in = Plan.arrays[s.first_array], out = Plan.arrays[s.output];
+// A constant_step, with the scalars of its plan and the factor of its sum. Always inline: GCC 12
+// takes some of these functions for free of effects and drops the calls (-O1; tests/docs/guide.cpp
+// sees it).
+template <class Step, class T>
+[[gnu::always_inline]] inline void small_step(double const* scalars, double factor,
+                                              context<T> const& c) {
+    using Program = typename Step::code;
+    static constexpr step s = Step::numbers;
+    static constexpr array_ref in = Step::arrays[0], out = Step::arrays[s.output];
     T* const to = c.at(out);
     if constexpr (s.kind == op::map || s.kind == op::reduce) {
         constexpr int channels = static_cast<int>(s.space.count());
-        program_arguments<T> const a = arguments_of(s, t, c);
+        program_arguments<T> const a = arguments_of(s, {Step::arrays, scalars, nullptr}, c);
         std::ptrdiff_t const samples = s.space.sample ? c.samples : 1;
         if constexpr (s.kind == op::map) {
             small_map<Program, channels>(a, samples, to);
         } else if constexpr ((Program::end.b & 1) != 0) {
-            small_reduce<Program, channels>(a, samples, static_cast<T>(s.factor), to);
+            small_reduce<Program, channels>(a, samples, static_cast<T>(factor), to);
         } else {
-            small_sum<Program, channels>(a, samples, static_cast<T>(s.factor), to);
+            small_sum<Program, channels>(a, samples, static_cast<T>(factor), to);
         }
     } else if constexpr (s.kind == op::copy) {
         std::copy_n(c.at(in), out.size.count() * (out.size.sample ? c.samples : 1), to);
     } else {
-        static constexpr array_ref other = Plan.arrays[s.first_array + 1];
+        static constexpr array_ref other = Step::arrays[1];
         T const *const a = c.at(in), *const b = c.at(other);
         constexpr int from = in.size.channels;
         if constexpr (s.kind == op::matmul && out.size.channels == 1) {
