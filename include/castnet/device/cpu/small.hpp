@@ -145,8 +145,9 @@ template <class Step, class T>
             small_product<units>(from, c.samples, a, 1, from, b, units, to, units);
         }
         if constexpr (s.end.bias) {
-            small_map<Program, out.size.channels>(arguments_of(epilogue_step(s), t, c), c.samples,
-                                                  to);
+            program_arguments<T> const p =
+                arguments_of(epilogue_step(s), {Step::arrays, scalars, nullptr}, c);
+            small_map<Program, out.size.channels>(p, c.samples, to);
         }
     }
 }
