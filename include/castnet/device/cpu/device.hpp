@@ -89,6 +89,11 @@ struct cpu_device {
     // Floating-point operations per second that this machine could do, measured.
     static double peak_flops() { return cpu::peak_flops<T>(); }
 
+    // A bias, alone or with relu, joins the product in the registers.
+    static constexpr bool takes_epilogue(op, epilogue const& e) {
+        return !e.activates || e.activation == fn::relu;
+    }
+
     template <int Slots, class... Arguments>
     static void optimize(Arguments&&... arguments) {
         cpu::optimize<Slots>(std::forward<Arguments>(arguments)...);
@@ -160,7 +165,7 @@ protected:
         static constexpr auto fused = fused_kernels<cpu_device, Plan>;
         auto const kernel_at = [](int i) {
             step const& s = Plan.steps[i];
-            return s.program >= 0 ? fused.of[s.program] : kernel_of(s.kind);
+            return is_fused(s) ? fused.of[s.program] : kernel_of(s.kind);
         };
         if (g.samples_at_once > 0) {
             cpu::run_stage<calls_after_steps<After>>(g, Plan.steps, tables, c, kernel_at, after);

@@ -6,6 +6,7 @@
 #include <castnet/device/cpu/reduce.hpp>
 #include <castnet/device/cpu/small_product.hpp>
 #include <castnet/device/cpu/transpose.hpp>
+#include <castnet/device/steps.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -31,9 +32,8 @@ constexpr bool is_small(Plan const& p) {
         if (s.kind == op::copy) {
             continue;
         }
-        bool const fused = s.kind == op::map || s.kind == op::reduce;
         bool const product = s.kind >= op::matmul && s.kind <= op::matmul_weight;
-        if (fused == product || fused != (s.program >= 0) || s.space.count() > 64) {
+        if (is_fused(s) == product || s.space.count() > 64) {
             return false;
         }
         for (int k = s.first_array; k <= s.output; ++k) {
@@ -143,6 +143,11 @@ template <class Step, class T>
         } else {
             constexpr int units = other.size.channels;
             small_product<units>(from, c.samples, a, 1, from, b, units, to, units);
+        }
+        if constexpr (s.end.bias) {
+            program_arguments<T> const p =
+                arguments_of(epilogue_step(s), {Step::arrays, scalars, nullptr}, c);
+            small_map<Program, out.size.channels>(p, c.samples, to);
         }
     }
 }
