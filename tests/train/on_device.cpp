@@ -92,6 +92,9 @@ void check_training() {
     CHECK(train<Policy, true>() == expected);
 }
 
+template <class Device>
+constexpr bool copies_data = requires { typename Device::stored_array; };
+
 } // namespace
 
 TEST_CASE("samples from the device are those that the host brings") {
@@ -107,10 +110,10 @@ TEST_CASE("a step says which sample there is none of") {
     auto training = cn::compile(model, cn::cross_entropy, cn::adam{});
     auto const held = cn::on_device(samples(11));
     std::vector<std::size_t> const wrong{1, 9};
-    constexpr bool is_copied = requires { typename check::policy::device::stored_array; };
     CHECK_THROWS_WITH_AS(
         training.step(held, wrong),
-        is_copied ? "castnet: a step was given sample number 9 of a data set that holds 9"
-                  : "castnet: dataset: found sample number 9, expected one below 9",
+        copies_data<check::policy::device>
+            ? "castnet: a step was given sample number 9 of a data set that holds 9"
+            : "castnet: dataset: found sample number 9, expected one below 9",
         cn::error);
 }
