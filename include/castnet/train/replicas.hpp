@@ -55,7 +55,8 @@ public:
 
     size_t step_capacity() const { return Model::capacity * size_t(size()); }
 
-    // Every device copies the data that are to stay there.
+    // Every device copies the data that are to stay there, before any of them begins a step: to
+    // allocate may be to wait for all GPUs of the process.
     template <class Data>
     void keep(Data const& data) {
         if constexpr (data::is_on_device<Data>) {

@@ -112,6 +112,7 @@ public:
     scores_type step(Data const& data, std::span<size_t const> samples,
                      std::optional<double> learning_rate = {},
                      std::span<float const> class_weight = {}) {
+        replicas_.keep(data);
         replicas_.set_totals({});
         advance(data, samples, learning_rate.value_or(optimizer_.learning_rate), class_weight);
         return replicas_.totals();
@@ -139,6 +140,7 @@ public:
     // Loss and metrics over all samples, with running statistics and without dropout.
     template <class Data>
     scores_type evaluate(Data const& data) {
+        replicas_.keep(data);
         replicas_.set_totals({});
         replicas_.evaluate(data);
         return replicas_.totals();
