@@ -53,6 +53,25 @@ struct recorder {
         note(at, values.size_bytes());
         inner.sum(values, at);
     }
+    template <class T>
+    void begin_sum(std::span<T> values, castnet::comm::collective const& at) {
+        note(at, values.size_bytes());
+        inner.begin_sum(values, at);
+    }
+    template <class T>
+    void begin_reduce(std::span<T> values, castnet::comm::owners const& to,
+                      castnet::comm::collective const& at) {
+        note(at, values.size_bytes());
+        inner.begin_reduce(values, to, at);
+    }
+    template <class T>
+    void begin_share(std::span<T> values, castnet::comm::owners const& from,
+                     castnet::comm::collective const& at) {
+        note(at, values.size_bytes());
+        inner.begin_share(values, from, at);
+    }
+    void progress() { inner.progress(); }
+    void finish() { inner.finish(); }
     void gather(std::span<std::byte const> mine, std::span<std::byte> all,
                 castnet::comm::collective const& at) {
         note(at, mine.size());
@@ -87,6 +106,10 @@ struct in_line : recorder<Communicator> {
             }
             values[i] = total;
         }
+    }
+    template <class T>
+    void begin_sum(std::span<T> values, castnet::comm::collective const& at) {
+        sum(values, at);
     }
 };
 

@@ -2,19 +2,30 @@
 // how long it may take.
 //
 // A communicator connects replicas, which are numbered from 0. Its calls are collective: all
-// replicas make the same ones in the same order, each with its own data, and a call returns when
-// this replica's part is done. It has
+// replicas make the same ones in the same order, each with its own data. It has
 //   int rank() const, size() const;
-//   void sum(std::span<T> values, collective const&);  // afterwards everybody has the sums
+//   void begin_sum(std::span<T> values, collective const&);  // everybody gets the sums
+//   void begin_reduce(std::span<T> values, owners const&, collective const&);
+//        // every owner gets the sums of its part; what is in the others is of no use then
+//   void begin_share(std::span<T> values, owners const&, collective const&);
+//        // everybody gets every part from its owner
+//   void progress();  // goes on with what was begun, as far as that needs no waiting
+//   void finish();    // waits until all that was begun is done
+// What begins is done by finish() at the latest, and until then the values are the communicator's.
+// While it computes, a replica calls progress() now and then: collectives go on behind its back
+// only where a device carries them out. These wait:
+//   void sum(std::span<T> values, collective const&);  // for these sums, not for what was begun
 //   void gather(std::span<std::byte const> mine, std::span<std::byte> all, collective const&);
 //   void broadcast(std::span<std::byte> bytes, collective const&);  // from rank 0
-// and throws castnet::error, or ends the program, where a replica does not come within deadline().
+// Who waits throws castnet::error, or ends the program, where a replica does not come within
+// deadline().
 //
 // Sums are made in one order, whatever the communicator: a binary tree over the ranks, neighbours
 // first. So threads and processes get the same bits, and so does a tree of trees whose inner ones
 // have 2^k leaves.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -58,7 +69,47 @@ constexpr part part_of(std::size_t count, int rank, int size) {
     return {begin(r), begin(r + 1)};
 }
 
+// Which replica a part of some values belongs to.
+class owners {
+public:
+    // All to rank 0.
+    static constexpr owners first() { return owners{0, 0}; }
+    // The values are those from `offset` on of `total`, of which every replica owns an equal part;
+    // but for the last one's, parts have a multiple of `unit` elements.
+    static constexpr owners shards(std::size_t offset, std::size_t total) {
+        return owners{offset, total};
+    }
+    static constexpr std::size_t unit = 64;
+    static constexpr part shard(std::size_t total, int rank, int size) {
+        part const p = part_of((total + unit - 1) / unit, rank, size);
+        return {std::min(p.first * unit, total), std::min(p.last * unit, total)};
+    }
+
+    // Of `count` values the part of the replicas [rank * together, (rank + 1) * together).
+    constexpr part of(std::size_t count, int rank, int size, int together = 1) const {
+        if (total_ == 0) {
+            return {0, rank == 0 ? count : 0};
+        }
+        int const all = size * together, first = rank * together;
+        auto const within = [&](std::size_t i) {
+            return i < offset_ ? 0 : std::min(i - offset_, count);
+        };
+        return {within(shard(total_, first, all).first),
+                within(shard(total_, first + together - 1, all).last)};
+    }
+
+private:
+    constexpr owners(std::size_t offset, std::size_t total) : offset_{offset}, total_{total} {}
+    std::size_t offset_, total_; // total 0: rank 0
+};
+
 namespace detail {
+
+// What a collective does with the values of all replicas.
+struct exchange_kind {
+    bool adds = true, shares = true; // sums for the owners; from the owners to all
+    owners to = owners::first();     // unless both: then who sums up what does not show
+};
 
 // row(0)[i] = the sum of row(r)[i] over 0 <= r < count, for first <= i < last; the other rows are
 // overwritten.

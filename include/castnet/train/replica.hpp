@@ -124,22 +124,39 @@ public:
     void train_with(Communicator& others, size_t first, std::uint64_t step, Rule const& rule,
                     double weight) {
         using exchanges = communication_of<training_plan, sizeof(T)>;
-        exchanged_.resize(size_t(exchanges::largest_message()));
+        exchanged_.resize(size_t(exchanges::message_room()));
+        T* message = exchanged_.data(); // of the next bucket of several ranges
         int next = 0, buckets = 0, sums = 0;
         auto const exchange_until = [&](int i) {
+            others.progress();
             for (; next < exchanges::exchange_count; ++next) {
                 exchange const& e = exchanges::value.exchanges[next];
                 if (e.after > i) {
                     break;
                 }
-                add_up(others,
-                       std::span{exchanges::value.ranges + e.first, size_t(e.last - e.first)},
-                       {e.gradients ? "sum of gradients, bucket" : "sum over the batch",
-                        e.gradients ? buckets++ : sums++, step});
+                std::span const ranges{exchanges::value.ranges + e.first, size_t(e.last - e.first)};
+                std::span const values = gather(ranges, message);
+                if (e.gradients) { // nobody reads them before the optimizer
+                    others.begin_sum(values, {"sum of gradients, bucket", buckets++, step});
+                    message += ranges.size() > 1 ? e.count : 0;
+                } else {
+                    others.sum(values, {"sum over the batch", sums++, step});
+                    if (ranges.size() > 1) {
+                        scatter(ranges, message);
+                    }
+                }
             }
         };
         executor_.set_first_sample(std::uint32_t(first));
         executor_.template run<training_plan>(samples_, step, after_stages{exchange_until});
+        others.finish();
+        T const* received = exchanged_.data();
+        for (exchange const& e : exchanges::value.exchanges) {
+            if (e.gradients && e.last - e.first > 1) {
+                received = scatter({exchanges::value.ranges + e.first, size_t(e.last - e.first)},
+                                   received);
+            }
+        }
         last_scale_ = T(1 / weight);
         executor_.template update<training_plan, Optimizer::slots>(rule, last_scale_);
         executor_.template add_totals<training_plan>();
@@ -193,24 +210,26 @@ public:
     }
 
 private:
-    template <class Communicator>
-    void add_up(Communicator& others, std::span<element_range const> ranges,
-                comm::collective const& at) {
-        auto const place = [&](element_range const& r) { return executor_.at(r.where) + r.offset; };
+    T* at(element_range const& r) const { return executor_.at(r.where) + r.offset; }
+
+    // The numbers of some ranges in one piece: copied to `message` if they are not.
+    std::span<T> gather(std::span<element_range const> ranges, T* message) const {
         if (ranges.size() == 1) {
-            others.sum(std::span{place(ranges[0]), size_t(ranges[0].count)}, at);
-            return;
+            return {at(ranges[0]), size_t(ranges[0].count)};
         }
-        T* end = exchanged_.data();
+        T* end = message;
         for (element_range const& r : ranges) {
-            end = std::copy_n(place(r), r.count, end);
+            end = std::copy_n(at(r), r.count, end);
         }
-        others.sum(std::span{exchanged_.data(), end}, at);
-        T const* from = exchanged_.data();
+        return {message, end};
+    }
+    // And back; returns the end of the message.
+    T const* scatter(std::span<element_range const> ranges, T const* message) {
         for (element_range const& r : ranges) {
-            std::copy_n(from, r.count, place(r));
-            from += r.count;
+            std::copy_n(message, r.count, at(r));
+            message += r.count;
         }
+        return message;
     }
 
     T* gradients() const { return executor_.at(region::gradients); }
@@ -221,7 +240,7 @@ private:
     std::ptrdiff_t samples_ = 0; // of the batch
     double weight_ = 0;          // of what the totals sum
     T last_scale_ = 0;
-    std::vector<T> exchanged_; // a message of several ranges
+    std::vector<T> exchanged_; // messages of several ranges
 };
 
 } // namespace castnet
