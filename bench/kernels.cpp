@@ -16,6 +16,7 @@ cpu::memory room_for(std::ptrdiff_t count) {
 }
 
 void peak(benchmark::State& state) {
+    bench::use_threads(1);
     constexpr int rounds = 100'000;
     double flops = 0;
     bench::meter const clock;

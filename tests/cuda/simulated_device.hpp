@@ -3,6 +3,7 @@
 #pragma once
 
 #include <castnet/device/cpu/device.hpp>
+#include <castnet/device/cuda/epilogue.hpp>
 #include <castnet/device/cuda/kernels.hpp>
 #include <castnet/device/cuda/layout.hpp>
 #include <castnet/device/cuda/optimize.hpp>
@@ -141,6 +142,8 @@ struct device {
     using executor = castnet::cpu::executor<device>;
     using kernel = castnet::cuda::kernel<context>;
     static constexpr bool whole_batches = true;
+    using replica_scope = castnet::cpu::replica_scope;
+    static constexpr int count() { return 1; }
     static constexpr std::ptrdiff_t alignment =
         static_cast<std::ptrdiff_t>(castnet::cuda::alignment_bytes / sizeof(T));
 
@@ -158,9 +161,17 @@ struct device {
         return s.kind == castnet::op::reduce ? castnet::cuda::reduce_scratch(s, end) : 0;
     }
 
+    // As if a library were asked for these and had none of them.
+    static constexpr bool takes_epilogue(castnet::op product, castnet::epilogue const& e) {
+        return castnet::cuda::takes_epilogue<float>(product, e);
+    }
+    static bool finishes(castnet::step const&, castnet::step_tables const&, context const&) {
+        return false;
+    }
+
     template <auto const& Plan, class After = castnet::ignore_steps>
     static void run(context c, After const& after = {}) {
-        castnet::cuda::step_values const values{c.step};
+        castnet::cuda::step_values const values{c.step, c.first_sample};
         c.now = &values;
         c.samples = Plan.batch;
         castnet::run_steps<device, Plan>(c, after);

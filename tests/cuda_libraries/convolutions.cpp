@@ -1,6 +1,6 @@
 // Every convolution of the example networks, as cuDNN would run it on an H200. No GPU is needed:
 // cuDNN plans for the device that a file describes.
-#include <castnet/device/cuda/cudnn/plans.hpp>
+#include <castnet/device/cuda/conv.hpp>
 #include <castnet/nn/window.hpp>
 #include <castnet/train/program.hpp>
 #include <castnet/zoo/resnet.hpp>
@@ -32,6 +32,17 @@ cudnn::target const& h200() {
     return described;
 }
 
+// What policy::cuda gives cuDNN.
+struct finishing {
+    static constexpr cn::scratch_size scratch(cn::step const&, cn::window const*,
+                                              cn::extents const*, cn::instruction const&) {
+        return {};
+    }
+    static constexpr bool takes_epilogue(op product, cn::epilogue const& e) {
+        return cn::cuda::takes_epilogue<float>(product, e);
+    }
+};
+
 // Every kind of arithmetic that a policy may ask for.
 std::vector<cudnn::convolution> with_all_arithmetic(cudnn::convolution c) {
     std::vector<cudnn::convolution> all;
@@ -59,20 +70,27 @@ void has_plan(cudnn::convolution const& c, std::int64_t workspace = most_workspa
     }
 }
 
-// The convolutions of a training step, each different one once.
+// The convolutions of a training step, each different one once, with what is done to their results.
 template <class Network>
 std::vector<cudnn::convolution> convolutions_of(int samples) {
     using recipe = cn::detail::step_recipe<cn::cross_entropy_loss<0.0F>>;
     cn::graph g{true};
     cn::results const wanted = recipe::build<Network>(g);
-    REQUIRE(wanted.outputs.size() == 1);
+    cn::graph_view const view{g.nodes.data(),   g.windows.data(),      g.parameters.data(),
+                              g.updates.data(), wanted.outputs.data(), wanted.gradients.data(),
+                              g.nodes.size(),   g.windows.size(),      g.parameters.size(),
+                              g.updates.size(), wanted.outputs.size(), true};
+    cn::list<int> groups = cn::fuse(view);
+    cn::epilogue_finder<finishing>{view, groups}.run();
+    cn::scheduler<finishing> scheduler{view, groups.data()};
+    cn::step_schedule_draft const d = scheduler.run();
     std::vector<cudnn::convolution> all;
-    for (cn::node const& n : g.nodes) {
-        if (n.kind == op::conv || n.kind == op::conv_data || n.kind == op::conv_weight) {
-            cudnn::convolution c;
-            c.kind = n.kind;
-            c.geometry = g.windows[n.attribute];
-            c.samples = samples;
+    for (cn::step const& s : d.steps) {
+        if (s.kind == op::conv || s.kind == op::conv_data || s.kind == op::conv_weight) {
+            cn::cuda::context<float> context;
+            context.samples = samples;
+            auto const c =
+                cn::cuda::convolution_of(s, {nullptr, nullptr, g.windows.data()}, context);
             if (std::find(all.begin(), all.end(), c) == all.end()) {
                 all.push_back(c);
             }
@@ -82,15 +100,19 @@ std::vector<cudnn::convolution> convolutions_of(int samples) {
 }
 
 template <class Network>
-void all_have_plans(int samples, std::size_t different) {
+void all_have_plans(int samples, std::size_t different, std::size_t finished) {
     auto const all = convolutions_of<Network>(samples);
     CHECK(all.size() == different);
-    for (auto const& c : all) {
+    std::size_t with_bias = 0;
+    for (auto c : all) {
+        with_bias += c.bias;
         has_plan(c);
-        cudnn::convolution tf32 = c;
-        tf32.tensor_cores = true;
-        has_plan(tf32);
+        c.tensor_cores = true;
+        has_plan(c);
+        c.type = CUDNN_DATA_BFLOAT16;
+        has_plan(c);
     }
+    CHECK(with_bias == finished);
 }
 
 } // namespace
@@ -112,19 +134,25 @@ TEST_CASE("windows of every kind have plans in every arithmetic") {
                 has_plan(c);
             }
         }
+        for (auto c : with_all_arithmetic({op::conv, w, 64})) {
+            c.bias = true;
+            has_plan(c);
+            c.relu = true;
+            has_plan(c);
+        }
     }
 }
 
 TEST_CASE("every convolution of the small networks has a plan") {
-    all_have_plans<bench::convnet::network>(128, 8);
-    all_have_plans<bench::convnet::network>(512, 8);
-    all_have_plans<bench::dropout_cnn::network>(128, 5);
+    all_have_plans<bench::convnet::network>(128, 8, 3);
+    all_have_plans<bench::convnet::network>(512, 8, 3);
+    all_have_plans<bench::dropout_cnn::network>(128, 5, 2);
 }
 
 TEST_CASE("every convolution of VGG16 has a plan") {
-    all_have_plans<cn::zoo::vgg16>(64, 26);
+    all_have_plans<cn::zoo::vgg16>(64, 26, 9);
 }
 
 TEST_CASE("every convolution of ResNet-50 has a plan") {
-    all_have_plans<cn::zoo::resnet50>(128, 68);
+    all_have_plans<cn::zoo::resnet50>(128, 68, 0);
 }

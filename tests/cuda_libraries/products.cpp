@@ -39,7 +39,8 @@ T read(cublasLtMatmulDesc_t d, cublasLtMatmulDescAttributes_t name) {
 
 // A step of a dense layer from 6 features to 10 units on 3 rows of each of 4 samples.
 template <class T>
-cublas::product dense_step(op kind, cn::cuda::product_precision precision = {}) {
+cublas::product dense_step(op kind, cn::cuda::product_precision precision = {},
+                           cn::epilogue const& end = {}) {
     cn::extents const x{true, 3, 6}, y{true, 3, 10}, w{false, 10, 6};
     cn::array_ref arrays[3];
     arrays[0].size = kind == op::matmul_data ? y : x;
@@ -47,6 +48,7 @@ cublas::product dense_step(op kind, cn::cuda::product_precision precision = {}) 
     arrays[2].size = kind == op::matmul ? y : kind == op::matmul_data ? x : w;
     cn::step s;
     s.kind = kind;
+    s.end = end;
     s.output = 2;
     cn::cuda::context<T> c;
     c.samples = 4;
@@ -100,4 +102,35 @@ TEST_CASE("what a product is computed in") {
     CHECK(compute(dense_step<__nv_bfloat16>(op::matmul)) == CUBLAS_COMPUTE_32F);
     CHECK(read(cublas::product_descriptors{dense_step<double>(op::matmul)}.result(), CUDA_R_64F) ==
           layout{10, 12, 10});
+}
+
+TEST_CASE("what is done to a product's result") {
+    auto const code = [](cn::epilogue const& end) {
+        cublas::product const p = dense_step<float>(op::matmul, {}, end);
+        cublas::product_descriptors const d{p};
+        auto const set = read<cublasLtEpilogue_t>(d.operation(), CUBLASLT_MATMUL_DESC_EPILOGUE);
+        CHECK(set == p.end);
+        auto const bias = [&] {
+            return read<void const*>(d.operation(), CUBLASLT_MATMUL_DESC_BIAS_POINTER);
+        };
+        // those who choose an algorithm see the alignment of arrays
+        CHECK(bias() == reinterpret_cast<void const*>(end.bias ? cn::cuda::alignment_bytes : 0));
+        d.set_bias(&p);
+        CHECK(bias() == &p);
+        return set;
+    };
+    CHECK(code({}) == CUBLASLT_EPILOGUE_DEFAULT);
+    CHECK(code({true}) == CUBLASLT_EPILOGUE_BIAS);
+    CHECK(code({true, true, cn::fn::relu}) == CUBLASLT_EPILOGUE_RELU_BIAS);
+    CHECK(code({true, true, cn::fn::gelu_tanh}) == CUBLASLT_EPILOGUE_GELU_BIAS);
+}
+
+TEST_CASE("which epilogues the libraries are asked for") {
+    using cn::cuda::takes_epilogue;
+    CHECK(takes_epilogue<float>(op::conv, {true}));
+    CHECK(takes_epilogue<float>(op::conv, {true, true, cn::fn::relu}));
+    CHECK(takes_epilogue<float>(op::matmul, {true, true, cn::fn::gelu_tanh}));
+    CHECK_FALSE(takes_epilogue<float>(op::conv, {true, true, cn::fn::gelu_tanh}));
+    CHECK_FALSE(takes_epilogue<float>(op::matmul, {true, true, cn::fn::gelu})); // not by tanh
+    CHECK_FALSE(takes_epilogue<double>(op::matmul, {true}));
 }

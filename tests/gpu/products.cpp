@@ -1,7 +1,7 @@
 // Convolutions and products of dense layers on the GPU against the plainest loops on the CPU in
 // double, over many sizes.
 #include <castnet/core/philox.hpp>
-#include <castnet/device/cuda/layout.hpp>
+#include <castnet/device/cuda/device.hpp>
 #include <castnet/device/cuda/prepare.hpp>
 #include <castnet/device/cuda/stream.hpp>
 #include <castnet/nn/window.hpp>
@@ -29,22 +29,25 @@ numbers random_numbers(std::ptrdiff_t count, std::uint64_t seed) {
     return x;
 }
 
-// One step on the GPU: runs it on two operands and gives its result.
+// One step on the GPU: runs it on two operands, and a bias if it has an epilogue, and gives its
+// result.
 template <class T>
 class one_step {
 public:
     one_step(cn::step s, cn::window const& w, std::ptrdiff_t samples, numbers const& a,
              cn::extents a_size, numbers const& b, cn::extents b_size, cn::extents result,
-             product_precision precision = {})
+             product_precision precision = {}, numbers const& bias = {})
         : step_{s}, window_{w} {
         step_.window = 0;
-        step_.arrays = 2;
-        step_.output = 2;
+        step_.arrays = s.end.bias ? 4 : 2;
+        step_.output = step_.arrays;
         numbers const unwritten(std::size_t(result.count() * (result.sample ? samples : 1)),
                                 std::numeric_limits<double>::quiet_NaN());
         place(0, a, a_size);
         place(1, b, b_size);
+        place(3, bias, {false, 1, int(bias.size())});
         place(2, unwritten, result);
+        arrays_[4] = arrays_[2];
         memory_ = cn::cuda::memory{content_.size() * sizeof(T)};
         CASTNET_CUDA(cudaMemcpy(memory_.as<T>(), content_.data(), content_.size() * sizeof(T),
                                 cudaMemcpyHostToDevice));
@@ -67,6 +70,12 @@ public:
         default:
             return cn::cuda::multiply(step_, tables, context_);
         }
+    }
+
+    // Whether the library does the epilogue.
+    bool finishes() {
+        cn::step_tables const tables{arrays_, nullptr, &window_};
+        return cn::cuda_device<T>::finishes(step_, tables, context_);
     }
 
     numbers result() const {
@@ -96,7 +105,7 @@ private:
 
     cn::step step_;
     cn::window window_;
-    cn::array_ref arrays_[3];
+    cn::array_ref arrays_[5]; // the factors, the result, the bias, the result
     std::vector<T> content_;
     std::size_t count_ = 0; // of the result
     cn::cuda::memory memory_;
@@ -254,6 +263,76 @@ void check_product(product const& p, product_precision precision = {}) {
     close(gradient.result(), dw, tolerance<T>(precision, rows));
 }
 
+double finished(cn::epilogue const& e, double x) {
+    return !e.activates                   ? x
+           : e.activation == cn::fn::relu ? std::max(x, 0.0)
+                                          : cn::function<cn::fn::gelu_tanh>::value(x);
+}
+
+// With their epilogue in the library's kernel; or without, where the library has none.
+template <class T>
+void check_epilogue(one_step<T>& step, cn::epilogue const& e, numbers products, numbers const& bias,
+                    double tolerance) {
+    bool const done = step.finishes();
+    WARN(done);
+    for (std::size_t i = 0; i < products.size() && done; ++i) {
+        products[i] = finished(e, products[i] + bias[i % bias.size()]);
+    }
+    step.run();
+    close(step.result(), products, tolerance);
+}
+
+template <class T>
+void check_epilogues(convolution const& c, product_precision precision = {}) {
+    cn::window const& w = c.w;
+    CAPTURE(w.channels);
+    CAPTURE(w.filters);
+    auto const x = random_numbers(c.x_size().count() * c.samples, 1);
+    auto const weight = random_numbers(c.weight_size().count(), 2);
+    auto const bias = random_numbers(w.filters, 3);
+    numbers y(std::size_t(c.y_size().count() * c.samples));
+    c.each(
+        [&](std::size_t in, std::size_t tap, std::size_t out) { y[out] += x[in] * weight[tap]; });
+    for (cn::epilogue const e : {cn::epilogue{true}, cn::epilogue{true, true, cn::fn::relu}}) {
+        cn::step s;
+        s.kind = op::conv;
+        s.end = e;
+        one_step<T> step{s,          w,         c.samples, x, c.x_size(), weight, c.weight_size(),
+                         c.y_size(), precision, bias};
+        check_epilogue(
+            step, e, y, bias,
+            tolerance<T>(precision, double(w.kernel_h * w.kernel_w) * w.channels / w.groups));
+    }
+}
+
+template <class T>
+void check_epilogues(product const& p, product_precision precision = {}) {
+    CAPTURE(p.features);
+    CAPTURE(p.units);
+    int const rows = p.samples * p.pixels;
+    cn::extents const x_size{true, p.pixels, p.features}, y_size{true, p.pixels, p.units};
+    auto const x = random_numbers(rows * p.features, 1);
+    auto const weight = random_numbers(p.features * p.units, 2);
+    auto const bias = random_numbers(p.units, 3);
+    auto const [features, units] = std::pair{std::size_t(p.features), std::size_t(p.units)};
+    numbers y(std::size_t(rows) * units);
+    for (std::size_t o = 0; o < y.size(); ++o) {
+        for (std::size_t i = 0; i < features; ++i) {
+            y[o] += x[o / units * features + i] * weight[i * units + o % units];
+        }
+    }
+    for (cn::epilogue const e : {cn::epilogue{true}, cn::epilogue{true, true, cn::fn::relu},
+                                 cn::epilogue{true, true, cn::fn::gelu_tanh}}) {
+        cn::step s;
+        s.kind = op::matmul;
+        s.end = e;
+        one_step<T> step{
+            s,      {},        p.samples, x, x_size, weight, {false, 1, p.features * p.units},
+            y_size, precision, bias};
+        check_epilogue(step, e, y, bias, tolerance<T>(precision, p.features));
+    }
+}
+
 std::vector<convolution> convolutions() {
     using cn::make_window, cn::same, cn::size2, cn::valid;
     return {
@@ -305,6 +384,19 @@ TEST_CASE("products in TF32") {
 TEST_CASE("products in double") {
     for (auto const& p : products()) {
         check_product<double>(p);
+    }
+}
+
+TEST_CASE("biases and activations behind convolutions") {
+    for (auto const& c : convolutions()) {
+        check_epilogues<float>(c);
+        check_epilogues<float>(c, product_precision::tf32);
+    }
+}
+TEST_CASE("biases and activations behind products") {
+    for (auto const& p : products()) {
+        check_epilogues<float>(p);
+        check_epilogues<float>(p, product_precision::tf32);
     }
 }
 

@@ -41,8 +41,9 @@ struct piece {
 // by the others.
 class labelled_run {
 public:
-    labelled_run(cn::graph_view const& g, int batch, plan_view const& d)
-        : g_{g}, d_{d}, batch_{batch}, group_{cn::fuse(g)} {
+    // `group`: per node the end of its group.
+    labelled_run(cn::graph_view const& g, int const* group, int batch, plan_view const& d)
+        : g_{g}, d_{d}, batch_{batch}, group_{group} {
         fill();
         for (int id = 0; id < g_.node_count; ++id) {
             if (is_step(id)) {
@@ -241,12 +242,12 @@ private:
     std::set<int> reads_of(int id) const {
         std::set<int> all;
         for (int m = 0; m <= id; ++m) {
-            if (m != id && (group_[m] != id || at(m).kind != op::map)) {
+            if (group_[m] != id) {
                 continue;
             }
             for (int k = 0; k < at(m).operands; ++k) {
                 int const from = at(m).in[k];
-                if (from < 0 || (group_[from] == id && at(from).kind == op::map)) {
+                if (from < 0 || (from != id && group_[from] == id)) {
                     continue; // not read, or computed on the way
                 }
                 op const kind = at(from).kind;
@@ -305,7 +306,7 @@ private:
         CAPTURE(i);
         cn::step const& s = d_.steps[i];
         int const id = node_of_[std::size_t(i)];
-        REQUIRE(s.kind == at(id).kind);
+        REQUIRE(s.kind == kind_of(id, s.end.bias));
         if (s.scratch >= 0) {
             check(d_.arrays[s.scratch], scratch_of(i), p);
         }
@@ -317,6 +318,10 @@ private:
         std::set<int> found;
         for (int k = s.first_array; k < s.first_array + s.arrays; ++k) {
             cn::array_ref const& a = d_.arrays[k];
+            if (s.end.bias && k == s.first_array + 2) { // where the epilogue finds the product
+                CHECK(of(a, p, 0) == of(output, p, 0));
+                continue;
+            }
             int const label = find(of(a, p, 0)).label;
             found.insert(label);
             check(a, label, p);
@@ -338,6 +343,15 @@ private:
         }
     }
 
+    op kind_of(int id, bool finished) const {
+        for (int m = 0; finished && m < id; ++m) {
+            if (group_[m] == id && at(m).kind != op::map) {
+                return at(m).kind;
+            }
+        }
+        return at(id).kind;
+    }
+
     int winner_of(int pool) const {
         for (int id = pool; id < g_.node_count; ++id) {
             if (at(id).kind == op::max_pool_winner && at(id).in[1] == pool) {
@@ -356,31 +370,34 @@ private:
     cn::graph_view g_;
     plan_view d_;
     int batch_;
-    cn::list<int> group_;
+    int const* group_;
     std::vector<int> node_of_; // per step
     std::vector<std::pair<range, value>> live_;
     std::vector<block> blocks_;
     int stage_ = 0;
 };
 
-template <class Network, bool Training, std::size_t Batch, class Loss>
+template <class Network, bool Training, std::size_t Batch, class Loss, class Device>
 void check_plan(char const* name) {
     CAPTURE(name);
     CAPTURE(Training);
     using recipe = cn::detail::step_recipe<Loss>;
     constexpr auto const& graph = graph_of<recipe, Network, Training>::value;
-    plan_view const d = view_of<recipe, Network, Training, Batch>();
-    labelled_run const run{graph.view(), int(Batch), d};
+    cn::fused_groups<Device, graph_of<recipe, Network, Training>::size().nodes> const groups{
+        graph.view()};
+    plan_view const d = view_of<recipe, Network, Training, Batch, Device>();
+    labelled_run const run{graph.view(), groups.of, int(Batch), d};
     auto const peak = d.elements(region::workspace);
     CHECK(peak < run.written()); // memory is used again
     CHECK(peak >= run.most_alive());
-    CHECK(double(peak) <= 1.3 * double(run.most_alive())); // and with few gaps
+    // and with few gaps, of which large blocks for the whole batch leave more
+    CHECK(double(peak) <= (cn::LaneDevice<Device> ? 1.3 : 1.7) * double(run.most_alive()));
 }
 
-template <class Network, std::size_t Batch = 4, class Loss = planned::mse>
+template <class Network, std::size_t Batch = 4, class Loss = planned::mse, class Device = device>
 void check_plans(char const* name) {
-    check_plan<Network, true, Batch, Loss>(name);
-    check_plan<Network, false, Batch, Loss>(name);
+    check_plan<Network, true, Batch, Loss, Device>(name);
+    check_plan<Network, false, Batch, Loss, Device>(name);
 }
 
 } // namespace
@@ -395,6 +412,14 @@ TEST_CASE("every step reads what the graph says") {
     check_plans<pooled, 20>("pooled");
     check_plans<pooled, 3>("pooled");
     check_plans<branches, 33>("branches");
+}
+
+TEST_CASE("also where products are finished with a bias and a function") {
+    check_plans<chain, 4, planned::mse, finishing_device>("chain");
+    check_plans<residual, 4, planned::mse, finishing_device>("residual");
+    check_plans<two_inputs, 4, planned::mse, finishing_device>("two inputs");
+    check_plans<branches, 4, planned::mse, finishing_device>("branches");
+    check_plans<pooled, 3, planned::mse, finishing_device>("pooled");
 }
 
 TEST_CASE("also in large networks") {

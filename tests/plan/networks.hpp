@@ -8,6 +8,20 @@ namespace planned {
 namespace cn = castnet;
 using device = cn::cpu_device<float>;
 
+// What a planner asks of a device without lanes whose libraries finish products: a bias, and relu
+// behind a convolution, gelu_tanh behind a dense product.
+struct finishing_device {
+    static constexpr std::ptrdiff_t alignment = cn::alignment;
+    static constexpr cn::scratch_size scratch(cn::step const&, cn::window const*,
+                                              cn::extents const*, cn::instruction const&) {
+        return {};
+    }
+    static constexpr bool takes_epilogue(cn::op product, cn::epilogue const& e) {
+        return !e.activates ||
+               e.activation == (product == cn::op::conv ? cn::fn::relu : cn::fn::gelu_tanh);
+    }
+};
+
 struct u_shaped {
     constexpr auto operator()(auto x) const {
         auto const step = [](auto y, auto layer) { return cn::relu(layer(y)); };
@@ -83,10 +97,10 @@ struct plan_view {
     std::ptrdiff_t elements(cn::region r) const { return size[int(r)]; }
 };
 
-template <class Recipe, class Network, bool Training, std::size_t Batch>
+template <class Recipe, class Network, bool Training, std::size_t Batch, class Device = device>
 plan_view view_of() {
     constexpr auto const& p =
-        cn::detail::program_of<Recipe, Network, device, Batch, Training>::value;
+        cn::detail::program_of<Recipe, Network, Device, Batch, Training>::value;
     return {p.steps,      p.stages,   p.arrays,  p.windows, p.instructions, p.first_instruction,
             p.parameters, p.inputs,   p.targets, p.outputs, p.size,         p.trainable,
             p.weights,    p.presence, p.present, p.sizes};

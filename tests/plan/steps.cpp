@@ -19,6 +19,13 @@ plan_view training_of() {
     return view_of<cn::detail::step_recipe<planned::mse>, Network, true, 8>();
 }
 
+template <class Network, bool Training = false>
+plan_view finished() {
+    using recipe = std::conditional_t<Training, cn::detail::step_recipe<planned::mse>,
+                                      cn::detail::prediction_recipe>;
+    return view_of<recipe, Network, Training, 8, finishing_device>();
+}
+
 std::vector<op> kinds(plan_view const& d) {
     std::vector<op> all;
     for (int i = 0; i < d.sizes.steps; ++i) {
@@ -75,6 +82,55 @@ TEST_CASE("bias and activation are one step, which overwrites the convolution") 
     CHECK(kinds(d) == steps{op::conv, op::map, op::max_pool});
     CHECK(output(d, 1).offset == output(d, 0).offset);
     CHECK(output(d, 1).where == region::workspace);
+}
+
+TEST_CASE("where the device can, a bias and a function are part of their product's step") {
+    using image = cn::sequential<input<1, 6, 6>, cn::conv2d<4, 3>, cn::relu, cn::max_pool2d<2>,
+                                 cn::flatten, cn::dense<3>>;
+    auto const d = finished<image>();
+    CHECK(kinds(d) == steps{op::conv, op::max_pool, op::reshape, op::matmul});
+    CHECK(d.steps[0].end == cn::epilogue{true, true, cn::fn::relu});
+    CHECK(d.steps[3].end == cn::epilogue{true});
+    CHECK(d.steps[0].flops == 16 * 4 * (2 * 9 + 2));
+    // the factors, the result, the bias; and by itself a step on the last two
+    REQUIRE(d.steps[0].arrays == 4);
+    CHECK(operand(d, 0, 0).where == region::batch);
+    CHECK(operand(d, 0, 1).where == region::parameters);
+    CHECK(operand(d, 0, 2).offset == output(d, 0).offset);
+    CHECK(operand(d, 0, 3).offset == d.parameters[1].offset);
+    cn::step const alone = cn::epilogue_step(d.steps[0]);
+    CHECK(alone.kind == op::map);
+    CHECK(alone.program == d.steps[0].program);
+    CHECK(alone.arrays == 2);
+    CHECK(alone.first_array + alone.arrays == alone.output);
+    auto const trained = finished<image, true>(); // relu's derivative needs its value only
+    CHECK(kinds(trained)[0] == op::conv);
+    CHECK(kinds(trained)[1] == op::max_pool);
+
+    using gelu = cn::sequential<input<6>, cn::dense<4>, cn::gelu_tanh, cn::dense<3>>;
+    CHECK(kinds(finished<gelu>()) == steps{op::matmul, op::matmul});
+    auto const kept = finished<gelu, true>(); // gelu's derivative needs what comes before it
+    CHECK(kept.steps[0].end == cn::epilogue{true});
+    CHECK(kinds(kept)[1] == op::map);
+}
+
+TEST_CASE("what a device cannot finish stays a step of its own") {
+    // a function that it does not know behind the bias
+    using other = cn::sequential<input<6>, cn::dense<4>, cn::tanh>;
+    CHECK(kinds(finished<other>()) == steps{op::matmul, op::map});
+    using wrong_product = cn::sequential<input<6>, cn::dense<4>, cn::relu>;
+    CHECK(kinds(finished<wrong_product>()) == steps{op::matmul, op::map});
+    // no bias, or not only a bias
+    using bare = cn::sequential<input<1, 6, 6>, cn::conv2d<4, 3>.no_bias(), cn::relu>;
+    CHECK(kinds(finished<bare>()) == steps{op::conv, op::map});
+    using longer = cn::sequential<input<1, 6, 6>, cn::conv2d<4, 3>, cn::relu, cn::tanh>;
+    CHECK(kinds(finished<longer>()) == steps{op::conv, op::map});
+    using sum = cn::sequential<input<6>, cn::residual<cn::dense<6>.no_bias()>>;
+    CHECK(kinds(finished<sum>()) == steps{op::matmul, op::map});
+    // a product that others read, too
+    using shared = cn::sequential<input<2, 6, 6>, cn::conv2d<4, 3>, cn::batch_norm, cn::relu>;
+    auto const d = finished<shared, true>();
+    CHECK(d.steps[0].end == cn::epilogue{true}); // the statistics and the result read the sum
 }
 
 TEST_CASE("steps that treat every sample by itself are one stage, up to the first product") {

@@ -11,14 +11,15 @@ struct no_communicator {
 };
 
 // The replicas of this process, and the communicator that connects each to all others. A group has
-//   static constexpr int local;   // replicas in this process
+//   explicit group(int local);     // so many replicas in this process
+//   int local() const;
 //   int first() const, size() const;  // the rank of the first of them, the number of all replicas
-//   void run(f);  // calls f(i, communicator) for each of the `local` replicas at the same time,
-//   and
+//   void run(f);  // calls f(i, communicator) for each of the local replicas at the same time, and
 //                 // returns when all have returned; f(0, …) in the thread of the caller. What one
 //                 // throws ends all.
 struct alone {
-    static constexpr int local = 1;
+    explicit constexpr alone(int) {}
+    static constexpr int local() { return 1; }
     static constexpr int first() { return 0; }
     static constexpr int size() { return 1; }
 

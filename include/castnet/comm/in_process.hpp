@@ -19,11 +19,11 @@ struct no_processes {
 // made in the memory of its first replica, which exchanges them with the other processes.
 template <class Outer = no_processes>
 class in_process {
-    static constexpr bool alone = std::is_same_v<Outer, no_processes>;
+    static constexpr bool closed = std::is_same_v<Outer, no_processes>; // nothing outside
 
 public:
     in_process(meeting_place& place, int rank)
-        requires alone
+        requires(closed)
         : place_{place}, local_{rank} {}
     in_process(in_process<> const& inner, Outer& outer)
         : place_{inner.place()}, local_{inner.rank()}, outer_{outer} {}
@@ -50,7 +50,7 @@ public:
     }
 
     void progress() {
-        if constexpr (!alone) {
+        if constexpr (!closed) {
             if (local_ == 0) {
                 outer_.progress();
             }
@@ -82,7 +82,7 @@ public:
                         to + size_t(r) * bytes);
         }
         leave(number);
-        if constexpr (!alone) {
+        if constexpr (!closed) {
             if (local_ == 0) {
                 outer_.gather({to, here}, all, at);
             }
@@ -93,7 +93,7 @@ public:
     // From rank 0 to all.
     void broadcast(std::span<std::byte> bytes, collective const& at) {
         finish();
-        if constexpr (!alone) {
+        if constexpr (!closed) {
             if (local_ == 0) {
                 outer_.broadcast(bytes, at);
             }
@@ -136,7 +136,7 @@ private:
         int const replicas = place_.size();
         if (o.phase == entered && place_.all_reached(o.number, entered)) {
             place_.require_same_size(local_, o.number);
-            part const mine = !alone || (o.kind.adds && o.kind.shares)
+            part const mine = !closed || (o.kind.adds && o.kind.shares)
                                   ? part_of(o.count, local_, replicas)
                                   : o.kind.to.of(o.count, local_, replicas);
             auto const copy = [&](int from, int to, part const& p) {
@@ -148,7 +148,7 @@ private:
                 detail::tree_sum(row, replicas, mine.first, mine.last);
             }
             o.phase = added;
-            if constexpr (!alone) {
+            if constexpr (!closed) {
                 if (!o.kind.adds) {
                     copy(local_, 0, o.kind.to.of(o.count, rank(), size()));
                 }
@@ -163,7 +163,7 @@ private:
                 leave(o);
             }
         }
-        if constexpr (!alone) {
+        if constexpr (!closed) {
             exchange_outside(o, row, may_send);
         }
     }
@@ -206,7 +206,7 @@ private:
                 },
                 patience());
         };
-        if constexpr (!alone) {
+        if constexpr (!closed) {
             if (local_ == 0) {
                 until([&] { return o.phase >= sent; });
                 outer_.wait_for(o.outer);
@@ -216,7 +216,7 @@ private:
     }
 
     // What the first replica of a process waits for, it says itself.
-    int patience() const { return !alone && local_ != 0 ? 2 : 1; }
+    int patience() const { return !closed && local_ != 0 ? 2 : 1; }
 
     void leave(std::uint64_t number) {
         place_.reach(local_, number, left);
@@ -235,7 +235,7 @@ private:
 
     meeting_place& place_;
     int local_; // rank in the process
-    std::conditional_t<alone, no_processes, Outer&> outer_{};
+    std::conditional_t<closed, no_processes, Outer&> outer_{};
     std::deque<operation> begun_;
 };
 

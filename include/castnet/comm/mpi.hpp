@@ -18,6 +18,8 @@ public:
 
     int rank() const { return job_.rank(); }
     int size() const { return job_.size(); }
+    // Which one this is of the processes on its machine.
+    int rank_on_machine() const { return job_.rank_on_machine(); }
 
     template <class T>
     void begin_sum(std::span<T> values, collective const& at) {

@@ -70,9 +70,15 @@ void run_steps(typename Device::context const& c, After const& after) {
     static constexpr step_tables tables{Plan.arrays, Plan.scalars, Plan.windows};
     for (int i = 0; i < Plan.sizes.steps; ++i) {
         step const& s = Plan.steps[i];
+        bool const fused = s.kind == op::map || s.kind == op::reduce;
         typename Device::kernel const k =
-            s.program >= 0 ? fused_kernels<Device, Plan>.of[s.program] : Device::kernel_of(s.kind);
+            fused ? fused_kernels<Device, Plan>.of[s.program] : Device::kernel_of(s.kind);
         k(s, tables, c);
+        if constexpr (EpilogueDevice<Device>) {
+            if (s.end.bias && !Device::finishes(s, tables, c)) {
+                fused_kernels<Device, Plan>.of[s.program](epilogue_step(s), tables, c);
+            }
+        }
         after(i);
     }
 }

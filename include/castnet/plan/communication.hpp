@@ -278,19 +278,6 @@ public:
         }
         return static_cast<std::size_t>(elements * ElementBytes);
     }
-
-    // Elements of the messages of more than one range that are under way together: all buckets, and
-    // sums between two steps.
-    static constexpr std::ptrdiff_t message_room() {
-        std::ptrdiff_t buckets = 0, most = 0;
-        for (int i = 0; i < exchange_count; ++i) {
-            exchange const& e = value.exchanges[i];
-            std::ptrdiff_t const count = e.last - e.first > 1 ? e.count : 0;
-            buckets += e.gradients ? count : 0;
-            most = !e.gradients && count > most ? count : most;
-        }
-        return buckets + most;
-    }
 };
 
 } // namespace castnet

@@ -76,15 +76,4 @@ constexpr list<int> fuse(graph_view const& g) {
     return groups;
 }
 
-// The groups as a constant of fixed size.
-template <int Nodes>
-struct fused_groups {
-    int of[room(Nodes)]{};
-
-    constexpr explicit fused_groups(graph_view const& g) {
-        list<int> const groups = fuse(g);
-        copy_list(of, groups);
-    }
-};
-
 } // namespace castnet

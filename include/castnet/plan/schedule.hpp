@@ -2,7 +2,7 @@
 // not yet where they lie (plan/plan.hpp).
 #pragma once
 
-#include <castnet/plan/fuse.hpp>
+#include <castnet/plan/epilogue.hpp>
 #include <castnet/plan/lower.hpp>
 #include <castnet/plan/step.hpp>
 
@@ -92,8 +92,8 @@ private:
     constexpr void list_steps() {
         list<int> firsts = list<int>::filled(g_.node_count, -1), nexts = firsts;
         int *const first = firsts.data(), *const next = nexts.data();
-        for (int i = g_.node_count - 1; i >= 0; --i) { // the functions of every group, ascending
-            if (group_[i] >= 0 && nodes_[i].kind == op::map) {
+        for (int i = g_.node_count - 1; i >= 0; --i) { // what joins every group, ascending
+            if (group_[i] >= 0 && (nodes_[i].kind == op::map || group_[i] != i)) {
                 next[i] = first[group_[i]];
                 first[group_[i]] = i;
             }
@@ -118,6 +118,12 @@ private:
         s.factor = n.scalar;
         s.first_array = d_.arrays.size();
         instruction end;
+        int product = id; // what has a kernel of its own
+        if (first >= 0 && nodes_[first].kind != op::map) {
+            product = first;
+            first = next[first];
+            finish(s, product, id, first);
+        }
         if (n.kind == op::map || n.kind == op::reduce) {
             lower.run(id, first, next);
             if (lower.arrays.size() > max_arrays || lower.scalars.size() > max_scalars) {
@@ -126,17 +132,17 @@ private:
             end = lower.code.back();
             s.program = program_number(lower.code);
             s.space = n.kind == op::map ? n.size : nodes_[n.in[0]].size;
-            s.flops = s.space.count() * (lower.code.size() - lower.arrays.size() - 1);
+            s.flops += s.space.count() * (lower.code.size() - lower.arrays.size() - 1);
             if (n.kind == op::map && s.space.pixels > 1 && lower.varies_as_a_whole()) {
                 s.space = {s.space.sample, 1, static_cast<int>(s.space.count())};
             }
             s.first_scalar = d_.scalars.size();
             s.scalars = lower.scalars.size();
             d_.scalars.append(lower.scalars.data(), s.scalars);
-            s.arrays = lower.arrays.size();
-            for (int const array : lower.arrays) {
-                d_.arrays.push({array, 0});
+            for (int const array : lower.arrays) { // the program finds a product in its result
+                d_.arrays.push({array == product ? id : array, 0});
             }
+            s.arrays = d_.arrays.size() - s.first_array;
         } else {
             describe(s, n);
             s.arrays = n.operands;
@@ -149,12 +155,22 @@ private:
         if (n.kind == op::max_pool) {
             add_winner(s, id);
         }
-        extents const operands[] = {size_of(n.in[0]), size_of(n.in[1])};
+        extents const operands[] = {size_of(nodes_[product].in[0]), size_of(nodes_[product].in[1])};
         scratch_size const wanted = Device::scratch(s, g_.windows, operands, end);
         s.scratch = scratch_array(d_.arrays, wanted.shared);
         s.sums = scratch_array(d_.arrays, wanted.sums);
         s.room = scratch_array(d_.arrays, wanted.room);
         d_.steps.push(s);
+    }
+
+    // The step of a product that the group from `first` to `last` finishes.
+    constexpr void finish(step& s, int product, int last, int first) {
+        node const& n = nodes_[product];
+        s.kind = n.kind;
+        s.end = epilogue_finder<Device>::between(nodes_, first, last);
+        describe(s, n);
+        d_.arrays.push({n.in[0], 0});
+        d_.arrays.push({n.in[1], 0});
     }
 
     constexpr void add_winner(step& s, int pool) {

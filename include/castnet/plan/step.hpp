@@ -27,9 +27,19 @@ struct scratch_size {
         : shared{for_all}, sums{lane_sums}, room{lane_room} {}
 };
 
+// What becomes of the result of a product or convolution before it is stored.
+struct epilogue {
+    bool bias = false;      // a number for each channel is added
+    bool activates = false; // and then a function of one argument applied
+    fn activation{};
+
+    friend constexpr bool operator==(epilogue const&, epilogue const&) = default;
+};
+
 struct step {
     op kind{};
-    int program = -1;    // map, reduce: number of the fused program
+    int program = -1;    // number of the fused program: of map and reduce, of an epilogue
+    epilogue end{};      // conv, matmul: its operands are the factors, the result, the bias
     int output = 0;      // in plan::arrays
     int first_array = 0; // the operands, in plan::arrays
     int arrays = 0;
@@ -38,7 +48,7 @@ struct step {
     int window = -1;       // in plan::windows
     int first_channel = 0; // slice
     double factor = 1;     // reduce
-    extents space{};       // map, reduce: the index space of the loop
+    extents space{};       // of a program: the index space of the loop
     int winner = -1;       // max_pool: its second result, in plan::arrays; -1 for none
     int scratch = -1;      // in plan::arrays; -1 for none
     int sums = -1;

@@ -5,14 +5,35 @@
 #include <castnet/comm/processes.hpp>
 #include <castnet/policy/cpu.hpp>
 
-namespace castnet::policy {
+namespace castnet {
 
-// With batch<B> a step takes up to B samples for every replica of the job. All processes run the
-// same program on the same data, of which each reads what its replicas compute.
-template <Policy Where>
-struct distributed : Where {
-    using group = comm::processes<comm::group_of<Where>>;
-    static constexpr char const* name = "distributed";
+namespace comm {
+
+// The group of the replicas of several processes: by default they add up in the host's memory.
+// castnet/nccl.hpp has another one for GPUs.
+template <class Where>
+struct distributed_group {
+    static_assert(
+        !requires { requires Where::uses_nccl; },
+        "castnet: replicas on several GPUs add up by NCCL: include <castnet/nccl.hpp> "
+        "before policy::distributed is used, and link castnet::nccl; or use "
+        "policy::host_sums");
+    using type = processes<group_of<Where>>;
 };
 
-} // namespace castnet::policy
+} // namespace comm
+
+namespace policy {
+
+// With batch<B> a step takes up to B samples for every replica of the job. All processes run the
+// same program on the same data, of which each reads what its replicas compute. Where processes
+// share a machine with several devices, the first takes the first ones, and so on.
+template <Policy Where>
+struct distributed : Where {
+    using group = typename comm::distributed_group<Where>::type;
+    static constexpr char const* name = "distributed";
+    static int process_of_machine() { return comm::mpi{}.rank_on_machine(); }
+};
+
+} // namespace policy
+} // namespace castnet

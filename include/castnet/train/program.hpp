@@ -134,7 +134,7 @@ class program_of {
     }
     static constexpr traced_graph<traced_size()> traced = trace();
 
-    static constexpr fused_groups<traced_size().nodes> groups{traced.view()};
+    static constexpr fused_groups<Device, traced_size().nodes> groups{traced.view()};
 
     static constexpr step_schedule_sizes schedule_size() {
         scheduler<Device> s{traced.view(), groups.of};

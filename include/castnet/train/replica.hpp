@@ -72,21 +72,28 @@ public:
                Optimizer::name + ", " + names + ", plan " + number;
     }
 
-    // `parameters` lie in the model's order, on the device.
-    replica(Model& m, T* parameters)
-        : session_{m.session()}, executor_{session_, parameters, key_of(m.seed_value()), sizes} {}
+    // `parameters` lie in the model's order, on the session's device.
+    replica(Model& m, typename device::session& session, T* parameters)
+        : session_{session}, executor_{session, parameters, key_of(m.seed_value()), sizes} {}
     replica(replica const&) = delete;
     replica& operator=(replica const&) = delete;
 
     size_t allocated_bytes() const { return executor_.allocated_bytes(); }
 
     // Puts samples of the data into the memory of a plan; returns what they weigh. Throws
-    // castnet::error if there are more than the batch's capacity. `present` counts the samples of
-    // all replicas, if there are others.
+    // castnet::error if there are more than the batch's capacity.
     template <auto const& Plan, class Data>
     detail::batch_weight fill(Data const& data, std::span<size_t const> samples,
-                              std::span<float const> class_weight = {},
-                              std::optional<size_t> present = {}) {
+                              std::span<float const> class_weight = {}) {
+        return fill<Plan>(data, samples, 0, samples.size(), class_weight, {});
+    }
+    // The same of those samples of a step, from `first` on, that this replica computes; `present`
+    // counts those of all replicas.
+    template <auto const& Plan, class Data>
+    detail::batch_weight fill(Data const& data, std::span<size_t const> step, size_t first,
+                              size_t count, std::span<float const> class_weight,
+                              std::optional<size_t> present) {
+        std::span<size_t const> const samples = step.subspan(first, count);
         if (samples.size() > capacity) {
             throw error("castnet: a step of at most " + std::to_string(capacity) +
                         " samples was given " + std::to_string(samples.size()));
@@ -95,9 +102,10 @@ public:
         detail::check_inputs<network, Data>();
         detail::check_target<Loss, first_output, target, Data>();
         samples_ = std::ptrdiff_t(samples.size());
-        size_t const rows = device::whole_batches ? capacity : samples.size();
+        size_t const rows = device::whole_batches && !step.empty() ? capacity : samples.size();
         return detail::fill_batch<device, typename network::inputs, target>(
-            Plan, executor_.batch(), data, samples, rows, class_weight, present);
+            Plan, executor_.batch(), data, samples, rows, step.empty() ? 0 : step[0], class_weight,
+            present);
     }
 
     // What samples weigh, here or on other replicas.
@@ -124,37 +132,32 @@ public:
     void train_with(Communicator& others, size_t first, std::uint64_t step, Rule const& rule,
                     double weight) {
         using exchanges = communication_of<training_plan, sizeof(T)>;
-        exchanged_.resize(size_t(exchanges::message_room()));
-        T* message = exchanged_.data(); // of the next bucket of several ranges
-        int next = 0, buckets = 0, sums = 0;
+        static constexpr std::span all{exchanges::value.exchanges,
+                                       size_t(exchanges::exchange_count)};
+        auto const ranges_of = [](exchange const& e) {
+            return std::span{exchanges::value.ranges + e.first, size_t(e.last - e.first)};
+        };
+        size_t next = 0;
+        int buckets = 0, sums = 0;
         auto const exchange_until = [&](int i) {
             others.progress();
-            for (; next < exchanges::exchange_count; ++next) {
-                exchange const& e = exchanges::value.exchanges[next];
-                if (e.after > i) {
-                    break;
-                }
-                std::span const ranges{exchanges::value.ranges + e.first, size_t(e.last - e.first)};
-                std::span const values = gather(ranges, message);
-                if (e.gradients) { // nobody reads them before the optimizer
+            for (; next < all.size() && all[next].after <= i; ++next) {
+                auto const ranges = ranges_of(all[next]);
+                std::span<T> const values = executor_.message(next, ranges);
+                if (all[next].gradients) { // which no step reads
                     others.begin_sum(values, {"sum of gradients, bucket", buckets++, step});
-                    message += ranges.size() > 1 ? e.count : 0;
                 } else {
                     others.sum(values, {"sum over the batch", sums++, step});
-                    if (ranges.size() > 1) {
-                        scatter(ranges, message);
-                    }
+                    executor_.accept(next, ranges);
                 }
             }
         };
         executor_.set_first_sample(std::uint32_t(first));
         executor_.template run<training_plan>(samples_, step, after_stages{exchange_until});
         others.finish();
-        T const* received = exchanged_.data();
-        for (exchange const& e : exchanges::value.exchanges) {
-            if (e.gradients && e.last - e.first > 1) {
-                received = scatter({exchanges::value.ranges + e.first, size_t(e.last - e.first)},
-                                   received);
+        for (size_t k = 0; k < all.size(); ++k) {
+            if (all[k].gradients) {
+                executor_.accept(k, ranges_of(all[k]));
             }
         }
         last_scale_ = T(1 / weight);
@@ -186,12 +189,17 @@ public:
         executor_.set_totals(s.sum, scores_type::count);
     }
 
-    // What replicas have in common: the parameters, and what the optimizer keeps.
-    std::span<T> parameters() const {
-        return {executor_.at(region::parameters),
-                size_t(training_plan.elements(region::parameters))};
+    // What replicas have in common, the parameters and what the optimizer keeps, becomes that of
+    // rank 0.
+    template <class Communicator>
+    void take_from_first(Communicator& others) {
+        take_from_first(others, {region::parameters, 0, training_plan.elements(region::parameters)},
+                        {"broadcast of parameters"});
+        take_from_first(others,
+                        {region::gradients, training_plan.trainable,
+                         std::ptrdiff_t(optimizer_bytes / sizeof(T))},
+                        {"broadcast of the optimizer's state"});
     }
-    std::span<T> optimizer_state() const { return {slots(0), optimizer_bytes / sizeof(T)}; }
 
     // Of a trained parameter, in logical order: its gradient in the last step, divided by the sum
     // of weights, and the numbers that the optimizer keeps for it.
@@ -210,26 +218,12 @@ public:
     }
 
 private:
-    T* at(element_range const& r) const { return executor_.at(r.where) + r.offset; }
-
-    // The numbers of some ranges in one piece: copied to `message` if they are not.
-    std::span<T> gather(std::span<element_range const> ranges, T* message) const {
-        if (ranges.size() == 1) {
-            return {at(ranges[0]), size_t(ranges[0].count)};
-        }
-        T* end = message;
-        for (element_range const& r : ranges) {
-            end = std::copy_n(at(r), r.count, end);
-        }
-        return {message, end};
-    }
-    // And back; returns the end of the message.
-    T const* scatter(std::span<element_range const> ranges, T const* message) {
-        for (element_range const& r : ranges) {
-            std::copy_n(message, r.count, at(r));
-            message += r.count;
-        }
-        return message;
+    template <class Communicator>
+    void take_from_first(Communicator& others, element_range const& range,
+                         comm::collective const& at) {
+        std::span<element_range const> const ranges{&range, 1};
+        others.broadcast(std::as_writable_bytes(executor_.message(0, ranges)), at);
+        executor_.accept(0, ranges);
     }
 
     T* gradients() const { return executor_.at(region::gradients); }
@@ -240,7 +234,6 @@ private:
     std::ptrdiff_t samples_ = 0; // of the batch
     double weight_ = 0;          // of what the totals sum
     T last_scale_ = 0;
-    std::vector<T> exchanged_; // messages of several ranges
 };
 
 } // namespace castnet

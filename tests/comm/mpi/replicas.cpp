@@ -153,6 +153,6 @@ void check_owners(Communicator& all) {
 TEST_CASE("owners get the sums of their parts, and everybody what the owners have") {
     cn::comm::mpi all;
     check_owners(all);
-    cn::comm::processes<cn::comm::threads<2>> both;
+    cn::comm::processes<cn::comm::threads<2>> both{2};
     both.run([](int, auto& others) { check_owners(others); });
 }

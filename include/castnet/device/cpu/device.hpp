@@ -35,6 +35,8 @@ struct cpu_device {
     static constexpr std::ptrdiff_t alignment = castnet::alignment;
     static constexpr bool whole_batches = false; // a step computes the samples that are there
 
+    static constexpr int count() { return 1; } // such devices in the machine
+
     // The kernel of an operation that is no fused program.
     static kernel kernel_of(op kind) {
         switch (kind) {

@@ -85,24 +85,27 @@ private:
         constexpr std::ptrdiff_t limit =
             24576 / (tile_columns<T> * static_cast<std::ptrdiff_t>(sizeof(T)));
         std::ptrdiff_t const run = d.length, slice = run * d.inner;
-        if (slice <= limit) { // some slices at a time
-            std::ptrdiff_t const slices = std::min(d.outer, limit / slice);
-            for (std::ptrdiff_t o = 0; o < d.outer; o += slices) {
-                depth part = d;
-                part.outer = std::min(slices, d.outer - o);
-                f(part, o * d.outer_step, o * slice);
-            }
-            return;
-        }
-        for (std::ptrdiff_t o = 0; o < d.outer; ++o) {
-            for (std::ptrdiff_t i = 0; i < d.inner; ++i) {
-                for (std::ptrdiff_t k = 0; k < run; k += limit) {
-                    f(depth{std::min(limit, run - k), d.stride},
-                      o * d.outer_step + i * d.inner_step + k * d.stride,
+        // as many slices, or runs of a slice, or steps of a run at a time as stay within the limit
+        std::ptrdiff_t const slices = even_share(d.outer, limit / slice);
+        std::ptrdiff_t const runs = even_share(d.inner, limit / run);
+        std::ptrdiff_t const steps = even_share(run, limit);
+        for (std::ptrdiff_t o = 0; o < d.outer; o += slices) {
+            for (std::ptrdiff_t i = 0; i < d.inner; i += runs) {
+                for (std::ptrdiff_t k = 0; k < run; k += steps) {
+                    depth part = d;
+                    part.outer = std::min(slices, d.outer - o);
+                    part.inner = std::min(runs, d.inner - i);
+                    part.length = std::min(steps, run - k);
+                    f(part, o * d.outer_step + i * d.inner_step + k * d.stride,
                       (o * d.inner + i) * run + k);
                 }
             }
         }
+    }
+    // The size of `count` things' parts, as equal as can be, of at most `most` each, or one.
+    static constexpr std::ptrdiff_t even_share(std::ptrdiff_t count, std::ptrdiff_t most) {
+        std::ptrdiff_t const parts = most > 1 ? (count + most - 1) / most : count;
+        return (count + parts - 1) / parts;
     }
 
     tile_pointers<T> tile_[most];

@@ -18,12 +18,14 @@ struct cuda_device {
     using memory = cuda::memory;
     using session = cuda::session;
     using executor = cuda::executor<cuda_device>;
+    using replica_scope = cuda::replica_scope;
     using kernel = cuda::kernel<context>;
 
     // Offsets are multiples of so many elements.
     static constexpr std::ptrdiff_t alignment =
         static_cast<std::ptrdiff_t>(cuda::alignment_bytes / sizeof(T));
-    static constexpr bool whole_batches = true; // see device/cuda/context.hpp
+    static constexpr bool whole_batches = true;         // see device/cuda/context.hpp
+    static int count() { return cuda::device_count(); } // that the program sees
 
     static constexpr std::ptrdiff_t place_in_sample(std::ptrdiff_t i, extents size, bool image) {
         return castnet::place_in_sample(i, size, image);
@@ -37,6 +39,15 @@ struct cuda_device {
     static constexpr scratch_size scratch(step const& s, window const*, extents const*,
                                           instruction const& end) {
         return s.kind == op::reduce ? cuda::reduce_scratch(s, end) : 0;
+    }
+
+    static constexpr bool takes_epilogue(op product, epilogue const& e) {
+        return cuda::takes_epilogue<T>(product, e);
+    }
+    // Whether the library that was asked has done a step's epilogue.
+    static bool finishes(step const& s, cuda::tables const& t, context const& c) {
+        return s.kind == op::conv ? c.library->plan(cuda::convolution_of(s, t, c)).finishes
+                                  : c.library->plan(cuda::product_of(s, t, c)).finishes;
     }
 
     // Puts all steps of a plan on the context's stream; calls after(i) behind step i.

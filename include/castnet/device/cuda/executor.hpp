@@ -12,11 +12,14 @@
 #include <castnet/device/cuda/prepare.hpp>
 #include <castnet/device/cuda/session.hpp>
 #include <castnet/device/executor_sizes.hpp>
+#include <castnet/device/steps.hpp>
+#include <castnet/plan/communication.hpp>
 #include <castnet/plan/penalties.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <span>
 #include <vector>
 
 namespace castnet::cuda {
@@ -78,6 +81,9 @@ public:
         return reinterpret_cast<T*>(next_->host.template as<char>() + header_bytes);
     }
 
+    // Which sample of the batch of all replicas is the first of this one.
+    void set_first_sample(std::uint32_t first) { first_sample_ = first; }
+
     // Runs a plan over the batch; `step` numbers the random numbers of dropout.
     template <auto const& Plan>
     void run(std::ptrdiff_t, std::uint64_t step) {
@@ -86,12 +92,40 @@ public:
     // Calls after(i) when step i has ended: one step at a time.
     template <auto const& Plan, class After>
     void run(std::ptrdiff_t, std::uint64_t step, After const& after) {
-        send<Plan>(step);
-        Device::template run<Plan>(next_->context, [&](int i) {
+        run_with<Plan>(step, [&](int i) {
             session_.compute().wait();
             after(i);
         });
-        turn();
+    }
+    // Calls f(i) when step i is on the stream.
+    template <auto const& Plan, class F>
+    void run(std::ptrdiff_t, std::uint64_t step, after_stages<F> const& after) {
+        run_with<Plan>(step, after);
+    }
+
+    // Numbers of the GPU's memory as a message in the host's; accept() writes it back. Messages are
+    // numbered, and each holds what it does until the next of its number. Waits for what is on the
+    // stream.
+    std::span<T> message(std::size_t number, std::span<element_range const> ranges) {
+        std::size_t count = 0;
+        for (element_range const& r : ranges) {
+            count += std::size_t(r.count);
+        }
+        session_.use();
+        if (messages_.size() <= number) {
+            messages_.resize(number + 1);
+        }
+        if (messages_[number].bytes() < count * sizeof(T)) {
+            session_.compute().wait(); // which may still read the one before
+            messages_[number] = pinned_memory(count * sizeof(T));
+        }
+        T* const all = messages_[number].template as<T>();
+        copy_ranges(ranges, all, cudaMemcpyDeviceToHost);
+        session_.compute().wait();
+        return {all, count};
+    }
+    void accept(std::size_t number, std::span<element_range const> ranges) {
+        copy_ranges(ranges, messages_[number].template as<T>(), cudaMemcpyHostToDevice);
     }
 
     // Applies the optimizer's rule to all parameters; gradients are multiplied with `scale`.
@@ -177,13 +211,21 @@ private:
         session_.use();
         slot& s = *next_;
         s.context.samples = Plan.batch;
-        *s.host.template as<step_values>() = {static_cast<std::uint32_t>(step)};
+        *s.host.template as<step_values>() = {static_cast<std::uint32_t>(step), first_sample_};
         session_.copies().wait_for(s.done);
         CASTNET_CUDA(cudaMemcpyAsync(s.device, s.host.template as<char>(),
                                      header_bytes + std::size_t(Plan.staging) * sizeof(T),
                                      cudaMemcpyHostToDevice, session_.copies().get()));
         session_.copies().record(s.copied);
         session_.compute().wait_for(s.copied);
+    }
+    template <auto const& Plan, class After>
+    void run_with(std::uint64_t step, After const& after) {
+        send<Plan>(step);
+        last_ = next_; // what follows a step sees its memory
+        prepare<Plan>(next_->context);
+        Device::template run<Plan>(next_->context, after);
+        turn();
     }
     void turn() {
         session_.compute().record(next_->done);
@@ -210,6 +252,21 @@ private:
             known->graph.launch(session_.compute());
         }
         turn();
+    }
+
+    // Between the ranges and `message`, where they lie one after the other; on the stream.
+    void copy_ranges(std::span<element_range const> ranges, T* message, cudaMemcpyKind way) const {
+        session_.use();
+        for (element_range const& r : ranges) {
+            T* const here = at(r.where) + r.offset;
+            bool const out = way == cudaMemcpyDeviceToHost;
+            if (r.count > 0) {
+                CASTNET_CUDA(cudaMemcpyAsync(out ? message : here, out ? here : message,
+                                             std::size_t(r.count) * sizeof(T), way,
+                                             session_.compute().get()));
+            }
+            message += r.count;
+        }
     }
 
     template <auto const& Plan>
@@ -263,6 +320,8 @@ private:
     std::array<slot, 2> slots_;
     slot* next_ = &slots_[0]; // for the next run
     slot* last_ = &slots_[0]; // of the last run
+    std::uint32_t first_sample_ = 0;
+    std::vector<pinned_memory> messages_;
 };
 
 } // namespace castnet::cuda

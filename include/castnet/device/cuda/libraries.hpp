@@ -39,13 +39,16 @@ public:
         return planned;
     }
 
-    void run(cublas::product const& p, void const* a, void const* b, void* d) {
+    // `bias` for those that have one; whether it was used is in their plans.
+    void run(cublas::product const& p, void const* a, void const* b, void* d,
+             void const* bias = nullptr) {
         auto const& planned = plan(p);
-        products_->run(planned, a, b, d, workspace(), stream_);
+        products_->run(planned, a, b, d, bias, workspace(), stream_);
     }
-    void run(cudnn::convolution const& c, void* image, void* weight, void* result) {
+    void run(cudnn::convolution const& c, void* image, void* weight, void* result,
+             void* bias = nullptr) {
         auto const& planned = plan(c);
-        convolutions_->run(planned, image, weight, result, workspace());
+        convolutions_->run(planned, image, weight, result, bias, workspace());
     }
 
     // Bytes that were allocated.

@@ -3,6 +3,7 @@
 
 #include <castnet/device/cuda/context.hpp>
 #include <castnet/device/cuda/element_type.hpp>
+#include <castnet/device/cuda/epilogue.hpp>
 #include <castnet/device/cuda/libraries.hpp>
 
 namespace castnet::cuda {
@@ -24,6 +25,11 @@ cublas::product product_of(step const& s, tables const& t, context<T> const& c) 
                 : p.type == CUDA_R_32F && c.precision == product_precision::tf32
                     ? CUBLAS_COMPUTE_32F_FAST_TF32
                     : CUBLAS_COMPUTE_32F;
+    if (s.end.bias) {
+        p.end = !s.end.activates               ? CUBLASLT_EPILOGUE_BIAS
+                : s.end.activation == fn::relu ? CUBLASLT_EPILOGUE_RELU_BIAS
+                                               : CUBLASLT_EPILOGUE_GELU_BIAS;
+    }
     return p;
 }
 
@@ -31,7 +37,7 @@ cublas::product product_of(step const& s, tables const& t, context<T> const& c) 
 template <class T>
 void multiply(step const& s, tables const& t, context<T> const& c) {
     c.library->run(product_of(s, t, c), c.at(t.arrays[s.first_array]),
-                   c.at(t.arrays[s.first_array + 1]), c.at(t.arrays[s.output]));
+                   c.at(t.arrays[s.first_array + 1]), c.at(t.arrays[s.output]), bias_of(s, t, c));
 }
 
 } // namespace castnet::cuda

@@ -36,13 +36,18 @@ inline device_description describe_device(int index = 0) {
     return {p.name, p.major, p.minor, p.multiProcessorCount, p.totalGlobalMem};
 }
 
+// What the threads of a process that each serve a GPU share: nothing.
+struct replica_scope {
+    constexpr replica_scope(int, int) {}
+};
+
 class session {
 public:
     // Throws castnet::error, which says what to do, if there is no driver, no such GPU, or if it
     // cannot run this program.
     template <class Policy>
-    explicit session(Policy)
-        : session(Policy::device_index, Policy::precision, Policy::use_graphs) {}
+    explicit session(Policy, int index = Policy::device_index)
+        : session(index, Policy::precision, Policy::use_graphs) {}
 
     session(int index, product_precision precision, bool use_graphs)
         : index_{opened(index)}, precision_{precision}, use_graphs_{use_graphs} {
@@ -52,7 +57,10 @@ public:
     }
     session(session const&) = delete;
     session& operator=(session const&) = delete;
-    ~session() { cudaDeviceSynchronize(); }
+    ~session() {
+        cudaSetDevice(index_); // what ends now belongs to it
+        cudaDeviceSynchronize();
+    }
 
     int index() const { return index_; }
     bool use_graphs() const { return use_graphs_; }

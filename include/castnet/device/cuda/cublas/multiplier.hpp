@@ -15,6 +15,7 @@ struct planned_product {
     product_descriptors descriptors;
     cublasLtMatmulAlgo_t algorithm{};
     std::size_t workspace = 0; // bytes
+    bool finishes = false;     // its epilogue is done, too
 };
 
 class multiplier {
@@ -26,7 +27,8 @@ public:
         handle_.reset(made);
     }
 
-    // Throws castnet::error if cuBLASLt has no algorithm.
+    // Without the epilogue if cuBLASLt has no algorithm with it; throws castnet::error if it has no
+    // algorithm at all.
     planned_product const& plan(product const& p) {
         auto const found = std::find_if(planned_.begin(), planned_.end(),
                                         [&](auto const& known) { return known->what == p; });
@@ -35,15 +37,18 @@ public:
                    : *planned_.emplace_back(std::make_unique<planned_product>(choose(p)));
     }
 
-    // d = a b.
-    void run(planned_product const& p, void const* a, void const* b, void* d, void* workspace,
-             cudaStream_t stream) const {
+    // d = a b, and the epilogue if the plan finishes; `bias`: its numbers for the columns.
+    void run(planned_product const& p, void const* a, void const* b, void* d, void const* bias,
+             void* workspace, cudaStream_t stream) const {
         constexpr double wide[] = {1, 0};
         constexpr float narrow[] = {1, 0};
         bool const is_wide = scale_type(p.what) == CUDA_R_64F;
         void const* const alpha = is_wide ? static_cast<void const*>(wide) : narrow;
         void const* const beta = is_wide ? static_cast<void const*>(wide + 1) : narrow + 1;
         product_descriptors const& m = p.descriptors;
+        if (p.finishes) {
+            m.set_bias(bias);
+        }
         CASTNET_CUDA(cublasLtMatmul(handle_.get(), m.operation(), alpha, b, m.first(), a,
                                     m.second(), beta, d, m.result(), d, m.result(), &p.algorithm,
                                     workspace, p.workspace, stream));
@@ -52,7 +57,25 @@ public:
 private:
     planned_product choose(product const& p) const {
         planned_product chosen{p, product_descriptors{p}};
-        product_descriptors const& m = chosen.descriptors;
+        chosen.finishes = p.end != CUBLASLT_EPILOGUE_DEFAULT;
+        if (chosen.finishes && !find_algorithm(chosen)) {
+            product alone = p;
+            alone.end = CUBLASLT_EPILOGUE_DEFAULT;
+            chosen = {p, product_descriptors{alone}};
+        }
+        if (!chosen.finishes && !find_algorithm(chosen)) {
+            throw error("castnet: cuBLASLt has no algorithm for the product of " +
+                        std::to_string(p.rows) + " x " + std::to_string(p.depth) + " and " +
+                        std::to_string(p.depth) + " x " + std::to_string(p.columns) +
+                        " numbers within " + std::to_string(workspace_) +
+                        " bytes; allow it more, or use another precision");
+        }
+        return chosen;
+    }
+
+    // False where cuBLASLt has none.
+    bool find_algorithm(planned_product& p) const {
+        product_descriptors const& m = p.descriptors;
         cublasLtMatmulPreference_t wishes = nullptr;
         CASTNET_CUDA(cublasLtMatmulPreferenceCreate(&wishes));
         detail::owned<cublasLtMatmulPreferenceOpaque_t> const owner{wishes};
@@ -72,16 +95,12 @@ private:
             cublasLtMatmulAlgoGetHeuristic(handle_.get(), m.operation(), m.first(), m.second(),
                                            m.result(), m.result(), wishes, 1, &best, &found);
         if (status == CUBLAS_STATUS_NOT_SUPPORTED || (status == CUBLAS_STATUS_SUCCESS && !found)) {
-            throw error("castnet: cuBLASLt has no algorithm for the product of " +
-                        std::to_string(p.rows) + " x " + std::to_string(p.depth) + " and " +
-                        std::to_string(p.depth) + " x " + std::to_string(p.columns) +
-                        " numbers within " + std::to_string(workspace_) +
-                        " bytes; allow it more, or use another precision");
+            return false;
         }
         CASTNET_CUDA(status);
-        chosen.algorithm = best.algo;
-        chosen.workspace = best.workspaceSize;
-        return chosen;
+        p.algorithm = best.algo;
+        p.workspace = best.workspaceSize;
+        return true;
     }
 
     std::size_t workspace_;

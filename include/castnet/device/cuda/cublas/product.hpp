@@ -3,6 +3,7 @@
 #pragma once
 
 #include <castnet/device/cuda/cublas/status.hpp>
+#include <castnet/device/cuda/launch.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -16,6 +17,7 @@ struct product {
     bool transposed_b = false; // b lies as (columns x depth)
     cudaDataType_t type = CUDA_R_32F;
     cublasComputeType_t compute = CUBLAS_COMPUTE_32F;
+    cublasLtEpilogue_t end = CUBLASLT_EPILOGUE_DEFAULT; // or one with a bias for each column
 
     friend bool operator==(product const&, product const&) = default;
 };
@@ -49,10 +51,17 @@ public:
         operation_.reset(made);
         set(CUBLASLT_MATMUL_DESC_TRANSA, p.transposed_b ? CUBLAS_OP_T : CUBLAS_OP_N);
         set(CUBLASLT_MATMUL_DESC_TRANSB, p.transposed_a ? CUBLAS_OP_T : CUBLAS_OP_N);
+        if (p.end != CUBLASLT_EPILOGUE_DEFAULT) {
+            set(CUBLASLT_MATMUL_DESC_EPILOGUE, p.end);
+            // for those who choose an algorithm: they look at its alignment only
+            set_bias(reinterpret_cast<void const*>(alignment_bytes));
+        }
         first_ = layout(p.type, p.depth, p.columns, p.transposed_b);
         second_ = layout(p.type, p.rows, p.depth, p.transposed_a);
         result_ = layout(p.type, p.rows, p.columns, false);
     }
+
+    void set_bias(void const* columns) const { set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, columns); }
 
     cublasLtMatmulDesc_t operation() const { return operation_.get(); }
     cublasLtMatrixLayout_t first() const { return first_.get(); }
@@ -63,7 +72,7 @@ private:
     using owned_layout = detail::owned<cublasLtMatrixLayoutOpaque_t>;
 
     template <class T>
-    void set(cublasLtMatmulDescAttributes_t name, T const& value) {
+    void set(cublasLtMatmulDescAttributes_t name, T const& value) const {
         CASTNET_CUDA(cublasLtMatmulDescSetAttribute(operation_.get(), name, &value, sizeof value));
     }
 

@@ -29,6 +29,8 @@ inline constexpr auto type_of<cudnnDataType_t> = CUDNN_TYPE_DATA_TYPE;
 template <>
 inline constexpr auto type_of<cudnnConvolutionMode_t> = CUDNN_TYPE_CONVOLUTION_MODE;
 template <>
+inline constexpr auto type_of<cudnnPointwiseMode_t> = CUDNN_TYPE_POINTWISE_MODE;
+template <>
 inline constexpr auto type_of<cudnnBackendHeurMode_t> = CUDNN_TYPE_HEUR_MODE;
 template <>
 inline constexpr auto type_of<cudnnBackendNumericalNote_t> = CUDNN_TYPE_NUMERICAL_NOTE;

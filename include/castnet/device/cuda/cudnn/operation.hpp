@@ -8,7 +8,14 @@
 namespace castnet::cuda::cudnn {
 
 // The names of tensors within a graph.
-enum tensor_id : std::int64_t { image_id = 1, weight_id = 2, result_id = 3 };
+enum tensor_id : std::int64_t {
+    image_id = 1,
+    weight_id = 2,
+    result_id = 3,
+    bias_id = 4,
+    product_id = 5, // within a kernel: before the bias
+    sum_id = 6      // and before the activation
+};
 
 // One of the three products that a convolution and its gradients are.
 struct convolution {
@@ -17,19 +24,22 @@ struct convolution {
     std::int64_t samples = 0;
     cudnnDataType_t type = CUDNN_DATA_FLOAT; // of images and weights
     bool tensor_cores = false;               // float: factors may be rounded to TF32
+    bool bias = false;                       // conv: adds a number for each filter
+    bool relu = false;                       // and then takes the larger of that and 0
 
     friend bool operator==(convolution const&, convolution const&) = default;
 };
 
 // cuDNN orders extents as (samples, channels, height, width) however they lie.
 inline descriptor channels_last(std::int64_t id, std::int64_t n, std::int64_t c, std::int64_t h,
-                                std::int64_t w, cudnnDataType_t type) {
+                                std::int64_t w, cudnnDataType_t type, bool within_kernel = false) {
     descriptor d{CUDNN_BACKEND_TENSOR_DESCRIPTOR};
     d.set(CUDNN_ATTR_TENSOR_UNIQUE_ID, id);
     d.set(CUDNN_ATTR_TENSOR_DATA_TYPE, type);
     d.set(CUDNN_ATTR_TENSOR_DIMENSIONS, std::vector<std::int64_t>{n, c, h, w});
     d.set(CUDNN_ATTR_TENSOR_STRIDES, std::vector<std::int64_t>{h * w * c, 1, w * c, c});
     d.set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, std::int64_t{16}); // as the arena places arrays
+    d.set(CUDNN_ATTR_TENSOR_IS_VIRTUAL, within_kernel);
     d.finalize();
     return d;
 }
@@ -42,17 +52,22 @@ inline std::string text_of(convolution const& c) {
            text(w.channels) + " x " + text(w.height) + " x " + text(w.width) + ", " +
            text(w.filters) + " filters of " + text(w.kernel_h) + " x " + text(w.kernel_w) +
            ", strides " + text(w.stride_h) + " and " + text(w.stride_w) + ", dilation " +
-           text(w.dilation) + ", " + text(w.groups) + " groups";
+           text(w.dilation) + ", " + text(w.groups) + " groups" + (c.bias ? ", bias" : "") +
+           (c.relu ? ", relu" : "");
 }
 
 namespace detail {
+
+// Of sums, and of what passes between the operations of a kernel.
+inline cudnnDataType_t accumulator(convolution const& c) {
+    return c.type == CUDNN_DATA_DOUBLE ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT;
+}
 
 inline descriptor sliding(convolution const& c) {
     using pair = std::vector<std::int64_t>;
     window const& w = c.geometry;
     descriptor d{CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR};
-    d.set(CUDNN_ATTR_CONVOLUTION_COMP_TYPE, // of sums
-          c.type == CUDNN_DATA_DOUBLE ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT);
+    d.set(CUDNN_ATTR_CONVOLUTION_COMP_TYPE, accumulator(c));
     d.set(CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_CROSS_CORRELATION);
     d.set(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, std::int64_t{2});
     d.set(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, pair{w.pad_top, w.pad_left});
@@ -97,30 +112,71 @@ inline convolution_names names_of(op kind) {
     }
 }
 
+// y = mode(x, b), or mode(x) without b.
+inline descriptor pointwise(cudnnPointwiseMode_t mode, cudnnDataType_t accumulator,
+                            descriptor const& x, descriptor const* b, descriptor const& y) {
+    descriptor m{CUDNN_BACKEND_POINTWISE_DESCRIPTOR};
+    m.set(CUDNN_ATTR_POINTWISE_MODE, mode);
+    m.set(CUDNN_ATTR_POINTWISE_MATH_PREC, accumulator);
+    m.finalize();
+    descriptor d{CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR};
+    d.set(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, m);
+    d.set(CUDNN_ATTR_OPERATION_POINTWISE_XDESC, x);
+    if (b) {
+        d.set(CUDNN_ATTR_OPERATION_POINTWISE_BDESC, *b);
+    }
+    d.set(CUDNN_ATTR_OPERATION_POINTWISE_YDESC, y);
+    d.finalize();
+    return d;
+}
+
 } // namespace detail
 
+// One operation; with bias and relu up to three, for one kernel.
 inline descriptor graph_of(convolution const& c, target const& where) {
     window const& w = c.geometry;
-    detail::convolution_names const name = detail::names_of(c.kind);
-    descriptor operation{name.operation};
-    operation.set(name.image,
-                  channels_last(image_id, c.samples, w.channels, w.height, w.width, c.type));
-    operation.set(name.weight, channels_last(weight_id, w.filters, w.channels / w.groups,
-                                             w.kernel_h, w.kernel_w, c.type));
-    operation.set(name.result, channels_last(result_id, c.samples, w.filters, w.out_height,
-                                             w.out_width, c.type));
-    operation.set(name.sliding, detail::sliding(c));
-    if (c.type == CUDNN_DATA_DOUBLE) {
-        operation.set(name.alpha, 1.0);
-        operation.set(name.beta, 0.0);
-    } else {
-        operation.set(name.alpha, 1.0F);
-        operation.set(name.beta, 0.0F);
-    }
-    operation.finalize();
+    cudnnDataType_t const accumulator = detail::accumulator(c);
+    auto const result = [&](tensor_id id) {
+        bool const within = id != result_id;
+        return channels_last(id, c.samples, w.filters, w.out_height, w.out_width,
+                             within ? accumulator : c.type, within);
+    };
+    descriptor const product = result(c.bias ? product_id : result_id);
 
+    detail::convolution_names const name = detail::names_of(c.kind);
+    std::vector<descriptor> operations;
+    descriptor& d = operations.emplace_back(name.operation);
+    d.set(name.image, channels_last(image_id, c.samples, w.channels, w.height, w.width, c.type));
+    d.set(name.weight, channels_last(weight_id, w.filters, w.channels / w.groups, w.kernel_h,
+                                     w.kernel_w, c.type));
+    d.set(name.result, product);
+    d.set(name.sliding, detail::sliding(c));
+    if (accumulator == CUDNN_DATA_DOUBLE) {
+        d.set(name.alpha, 1.0);
+        d.set(name.beta, 0.0);
+    } else {
+        d.set(name.alpha, 1.0F);
+        d.set(name.beta, 0.0F);
+    }
+    d.finalize();
+    if (c.bias) {
+        descriptor const bias = channels_last(bias_id, 1, w.filters, 1, 1, c.type);
+        descriptor const sum = result(c.relu ? sum_id : result_id);
+        operations.push_back(
+            detail::pointwise(CUDNN_POINTWISE_ADD, accumulator, product, &bias, sum));
+        if (c.relu) {
+            operations.push_back(detail::pointwise(CUDNN_POINTWISE_RELU_FWD, accumulator, sum,
+                                                   nullptr, result(result_id)));
+        }
+    }
+
+    std::vector<cudnnBackendDescriptor_t> raw;
+    for (descriptor const& o : operations) {
+        raw.push_back(o.get());
+    }
     descriptor graph{CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR};
-    graph.set(CUDNN_ATTR_OPERATIONGRAPH_OPS, operation);
+    graph.set(CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR,
+              static_cast<std::int64_t>(raw.size()), raw.data());
     where.apply_to_graph(graph);
     graph.finalize();
     return graph;

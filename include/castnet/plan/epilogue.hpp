@@ -1,0 +1,114 @@
+// Epilogues: a bias that is added to the result of a product or convolution, and a function of one
+// argument behind it, are part of that product's step where the device says that it can do them.
+#pragma once
+
+#include <castnet/plan/fuse.hpp>
+#include <castnet/plan/step.hpp>
+
+namespace castnet {
+
+// A device whose libraries finish results says which chains it gives them, and, when a plan runs,
+// whether a step's chain was done with its product. If not, the kernel of the step's program runs
+// behind it, on its result.
+//   static constexpr bool takes_epilogue(op product, epilogue);
+//   static bool finishes(step const&, step_tables const&, context const&);
+template <class Device>
+concept EpilogueDevice = requires { Device::takes_epilogue(op::conv, epilogue{}); };
+
+// The step of a product's epilogue by itself: an element-wise step that reads and overwrites the
+// product's result.
+constexpr step epilogue_step(step s) {
+    constexpr int factors = 2;
+    s.kind = op::map;
+    s.first_array += factors;
+    s.arrays -= factors;
+    return s;
+}
+
+template <class Device>
+class epilogue_finder {
+public:
+    constexpr epilogue_finder(graph_view const& g, list<int>& groups)
+        : nodes_{g.nodes}, count_{g.node_count}, group_{groups.data()}, kept_{kept_nodes(g)},
+          readers_{list<int>::filled(count_, 0)}, functions_{list<int>::filled(count_, 0)} {}
+
+    // Products and convolutions that are finished by a chain join its group.
+    constexpr void run() {
+        int* const readers = readers_.data();
+        int* const functions = functions_.data();
+        for (int i = 0; i < count_; ++i) {
+            node const& n = nodes_[i];
+            if (group_[i] >= 0) {
+                functions[group_[i]] += 1;
+                for (int k = 0; k < n.operands; ++k) {
+                    if (n.in[k] >= 0) {
+                        readers[n.in[k]] += 1;
+                    }
+                }
+            }
+        }
+        for (int const id : kept_) {
+            readers[id] += 1;
+        }
+        for (int i = 0; i < count_; ++i) {
+            if (group_[i] == i && nodes_[i].kind == op::map) {
+                join(i);
+            }
+        }
+    }
+
+    // Of the group that ends with node `last` and begins with node `first`.
+    static constexpr epilogue between(node const* nodes, int first, int last) {
+        return first == last ? epilogue{true} : epilogue{true, true, nodes[last].function};
+    }
+
+private:
+    // If this group is a bias behind a product, or a function behind that.
+    constexpr void join(int last) {
+        node const* end = nodes_ + last;
+        int first = last;
+        if (functions_[last] == 2 && end->operands == 1 && end->derivative < 0 && end->in[0] >= 0 &&
+            group_[end->in[0]] == last) {
+            first = end->in[0];
+        } else if (functions_[last] != 1) {
+            return;
+        }
+        node const& sum = nodes_[first];
+        if (sum.kind != op::map || sum.function != fn::add || sum.derivative >= 0) {
+            return;
+        }
+        int const product = sum.in[0], bias = sum.in[1];
+        node const& p = nodes_[product];
+        bool const finishable = (p.kind == op::conv || p.kind == op::matmul) &&
+                                p.size == sum.size && readers_[product] == 1;
+        bool const adds_bias = nodes_[bias].kind == op::parameter &&
+                               nodes_[bias].size == extents{false, 1, p.size.channels};
+        if (finishable && adds_bias &&
+            Device::takes_epilogue(p.kind, between(nodes_, first, last))) {
+            group_[product] = last;
+        }
+    }
+
+    node const* nodes_;
+    int count_;
+    int* group_;
+    list<int> kept_;
+    list<int> readers_;   // per node that something depends on: operands that it is
+    list<int> functions_; // per group
+};
+
+// The groups as a constant of fixed size.
+template <class Device, int Nodes>
+struct fused_groups {
+    int of[room(Nodes)]{};
+
+    constexpr explicit fused_groups(graph_view const& g) {
+        list<int> groups = fuse(g);
+        if constexpr (EpilogueDevice<Device>) {
+            epilogue_finder<Device>{g, groups}.run();
+        }
+        copy_list(of, groups);
+    }
+};
+
+} // namespace castnet
