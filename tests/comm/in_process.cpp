@@ -125,8 +125,9 @@ TEST_CASE("a sum that was begun waits for nobody, and others may be made meanwhi
 }
 
 TEST_CASE("owners get the sums of their parts, and everybody what the owners have") {
-    std::size_t const total = 1000, first = 100, count = 777;
-    for (comm::owners const who : {comm::owners::first(), comm::owners::shards(first, total)}) {
+    std::size_t const total = 1000, count = 777;
+    comm::part const pieces[] = {{10, 11}, {100, 876}};
+    for (comm::owners const who : {comm::owners::first(), comm::owners::shards(pieces, total)}) {
         comm::threads<3> group;
         std::vector<float> values[3];
         group.run([&](int i, auto& others) {
@@ -152,17 +153,20 @@ TEST_CASE("owners get the sums of their parts, and everybody what the owners hav
             }
         }
     }
-    // all shards of an array, and of any piece of it
-    for (int size : {1, 2, 3, 8}) {
-        std::size_t end = 0;
+    for (int size : {1, 2, 3, 8, 40}) {
+        std::size_t end = 0, values = 0;
         for (int r = 0; r < size; ++r) {
             auto const p = comm::owners::shard(total, r, size);
-            auto const piece = comm::owners::shards(first, total).of(count, r, size);
+            auto const mine = comm::owners::shards(pieces, total).of(count, r, size);
             CHECK(p.first == end);
-            CHECK(piece.count() <= p.count());
+            CHECK(p.count() <= comm::owners::largest_shard(total, size));
+            CHECK(mine.first == values);
+            CHECK(mine.count() <= p.count());
             end = p.last;
+            values = mine.last;
         }
         CHECK(end == total);
+        CHECK(values == count);
     }
 }
 

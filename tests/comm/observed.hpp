@@ -3,6 +3,7 @@
 
 #include <castnet/comm/threads.hpp>
 #include <castnet/policy/cpu.hpp>
+#include <castnet/policy/strategy.hpp>
 
 #include <mutex>
 
@@ -28,8 +29,9 @@ private:
     castnet::comm::threads<N> threads_;
 };
 
-template <class Base, int N, template <class> class Communicator>
+template <class Base, int N, template <class> class Communicator, class... Options>
 struct observed : Base {
+    using strategies = castnet::detail::strategies<Options...>;
     using group = observed_threads<N, Communicator>;
     static constexpr int replicas = N;
 };
@@ -112,6 +114,14 @@ struct in_line : recorder<Communicator> {
     template <class T>
     void begin_sum(std::span<T> values, castnet::comm::collective const& at) {
         sum(values, at);
+    }
+};
+
+// Parameters do not reach those who have not updated them.
+template <class Communicator>
+struct silent : recorder<Communicator> {
+    template <class T>
+    void begin_share(std::span<T>, castnet::comm::owners const&, castnet::comm::collective const&) {
     }
 };
 

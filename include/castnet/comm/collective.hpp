@@ -29,6 +29,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <span>
 #include <string>
 
 namespace castnet::comm {
@@ -73,34 +74,50 @@ constexpr part part_of(std::size_t count, int rank, int size) {
 class owners {
 public:
     // All to rank 0.
-    static constexpr owners first() { return owners{0, 0}; }
-    // The values are those from `offset` on of `total`, of which every replica owns an equal part;
-    // but for the last one's, parts have a multiple of `unit` elements.
-    static constexpr owners shards(std::size_t offset, std::size_t total) {
-        return owners{offset, total};
+    static constexpr owners first() { return owners{{}, 0}; }
+    // The values are pieces, in their order, of an array of `total` elements, of which every
+    // replica owns a shard. The pieces must stay where they are.
+    static constexpr owners shards(std::span<part const> pieces, std::size_t total) {
+        return owners{pieces, total};
     }
+
+    // A replica's shard: contiguous, as equal as can be, from and to a multiple of `unit` elements
+    // or the end.
     static constexpr std::size_t unit = 64;
     static constexpr part shard(std::size_t total, int rank, int size) {
         part const p = part_of((total + unit - 1) / unit, rank, size);
         return {std::min(p.first * unit, total), std::min(p.last * unit, total)};
     }
+    static constexpr std::size_t largest_shard(std::size_t total, int size) {
+        std::size_t const units = (total + unit - 1) / unit, n = static_cast<std::size_t>(size);
+        return std::min((units + n - 1) / n * unit, total);
+    }
 
-    // Of `count` values the part of the replicas [rank * together, (rank + 1) * together).
+    // Of `count` values those of the replicas [rank * together, (rank + 1) * together).
     constexpr part of(std::size_t count, int rank, int size, int together = 1) const {
         if (total_ == 0) {
             return {0, rank == 0 ? count : 0};
         }
         int const all = size * together, first = rank * together;
-        auto const within = [&](std::size_t i) {
-            return i < offset_ ? 0 : std::min(i - offset_, count);
-        };
-        return {within(shard(total_, first, all).first),
-                within(shard(total_, first + together - 1, all).last)};
+        return {before(shard(total_, first, all).first),
+                before(shard(total_, first + together - 1, all).last)};
     }
 
 private:
-    constexpr owners(std::size_t offset, std::size_t total) : offset_{offset}, total_{total} {}
-    std::size_t offset_, total_; // total 0: rank 0
+    constexpr owners(std::span<part const> pieces, std::size_t total)
+        : pieces_{pieces}, total_{total} {}
+
+    // How many of the values lie before element i of the array.
+    constexpr std::size_t before(std::size_t i) const {
+        std::size_t count = 0;
+        for (part const& p : pieces_) {
+            count += i <= p.first ? 0 : std::min(i, p.last) - p.first;
+        }
+        return count;
+    }
+
+    std::span<part const> pieces_;
+    std::size_t total_; // 0: all to rank 0
 };
 
 namespace detail {

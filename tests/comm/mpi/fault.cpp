@@ -1,9 +1,10 @@
 // Trains with a checkpoint after every epoch; in the third epoch one process fails in the way that
 // is asked for. Run again with "none" it goes on from the checkpoint.
 //
-//   test_mpi_fault FAULT CHECKPOINT [threads]
+//   test_mpi_fault FAULT CHECKPOINT [threads | sharded]
 //
-// "none" prints the weights' sum, to the last bit; with "threads" every process has two replicas.
+// "none" prints the weights' sum, to the last bit. With "threads" every process has two replicas,
+// with "sharded" a part of the optimizer's state.
 #include <castnet/policy/distributed.hpp>
 #include <castnet/policy/mirrored.hpp>
 
@@ -59,9 +60,14 @@ int run(std::string const& fault, char const* checkpoint) {
 int main(int count, char** arguments) {
     using cpu = cn::policy::cpu;
     std::string const fault = arguments[1];
-    if (count > 3) {
+    std::string const kind = count > 3 ? arguments[3] : "alone";
+    if (kind == "threads") {
         using both = cn::policy::distributed<cn::policy::mirrored<cpu, 2>>;
         return run<both, 8>(fault, arguments[2]);
+    }
+    if (kind == "sharded") {
+        using sharded = cn::policy::distributed<cpu, cn::strategy::sharded_optimizer>;
+        return run<sharded, 8>(fault, arguments[2]);
     }
     using policy = cn::policy::distributed<cpu>;
     bool const other_program = fault == "program" && cn::comm::mpi{}.rank() == 1;

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# fault.sh FAULT REPLICAS PROGRAM MPIEXEC FLAGS…: processes of one replica ("alone") or several ("threads"): the job ends within its deadline and some seconds for its start,
-# says why, and leaves a checkpoint from which it goes on as if nothing had happened.
+# fault.sh FAULT REPLICAS PROGRAM MPIEXEC FLAGS…: the job ends within its deadline and some seconds for its
+# start, says why, and leaves a checkpoint from which it goes on as if nothing had happened. Processes have
+# one replica ("alone"), several ("threads"), or parts of the optimizer's state ("sharded").
 set -uo pipefail
 fault=$1 replicas=${2/alone/} program=$3
 shift 3

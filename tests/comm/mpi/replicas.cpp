@@ -125,10 +125,11 @@ namespace {
 
 template <class Communicator>
 void check_owners(Communicator& all) {
-    std::size_t const total = 6000, first = 100, count = 5555;
+    std::size_t const total = 6000, count = 5555;
+    cn::comm::part const pieces[] = {{10, 20}, {100, 5645}};
     int const rank = all.rank(), size = all.size();
     for (cn::comm::owners const who :
-         {cn::comm::owners::first(), cn::comm::owners::shards(first, total)}) {
+         {cn::comm::owners::first(), cn::comm::owners::shards(pieces, total)}) {
         std::vector<float> values(count), sums(count);
         for (std::size_t k = 0; k < count; ++k) {
             values[k] = sums[k] = std::sin(float(k * 37 + std::size_t(rank)));
