@@ -156,7 +156,6 @@ struct device {
         return castnet::cuda::place_in_parameter(i, p);
     }
     static constexpr castnet::scratch_size scratch(castnet::step const& s, castnet::window const*,
-                                                   castnet::extents const*,
                                                    castnet::instruction const& end) {
         return s.kind == castnet::op::reduce ? castnet::cuda::reduce_scratch(s, end) : 0;
     }

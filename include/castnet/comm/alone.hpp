@@ -3,6 +3,8 @@
 
 #include <castnet/comm/collective.hpp>
 
+#include <type_traits>
+
 namespace castnet::comm {
 
 struct no_communicator {
@@ -30,17 +32,30 @@ struct alone {
     }
 };
 
+// Adds NCCL to a group whose replicas have a GPU each: castnet/nccl.hpp.
+template <class Group>
+class with_nccl;
+
+namespace detail {
 template <class Where>
-struct group_of_policy {
-    using type = alone;
+struct groups {
+    using in_host = alone;
+    using all = alone;
 };
 template <class Where>
     requires requires { typename Where::group; }
-struct group_of_policy<Where> {
-    using type = typename Where::group;
+struct groups<Where> {
+    static constexpr bool by_nccl = requires { requires Where::uses_nccl; };
+    using in_host = typename Where::group;
+    using all = std::conditional_t<by_nccl, with_nccl<in_host>, in_host>;
 };
-// The group that a policy asks for.
+} // namespace detail
+
+// The group of the replicas that a policy asks for, and the one that it is in the memory of the
+// host.
 template <class Where>
-using group_of = typename group_of_policy<Where>::type;
+using group_of = typename detail::groups<Where>::all;
+template <class Where>
+using host_group_of = typename detail::groups<Where>::in_host;
 
 } // namespace castnet::comm

@@ -16,12 +16,6 @@
 
 namespace castnet {
 
-// A contiguous piece of memory of a step.
-struct element_range {
-    region where{};
-    std::ptrdiff_t offset = 0, count = 0; // elements
-};
-
 // Added up over the replicas when step `after` has ended: ranges [first, last).
 struct exchange {
     int after = 0;

@@ -7,35 +7,17 @@
 #include <castnet/policy/cpu.hpp>
 #include <castnet/policy/strategy.hpp>
 
-namespace castnet {
-
-namespace comm {
-
-// The group of N replicas in one process (0: known when the program runs): by default, threads that
-// add up in the host's memory. castnet/nccl.hpp has another one for GPUs.
-template <class Where, int N>
-struct mirrored_group {
-    static_assert(
-        !requires { requires Where::uses_nccl; },
-        "castnet: replicas on several GPUs add up by NCCL: include <castnet/nccl.hpp> "
-        "before policy::mirrored is used, and link castnet::nccl; or use policy::logical, "
-        "or policy::host_sums");
-    using type = threads<N>;
-};
-
-} // namespace comm
-
-namespace policy {
+namespace castnet::policy {
 
 // With batch<B> a step takes up to N * B samples, of which every replica computes an equal part.
 // The numbers of a run depend on N and B, and not on how many cores share the work. Without an N
 // there is a replica for each device that the program sees, or for each of castnet::devices; the
-// CPU is one device.
-// The options are types of castnet::strategy.
+// CPU is one device. Several GPUs need castnet/nccl.hpp. The options are types of
+// castnet::strategy.
 template <Policy Where, int N = 0, class... Options>
 struct mirrored : Where {
-    using strategies = typename detail::strategy_of<Where>::template with<Options...>;
-    using group = typename comm::mirrored_group<Where, N>::type;
+    using strategies = typename castnet::detail::strategy_of<Where>::template with<Options...>;
+    using group = comm::threads<N>;
     static constexpr int replicas = N;
     static constexpr char const* name = "mirrored";
 };
@@ -55,5 +37,4 @@ struct logical : mirrored<host_sums<Where>, N, Options...> {
     static constexpr char const* name = "logical";
 };
 
-} // namespace policy
-} // namespace castnet
+} // namespace castnet::policy

@@ -30,6 +30,9 @@ class host_step {
         "replicas on CPUs");
 
 public:
+    // Nothing but all-reduce in full precision.
+    static constexpr bool takes_all_reduce = by_messages && !Strategy::bfloat16_gradients;
+
     explicit host_step(int replicas)
         : kept_at_{trained + size_t(Slots) * slot_elements(replicas)} {}
 

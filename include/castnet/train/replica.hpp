@@ -139,9 +139,23 @@ public:
         weight_ += weight;
     }
 
-    // The same together with other replicas: forward and backward with what fill() put there, once
-    // or several times, and the update. What the plan sums over samples, it sums over those of all
-    // replicas; `weight` is that of the whole step.
+    // The same together with other replicas, whose sums are made in the memory of GPUs: from sample
+    // `first` of their batch on. What the plan sums over samples, it sums over those of all
+    // replicas, and so are totals(). `weight` is that of the whole step.
+    template <class Communicator, class Rule>
+    void train_on_gpus(Communicator& others, size_t first, std::uint64_t step, Rule const& rule,
+                       double weight) {
+        static_assert(host_step_type::takes_all_reduce,
+                      "castnet: with NCCL, of the types of castnet::strategy there is all_reduce "
+                      "only");
+        executor_.set_first_sample(std::uint32_t(first));
+        last_scale_ = T(1 / weight);
+        executor_.template train_with<training_plan, Optimizer::slots>(others, step, rule,
+                                                                       last_scale_);
+        weight_ += weight;
+    }
+    // Or in the memory of the host: forward and backward with what fill() put there, once or
+    // several times, and the update.
     template <class Communicator>
     void run_with(Communicator& others, typename host_step_type::samples const& now,
                   std::uint64_t step) {
@@ -233,9 +247,13 @@ private:
     template <class Communicator>
     void take_from_first(Communicator& others, element_range const& range,
                          comm::collective const& at) {
-        std::span<element_range const> const ranges{&range, 1};
-        others.broadcast(std::as_writable_bytes(executor_.message(0, ranges)), at);
-        executor_.accept(0, ranges);
+        if constexpr (requires { others.gpus(); }) {
+            executor_.take_from_first(others, range, at);
+        } else {
+            std::span<element_range const> const ranges{&range, 1};
+            others.broadcast(std::as_writable_bytes(executor_.message(0, ranges)), at);
+            executor_.accept(0, ranges);
+        }
     }
 
     template <class Communicator>

@@ -19,13 +19,19 @@ class replicas {
     using T = typename Model::value_type;
     using device = typename Model::device;
     using policy = typename Model::policy_type;
-    using group = comm::group_of<policy>;
+    static constexpr bool is_connected = requires { sizeof(comm::group_of<policy>); };
+    static_assert(is_connected, "castnet: replicas on several GPUs add up by NCCL: include "
+                                "<castnet/nccl.hpp> and link castnet::nccl; or use "
+                                "policy::logical, or policy::host_sums");
+    using group = std::conditional_t<is_connected, comm::group_of<policy>, comm::alone>;
 
 public:
     using replica_type = replica<Model, Loss, Optimizer, Metrics...>;
     using scores_type = typename replica_type::scores_type;
     using strategies = typename replica_type::strategies;
     static constexpr bool alone = std::is_same_v<group, comm::alone>;
+    // Whether a replica has the sums of loss and metrics over all replicas after a step.
+    static constexpr bool whole_totals = alone || requires { requires group::on_gpus; };
 
     explicit replicas(Model& m)
         : model_{m}, group_{detail::replicas_here<policy>(m.chosen_devices())} {
@@ -75,16 +81,23 @@ public:
             }
             synchronize();
             run([&](replica_type& r, auto& others) {
-                r.set_totals({});
-                double weight = 0;
-                for (int k = 0; k < strategies::micro_batches; ++k) {
-                    if (all.present[k] > 0) { // else running statistics would change
-                        weight +=
-                            run_micro_batch(r, others, data, samples, class_weight, all, k, step);
+                if constexpr (whole_totals) {
+                    auto const mine = comm::part_of(samples.size(), others.rank(), others.size());
+                    r.template fill<plan>(data, samples, mine.first, mine.count(), class_weight,
+                                          all.present[0]);
+                    r.train_on_gpus(others, mine.first, step, rule, all.weight);
+                } else {
+                    r.set_totals({});
+                    double weight = 0;
+                    for (int k = 0; k < strategies::micro_batches; ++k) {
+                        if (all.present[k] > 0) { // else running statistics would change
+                            weight += run_micro_batch(r, others, data, samples, class_weight, all,
+                                                      k, step);
+                        }
                     }
+                    r.update_with(others, step, rule, all.weight);
+                    add_totals(r, weight, others, step);
                 }
-                r.update_with(others, step, rule, all.weight);
-                add_totals(r, weight, others, step);
             });
             return true;
         }
@@ -95,6 +108,11 @@ public:
     void evaluate(Data const& data) {
         static constexpr auto const& plan = replica_type::evaluation_plan;
         synchronize();
+        [[maybe_unused]] scores_type before;
+        if constexpr (!alone) {
+            before = totals();
+            totals_ = {};
+        }
         run([&](replica_type& r, auto& others) {
             if constexpr (!alone) {
                 r.set_totals({});
@@ -113,18 +131,22 @@ public:
                 add_totals(r, r.totals().weight, others, 0);
             }
         });
+        if constexpr (!alone) {
+            before += totals_;
+            set_totals(before);
+        }
     }
 
     // Sums of loss and metrics over all that was trained and evaluated since they were set.
     scores_type totals() const {
-        if constexpr (alone) {
+        if constexpr (whole_totals) {
             return first().totals();
         } else {
             return totals_;
         }
     }
     void set_totals(scores_type const& s) {
-        if constexpr (alone) {
+        if constexpr (whole_totals) {
             first().set_totals(s);
         } else {
             totals_ = s;

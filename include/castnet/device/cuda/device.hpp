@@ -36,8 +36,7 @@ struct cuda_device {
 
     // Elements of memory that a step needs besides its operands and its result; the libraries have
     // their own.
-    static constexpr scratch_size scratch(step const& s, window const*, extents const*,
-                                          instruction const& end) {
+    static constexpr scratch_size scratch(step const& s, window const*, instruction const& end) {
         return s.kind == op::reduce ? cuda::reduce_scratch(s, end) : 0;
     }
 
