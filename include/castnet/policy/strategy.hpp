@@ -32,9 +32,7 @@ struct bfloat16_gradients {};
 // the other and add up their gradients, which they exchange once. Batch normalisation has
 // statistics for each of the batches, over all replicas.
 template <int MicroBatches>
-struct accumulate {
-    static_assert(MicroBatches >= 1, "castnet: accumulate<K> needs at least one batch in a step");
-};
+struct accumulate {};
 
 // Batch normalisation has the statistics of each replica's own samples (as DistributedDataParallel
 // without SyncBatchNorm): other steps than with those of all samples. Running statistics of all
@@ -52,6 +50,7 @@ struct micro_batches_of {
 };
 template <int K>
 struct micro_batches_of<strategy::accumulate<K>> {
+    static_assert(K >= 1, "castnet: accumulate<K> needs at least one batch in a step");
     static constexpr bool given = true;
     static constexpr int count = K;
 };
