@@ -24,7 +24,8 @@ struct context : castnet::cuda::context<T> {
     }
 };
 
-template <class T>
+// OneBlock: a plan that fits one block is one kernel.
+template <class T, bool OneBlock>
 struct device {
     using value_type = T;
     using context = on_host::context<T>;
@@ -33,7 +34,7 @@ struct device {
     using executor = castnet::cuda::executor<device>;
     using replica_scope = castnet::cuda::replica_scope;
     using kernel = castnet::cuda::kernel<context>;
-    using loops = simt::device<T>;
+    using loops = simt::device<T, OneBlock>;
     static constexpr bool whole_batches = true;
     static constexpr std::ptrdiff_t alignment = loops::alignment;
     static int count() { return castnet::cuda::device_count(); }
@@ -51,6 +52,8 @@ struct device {
         return loops::scratch(a...);
     }
 
+    template <auto const& Plan>
+    static constexpr bool in_one_block = OneBlock && castnet::cuda::fits_one_block<T>(Plan);
     template <auto const& Plan>
     static void prepare(context const&) {}
     template <auto const& Plan, class After = castnet::ignore_steps>
@@ -89,8 +92,9 @@ struct device {
     }
 };
 
+template <bool OneBlock>
 struct policy : castnet::policy::basic_cuda<double> {
-    using device = on_host::device<double>;
+    using device = on_host::device<double, OneBlock>;
     static constexpr char const* name = "simulated GPU";
 };
 

@@ -16,9 +16,10 @@ using simulated_nccl::count;
 
 namespace {
 
-using gpu = on_host::policy;
+using gpu = on_host::policy<false>;
 using eager_gpu = cn::policy::eager<gpu>;
-using reference = simt::policy; // the same kernels, without streams
+using small_gpu = on_host::policy<true>; // tiny networks' steps are one kernel
+using reference = simt::policy<false>;   // the same kernels, without streams
 template <int N>
 using several = cn::policy::mirrored<gpu, N>;
 using visible = cn::policy::mirrored<gpu>;
@@ -93,6 +94,7 @@ TEST_CASE("one GPU, piece by piece and by graphs") {
         CHECK(after_fit<gpu, 16>() == expected());
         CHECK(machine::here().launches > launches);
         CHECK(after_fit<eager_gpu, 16>() == expected());
+        CHECK(largest_difference(after_fit<small_gpu, 16>(), expected()) < 1e-10);
     });
 }
 
@@ -109,6 +111,8 @@ TEST_CASE("replicas by NCCL, whose sums are part of the graphs") {
         CHECK(largest_difference(after_fit<several<1>, 16>(), expected()) < 1e-12);
         CHECK(largest_difference(after_fit<several<2>, 8>(), expected()) < 1e-10);
         CHECK(largest_difference(after_fit<several<4>, 4>(), expected()) < 1e-10);
+        CHECK(largest_difference(after_fit<cn::policy::mirrored<small_gpu, 2>, 8>(), expected()) <
+              1e-10);
         CHECK(count.collectives > collectives);
         CHECK(count.in_graphs > in_graphs);
     });
