@@ -88,7 +88,7 @@ private:
     constexpr void add(int i, int n) {
         step const& s = steps_[i];
         int const result = uses_[s.output].node;
-        if (!g_.nodes[result].size.sample) {
+        if (result >= 0 && !g_.nodes[result].size.sample) {
             summed_in_[result] = found_.size();
         }
         windows_ = windows_ || s.window >= 0;
