@@ -16,6 +16,7 @@ cpu::memory room_for(std::ptrdiff_t count) {
 }
 
 void peak(benchmark::State& state) {
+    bench::use_threads(1);
     constexpr int rounds = 100'000;
     double flops = 0;
     bench::meter const clock;
@@ -33,8 +34,8 @@ void product(benchmark::State& state, std::ptrdiff_t m, std::ptrdiff_t n, std::p
     cpu::memory const a = room_for(m * k), b = room_for(k * n), c = room_for(m * n);
     bench::meter const clock;
     for ([[maybe_unused]] auto _ : state) {
-        cpu::multiply(m, n, k, a.as<float>(), turned ? 1 : k, turned ? m : 1, b.as<float>(),
-                      c.as<float>());
+        cpu::multiply<float>(m, n, k, {a.as<float>(), turned ? 1 : k, turned ? m : 1},
+                             {b.as<float>(), n, 1}, c.as<float>());
         benchmark::ClobberMemory();
     }
     clock.report(state, 2.0 * double(m) * double(n) * double(k));
@@ -90,7 +91,7 @@ void convolve(benchmark::State& state, convolution const& c, role const& r) {
     step.sums = 4;
     step.room = 5;
     step.window = 0;
-    cn::scratch_size const scratch = device::scratch(step, &w, nullptr, {});
+    cn::scratch_size const scratch = device::scratch(step, &w, {});
     std::ptrdiff_t const sums = cn::aligned(scratch.sums);
     std::ptrdiff_t const lane = sums + cn::aligned(scratch.room) + cn::alignment;
     cn::extents const sizes[] = {r.kind == cn::op::conv_data ? result : image,

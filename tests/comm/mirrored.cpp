@@ -1,6 +1,7 @@
 // N replicas with batch<B> take the steps of one with batch<N * B>.
 #include <castnet/policy/mirrored.hpp>
 
+#include "../train/policy.hpp"
 #include "replicas.hpp"
 
 #include <doctest/doctest.h>
@@ -9,32 +10,69 @@ using namespace replicas_test;
 
 namespace {
 
-using one = cn::policy::basic_cpu<double>;
+using one = check::policy;
+#ifdef CASTNET_TEST_DEVICE // of which there is one
+template <int N>
+using several = cn::policy::logical<one, N>;
+#else
 template <int N>
 using several = cn::policy::mirrored<one, N>;
+#endif
 
-template <class Check>
-void for_each_count(Check const& check) {
-    check(std::integral_constant<int, 1>{});
-    check(std::integral_constant<int, 2>{});
-    check(std::integral_constant<int, 3>{});
-    check(std::integral_constant<int, 4>{});
-    check(std::integral_constant<int, 8>{});
+// full, a little less, fewer samples than replicas
+template <int N>
+void take_the_same_steps(data_set const& data) {
+    CAPTURE(N);
+    for (std::size_t count : {std::size_t(N) * 8, std::size_t(N) * 8 - 3, std::size_t{3}}) {
+        CAPTURE(count);
+        CHECK(largest_difference(after_steps<several<N>, 8>(data, first(count)),
+                                 after_steps<one, 64>(data, first(count))) < 1e-12);
+    }
+}
+
+using linear = cn::sequential<cn::input<2, 5, 5>, cn::flatten, cn::dense<3>>;
+
+template <class Where>
+auto gradient(data_set const& data, std::span<std::size_t const> chosen) {
+    cn::model<linear, Where, cn::batch<13>> model{cn::seed{5}};
+    auto training = cn::compile(model, cn::cross_entropy, cn::sgd{});
+    training.step(data, chosen);
+    return training.gradient("1.weight");
+}
+
+template <class Where, std::size_t Batch>
+auto after_fit(data_set const& data, data_set const& validation) {
+    cn::model<network, Where, cn::batch<Batch>> model{cn::seed{5}};
+    auto training = cn::compile(model, cn::cross_entropy, cn::adam{}, cn::accuracy);
+    auto const h = training.fit(data, {.epochs = 3,
+                                       .schedule = cn::one_cycle(1e-2),
+                                       .validation = validation,
+                                       .class_weight = {1, 2, 1},
+                                       .verbose = cn::verbosity::silent});
+    auto all = everything(model);
+    for (auto const& name : {"loss", "accuracy", "val_loss", "val_accuracy"}) {
+        auto const column = h[name];
+        all.insert(all.end(), column.begin(), column.end());
+    }
+    return all;
+}
+
+template <int N>
+void weigh_alike(data_set const& data) {
+    CAPTURE(N);
+    CHECK(largest_difference(after_steps<several<N>, 8>(data, first(13), {1, 0.5F, 2}),
+                             after_steps<one, 64>(data, first(13), {1, 0.5F, 2})) < 1e-12);
 }
 
 } // namespace
 
 TEST_CASE("replicas take the same steps as one with the whole batch") {
     auto const data = samples(64);
-    for_each_count([&](auto n) {
-        // full, a little less, fewer samples than replicas
-        for (std::size_t count : {std::size_t(n) * 8, std::size_t(n) * 8 - 3, std::size_t{3}}) {
-            CAPTURE(n());
-            CAPTURE(count);
-            CHECK(largest_difference(after_steps<several<n()>, 8>(data, first(count)),
-                                     after_steps<one, 64>(data, first(count))) < 1e-12);
-        }
-    });
+    take_the_same_steps<1>(data);
+    take_the_same_steps<2>(data);
+    take_the_same_steps<3>(data);
+    take_the_same_steps<4>(data);
+    take_the_same_steps<8>(data);
 }
 
 TEST_CASE("weights of samples and classes are those of the whole batch") {
@@ -43,29 +81,20 @@ TEST_CASE("weights of samples and classes are those of the whole batch") {
         weights[i] = float(i % 4) * 0.5F; // some 0
     }
     auto const data = samples(13).with_weights(weights);
-    for_each_count([&](auto n) {
-        if constexpr (n() > 1) {
-            CAPTURE(n());
-            CHECK(largest_difference(after_steps<several<n()>, 8>(data, first(13), {1, 0.5F, 2}),
-                                     after_steps<one, 64>(data, first(13), {1, 0.5F, 2})) < 1e-12);
-        }
-    });
+    weigh_alike<2>(data);
+    weigh_alike<3>(data);
+    weigh_alike<4>(data);
+    weigh_alike<8>(data);
 }
 
 // What the tests of uneven shares must tell apart: replicas that average their own means.
 TEST_CASE("the mean over all samples is not the mean of the replicas' means") {
-    using linear = cn::sequential<cn::input<2, 5, 5>, cn::flatten, cn::dense<3>>;
     auto const data = samples(13);
     auto const all = first(13);
-    auto const gradient = [&]<class Where>(Where, std::span<std::size_t const> chosen) {
-        cn::model<linear, Where, cn::batch<13>> model{cn::seed{5}};
-        auto training = cn::compile(model, cn::cross_entropy, cn::sgd{});
-        training.step(data, chosen);
-        return training.gradient("1.weight");
-    };
     std::span<std::size_t const> const chosen{all};
-    auto const whole = gradient(one{}, chosen), shared = gradient(several<2>{}, chosen);
-    auto const left = gradient(one{}, chosen.first(9)), right = gradient(one{}, chosen.subspan(9));
+    auto const whole = gradient<one>(data, chosen), shared = gradient<several<2>>(data, chosen);
+    auto const left = gradient<one>(data, chosen.first(9));
+    auto const right = gradient<one>(data, chosen.subspan(9));
     std::vector<double> means(whole.size()), weighted(whole.size());
     for (std::size_t i = 0; i < whole.size(); ++i) {
         means[i] = (left[i] + right[i]) / 2;
@@ -78,23 +107,9 @@ TEST_CASE("the mean over all samples is not the mean of the replicas' means") {
 
 TEST_CASE("a fit with validation is the same, epoch by epoch") {
     auto const data = samples(43), validation = samples(29);
-    auto const run = [&](auto& model) {
-        auto training = cn::compile(model, cn::cross_entropy, cn::adam{}, cn::accuracy);
-        auto const h = training.fit(data, {.epochs = 3,
-                                           .schedule = cn::one_cycle(1e-2),
-                                           .validation = validation,
-                                           .class_weight = {1, 2, 1},
-                                           .verbose = cn::verbosity::silent});
-        auto all = everything(model);
-        for (auto const& name : {"loss", "accuracy", "val_loss", "val_accuracy"}) {
-            auto const column = h[name];
-            all.insert(all.end(), column.begin(), column.end());
-        }
-        return all;
-    };
-    cn::model<network, one, cn::batch<16>> whole{cn::seed{5}};
-    cn::model<network, several<2>, cn::batch<8>> shared{cn::seed{5}};
-    CHECK(largest_difference(run(whole), run(shared)) < 1e-8); // Adam divides by small numbers
+    // Adam divides by small numbers
+    CHECK(largest_difference(after_fit<one, 16>(data, validation),
+                             after_fit<several<2>, 8>(data, validation)) < 1e-8);
 }
 
 TEST_CASE("what is set in the model between steps reaches all replicas") {
@@ -123,4 +138,32 @@ TEST_CASE("a step of more samples than all replicas take is refused") {
     CHECK(training.step_capacity() == 16);
     CHECK_THROWS_WITH_AS(training.step(data, first(17)),
                          "castnet: a step of at most 16 samples was given 17", cn::error);
+}
+
+#ifndef CASTNET_TEST_DEVICE
+TEST_CASE("how many replicas there are may be known only when the program runs") {
+    using some = cn::policy::mirrored<one>;
+    auto const data = samples(64);
+    cn::model<network, some, cn::batch<8>> three{cn::seed{5}, cn::devices{0, 1, 2}};
+    cn::model<network, several<3>, cn::batch<8>> fixed{cn::seed{5}};
+    cn::model<network, some, cn::batch<8>> all{cn::seed{5}};
+    auto train_three = cn::compile(three, cn::cross_entropy, cn::adam{});
+    auto train_fixed = cn::compile(fixed, cn::cross_entropy, cn::adam{});
+    auto train_all = cn::compile(all, cn::cross_entropy, cn::adam{});
+    CHECK(train_three.replica_count() == 3);
+    CHECK(train_all.replica_count() == 1); // the CPU is one device
+    train_three.step(data, first(20));
+    train_fixed.step(data, first(20));
+    CHECK(everything(three) == everything(fixed));
+}
+#endif
+
+TEST_CASE("devices are as many as the policy runs on") {
+    using model = cn::model<network, several<2>, cn::batch<8>>;
+    CHECK_THROWS_WITH_AS((model{cn::seed{5}, cn::devices{0, 1, 2}}),
+                         doctest::Contains("devices{…} names 3"), cn::error);
+    using plain = cn::model<network, one, cn::batch<8>>;
+    CHECK_THROWS_WITH_AS(
+        (plain{cn::seed{5}, cn::devices{0, 1}}),
+        "castnet: the policy runs on 1 device in a process, but devices{…} names 2", cn::error);
 }

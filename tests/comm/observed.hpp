@@ -11,7 +11,8 @@ namespace replicas_test {
 template <int N, template <class> class Communicator>
 class observed_threads {
 public:
-    static constexpr int local = N;
+    explicit observed_threads(int) {}
+    static constexpr int local() { return N; }
     static constexpr int first() { return 0; }
     static constexpr int size() { return N; }
 
@@ -30,6 +31,7 @@ private:
 template <class Base, int N, template <class> class Communicator>
 struct observed : Base {
     using group = observed_threads<N, Communicator>;
+    static constexpr int replicas = N;
 };
 
 // One collective as rank 0 made it.

@@ -99,8 +99,7 @@ void check_program(space const& at, int v0, int v1, cn::extents result, double t
     device.region[int(cn::region::workspace)] = memory.values.data();
     device.samples = at.samples;
     device.key = host.key;
-    device.first_sample = 100;
-    cn::cuda::step_values const now{6};
+    cn::cuda::step_values const now{6, 100};
     device.now = &now;
     cn::step_tables const tables{refs, scalars, nullptr};
     if constexpr (reduces) {

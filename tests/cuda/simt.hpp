@@ -79,7 +79,7 @@ struct running {
     std::vector<fiber> fibers;
     std::vector<double> shared;
 };
-inline running now;
+inline thread_local running now;
 
 // What a body is given.
 struct block {

@@ -162,6 +162,8 @@ struct device : castnet::factor_storage<T, Narrow> {
     using executor = castnet::cpu::executor<device>;
     using kernel = castnet::cuda::kernel<context>;
     static constexpr bool whole_batches = true;
+    using replica_scope = castnet::cpu::replica_scope;
+    static constexpr int count() { return 1; }
     static constexpr std::ptrdiff_t alignment =
         static_cast<std::ptrdiff_t>(castnet::cuda::alignment_bytes / sizeof(T));
 
@@ -175,7 +177,6 @@ struct device : castnet::factor_storage<T, Narrow> {
     }
     static constexpr castnet::scratch_size scratch(castnet::step const& s,
                                                    castnet::window const* windows,
-                                                   castnet::extents const*,
                                                    castnet::instruction const& end) {
         return s.kind == castnet::op::reduce ? castnet::cuda::reduce_scratch(s, end)
                : Narrow && s.kind == castnet::op::conv_weight
@@ -193,7 +194,7 @@ struct device : castnet::factor_storage<T, Narrow> {
 
     template <auto const& Plan, class After = castnet::ignore_steps>
     static void run(context c, After const& after = {}) {
-        castnet::cuda::step_values const values{c.step};
+        castnet::cuda::step_values const values{c.step, c.first_sample};
         c.now = &values;
         c.samples = Plan.batch;
         castnet::run_steps<device, Plan>(c, after);

@@ -35,7 +35,7 @@ cudnn::target const& h200() {
 // What policy::cuda gives cuDNN.
 struct finishing {
     static constexpr cn::scratch_size scratch(cn::step const&, cn::window const*,
-                                              cn::extents const*, cn::instruction const&) {
+                                              cn::instruction const&) {
         return {};
     }
     static constexpr bool takes_epilogue(op product, cn::epilogue const& e) {

@@ -42,14 +42,13 @@ public:
                                    int at_once, std::vector<double> const& a, cn::extents a_size,
                                    std::vector<double> const& b, cn::extents b_size,
                                    cn::extents result) {
-        cn::extents const sizes[] = {a_size, b_size};
         s.window = 0;
         s.arrays = 2;
         s.output = 2;
         s.scratch = 3;
         s.sums = 4;
         s.room = 5;
-        cn::scratch_size const wanted = cn::cpu_device<T>::scratch(s, &w, sizes, {});
+        cn::scratch_size const wanted = cn::cpu_device<T>::scratch(s, &w, {});
         std::ptrdiff_t const lane = cn::aligned(wanted.sums) + cn::aligned(wanted.room) + 16;
         std::ptrdiff_t const scratch = cn::aligned(wanted.shared) + cn::cpu::lanes * lane;
         std::ptrdiff_t const count = result.count() * (result.sample ? samples : 1);

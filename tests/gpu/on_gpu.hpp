@@ -52,7 +52,7 @@ struct device : castnet::cuda_device<double> {
         c.now = values.as<castnet::cuda::step_values>();
         c.stream = session.compute().get();
         c.library = &session.library();
-        *values.as<castnet::cuda::step_values>() = {from.step};
+        *values.as<castnet::cuda::step_values>() = {from.step, 0};
         castnet::cuda_device<double>::run<Plan>(c);
         session.compute().wait();
     }

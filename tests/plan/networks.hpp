@@ -13,7 +13,7 @@ using device = cn::cpu_device<float>;
 struct finishing_device {
     static constexpr std::ptrdiff_t alignment = cn::alignment;
     static constexpr cn::scratch_size scratch(cn::step const&, cn::window const*,
-                                              cn::extents const*, cn::instruction const&) {
+                                              cn::instruction const&) {
         return {};
     }
     static constexpr bool takes_epilogue(cn::op product, cn::epilogue const& e) {
@@ -68,13 +68,13 @@ using mse = cn::mse_loss;
 
 // The graph of a program, as the planner gets it. A constant: while the program runs, compilers may
 // evaluate the operands of an expression in another order.
-template <class Recipe, class Network, bool Training, class Device = device>
+template <class Recipe, class Network, bool Training, int Devices = 1, class Device = device>
 struct graph_of {
     struct tracing {
         cn::graph g{Training};
         cn::results wanted = Recipe::template build<Network>(g);
-
         constexpr tracing() {
+            cn::place_on_devices(g, wanted, Devices);
             if constexpr (cn::NarrowDevice<Device>) {
                 cn::copies_for_products{g, wanted}.run();
             }
@@ -102,6 +102,7 @@ struct plan_view {
     cn::placed_parameter const* parameters;
     cn::array_ref const *inputs, *targets, *outputs;
     std::ptrdiff_t const* size;
+    cn::device_memory const* devices;
     std::ptrdiff_t trainable, weights, presence, present;
     cn::plan_sizes sizes;
 
@@ -112,9 +113,9 @@ template <class Recipe, class Network, bool Training, std::size_t Batch, class D
 plan_view view_of() {
     constexpr auto const& p =
         cn::detail::program_of<Recipe, Network, Device, Batch, Training>::value;
-    return {p.steps,      p.stages,   p.arrays,  p.windows, p.instructions, p.first_instruction,
-            p.parameters, p.inputs,   p.targets, p.outputs, p.size,         p.trainable,
-            p.weights,    p.presence, p.present, p.sizes};
+    return {p.steps,      p.stages,  p.arrays,   p.windows, p.instructions, p.first_instruction,
+            p.parameters, p.inputs,  p.targets,  p.outputs, p.size,         p.devices,
+            p.trainable,  p.weights, p.presence, p.present, p.sizes};
 }
 
 } // namespace planned

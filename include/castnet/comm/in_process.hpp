@@ -103,6 +103,7 @@ public:
 
     int rank() const { return rank_; }
     int size() const { return place_.size(); }
+    meeting_place& place() const { return place_; }
 
     // Each replica adds up its part of the numbers and writes the sums to all.
     template <class T>

@@ -17,6 +17,8 @@ public:
 
     int rank() const { return job_.rank(); }
     int size() const { return job_.size(); }
+    // Which one this is of the processes on its machine.
+    int rank_on_machine() const { return job_.rank_on_machine(); }
 
     // Every process gets its part of the numbers from all others, adds them up, and sends the sums
     // to all: as many bytes as around a ring, but in one order whatever their number. Of few

@@ -13,10 +13,24 @@ namespace castnet::comm {
 template <class Inner>
 class processes {
 public:
-    static constexpr int local = Inner::local;
+    // Throws castnet::error unless all processes have equally many replicas.
+    explicit processes(int local) : inner_{local} {
+        std::vector<int> all(static_cast<std::size_t>(mpi_.size()));
+        mpi_.gather(std::as_bytes(std::span{&local, 1}), std::as_writable_bytes(std::span{all}),
+                    {"comparison of the numbers of replicas"});
+        for (std::size_t r = 1; r < all.size(); ++r) {
+            if (all[r] != all[0]) {
+                throw error("castnet: rank 0 has " + std::to_string(all[0]) +
+                            " replicas, but rank " + std::to_string(r) + " has " +
+                            std::to_string(all[r]) +
+                            "; all processes need equally many (devices that they see)");
+            }
+        }
+    }
 
-    int first() const { return mpi_.rank() * local; }
-    int size() const { return mpi_.size() * local; }
+    int local() const { return inner_.local(); }
+    int first() const { return mpi_.rank() * local(); }
+    int size() const { return mpi_.size() * local(); }
 
     // What a replica throws ends the job: the others would wait for it.
     template <class F>

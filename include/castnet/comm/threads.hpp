@@ -12,14 +12,13 @@
 
 namespace castnet::comm {
 
+// N: how many; 0: as many as the constructor is told.
 template <int N>
 class threads {
-    static_assert(N >= 1, "castnet: a process has at least one replica");
+    static_assert(N >= 0, "castnet: a process has at least one replica");
 
 public:
-    static constexpr int local = N;
-
-    threads() = default;
+    explicit threads(int local = N) : place_{local} {}
     threads(threads const&) = delete;
     threads& operator=(threads const&) = delete;
     ~threads() {
@@ -33,15 +32,16 @@ public:
         }
     }
 
+    int local() const { return place_.size(); }
     static constexpr int first() { return 0; }
-    static constexpr int size() { return N; }
+    int size() const { return place_.size(); }
 
     // f(i, communicator) on all replicas. Throws castnet::error, which names the replica and where
     // it was, with what it threw nested, if one throws or is late; after that the group is of no
     // use. A replica that does not return at all within the deadline ends the program.
     template <class F>
     void run(F const& f) {
-        if constexpr (N == 1) {
+        if (size() == 1) {
             in_process c{place_, 0};
             f(0, c);
             return;
@@ -55,7 +55,7 @@ public:
 private:
     void start(std::function<void(int)> const& work) {
         if (workers_.empty()) {
-            for (int i = 1; i < N; ++i) {
+            for (int i = 1; i < size(); ++i) {
                 workers_.emplace_back([this, i] { live(i); });
             }
         }
@@ -63,7 +63,7 @@ private:
             std::lock_guard const lock{mutex_};
             work_ = &work;
             ++round_;
-            running_.store(N - 1, std::memory_order_relaxed);
+            running_.store(size() - 1, std::memory_order_relaxed);
         }
         called_.notify_all();
         guarded(work, 0);
@@ -123,7 +123,7 @@ private:
         }
     }
 
-    meeting_place place_{N};
+    meeting_place place_;
     std::vector<std::thread> workers_;
     std::mutex mutex_;
     std::condition_variable called_;

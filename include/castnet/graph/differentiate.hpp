@@ -28,6 +28,7 @@ public:
         for (int i = forward_ - 1; i >= 0; --i) {
             int const gradient = gradient_.data()[i];
             if (gradient >= 0 && wanted_.data()[i]) {
+                g_.device = at(i).device;
                 visit(i, gradient);
             }
         }
@@ -37,6 +38,7 @@ public:
             int gradient = p.trainable ? gradient_[p.node] : -1;
             // each its own array: not the same for two parameters, nor another's in another shape
             if (gradient >= 0 && (taken[gradient] || at(gradient).kind == op::reshape)) {
+                g_.device = at(gradient).device;
                 gradient = times(gradient, constant_node(g_, 1), at(gradient).size);
             } else if (gradient >= 0) {
                 taken[gradient] = 1;
@@ -118,7 +120,13 @@ private:
             contribution = g_.push(reduce_node(contribution, reduction::sum, to));
         }
         int& total = gradient_.data()[i];
-        total = total < 0 ? contribution : map(fn::add, to, {total, contribution});
+        if (total < 0) {
+            total = contribution;
+        } else { // from several devices: at home
+            int const device = at(total).device;
+            total = map(fn::add, to, {total, contribution});
+            g_.nodes[total].device = at(contribution).device == device ? device : at(i).device;
+        }
         node& sum = g_.nodes[total];
         sum.rank = at(i).rank; // a reshape asks whether its operand is an image
         for (int k = 0; k < 4; ++k) {

@@ -25,12 +25,15 @@ struct graph {
     bool training = true; // dropout drops and batch statistics are used
     int inputs = 0;
     int random_streams = 0;
+    int device = 0;  // where the trace places nodes now
+    int devices = 1; // one more than the last that on<…> named
     scope path;
 
     constexpr explicit graph(bool for_training) : training{for_training} { nodes.reserve(256); }
 
     constexpr int push(node const& n) {
         nodes.push(n);
+        nodes.back().device = device;
         return nodes.size() - 1;
     }
 

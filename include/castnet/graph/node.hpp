@@ -39,6 +39,7 @@ enum class op : std::uint8_t {
     concat,
     slice,
     reshape,
+    copy, // of what another device computed; see graph/devices.hpp
     count
 };
 
@@ -70,7 +71,8 @@ constexpr char const* name_of(op kind) {
                                      "upsample_gradient",
                                      "concat",
                                      "slice",
-                                     "reshape"};
+                                     "reshape",
+                                     "copy"};
     static_assert(sizeof names / sizeof *names == static_cast<std::size_t>(op::count));
     return names[static_cast<int>(kind)];
 }
@@ -125,6 +127,7 @@ struct node {
     // bernoulli: number of the random stream. slice: first channel.
     // map of normalize: the node of presence if the statistics are those of the batch, else -1.
     int attribute = -1;
+    int device = 0; // of the policy's, where it is computed; a parameter's home
 };
 
 } // namespace castnet

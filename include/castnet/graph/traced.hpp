@@ -27,11 +27,13 @@ struct graph_view {
 struct traced_sizes {
     int nodes = 0, windows = 0, parameters = 0, updates = 0, outputs = 0;
     bool differentiated = false;
+    int devices = 1; // one more than the last that on<…> named
 };
 
 constexpr traced_sizes sizes_of(graph const& g, results const& r) {
     return {g.nodes.size(),   g.windows.size(), g.parameters.size(),
-            g.updates.size(), r.outputs.size(), !r.gradients.empty()};
+            g.updates.size(), r.outputs.size(), !r.gradients.empty(),
+            g.devices};
 }
 
 constexpr int room(int count) { // arrays of length 0 are not C++

@@ -4,6 +4,8 @@
 #include <castnet/core/fixed_string.hpp>
 #include <castnet/nn/scope.hpp>
 
+#include <utility>
+
 namespace castnet {
 
 // One layer at its position; its name in a compiler's output says which layer failed.
@@ -124,6 +126,20 @@ struct shared_layer {
 template <fixed_string Name, auto Layer>
 inline constexpr shared_layer<Name, Layer> shared{};
 
+namespace detail {
+
+// Several layers as a block, one as itself.
+template <auto... Layers>
+constexpr auto together(Symbol auto... x) {
+    if constexpr (sizeof...(Layers) == 1) {
+        return (Layers(x...), ...);
+    } else {
+        return block<Layers...>(x...);
+    }
+}
+
+} // namespace detail
+
 // Parameters keep their values; batch_norm uses its running statistics. There is no gradient, no
 // optimizer state and no saved activation for what is frozen.
 template <auto... Layers>
@@ -131,18 +147,34 @@ struct frozen_layer {
     static constexpr char const* name = "frozen";
     constexpr auto operator()(Symbol auto x) const {
         x.g->path.frozen += 1;
-        auto const y = [&] {
-            if constexpr (sizeof...(Layers) == 1) {
-                return (Layers(x), ...);
-            } else {
-                return block<Layers...>(x);
-            }
-        }();
+        auto const y = detail::together<Layers...>(x);
         x.g->path.frozen -= 1;
         return y;
     }
 };
 template <auto... Layers>
 inline constexpr frozen_layer<Layers...> frozen{};
+
+// Places layers on a device of the policy (policy::model_parallel<Where, N>), numbered from 0:
+// Keras' tf.device, PyTorch's .to("cuda:1"). They are computed there, forward and backward; a
+// parameter lies where it is first used, with its gradient and the optimizer's state. Layers that
+// no on<…> stands around are on device 0, a loss is where the network's first output is. On a
+// policy with a single device, everything is there. Names of parameters are those without it: on<1,
+// dense<2>> is dense<2>, several layers are block<layers…>.
+template <size_t Device, auto... Layers>
+struct on_layer {
+    static constexpr char const* name = "on";
+    constexpr auto operator()(Symbol auto... x) const {
+        graph& g = *detail::graph_of(x...);
+        int const number = static_cast<int>(Device);
+        int const outer = std::exchange(g.device, number);
+        g.devices = g.devices > number ? g.devices : number + 1;
+        auto const y = detail::together<Layers...>(x...);
+        g.device = outer;
+        return y;
+    }
+};
+template <size_t Device, auto... Layers>
+inline constexpr on_layer<Device, Layers...> on{};
 
 } // namespace castnet

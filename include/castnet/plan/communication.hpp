@@ -14,12 +14,6 @@
 
 namespace castnet {
 
-// A contiguous piece of memory of a step.
-struct element_range {
-    region where{};
-    std::ptrdiff_t offset = 0, count = 0; // elements
-};
-
 // Added up over the replicas when step `after` has ended: ranges [first, last).
 struct exchange {
     int after = 0;
@@ -277,16 +271,6 @@ public:
             elements += e.gradients == gradients ? e.count : 0;
         }
         return static_cast<std::size_t>(elements * ElementBytes);
-    }
-
-    // Elements of the largest exchange of more than one range: they go in one message.
-    static constexpr std::ptrdiff_t largest_message() {
-        std::ptrdiff_t most = 0;
-        for (int i = 0; i < exchange_count; ++i) {
-            exchange const& e = value.exchanges[i];
-            most = e.last - e.first > 1 && e.count > most ? e.count : most;
-        }
-        return most;
     }
 };
 

@@ -17,6 +17,12 @@ enum class region : std::uint8_t {
     workspace   // activations, their gradients, results, scratch memory of kernels
 };
 
+// A contiguous piece of memory of a step.
+struct element_range {
+    region where{};
+    std::ptrdiff_t offset = 0, count = 0; // elements
+};
+
 inline constexpr std::ptrdiff_t alignment = 16; // of the CPU: vectors of every type are aligned
 
 constexpr std::ptrdiff_t aligned(std::ptrdiff_t elements, std::ptrdiff_t unit = alignment) {
@@ -28,9 +34,10 @@ constexpr std::ptrdiff_t aligned(std::ptrdiff_t elements, std::ptrdiff_t unit = 
 // the number of blocks times the (small) number of gaps.
 class block_allocator {
 public:
-    constexpr block_allocator(int steps, std::ptrdiff_t unit = castnet::alignment)
-        : ending_{list<int>::filled(steps + 1, -1)}, alignment_{unit} {
-        gaps_.push({0, std::ptrdiff_t{1} << 60});
+    constexpr block_allocator(int steps, std::ptrdiff_t unit = castnet::alignment,
+                              std::ptrdiff_t begin = 0)
+        : ending_{list<int>::filled(steps + 1, -1)}, alignment_{unit}, peak_{begin} {
+        gaps_.push({begin, std::ptrdiff_t{1} << 60});
     }
 
     // Frees the blocks whose last reader was before `step`. To be called with rising steps.
@@ -117,7 +124,7 @@ private:
     list<block> blocks_;
     list<int> ending_;
     std::ptrdiff_t alignment_;
-    std::ptrdiff_t peak_ = 0;
+    std::ptrdiff_t peak_;
     int now_ = 0;
 };
 

@@ -46,7 +46,7 @@ constexpr bool makes_image(op kind) {
 // Kernels of these can store bfloat16.
 constexpr bool stores_narrow(op kind) {
     return kind >= op::map && kind != op::reduce && kind != op::matmul_weight &&
-           kind != op::conv_weight && kind != op::max_pool_winner;
+           kind != op::conv_weight && kind != op::max_pool_winner && kind != op::copy;
 }
 
 // The order in memory is the logical order: for all but images of several channels and pixels.

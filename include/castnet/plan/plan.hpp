@@ -11,15 +11,25 @@ namespace castnet {
 
 struct placed_parameter : parameter {
     std::ptrdiff_t offset = 0; // in region::parameters and, if trainable, region::gradients
+    int device = 0;            // where it lies
+};
+
+// The memory of one device: its part of each region, where it has one. The batch is the host's, and
+// fed to the devices that read it.
+struct device_memory {
+    element_range trained{region::parameters}; // the same part of region::gradients belongs to them
+    element_range others{region::parameters};
+    element_range workspace{region::workspace};
 };
 
 struct plan_sizes {
     int inputs = 0, targets = 0;
     int steps = 0, arrays = 0, scalars = 0, windows = 0, programs = 0, instructions = 0;
-    int parameters = 0, outputs = 0, stages = 0;
+    int parameters = 0, outputs = 0, stages = 0, devices = 1;
 };
 
-constexpr plan_sizes sizes_of(graph_view const& g, step_schedule_sizes const& s, int stages) {
+constexpr plan_sizes sizes_of(graph_view const& g, step_schedule_sizes const& s, int stages,
+                              int devices = 1) {
     plan_sizes z{0,
                  0,
                  s.steps,
@@ -30,7 +40,8 @@ constexpr plan_sizes sizes_of(graph_view const& g, step_schedule_sizes const& s,
                  s.instructions,
                  g.parameter_count,
                  g.output_count,
-                 stages};
+                 stages,
+                 devices};
     for (int i = 0; i < g.node_count; ++i) {
         z.inputs += g.nodes[i].kind == op::input;
         z.targets += g.nodes[i].kind == op::target;
@@ -56,6 +67,7 @@ struct plan {
     int batch = 0;                // samples that it was made for
     std::ptrdiff_t trainable = 0; // elements of region::parameters that are trained
     std::ptrdiff_t size[4]{};     // elements of each region
+    device_memory devices[Z.devices]{};
     std::ptrdiff_t weights = 0, presence = 0, present = 0; // offsets in region::batch
     std::ptrdiff_t staging = 0; // one image in logical order, also in region::batch
 
@@ -106,7 +118,16 @@ private:
             place_results();
             find_views();
             find_last_uses();
-            place_values();
+            std::ptrdiff_t end = 0;
+            for (int d = 0; d < Z.devices; ++d) {
+                p_.devices[d].workspace.offset = end;
+                end = place_values(d, end);
+                p_.devices[d].workspace.count = end - p_.devices[d].workspace.offset;
+            }
+            size(region::workspace) = end;
+            if constexpr (Z.devices > 1) {
+                enter_copied();
+            }
             for (int i = 0; i < Z.outputs; ++i) {
                 p_.outputs[i] = ref(g_.outputs[i]);
             }
@@ -163,13 +184,19 @@ private:
         constexpr void place_parameters() {
             std::ptrdiff_t end = 0;
             for (int trainable = 1; trainable >= 0; --trainable) {
-                for (int i = 0; i < Z.parameters; ++i) {
-                    parameter const& p = g_.parameters[i];
-                    if (p.trainable == (trainable == 1)) {
-                        p_.parameters[i] = {p, end};
-                        fix(p.node, region::parameters, end);
-                        end += aligned(p.count(), alignment_);
+                for (int d = 0; d < Z.devices; ++d) {
+                    device_memory& here = p_.devices[d];
+                    element_range& range = trainable ? here.trained : here.others;
+                    range.offset = end;
+                    for (int i = 0; i < Z.parameters; ++i) {
+                        parameter const& p = g_.parameters[i];
+                        if (p.trainable == (trainable == 1) && nodes_[p.node].device == d) {
+                            p_.parameters[i] = {p, end, d};
+                            fix(p.node, region::parameters, end);
+                            end += aligned(p.count(), alignment_);
+                        }
                     }
+                    range.count = end - range.offset;
                 }
                 if (trainable) {
                     p_.trainable = end;
@@ -257,6 +284,13 @@ private:
                     state_[uses_[s.winner].node].last = i;
                 }
             }
+            if constexpr (Z.devices > 1) { // what is copied stays, since devices do not wait
+                for (step const& s : p_.steps) {
+                    if (s.kind == op::copy) {
+                        state_[state_[uses_[s.first_array].node].base].last = Z.steps;
+                    }
+                }
+            }
             for (int i = 0; i < Z.stages; ++i) {
                 for (int k = p_.stages[i].first; k < p_.stages[i].last; ++k) {
                     stage_of_[k] = i;
@@ -270,11 +304,14 @@ private:
 
         // Memory is shared by stages, not by steps: within a stage, lanes do not wait for each
         // other. Values that leave a stage hold the whole batch; those within lie in the memory of
-        // a lane.
-        constexpr void place_values() {
-            block_allocator memory{Z.stages, alignment_};
+        // a lane. Those of one device, from `begin` on; returns their end.
+        constexpr std::ptrdiff_t place_values(int device, std::ptrdiff_t begin_of_device) {
+            block_allocator memory{Z.stages, alignment_, begin_of_device};
             for (int i = 0; i < Z.stages; ++i) {
                 stage const& now = p_.stages[i];
+                if (now.device != device) {
+                    continue;
+                }
                 memory.advance_to(i);
                 block_allocator lane{now.last - now.first, alignment_};
                 for (int k = now.first; k < now.last; ++k) {
@@ -306,7 +343,16 @@ private:
                     enter_arrays(p_.steps[k], begin, stride);
                 }
             }
-            size(region::workspace) = memory.peak();
+            return memory.peak();
+        }
+
+        // What copies read lies on devices whose turn comes later, too.
+        constexpr void enter_copied() {
+            for (step const& s : p_.steps) {
+                if (s.kind == op::copy) {
+                    p_.arrays[s.first_array] = ref(uses_[s.first_array].node);
+                }
+            }
         }
 
         constexpr void place_result(int id, step const& s, int step_number, int stage_number,

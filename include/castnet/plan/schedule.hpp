@@ -47,8 +47,8 @@ constexpr bool is_step(node const& n, node const* nodes) {
 }
 
 // Device says how much scratch memory its kernels want:
-//   static constexpr scratch_size scratch(step const&, window const* windows,
-//                                      extents const* operands, instruction const& end);
+//   static constexpr scratch_size scratch(step const&, window const* windows, instruction const&
+//   end);
 template <class Device>
 class scheduler {
 public:
@@ -196,8 +196,7 @@ private:
         if (n.kind == op::max_pool) {
             add_winner(s, id);
         }
-        extents const operands[] = {size_of(nodes_[product].in[0]), size_of(nodes_[product].in[1])};
-        scratch_size const wanted = Device::scratch(s, g_.windows, operands, end);
+        scratch_size const wanted = Device::scratch(s, g_.windows, end);
         s.scratch = scratch_array(d_.arrays, wanted.shared);
         s.sums = scratch_array(d_.arrays, wanted.sums);
         s.room = scratch_array(d_.arrays, wanted.room);
@@ -222,8 +221,6 @@ private:
             }
         }
     }
-
-    constexpr extents size_of(int id) const { return id < 0 ? extents{} : nodes_[id].size; }
 
     constexpr void describe(step& s, node const& n) const {
         node const& x = nodes_[n.in[0]];
@@ -252,6 +249,7 @@ private:
             s.first_channel = n.attribute;
             break;
         case op::concat:
+        case op::copy:
             break;
         default: { // pooling and up-sampling
             window const& w = g_.windows[n.attribute];

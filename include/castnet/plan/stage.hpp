@@ -15,6 +15,13 @@ namespace castnet {
 template <class Device>
 concept LaneDevice = requires { Device::lanes; };
 
+// How many devices a plan is for: Device::devices, if there can be several.
+template <class Device>
+inline constexpr int device_count = 1;
+template <class Device>
+    requires requires { Device::devices; }
+inline constexpr int device_count<Device> = Device::devices;
+
 constexpr int lanes_of_batch(int lanes, int batch) {
     return lanes < batch ? lanes : batch;
 }
@@ -31,14 +38,20 @@ public:
     constexpr list<stage> run() {
         for (int i = 0; i < count_; ++i) {
             int const n = samples_at_once(i);
-            if (n == 0 || open_.samples_at_once == 0 || !same_size(n) || reads_sum(i)) {
+            int const result = uses_[steps_[i].output].node; // negative: the copy of parameters
+            int const device = result < 0 ? 0 : g_.nodes[result].device;
+            if (n == 0 || open_.samples_at_once == 0 || !same_size(n) || device != open_.device ||
+                reads_sum(i)) {
                 close();
-                open_ = {i, i, n, 0};
+                open_ = {i, i, n, 0, device};
                 windows_ = false;
             }
             add(i, n);
         }
         close();
+        if constexpr (device_count<Device> > 1) {
+            find_waits();
+        }
         return std::move(found_);
     }
 
@@ -46,6 +59,9 @@ private:
     constexpr int samples_at_once(int i) const {
         if constexpr (LaneDevice<Device>) {
             step const& s = steps_[i];
+            if (s.kind == op::copy) {
+                return 0;
+            }
             bool const result = g_.nodes[uses_[s.output].node].size.sample;
             if (!result && s.kind != op::reduce && s.kind != op::conv_weight) {
                 return 0;
@@ -74,11 +90,7 @@ private:
     constexpr bool reads_sum(int i) const {
         step const& s = steps_[i];
         for (int k = s.first_array; k < s.first_array + s.arrays; ++k) {
-            int from = uses_[k].node;
-            while (is_view(g_.nodes[from], g_.nodes)) {
-                from = g_.nodes[from].in[0];
-            }
-            if (summed_in_[from] == found_.size()) {
+            if (summed_in_[base_of(uses_[k].node, g_.nodes)] == found_.size()) {
                 return true;
             }
         }
@@ -112,10 +124,24 @@ private:
             found_.push(open_);
         } else {
             for (int i = open_.first; i < open_.last; ++i) {
-                found_.push({i, i + 1, 0, steps_[i].flops});
+                found_.push({i, i + 1, 0, steps_[i].flops, open_.device});
             }
         }
         open_ = {};
+    }
+
+    // A copy waits for the stage that makes its operand; parameters are there.
+    constexpr void find_waits() {
+        list<int> made_in = list<int>::filled(g_.node_count, -1);
+        for (int i = 0; i < found_.size(); ++i) {
+            for (int k = found_[i].first; k < found_[i].last; ++k) {
+                step const& s = steps_[k];
+                made_in[uses_[s.output].node] = i;
+                if (s.kind == op::copy) {
+                    found_[i].after = made_in[base_of(uses_[s.first_array].node, g_.nodes)];
+                }
+            }
+        }
     }
 
     graph_view g_;

@@ -65,6 +65,8 @@ struct stage {
     int first = 0, last = 0;
     int samples_at_once = 0;  // 0: one step over the whole batch
     std::ptrdiff_t flops = 0; // per sample
+    int device = 0;           // that runs it, in the order of the stages
+    int after = -1; // a copy: the stage of another device that makes its operand; -1 for none
 };
 
 // The tables of a plan, without its sizes: what the numbers in a step stand for.

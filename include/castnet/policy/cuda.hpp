@@ -26,6 +26,7 @@ struct basic_cuda {
     static constexpr castnet::cuda::product_precision precision =
         castnet::cuda::product_precision::full;
     static constexpr bool use_graphs = true;
+    static constexpr bool uses_nccl = true; // where there are several replicas
 };
 using cuda = basic_cuda<float>;
 

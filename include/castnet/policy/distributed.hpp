@@ -8,11 +8,14 @@
 namespace castnet::policy {
 
 // With batch<B> a step takes up to B samples for every replica of the job. All processes run the
-// same program on the same data, of which each reads what its replicas compute.
+// same program on the same data, of which each reads what its replicas compute. Where processes
+// share a machine with several devices, the first takes the first ones, and so on. GPUs need
+// castnet/nccl.hpp.
 template <Policy Where>
 struct distributed : Where {
-    using group = comm::processes<comm::group_of<Where>>;
+    using group = comm::processes<comm::host_group_of<Where>>;
     static constexpr char const* name = "distributed";
+    static int process_of_machine() { return comm::mpi{}.rank_on_machine(); }
 };
 
 } // namespace castnet::policy

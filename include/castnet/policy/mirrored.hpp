@@ -1,5 +1,6 @@
 // policy::mirrored<Where, N>: N replicas in one process, each on a device of its own, that take the
 // same steps as one would with N times the batch. On a CPU each replica has a share of the threads.
+// policy::logical<Where, N>: the same on one device.
 #pragma once
 
 #include <castnet/comm/threads.hpp>
@@ -8,11 +9,29 @@
 namespace castnet::policy {
 
 // With batch<B> a step takes up to N * B samples, of which every replica computes an equal part.
-// The numbers of a run depend on N and B, and not on how many cores share the work.
-template <Policy Where, int N>
+// The numbers of a run depend on N and B, and not on how many cores share the work. Without an N
+// there is a replica for each device that the program sees, or for each of castnet::devices; the
+// CPU is one device. Several GPUs need castnet/nccl.hpp.
+template <Policy Where, int N = 0>
 struct mirrored : Where {
     using group = comm::threads<N>;
+    static constexpr int replicas = N;
     static constexpr char const* name = "mirrored";
+};
+
+// Sums over replicas are made in the host's memory, in the order of comm/collective.hpp, whatever
+// the device: every step waits for its copies, but the bits are those of any policy with as many
+// replicas of that device, and GPUs need no NCCL.
+template <Policy Where>
+struct host_sums : Where {
+    static constexpr bool uses_nccl = false;
+};
+
+// N replicas on the one device that Where means, to test on it what is to run on N.
+template <Policy Where, int N>
+struct logical : mirrored<host_sums<Where>, N> {
+    static constexpr bool share_a_device = true;
+    static constexpr char const* name = "logical";
 };
 
 } // namespace castnet::policy

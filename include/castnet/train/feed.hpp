@@ -119,17 +119,16 @@ batch_weight weigh(Data const& data, std::span<size_t const> samples,
     return all;
 }
 
-// Fills `rows` rows of region::batch at `batch`; those behind the samples hold samples again, with
-// the weight 0. `present` counts the samples of all replicas, if there are others.
+// Fills `rows` rows of region::batch at `batch`; those behind the samples hold the sample
+// `padding`, with the weight 0. `present` counts the samples of all replicas, if there are others.
 template <class Device, class Inputs, Shape Target, class Plan, class T, class Data>
 batch_weight fill_batch(Plan const& plan, T* batch, Data const& data,
-                        std::span<size_t const> samples, size_t rows,
+                        std::span<size_t const> samples, size_t rows, size_t padding,
                         std::span<float const> class_weight, std::optional<size_t> present) {
     batch_weight mine;
-    rows = samples.empty() ? 0 : rows;
     for (size_t row = 0; row < rows; ++row) {
         bool const real = row < samples.size();
-        size_t const sample = samples[real ? row : row % samples.size()];
+        size_t const sample = real ? samples[row] : padding;
         fill_inputs<Device>(plan, batch, data, sample, row, Inputs{});
         T* const target = batch + plan.targets[0].offset + std::ptrdiff_t(row * Target::count);
         place_sample<Device, Target>(target, batch + plan.staging,

@@ -3,6 +3,7 @@
 
 #include <castnet/core/error.hpp>
 #include <castnet/policy/cpu.hpp>
+#include <castnet/policy/devices.hpp>
 #include <castnet/train/feed.hpp>
 #include <castnet/train/initialize.hpp>
 #include <castnet/train/program.hpp>
@@ -54,7 +55,11 @@ public:
 
     static_assert(fits_budget<parameter_bytes + prediction_bytes, Where::budget>::checked);
 
-    explicit model(seed s = {}) : seed_{s.value}, session_{Where{}}, parameters_{parameter_bytes} {
+    // On the policy's device, or on those that are chosen: one for each replica that the policy has
+    // in this process. Throws castnet::error if there is none like that.
+    explicit model(seed s = {}, devices chosen = {})
+        : seed_{s.value}, devices_{std::move(chosen)},
+          session_{Where{}, detail::device_of<Where>(devices_, 0)}, parameters_{parameter_bytes} {
         for (std::uint32_t i = 0; i < parameter_count(); ++i) {
             placed_parameter const& p = parameter_at(i);
             detail::write_parameter<device>(session_, data(), p,
@@ -146,8 +151,9 @@ public:
     // The region of all parameters, in the order of the device.
     value_type* data() const { return parameters_.template as<value_type>(); }
 
-    // The device that they lie on.
+    // The device that they lie on, and those of all replicas in this process.
     typename device::session& session() { return session_; }
+    devices const& chosen_devices() const { return devices_; }
 
 private:
     static placed_parameter const& find(std::string_view name) {
@@ -172,6 +178,7 @@ private:
 
     std::uint64_t seed_;
     std::uint64_t revision_ = 0;
+    devices devices_;
     typename device::session session_;
     typename device::memory parameters_;
     std::unique_ptr<typename device::executor> executor_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <castnet/core/fixed_string.hpp>
+#include <castnet/graph/devices.hpp>
 #include <castnet/graph/differentiate.hpp>
 #include <castnet/nn/metrics.hpp>
 #include <castnet/nn/network.hpp>
@@ -30,6 +31,14 @@ template <int Number>
 struct input_is_used {
     static_assert(Number < 0, "castnet: an input of the network does not reach its outputs; see "
                               "input_is_used<number>");
+    static constexpr bool checked = true;
+};
+
+template <int Named, int Available>
+struct devices_exist {
+    static_assert(Available == 1 || Named <= Available,
+                  "castnet: cn::on places layers on a device that the policy does not have; see "
+                  "devices_exist<devices named, devices of the policy>");
     static constexpr bool checked = true;
 };
 
@@ -83,6 +92,7 @@ struct step_recipe {
     static constexpr results build(graph& g) {
         auto const out = Network::trace(g);
         using first = nth_of<0, typename decltype(out)::shapes>;
+        g.device = g.nodes[out.ids[0]].device;
         using target_shape = typename target_of<Loss, first>::type;
         [[maybe_unused]] symbol<first> const prediction{&g, out.ids[0]}; // without metrics
         symbol<target_shape> const target =
@@ -123,8 +133,8 @@ class program_of {
     struct tracing {
         graph g{Training};
         results wanted = Recipe::template build<Network>(g);
-
         constexpr tracing() {
+            place_on_devices(g, wanted, device_count<Device>);
             if constexpr (NarrowDevice<Device>) {
                 copies_for_products{g, wanted}.run();
             }
@@ -159,7 +169,7 @@ class program_of {
                                                         static_cast<int>(Batch)};
 
 public:
-    static constexpr plan<sizes_of(traced.view(), steps, staged.count)> value{
+    static constexpr plan<sizes_of(traced.view(), steps, staged.count, device_count<Device>)> value{
         traced.view(),           scheduled,         staged,
         static_cast<int>(Batch), Device::alignment, narrow_per_value<Device>()};
 
@@ -181,6 +191,7 @@ private:
         spell_unused([&](char c) { *end++ = c; });
         return fixed_string{text};
     }
+    static_assert(devices_exist<traced_size().devices, device_count<Device>>::checked);
     static_assert(parameter_is_used<unused()>::checked);
     static_assert(input_is_used<steps.unused_input>::checked);
 };

@@ -72,21 +72,28 @@ public:
                Optimizer::name + ", " + names + ", plan " + number;
     }
 
-    // `parameters` lie in the model's order, on the device.
-    replica(Model& m, T* parameters)
-        : session_{m.session()}, executor_{session_, parameters, key_of(m.seed_value()), sizes} {}
+    // `parameters` lie in the model's order, on the session's device.
+    replica(Model& m, typename device::session& session, T* parameters)
+        : session_{session}, executor_{session, parameters, key_of(m.seed_value()), sizes} {}
     replica(replica const&) = delete;
     replica& operator=(replica const&) = delete;
 
     size_t allocated_bytes() const { return executor_.allocated_bytes(); }
 
     // Puts samples of the data into the memory of a plan; returns what they weigh. Throws
-    // castnet::error if there are more than the batch's capacity. `present` counts the samples of
-    // all replicas, if there are others.
+    // castnet::error if there are more than the batch's capacity.
     template <auto const& Plan, class Data>
     detail::batch_weight fill(Data const& data, std::span<size_t const> samples,
-                              std::span<float const> class_weight = {},
-                              std::optional<size_t> present = {}) {
+                              std::span<float const> class_weight = {}) {
+        return fill<Plan>(data, samples, 0, samples.size(), class_weight, {});
+    }
+    // The same of those samples of a step, from `first` on, that this replica computes; `present`
+    // counts those of all replicas.
+    template <auto const& Plan, class Data>
+    detail::batch_weight fill(Data const& data, std::span<size_t const> step, size_t first,
+                              size_t count, std::span<float const> class_weight,
+                              std::optional<size_t> present) {
+        std::span<size_t const> const samples = step.subspan(first, count);
         if (samples.size() > capacity) {
             throw error("castnet: a step of at most " + std::to_string(capacity) +
                         " samples was given " + std::to_string(samples.size()));
@@ -95,9 +102,10 @@ public:
         detail::check_inputs<network, Data>();
         detail::check_target<Loss, first_output, target, Data>();
         samples_ = std::ptrdiff_t(samples.size());
-        size_t const rows = device::whole_batches ? capacity : samples.size();
+        size_t const rows = device::whole_batches && !step.empty() ? capacity : samples.size();
         return detail::fill_batch<device, typename network::inputs, target>(
-            Plan, executor_.batch(), data, samples, rows, class_weight, present);
+            Plan, executor_.batch(), data, samples, rows, step.empty() ? 0 : step[0], class_weight,
+            present);
     }
 
     // What samples weigh, here or on other replicas.
@@ -119,30 +127,20 @@ public:
     }
 
     // The same together with other replicas, from sample `first` of their batch on: what the plan
-    // sums over samples, it sums over those of all. `weight` is that of the whole batch.
+    // sums over samples, it sums over those of all. `weight` is that of the whole batch. With sums
+    // in the memory of GPUs, totals() are those of all replicas, too.
     template <class Communicator, class Rule>
     void train_with(Communicator& others, size_t first, std::uint64_t step, Rule const& rule,
                     double weight) {
-        using exchanges = communication_of<training_plan, sizeof(T)>;
-        exchanged_.resize(size_t(exchanges::largest_message()));
-        int next = 0, buckets = 0, sums = 0;
-        auto const exchange_until = [&](int i) {
-            for (; next < exchanges::exchange_count; ++next) {
-                exchange const& e = exchanges::value.exchanges[next];
-                if (e.after > i) {
-                    break;
-                }
-                add_up(others,
-                       std::span{exchanges::value.ranges + e.first, size_t(e.last - e.first)},
-                       {e.gradients ? "sum of gradients, bucket" : "sum over the batch",
-                        e.gradients ? buckets++ : sums++, step});
-            }
-        };
         executor_.set_first_sample(std::uint32_t(first));
-        executor_.template run<training_plan>(samples_, step, after_stages{exchange_until});
         last_scale_ = T(1 / weight);
-        executor_.template update<training_plan, Optimizer::slots>(rule, last_scale_);
-        executor_.template add_totals<training_plan>();
+        if constexpr (requires { others.gpus(); }) {
+            executor_.template train_with<training_plan, Optimizer::slots>(others, step, rule,
+                                                                           last_scale_);
+            weight_ += weight;
+        } else {
+            train_through_host(others, step, rule);
+        }
     }
 
     void evaluate(double weight) {
@@ -169,12 +167,17 @@ public:
         executor_.set_totals(s.sum, scores_type::count);
     }
 
-    // What replicas have in common: the parameters, and what the optimizer keeps.
-    std::span<T> parameters() const {
-        return {executor_.at(region::parameters),
-                size_t(training_plan.elements(region::parameters))};
+    // What replicas have in common, the parameters and what the optimizer keeps, becomes that of
+    // rank 0.
+    template <class Communicator>
+    void take_from_first(Communicator& others) {
+        take_from_first(others, {region::parameters, 0, training_plan.elements(region::parameters)},
+                        {"broadcast of parameters"});
+        take_from_first(others,
+                        {region::gradients, training_plan.trainable,
+                         std::ptrdiff_t(optimizer_bytes / sizeof(T))},
+                        {"broadcast of the optimizer's state"});
     }
-    std::span<T> optimizer_state() const { return {slots(0), optimizer_bytes / sizeof(T)}; }
 
     // Of a trained parameter, in logical order: its gradient in the last step, divided by the sum
     // of weights, and the numbers that the optimizer keeps for it.
@@ -193,23 +196,42 @@ public:
     }
 
 private:
+    // The sums over replicas are those of messages in the host's memory.
+    template <class Communicator, class Rule>
+    void train_through_host(Communicator& others, std::uint64_t step, Rule const& rule) {
+        using exchanges = communication_of<training_plan, sizeof(T)>;
+        int next = 0, buckets = 0, sums = 0;
+        auto const exchange_until = [&](int i) {
+            for (; next < exchanges::exchange_count; ++next) {
+                exchange const& e = exchanges::value.exchanges[next];
+                if (e.after > i) {
+                    break;
+                }
+                add_up(others, size_t(next),
+                       std::span{exchanges::value.ranges + e.first, size_t(e.last - e.first)},
+                       {e.gradients ? "sum of gradients, bucket" : "sum over the batch",
+                        e.gradients ? buckets++ : sums++, step});
+            }
+        };
+        executor_.template run<training_plan>(samples_, step, after_stages{exchange_until});
+        executor_.template update<training_plan, Optimizer::slots>(rule, last_scale_);
+        executor_.template add_totals<training_plan>();
+    }
     template <class Communicator>
-    void add_up(Communicator& others, std::span<element_range const> ranges,
+    void add_up(Communicator& others, size_t message, std::span<element_range const> ranges,
                 comm::collective const& at) {
-        auto const place = [&](element_range const& r) { return executor_.at(r.where) + r.offset; };
-        if (ranges.size() == 1) {
-            others.sum(std::span{place(ranges[0]), size_t(ranges[0].count)}, at);
-            return;
-        }
-        T* end = exchanged_.data();
-        for (element_range const& r : ranges) {
-            end = std::copy_n(place(r), r.count, end);
-        }
-        others.sum(std::span{exchanged_.data(), end}, at);
-        T const* from = exchanged_.data();
-        for (element_range const& r : ranges) {
-            std::copy_n(from, r.count, place(r));
-            from += r.count;
+        others.sum(executor_.message(message, ranges), at);
+        executor_.accept(message, ranges);
+    }
+    template <class Communicator>
+    void take_from_first(Communicator& others, element_range const& range,
+                         comm::collective const& at) {
+        if constexpr (requires { others.gpus(); }) {
+            executor_.take_from_first(others, range, at);
+        } else {
+            std::span<element_range const> const ranges{&range, 1};
+            others.broadcast(std::as_writable_bytes(executor_.message(0, ranges)), at);
+            executor_.accept(0, ranges);
         }
     }
 
@@ -221,7 +243,6 @@ private:
     std::ptrdiff_t samples_ = 0; // of the batch
     double weight_ = 0;          // of what the totals sum
     T last_scale_ = 0;
-    std::vector<T> exchanged_; // a message of several ranges
 };
 
 } // namespace castnet

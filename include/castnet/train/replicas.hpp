@@ -6,7 +6,9 @@
 #include <castnet/train/replica.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <memory>
 #include <numeric>
 #include <optional>
 
@@ -16,32 +18,37 @@ template <class Model, class Loss, class Optimizer, class... Metrics>
 class replicas {
     using T = typename Model::value_type;
     using device = typename Model::device;
-    using group = comm::group_of<typename Model::policy_type>;
+    using policy = typename Model::policy_type;
+    static constexpr bool is_connected = requires { sizeof(comm::group_of<policy>); };
+    static_assert(is_connected, "castnet: replicas on several GPUs add up by NCCL: include "
+                                "<castnet/nccl.hpp> and link castnet::nccl; or use "
+                                "policy::logical, or policy::host_sums");
+    using group = std::conditional_t<is_connected, comm::group_of<policy>, comm::alone>;
 
 public:
     using replica_type = replica<Model, Loss, Optimizer, Metrics...>;
     using scores_type = typename replica_type::scores_type;
-    static constexpr int local = group::local;
     static constexpr bool alone = std::is_same_v<group, comm::alone>;
+    // Whether a replica has the sums of loss and metrics over all replicas after a step.
+    static constexpr bool whole_totals = alone || requires { requires group::on_gpus; };
 
-    explicit replicas(Model& m) : model_{m} {
-        group_.run([&]([[maybe_unused]] int i, [[maybe_unused]] auto& others) {
-            if constexpr (alone) {
-                replica_[0].emplace(m, m.data());
-            } else {
-                typename device::replica_scope const here{i, local};
-                if (i > 0) {
-                    copies_[i] = typename device::memory(Model::parameter_bytes);
-                }
-                replica_[i].emplace(m, i == 0 ? m.data() : copies_[i].template as<T>());
+    explicit replicas(Model& m)
+        : model_{m}, group_{detail::replicas_here<policy>(m.chosen_devices())} {
+        if constexpr (alone) {
+            seats_[0].replica.emplace(m, m.session(), m.data());
+        } else {
+            seats_ = std::make_unique<seat[]>(size_t(group_.local()));
+            group_.run([&](int i, auto& others) {
+                typename device::replica_scope const here{i, group_.local()};
+                take_seat(i);
                 compare(others, replica_type::signature(), "program");
-            }
-        });
+            });
+        }
     }
 
     // The replica whose parameters are the model's.
-    replica_type& first() { return *replica_[0]; }
-    replica_type const& first() const { return *replica_[0]; }
+    replica_type& first() { return *seats_[0].replica; }
+    replica_type const& first() const { return *seats_[0].replica; }
 
     int rank() const { return group_.first(); }
     int size() const { return group_.size(); }
@@ -72,13 +79,19 @@ public:
             synchronize();
             run([&](replica_type& r, auto& others) {
                 auto const mine = comm::part_of(samples.size(), others.rank(), others.size());
-                r.set_totals({});
-                double const weight =
-                    r.template fill<plan>(data, samples.subspan(mine.first, mine.count()),
-                                          class_weight, whole.present)
-                        .sum;
-                r.train_with(others, mine.first, step, rule, whole.sum);
-                add_totals(r, weight, others, step);
+                if constexpr (whole_totals) {
+                    r.template fill<plan>(data, samples, mine.first, mine.count(), class_weight,
+                                          whole.present);
+                    r.train_with(others, mine.first, step, rule, whole.sum);
+                } else {
+                    r.set_totals({});
+                    double const weight =
+                        r.template fill<plan>(data, samples, mine.first, mine.count(), class_weight,
+                                              whole.present)
+                            .sum;
+                    r.train_with(others, mine.first, step, rule, whole.sum);
+                    add_totals(r, weight, others, step);
+                }
             });
             return true;
         }
@@ -89,6 +102,11 @@ public:
     void evaluate(Data const& data) {
         static constexpr auto const& plan = replica_type::evaluation_plan;
         synchronize();
+        [[maybe_unused]] scores_type before;
+        if constexpr (!alone) {
+            before = totals();
+            totals_ = {};
+        }
         run([&](replica_type& r, auto& others) {
             if constexpr (!alone) {
                 r.set_totals({});
@@ -106,18 +124,22 @@ public:
                 add_totals(r, r.totals().weight, others, 0);
             }
         });
+        if constexpr (!alone) {
+            before += totals_;
+            set_totals(before);
+        }
     }
 
     // Sums of loss and metrics over all that was trained and evaluated since they were set.
     scores_type totals() const {
-        if constexpr (alone) {
+        if constexpr (whole_totals) {
             return first().totals();
         } else {
             return totals_;
         }
     }
     void set_totals(scores_type const& s) {
-        if constexpr (alone) {
+        if constexpr (whole_totals) {
             first().set_totals(s);
         } else {
             totals_ = s;
@@ -131,12 +153,7 @@ public:
             if (!changed_ && revision_ == model_.revision()) {
                 return;
             }
-            run([&](replica_type& r, auto& others) {
-                others.broadcast(std::as_writable_bytes(r.parameters()),
-                                 {"broadcast of parameters"});
-                others.broadcast(std::as_writable_bytes(r.optimizer_state()),
-                                 {"broadcast of the optimizer's state"});
-            });
+            run([](replica_type& r, auto& others) { r.take_from_first(others); });
             changed_ = false;
             revision_ = model_.revision();
         }
@@ -167,6 +184,23 @@ public:
     }
 
 private:
+    // A replica, and what those besides the first have of their own.
+    struct seat {
+        std::optional<typename device::session> session;
+        typename device::memory parameters;
+        std::optional<replica_type> replica;
+    };
+    void take_seat(int i) {
+        seat& s = seats_[i];
+        if (i == 0) {
+            s.replica.emplace(model_, model_.session(), model_.data());
+        } else {
+            s.session.emplace(policy{}, detail::device_of<policy>(model_.chosen_devices(), i));
+            s.parameters = typename device::memory(Model::parameter_bytes);
+            s.replica.emplace(model_, *s.session, s.parameters.template as<T>());
+        }
+    }
+
     // f(replica, communicator) on all at the same time.
     template <class F>
     void run(F const& f) {
@@ -174,8 +208,8 @@ private:
             if constexpr (alone) {
                 f(first(), others);
             } else {
-                typename device::replica_scope const here{i, local};
-                f(*replica_[i], others);
+                typename device::replica_scope const here{i, group_.local()};
+                f(*seats_[i].replica, others);
             }
         });
     }
@@ -218,8 +252,7 @@ private:
 
     Model& model_;
     group group_;
-    typename device::memory copies_[local];
-    std::optional<replica_type> replica_[local];
+    std::conditional_t<alone, std::array<seat, 1>, std::unique_ptr<seat[]>> seats_;
     scores_type totals_{};
     std::uint64_t revision_ = 0;
     bool changed_ = true;

@@ -76,6 +76,15 @@ public:
     static constexpr size_t bytes = Model::parameter_bytes + arena_bytes;
     static_assert(fits_budget<bytes, Model::policy_type::budget>::checked);
 
+    // Those of one device of policy::model_parallel: parameters that are at home there, with
+    // gradients and optimizer state, and the workspace of its part of a training step. The batch is
+    // the host's.
+    static constexpr size_t device_bytes(int number) {
+        device_memory const& here = training_plan.devices[number];
+        return sizeof(T) * size_t(here.trained.count * (2 + Optimizer::slots) + here.others.count +
+                                  here.workspace.count);
+    }
+
     // Floating-point operations of a training step for one sample, without the optimizer.
     static constexpr std::ptrdiff_t flops_per_sample = training_plan.flops();
 

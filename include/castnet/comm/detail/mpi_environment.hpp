@@ -27,6 +27,7 @@ public:
 
     int rank() const { return rank_; }
     int size() const { return size_; }
+    int rank_on_machine() const { return rank_on_machine_; }
 
     // Begin to move bytes; wait() ends it.
     void receive(void* to, std::size_t bytes, int from) {
@@ -84,6 +85,10 @@ private:
         MPI_Comm_set_errhandler(world_, MPI_ERRORS_RETURN);
         MPI_Comm_rank(world_, &rank_);
         MPI_Comm_size(world_, &size_);
+        MPI_Comm machine = MPI_COMM_NULL;
+        MPI_Comm_split_type(world_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &machine);
+        MPI_Comm_rank(machine, &rank_on_machine_);
+        MPI_Comm_free(&machine);
         for (char const* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
             char const* const text = std::getenv(name);
             if (text != nullptr && size_ == 1 && std::atoi(text) > 1) {
@@ -181,7 +186,7 @@ private:
     }
 
     MPI_Comm world_ = MPI_COMM_NULL;
-    int rank_ = 0, size_ = 1;
+    int rank_ = 0, size_ = 1, rank_on_machine_ = 0;
     bool owner_ = false;
     std::vector<MPI_Request> requests_;
     std::vector<int> peers_; // of each request

@@ -6,7 +6,6 @@
 #include <castnet/device/cpu/kernel.hpp>
 #include <castnet/device/cpu/panels.hpp>
 #include <castnet/device/cpu/sliding.hpp>
-#include <castnet/device/cpu/transpose.hpp>
 
 #include <algorithm>
 
@@ -37,8 +36,8 @@ void conv_prepare(step const& s, tables const& t, context<T> const& c) {
     T const* const weight = c.at(t.arrays[s.first_array + 1]);
     T* const packed = c.at(t.arrays[s.scratch]);
     parallel_for(w.groups, double(weight_count(w)), [&](std::ptrdiff_t g) {
-        pack_panels(rows, filters, weight + g * rows * filters, filters,
-                    packed + g * packed_size<T>(rows, filters));
+        pack_panels<T>(rows, filters, {weight + g * rows * filters, filters, 1},
+                       packed + g * packed_size<T>(rows, filters));
     });
 }
 
@@ -55,7 +54,7 @@ void conv(step const& s, tables const& t, context<T> const& c) {
     T* const room = s.room >= 0 ? c.at(t.arrays[s.room]) : nullptr;
     row_block<T> block;
     auto const multiply = [&](std::ptrdiff_t g) {
-        block.multiply(d, {weight + g * of_group, columns, rows * columns}, filters, false);
+        block.multiply(d, {weight + g * of_group, columns, rows * columns}, filters);
     };
     for_each_band(
         w, c.samples, c.at(t.arrays[s.first_array]), room,
@@ -86,71 +85,118 @@ void conv(step const& s, tables const& t, context<T> const& c) {
     multiply(0);
 }
 
-// The weight of each place in the window, turned: filters x channels, in panels.
+// The weights of each row of the window, turned: (place in the row, filter) x channels, in panels.
 template <class T>
 constexpr std::ptrdiff_t turned_size(window const& w) {
-    return packed_size<T>(w.filters / w.groups, w.channels / w.groups);
+    return packed_size<T>(std::ptrdiff_t{w.kernel_w} * (w.filters / w.groups),
+                          w.channels / w.groups);
 }
 template <class T>
 constexpr scratch_size conv_data_scratch(window const& w) {
-    return aligned(w.groups * w.kernel_h * w.kernel_w * turned_size<T>(w));
+    return aligned(w.groups * w.kernel_h * turned_size<T>(w));
 }
 
 template <class T>
 void conv_data_prepare(step const& s, tables const& t, context<T> const& c) {
-    constexpr std::ptrdiff_t width = tile_columns<T>;
     window const& w = t.windows[s.window];
     std::ptrdiff_t const channels = w.channels / w.groups, filters = w.filters / w.groups;
     std::ptrdiff_t const places = std::ptrdiff_t{w.groups} * w.kernel_h * w.kernel_w;
     T const* const weight = c.at(t.arrays[s.first_array + 1]);
     T* const turned = c.at(t.arrays[s.scratch]);
     parallel_for(places, double(weight_count(w)), [&](std::ptrdiff_t i) {
-        T* to = turned + i * turned_size<T>(w);
-        for (std::ptrdiff_t j = 0; j < channels; j += width, to += filters * width) {
-            std::ptrdiff_t const count = std::min(width, channels - j);
-            if (count < width) {
-                std::fill_n(to, filters * width, T(0));
-            }
-            transpose(count, filters, weight + (i * channels + j) * filters, filters, to, width);
+        T* to = turned + i / w.kernel_w * turned_size<T>(w) +
+                i % w.kernel_w * filters * tile_columns<T>;
+        for (std::ptrdiff_t j = 0; j < channels; j += tile_columns<T>) {
+            pack_panel<T>(filters, std::min<std::ptrdiff_t>(tile_columns<T>, channels - j),
+                          {weight + (i * channels + j) * filters, 1, filters}, to);
+            to += w.kernel_w * filters * tile_columns<T>;
         }
     });
 }
 
-// Adds to every pixel of dx under the window, for each place in the window, the product of the
-// output pixel's gradient with the weight of that place.
+// Pixels of a row of the image that meet the same places of a row of the window.
+struct column_class {
+    int first_place, places;
+    int x, columns, step; // of the image
+    int out_x;            // the output pixel that meets x at the first place
+};
+
+// Neighbouring places meet the same pixel where the window moves by one. To add their products up
+// in registers pays where these are short and most pixels meet all places.
+constexpr bool joins_places(window const& w) {
+    return w.stride_w == 1 && w.filters / w.groups <= 128 && w.out_width >= 3 * w.kernel_w;
+}
+
+// Calls f(class) for all classes; where places are not joined, each is one.
+template <class F>
+void for_each_column_class(window const& w, F const& f) {
+    if (!joins_places(w)) {
+        for (int kx = 0; kx < w.kernel_w; ++kx) {
+            int const shift = kx * w.dilation - w.pad_left; // of x from out_x * stride_w
+            int const first = shift < 0 ? (-shift + w.stride_w - 1) / w.stride_w : 0;
+            int const end = std::min(w.out_width, (w.width - 1 - shift) / w.stride_w + 1);
+            if (first < end) {
+                f(column_class{kx, 1, first * w.stride_w + shift, end - first, w.stride_w, first});
+            }
+        }
+        return;
+    }
+    // a place kx meets x where 0 <= x + pad_left - kx * dilation < out_width
+    auto const first_place = [&](int x) {
+        int const beyond = x + w.pad_left - w.out_width + 1;
+        return beyond > 0 ? (beyond + w.dilation - 1) / w.dilation : 0;
+    };
+    auto const end_place = [&](int x) {
+        return std::min(w.kernel_w, (x + w.pad_left) / w.dilation + 1);
+    };
+    for (int x = 0; x < w.width;) {
+        int const first = first_place(x), end = end_place(x), begin = x;
+        while (x < w.width && first_place(x) == first && end_place(x) == end) {
+            ++x;
+        }
+        if (first < end) {
+            f(column_class{first, end - first, begin, x - begin, 1,
+                           begin + w.pad_left - first * w.dilation});
+        }
+    }
+}
+
+// Adds to every pixel of dx under the window, for each row of the window, the product of the
+// gradients of the output pixels that meet it there with the weights of these places.
 template <class T>
 void conv_data(step const& s, tables const& t, context<T> const& c) {
     window const& w = t.windows[s.window];
     std::ptrdiff_t const channels = w.channels / w.groups, filters = w.filters / w.groups;
     T const* const dy = c.at(t.arrays[s.first_array]);
     T* const dx = c.at(t.arrays[s.output]);
-    T const* turned = c.at(t.arrays[s.scratch]);
-    depth const d{filters};
+    T const* const turned = c.at(t.arrays[s.scratch]);
     row_block<T> block;
-    auto const place = [&](band const& b, std::ptrdiff_t g, int ky, int kx) {
-        T const* const weight =
-            turned + ((g * w.kernel_h + ky) * w.kernel_w + kx) * turned_size<T>(w);
-        auto const multiply = [&] {
-            block.multiply(d, {weight, tile_columns<T>, filters * tile_columns<T>}, channels, true);
-        };
+    auto const place = [&](band const& b, std::ptrdiff_t g, int ky, column_class const& k) {
+        depth const d{filters, 1, k.places, -std::ptrdiff_t{w.dilation} * w.filters};
+        panels<T> const weight{turned + (g * w.kernel_h + ky) * turned_size<T>(w) +
+                                   k.first_place * filters * tile_columns<T>,
+                               tile_columns<T>, w.kernel_w * filters * tile_columns<T>};
         for (std::ptrdiff_t i = b.image; i < b.image + b.images; ++i) {
             for (int oy = b.row; oy < b.row + b.rows; ++oy) {
                 int const y = oy * w.stride_h + ky * w.dilation - w.pad_top;
-                for (int ox = 0; ox < w.out_width && y >= 0 && y < w.height; ++ox) {
-                    int const x = ox * w.stride_w + kx * w.dilation - w.pad_left;
-                    if (x >= 0 && x < w.width) {
-                        block.push(dy + i * result_count(w) + g * filters +
-                                       (std::ptrdiff_t{oy} * w.out_width + ox) * w.filters,
-                                   dx + i * image_count(w) + g * channels +
-                                       (std::ptrdiff_t{y} * w.width + x) * w.channels);
-                        if (block.full()) {
-                            multiply();
-                        }
+                if (y < 0 || y >= w.height) {
+                    continue;
+                }
+                T const* from = dy + i * result_count(w) + g * filters +
+                                (std::ptrdiff_t{oy} * w.out_width + k.out_x) * w.filters;
+                T* to = dx + i * image_count(w) + g * channels +
+                        (std::ptrdiff_t{y} * w.width + k.x) * w.channels;
+                for (int column = 0; column < k.columns; ++column) {
+                    block.push(from, to);
+                    from += w.filters;
+                    to += std::ptrdiff_t{k.step} * w.channels;
+                    if (block.full()) {
+                        block.multiply(d, weight, channels, {.accumulate = true});
                     }
                 }
             }
         }
-        multiply();
+        block.multiply(d, weight, channels, {.accumulate = true});
     };
     std::fill_n(dx, c.samples * image_count(w), T(0));
     for (std::ptrdiff_t i = 0; i < c.samples; i += band_images(w)) {
@@ -159,9 +205,7 @@ void conv_data(step const& s, tables const& t, context<T> const& c) {
             band const b{i, images, row, std::min(band_rows(w), w.out_height - row)};
             for (std::ptrdiff_t g = 0; g < w.groups; ++g) {
                 for (int ky = 0; ky < w.kernel_h; ++ky) {
-                    for (int kx = 0; kx < w.kernel_w; ++kx) {
-                        place(b, g, ky, kx);
-                    }
+                    for_each_column_class(w, [&](column_class const& k) { place(b, g, ky, k); });
                 }
             }
         }
@@ -221,35 +265,34 @@ void add_conv_weight(window const& w, std::ptrdiff_t samples, T const* x, T cons
     // packed where many rows meet them
     bool const pack = w.filters > tile_columns<T> && last - first >= 8;
     row_block<T> block;
-    for_each_band(w, samples, x, room,
-                  [&](band const& b, T const* image, std::ptrdiff_t next_image) {
-                      depth const pixels{geometry.out_width,
-                                         geometry.stride_w * geometry.channels,
-                                         b.rows,
-                                         geometry.stride_h * geometry.width * geometry.channels,
-                                         b.images,
-                                         next_image};
-                      T const* const gradient = dy + b.image * result_count(w) +
-                                                std::ptrdiff_t{b.row} * w.out_width * w.filters;
-                      std::ptrdiff_t const count = pixels.length * pixels.inner * pixels.outer;
-                      for (std::ptrdiff_t g = 0; g < w.groups; ++g) {
-                          panels<T> right{gradient + g * filters, w.filters, tile_columns<T>};
-                          if (pack) {
-                              pack_panels(count, filters, right.data, right.stride, packed);
-                              right = {packed, tile_columns<T>, count * tile_columns<T>};
-                          }
-                          std::ptrdiff_t const end = std::min(last * tile_rows, rows);
-                          window_place at{geometry, first * tile_rows};
-                          for (auto r = first * tile_rows; r < end; ++r, at.advance(geometry)) {
-                              block.push(image + g * channels + at.offset(geometry),
-                                         sum + (g * rows + r) * filters);
-                              if (block.full()) {
-                                  block.multiply(pixels, right, filters, true);
-                              }
-                          }
-                          block.multiply(pixels, right, filters, true);
-                      }
-                  });
+    for_each_band(
+        w, samples, x, room, [&](band const& b, T const* image, std::ptrdiff_t next_image) {
+            depth const pixels{geometry.out_width,
+                               geometry.stride_w * geometry.channels,
+                               b.rows,
+                               geometry.stride_h * geometry.width * geometry.channels,
+                               b.images,
+                               next_image};
+            T const* const gradient =
+                dy + b.image * result_count(w) + std::ptrdiff_t{b.row} * w.out_width * w.filters;
+            for (std::ptrdiff_t g = 0; g < w.groups; ++g) {
+                panels<T> right{gradient + g * filters, w.filters, tile_columns<T>};
+                if (pack) {
+                    pack_panels<T>(pixels.steps(), filters, {right.data, right.stride, 1}, packed);
+                    right = {packed, tile_columns<T>, pixels.steps() * tile_columns<T>};
+                }
+                std::ptrdiff_t const end = std::min(last * tile_rows, rows);
+                window_place at{geometry, first * tile_rows};
+                for (auto r = first * tile_rows; r < end; ++r, at.advance(geometry)) {
+                    block.push(image + g * channels + at.offset(geometry),
+                               sum + (g * rows + r) * filters);
+                    if (block.full()) {
+                        block.multiply(pixels, right, filters, {.accumulate = true});
+                    }
+                }
+                block.multiply(pixels, right, filters, {.accumulate = true});
+            }
+        });
 }
 
 template <class T>

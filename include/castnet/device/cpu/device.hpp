@@ -35,6 +35,8 @@ struct cpu_device {
     static constexpr std::ptrdiff_t alignment = castnet::alignment;
     static constexpr bool whole_batches = false; // a step computes the samples that are there
 
+    static constexpr int count() { return 1; } // such devices in the machine
+
     // The kernel of an operation that is no fused program.
     static kernel kernel_of(op kind) {
         switch (kind) {
@@ -69,6 +71,8 @@ struct cpu_device {
             return {&cpu::slice<T>};
         case op::reshape:
             return {&cpu::reshape<T>};
+        case op::copy:
+            return {&cpu::copy<T>};
         default:
             return {}; // sources and fused programs are no steps of this table
         }
@@ -91,12 +95,10 @@ struct cpu_device {
 
     // Memory that a step needs besides its operands and its result.
     static constexpr scratch_size scratch(step const& s, window const* windows,
-                                          extents const* operands, instruction const& end) {
+                                          instruction const& end) {
         switch (s.kind) {
         case op::reduce:
             return {0, cpu::lane_sum_size(s, end), 0};
-        case op::matmul_data:
-            return operands[1].count();
         case op::conv:
             return cpu::conv_scratch<T>(windows[s.window]);
         case op::conv_data:
@@ -129,29 +131,11 @@ struct cpu_device {
     // the stages run on the calling thread alone. Or only at the end of stages: see after_stages.
     template <auto const& Plan, class After = ignore_steps>
     static void run(context const& c, After const& after = {}) {
-        static constexpr cpu::tables tables{Plan.arrays, Plan.scalars, Plan.windows};
         if constexpr (cpu::is_small(Plan)) {
-            run_small<Plan>(tables, c, after, std::make_index_sequence<size_t(Plan.sizes.steps)>{});
+            run_small<Plan>(c, after, std::make_index_sequence<size_t(Plan.sizes.steps)>{});
         } else {
-            static constexpr auto fused = fused_kernels<cpu_device, Plan>;
-            auto const kernel_at = [](int i) {
-                step const& s = Plan.steps[i];
-                return s.program >= 0 ? fused.of[s.program] : kernel_of(s.kind);
-            };
             for (stage const& g : Plan.stages) {
-                if (g.samples_at_once > 0) {
-                    cpu::run_stage<calls_after_steps<After>>(g, Plan.steps, tables, c, kernel_at,
-                                                             after);
-                } else {
-                    kernel const k = kernel_at(g.first);
-                    (k.whole ? k.whole : k.run)(Plan.steps[g.first], tables, c);
-                    if constexpr (calls_after_steps<After>) {
-                        after(g.first);
-                    }
-                }
-                if constexpr (!calls_after_steps<After>) {
-                    after(g.last - 1);
-                }
+                run_stage<Plan>(g, c, after);
             }
         }
     }
@@ -168,19 +152,43 @@ struct cpu_device {
         }
     }
 
+protected:
+    template <auto const& Plan, class After>
+    static void run_stage(stage const& g, context const& c, After const& after) {
+        static constexpr cpu::tables tables{Plan.arrays, Plan.scalars, Plan.windows};
+        static constexpr auto fused = fused_kernels<cpu_device, Plan>;
+        auto const kernel_at = [](int i) {
+            step const& s = Plan.steps[i];
+            return s.program >= 0 ? fused.of[s.program] : kernel_of(s.kind);
+        };
+        if (g.samples_at_once > 0) {
+            cpu::run_stage<calls_after_steps<After>>(g, Plan.steps, tables, c, kernel_at, after);
+        } else {
+            kernel const k = kernel_at(g.first);
+            (k.whole ? k.whole : k.run)(Plan.steps[g.first], tables, c);
+            if constexpr (calls_after_steps<After>) {
+                after(g.first);
+            }
+        }
+        if constexpr (!calls_after_steps<After>) {
+            after(g.last - 1);
+        }
+    }
+    // Step I of a small plan.
+    template <auto const& Plan, int I>
+    static void run_small_step(context const& c) {
+        static constexpr cpu::tables tables{Plan.arrays, Plan.scalars, Plan.windows};
+        if constexpr (constexpr int program = Plan.steps[I].program; program >= 0) {
+            cpu::small_step<Plan, I, code_of<Plan, program>>(tables, c);
+        } else {
+            cpu::small_step<Plan, I, void>(tables, c);
+        }
+    }
+
 private:
     template <auto const& Plan, class After, size_t... I>
-    static void run_small(cpu::tables const& t, context const& c, After const& after,
-                          std::index_sequence<I...>) {
-        (..., (run_small_step<Plan, int(I)>(t, c), after(int(I))));
-    }
-    template <auto const& Plan, int I>
-    static void run_small_step(cpu::tables const& t, context const& c) {
-        if constexpr (constexpr int program = Plan.steps[I].program; program >= 0) {
-            cpu::small_step<Plan, I, code_of<Plan, program>>(t, c);
-        } else {
-            cpu::small_step<Plan, I, void>(t, c);
-        }
+    static void run_small(context const& c, After const& after, std::index_sequence<I...>) {
+        (..., (run_small_step<Plan, int(I)>(c), after(int(I))));
     }
 };
 

@@ -5,10 +5,12 @@
 #include <castnet/core/philox.hpp>
 #include <castnet/device/cpu/memory.hpp>
 #include <castnet/device/executor_sizes.hpp>
+#include <castnet/plan/communication.hpp>
 #include <castnet/plan/penalties.hpp>
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace castnet::cpu {
@@ -16,7 +18,7 @@ namespace castnet::cpu {
 // The device as a program opens it.
 struct session {
     template <class Policy>
-    explicit session(Policy) {}
+    explicit session(Policy, int) {}
 
     // use(numbers) with `count` numbers of the device's memory; fill(numbers) is to write them all.
     template <class T, class F>
@@ -101,6 +103,35 @@ public:
         add_totals<Plan>();
     }
 
+    // Numbers of the device's memory as a message in the host's, which is the memory itself where
+    // they are one range; accept() writes the message back. Messages are numbered, and each holds
+    // what it does until the next of its number.
+    std::span<T> message(std::size_t number, std::span<element_range const> ranges) {
+        if (ranges.size() == 1) {
+            return {at(ranges[0].where) + ranges[0].offset, std::size_t(ranges[0].count)};
+        }
+        if (messages_.size() <= number) {
+            messages_.resize(number + 1);
+        }
+        std::vector<T>& all = messages_[number];
+        all.clear();
+        for (element_range const& r : ranges) {
+            T const* const from = at(r.where) + r.offset;
+            all.insert(all.end(), from, from + r.count);
+        }
+        return all;
+    }
+    void accept(std::size_t number, std::span<element_range const> ranges) {
+        if (ranges.size() == 1) {
+            return;
+        }
+        T const* from = messages_[number].data();
+        for (element_range const& r : ranges) {
+            std::copy_n(from, r.count, at(r.where) + r.offset);
+            from += r.count;
+        }
+    }
+
     // What add_totals() added up since set_totals().
     void read_totals(double* to, std::size_t count) const {
         for (std::size_t i = 0; i < count; ++i) {
@@ -113,6 +144,7 @@ private:
     memory arena_;
     typename Device::context context_{};
     std::vector<double> totals_;
+    std::vector<std::vector<T>> messages_; // of several ranges
 };
 
 } // namespace castnet::cpu

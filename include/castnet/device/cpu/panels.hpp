@@ -3,8 +3,10 @@
 #pragma once
 
 #include <castnet/device/cpu/tile.hpp>
+#include <castnet/device/cpu/transpose.hpp>
 
 #include <algorithm>
+#include <cstring>
 
 namespace castnet::cpu {
 
@@ -18,22 +20,41 @@ constexpr std::ptrdiff_t packed_size(std::ptrdiff_t depth, std::ptrdiff_t column
     return panel_count(columns, tile_columns<T>) * depth * tile_columns<T>;
 }
 
-// `columns` <= a tile's columns of B, whose rows lie `stride` apart.
+// A factor of a product: element (i, j) lies at i * row + j * column.
 template <class T>
-void pack_panel(std::ptrdiff_t depth, std::ptrdiff_t columns, T const* b, std::ptrdiff_t stride,
-                T* to) {
-    for (std::ptrdiff_t k = 0; k < depth; ++k) {
-        std::copy_n(b + k * stride, columns, to + k * tile_columns<T>);
-        std::fill_n(to + k * tile_columns<T> + columns, tile_columns<T> - columns, T(0));
+struct matrix {
+    T const* data;
+    std::ptrdiff_t row, column;
+};
+
+// A panel of `columns` <= a tile's columns of b.
+template <class T>
+void pack_panel(std::ptrdiff_t depth, std::ptrdiff_t columns, matrix<T> const& b, T* to) {
+    constexpr std::ptrdiff_t width = tile_columns<T>;
+    if (b.column != 1) {
+        if (columns < width) {
+            std::fill_n(to, depth * width, T(0));
+        }
+        transpose(columns, depth, b.data, b.column, to, width);
+        return;
+    }
+    T const* from = b.data;
+    for (std::ptrdiff_t k = 0; k < depth; ++k, from += b.row, to += width) {
+        if (columns == width) {
+            std::memcpy(to, from, width * sizeof(T)); // a few vectors, no call
+        } else {
+            std::copy_n(from, columns, to);
+            std::fill_n(to + columns, width - columns, T(0));
+        }
     }
 }
 
 template <class T>
-void pack_panels(std::ptrdiff_t depth, std::ptrdiff_t columns, T const* b, std::ptrdiff_t stride,
-                 T* to) {
+void pack_panels(std::ptrdiff_t depth, std::ptrdiff_t columns, matrix<T> const& b, T* to) {
     constexpr std::ptrdiff_t width = tile_columns<T>;
     for (std::ptrdiff_t j = 0; j < columns; j += width, to += depth * width) {
-        pack_panel(depth, std::min(width, columns - j), b + j, stride, to);
+        pack_panel<T>(depth, std::min(width, columns - j), {b.data + j * b.column, b.row, b.column},
+                      to);
     }
 }
 
@@ -43,6 +64,47 @@ struct panels {
     T const* data;
     std::ptrdiff_t stride; // between two rows of a panel
     std::ptrdiff_t next;   // from one panel to the next
+};
+
+// The depth of a product with regular offsets in A: outer * inner runs of `length` steps.
+struct depth {
+    std::ptrdiff_t length;     // steps in one run
+    std::ptrdiff_t stride = 1; // from step to step
+    std::ptrdiff_t inner = 1;  // runs that begin `inner_step` apart
+    std::ptrdiff_t inner_step = 0;
+    std::ptrdiff_t outer = 1; // the same of such runs
+    std::ptrdiff_t outer_step = 0;
+
+    std::ptrdiff_t steps() const { return length * inner * outer; }
+};
+
+// The offsets of steps, one after another.
+class depth_walk {
+public:
+    explicit depth_walk(depth const& d) : d_{d} {}
+
+    void next(std::ptrdiff_t steps, std::ptrdiff_t* offset) {
+        while (steps > 0) {
+            std::ptrdiff_t const begin = outer_ * d_.outer_step + inner_ * d_.inner_step;
+            std::ptrdiff_t const count = std::min(steps, d_.length - step_);
+            for (std::ptrdiff_t i = 0; i < count; ++i) {
+                *offset++ = begin + (step_ + i) * d_.stride;
+            }
+            steps -= count;
+            step_ += count;
+            if (step_ == d_.length) {
+                step_ = 0;
+                if (++inner_ == d_.inner) {
+                    inner_ = 0;
+                    ++outer_;
+                }
+            }
+        }
+    }
+
+private:
+    depth d_;
+    std::ptrdiff_t step_ = 0, inner_ = 0, outer_ = 0; // where the next step is
 };
 
 // Rows that are collected and multiplied together.
@@ -57,53 +119,40 @@ public:
     }
     bool full() const { return tiles_ == most && tile_[most - 1].full(); }
 
-    // C (+)= A * B for the rows collected, which are forgotten then.
-    void multiply(depth const& d, panels<T> const& b, std::ptrdiff_t columns, bool accumulate) {
+    // C = A * B, ended so, for the rows collected, which are forgotten then. The depth is taken in
+    // parts so short that their share of a panel fits half of the L1 cache.
+    void multiply(depth const& d, panels<T> const& b, std::ptrdiff_t columns,
+                  tile_end<T> const& end = {}) {
         if (tiles_ == 0) {
             return;
         }
         tile_[tiles_ - 1].repeat_last();
-        T const* panel = b.data;
-        for (std::ptrdiff_t j = 0; j < columns; j += tile_columns<T>, panel += b.next) {
-            int const left =
-                static_cast<int>(std::min<std::ptrdiff_t>(tile_columns<T>, columns - j));
-            for_each_part(d, [&](depth const& part, std::ptrdiff_t skip, std::ptrdiff_t first) {
-                tile_panel(tile_, tiles_, skip, j, part, panel + first * b.stride, b.stride, left,
-                           accumulate || first > 0);
-            });
+        std::ptrdiff_t const steps = d.steps(), parts = (steps + most_steps - 1) / most_steps;
+        std::ptrdiff_t offset[most_steps];
+        depth_walk walk{d};
+        for (std::ptrdiff_t part = 0; part < parts; ++part) {
+            std::ptrdiff_t const first = steps * part / parts;
+            std::ptrdiff_t const count = steps * (part + 1) / parts - first;
+            walk.next(count, offset);
+            tile_end<T> mine{end.accumulate || part > 0};
+            if (part == parts - 1) {
+                mine.bias = end.bias;
+                mine.relu = end.relu;
+            }
+            T const* panel = b.data + first * b.stride;
+            for (std::ptrdiff_t j = 0; j < columns; j += tile_columns<T>, panel += b.next) {
+                int const left =
+                    static_cast<int>(std::min<std::ptrdiff_t>(tile_columns<T>, columns - j));
+                tile_panel(tile_, tiles_, j, left, {count, offset, panel, b.stride}, mine);
+            }
         }
         tiles_ = 0;
     }
 
 private:
     static constexpr int most = 16;
-
-    // Calls f(part, where it begins in A, its first step) for parts of the depth so short that
-    // their share of a panel fits half of the L1 cache.
-    template <class F>
-    static void for_each_part(depth const& d, F const& f) {
-        constexpr std::ptrdiff_t limit =
-            24576 / (tile_columns<T> * static_cast<std::ptrdiff_t>(sizeof(T)));
-        std::ptrdiff_t const run = d.length, slice = run * d.inner;
-        if (slice <= limit) { // some slices at a time
-            std::ptrdiff_t const slices = std::min(d.outer, limit / slice);
-            for (std::ptrdiff_t o = 0; o < d.outer; o += slices) {
-                depth part = d;
-                part.outer = std::min(slices, d.outer - o);
-                f(part, o * d.outer_step, o * slice);
-            }
-            return;
-        }
-        for (std::ptrdiff_t o = 0; o < d.outer; ++o) {
-            for (std::ptrdiff_t i = 0; i < d.inner; ++i) {
-                for (std::ptrdiff_t k = 0; k < run; k += limit) {
-                    f(depth{std::min(limit, run - k), d.stride},
-                      o * d.outer_step + i * d.inner_step + k * d.stride,
-                      (o * d.inner + i) * run + k);
-                }
-            }
-        }
-    }
+    static constexpr std::ptrdiff_t most_steps =
+        24576 / (tile_columns<T> * static_cast<std::ptrdiff_t>(sizeof(T)));
 
     tile_pointers<T> tile_[most];
     int tiles_ = 0;

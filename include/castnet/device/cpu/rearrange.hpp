@@ -54,4 +54,11 @@ void slice(step const& s, tables const& t, context<T> const& c) {
     });
 }
 
+// From the memory of another device.
+template <class T>
+void copy(step const& s, tables const& t, context<T> const& c) {
+    array_ref const &from = t.arrays[s.first_array], &to = t.arrays[s.output];
+    std::copy_n(c.at(from), to.size.count() * (to.size.sample ? c.samples : 1), c.at(to));
+}
+
 } // namespace castnet::cpu

@@ -7,6 +7,7 @@
 #include <castnet/device/cpu/small_product.hpp>
 #include <castnet/device/cpu/transpose.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -27,6 +28,9 @@ constexpr bool is_small(Plan const& p) {
     }
     for (int i = 0; i < Plan::sizes.steps; ++i) {
         step const& s = p.steps[i];
+        if (s.kind == op::copy) {
+            continue;
+        }
         bool const fused = s.kind == op::map || s.kind == op::reduce;
         bool const product = s.kind >= op::matmul && s.kind <= op::matmul_weight;
         if (fused == product || fused != (s.program >= 0) || s.space.count() > 64) {
@@ -115,6 +119,8 @@ template <auto const& Plan, int I, class Program, class T>
         } else {
             small_sum<Program, channels>(a, samples, static_cast<T>(s.factor), to);
         }
+    } else if constexpr (s.kind == op::copy) {
+        std::copy_n(c.at(in), out.size.count() * (out.size.sample ? c.samples : 1), to);
     } else {
         static constexpr array_ref other = Plan.arrays[s.first_array + 1];
         T const *const a = c.at(in), *const b = c.at(other);

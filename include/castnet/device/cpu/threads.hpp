@@ -19,6 +19,23 @@ inline int thread_count() {
 #endif
 }
 
+// An equal part of the threads for one of so many that work side by side; at least one.
+inline int thread_share([[maybe_unused]] int parts) {
+#ifdef _OPENMP
+    int const all = omp_get_num_procs() < thread_count() ? omp_get_num_procs() : thread_count();
+    return all > parts ? all / parts : 1;
+#else
+    return 1;
+#endif
+}
+
+// Parallel loops of the calling thread use so many from now on.
+inline void set_thread_count([[maybe_unused]] int count) {
+#ifdef _OPENMP
+    omp_set_num_threads(count);
+#endif
+}
+
 // Calls f(i) for 0 <= i < count; `work` is roughly how many operations all of them make. Within
 // another such loop, its thread does all of them.
 template <class F>

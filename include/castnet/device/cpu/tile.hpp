@@ -1,9 +1,9 @@
 // The micro-kernel under every matrix product and convolution: a tile of C = A * B in registers.
 //
-// The rows of A and C are given by pointers and A's depth by regular runs, so that the same loop
-// serves dense layers (rows of a matrix), convolutions (pixels of an image, one run for each row of
-// the window) and weight gradients (columns, one run for each row of the image). B's rows lie
-// `b_stride` apart, one for each step of the depth.
+// The rows of A and C are given by pointers, and the steps of A's depth by their offsets behind
+// such a pointer, so that the same loop serves dense layers (rows of a matrix), convolutions
+// (pixels of an image and the window over them) and weight gradients (a pixel of the window and all
+// places where it meets the image). B's rows lie `b_stride` apart, one for each step of the depth.
 //
 // Loads of B may read up to two vectors beyond the end of a row; every block of memory ends with
 // that much slack.
@@ -22,16 +22,6 @@ inline constexpr int tile_vectors = vector_registers >= 32 ? 4 : 2;
 
 template <class T>
 inline constexpr int tile_columns = tile_vectors * simd<T>::width;
-
-// The depth of the product: outer * inner runs of `length` steps.
-struct depth {
-    std::ptrdiff_t length;     // steps in one run
-    std::ptrdiff_t stride = 1; // of A from step to step
-    std::ptrdiff_t inner = 1;  // runs that begin `inner_step` apart in A
-    std::ptrdiff_t inner_step = 0;
-    std::ptrdiff_t outer = 1;
-    std::ptrdiff_t outer_step = 0;
-};
 
 // The rows that a tile reads and writes: as many as `rows` says, but all pointers of A are valid.
 template <class T>
@@ -52,81 +42,126 @@ struct tile_pointers {
     }
 };
 
+// How the sums of a tile become the result.
+template <class T>
+struct tile_end {
+    bool accumulate = false; // they are added to what lies there
+    T const* bias = nullptr; // a number for each column
+    bool relu = false;       // max(sum, 0), last
+};
+
+// Some steps of the depth.
+template <class T>
+struct tile_depth {
+    std::ptrdiff_t steps;
+    std::ptrdiff_t const* offset; // of each step in A
+    T const* b;                   // its row of B
+    std::ptrdiff_t b_stride;
+};
+
 // At most Rows rows and Vectors * width columns. Every loop over them is unrolled, so that the sums
-// stay in registers. A is read from `skip` elements behind its pointers on.
-// Not compiled into its callers: there is much of it, and registers are scarce.
+// stay in registers. Not compiled into its callers: there is much of it, and registers are scarce.
 template <int Rows, int Vectors, class T>
-[[gnu::noinline]] CASTNET_WIDE_VECTORS void
-tile(tile_pointers<T> const& p, std::ptrdiff_t skip, std::ptrdiff_t first, depth const& d,
-     T const* b, std::ptrdiff_t b_stride, int columns, bool accumulate) {
+[[gnu::noinline]] CASTNET_WIDE_VECTORS void tile(tile_pointers<T> const& p, std::ptrdiff_t first,
+                                                 int columns, tile_depth<T> const& d,
+                                                 tile_end<T> const& end) {
     constexpr int width = simd<T>::width;
     vec<T> sum[Rows][Vectors] = {};
-    std::ptrdiff_t stride = d.stride;
-    for (std::ptrdiff_t o = 0; o < d.outer; ++o) {
-        for (std::ptrdiff_t s = 0; s < d.inner; ++s) {
-            T const* row[Rows];
-            CASTNET_UNROLL
-            for (int i = 0; i < Rows; ++i) {
-                row[i] = p.a[i] + skip + o * d.outer_step + s * d.inner_step;
-            }
-            for (std::ptrdiff_t k = 0; k < d.length; ++k) {
-                vec<T> right[Vectors];
-                CASTNET_UNROLL
-                for (int j = 0; j < Vectors; ++j) {
-                    right[j] = *reinterpret_cast<vec<T> const*>(b + j * width);
-                }
-                CASTNET_UNROLL
-                for (int i = 0; i < Rows; ++i) {
-                    T const left = *row[i];
-                    CASTNET_UNROLL
-                    for (int j = 0; j < Vectors; ++j) {
-                        sum[i][j] += left * right[j];
-                    }
-                }
-                CASTNET_UNROLL
-                for (int i = 0; i < Rows; ++i) {
-                    row[i] += stride;
-                }
-                b += b_stride;
-                CASTNET_OPAQUE(stride);
-            }
-        }
-    }
+    T const* row[Rows];
     CASTNET_UNROLL
     for (int i = 0; i < Rows; ++i) {
-        if (i < p.rows) {
-            T* const out = p.c[i] + first;
+        row[i] = p.a[i];
+    }
+    T const* b = d.b;
+    std::ptrdiff_t const b_stride = d.b_stride;
+    std::ptrdiff_t const* const last = d.offset + d.steps;
+    for (std::ptrdiff_t const* k = d.offset; k != last; ++k) {
+        std::ptrdiff_t const offset = *k;
+        vec<T> right[Vectors];
+        CASTNET_UNROLL
+        for (int j = 0; j < Vectors; ++j) {
+            right[j] = *reinterpret_cast<vec<T> const*>(b + j * width);
+        }
+        CASTNET_UNROLL
+        for (int i = 0; i < Rows; ++i) {
+            T const left = row[i][offset];
             CASTNET_UNROLL
             for (int j = 0; j < Vectors; ++j) {
-                int const left = columns - j * width;
-                if (left >= width) {
-                    auto* const to = reinterpret_cast<vec<T>*>(out + j * width);
-                    *to = accumulate ? *to + sum[i][j] : sum[i][j];
-                } else {
-                    T part[width];
-                    *reinterpret_cast<vec<T>*>(part) = sum[i][j];
-                    for (int k = 0; k < width && k < left; ++k) {
-                        T& to = out[j * width + k];
-                        to = accumulate ? to + part[k] : part[k];
-                    }
+                sum[i][j] += left * right[j];
+            }
+        }
+        b += b_stride;
+    }
+    // calls f(sum, where it belongs, how many of its numbers exist)
+    auto const each = [&](auto const& f) __attribute__((always_inline)) {
+        CASTNET_UNROLL
+        for (int i = 0; i < Rows; ++i) {
+            if (i < p.rows) {
+                T* const c = p.c[i] + first;
+                CASTNET_UNROLL
+                for (int j = 0; j < Vectors; ++j) {
+                    f(sum[i][j], c + j * width, columns - j * width);
                 }
             }
         }
+    };
+    if (end.accumulate) {
+        each([](vec<T>& x, T const* c, int left) __attribute__((always_inline)) {
+            if (left >= width) {
+                x += *reinterpret_cast<vec<T> const*>(c);
+            } else {
+                T part[width] = {};
+                for (int k = 0; k < left; ++k) {
+                    part[k] = c[k];
+                }
+                x += *reinterpret_cast<vec<T> const*>(part);
+            }
+        });
     }
+    if (end.bias) {
+        CASTNET_UNROLL
+        for (int j = 0; j < Vectors; ++j) {
+            vec<T> const bias = *reinterpret_cast<vec<T> const*>(end.bias + first + j * width);
+            CASTNET_UNROLL
+            for (int i = 0; i < Rows; ++i) {
+                sum[i][j] += bias;
+            }
+        }
+    }
+    if (end.relu) {
+        CASTNET_UNROLL
+        for (int i = 0; i < Rows; ++i) {
+            CASTNET_UNROLL
+            for (int j = 0; j < Vectors; ++j) {
+                sum[i][j] = sum[i][j] < T(0) ? vec<T>{} : sum[i][j];
+            }
+        }
+    }
+    each([](vec<T> x, T* c, int left) __attribute__((always_inline)) {
+        if (left >= width) {
+            *reinterpret_cast<vec<T>*>(c) = x;
+        } else {
+            T part[width];
+            *reinterpret_cast<vec<T>*>(part) = x;
+            for (int k = 0; k < left; ++k) {
+                c[k] = part[k];
+            }
+        }
+    });
 }
 
 // Some tiles: their columns `first` to `first + columns`, no more than a tile has. Compiled once,
 // not wherever it is called: there is much of it.
 template <class T>
-void tile_panel(tile_pointers<T> const* p, int tiles, std::ptrdiff_t skip, std::ptrdiff_t first,
-                depth const& d, T const* b, std::ptrdiff_t b_stride, int columns, bool accumulate) {
+void tile_panel(tile_pointers<T> const* p, int tiles, std::ptrdiff_t first, int columns,
+                tile_depth<T> const& d, tile_end<T> const& end) {
     constexpr int width = simd<T>::width;
     auto const run = [&]<int Vectors>(std::integral_constant<int, Vectors>) {
         for (int i = 0; i < tiles; ++i) {
             if (p[i].rows == 1) {
-                tile<1, Vectors>(p[i], skip, first, d, b, b_stride, columns, accumulate);
+                tile<1, Vectors>(p[i], first, columns, d, end);
             } else {
-                tile<tile_rows, Vectors>(p[i], skip, first, d, b, b_stride, columns, accumulate);
+                tile<tile_rows, Vectors>(p[i], first, columns, d, end);
             }
         }
     };
@@ -136,18 +171,6 @@ void tile_panel(tile_pointers<T> const* p, int tiles, std::ptrdiff_t skip, std::
         run(std::integral_constant<int, 2>{});
     } else {
         run(std::integral_constant<int, 1>{});
-    }
-}
-
-// `columns` columns of all rows.
-template <class T>
-void tile_row(tile_pointers<T>& p, depth const& d, T const* b, std::ptrdiff_t b_stride,
-              std::ptrdiff_t columns, bool accumulate = false) {
-    constexpr std::ptrdiff_t full = tile_columns<T>;
-    p.repeat_last();
-    for (std::ptrdiff_t j = 0; j < columns; j += full) {
-        int const left = static_cast<int>(columns - j < full ? columns - j : full);
-        tile_panel(&p, 1, 0, j, d, b + j, b_stride, left, accumulate);
     }
 }
 

@@ -29,7 +29,6 @@ struct context {
     T* region[4]{};             // by castnet::region, in device memory
     std::ptrdiff_t samples = 0; // the batch that was planned for
     philox_key key{};
-    std::uint32_t first_sample = 0;
     step_values const* now = nullptr; // in device memory
     cudaStream_t stream = nullptr;
     libraries* library = nullptr; // handles, what they need, and what was chosen for each step

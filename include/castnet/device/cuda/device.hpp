@@ -19,12 +19,14 @@ struct cuda_device : factor_storage<T, Narrow> {
     using memory = cuda::memory;
     using session = cuda::session;
     using executor = cuda::executor<cuda_device>;
+    using replica_scope = cuda::replica_scope;
     using kernel = cuda::kernel<context>;
 
     // Offsets are multiples of so many elements.
     static constexpr std::ptrdiff_t alignment =
         static_cast<std::ptrdiff_t>(cuda::alignment_bytes / sizeof(T));
-    static constexpr bool whole_batches = true; // see device/cuda/context.hpp
+    static constexpr bool whole_batches = true;         // see device/cuda/context.hpp
+    static int count() { return cuda::device_count(); } // that the program sees
 
     static constexpr std::ptrdiff_t place_in_sample(std::ptrdiff_t i, extents size, bool image) {
         return castnet::place_in_sample(i, size, image);
@@ -35,7 +37,7 @@ struct cuda_device : factor_storage<T, Narrow> {
 
     // Elements of memory that a step needs besides its operands and its result; the libraries have
     // their own.
-    static constexpr scratch_size scratch(step const& s, window const* windows, extents const*,
+    static constexpr scratch_size scratch(step const& s, window const* windows,
                                           instruction const& end) {
         return s.kind == op::reduce ? cuda::reduce_scratch(s, end)
                : Narrow && s.kind == op::conv_weight

@@ -7,16 +7,20 @@
 // as a graph, and from then on a step is one launch.
 #pragma once
 
+#include <castnet/device/cuda/exchanges.hpp>
 #include <castnet/device/cuda/graph.hpp>
 #include <castnet/device/cuda/optimize.hpp>
 #include <castnet/device/cuda/prepare.hpp>
 #include <castnet/device/cuda/session.hpp>
 #include <castnet/device/executor_sizes.hpp>
+#include <castnet/device/steps.hpp>
+#include <castnet/plan/communication.hpp>
 #include <castnet/plan/penalties.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <span>
 #include <vector>
 
 namespace castnet::cuda {
@@ -65,6 +69,10 @@ public:
         }
     }
 
+    ~executor() { session_.watch_by(nullptr); }
+    executor(executor const&) = delete;
+    executor& operator=(executor const&) = delete;
+
     std::size_t allocated_bytes() const { return arena_.bytes(); }
 
     // In the GPU's memory.
@@ -73,10 +81,12 @@ public:
 
     // Where the host puts region::batch of the next run.
     T* batch() {
-        session_.use();
-        next_->copied.wait(); // before the last step, as a rule
+        session_.wait(next_->copied); // before the last step, as a rule
         return reinterpret_cast<T*>(next_->host.template as<char>() + header_bytes);
     }
+
+    // Which sample of the batch of all replicas is the first of this one.
+    void set_first_sample(std::uint32_t first) { first_sample_ = first; }
 
     // Runs a plan over the batch; `step` numbers the random numbers of dropout.
     template <auto const& Plan>
@@ -86,12 +96,40 @@ public:
     // Calls after(i) when step i has ended: one step at a time.
     template <auto const& Plan, class After>
     void run(std::ptrdiff_t, std::uint64_t step, After const& after) {
-        send<Plan>(step);
-        Device::template run<Plan>(next_->context, [&](int i) {
-            session_.compute().wait();
+        run_with<Plan>(step, [&](int i) {
+            session_.wait(session_.compute());
             after(i);
         });
-        turn();
+    }
+    // Calls f(i) when step i is on the stream.
+    template <auto const& Plan, class F>
+    void run(std::ptrdiff_t, std::uint64_t step, after_stages<F> const& after) {
+        run_with<Plan>(step, after);
+    }
+
+    // Numbers of the GPU's memory as a message in the host's; accept() writes it back. Messages are
+    // numbered, and each holds what it does until the next of its number. Waits for what is on the
+    // stream.
+    std::span<T> message(std::size_t number, std::span<element_range const> ranges) {
+        std::size_t count = 0;
+        for (element_range const& r : ranges) {
+            count += std::size_t(r.count);
+        }
+        session_.use();
+        if (messages_.size() <= number) {
+            messages_.resize(number + 1);
+        }
+        if (messages_[number].bytes() < count * sizeof(T)) {
+            session_.wait(session_.compute()); // which may still read the one before
+            messages_[number] = pinned_memory(count * sizeof(T));
+        }
+        T* const all = messages_[number].template as<T>();
+        copy_ranges(ranges, all, cudaMemcpyDeviceToHost);
+        session_.wait(session_.compute());
+        return {all, count};
+    }
+    void accept(std::size_t number, std::span<element_range const> ranges) {
+        copy_ranges(ranges, messages_[number].template as<T>(), cudaMemcpyHostToDevice);
     }
 
     // Applies the optimizer's rule to all parameters; gradients are multiplied with `scale`.
@@ -118,16 +156,50 @@ public:
     // All of that in one launch.
     template <auto const& Plan, int Slots, class Rule>
     void train(std::ptrdiff_t, std::uint64_t step, Rule const& rule, T scale) {
-        static_assert(sizeof(update_values<Rule, T>) <= alignment_bytes &&
-                      std::is_trivially_copyable_v<Rule>);
-        update_values<Rule, T> const values{rule, scale};
-        std::memcpy(next_->host.template as<char>() + alignment_bytes, &values, sizeof values);
-        ranges<Plan>(); // allocates
+        bring<Plan>(rule, scale);
         submit<Plan>(work::train, step, [&](context<T> const& c) {
             enqueue<Plan>(c);
             enqueue_update<Plan, Slots>(c, next_->template values<Rule>());
             enqueue_totals<Plan>(c);
         });
+    }
+    // The same together with the replicas on other GPUs (comm/nccl.hpp): what add_totals() adds is
+    // that of all. Until the step is a graph, the host waits for each sum before it goes on; and no
+    // GPU works where another one loads code, allocates or captures, as that may wait for all work
+    // of the process.
+    template <auto const& Plan, int Slots, class Communicator, class Rule>
+    void train_with(Communicator& others, std::uint64_t step, Rule const& rule, T scale) {
+        auto& gpus = connect(others);
+        bring<Plan>(rule, scale);
+        if (!side_) {
+            side_ = std::make_unique<side_stream>();
+        }
+        auto const wait = [&](stream const& s) {
+            if (!session_.compute().is_captured()) {
+                session_.wait(s);
+            }
+        };
+        auto const enqueue_all = [&](context<T> const& c) {
+            enqueue_with_exchanges<Device, Plan>(c, session_.compute(), *side_, gpus, step, wait);
+            enqueue_update<Plan, Slots>(c, next_->template values<Rule>());
+            enqueue_totals<Plan>(c);
+        };
+        auto const meet = [&] {
+            session_.wait();
+            others.meet({"begin of a step", -1, step});
+        };
+        submit<Plan>(work::train_with, step, enqueue_all, meet);
+        gpus.doing({"sums of a captured step", -1, step});
+    }
+    // Numbers in the GPU's memory become those of rank 0.
+    template <class Communicator, class Collective>
+    void take_from_first(Communicator& others, element_range const& r, Collective const& at_) {
+        auto& gpus = connect(others);
+        if (r.count > 0) {
+            gpus.broadcast(std::span{at(r.where) + r.offset, std::size_t(r.count)},
+                           session_.compute().get(), at_);
+            session_.wait(session_.compute());
+        }
     }
     template <auto const& Plan>
     void evaluate(std::ptrdiff_t) {
@@ -148,7 +220,7 @@ public:
     }
 
 private:
-    enum class work { run, train, evaluate };
+    enum class work { run, train, train_with, evaluate };
 
     // The graph of some work on a plan; empty until that work comes for the second time.
     struct known_work {
@@ -177,7 +249,7 @@ private:
         session_.use();
         slot& s = *next_;
         s.context.samples = Plan.batch;
-        *s.host.template as<step_values>() = {static_cast<std::uint32_t>(step)};
+        *s.host.template as<step_values>() = {static_cast<std::uint32_t>(step), first_sample_};
         session_.copies().wait_for(s.done);
         CASTNET_CUDA(cudaMemcpyAsync(s.device, s.host.template as<char>(),
                                      header_bytes + std::size_t(Plan.staging) * sizeof(T),
@@ -185,31 +257,82 @@ private:
         session_.copies().record(s.copied);
         session_.compute().wait_for(s.copied);
     }
+    template <auto const& Plan, class After>
+    void run_with(std::uint64_t step, After const& after) {
+        send<Plan>(step);
+        last_ = next_; // what follows a step sees its memory
+        prepare<Plan>(next_->context);
+        Device::template run<Plan>(next_->context, after);
+        turn();
+    }
     void turn() {
         session_.compute().record(next_->done);
         last_ = next_;
         next_ = next_ == &slots_[0] ? &slots_[1] : &slots_[0];
     }
 
-    template <auto const& Plan, class F>
-    void submit(work kind, std::uint64_t step, F const& enqueue_all) {
+    // What an update needs, into the next slot.
+    template <auto const& Plan, class Rule>
+    void bring(Rule const& rule, T scale) {
+        static_assert(sizeof(update_values<Rule, T>) <= alignment_bytes &&
+                      std::is_trivially_copyable_v<Rule>);
+        update_values<Rule, T> const values{rule, scale};
+        std::memcpy(next_->host.template as<char>() + alignment_bytes, &values, sizeof values);
+        ranges<Plan>(); // allocates
+    }
+
+    // The connection to the GPUs of the other replicas, which from now on watches the host's waits.
+    template <class Communicator>
+    auto& connect(Communicator& others) {
+        session_.use();
+        auto& gpus = others.gpus();
+        session_.watch_by(&gpus);
+        return gpus;
+    }
+
+    struct nobody {
+        void operator()() const {}
+    };
+    // Before work that is not yet captured is put on the stream or captured, and before what was
+    // captured runs first, all replicas meet.
+    template <auto const& Plan, class F, class Meet = nobody>
+    void submit(work kind, std::uint64_t step, F const& enqueue_all, Meet const& meet = {}) {
         send<Plan>(step);
         slot& s = *next_;
         auto const same = [&](known_work const& k) { return k.plan == &Plan && k.kind == kind; };
         auto known = std::find_if(s.known.begin(), s.known.end(), same);
         if (known == s.known.end()) {
             s.known.push_back({&Plan, kind, {}});
+            meet();
             prepare<Plan>(s.context);
+            meet();
             enqueue_all(s.context);
         } else if (!session_.use_graphs()) {
             enqueue_all(s.context);
         } else {
             if (!known->graph) {
+                meet();
                 known->graph = captured_graph(session_.compute(), [&] { enqueue_all(s.context); });
+                meet();
             }
             known->graph.launch(session_.compute());
         }
         turn();
+    }
+
+    // Between the ranges and `message`, where they lie one after the other; on the stream.
+    void copy_ranges(std::span<element_range const> ranges, T* message, cudaMemcpyKind way) const {
+        session_.use();
+        for (element_range const& r : ranges) {
+            T* const here = at(r.where) + r.offset;
+            bool const out = way == cudaMemcpyDeviceToHost;
+            if (r.count > 0) {
+                CASTNET_CUDA(cudaMemcpyAsync(out ? message : here, out ? here : message,
+                                             std::size_t(r.count) * sizeof(T), way,
+                                             session_.compute().get()));
+            }
+            message += r.count;
+        }
     }
 
     template <auto const& Plan>
@@ -263,6 +386,9 @@ private:
     std::array<slot, 2> slots_;
     slot* next_ = &slots_[0]; // for the next run
     slot* last_ = &slots_[0]; // of the last run
+    std::uint32_t first_sample_ = 0;
+    std::vector<pinned_memory> messages_;
+    std::unique_ptr<side_stream> side_; // where there are other GPUs
 };
 
 } // namespace castnet::cuda

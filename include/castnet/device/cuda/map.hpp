@@ -135,6 +135,7 @@ struct map_body {
         program_arguments<T> a = arguments;
         if constexpr (Program::random_streams > 0) {
             a.step = now->step;
+            a.first_sample = now->first_sample;
         }
         for_each_index(block, count, [&](std::ptrdiff_t i) {
             auto const n = static_cast<std::uint32_t>(i);
@@ -163,7 +164,6 @@ program_arguments<typename Context::value_type> arguments_of(step const& s, tabl
         a.scalar[i] = static_cast<T>(t.scalars[s.first_scalar + i]);
     }
     a.key = c.key;
-    a.first_sample = c.first_sample;
     return a;
 }
 

@@ -114,6 +114,7 @@ struct program_source {
         program_arguments<T> a = arguments;
         if constexpr (Program::random_streams > 0) {
             a.step = now->step;
+            a.first_sample = now->first_sample;
         }
         f([&](std::ptrdiff_t result, std::ptrdiff_t element, auto const& take) {
             auto kept = static_cast<std::uint32_t>(result),

@@ -5,6 +5,7 @@
 #include <castnet/device/cuda/libraries.hpp>
 #include <castnet/device/cuda/memory.hpp>
 #include <castnet/device/cuda/stream.hpp>
+#include <castnet/device/cuda/watch.hpp>
 
 #include <memory>
 #include <string>
@@ -36,13 +37,18 @@ inline device_description describe_device(int index = 0) {
     return {p.name, p.major, p.minor, p.multiProcessorCount, p.totalGlobalMem};
 }
 
+// What the threads of a process that each serve a GPU share: nothing.
+struct replica_scope {
+    constexpr replica_scope(int, int) {}
+};
+
 class session {
 public:
     // Throws castnet::error, which says what to do, if there is no driver, no such GPU, or if it
     // cannot run this program.
     template <class Policy>
-    explicit session(Policy)
-        : session(Policy::device_index, Policy::precision, Policy::use_graphs) {}
+    explicit session(Policy, int index = Policy::device_index)
+        : session(index, Policy::precision, Policy::use_graphs) {}
 
     session(int index, product_precision precision, bool use_graphs)
         : index_{opened(index)}, precision_{precision}, use_graphs_{use_graphs} {
@@ -52,7 +58,10 @@ public:
     }
     session(session const&) = delete;
     session& operator=(session const&) = delete;
-    ~session() { cudaDeviceSynchronize(); }
+    ~session() {
+        cudaSetDevice(index_); // what ends now belongs to it
+        cudaDeviceSynchronize();
+    }
 
     int index() const { return index_; }
     bool use_graphs() const { return use_graphs_; }
@@ -60,6 +69,25 @@ public:
     stream const& compute() const { return *compute_; }
     stream const& copies() const { return *copies_; }
     libraries& library() const { return *libraries_; }
+
+    // From now on the host waits for this GPU under the eyes of a watch; nullptr: of none.
+    void watch_by(watch* w) const { watch_ = w; }
+
+    // The host waits for a stream, an event, or all that the GPU was given.
+    void wait(stream const& s) const {
+        until(s, [&] { s.wait(); });
+    }
+    void wait(event const& e) const {
+        until(e, [&] { e.wait(); });
+    }
+    void wait() const {
+        use();
+        if (watch_ != nullptr) {
+            wait(compute());
+            wait(copies());
+        }
+        CASTNET_CUDA(cudaDeviceSynchronize());
+    }
 
     // Makes this GPU the one that the calling thread's calls mean.
     void use() const { CASTNET_CUDA(cudaSetDevice(index_)); }
@@ -69,8 +97,7 @@ public:
     template <class T, class F>
     void read(T const* from, std::ptrdiff_t count, F const& use_numbers) const {
         std::vector<T> host(static_cast<std::size_t>(count));
-        use();
-        CASTNET_CUDA(cudaDeviceSynchronize());
+        wait();
         CASTNET_CUDA(
             cudaMemcpy(host.data(), from, host.size() * sizeof(T), cudaMemcpyDeviceToHost));
         use_numbers(static_cast<T const*>(host.data()));
@@ -79,13 +106,22 @@ public:
     void write(T* to, std::ptrdiff_t count, F const& fill) const {
         std::vector<T> host(static_cast<std::size_t>(count));
         fill(host.data());
-        use();
-        CASTNET_CUDA(cudaDeviceSynchronize());
+        wait();
         CASTNET_CUDA(cudaMemcpy(to, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice));
         CASTNET_CUDA(cudaDeviceSynchronize());
     }
 
 private:
+    template <class Work, class Wait>
+    void until(Work const& work, Wait const& plain) const {
+        use();
+        if (watch_ == nullptr) {
+            plain();
+        } else {
+            watch_->until([&] { return work.is_done(); });
+        }
+    }
+
     static int opened(int index) {
         int count = 0;
         cudaError_t const status = cudaGetDeviceCount(&count);
@@ -108,6 +144,7 @@ private:
     int index_;
     product_precision precision_;
     bool use_graphs_;
+    mutable watch* watch_ = nullptr;
     std::unique_ptr<stream> compute_, copies_;
     std::unique_ptr<libraries> libraries_;
 };

@@ -11,7 +11,8 @@ using tables = step_tables;
 
 // What changes from step to step, in device memory.
 struct step_values {
-    std::uint32_t step; // numbers the random numbers of dropout
+    std::uint32_t step;         // numbers the random numbers of dropout
+    std::uint32_t first_sample; // of this replica, in the batch of all
 };
 
 } // namespace castnet::cuda

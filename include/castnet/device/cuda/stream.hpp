@@ -8,6 +8,17 @@
 
 namespace castnet::cuda {
 
+namespace detail {
+inline bool is_done(cudaError_t status) {
+    if (status == cudaErrorNotReady) {
+        cudaGetLastError(); // which would report it
+        return false;
+    }
+    CASTNET_CUDA(status);
+    return true;
+}
+} // namespace detail
+
 class event {
 public:
     event() {
@@ -17,7 +28,8 @@ public:
     }
     cudaEvent_t get() const { return handle_.get(); }
 
-    // The host waits for what was recorded last.
+    // Whether what was recorded last is done; the host waits until it is.
+    bool is_done() const { return detail::is_done(cudaEventQuery(get())); }
     void wait() const { CASTNET_CUDA(cudaEventSynchronize(get())); }
 
 private:
@@ -37,9 +49,17 @@ public:
     }
     cudaStream_t get() const { return handle_.get(); }
 
+    // Whether what is put here now is captured and does not run.
+    bool is_captured() const {
+        cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+        CASTNET_CUDA(cudaStreamIsCapturing(get(), &status));
+        return status != cudaStreamCaptureStatusNone;
+    }
+
     void record(event const& e) const { CASTNET_CUDA(cudaEventRecord(e.get(), get())); }
     void wait_for(event const& e) const { CASTNET_CUDA(cudaStreamWaitEvent(get(), e.get(), 0)); }
-    // The host waits for all that was put here.
+    // Whether all that was put here is done; the host waits until it is.
+    bool is_done() const { return detail::is_done(cudaStreamQuery(get())); }
     void wait() const { CASTNET_CUDA(cudaStreamSynchronize(get())); }
 
 private:

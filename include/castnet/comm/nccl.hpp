@@ -1,0 +1,92 @@
+// Replicas on several GPUs: sums in the memory of the GPUs are NCCL's, everything else goes by a
+// communicator of the host. Needs castnet::nccl.
+#pragma once
+
+#include <castnet/comm/detail/nccl_connection.hpp>
+
+#include <memory>
+#include <vector>
+
+namespace castnet::comm {
+
+// A communicator of the host (of threads, or of processes) and a connection between GPUs.
+template <class Host>
+class nccl {
+public:
+    nccl(Host& host, detail::nccl_connection& connection) : host_{host}, connection_{connection} {}
+
+    int rank() const { return host_.rank(); }
+    int size() const { return host_.size(); }
+
+    // In the memory of the host.
+    template <class T>
+    void sum(std::span<T> values, collective const& at) {
+        host_.sum(values, at);
+    }
+    void gather(std::span<std::byte const> mine, std::span<std::byte> all, collective const& at) {
+        host_.gather(mine, all, at);
+    }
+    void broadcast(std::span<std::byte> bytes, collective const& at) { host_.broadcast(bytes, at); }
+    // Returns when all have called it.
+    void meet(collective const& at) {
+        std::byte const mine{};
+        std::vector<std::byte> all(static_cast<std::size_t>(size()));
+        gather({&mine, 1}, all, at);
+    }
+
+    // Between the GPUs, of which this replica's is current. The first call connects them.
+    detail::nccl_connection& gpus() {
+        if (!connection_.is_open()) {
+            connection_.open(host_);
+        }
+        return connection_;
+    }
+
+private:
+    Host& host_;
+    detail::nccl_connection& connection_;
+};
+
+// The replicas of a group, which have a GPU each.
+template <class Group>
+class with_nccl {
+public:
+    static constexpr bool on_gpus = true; // sums are made there
+
+    explicit with_nccl(int local)
+        : group_{local},
+          connections_{std::make_unique<detail::nccl_connection[]>(std::size_t(local))} {}
+    with_nccl(with_nccl const&) = delete;
+    with_nccl& operator=(with_nccl const&) = delete;
+    ~with_nccl() {
+        try {
+            group_.run([&](int i, auto&) { connections_[std::size_t(i)].close(); });
+        } catch (error const&) { // of a replica before; those that are left abort
+        }
+    }
+
+    int local() const { return group_.local(); }
+    int first() const { return group_.first(); }
+    int size() const { return group_.size(); }
+
+    template <class F>
+    void run(F const& f) {
+        try {
+            group_.run([&](int i, auto& host) {
+                nccl all{host, connections_[std::size_t(i)]};
+                f(i, all);
+            });
+        } catch (...) { // else GPUs would wait for a replica that does not come
+            for (int i = 0; i < local(); ++i) {
+                connections_[std::size_t(i)].abort();
+            }
+            throw;
+        }
+    }
+
+private:
+    Group group_;
+    std::unique_ptr<detail::nccl_connection[]> connections_;
+};
+
+} // namespace castnet::comm

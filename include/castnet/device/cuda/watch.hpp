@@ -1,0 +1,17 @@
+// Who looks after the host's waits for a GPU whose work may wait for that of other GPUs.
+#pragma once
+
+#include <functional>
+
+namespace castnet::cuda {
+
+class watch {
+public:
+    // Returns when done() is true; throws castnet::error if it seems that it never will be.
+    virtual void until(std::function<bool()> const& done) = 0;
+
+protected:
+    ~watch() = default;
+};
+
+} // namespace castnet::cuda

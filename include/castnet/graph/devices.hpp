@@ -1,0 +1,120 @@
+// Several devices in one graph: what a node reads from another device is copied to its own first.
+#pragma once
+
+#include <castnet/graph/traced.hpp>
+
+#include <utility>
+
+namespace castnet {
+
+// What the host feeds, and what a kernel computes where it needs it, is on all devices.
+constexpr bool is_everywhere(op kind) {
+    return kind <= op::bernoulli && kind != op::parameter;
+}
+
+// Appends the nodes anew, with copies of what another device reads, one for each: of parameters,
+// whose home is where they were first asked for, before everything else; of an activation or a
+// gradient before its first reader. Gradients and running statistics end at home.
+class copies_between_devices {
+public:
+    constexpr copies_between_devices(graph& g, results& r)
+        : g_{g}, results_{r}, old_{std::move(g.nodes)}, moved_{list<int>::filled(old_.size(), -1)},
+          copies_{list<int>::filled(old_.size() * g.devices, -1)} {}
+
+    constexpr void run() {
+        for (graph::update const& u : g_.updates) {
+            old_[u.value].device = home_of(g_.parameters[u.parameter]);
+        }
+        move_parameters();
+        for (int i = 0; i < old_.size(); ++i) {
+            node n = old_[i];
+            if (n.kind == op::parameter) {
+                continue;
+            }
+            for (int k = 0; k < n.operands; ++k) {
+                if (n.in[k] >= 0) {
+                    n.in[k] = on(n.device, n.in[k]);
+                }
+            }
+            moved_[i] = push(n);
+        }
+        for (int i = 0; i < results_.gradients.size(); ++i) {
+            if (int& gradient = results_.gradients[i]; gradient >= 0) {
+                gradient = on(home_of(g_.parameters[i]), gradient);
+            }
+        }
+        for (int& output : results_.outputs) {
+            output = moved_[output];
+        }
+        for (graph::update& u : g_.updates) {
+            u.value = moved_[u.value];
+        }
+        for (parameter& p : g_.parameters) {
+            p.node = moved_[p.node];
+        }
+    }
+
+private:
+    constexpr void move_parameters() {
+        for (parameter const& p : g_.parameters) {
+            moved_[p.node] = push(old_[p.node]);
+        }
+        for (node const& n : old_) {
+            for (int k = 0; k < n.operands; ++k) {
+                if (n.in[k] >= 0 && old_[n.in[k]].kind == op::parameter) {
+                    on(n.device, n.in[k]);
+                }
+            }
+        }
+    }
+
+    constexpr int home_of(parameter const& p) const { return old_[p.node].device; }
+
+    // The new node that has the value of an old one on this device.
+    constexpr int on(int device, int id) {
+        node const& from = old_[id];
+        if (from.device == device || is_everywhere(from.kind)) {
+            return moved_[id];
+        }
+        int& copy = copies_[id * g_.devices + device];
+        if (copy < 0) {
+            node n;
+            n.kind = op::copy;
+            n.operands = 1;
+            n.in[0] = moved_[id];
+            n.rank = from.rank;
+            for (int k = 0; k < n.rank; ++k) {
+                n.dims[k] = from.dims[k];
+            }
+            n.size = from.size;
+            n.device = device;
+            copy = push(n);
+        }
+        return copy;
+    }
+    constexpr int push(node const& n) {
+        g_.nodes.push(n);
+        return g_.nodes.size() - 1;
+    }
+
+    graph& g_;
+    results& results_;
+    list<node> old_;
+    list<int> moved_;  // per old node: the new one
+    list<int> copies_; // per old node and device: its copy there, or -1
+};
+
+// Makes a graph one for a policy with so many devices. One that has a single device computes
+// everything there.
+constexpr void place_on_devices(graph& g, results& r, int devices) {
+    if (g.devices > 1 && g.devices <= devices) {
+        copies_between_devices copies{g, r};
+        copies.run();
+    } else if (g.devices > 1) {
+        for (node& n : g.nodes) {
+            n.device = 0;
+        }
+    }
+}
+
+} // namespace castnet

@@ -1,0 +1,40 @@
+// policy::model_parallel<Where, N>. A network has N devices on which on<0, layers…> to
+// on<N - 1, layers…> place its parts; those that do not wait for each other run at the same time.
+#pragma once
+
+#include <castnet/device/cpu/devices.hpp>
+#include <castnet/policy/cpu.hpp>
+
+namespace castnet::policy {
+
+namespace detail {
+
+template <class Device, int N>
+struct several {
+    static constexpr bool on_a_cpu = false;
+    using device = Device;
+};
+template <class T, int N>
+struct several<cpu_device<T>, N> {
+    static constexpr bool on_a_cpu = true;
+    using device = cpu_devices<T, N>;
+};
+
+} // namespace detail
+
+// N devices of the CPU, which are threads with an equal share of the others. What one computes and
+// another reads is copied at once, and a parameter once in every step; gradients are added where
+// the parameter is. Steps are those of the same network on Where. mirrored<model_parallel<Where,
+// N>, M> has both kinds of parallelism.
+template <Policy Where, int N>
+struct model_parallel : Where {
+    static_assert(N >= 1, "castnet: a policy has at least one device");
+    static_assert(
+        detail::several<typename Where::device, N>::on_a_cpu,
+        "castnet: policy::model_parallel takes a policy::cpu; what runs several GPUs together "
+        "is not there");
+    using device = typename detail::several<typename Where::device, N>::device;
+    static constexpr char const* name = "model_parallel";
+};
+
+} // namespace castnet::policy

@@ -1,0 +1,430 @@
+// A plan executed with labels instead of numbers: whatever a step reads must be there, written by
+// the operation that the graph names and not overwritten since.
+#pragma once
+
+#include "networks.hpp"
+
+#include <algorithm>
+#include <doctest/doctest.h>
+#include <numeric>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace planned {
+
+using cn::op, cn::region;
+
+struct range {
+    region where;
+    std::ptrdiff_t begin, end;
+
+    bool overlaps(range const& other) const {
+        return where == other.where && begin < other.end && other.begin < end;
+    }
+    friend bool operator==(range const&, range const&) = default;
+};
+
+struct value {
+    int label;             // the node whose value it is
+    std::ptrdiff_t sample; // -1 where all samples share it
+    friend bool operator==(value const&, value const&) = default;
+};
+
+// Some samples, which a lane takes through a step.
+struct piece {
+    std::ptrdiff_t lane, first, count;
+};
+
+// Runs the stages as one thread may: lane after lane, so that what one lane writes too early is met
+// by the others.
+class labelled_run {
+public:
+    // `group`: per node the end of its group.
+    labelled_run(cn::graph_view const& g, int const* group, int batch, plan_view const& d)
+        : labelled_run{g, group, batch, d, in_order(d)} {}
+    // The stages in another order.
+    labelled_run(cn::graph_view const& g, int const* group, int batch, plan_view const& d,
+                 std::vector<int> const& order)
+        : g_{g}, d_{d}, batch_{batch}, group_{group} {
+        fill();
+        if (copies_parameters(d.steps[0])) {
+            node_of_.push_back(all_copied);
+        }
+        for (int id = 0; id < g_.node_count; ++id) {
+            if (is_step(id)) {
+                node_of_.push_back(id);
+            }
+        }
+        REQUIRE(int(node_of_.size()) == d_.sizes.steps);
+        int next = 0;
+        for (int i = 0; i < d_.sizes.stages; ++i) {
+            REQUIRE(d_.stages[i].first == next);
+            next = d_.stages[i].last;
+        }
+        REQUIRE(next == d_.sizes.steps);
+        REQUIRE(int(order.size()) == d_.sizes.stages);
+        for (int i : order) {
+            stage_ = i;
+            execute(d_.stages[i]);
+        }
+        piece const all{0, 0, batch};
+        for (int i = 0; i < g.output_count; ++i) {
+            check(d.outputs[i], source(g.outputs[i]), all);
+        }
+        for (int i = 0; i < g.parameter_count; ++i) {
+            if (g.gradients[i] >= 0) {
+                check(of_parameter(i, region::gradients), g.gradients[i], all);
+            }
+        }
+        for (int i = 0; i < g.update_count; ++i) {
+            cn::graph::update const& u = g.updates[i];
+            check(of_parameter(u.parameter, region::parameters), u.value, all);
+        }
+    }
+
+    // Elements of the workspace: all that is ever written, and the most that stages need at once.
+    std::ptrdiff_t written() const {
+        std::ptrdiff_t sum = 0;
+        for (block const& b : blocks_) {
+            sum += b.where.end - b.where.begin;
+        }
+        return sum;
+    }
+    std::ptrdiff_t most_alive() const {
+        std::ptrdiff_t most = 0;
+        for (int i = 0; i < d_.sizes.stages; ++i) {
+            std::set<std::pair<std::ptrdiff_t, std::ptrdiff_t>> alive;
+            for (block const& b : blocks_) {
+                if (b.first <= i && i <= b.last) {
+                    alive.insert({b.where.begin, b.where.end});
+                }
+            }
+            std::ptrdiff_t sum = 0, end = 0;
+            for (auto const& [from, to] : alive) {
+                sum += std::max(to, end) - std::max(from, end);
+                end = std::max(to, end);
+            }
+            most = std::max(most, sum);
+        }
+        return most;
+    }
+
+private:
+    static std::vector<int> in_order(plan_view const& d) {
+        std::vector<int> all(std::size_t(d.sizes.stages));
+        std::iota(all.begin(), all.end(), 0);
+        return all;
+    }
+
+    cn::node const& at(int id) const { return g_.nodes[id]; }
+
+    // Reshaping moves elements where the channels of an image lie innermost.
+    bool keeps_order(int id) const {
+        return at(id).rank != 3 || at(id).size.pixels == 1 || at(id).size.channels == 1;
+    }
+    bool is_step(int id) const {
+        bool const view =
+            at(id).kind == op::reshape && keeps_order(id) && keeps_order(at(id).in[0]);
+        return group_[id] == id && !cn::is_source(at(id).kind) && !view &&
+               at(id).kind != op::max_pool_winner;
+    }
+    // The node that wrote what is known as `id`.
+    int source(int id) const {
+        while (at(id).kind == op::reshape && !is_step(id)) {
+            id = at(id).in[0];
+        }
+        op const kind = at(id).kind;
+        return kind == op::presence ? presence : kind == op::present_count ? present_count : id;
+    }
+
+    // The first step of plans in which products read bfloat16.
+    bool copies_parameters(cn::step const& s) const {
+        return d_.arrays[s.first_array].size.count() == d_.elements(region::parameters) &&
+               d_.arrays[s.output].narrow;
+    }
+
+    // Elements of memory of a whole array that is not in lanes: two of bfloat16 are one.
+    std::ptrdiff_t room_of(cn::array_ref const& a) const {
+        auto const count = a.size.count() * (a.size.sample ? batch_ : 1);
+        return a.narrow ? (count + 1) / 2 : count;
+    }
+
+    // Sample i of these; of bfloat16 all samples are one piece.
+    range of(cn::array_ref const& a, piece const& p, std::ptrdiff_t i) const {
+        if (a.narrow) {
+            return {a.where, a.offset, a.offset + room_of(a)};
+        }
+        auto const begin = a.offset + (a.lane_stride > 0 ? p.lane * a.lane_stride
+                                       : a.size.sample   ? p.first * a.size.count()
+                                                         : 0);
+        auto const from = begin + (a.size.sample ? i * a.size.count() : 0);
+        return {a.where, from, from + a.size.count()};
+    }
+    static std::ptrdiff_t parts(cn::array_ref const& a, piece const& p) {
+        return a.size.sample && !a.narrow ? p.count : 1;
+    }
+    static std::ptrdiff_t sample_of(cn::array_ref const& a, piece const& p, std::ptrdiff_t i) {
+        return a.size.sample && !a.narrow ? p.first + i : -1;
+    }
+    cn::array_ref of_parameter(int i, region where) const {
+        return {where, d_.parameters[i].offset, {false, 1, d_.parameters[i].count()}};
+    }
+
+    value find(range const& wanted) const {
+        for (auto const& [where, what] : live_) {
+            if (where == wanted) {
+                return what;
+            }
+        }
+        return {-1, -1};
+    }
+    void check(cn::array_ref const& a, int label, piece const& p) {
+        for (std::ptrdiff_t i = 0; i < parts(a, p); ++i) {
+            CHECK(find(of(a, p, i)) == value{label, sample_of(a, p, i)});
+        }
+    }
+    void write(range r, value v) {
+        std::erase_if(live_, [&](auto const& other) { return other.first.overlaps(r); });
+        live_.push_back({r, v});
+        REQUIRE(r.begin >= 0);
+        REQUIRE(r.end <= d_.size[int(r.where)]);
+    }
+    void write(cn::array_ref const& a, int label, piece const& p) {
+        for (std::ptrdiff_t i = 0; i < parts(a, p); ++i) {
+            write(of(a, p, i), {label, sample_of(a, p, i)});
+        }
+        use(a);
+    }
+
+    // Notes that the memory of a whole array is in use now: that of the batch or of all lanes.
+    void use(cn::array_ref const& a) {
+        if (a.where != region::workspace) {
+            return;
+        }
+        std::ptrdiff_t const at_once = d_.stages[stage_].samples_at_once;
+        std::ptrdiff_t const lanes = a.lane_stride > 0 ? std::min(batch_, device::lanes) : 1;
+        for (std::ptrdiff_t lane = 0; lane < lanes; ++lane) {
+            auto const begin = a.offset + lane * a.lane_stride;
+            auto const elements =
+                a.lane_stride > 0 && a.size.sample ? at_once * a.size.count() : room_of(a);
+            range const r{a.where, begin, begin + cn::aligned(elements)};
+            auto const known = std::find_if(blocks_.begin(), blocks_.end(), [&](block const& b) {
+                return b.where == r && b.last == stage_;
+            });
+            if (known == blocks_.end()) {
+                blocks_.push_back({r, stage_, stage_});
+            }
+        }
+    }
+    // The array was written in an earlier stage and has been in use since.
+    void use_again(cn::array_ref const& a) {
+        for (block& b : blocks_) {
+            if (a.where == region::workspace && a.lane_stride == 0 && b.where.begin == a.offset &&
+                b.where.end == a.offset + cn::aligned(room_of(a)) &&
+                (&b == &blocks_.back() || newest(b))) {
+                b.last = std::max(b.last, stage_);
+            }
+        }
+    }
+    struct block {
+        range where;
+        int first, last; // stages
+    };
+    bool newest(block const& b) const {
+        return std::none_of(blocks_.begin(), blocks_.end(), [&](block const& other) {
+            return other.where == b.where && other.first > b.first;
+        });
+    }
+
+    void fill() {
+        piece const all{0, 0, batch_};
+        for (int i = 0; i < d_.sizes.parameters; ++i) {
+            write(of_parameter(i, region::parameters), g_.parameters[i].node, all);
+        }
+        int inputs = 0, targets = 0;
+        for (int id = 0; id < g_.node_count; ++id) {
+            auto const put = [&](std::ptrdiff_t offset, bool sample, int label) {
+                write({region::batch, offset, {sample, 1, 1}}, label, all);
+            };
+            switch (at(id).kind) {
+            case op::input:
+                write(d_.inputs[inputs++], id, all);
+                break;
+            case op::target:
+                write(d_.targets[targets++], id, all);
+                break;
+            case op::sample_weight:
+                put(d_.weights, true, id);
+                break;
+            case op::presence:
+                put(d_.presence, true, presence);
+                break;
+            case op::present_count:
+                put(d_.present, false, present_count);
+                break;
+            default:
+                break;
+            }
+        }
+    }
+
+    // What the group that ends at `id` reads from memory.
+    std::set<int> reads_of(int id) const {
+        std::set<int> all;
+        for (int m = 0; m <= id; ++m) {
+            if (group_[m] != id) {
+                continue;
+            }
+            for (int k = 0; k < at(m).operands; ++k) {
+                int const from = at(m).in[k];
+                if (from < 0 || (from != id && group_[from] == id)) {
+                    continue; // not read, or computed on the way
+                }
+                op const kind = at(from).kind;
+                if (kind != op::constant && kind != op::index && kind != op::bernoulli) {
+                    all.insert(source(from));
+                }
+            }
+        }
+        return all;
+    }
+
+    void execute(cn::stage const& s) {
+        REQUIRE(s.last > s.first);
+        piece const all{0, 0, batch_};
+        if (s.samples_at_once == 0) {
+            REQUIRE(s.last == s.first + 1);
+            prepare(s.first);
+            run(s.first, all);
+            return;
+        }
+        std::ptrdiff_t const lanes = std::min(batch_, device::lanes);
+        for (int i = s.first; i < s.last; ++i) {
+            prepare(i);
+        }
+        for (std::ptrdiff_t lane = 0; lane < lanes; ++lane) {
+            for (int i = s.first; i < s.last; ++i) {
+                if (d_.steps[i].sums >= 0) {
+                    write(d_.arrays[d_.steps[i].sums], sum_of(i), {lane, 0, 0});
+                }
+            }
+            auto const end = batch_ * (lane + 1) / lanes;
+            for (auto first = batch_ * lane / lanes; first < end; first += s.samples_at_once) {
+                auto const count = std::min<std::ptrdiff_t>(s.samples_at_once, end - first);
+                for (int i = s.first; i < s.last; ++i) {
+                    run(i, {lane, first, count});
+                }
+            }
+        }
+        for (int i = s.first; i < s.last; ++i) { // the sums of the lanes are added
+            if (cn::step const& step = d_.steps[i]; step.sums >= 0) {
+                for (std::ptrdiff_t lane = 0; lane < lanes; ++lane) {
+                    check(d_.arrays[step.sums], sum_of(i), {lane, 0, 0});
+                }
+                write(d_.arrays[step.output], node_of_[std::size_t(i)], all);
+            }
+        }
+    }
+
+    void prepare(int i) {
+        if (int const shared = d_.steps[i].scratch; shared >= 0) {
+            write(d_.arrays[shared], scratch_of(i), {0, 0, 0});
+        }
+    }
+
+    void run(int i, piece const& p) {
+        CAPTURE(i);
+        cn::step const& s = d_.steps[i];
+        int const id = node_of_[std::size_t(i)];
+        if (id == all_copied) {
+            copy_parameters(d_.arrays[s.output]);
+            return;
+        }
+        REQUIRE(s.kind == kind_of(id, s.end.bias));
+        if (s.scratch >= 0) {
+            check(d_.arrays[s.scratch], scratch_of(i), p);
+        }
+        if (s.room >= 0) {
+            write(d_.arrays[s.room], scratch_of(i), p);
+        }
+        cn::array_ref const& output = d_.arrays[s.output];
+        bool const sums = s.sums >= 0 && d_.stages[stage_].samples_at_once > 0;
+        std::set<int> found;
+        for (int k = s.first_array; k < s.first_array + s.arrays; ++k) {
+            cn::array_ref const& a = d_.arrays[k];
+            if (s.end.bias && k == s.first_array + 2) { // where the epilogue finds the product
+                CHECK(of(a, p, 0) == of(output, p, 0));
+                continue;
+            }
+            int const label = find(of(a, p, 0)).label;
+            found.insert(label);
+            check(a, label, p);
+            use_again(is_copy(a) ? d_.arrays[d_.steps[0].output] : a);
+            range const in = of(a, p, 0), out = of(output, p, 0);
+            CHECK((!out.overlaps(in) || (s.kind == op::map && in == out)));
+        }
+        CHECK(found == reads_of(id));
+        if (sums) {
+            check(d_.arrays[s.sums], sum_of(i), {p.lane, 0, 0});
+            return;
+        }
+        if (s.sums >= 0) {
+            write(d_.arrays[s.sums], sum_of(i), {0, 0, 0});
+        }
+        write(output, id, p);
+        if (s.winner >= 0) {
+            write(d_.arrays[s.winner], winner_of(id), p);
+        }
+    }
+
+    void copy_parameters(cn::array_ref const& all) {
+        use(all);
+        for (int i = 0; i < d_.sizes.parameters; ++i) {
+            cn::array_ref a = of_parameter(i, region::parameters);
+            a = {all.where, all.offset + a.offset / 2, a.size, 0, true};
+            write(of(a, {}, 0), {g_.parameters[i].node, -1});
+        }
+    }
+    bool is_copy(cn::array_ref const& a) const {
+        cn::array_ref const& all = d_.arrays[d_.steps[0].output];
+        return node_of_[0] == all_copied && a.where == all.where && a.narrow && !a.size.sample &&
+               a.offset >= all.offset && a.offset < all.offset + room_of(all);
+    }
+
+    op kind_of(int id, bool finished) const {
+        for (int m = 0; finished && m < id; ++m) {
+            if (group_[m] == id && at(m).kind != op::map) {
+                return at(m).kind;
+            }
+        }
+        return at(id).kind;
+    }
+
+    int winner_of(int pool) const {
+        for (int id = pool; id < g_.node_count; ++id) {
+            if (at(id).kind == op::max_pool_winner && at(id).in[1] == pool) {
+                return id;
+            }
+        }
+        return -1;
+    }
+
+    // All nodes of these kinds are one array.
+    static constexpr int presence = 1 << 30, present_count = presence + 1;
+    static constexpr int all_copied = present_count + 1; // all parameters, in bfloat16
+    // What steps keep for themselves.
+    static constexpr int scratch_of(int step) { return -2 - 2 * step; }
+    static constexpr int sum_of(int step) { return -3 - 2 * step; }
+
+    cn::graph_view g_;
+    plan_view d_;
+    int batch_;
+    int const* group_;
+    std::vector<int> node_of_; // per step
+    std::vector<std::pair<range, value>> live_;
+    std::vector<block> blocks_;
+    int stage_ = 0;
+};
+
+} // namespace planned
