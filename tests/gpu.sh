@@ -51,7 +51,7 @@ fi
 mkdir -p "$results"
 
 echo "== build for $gpu"
-targets=(test_gpu)
+targets=(gpu_tests)
 ! wanted benchmarks || targets+=(bench_gpu)
 cmake -S . -B $build -G Ninja -DCMAKE_BUILD_TYPE=Release -DCASTNET_BUILD_EXAMPLES=OFF \
     -DCMAKE_CUDA_ARCHITECTURES=$architectures ${CASTNET_HEADERS:+-D CASTNET_HEADERS="$CASTNET_HEADERS"} &&

@@ -4,6 +4,6 @@
 #include "simulated_device.hpp"
 
 namespace check {
-using device = simt::device<double>;
-using policy = simt::policy;
+using device = simt::device<double, false>;
+using policy = simt::policy<false>;
 } // namespace check

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <castnet/device/cpu/device.hpp>
+#include <castnet/device/cuda/enqueue.hpp>
 #include <castnet/device/cuda/epilogue.hpp>
 #include <castnet/device/cuda/kernels.hpp>
 #include <castnet/device/cuda/layout.hpp>
-#include <castnet/device/cuda/optimize.hpp>
 #include <castnet/device/cuda/widen.hpp>
+#include <castnet/device/executor_sizes.hpp>
 #include <castnet/device/sample_order.hpp>
+#include <castnet/plan/penalties.hpp>
 
 #include "simt.hpp"
 
@@ -21,7 +23,7 @@ struct context {
     T* region[4]{};
     std::ptrdiff_t samples = 0;
     castnet::philox_key key{};
-    std::uint32_t step = 0;
+    std::uint32_t step = 0; // for device::run()
     std::uint32_t first_sample = 0;
     castnet::cuda::step_values const* now = nullptr;
 
@@ -153,13 +155,83 @@ void conv(castnet::step const& s, castnet::step_tables const& t, context<T> cons
                  [&](auto const& add) { each_product(w, c.samples, add); });
 }
 
-template <class T, bool Narrow = false>
+// Runs what a GPU is given to do, at once.
+template <class Device>
+class executor : public castnet::cpu::executor<Device> {
+    using T = typename Device::value_type;
+    using base = castnet::cpu::executor<Device>;
+
+public:
+    executor(castnet::cpu::session const& where, T* parameters, castnet::philox_key key,
+             castnet::executor_sizes const& z)
+        : base{where, parameters, key, z} {
+        context_.key = key;
+        for (int i = 0; i < 4; ++i) {
+            context_.region[i] = this->at(castnet::region(i));
+        }
+        context_.now = &now_;
+    }
+    executor(executor const&) = delete;
+    executor& operator=(executor const&) = delete;
+
+    template <auto const& Plan, int Slots, class Rule>
+    void update(Rule const& rule, T scale) {
+        castnet::cuda::update_values<Rule, T> const values{rule, scale};
+        auto const ranges = penalties<Plan>();
+        launch(castnet::cuda::update_call<Plan, Slots>(context_, &values, ranges.data()));
+    }
+    template <auto const& Plan>
+    void add_totals() {
+        launch(castnet::cuda::totals_call<Plan>(context_, totals_));
+    }
+
+    template <auto const& Plan, int Slots, class Rule>
+    void train(std::ptrdiff_t, std::uint64_t step, Rule const& rule, T scale) {
+        castnet::cuda::update_values<Rule, T> const values{rule, scale};
+        auto const ranges = penalties<Plan>();
+        now_ = {static_cast<std::uint32_t>(step), 0};
+        context_.samples = Plan.batch;
+        castnet::cuda::enqueue<Device, Plan>(
+            context_, castnet::cuda::update_call<Plan, Slots>(context_, &values, ranges.data()),
+            castnet::cuda::totals_call<Plan>(context_, totals_));
+    }
+    template <auto const& Plan>
+    void evaluate(std::ptrdiff_t) {
+        now_ = {};
+        context_.samples = Plan.batch;
+        castnet::cuda::enqueue<Device, Plan>(context_,
+                                             castnet::cuda::totals_call<Plan>(context_, totals_));
+    }
+
+    void read_totals(double* to, std::size_t count) const { std::copy_n(totals_, count, to); }
+    void set_totals(double const* from, std::size_t count) { std::copy_n(from, count, totals_); }
+
+private:
+    template <class Body>
+    void launch(castnet::cuda::kernel_call<Body> const& call) {
+        context_.launch(call.where, call.body);
+    }
+    template <auto const& Plan>
+    static std::vector<castnet::cuda::penalized_range> penalties() {
+        std::vector<castnet::cuda::penalized_range> all;
+        castnet::for_each_penalty(Plan, [&](castnet::penalty const& cost, std::ptrdiff_t,
+                                            std::ptrdiff_t last) { all.push_back({last, cost}); });
+        return all;
+    }
+
+    typename Device::context context_{};
+    castnet::cuda::step_values now_{};
+    double totals_[castnet::cuda::max_totals]{};
+};
+
+// OneBlock: a plan that fits one block is one kernel. Narrow: products read bfloat16.
+template <class T, bool OneBlock, bool Narrow = false>
 struct device : castnet::factor_storage<T, Narrow> {
     using value_type = T;
     using context = simt::context<T>;
     using memory = castnet::cpu::memory;
     using session = castnet::cpu::session;
-    using executor = castnet::cpu::executor<device>;
+    using executor = simt::executor<device>;
     using kernel = castnet::cuda::kernel<context>;
     static constexpr bool whole_batches = true;
     using replica_scope = castnet::cpu::replica_scope;
@@ -184,6 +256,9 @@ struct device : castnet::factor_storage<T, Narrow> {
                    : 0;
     }
 
+    template <auto const& Plan>
+    static constexpr bool in_one_block = OneBlock && castnet::cuda::fits_one_block<T>(Plan);
+
     // As if a library were asked for these and had none of them.
     static constexpr bool takes_epilogue(castnet::op product, castnet::epilogue const& e) {
         return castnet::cuda::takes_epilogue<float>(product, e);
@@ -197,20 +272,11 @@ struct device : castnet::factor_storage<T, Narrow> {
         castnet::cuda::step_values const values{c.step, c.first_sample};
         c.now = &values;
         c.samples = Plan.batch;
-        castnet::run_steps<device, Plan>(c, after);
-    }
-
-    template <int Slots, class Rule>
-    static void optimize(Rule const& rule, castnet::penalty const& cost, T scale, T* parameters,
-                         T const* gradients, T* slots, std::ptrdiff_t stride, std::ptrdiff_t first,
-                         std::ptrdiff_t last) {
-        castnet::cuda::update_values<Rule, T> const values{rule, scale};
-        castnet::cuda::penalized_range const range{last - first, cost};
-        std::ptrdiff_t const groups = (last - first) / castnet::cuda::lanes_of<T>;
-        simt::launch(castnet::cuda::grid_for(groups),
-                     castnet::cuda::optimize_body<Rule, Slots, T>{
-                         &values, &range, parameters + first, gradients + first, slots + first,
-                         stride, groups});
+        if constexpr (std::is_same_v<After, castnet::ignore_steps>) {
+            castnet::cuda::enqueue<device, Plan>(c);
+        } else {
+            castnet::run_steps<device, Plan>(c, after);
+        }
     }
 
     template <class Program>
@@ -234,14 +300,13 @@ struct device : castnet::factor_storage<T, Narrow> {
 };
 
 // The CUDA device's kernels as a policy.
-template <bool Narrow>
-struct basic_policy {
+template <bool OneBlock, bool Narrow = false>
+struct policy {
     using value_type = double;
-    using device = simt::device<double, Narrow>;
+    using device = simt::device<double, OneBlock, Narrow>;
     static constexpr char const* name = "cuda on the host";
     static constexpr std::size_t budget = std::size_t(-1);
 };
-using policy = basic_policy<false>;
-using bf16 = basic_policy<true>; // as policy::bf16<policy::cuda>, but for other sums than float's
+using bf16 = policy<false, true>; // as policy::bf16<policy::cuda>, but for other sums than float's
 
 } // namespace simt

@@ -12,10 +12,31 @@ namespace cn = castnet;
 using where = cn::policy::mirrored<cn::policy::cpu, 4>;
 // [/mirrored]
 
+#include <castnet/policy/model_parallel.hpp>
 #include <castnet/train/communication_report.hpp>
 
 namespace {
 using network = cn::sequential<cn::input<2>, cn::dense<16>, cn::batch_norm, cn::relu, cn::dense<4>>;
+
+// [devices]
+struct siamese {
+    static constexpr auto encoder = cn::shared<"encoder", cn::block<cn::dense<64>, cn::tanh>>;
+
+    constexpr auto operator()(auto left, auto right) const {
+        auto const a = left | cn::on<0, encoder>;
+        auto const b = right | cn::on<1, encoder>; // beside the first one
+        return cn::concat(a, b) | cn::on<2, cn::dense<2>>;
+    }
+};
+using pair = cn::network<siamese{}, cn::input<140>, cn::input<140>>;
+using three_devices = cn::policy::model_parallel<cn::policy::cpu, 3>;
+// [/devices]
+
+// [device_memory]
+using paired = cn::model<pair, three_devices, cn::batch<32>>;
+using pair_training = cn::training<paired, cn::cross_entropy_loss<0.0F>, cn::adam>;
+static_assert(pair_training::device_bytes(2) < pair_training::device_bytes(0));
+// [/device_memory]
 }
 
 TEST_CASE("docs/distributed.md") {
@@ -35,5 +56,15 @@ double const share = report::efficiency(64, 128, 2e12, ethernet); // replicas, b
 // [/report]
     CHECK(share > 0);
     CHECK(share < 1);
+}
+
+TEST_CASE("docs/distributed.md: devices") {
+    paired model;
+    pair_training training{model, cn::adam{}};
+    std::vector<float> left(140 * 8, 0.5F), right(left);
+    std::vector<int> const same{0, 1, 0, 1, 0, 1, 0, 1};
+    cn::data::dataset<cn::data::label<2>, cn::shape<140>, cn::shape<140>> const data{left, right,
+                                                                                     same};
+    CHECK(training.fit(data, {.epochs = 2, .verbose = cn::verbosity::silent}).epochs() == 2);
 }
 // clang-format on

@@ -55,6 +55,19 @@ struct twins {
 using twin_network = cn::network<twins{}, cn::input<8>, cn::input<8>>;
 // [/shared]
 
+// clang-format off
+// [devices]
+struct placed_twins {
+    constexpr auto operator()(auto left, auto right) const {
+        auto const a = left | cn::on<0, twins::encoder>;
+        auto const b = right | cn::on<1, twins::encoder>; // at the same time, with the same weights
+        return cn::concat(a, b) | cn::on<2, cn::dense<16>, cn::relu, cn::dense<1>>;
+    }
+};
+using on_three = cn::network<placed_twins{}, cn::input<8>, cn::input<8>>;
+// [/devices]
+// clang-format on
+
 // [outputs]
 struct detector {
     constexpr auto operator()(auto photo) const {
@@ -135,6 +148,7 @@ TEST_CASE("networks of the guide") {
     CHECK(deep::parameter_count == 3 * 16 * 9 + 4 * 16 * 16 * 9 + 5 * 2 * 16 + 16 * 10 + 10);
     CHECK(price_network::parameter_count == 3 * 8 * 9 + 8 + 12 * 16 + 16 + 24 + 1);
     CHECK(twin_network::parameter_count == 8 * 16 + 16 + 16 + 1);
+    CHECK(on_three::parameter_count == 8 * 16 + 16 + 32 * 16 + 16 + 16 + 1);
     CHECK(with_swish::parameter_count == 99);
     CHECK(scaled::parameter_count == 4 + 4 + 1);
     cn::model<tuned, cn::policy::cpu, cn::batch<2>> model;

@@ -77,7 +77,7 @@ struct detour {
 } // namespace
 
 TEST_CASE("bias and activation are one step, which overwrites the convolution") {
-    using network = cn::sequential<input<1, 6, 6>, cn::conv2d<4, 3>, cn::relu, cn::max_pool2d<2>>;
+    using network = cn::sequential<input<1, 6, 6>, cn::conv2d<4, 3>, cn::tanh, cn::max_pool2d<2>>;
     auto const d = prediction_of<network>();
     CHECK(kinds(d) == steps{op::conv, op::map, op::max_pool});
     CHECK(output(d, 1).offset == output(d, 0).offset);
@@ -146,7 +146,7 @@ void check_types(plan_view const& d) {
         bool const image = s.kind == op::conv || s.kind == op::conv_data;
         bool read = false; // by a product
         for (int k = i + 1; k < d.sizes.steps; ++k) {
-            for (int a = 0; a < 2 && is_product(d.steps[k].kind); ++a) {
+            for (int a = 0; a < 2 && has_factors(d.steps[k].kind); ++a) {
                 cn::array_ref const& x = operand(d, k, a);
                 read = read || (x.where == output(d, i).where && x.offset == output(d, i).offset);
             }
@@ -156,7 +156,7 @@ void check_types(plan_view const& d) {
             }
         }
         CHECK(output(d, i).narrow == (read || image));
-        for (int a = 0; a < 2 && is_product(s.kind); ++a) {
+        for (int a = 0; a < 2 && has_factors(s.kind); ++a) {
             CHECK(operand(d, i, a).narrow);
             CHECK(operand(d, i, a).where == region::workspace);
         }
@@ -213,7 +213,7 @@ TEST_CASE("bfloat16 halves what products read") {
 
 TEST_CASE("steps that treat every sample by itself are one stage, up to the first product") {
     using network = cn::sequential<input<1, 8, 8>, cn::conv2d<4, 3>, cn::relu, cn::max_pool2d<2>,
-                                   cn::flatten, cn::dense<3>, cn::relu>;
+                                   cn::flatten, cn::dense<3>, cn::tanh>;
     auto const d = prediction_of<network>();
     REQUIRE(d.sizes.stages == 3);
     CHECK(d.stages[0].samples_at_once > 0);
@@ -308,11 +308,11 @@ TEST_CASE("the gradient by the input is not computed") {
 }
 
 TEST_CASE("equal chains share one program") {
-    using network = cn::sequential<input<8>, cn::dense<8>, cn::relu, cn::dense<8>, cn::relu,
-                                   cn::dense<8>, cn::relu, cn::dense<4>>;
+    using network = cn::sequential<input<8>, cn::dense<8>, cn::tanh, cn::dense<8>, cn::tanh,
+                                   cn::dense<8>, cn::tanh, cn::dense<4>, cn::elu>;
     auto const d = prediction_of<network>();
     CHECK(count(d, op::map) == 4);
-    CHECK(d.sizes.programs == 2); // bias and relu; the last bias
+    CHECK(d.sizes.programs == 2); // bias and tanh; bias and elu
     CHECK(operand(d, 1).offset == output(d, 0).offset);
 }
 

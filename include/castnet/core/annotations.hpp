@@ -8,6 +8,14 @@
 #define CASTNET_HD
 #endif
 
+// Before a template marked CASTNET_HD whose arguments decide whether it is for the host or the
+// device: nvcc does not ask whether all that it calls is for both.
+#ifdef __CUDACC__
+#define CASTNET_CALLS_UNCHECKED _Pragma("nv_exec_check_disable")
+#else
+#define CASTNET_CALLS_UNCHECKED
+#endif
+
 // Says of the loop that follows: its iterations do not depend on each other. (Clang's equivalent
 // warns wherever it cannot vectorise; clang checks at run time instead.)
 #if defined(__GNUC__) && !defined(__clang__)

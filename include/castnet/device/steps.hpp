@@ -23,6 +23,11 @@ struct after_stages {
     void operator()(int i) const { f(i); }
 };
 
+// Whether a step is a fused program.
+constexpr bool is_fused(step const& s) {
+    return s.kind == op::map || s.kind == op::reduce;
+}
+
 template <class After>
 inline constexpr bool calls_after_steps = true;
 template <>
@@ -51,10 +56,31 @@ using code_of = decltype(detail::code_of<Plan, Program>(
 
 namespace detail {
 
+// Whether a kernel of this program may be called: not if it is an epilogue that is always done.
+template <class Device, auto const& Plan>
+constexpr bool is_called(int program) {
+    for (int i = 0; i < Plan.sizes.steps; ++i) {
+        step const& s = Plan.steps[i];
+        if (s.program == program && (MayNotFinish<Device> || is_fused(s))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+template <class Device, auto const& Plan, int Program>
+constexpr typename Device::kernel fused_kernel() {
+    if constexpr (is_called<Device, Plan>(Program)) {
+        return Device::template fused_kernel<castnet::code_of<Plan, Program>>();
+    } else {
+        return {};
+    }
+}
+
 template <class Device, auto const& Plan, size_t... P>
 constexpr kernel_table<typename Device::kernel, Plan.sizes.programs>
 make_fused_kernels(std::index_sequence<P...>) {
-    return {{Device::template fused_kernel<castnet::code_of<Plan, int(P)>>()...}};
+    return {{fused_kernel<Device, Plan, int(P)>()...}};
 }
 
 } // namespace detail
@@ -70,11 +96,10 @@ void run_steps(typename Device::context const& c, After const& after) {
     static constexpr step_tables tables{Plan.arrays, Plan.scalars, Plan.windows};
     for (int i = 0; i < Plan.sizes.steps; ++i) {
         step const& s = Plan.steps[i];
-        bool const fused = s.kind == op::map || s.kind == op::reduce;
         typename Device::kernel const k =
-            fused ? fused_kernels<Device, Plan>.of[s.program] : Device::kernel_of(s.kind);
+            is_fused(s) ? fused_kernels<Device, Plan>.of[s.program] : Device::kernel_of(s.kind);
         k(s, tables, c);
-        if constexpr (EpilogueDevice<Device>) {
+        if constexpr (MayNotFinish<Device>) {
             if (s.end.bias && !Device::finishes(s, tables, c)) {
                 fused_kernels<Device, Plan>.of[s.program](epilogue_step(s), tables, c);
             }

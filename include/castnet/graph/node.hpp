@@ -93,7 +93,7 @@ struct extents {
     int pixels = 1;
     int channels = 1;
 
-    constexpr std::ptrdiff_t count() const { return std::ptrdiff_t{pixels} * channels; }
+    CASTNET_HD constexpr std::ptrdiff_t count() const { return std::ptrdiff_t{pixels} * channels; }
     friend constexpr bool operator==(extents const&, extents const&) = default;
 };
 

@@ -7,17 +7,20 @@
 
 namespace castnet {
 
-// A device whose libraries finish results says which chains it gives them, and, when a plan runs,
-// whether a step's chain was done with its product. If not, the kernel of the step's program runs
-// behind it, on its result.
+// A device whose kernels or libraries finish results says which chains it gives them.
 //   static constexpr bool takes_epilogue(op product, epilogue);
-//   static bool finishes(step const&, step_tables const&, context const&);
 template <class Device>
 concept EpilogueDevice = requires { Device::takes_epilogue(op::conv, epilogue{}); };
 
+// One that cannot promise to do so says, when a plan runs, whether a step's chain was done with its
+// product. If not, the kernel of the step's program runs behind it, on its result.
+//   static bool finishes(step const&, step_tables const&, context const&);
+template <class Device>
+concept MayNotFinish = EpilogueDevice<Device> && requires { &Device::finishes; };
+
 // The step of a product's epilogue by itself: an element-wise step that reads and overwrites the
 // product's result.
-constexpr step epilogue_step(step s) {
+CASTNET_HD constexpr step epilogue_step(step s) {
     constexpr int factors = 2;
     s.kind = op::map;
     s.first_array += factors;

@@ -34,7 +34,7 @@ constexpr int narrow_per_value() {
     }
 }
 
-constexpr bool is_product(op kind) {
+constexpr bool has_factors(op kind) {
     return kind >= op::matmul && kind <= op::conv_weight;
 }
 
@@ -86,7 +86,7 @@ public:
             node n = old[i];
             for (int k = 0; k < n.operands; ++k) {
                 if (n.in[k] >= 0) {
-                    n.in[k] = is_product(n.kind) ? factor(n.in[k]) : moved_[n.in[k]];
+                    n.in[k] = has_factors(n.kind) ? factor(n.in[k]) : moved_[n.in[k]];
                 }
             }
             moved_[i] = g_.push(n);
@@ -150,7 +150,7 @@ constexpr list<char> narrow_nodes(graph_view const& g, int const* group) {
     list<char> narrow = list<char>::filled(g.node_count, 0);
     for (int i = 0; i < g.node_count; ++i) {
         node const& n = g.nodes[i];
-        if (group[i] < 0 || !is_product(n.kind)) {
+        if (group[i] < 0 || !has_factors(n.kind)) {
             continue;
         }
         for (int k = 0; k < n.operands; ++k) {
@@ -164,7 +164,7 @@ constexpr list<char> narrow_nodes(graph_view const& g, int const* group) {
         node const& n = g.nodes[i];
         if (n.kind == op::parameter) { // of these, products read copies
             narrow[i] = 0;
-        } else if (is_product(n.kind) && group[i] >= 0 && group[i] != i) {
+        } else if (has_factors(n.kind) && group[i] >= 0 && group[i] != i) {
             narrow[i] = narrow[group[i]];
         } else if (is_view(n, g.nodes)) {
             narrow[i] = narrow[base_of(i, g.nodes)];

@@ -121,7 +121,7 @@ private:
             count += aligned(g_.parameters[i].count(), Device::alignment);
         }
         for (int i = 0; i < g_.node_count; ++i) {
-            for (int k = 0; k < nodes_[i].operands && is_product(nodes_[i].kind); ++k) {
+            for (int k = 0; k < nodes_[i].operands && has_factors(nodes_[i].kind); ++k) {
                 read = read || (group_[i] >= 0 && nodes_[nodes_[i].in[k]].kind == op::parameter);
             }
         }
@@ -188,7 +188,7 @@ private:
             describe(s, n);
             s.arrays = n.operands;
             for (int k = 0; k < n.operands; ++k) {
-                d_.arrays.push(is_product(n.kind) ? factor(n.in[k]) : use_of(n.in[k]));
+                d_.arrays.push(has_factors(n.kind) ? factor(n.in[k]) : use_of(n.in[k]));
             }
         }
         s.output = d_.arrays.size();

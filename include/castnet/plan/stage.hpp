@@ -69,7 +69,8 @@ private:
             std::ptrdiff_t elements = 0;
             for (int k = s.first_array; k <= s.output; ++k) {
                 extents const e = g_.nodes[uses_[k].node].size;
-                elements += e.sample ? e.count() : 0;
+                bool const again = k < s.output && uses_[k].node == uses_[s.output].node;
+                elements += e.sample && !again ? e.count() : 0;
             }
             instruction end;
             if (s.program >= 0) {

@@ -6,6 +6,7 @@
 #include <castnet/device/cpu/kernel.hpp>
 #include <castnet/device/cpu/panels.hpp>
 #include <castnet/device/cpu/sliding.hpp>
+#include <castnet/device/epilogue.hpp>
 
 #include <algorithm>
 
@@ -51,10 +52,12 @@ void conv(step const& s, tables const& t, context<T> const& c) {
     std::ptrdiff_t const of_group = packs<T>(w) ? packed_size<T>(rows, filters) : rows * filters;
     std::ptrdiff_t const columns = packs<T>(w) ? tile_columns<T> : filters;
     T* const y = c.at(t.arrays[s.output]);
+    T const* const bias = bias_of(s, t, c);
     T* const room = s.room >= 0 ? c.at(t.arrays[s.room]) : nullptr;
     row_block<T> block;
     auto const multiply = [&](std::ptrdiff_t g) {
-        block.multiply(d, {weight + g * of_group, columns, rows * columns}, filters);
+        block.multiply(d, {weight + g * of_group, columns, rows * columns}, filters,
+                       {.bias = bias ? bias + g * filters : nullptr, .relu = s.end.activates});
     };
     for_each_band(
         w, c.samples, c.at(t.arrays[s.first_array]), room,

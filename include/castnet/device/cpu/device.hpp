@@ -1,6 +1,7 @@
 // The CPU as a place where plans run: a table of kernels, and a loop over the steps.
 #pragma once
 
+#include <castnet/device/constant_step.hpp>
 #include <castnet/device/cpu/conv.hpp>
 #include <castnet/device/cpu/executor.hpp>
 #include <castnet/device/cpu/layout.hpp>
@@ -88,6 +89,11 @@ struct cpu_device {
     // Floating-point operations per second that this machine could do, measured.
     static double peak_flops() { return cpu::peak_flops<T>(); }
 
+    // A bias, alone or with relu, joins the product in the registers.
+    static constexpr bool takes_epilogue(op, epilogue const& e) {
+        return !e.activates || e.activation == fn::relu;
+    }
+
     template <int Slots, class... Arguments>
     static void optimize(Arguments&&... arguments) {
         cpu::optimize<Slots>(std::forward<Arguments>(arguments)...);
@@ -159,7 +165,7 @@ protected:
         static constexpr auto fused = fused_kernels<cpu_device, Plan>;
         auto const kernel_at = [](int i) {
             step const& s = Plan.steps[i];
-            return s.program >= 0 ? fused.of[s.program] : kernel_of(s.kind);
+            return is_fused(s) ? fused.of[s.program] : kernel_of(s.kind);
         };
         if (g.samples_at_once > 0) {
             cpu::run_stage<calls_after_steps<After>>(g, Plan.steps, tables, c, kernel_at, after);
@@ -177,12 +183,7 @@ protected:
     // Step I of a small plan.
     template <auto const& Plan, int I>
     static void run_small_step(context const& c) {
-        static constexpr cpu::tables tables{Plan.arrays, Plan.scalars, Plan.windows};
-        if constexpr (constexpr int program = Plan.steps[I].program; program >= 0) {
-            cpu::small_step<Plan, I, code_of<Plan, program>>(tables, c);
-        } else {
-            cpu::small_step<Plan, I, void>(tables, c);
-        }
+        cpu::small_step<constant_step_of<Plan, I>>(Plan.scalars, Plan.steps[I].factor, c);
     }
 
 private:

@@ -5,6 +5,7 @@
 #include <castnet/device/cpu/context.hpp>
 #include <castnet/device/cpu/panels.hpp>
 #include <castnet/device/cpu/threads.hpp>
+#include <castnet/device/epilogue.hpp>
 
 #include <algorithm>
 
@@ -39,7 +40,8 @@ void multiply(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matrix<T> co
     constexpr std::ptrdiff_t width = tile_columns<T>, most = 512;
     std::ptrdiff_t const panels = (n + width - 1) / width;
     bool const packs = panels > 1 || b.column != 1;
-    std::ptrdiff_t const steps = std::min({k, most, panel_room<T>::size / (packs ? width : n)});
+    std::ptrdiff_t const room = std::min(most, panel_room<T>::size / (packs ? width : n));
+    std::ptrdiff_t const steps = std::clamp(k, std::ptrdiff_t{1}, room); // k is 0 without samples
     std::ptrdiff_t const piece = std::ptrdiff_t{panels > 1 ? 24 : 4} * tile_rows;
     std::ptrdiff_t const pieces = (m + piece - 1) / piece;
     parallel_for(panels * pieces, 2.0 * double(m) * double(n) * double(k), [&](std::ptrdiff_t i) {
@@ -71,6 +73,9 @@ void multiply(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matrix<T> co
                     p.push(a.data + r * a.row + begin * a.column, c + r * n + left);
                 }
                 p.repeat_last();
+                std::ptrdiff_t const next = std::min(first + tile_rows, m - 1);
+                prefetch<T>({a.data + next * a.row + begin * a.column, a.row, a.column},
+                            std::min<std::ptrdiff_t>(tile_rows, m - next), d.steps);
                 tile_panel(&p, 1, 0, static_cast<int>(columns), d, mine);
             }
         }
@@ -82,7 +87,8 @@ void matmul(step const& s, tables const& t, context<T> const& c) {
     array_ref const &x = t.arrays[s.first_array], &y = t.arrays[s.output];
     std::ptrdiff_t const in = x.size.channels, out = y.size.channels;
     multiply<T>(c.samples * x.size.pixels, out, in, {c.at(x), in, 1},
-                {c.at(t.arrays[s.first_array + 1]), out, 1}, c.at(y));
+                {c.at(t.arrays[s.first_array + 1]), out, 1}, c.at(y),
+                {.bias = bias_of(s, t, c), .relu = s.end.activates});
 }
 
 template <class T>

@@ -1,10 +1,10 @@
 // Pooling and up-sampling, forward and backward, sample by sample.
 #pragma once
 
-#include <castnet/core/annotations.hpp>
-#include <castnet/core/select.hpp>
 #include <castnet/device/cpu/context.hpp>
+#include <castnet/device/cpu/sliding.hpp>
 #include <castnet/device/cpu/threads.hpp>
+#include <castnet/device/cpu/vector.hpp>
 
 #include <algorithm>
 
@@ -13,12 +13,17 @@ namespace castnet::cpu {
 // Calls f(output pixel, first and last row, first and last column of its window in the image).
 template <class F>
 void for_each_window(window const& w, F const& f) {
+    bool const small = w.kernel_h == 2 && w.kernel_w == 2 && !padded(w);
     for (int oy = 0; oy < w.out_height; ++oy) {
         for (int ox = 0; ox < w.out_width; ++ox) {
+            std::ptrdiff_t const pixel = std::ptrdiff_t{oy} * w.out_width + ox;
             int const y = oy * w.stride_h - w.pad_top, x = ox * w.stride_w - w.pad_left;
-            f(std::ptrdiff_t{oy} * w.out_width + ox, std::max(y, 0),
-              std::min(y + w.kernel_h, w.height), std::max(x, 0),
-              std::min(x + w.kernel_w, w.width));
+            if (small) { // the usual window, whose loops the compiler unrolls
+                f(pixel, y, y + 2, x, x + 2);
+            } else {
+                f(pixel, std::max(y, 0), std::min(y + w.kernel_h, w.height), std::max(x, 0),
+                  std::min(x + w.kernel_w, w.width));
+            }
         }
     }
 }
@@ -37,14 +42,26 @@ constexpr std::ptrdiff_t out_count(window const& w) {
     return std::ptrdiff_t{w.out_height} * w.out_width * w.channels;
 }
 
-// Some channels of one pixel of a window: where they are the largest so far, it wins.
+// As many neighbouring channels as a vector has, or one.
+template <class T, bool Vector>
+struct some_channels {
+    using type = T;
+};
 template <class T>
-void compare_pixel(int number, T const* x, int channels, T* best, T* winner) {
-    CASTNET_IVDEP
-    for (int ch = 0; ch < channels; ++ch) {
-        bool const larger = x[ch] > best[ch];
-        best[ch] = select(larger, x[ch], best[ch]);
-        winner[ch] = select(larger, T(number), winner[ch]);
+struct some_channels<T, true> {
+    using type = vec<T>;
+};
+
+// Calls f(some_channels, the first of them) until all channels are done.
+template <class T, class F>
+[[gnu::always_inline]] inline void for_each_vector(int channels, F const& f) {
+    constexpr int width = simd<T>::width;
+    int channel = 0;
+    for (; channel + width <= channels; channel += width) {
+        f(some_channels<T, true>{}, channel);
+    }
+    for (; channel < channels; ++channel) {
+        f(some_channels<T, false>{}, channel);
     }
 }
 
@@ -56,39 +73,44 @@ void max_pool(step const& s, tables const& t, context<T> const& c) {
     T* const to = c.at(t.arrays[s.output]);
     T* const winners = s.winner >= 0 ? c.at(t.arrays[s.winner]) : nullptr;
     for_each_sample(w, c, [&](std::ptrdiff_t i) {
-        T const* const x = from + i * in_count(w);
-        for_each_window(w, [&](std::ptrdiff_t pixel, int y0, int y1, int x0, int x1) {
+        T const* const image = from + i * in_count(w);
+        for_each_window(w, [&](std::ptrdiff_t pixel, int y0, int y1, int x0,
+                               int x1) __attribute__((always_inline)) {
             std::ptrdiff_t const place = i * out_count(w) + pixel * w.channels;
-            std::copy_n(x + (std::ptrdiff_t{y0} * w.width + x0) * w.channels, w.channels,
-                        to + place);
-            if (winners) {
-                std::fill_n(winners + place, w.channels, T(0));
-            }
-            int number = 0;
-            for (int y = y0; y < y1; ++y) {
-                for (int xx = x0; xx < x1; ++xx, ++number) {
-                    T const* const in = x + (std::ptrdiff_t{y} * w.width + xx) * w.channels;
-                    if (winners) {
-                        compare_pixel(number, in, w.channels, to + place, winners + place);
-                        continue;
-                    }
-                    for (int ch = 0; ch < w.channels; ++ch) {
-                        to[place + ch] = select(in[ch] > to[place + ch], in[ch], to[place + ch]);
+            for_each_vector<T>(w.channels, [&](auto some,
+                                               int channel) __attribute__((always_inline)) {
+                using V = typename decltype(some)::type;
+                T const* row = image + (std::ptrdiff_t{y0} * w.width + x0) * w.channels + channel;
+                V best = *reinterpret_cast<V const*>(row), winner{}, number{};
+                for (int y = y0; y < y1; ++y, row += std::ptrdiff_t{w.width} * w.channels) {
+                    T const* in = row;
+                    for (int x = x0; x < x1; ++x, in += w.channels) {
+                        V const value = *reinterpret_cast<V const*>(in);
+                        auto const larger = value > best;
+                        best = larger ? value : best;
+                        winner = larger ? number : winner;
+                        number += T(1);
                     }
                 }
-            }
+                *reinterpret_cast<V*>(to + place + channel) = best;
+                if (winners) {
+                    *reinterpret_cast<V*>(winners + place + channel) = winner;
+                }
+            });
         });
     });
 }
 
-// One pixel of a window: its gradient where it won, else 0; added where windows overlap.
+// Zero where the windows, which lie side by side, leave pixels of the image out.
 template <class T>
-void reward_pixel(int number, T const* winner, T const* gradient, int channels, bool add, T* dx) {
-    CASTNET_IVDEP
-    for (int ch = 0; ch < channels; ++ch) {
-        T const g = select(winner[ch] == T(number), gradient[ch], T(0));
-        dx[ch] = add ? dx[ch] + g : g;
+void clear_rest(window const& w, T* image) {
+    std::ptrdiff_t const row = std::ptrdiff_t{w.width} * w.channels;
+    std::ptrdiff_t const used = std::ptrdiff_t{w.out_width} * w.kernel_w * w.channels;
+    int const rows = w.out_height * w.kernel_h;
+    for (int y = 0; y < rows; ++y) {
+        std::fill(image + y * row + used, image + (y + 1) * row, T(0));
     }
+    std::fill(image + rows * row, image + in_count(w), T(0));
 }
 
 // The winner of each window gets the window's gradient.
@@ -99,22 +121,32 @@ void max_pool_gradient(step const& s, tables const& t, context<T> const& c) {
     T const* const g = c.at(t.arrays[s.first_array + 1]);
     T* const to = c.at(t.arrays[s.output]);
     bool const add = w.stride_h < w.kernel_h || w.stride_w < w.kernel_w;
-    bool const covered =
-        !add && w.out_height * w.kernel_h == w.height && w.out_width * w.kernel_w == w.width;
+    bool const side_by_side = w.stride_h == w.kernel_h && w.stride_w == w.kernel_w && !padded(w);
     for_each_sample(w, c, [&](std::ptrdiff_t i) {
         T* const dx = to + i * in_count(w);
-        if (!covered) {
+        if (side_by_side) {
+            clear_rest(w, dx);
+        } else {
             std::fill_n(dx, in_count(w), T(0));
         }
-        for_each_window(w, [&](std::ptrdiff_t pixel, int y0, int y1, int x0, int x1) {
+        for_each_window(w, [&](std::ptrdiff_t pixel, int y0, int y1, int x0,
+                               int x1) __attribute__((always_inline)) {
             std::ptrdiff_t const place = i * out_count(w) + pixel * w.channels;
-            int number = 0;
-            for (int y = y0; y < y1; ++y) {
-                for (int x = x0; x < x1; ++x) {
-                    reward_pixel(number++, winners + place, g + place, w.channels, add,
-                                 dx + (std::ptrdiff_t{y} * w.width + x) * w.channels);
-                }
-            }
+            for_each_vector<T>(
+                w.channels, [&](auto some, int channel) __attribute__((always_inline)) {
+                    using V = typename decltype(some)::type;
+                    V const winner = *reinterpret_cast<V const*>(winners + place + channel);
+                    V const gradient = *reinterpret_cast<V const*>(g + place + channel);
+                    int number = 0;
+                    for (int y = y0; y < y1; ++y) {
+                        T* out = dx + (std::ptrdiff_t{y} * w.width + x0) * w.channels + channel;
+                        for (int x = x0; x < x1; ++x, ++number, out += w.channels) {
+                            V const mine = winner == V{} + T(number) ? gradient : V{};
+                            V& sum = *reinterpret_cast<V*>(out);
+                            sum = add ? sum + mine : mine;
+                        }
+                    }
+                });
         });
     });
 }

@@ -6,6 +6,7 @@
 #include <castnet/device/cpu/reduce.hpp>
 #include <castnet/device/cpu/small_product.hpp>
 #include <castnet/device/cpu/transpose.hpp>
+#include <castnet/device/steps.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -31,9 +32,8 @@ constexpr bool is_small(Plan const& p) {
         if (s.kind == op::copy) {
             continue;
         }
-        bool const fused = s.kind == op::map || s.kind == op::reduce;
         bool const product = s.kind >= op::matmul && s.kind <= op::matmul_weight;
-        if (fused == product || fused != (s.program >= 0) || s.space.count() > 64) {
+        if (is_fused(s) == product || s.space.count() > 64) {
             return false;
         }
         for (int k = s.first_array; k <= s.output; ++k) {
@@ -101,28 +101,31 @@ void small_sum(program_arguments<T> const& a, std::ptrdiff_t samples, T factor, 
     }
 }
 
-// Step I of a plan; Program is that of an element-wise step. Always inline: GCC 12 takes some of
-// these functions for free of effects and drops the calls (-O1; tests/docs/guide.cpp sees it).
-template <auto const& Plan, int I, class Program, class T>
-[[gnu::always_inline]] inline void small_step(tables const& t, context<T> const& c) {
-    static constexpr step s = Plan.steps[I];
-    static constexpr array_ref in = Plan.arrays[s.first_array], out = Plan.arrays[s.output];
+// A constant_step, with the scalars of its plan and the factor of its sum. Always inline: GCC 12
+// takes some of these functions for free of effects and drops the calls (-O1; tests/docs/guide.cpp
+// sees it).
+template <class Step, class T>
+[[gnu::always_inline]] inline void small_step(double const* scalars, double factor,
+                                              context<T> const& c) {
+    using Program = typename Step::code;
+    static constexpr step s = Step::numbers;
+    static constexpr array_ref in = Step::arrays[0], out = Step::arrays[s.output];
     T* const to = c.at(out);
     if constexpr (s.kind == op::map || s.kind == op::reduce) {
         constexpr int channels = static_cast<int>(s.space.count());
-        program_arguments<T> const a = arguments_of(s, t, c);
+        program_arguments<T> const a = arguments_of(s, {Step::arrays, scalars, nullptr}, c);
         std::ptrdiff_t const samples = s.space.sample ? c.samples : 1;
         if constexpr (s.kind == op::map) {
             small_map<Program, channels>(a, samples, to);
         } else if constexpr ((Program::end.b & 1) != 0) {
-            small_reduce<Program, channels>(a, samples, static_cast<T>(s.factor), to);
+            small_reduce<Program, channels>(a, samples, static_cast<T>(factor), to);
         } else {
-            small_sum<Program, channels>(a, samples, static_cast<T>(s.factor), to);
+            small_sum<Program, channels>(a, samples, static_cast<T>(factor), to);
         }
     } else if constexpr (s.kind == op::copy) {
         std::copy_n(c.at(in), out.size.count() * (out.size.sample ? c.samples : 1), to);
     } else {
-        static constexpr array_ref other = Plan.arrays[s.first_array + 1];
+        static constexpr array_ref other = Step::arrays[1];
         T const *const a = c.at(in), *const b = c.at(other);
         constexpr int from = in.size.channels;
         if constexpr (s.kind == op::matmul && out.size.channels == 1) {
@@ -140,6 +143,11 @@ template <auto const& Plan, int I, class Program, class T>
         } else {
             constexpr int units = other.size.channels;
             small_product<units>(from, c.samples, a, 1, from, b, units, to, units);
+        }
+        if constexpr (s.end.bias) {
+            program_arguments<T> const p =
+                arguments_of(epilogue_step(s), {Step::arrays, scalars, nullptr}, c);
+            small_map<Program, out.size.channels>(p, c.samples, to);
         }
     }
 }

@@ -45,6 +45,10 @@ struct cuda_device : factor_storage<T, Narrow> {
                    : 0;
     }
 
+    // Whether all steps of a plan are one kernel.
+    template <auto const& Plan>
+    static constexpr bool in_one_block = !Narrow && cuda::fits_one_block<T>(Plan);
+
     static constexpr bool takes_epilogue(op product, epilogue const& e) {
         return cuda::takes_epilogue<T>(product, e);
     }
@@ -54,7 +58,7 @@ struct cuda_device : factor_storage<T, Narrow> {
                                   : c.library->plan(cuda::product_of(s, t, c)).finishes;
     }
 
-    // Puts all steps of a plan on the context's stream; calls after(i) behind step i.
+    // Puts all steps of a plan on the context's stream, one by one; calls after(i) behind step i.
     template <auto const& Plan, class After = ignore_steps>
     static void run(context const& c, After const& after = {}) {
         run_steps<cuda_device, Plan>(c, after);

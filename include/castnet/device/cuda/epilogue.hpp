@@ -2,6 +2,7 @@
 #pragma once
 
 #include <castnet/device/cuda/step_values.hpp>
+#include <castnet/device/epilogue.hpp>
 
 #include <type_traits>
 
@@ -13,12 +14,6 @@ constexpr bool takes_epilogue(op product, epilogue const& e) {
     bool const known = !e.activates || e.activation == fn::relu ||
                        (e.activation == fn::gelu_tanh && product == op::matmul);
     return !std::is_same_v<T, double> && known;
-}
-
-// The bias of a step with an epilogue, its last operand; nullptr for others.
-template <class Context>
-typename Context::value_type* bias_of(step const& s, tables const& t, Context const& c) {
-    return s.end.bias ? c.at(t.arrays[s.output - 1]) : nullptr;
 }
 
 } // namespace castnet::cuda

@@ -7,9 +7,9 @@
 // as a graph, and from then on a step is one launch.
 #pragma once
 
+#include <castnet/device/cuda/enqueue.hpp>
 #include <castnet/device/cuda/exchanges.hpp>
 #include <castnet/device/cuda/graph.hpp>
-#include <castnet/device/cuda/optimize.hpp>
 #include <castnet/device/cuda/prepare.hpp>
 #include <castnet/device/cuda/session.hpp>
 #include <castnet/device/executor_sizes.hpp>
@@ -91,7 +91,7 @@ public:
     // Runs a plan over the batch; `step` numbers the random numbers of dropout.
     template <auto const& Plan>
     void run(std::ptrdiff_t, std::uint64_t step) {
-        submit<Plan>(work::run, step, [&](context<T> const& c) { enqueue<Plan>(c); });
+        submit<Plan>(work::run, step, [](context<T> const& c) { cuda::enqueue<Device, Plan>(c); });
     }
     // Calls after(i) when step i has ended: one step at a time.
     template <auto const& Plan, class After>
@@ -141,7 +141,7 @@ public:
         auto* const to = last_->template values<Rule>();
         CASTNET_CUDA(cudaMemcpyAsync(to, &values, sizeof values, cudaMemcpyHostToDevice,
                                      session_.compute().get()));
-        enqueue_update<Plan, Slots>(last_->context, to);
+        launch(last_->context, update_call<Plan, Slots>(last_->context, to, ranges<Plan>()));
         session_.compute().record(last_->done);
     }
 
@@ -149,7 +149,7 @@ public:
     template <auto const& Plan>
     void add_totals() {
         session_.use();
-        enqueue_totals<Plan>(last_->context);
+        launch(last_->context, totals_call<Plan>(last_->context, totals_));
         session_.compute().record(last_->done);
     }
 
@@ -158,9 +158,9 @@ public:
     void train(std::ptrdiff_t, std::uint64_t step, Rule const& rule, T scale) {
         bring<Plan>(rule, scale);
         submit<Plan>(work::train, step, [&](context<T> const& c) {
-            enqueue<Plan>(c);
-            enqueue_update<Plan, Slots>(c, next_->template values<Rule>());
-            enqueue_totals<Plan>(c);
+            cuda::enqueue<Device, Plan>(
+                c, update_call<Plan, Slots>(c, next_->template values<Rule>(), ranges<Plan>()),
+                totals_call<Plan>(c, totals_));
         });
     }
     // The same together with the replicas on other GPUs (comm/nccl.hpp): what add_totals() adds is
@@ -181,8 +181,8 @@ public:
         };
         auto const enqueue_all = [&](context<T> const& c) {
             enqueue_with_exchanges<Device, Plan>(c, session_.compute(), *side_, gpus, step, wait);
-            enqueue_update<Plan, Slots>(c, next_->template values<Rule>());
-            enqueue_totals<Plan>(c);
+            launch(c, update_call<Plan, Slots>(c, next_->template values<Rule>(), ranges<Plan>()));
+            launch(c, totals_call<Plan>(c, totals_));
         };
         auto const meet = [&] {
             session_.wait();
@@ -204,8 +204,7 @@ public:
     template <auto const& Plan>
     void evaluate(std::ptrdiff_t) {
         submit<Plan>(work::evaluate, 0, [&](context<T> const& c) {
-            enqueue<Plan>(c);
-            enqueue_totals<Plan>(c);
+            cuda::enqueue<Device, Plan>(c, totals_call<Plan>(c, totals_));
         });
     }
 
@@ -304,7 +303,9 @@ private:
         if (known == s.known.end()) {
             s.known.push_back({&Plan, kind, {}});
             meet();
-            prepare<Plan>(s.context);
+            if (!Device::template in_one_block<Plan> || kind == work::train_with) {
+                prepare<Plan>(s.context);
+            }
             meet();
             enqueue_all(s.context);
         } else if (!session_.use_graphs()) {
@@ -335,33 +336,9 @@ private:
         }
     }
 
-    template <auto const& Plan>
-    static void enqueue(context<T> const& c) {
-        Device::template run<Plan>(c);
-    }
-
-    template <auto const& Plan, int Slots, class Rule>
-    void enqueue_update(context<T> const& c, update_values<Rule, T> const* values) {
-        T* const gradients = c.region[int(region::gradients)];
-        std::ptrdiff_t const groups = Plan.trainable / lanes_of<T>;
-        if (groups > 0) {
-            c.launch(grid_for(groups),
-                     optimize_body<Rule, Slots, T>{
-                         values, ranges<Plan>(), c.region[int(region::parameters)], gradients,
-                         gradients + Plan.trainable, Plan.trainable, groups});
-        }
-    }
-
-    template <auto const& Plan>
-    void enqueue_totals(context<T> const& c) {
-        constexpr int count = Plan.sizes.outputs;
-        static_assert(count <= max_totals,
-                      "castnet: policy::cuda sums the loss and at most 31 metrics");
-        add_totals_body<T> body{{}, totals_, count};
-        for (int i = 0; i < count; ++i) {
-            body.results[i] = c.at(Plan.outputs[i]);
-        }
-        c.launch({1, max_totals}, body);
+    template <class Body>
+    static void launch(context<T> const& c, kernel_call<Body> const& call) {
+        c.launch(call.where, call.body);
     }
 
     // The penalties of the parameters, in the GPU's memory.

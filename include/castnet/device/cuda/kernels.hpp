@@ -21,8 +21,9 @@ constexpr kernel<Context> fused_kernel() {
 }
 
 // Of what is neither a fused program nor a product or convolution; nullptr for those.
+CASTNET_CALLS_UNCHECKED
 template <class Context>
-kernel<Context> own_kernel(op kind) {
+CASTNET_HD constexpr kernel<Context> own_kernel(op kind) {
     switch (kind) {
     case op::max_pool:
         return &max_pool<Context>;

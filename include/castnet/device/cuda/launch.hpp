@@ -27,11 +27,21 @@ struct grid {
     std::size_t shared_bytes = 0;
 };
 
-inline constexpr unsigned block_threads = 256;
-inline constexpr unsigned max_blocks = 2048; // a few waves on the largest GPUs; loops do the rest
+// A kernel that is to run.
+template <class Body>
+struct kernel_call {
+    grid where;
+    Body body;
+};
+
+inline constexpr unsigned block_threads = 256; // of a block, at most
+inline constexpr unsigned max_blocks = 2048;   // a few waves on the largest GPUs; loops do the rest
+
+// Shared memory that a block may have without asking for it.
+inline constexpr std::size_t default_shared_bytes = std::size_t{48} << 10;
 
 // A grid with a thread for each of `count` pieces of work, at most max_blocks blocks.
-constexpr grid grid_for(std::ptrdiff_t count) {
+CASTNET_HD constexpr grid grid_for(std::ptrdiff_t count) {
     std::ptrdiff_t const blocks = (count + block_threads - 1) / block_threads;
     return {blocks < 1                            ? 1
             : blocks < std::ptrdiff_t{max_blocks} ? static_cast<unsigned>(blocks)
@@ -65,12 +75,17 @@ struct device_block {
 };
 
 template <class Body>
-__global__ void run_body(Body body) {
+__global__ void __launch_bounds__(block_threads) run_body(Body body) {
     body(device_block{});
 }
 
 template <class Body>
 void launch(cudaStream_t stream, grid const& g, Body const& body) {
+    if (g.shared_bytes > default_shared_bytes) {
+        CASTNET_CUDA(cudaFuncSetAttribute(run_body<Body>,
+                                          cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                          static_cast<int>(g.shared_bytes)));
+    }
     run_body<<<g.blocks, g.threads, g.shared_bytes, stream>>>(body);
     CASTNET_CUDA(cudaGetLastError());
 }

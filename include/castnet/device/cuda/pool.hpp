@@ -30,7 +30,7 @@ struct image_loop {
     quotient channels, columns, rows;
     std::ptrdiff_t count;
 
-    image_loop(std::ptrdiff_t samples, int height, int width, int depth)
+    CASTNET_HD image_loop(std::ptrdiff_t samples, int height, int width, int depth)
         : channels(depth), columns(width), rows(height), count{samples * height * width * depth} {}
 
     template <class Block, class F>
@@ -164,8 +164,9 @@ struct image_body {
 };
 
 // The result is as large as the windows' output (forward) or input (backward).
+CASTNET_CALLS_UNCHECKED
 template <class Rule, bool Forward, class Context>
-void run_on_images(step const& s, tables const& t, Context const& c) {
+CASTNET_HD void run_on_images(step const& s, tables const& t, Context const& c) {
     using T = typename Context::value_type;
     window const& w = t.windows[s.window];
     image_loop const loop{c.samples, Forward ? w.out_height : w.height,
@@ -208,8 +209,9 @@ struct max_pool_body {
     }
 };
 
+CASTNET_CALLS_UNCHECKED
 template <class Context>
-void max_pool(step const& s, tables const& t, Context const& c) {
+CASTNET_HD void max_pool(step const& s, tables const& t, Context const& c) {
     using T = typename Context::value_type;
     window const& w = t.windows[s.window];
     image_loop const loop{c.samples, w.out_height, w.out_width, w.channels};
@@ -218,24 +220,29 @@ void max_pool(step const& s, tables const& t, Context const& c) {
                               stored_at(c, t.arrays[s.output]),
                               s.winner >= 0 ? c.at(t.arrays[s.winner]) : nullptr});
 }
+CASTNET_CALLS_UNCHECKED
 template <class Context>
-void max_pool_gradient(step const& s, tables const& t, Context const& c) {
+CASTNET_HD void max_pool_gradient(step const& s, tables const& t, Context const& c) {
     run_on_images<max_pool_gradient_rule, false>(s, t, c);
 }
+CASTNET_CALLS_UNCHECKED
 template <class Context>
-void avg_pool(step const& s, tables const& t, Context const& c) {
+CASTNET_HD void avg_pool(step const& s, tables const& t, Context const& c) {
     run_on_images<avg_pool_rule, true>(s, t, c);
 }
+CASTNET_CALLS_UNCHECKED
 template <class Context>
-void avg_pool_gradient(step const& s, tables const& t, Context const& c) {
+CASTNET_HD void avg_pool_gradient(step const& s, tables const& t, Context const& c) {
     run_on_images<avg_pool_gradient_rule, false>(s, t, c);
 }
+CASTNET_CALLS_UNCHECKED
 template <class Context>
-void upsample(step const& s, tables const& t, Context const& c) {
+CASTNET_HD void upsample(step const& s, tables const& t, Context const& c) {
     run_on_images<upsample_rule, true>(s, t, c);
 }
+CASTNET_CALLS_UNCHECKED
 template <class Context>
-void upsample_gradient(step const& s, tables const& t, Context const& c) {
+CASTNET_HD void upsample_gradient(step const& s, tables const& t, Context const& c) {
     run_on_images<upsample_gradient_rule, false>(s, t, c);
 }
 

@@ -13,7 +13,8 @@ struct quotient {
     std::uint32_t divisor = 1, magic = 1, shift = 0;
 
     quotient() = default;
-    constexpr explicit quotient(std::ptrdiff_t d) : divisor{static_cast<std::uint32_t>(d)} {
+    CASTNET_HD constexpr explicit quotient(std::ptrdiff_t d)
+        : divisor{static_cast<std::uint32_t>(d)} {
         while ((std::uint64_t{1} << shift) < divisor) {
             ++shift;
         }

@@ -42,8 +42,9 @@ struct reshape_body {
     }
 };
 
+CASTNET_CALLS_UNCHECKED
 template <class Context>
-void reshape(step const& s, tables const& t, Context const& c) {
+CASTNET_HD void reshape(step const& s, tables const& t, Context const& c) {
     using T = typename Context::value_type;
     array_ref const &from = t.arrays[s.first_array], &to = t.arrays[s.output];
     std::ptrdiff_t const count = c.samples * to.size.count();
@@ -73,9 +74,10 @@ struct copy_channels_body {
     }
 };
 
+CASTNET_CALLS_UNCHECKED
 template <class Context>
-void copy_channels(Context const& c, array_ref const& from, int begin, array_ref const& to,
-                   int first, int width) {
+CASTNET_HD void copy_channels(Context const& c, array_ref const& from, int begin,
+                              array_ref const& to, int first, int width) {
     using T = typename Context::value_type;
     std::ptrdiff_t const count = c.samples * to.size.pixels * width;
     c.launch(grid_for(count),
@@ -83,8 +85,9 @@ void copy_channels(Context const& c, array_ref const& from, int begin, array_ref
                                    to.size.channels, first, quotient(width), count});
 }
 
+CASTNET_CALLS_UNCHECKED
 template <class Context>
-void concat(step const& s, tables const& t, Context const& c) {
+CASTNET_HD void concat(step const& s, tables const& t, Context const& c) {
     int first = 0;
     for (int i = 0; i < s.arrays; ++i) {
         array_ref const& from = t.arrays[s.first_array + i];
@@ -94,8 +97,9 @@ void concat(step const& s, tables const& t, Context const& c) {
 }
 
 // The channels from first_channel on, as many as the result has.
+CASTNET_CALLS_UNCHECKED
 template <class Context>
-void slice(step const& s, tables const& t, Context const& c) {
+CASTNET_HD void slice(step const& s, tables const& t, Context const& c) {
     array_ref const& to = t.arrays[s.output];
     copy_channels(c, t.arrays[s.first_array], s.first_channel, to, 0, to.size.channels);
 }

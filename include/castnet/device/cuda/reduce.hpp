@@ -9,9 +9,6 @@
 #include <castnet/device/cuda/map.hpp>
 #include <castnet/device/reducer.hpp>
 
-#include <algorithm>
-#include <bit>
-
 namespace castnet::cuda {
 
 inline constexpr std::ptrdiff_t max_splits = 128;
@@ -30,24 +27,36 @@ struct reduce_shape {
     }
 };
 
-constexpr reduce_shape shape_reduction(std::ptrdiff_t results, std::ptrdiff_t elements,
-                                       bool results_adjoin, bool may_split) {
-    auto const power = [](std::ptrdiff_t n, unsigned most) {
-        return n < std::ptrdiff_t{most} ? std::bit_ceil(static_cast<unsigned>(n)) : most;
-    };
+// The least power of two that is not less than n, or `most`, a power of two.
+CASTNET_HD constexpr unsigned power_of_two(std::ptrdiff_t n, unsigned most) {
+    if (n >= std::ptrdiff_t{most}) {
+        return most;
+    }
+    auto power = static_cast<unsigned>(n > 1 ? n - 1 : 0); // all bits below its highest are set
+    for (unsigned shift = 1; shift < 32; shift *= 2) {
+        power |= power >> shift;
+    }
+    return power + 1;
+}
+
+CASTNET_HD constexpr reduce_shape shape_reduction(std::ptrdiff_t results, std::ptrdiff_t elements,
+                                                  bool results_adjoin, bool may_split) {
     reduce_shape r{results, elements};
     r.results_adjoin = results_adjoin;
     if (results_adjoin) {
-        r.deep = std::min(block_threads / power(results, 32), power(elements, block_threads));
+        unsigned const most = block_threads / power_of_two(results, 32);
+        r.deep = power_of_two(elements, most);
     } else {
-        r.deep = power(elements > 4096 ? elements : (elements + 3) / 4, block_threads);
+        r.deep = power_of_two(elements > 4096 ? elements : (elements + 3) / 4, block_threads);
     }
     r.wide = block_threads / r.deep;
     if (may_split) {
         std::ptrdiff_t const worthwhile = elements / (8 * std::ptrdiff_t{r.deep});
         std::ptrdiff_t const useful = 4 * max_splits / r.groups();
-        r.splits = static_cast<unsigned>(
-            std::clamp<std::ptrdiff_t>(std::min(worthwhile, useful), 1, max_splits));
+        std::ptrdiff_t const splits = worthwhile < useful ? worthwhile : useful;
+        r.splits = static_cast<unsigned>(splits < 1            ? 1
+                                         : splits < max_splits ? splits
+                                                               : max_splits);
     }
     return r;
 }
@@ -154,9 +163,10 @@ struct partial_source {
     }
 };
 
+CASTNET_CALLS_UNCHECKED
 template <class Context, class Reducer, class Source, class T>
-void launch_reduction(Context const& c, Source const& source, reduce_shape const& shape, T factor,
-                      T* out) {
+CASTNET_HD void launch_reduction(Context const& c, Source const& source, reduce_shape const& shape,
+                                 T factor, T* out) {
     c.launch({shape.groups() * shape.splits, block_threads, block_threads * sizeof(Reducer)},
              reduce_body<Source, Reducer, T>{source, shape, factor, out});
 }
@@ -167,8 +177,9 @@ constexpr std::ptrdiff_t reduce_scratch(step const& s, instruction const& end) {
                                               : 0;
 }
 
+CASTNET_CALLS_UNCHECKED
 template <class Program, class Context>
-void reduce(step const& s, tables const& t, Context const& c) {
+CASTNET_HD void reduce(step const& s, tables const& t, Context const& c) {
     using T = typename Context::value_type;
     using source = program_source<Program, T>;
     constexpr reduction kind = static_cast<reduction>(Program::end.a);

@@ -22,7 +22,7 @@ public:
     };
 
     stored() = default; // no array
-    stored(T* first, bool narrow) : first_{first}, narrow_{narrow} {}
+    CASTNET_HD stored(T* first, bool narrow) : first_{first}, narrow_{narrow} {}
 
     CASTNET_HD explicit operator bool() const { return first_ != nullptr; }
     CASTNET_HD T get(std::ptrdiff_t i) const {
@@ -43,7 +43,7 @@ private:
 };
 
 template <class Context>
-stored<typename Context::value_type> stored_at(Context const& c, array_ref const& r) {
+CASTNET_HD stored<typename Context::value_type> stored_at(Context const& c, array_ref const& r) {
     return {c.at(r), r.narrow};
 }
 

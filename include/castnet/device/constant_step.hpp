@@ -1,0 +1,80 @@
+// The steps of a plan as types, for kernels that are compiled for one step, with its sizes as
+// constants. A type holds whole numbers only, so that kernel templates may have it as an argument:
+// nvcc 13.0 rounds real ones there. Those are given at run time.
+#pragma once
+
+#include <castnet/device/steps.hpp>
+
+namespace castnet {
+
+// Code is the program of an element-wise step, void of another; Arrays are its operands and its
+// result, and behind that the winner of a max pooling.
+template <step S, class Code, window Window, array_ref... Arrays>
+struct constant_step {
+    static constexpr step numbers = S;
+    static constexpr array_ref arrays[] = {Arrays...};
+    using code = Code;
+};
+
+template <class... Step>
+struct constant_steps {};
+
+namespace detail {
+
+// With numbers that mean a constant_step's own arrays.
+constexpr step with_own_arrays(step s) {
+    s.first_array = 0;
+    s.output = s.arrays;
+    s.winner = s.winner >= 0 ? s.arrays + 1 : -1;
+    s.scratch = s.sums = s.room = -1;
+    s.window = s.window >= 0 ? 0 : -1;
+    s.factor = 1;
+    s.program = -1;
+    s.flops = 0;
+    return s;
+}
+
+template <auto const& Plan, int Program>
+struct code_or_void {
+    using type = castnet::code_of<Plan, Program>;
+};
+template <auto const& Plan>
+struct code_or_void<Plan, -1> {
+    using type = void;
+};
+
+template <auto const& Plan, int I, class Numbers>
+struct make_constant_step;
+template <auto const& Plan, int I, size_t... K>
+struct make_constant_step<Plan, I, std::index_sequence<K...>> {
+    static constexpr step from = Plan.steps[I];
+    using type = constant_step<
+        with_own_arrays(Plan.steps[I]), typename code_or_void<Plan, from.program>::type,
+        from.window >= 0 ? Plan.windows[from.window] : window{},
+        Plan.arrays[int(K) <= from.arrays ? from.first_array + int(K) : from.winner]...>;
+};
+
+template <auto const& Plan, class Numbers>
+struct make_constant_steps;
+
+} // namespace detail
+
+template <auto const& Plan, int I>
+using constant_step_of = typename detail::make_constant_step<
+    Plan, I,
+    std::make_index_sequence<size_t(Plan.steps[I].arrays + (Plan.steps[I].winner >= 0 ? 2 : 1))>>::
+    type;
+
+namespace detail {
+template <auto const& Plan, size_t... I>
+struct make_constant_steps<Plan, std::index_sequence<I...>> {
+    using type = constant_steps<constant_step_of<Plan, int(I)>...>;
+};
+} // namespace detail
+
+template <auto const& Plan>
+using constant_steps_of =
+    typename detail::make_constant_steps<Plan,
+                                         std::make_index_sequence<size_t(Plan.sizes.steps)>>::type;
+
+} // namespace castnet

@@ -1,0 +1,107 @@
+// Products of matrices so small that one block computes them, with sizes as constants: a thread
+// keeps the sums of a tile of the result in registers, over a part of the depth. Parts are added in
+// their order.
+#pragma once
+
+#include <castnet/device/cuda/launch.hpp>
+
+namespace castnet::cuda {
+
+// c (rows x columns, row-major) = a * b, element (i, k) of a at i * a_row + k * a_step, (k, j) of b
+// at k * b_row + j * b_step.
+struct product_shape {
+    int rows, columns, depth;
+    int a_row, a_step, b_row, b_step;
+};
+
+// A tile holds every `down`-th row and every `across`-th column, so that neighbouring threads read
+// neighbouring numbers.
+struct product_tiling {
+    int rows = 1, columns = 1;
+    int down = 1, across = 1; // tiles
+    int parts = 1;            // of the depth
+
+    CASTNET_HD constexpr int tiles() const { return down * across; }
+    CASTNET_HD constexpr int scratch() const {
+        return parts > 1 ? tiles() * parts * rows * columns : 0;
+    }
+};
+
+// Tiles as large as leave work for all threads: where there is too little, several threads share
+// the depth of a tile, and then tiles get smaller.
+CASTNET_HD constexpr product_tiling tiling_of(product_shape const& p) {
+    auto const with = [&](int rows, int columns, int parts) {
+        return product_tiling{rows, columns, (p.rows + rows - 1) / rows,
+                              (p.columns + columns - 1) / columns, parts};
+    };
+    auto const up_to_four = [](int n) { return n >= 4 ? 4 : n >= 2 ? 2 : 1; };
+    product_tiling t = with(up_to_four(p.rows), up_to_four(p.columns), 1);
+    constexpr int threads = int(block_threads);
+    while (t.tiles() * t.parts * 2 <= threads && p.depth >= 16 * t.parts) {
+        t.parts *= 2;
+    }
+    while (t.tiles() * t.parts * 2 <= threads && t.rows > 1) {
+        t = with(t.rows / 2, t.columns, t.parts);
+    }
+    return t;
+}
+
+template <product_shape P, class T>
+struct block_product_body {
+    T const *a, *b;
+    T* out;
+
+    // Wants scratch() elements of shared memory.
+    template <class Block>
+    CASTNET_HD void operator()(Block const& block) const {
+        constexpr product_tiling t = tiling_of(P);
+        constexpr int rows = t.rows, columns = t.columns, down = t.down, across = t.across,
+                      parts = t.parts, tiles = down * across;
+        T* const partial = block.template shared<T>();
+        for_each_index(block, tiles * parts, [&](std::ptrdiff_t i) {
+            int const tile = int(i) % tiles, part = int(i) / tiles;
+            int const row = tile / across, column = tile % across;
+            T sum[rows][columns] = {};
+            for (int k = part; k < P.depth; k += parts) {
+                T right[columns];
+                for (int c = 0; c < columns; ++c) {
+                    right[c] = b[k * P.b_row + within(column + c * across, P.columns) * P.b_step];
+                }
+                for (int r = 0; r < rows; ++r) {
+                    T const left = a[within(row + r * down, P.rows) * P.a_row + k * P.a_step];
+                    for (int c = 0; c < columns; ++c) {
+                        sum[r][c] += left * right[c];
+                    }
+                }
+            }
+            for (int r = 0; r < rows; ++r) {
+                for (int c = 0; c < columns; ++c) {
+                    if constexpr (parts > 1) {
+                        partial[((r * columns + c) * parts + part) * tiles + tile] = sum[r][c];
+                    } else if (row + r * down < P.rows && column + c * across < P.columns) {
+                        out[(row + r * down) * P.columns + column + c * across] = sum[r][c];
+                    }
+                }
+            }
+        });
+        if constexpr (parts > 1) {
+            block.sync();
+            for_each_index(block, P.rows * P.columns, [&](std::ptrdiff_t i) {
+                int const row = int(i) / P.columns, column = int(i) % P.columns;
+                int const element = row / down * columns + column / across,
+                          tile = row % down * across + column % across;
+                T sum = 0;
+                for (int part = 0; part < parts; ++part) {
+                    sum += partial[(element * parts + part) * tiles + tile];
+                }
+                out[i] = sum;
+            });
+        }
+    }
+
+private:
+    // The last tile reads again what is there, and does not write.
+    CASTNET_HD static int within(int i, int count) { return i < count ? i : count - 1; }
+};
+
+} // namespace castnet::cuda

@@ -1,0 +1,236 @@
+// Networks so small that starting a kernel costs more than running it: a whole step is one kernel
+// of one block, compiled for this plan. What lies between its layers never leaves the
+// multiprocessor.
+#pragma once
+
+#include <castnet/device/constant_step.hpp>
+#include <castnet/device/cuda/block_product.hpp>
+#include <castnet/device/cuda/kernels.hpp>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace castnet::cuda {
+
+// Shared memory that a block may have on every GPU from compute capability 8.0 on, and more work
+// than which one multiprocessor is not given.
+inline constexpr std::ptrdiff_t one_block_bytes = std::ptrdiff_t{96} << 10;
+inline constexpr std::ptrdiff_t one_block_flops = std::ptrdiff_t{4} << 20;
+
+CASTNET_HD constexpr bool is_product(op kind) {
+    return kind >= op::matmul && kind <= op::matmul_weight;
+}
+
+CASTNET_HD constexpr product_shape block_product_of(step const& s, array_ref const* arrays,
+                                                    int samples) {
+    array_ref const& first = arrays[s.first_array];
+    int const rows = samples * first.size.pixels, in = first.size.channels,
+              out = arrays[s.output].size.channels;
+    switch (s.kind) {
+    case op::matmul_data: // dy times the transposed weights
+        return {rows, out, in, in, 1, 1, in};
+    case op::matmul_weight: { // the transposed x times dy
+        int const units = arrays[s.first_array + 1].size.channels;
+        return {in, units, rows, 1, in, units, 1};
+    }
+    default:
+        return {rows, out, in, in, 1, out, 1};
+    }
+}
+
+// What the block's shared memory holds, one after the other: the kernels' own, the trained
+// parameters, and the plan's workspace; in elements.
+struct one_block_memory {
+    std::ptrdiff_t scratch = 0, trained = 0, workspace = 0;
+
+    constexpr std::ptrdiff_t all() const { return scratch + trained + workspace; }
+};
+
+template <class T, class Plan>
+constexpr one_block_memory memory_in_one_block(Plan const& p) {
+    std::ptrdiff_t scratch = 16 / sizeof(T) * block_threads; // reductions have at most 16 bytes
+    for (int i = 0; i < Plan::sizes.steps; ++i) {
+        if (step const& s = p.steps[i]; is_product(s.kind)) {
+            std::ptrdiff_t const wanted =
+                tiling_of(block_product_of(s, p.arrays, p.batch)).scratch();
+            scratch = wanted > scratch ? wanted : scratch;
+        }
+    }
+    constexpr auto unit = static_cast<std::ptrdiff_t>(alignment_bytes / sizeof(T));
+    return {aligned(scratch, unit), p.trainable, p.elements(region::workspace)};
+}
+
+// The one place that decides which plans these are.
+template <class T, class Plan>
+constexpr bool fits_one_block(Plan const& p) {
+    constexpr std::ptrdiff_t room = one_block_bytes / std::ptrdiff_t{sizeof(T)};
+    if (p.trainable + p.elements(region::workspace) > room ||
+        p.flops() * p.batch > one_block_flops) {
+        return false;
+    }
+    for (int i = 0; i < Plan::sizes.steps; ++i) {
+        if (op const kind = p.steps[i].kind; kind >= op::conv && kind <= op::conv_weight) {
+            return false;
+        }
+    }
+    return memory_in_one_block<T>(p).all() <= room;
+}
+
+// A block of block_threads threads that does the work of several, one after the other.
+template <class Block>
+struct block_in_turn {
+    Block const& block;
+    unsigned number = 0, count = 1;
+
+    CASTNET_HD unsigned thread() const { return block.thread(); }
+    CASTNET_HD unsigned threads() const { return block_threads; }
+    CASTNET_HD unsigned index() const { return number; }
+    CASTNET_HD unsigned blocks() const { return count; }
+    CASTNET_HD void sync() const { block.sync(); }
+    template <class T>
+    CASTNET_HD T* shared() const {
+        return block.template shared<T>();
+    }
+};
+
+// What launchers are given within the kernel: they launch nothing, but run a body at once.
+template <class T, class Block>
+struct block_context {
+    using value_type = T;
+
+    Block const& block;
+    T* region[4]; // by castnet::region
+    T* trained;   // a copy of the first parameters in shared memory
+    std::ptrdiff_t trainable, samples;
+    philox_key key;
+    step_values const* now;
+
+    CASTNET_HD T* at(array_ref const& r) const {
+        bool const copied = r.where == region::parameters && r.offset < trainable;
+        return (copied ? trained : region[static_cast<int>(r.where)]) + r.offset;
+    }
+
+    // Bodies that use no shared memory do all of their work in any number of blocks.
+    template <class Body>
+    CASTNET_HD void launch(grid const& g, Body const& body) const {
+        unsigned const blocks = g.shared_bytes > 0 ? g.blocks : 1;
+        for (unsigned i = 0; i < blocks; ++i) {
+            body(block_in_turn<Block>{block, i, blocks});
+            block.sync();
+        }
+    }
+};
+
+// Runs a step of a plan; all threads have ended it when it returns.
+template <int Samples, class Context, step S, class Code, window W, array_ref... A>
+CASTNET_HD void run_in_block(constant_step<S, Code, W, A...>, Context const& c,
+                             double const* scalars, double factor) {
+    using T = typename Context::value_type;
+    step s = S;
+    s.factor = factor;
+    array_ref const arrays[] = {A...};
+    window const w = W;
+    tables const t{arrays, scalars, &w};
+    if constexpr (S.kind == op::map) {
+        map<Code>(s, t, c);
+    } else if constexpr (S.kind == op::reduce) {
+        reduce<Code>(s, t, c);
+    } else if constexpr (is_product(S.kind)) {
+        constexpr array_ref of[] = {A...};
+        constexpr product_shape shape = block_product_of(S, of, Samples);
+        c.launch(
+            {1, block_threads, 1},
+            block_product_body<shape, T>{c.at(arrays[0]), c.at(arrays[1]), c.at(arrays[S.output])});
+        if constexpr (S.end.bias) {
+            map<Code>(epilogue_step(s), t, c);
+        }
+    } else {
+        constexpr kernel<Context> run = own_kernel<Context>(S.kind);
+        run(s, t, c);
+    }
+}
+
+template <array_ref...>
+struct array_list {};
+
+// All steps of a plan, and then other bodies, which work on memory outside of the block.
+template <class T, int Samples, one_block_memory Memory, int Scalars, class Steps, class Outputs,
+          class... Then>
+struct one_block_body;
+template <class T, int Samples, one_block_memory Memory, int Scalars, class... Step,
+          array_ref... Output, class... Then>
+struct one_block_body<T, Samples, Memory, Scalars, constant_steps<Step...>, array_list<Output...>,
+                      Then...> : Then... {
+    T* region[4]{};
+    philox_key key{};
+    step_values const* now = nullptr;
+    double scalars[Scalars]{};
+    double factors[sizeof...(Step)]{};
+
+    template <class Block>
+    CASTNET_HD void operator()(Block const& block) const {
+        T* const trained = block.template shared<T>() + Memory.scratch;
+        T* const workspace = trained + Memory.trained;
+        block_context<T, Block> const c{block,   {region[0], region[1], region[2], workspace},
+                                        trained, Memory.trained,
+                                        Samples, key,
+                                        now};
+        copy(block, region[0], trained, Memory.trained);
+        block.sync();
+        run(c, std::index_sequence_for<Step...>{});
+        (..., keep<Output>(block, workspace));
+        block.sync();
+        (..., c.launch({1, block_threads}, static_cast<Then const&>(*this)));
+    }
+
+private:
+    template <class Context, std::size_t... I>
+    CASTNET_HD void run(Context const& c, std::index_sequence<I...>) const {
+        (..., run_in_block<Samples>(Step{}, c, scalars, factors[I]));
+    }
+
+    template <class Block>
+    CASTNET_HD static void copy(Block const& block, T const* from, T* to, std::ptrdiff_t count) {
+        for_each_index(block_in_turn<Block>{block}, count,
+                       [&](std::ptrdiff_t i) { to[i] = from[i]; });
+    }
+
+    // What is asked for goes to where all kernels leave it.
+    template <array_ref R, class Block>
+    CASTNET_HD void keep(Block const& block, T const* workspace) const {
+        if constexpr (R.where == castnet::region::workspace) {
+            std::ptrdiff_t const count =
+                std::ptrdiff_t{R.size.pixels} * R.size.channels * (R.size.sample ? Samples : 1);
+            copy(block, workspace + R.offset, region[3] + R.offset, count);
+        }
+    }
+};
+
+template <auto const& Plan, class T, class Numbers, class... Then>
+struct make_one_block_body;
+template <auto const& Plan, class T, std::size_t... I, class... Then>
+struct make_one_block_body<Plan, T, std::index_sequence<I...>, Then...> {
+    using type =
+        one_block_body<T, Plan.batch, memory_in_one_block<T>(Plan), int(std::size(Plan.scalars)),
+                       constant_steps_of<Plan>, array_list<Plan.outputs[I]...>, Then...>;
+};
+
+// Puts the steps of a plan that fits one block on the context's stream, and bodies behind it.
+template <auto const& Plan, class Context, class... Then>
+void launch_one_block(Context const& c, Then const&... then) {
+    using T = typename Context::value_type;
+    typename make_one_block_body<Plan, T, std::make_index_sequence<std::size_t(Plan.sizes.outputs)>,
+                                 Then...>::type body{then...};
+    std::copy(std::begin(c.region), std::end(c.region), body.region);
+    body.key = c.key;
+    body.now = c.now;
+    std::copy(std::begin(Plan.scalars), std::end(Plan.scalars), body.scalars);
+    for (int i = 0; i < Plan.sizes.steps; ++i) {
+        body.factors[i] = Plan.steps[i].factor;
+    }
+    constexpr auto bytes = static_cast<std::size_t>(memory_in_one_block<T>(Plan).all()) * sizeof(T);
+    c.launch({1, block_threads, bytes}, body);
+}
+
+} // namespace castnet::cuda

@@ -1,0 +1,14 @@
+// What kernels of products and convolutions ask about their epilogue (plan/epilogue.hpp).
+#pragma once
+
+#include <castnet/plan/step.hpp>
+
+namespace castnet {
+
+// The bias of a step with an epilogue, its last operand; nullptr for others.
+template <class Context>
+auto* bias_of(step const& s, step_tables const& t, Context const& c) {
+    return s.end.bias ? c.at(t.arrays[s.output - 1]) : nullptr;
+}
+
+} // namespace castnet
