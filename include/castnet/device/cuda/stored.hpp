@@ -42,6 +42,7 @@ private:
     bool narrow_ = false;
 };
 
+CASTNET_CALLS_UNCHECKED
 template <class Context>
 CASTNET_HD stored<typename Context::value_type> stored_at(Context const& c, array_ref const& r) {
     return {c.at(r), r.narrow};
