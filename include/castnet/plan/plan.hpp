@@ -1,26 +1,10 @@
-// A plan: everything that a step needs at run time, as a constant of fixed size. Here the arrays of
-// a schedule get their places in memory.
+// A plan: everything that a step needs at run time, as a constant of fixed size.
 #pragma once
 
-#include <castnet/plan/memory.hpp>
-#include <castnet/plan/stage.hpp>
-
-#include <utility>
+#include <castnet/plan/fixed_places.hpp>
+#include <castnet/plan/workspace_places.hpp>
 
 namespace castnet {
-
-struct placed_parameter : parameter {
-    std::ptrdiff_t offset = 0; // in region::parameters and, if trainable, region::gradients
-    int device = 0;            // where it lies
-};
-
-// The memory of one device: its part of each region, where it has one. The batch is the host's, and
-// fed to the devices that read it.
-struct device_memory {
-    element_range trained{region::parameters}; // the same part of region::gradients belongs to them
-    element_range others{region::parameters};
-    element_range workspace{region::workspace};
-};
 
 struct plan_sizes {
     int inputs = 0, targets = 0;
@@ -73,7 +57,7 @@ struct plan {
 
     template <class Schedule, class Stages>
     constexpr plan(graph_view const& g, Schedule const& s, Stages const& found, int capacity,
-                   std::ptrdiff_t alignment)
+                   std::ptrdiff_t alignment, int narrow_per_value)
         : batch{capacity} {
         copy(steps, s.steps, Z.steps);
         copy(stages, found.of, Z.stages);
@@ -81,10 +65,22 @@ struct plan {
         copy(windows, g.windows, Z.windows);
         copy(instructions, s.instructions, Z.instructions);
         copy(first_instruction, s.first_instruction, Z.programs + 1);
-        placement{*this, g, s.arrays, capacity, found.lanes, alignment}.run();
+<<<<<<< HEAD
+        node_places places{g};
+        fixed_places<plan> fixed{*this, g, places, alignment};
+        fixed.run();
+        workspace_places<plan> workspace{*this, g, s.arrays, places, found.lanes, alignment};
+        workspace.run();
+        for (int i = 0; i < Z.outputs; ++i) {
+            outputs[i] = places.ref(g.outputs[i]);
+        }
+=======
+        placement{*this, g, s.arrays, capacity, found.lanes, alignment, narrow_per_value}.run();
+>>>>>>> epilogue-ready
     }
 
     constexpr std::ptrdiff_t elements(region r) const { return size[static_cast<int>(r)]; }
+    constexpr std::ptrdiff_t& elements(region r) { return size[static_cast<int>(r)]; }
 
     // Floating-point operations for one sample.
     constexpr std::ptrdiff_t flops() const {
@@ -102,15 +98,17 @@ private:
             to[i] = from[i];
         }
     }
+<<<<<<< HEAD
+=======
 
     class placement {
     public:
         constexpr placement(plan& p, graph_view const& g, array_use const* uses, int batch,
-                            int lanes, std::ptrdiff_t alignment)
+                            int lanes, std::ptrdiff_t alignment, int narrow_per_value)
             : p_{p}, g_{g}, nodes_{g.nodes}, uses_{uses}, batch_{batch}, lanes_{lanes},
-              alignment_{alignment}, states_{list<state>::filled(g.node_count, {})},
-              state_{states_.data()}, stages_{list<int>::filled(Z.steps + 1, Z.stages)},
-              stage_of_{stages_.data()} {}
+              alignment_{alignment}, narrow_per_value_{narrow_per_value},
+              states_{list<state>::filled(g.node_count, {})}, state_{states_.data()},
+              stages_{list<int>::filled(Z.steps + 1, Z.stages)}, stage_of_{stages_.data()} {}
 
         constexpr void run() {
             place_parameters();
@@ -142,15 +140,37 @@ private:
             bool in_lane = false; // each lane holds only those samples that it works on
             int held = -1;        // its block of the workspace, or of a lane
             int last = -1;        // the last step that reads it
+            bool narrow = false;  // bfloat16
             std::ptrdiff_t lane_stride = 0;
         };
 
         constexpr std::ptrdiff_t elements(extents e) const {
             return e.count() * (e.sample ? batch_ : 1);
         }
+        constexpr std::ptrdiff_t narrow_elements(std::ptrdiff_t count) const {
+            return (count + narrow_per_value_ - 1) / narrow_per_value_;
+        }
         constexpr array_ref ref(int id) const {
             state const& s = state_[state_[id].base];
-            return {s.where, s.offset, nodes_[id].size, s.lane_stride};
+            return {s.where, s.offset, nodes_[id].size, s.lane_stride, s.narrow};
+        }
+        constexpr array_ref ref(array_use const& use) const {
+            if (use.node < 0) {
+                return ref_of_all(use.node);
+            }
+            array_ref r = ref(use.node);
+            if (use.narrow && nodes_[use.node].kind == op::parameter) {
+                r.where = region::workspace;
+                r.offset = copy_offset_ + r.offset / narrow_per_value_;
+                r.narrow = true;
+            }
+            return r;
+        }
+        constexpr array_ref ref_of_all(int which) const {
+            auto const count = static_cast<int>(p_.elements(region::parameters));
+            return which == all_parameters
+                       ? array_ref{region::parameters, 0, {false, 1, count}}
+                       : array_ref{region::workspace, copy_offset_, {false, 1, count}, 0, true};
         }
         constexpr void fix(int id, region where, std::ptrdiff_t offset) {
             state_[id].where = where;
@@ -249,7 +269,14 @@ private:
             for (int i = 0; i < Z.steps; ++i) {
                 step const& s = p_.steps[i];
                 for (int k = s.first_array; k <= s.output; ++k) {
-                    state_[state_[uses_[k].node].base].last = i;
+                    if (int const id = uses_[k].node; id < 0) {
+                        last_copied_ = i;
+                    } else {
+                        state_[state_[id].base].last = i;
+                        if (uses_[k].narrow && nodes_[id].kind == op::parameter) {
+                            last_copied_ = i;
+                        }
+                    }
                 }
                 if (s.winner >= 0) {
                     state_[uses_[s.winner].node].last = i;
@@ -328,10 +355,17 @@ private:
 
         constexpr void place_result(int id, step const& s, int step_number, int stage_number,
                                     block_allocator& memory, block_allocator& lane) {
+            if (id < 0) { // the copy of all parameters
+                std::ptrdiff_t const count = p_.elements(region::parameters);
+                copy_offset_ =
+                    memory.offset(memory.allocate(narrow_elements(count), stage_of_[last_copied_]));
+                return;
+            }
             state& result = state_[id];
             if (result.fixed) {
                 return;
             }
+            result.narrow = uses_[s.output].node == id && uses_[s.output].narrow;
             stage const& now = p_.stages[stage_number];
             result.in_lane = now.samples_at_once > 0 && nodes_[id].size.sample &&
                              stage_of_[result.last] == stage_number;
@@ -340,11 +374,11 @@ private:
             int const reused =
                 s.kind == op::map ? dying_operand(s, step_number, result.in_lane) : -1;
             extents const e = nodes_[id].size;
+            std::ptrdiff_t const count =
+                result.in_lane ? e.count() * now.samples_at_once : elements(e);
             result.held =
-                reused >= 0
-                    ? place.take_over(reused, last)
-                    : place.allocate(result.in_lane ? e.count() * now.samples_at_once : elements(e),
-                                     last);
+                reused >= 0 ? place.take_over(reused, last)
+                            : place.allocate(result.narrow ? narrow_elements(count) : count, last);
             result.offset = place.offset(result.held);
         }
 
@@ -355,7 +389,7 @@ private:
                 enter_lane(s.winner, begin, stride);
             }
             for (int k = s.first_array; k <= s.output; ++k) {
-                p_.arrays[k] = ref(uses_[k].node);
+                p_.arrays[k] = ref(uses_[k]);
             }
             if (s.winner >= 0) {
                 p_.arrays[s.winner] = ref(uses_[s.winner].node);
@@ -371,8 +405,8 @@ private:
             }
         }
         constexpr void enter_lane(int array, std::ptrdiff_t begin, std::ptrdiff_t stride) {
-            state& result = state_[uses_[array].node];
-            if (result.in_lane) {
+            if (uses_[array].node >= 0 && state_[uses_[array].node].in_lane) {
+                state& result = state_[uses_[array].node];
                 result.offset += begin;
                 result.lane_stride = stride;
             }
@@ -389,10 +423,11 @@ private:
         // overwrite element by element; -1 if there is none.
         constexpr int dying_operand(step const& s, int now, bool in_lane) const {
             extents const size = nodes_[uses_[s.output].node].size;
+            bool const narrow = uses_[s.output].narrow;
             for (int k = s.first_array; k < s.output; ++k) {
                 state const& from = state_[state_[uses_[k].node].base];
                 if (from.last == now && from.held >= 0 && from.in_lane == in_lane &&
-                    nodes_[uses_[k].node].size == size) {
+                    nodes_[uses_[k].node].size == size && from.narrow == narrow) {
                     int readers = 0;
                     for (int j = s.first_array; j < s.output; ++j) {
                         readers += state_[uses_[j].node].base == state_[uses_[k].node].base;
@@ -411,11 +446,15 @@ private:
         array_use const* uses_;
         int batch_, lanes_;
         std::ptrdiff_t alignment_;
+        int narrow_per_value_;
+        std::ptrdiff_t copy_offset_ = 0; // of the parameters' copy in bfloat16
+        int last_copied_ = 0;            // the last step that reads from it
         list<state> states_;
         state* state_; // per node
         list<int> stages_;
         int* stage_of_; // per step; one more for the end of all
     };
+>>>>>>> epilogue-ready
 };
 
 } // namespace castnet

@@ -10,7 +10,6 @@
 #include <castnet/device/cuda/enqueue.hpp>
 #include <castnet/device/cuda/exchanges.hpp>
 #include <castnet/device/cuda/graph.hpp>
-#include <castnet/device/cuda/prepare.hpp>
 #include <castnet/device/cuda/session.hpp>
 #include <castnet/device/executor_sizes.hpp>
 #include <castnet/device/steps.hpp>
@@ -28,6 +27,7 @@ namespace castnet::cuda {
 template <class Device>
 class executor {
     using T = typename Device::value_type;
+    using context = typename Device::context;
     // What a slot holds before the batch: step_values, update_values, the arrays of a data set and
     // the numbers of the samples there.
     static constexpr std::size_t arrays_at = 2 * alignment_bytes, numbers_at = 3 * alignment_bytes;
@@ -54,7 +54,7 @@ public:
         : session_{where}, batch_at_{batch_at(z)}, arena_{bytes(z), "the memory of a step"} {
         char* next = arena_.template as<char>();
         auto const take = [&](std::size_t count) { return std::exchange(next, next + count); };
-        context<T> c;
+        context c;
         c.region[int(region::parameters)] = parameters;
         c.region[int(region::gradients)] =
             reinterpret_cast<T*>(take(rounded(std::size_t(z.gradients + z.state) * sizeof(T))));
@@ -74,7 +74,10 @@ public:
         }
     }
 
-    ~executor() { session_.watch_by(nullptr); }
+    ~executor() {
+        session_.watch_by(nullptr);
+        session_.finish();
+    }
     executor(executor const&) = delete;
     executor& operator=(executor const&) = delete;
 
@@ -123,7 +126,7 @@ public:
     // Runs a plan over the batch; `step` numbers the random numbers of dropout.
     template <auto const& Plan>
     void run(std::ptrdiff_t, std::uint64_t step) {
-        submit<Plan>(work::run, step, [&](context<T> const&) { enqueue<Plan>(); });
+        submit<Plan>(work::run, step, [&](context const&) { enqueue<Plan>(); });
     }
     // Calls after(i) when step i has ended: one step at a time.
     template <auto const& Plan, class After>
@@ -189,7 +192,7 @@ public:
     template <auto const& Plan, int Slots, class Rule>
     void train(std::ptrdiff_t, std::uint64_t step, Rule const& rule, T scale) {
         bring<Plan>(rule, scale);
-        submit<Plan>(work::train, step, [&](context<T> const& c) {
+        submit<Plan>(work::train, step, [&](context const& c) {
             enqueue<Plan>(
                 update_call<Plan, Slots>(c, next_->template values<Rule>(), ranges<Plan>()),
                 totals_call<Plan>(c, totals_));
@@ -211,7 +214,7 @@ public:
                 session_.wait(s);
             }
         };
-        auto const enqueue_all = [&](context<T> const& c) {
+        auto const enqueue_all = [&](context const& c) {
             gather<Plan>();
             enqueue_with_exchanges<Device, Plan>(c, session_.compute(), *side_, gpus, step, wait);
             launch(c, update_call<Plan, Slots>(c, next_->template values<Rule>(), ranges<Plan>()));
@@ -237,7 +240,7 @@ public:
     template <auto const& Plan>
     void evaluate(std::ptrdiff_t) {
         submit<Plan>(work::evaluate, 0,
-                     [&](context<T> const& c) { enqueue<Plan>(totals_call<Plan>(c, totals_)); });
+                     [&](context const& c) { enqueue<Plan>(totals_call<Plan>(c, totals_)); });
     }
 
     // What add_totals() added up since set_totals(). Both wait for the GPU.
@@ -264,7 +267,7 @@ private:
     struct slot {
         pinned_memory host;
         char* device = nullptr;
-        cuda::context<T> context;
+        typename Device::context context;
         event copied; // to the GPU
         event done;   // the step that read it
         bool gathers = false;
@@ -316,9 +319,9 @@ private:
     template <auto const& Plan>
     void choose() const {
         if constexpr (!Device::template in_one_block<Plan>) {
-            context<T> c = next_->context;
+            context c = next_->context;
             c.samples = Plan.batch;
-            choose_algorithms<Plan>(c);
+            Device::template prepare<Plan>(c);
         }
     }
 
@@ -341,7 +344,7 @@ private:
     void run_with(std::uint64_t step, After const& after) {
         send<Plan>(step);
         last_ = next_; // what follows a step sees its memory
-        choose_algorithms<Plan>(next_->context);
+        Device::template prepare<Plan>(next_->context);
         session_.library().reserve();
         gather<Plan>();
         Device::template run<Plan>(next_->context, after);
@@ -389,7 +392,7 @@ private:
             s.known.push_back({&Plan, kind, s.gathers, {}});
             meet();
             if (!Device::template in_one_block<Plan> || kind == work::train_with) {
-                choose_algorithms<Plan>(s.context);
+                Device::template prepare<Plan>(s.context);
                 session_.library().reserve();
             }
             meet();
@@ -423,7 +426,7 @@ private:
     }
 
     template <class Body>
-    static void launch(context<T> const& c, kernel_call<Body> const& call) {
+    static void launch(context const& c, kernel_call<Body> const& call) {
         c.launch(call.where, call.body);
     }
 
