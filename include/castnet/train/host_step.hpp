@@ -14,8 +14,10 @@
 namespace castnet {
 
 // What a replica has and does in such steps besides running the plan.
-template <class Device, auto const& Plan, int Slots, class Strategy>
+template <class Device, class Program, int Slots, class Strategy>
 class host_step {
+    // A type as the argument, since nvcc 13.0 writes invalid C++ for the plan there.
+    static constexpr auto const& Plan = Program::value;
     using T = typename Device::value_type;
     using executor = typename Device::executor;
     using exchanges = communication_of<Plan, sizeof(T), Strategy::local_batch_norm>;
