@@ -1,5 +1,5 @@
-// A number of 16 bits with float's range and 8 bits of precision: the upper half of a float.
-// Storage only; arithmetic is that of the type it is converted to.
+// A number of 16 bits with float's range and 8 bits of precision: the upper half of a float, as a
+// format to keep or send numbers in. Arithmetic is that of the type it is converted to.
 #pragma once
 
 #include <castnet/core/annotations.hpp>
@@ -23,6 +23,11 @@ struct bfloat16 {
     CASTNET_HD constexpr explicit operator double() const {
         return static_cast<double>(static_cast<float>(*this));
     }
+
+    CASTNET_HD constexpr bfloat16& operator+=(bfloat16 other) {
+        return *this = bfloat16{static_cast<float>(*this) + static_cast<float>(other)};
+    }
+    friend bool operator==(bfloat16, bfloat16) = default; // of the bits
 
 private:
     CASTNET_HD static constexpr std::uint16_t rounded(std::uint32_t wide) {

@@ -6,6 +6,7 @@
 #include <castnet/device/cuda/kernels.hpp>
 #include <castnet/device/cuda/layout.hpp>
 #include <castnet/device/cuda/matmul.hpp>
+#include <castnet/device/cuda/prepare.hpp>
 #include <castnet/device/sample_order.hpp>
 #include <castnet/device/steps.hpp>
 
@@ -58,6 +59,11 @@ struct cuda_device : factor_storage<T, Narrow> {
                                   : c.library->plan(cuda::product_of(s, t, c)).finishes;
     }
 
+    // Lets the libraries choose and allocate what the steps of a plan need.
+    template <auto const& Plan>
+    static void prepare(context const& c) {
+        cuda::prepare<Plan>(c);
+    }
     // Puts all steps of a plan on the context's stream, one by one; calls after(i) behind step i.
     template <auto const& Plan, class After = ignore_steps>
     static void run(context const& c, After const& after = {}) {
