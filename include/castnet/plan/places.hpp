@@ -27,6 +27,7 @@ struct node_place {
     bool in_lane = false; // each lane holds only those samples that it works on
     int held = -1;        // its block of the workspace, or of a lane
     int last = -1;        // the last step that reads it
+    bool narrow = false;  // bfloat16
     std::ptrdiff_t lane_stride = 0;
 };
 
@@ -56,7 +57,7 @@ public:
 
     constexpr array_ref ref(int id) {
         node_place const& p = base(id);
-        return {p.where, p.offset, nodes_[id].size, p.lane_stride};
+        return {p.where, p.offset, nodes_[id].size, p.lane_stride, p.narrow};
     }
 
 private:

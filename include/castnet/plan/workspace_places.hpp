@@ -12,9 +12,10 @@ template <class Plan>
 class workspace_places {
 public:
     constexpr workspace_places(Plan& p, graph_view const& g, array_use const* uses,
-                               node_places& places, int lanes, std::ptrdiff_t alignment)
+                               node_places& places, int lanes, std::ptrdiff_t alignment,
+                               int narrow_per_value)
         : p_{p}, g_{g}, nodes_{g.nodes}, uses_{uses}, places_{places}, lanes_{lanes},
-          alignment_{alignment},
+          alignment_{alignment}, narrow_per_value_{narrow_per_value},
           stages_{list<int>::filled(Plan::sizes.steps + 1, Plan::sizes.stages)},
           stage_of_{stages_.data()} {}
 
@@ -34,11 +35,40 @@ public:
     }
 
 private:
+    constexpr std::ptrdiff_t narrow_elements(std::ptrdiff_t count) const {
+        return (count + narrow_per_value_ - 1) / narrow_per_value_;
+    }
+    constexpr array_ref ref(array_use const& use) const {
+        if (use.node < 0) {
+            return ref_of_all(use.node);
+        }
+        array_ref r = places_.ref(use.node);
+        if (use.narrow && nodes_[use.node].kind == op::parameter) {
+            r.where = region::workspace;
+            r.offset = copy_offset_ + r.offset / narrow_per_value_;
+            r.narrow = true;
+        }
+        return r;
+    }
+    constexpr array_ref ref_of_all(int which) const {
+        auto const count = static_cast<int>(p_.elements(region::parameters));
+        return which == all_parameters
+                   ? array_ref{region::parameters, 0, {false, 1, count}}
+                   : array_ref{region::workspace, copy_offset_, {false, 1, count}, 0, true};
+    }
+
     constexpr void find_last_uses() {
         for (int i = 0; i < Plan::sizes.steps; ++i) {
             step const& s = p_.steps[i];
             for (int k = s.first_array; k <= s.output; ++k) {
-                places_.base(uses_[k].node).last = i;
+                if (int const id = uses_[k].node; id < 0) {
+                    last_copied_ = i;
+                } else {
+                    places_.base(id).last = i;
+                    if (uses_[k].narrow && nodes_[id].kind == op::parameter) {
+                        last_copied_ = i;
+                    }
+                }
             }
             if (s.winner >= 0) {
                 places_[uses_[s.winner].node].last = i;
@@ -117,10 +147,17 @@ private:
 
     constexpr void place_result(int id, step const& s, int step_number, int stage_number,
                                 block_allocator& memory, block_allocator& lane) {
+        if (id < 0) { // the copy of all parameters
+            std::ptrdiff_t const count = p_.elements(region::parameters);
+            copy_offset_ =
+                memory.offset(memory.allocate(narrow_elements(count), stage_of_[last_copied_]));
+            return;
+        }
         node_place& result = places_[id];
         if (result.fixed) {
             return;
         }
+        result.narrow = uses_[s.output].node == id && uses_[s.output].narrow;
         stage const& now = p_.stages[stage_number];
         result.in_lane = now.samples_at_once > 0 && nodes_[id].size.sample &&
                          stage_of_[result.last] == stage_number;
@@ -128,11 +165,11 @@ private:
         int const last = result.in_lane ? result.last - now.first : stage_of_[result.last];
         int const reused = s.kind == op::map ? dying_operand(s, step_number, result.in_lane) : -1;
         extents const e = nodes_[id].size;
+        std::ptrdiff_t const count = result.in_lane ? e.count() * now.samples_at_once
+                                                    : e.count() * (e.sample ? p_.batch : 1);
         result.held = reused >= 0
                           ? place.take_over(reused, last)
-                          : place.allocate(result.in_lane ? e.count() * now.samples_at_once
-                                                          : e.count() * (e.sample ? p_.batch : 1),
-                                           last);
+                          : place.allocate(result.narrow ? narrow_elements(count) : count, last);
         result.offset = place.offset(result.held);
     }
 
@@ -143,7 +180,7 @@ private:
             enter_lane(s.winner, begin, stride);
         }
         for (int k = s.first_array; k <= s.output; ++k) {
-            p_.arrays[k] = places_.ref(uses_[k].node);
+            p_.arrays[k] = ref(uses_[k]);
         }
         if (s.winner >= 0) {
             p_.arrays[s.winner] = places_.ref(uses_[s.winner].node);
@@ -159,8 +196,9 @@ private:
         }
     }
     constexpr void enter_lane(int array, std::ptrdiff_t begin, std::ptrdiff_t stride) {
-        node_place& result = places_[uses_[array].node];
-        if (result.in_lane) {
+        int const id = uses_[array].node;
+        if (id >= 0 && places_[id].in_lane) {
+            node_place& result = places_[id];
             result.offset += begin;
             result.lane_stride = stride;
         }
@@ -177,10 +215,11 @@ private:
     // overwrite element by element; -1 if there is none.
     constexpr int dying_operand(step const& s, int now, bool in_lane) const {
         extents const size = nodes_[uses_[s.output].node].size;
+        bool const narrow = uses_[s.output].narrow;
         for (int k = s.first_array; k < s.output; ++k) {
             node_place const& from = places_.base(uses_[k].node);
             if (from.last == now && from.held >= 0 && from.in_lane == in_lane &&
-                nodes_[uses_[k].node].size == size) {
+                nodes_[uses_[k].node].size == size && from.narrow == narrow) {
                 int readers = 0;
                 for (int j = s.first_array; j < s.output; ++j) {
                     readers += places_[uses_[j].node].base == places_[uses_[k].node].base;
@@ -200,6 +239,9 @@ private:
     node_places& places_;
     int lanes_;
     std::ptrdiff_t alignment_;
+    int narrow_per_value_;
+    std::ptrdiff_t copy_offset_ = 0; // of the parameters' copy in bfloat16
+    int last_copied_ = 0;            // the last step that reads from it
     list<int> stages_;
     int* stage_of_; // per step; one more for the end of all
 };
