@@ -5,7 +5,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . cmake/packages.sh
 
 need_packages g++ cmake ninja-build doctest-dev libbenchmark-dev zlib1g-dev dataset-fashion-mnist
-want_packages clang-19 g++-aarch64-linux-gnu qemu-user libopenmpi-dev openmpi-bin
+want_packages clang-19 g++-aarch64-linux-gnu qemu-user libopenmpi-dev openmpi-bin \
+    mpich libmpich-dev
 jobs=$(nproc)
 
 echo "== io under AddressSanitizer and UndefinedBehaviorSanitizer"

@@ -98,6 +98,10 @@ TEST_CASE("buckets hold neighbours, up to their limits, in the order in which th
     CHECK(end == 0);
     CHECK(counts == std::vector<std::ptrdiff_t>{512, 512 * 512, 512, 512 * 512, 512, 512 * 512});
 
+    // all but the last can be sent while other steps run
+    CHECK(d.exchanges[0].after < d.exchanges[1].after);
+    CHECK(d.exchanges[4].after < int(std::size(plan.steps)) - 1);
+
     auto const large = finder{plan, 4, {1 << 20, 25 << 20}}.run();
     REQUIRE(large.exchanges.size() == 2);
     CHECK(large.ranges[0].count == 512);

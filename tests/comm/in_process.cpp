@@ -95,6 +95,81 @@ TEST_CASE("every replica gets the same sums, in the order of a binary tree") {
     }
 }
 
+TEST_CASE("a sum that was begun waits for nobody, and others may be made meanwhile") {
+    comm::threads<3> group;
+    std::atomic<bool> begun{false};
+    std::vector<float> large[3], other[3];
+    group.run([&](int i, auto& others) {
+        auto const r = std::size_t(i);
+        large[r].assign(5000, float(i + 1));
+        other[r].assign(20, 1);
+        if (i != 0) { // comes when replica 0 has gone on
+            while (!begun) {
+                sched_yield();
+            }
+        }
+        others.begin_sum(std::span{large[r]}, {"bucket", 0});
+        begun = true;
+        others.sum(std::span{other[r]}, {"sum in between"});
+        for (int k = 0; k < 30; ++k) { // more than may be under way
+            others.begin_sum(std::span{other[r]}.subspan(std::size_t(k % 20), 1), {"bucket", k});
+            others.progress();
+        }
+        others.finish();
+    });
+    for (int r = 0; r < 3; ++r) {
+        CHECK(large[r] == std::vector<float>(5000, 6));
+        CHECK(other[r][5] == 27); // three times 3
+        CHECK(other[r][15] == 9);
+    }
+}
+
+TEST_CASE("owners get the sums of their parts, and everybody what the owners have") {
+    std::size_t const total = 1000, count = 777;
+    comm::part const pieces[] = {{10, 11}, {100, 876}};
+    for (comm::owners const who : {comm::owners::first(), comm::owners::shards(pieces, total)}) {
+        comm::threads<3> group;
+        std::vector<float> values[3];
+        group.run([&](int i, auto& others) {
+            auto const r = std::size_t(i);
+            values[r].resize(count);
+            for (std::size_t k = 0; k < count; ++k) {
+                values[r][k] = number(i, k);
+            }
+            others.begin_reduce(std::span{values[r]}, who, {"reduce"});
+            others.finish();
+            comm::part const mine = who.of(count, i, 3);
+            for (std::size_t k = 0; k < count; ++k) {
+                bool const is_mine = k >= mine.first && k < mine.last;
+                values[r][k] = is_mine ? 2 * values[r][k] : -1;
+            }
+            others.begin_share(std::span{values[r]}, who, {"share"});
+            others.finish();
+        });
+        for (std::size_t k = 0; k < count; ++k) {
+            float const sum = number(0, k) + number(1, k) + number(2, k);
+            for (auto const& of_rank : values) {
+                REQUIRE(of_rank[k] == 2 * sum);
+            }
+        }
+    }
+    for (int size : {1, 2, 3, 8, 40}) {
+        std::size_t end = 0, values = 0;
+        for (int r = 0; r < size; ++r) {
+            auto const p = comm::owners::shard(total, r, size);
+            auto const mine = comm::owners::shards(pieces, total).of(count, r, size);
+            CHECK(p.first == end);
+            CHECK(p.count() <= comm::owners::largest_shard(total, size));
+            CHECK(mine.first == values);
+            CHECK(mine.count() <= p.count());
+            end = p.last;
+            values = mine.last;
+        }
+        CHECK(end == total);
+        CHECK(values == count);
+    }
+}
+
 TEST_CASE("gathering and broadcasting") {
     comm::threads<3> group;
     group.run([](int i, auto& others) {

@@ -3,6 +3,7 @@
 
 #include <castnet/comm/threads.hpp>
 #include <castnet/policy/cpu.hpp>
+#include <castnet/policy/strategy.hpp>
 
 #include <mutex>
 
@@ -28,8 +29,9 @@ private:
     castnet::comm::threads<N> threads_;
 };
 
-template <class Base, int N, template <class> class Communicator>
+template <class Base, int N, template <class> class Communicator, class... Options>
 struct observed : Base {
+    using strategies = castnet::detail::strategies<Options...>;
     using group = observed_threads<N, Communicator>;
     static constexpr int replicas = N;
 };
@@ -55,6 +57,25 @@ struct recorder {
         note(at, values.size_bytes());
         inner.sum(values, at);
     }
+    template <class T>
+    void begin_sum(std::span<T> values, castnet::comm::collective const& at) {
+        note(at, values.size_bytes());
+        inner.begin_sum(values, at);
+    }
+    template <class T>
+    void begin_reduce(std::span<T> values, castnet::comm::owners const& to,
+                      castnet::comm::collective const& at) {
+        note(at, values.size_bytes());
+        inner.begin_reduce(values, to, at);
+    }
+    template <class T>
+    void begin_share(std::span<T> values, castnet::comm::owners const& from,
+                     castnet::comm::collective const& at) {
+        note(at, values.size_bytes());
+        inner.begin_share(values, from, at);
+    }
+    void progress() { inner.progress(); }
+    void finish() { inner.finish(); }
     void gather(std::span<std::byte const> mine, std::span<std::byte> all,
                 castnet::comm::collective const& at) {
         note(at, mine.size());
@@ -89,6 +110,18 @@ struct in_line : recorder<Communicator> {
             }
             values[i] = total;
         }
+    }
+    template <class T>
+    void begin_sum(std::span<T> values, castnet::comm::collective const& at) {
+        sum(values, at);
+    }
+};
+
+// Parameters do not reach those who have not updated them.
+template <class Communicator>
+struct silent : recorder<Communicator> {
+    template <class T>
+    void begin_share(std::span<T>, castnet::comm::owners const&, castnet::comm::collective const&) {
     }
 };
 

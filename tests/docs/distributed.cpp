@@ -15,6 +15,8 @@ using where = cn::policy::mirrored<cn::policy::cpu, 4>;
 #include <castnet/policy/model_parallel.hpp>
 #include <castnet/train/communication_report.hpp>
 
+#include <vector>
+
 namespace {
 using network = cn::sequential<cn::input<2>, cn::dense<16>, cn::batch_norm, cn::relu, cn::dense<4>>;
 
@@ -56,6 +58,17 @@ double const share = report::efficiency(64, 128, 2e12, ethernet); // replicas, b
 // [/report]
     CHECK(share > 0);
     CHECK(share < 1);
+    {
+// [strategy]
+namespace strategy = cn::strategy;
+using sharded =
+    cn::policy::mirrored<cn::policy::cpu, 4, strategy::sharded_optimizer, strategy::accumulate<8>>;
+cn::model<network, sharded, cn::batch<32>> large{cn::seed{42}};
+auto steps = cn::compile(large, cn::cross_entropy, cn::adam{}); // of up to 4 * 8 * 32 samples
+// [/strategy]
+        CHECK(steps.step_capacity() == 1024);
+        CHECK(steps.step(data, std::vector<std::size_t>{1, 2, 3}).weight == 3);
+    }
 }
 
 TEST_CASE("docs/distributed.md: devices") {

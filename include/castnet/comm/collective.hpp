@@ -2,22 +2,34 @@
 // how long it may take.
 //
 // A communicator connects replicas, which are numbered from 0. Its calls are collective: all
-// replicas make the same ones in the same order, each with its own data, and a call returns when
-// this replica's part is done. It has
+// replicas make the same ones in the same order, each with its own data. It has
 //   int rank() const, size() const;
-//   void sum(std::span<T> values, collective const&);  // afterwards everybody has the sums
+//   void begin_sum(std::span<T> values, collective const&);  // everybody gets the sums
+//   void begin_reduce(std::span<T> values, owners const&, collective const&);
+//        // every owner gets the sums of its part; what is in the others is of no use then
+//   void begin_share(std::span<T> values, owners const&, collective const&);
+//        // everybody gets every part from its owner
+//   void progress();  // goes on with what was begun, as far as that needs no waiting
+//   void finish();    // waits until all that was begun is done
+// What begins is done by finish() at the latest, and until then the values are the communicator's.
+// While it computes, a replica calls progress() now and then: collectives go on behind its back
+// only where a device carries them out. These wait:
+//   void sum(std::span<T> values, collective const&);  // for these sums, not for what was begun
 //   void gather(std::span<std::byte const> mine, std::span<std::byte> all, collective const&);
 //   void broadcast(std::span<std::byte> bytes, collective const&);  // from rank 0
-// and throws castnet::error, or ends the program, where a replica does not come within deadline().
+// Who waits throws castnet::error, or ends the program, where a replica does not come within
+// deadline().
 //
 // Sums are made in one order, whatever the communicator: a binary tree over the ranks, neighbours
 // first. So threads and processes get the same bits, and so does a tree of trees whose inner ones
 // have 2^k leaves.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <span>
 #include <string>
 
 namespace castnet::comm {
@@ -58,7 +70,63 @@ constexpr part part_of(std::size_t count, int rank, int size) {
     return {begin(r), begin(r + 1)};
 }
 
+// Which replica a part of some values belongs to.
+class owners {
+public:
+    // All to rank 0.
+    static constexpr owners first() { return owners{{}, 0}; }
+    // The values are pieces, in their order, of an array of `total` elements, of which every
+    // replica owns a shard. The pieces must stay where they are.
+    static constexpr owners shards(std::span<part const> pieces, std::size_t total) {
+        return owners{pieces, total};
+    }
+
+    // A replica's shard: contiguous, as equal as can be, from and to a multiple of `unit` elements
+    // or the end.
+    static constexpr std::size_t unit = 64;
+    static constexpr part shard(std::size_t total, int rank, int size) {
+        part const p = part_of((total + unit - 1) / unit, rank, size);
+        return {std::min(p.first * unit, total), std::min(p.last * unit, total)};
+    }
+    static constexpr std::size_t largest_shard(std::size_t total, int size) {
+        std::size_t const units = (total + unit - 1) / unit, n = static_cast<std::size_t>(size);
+        return std::min((units + n - 1) / n * unit, total);
+    }
+
+    // Of `count` values those of the replicas [rank * together, (rank + 1) * together).
+    constexpr part of(std::size_t count, int rank, int size, int together = 1) const {
+        if (total_ == 0) {
+            return {0, rank == 0 ? count : 0};
+        }
+        int const all = size * together, first = rank * together;
+        return {before(shard(total_, first, all).first),
+                before(shard(total_, first + together - 1, all).last)};
+    }
+
+private:
+    constexpr owners(std::span<part const> pieces, std::size_t total)
+        : pieces_{pieces}, total_{total} {}
+
+    // How many of the values lie before element i of the array.
+    constexpr std::size_t before(std::size_t i) const {
+        std::size_t count = 0;
+        for (part const& p : pieces_) {
+            count += i <= p.first ? 0 : std::min(i, p.last) - p.first;
+        }
+        return count;
+    }
+
+    std::span<part const> pieces_;
+    std::size_t total_; // 0: all to rank 0
+};
+
 namespace detail {
+
+// What a collective does with the values of all replicas.
+struct exchange_kind {
+    bool adds = true, shares = true; // sums for the owners; from the owners to all
+    owners to = owners::first();     // unless both: then who sums up what does not show
+};
 
 // row(0)[i] = the sum of row(r)[i] over 0 <= r < count, for first <= i < last; the other rows are
 // overwritten.

@@ -1,145 +1,242 @@
 // Replicas that are threads of one process: they read and write each other's memory.
 #pragma once
 
-#include <castnet/comm/detail/wait.hpp>
-#include <castnet/core/error.hpp>
+#include <castnet/comm/meeting_place.hpp>
 
 #include <algorithm>
-#include <atomic>
-#include <cstdio>
-#include <mutex>
+#include <deque>
 #include <span>
-#include <vector>
 
 namespace castnet::comm {
 
-// Where the replicas of a process meet.
-class meeting_place {
-public:
-    explicit meeting_place(int size) : seats_(static_cast<std::size_t>(size)) {}
-
-    int size() const { return static_cast<int>(seats_.size()); }
-
-    // Replica `rank` brings its data to a collective; returns when all have. Throws castnet::error
-    // on every replica if they do not bring the same number of bytes.
-    void enter(int rank, void* data, std::size_t bytes, collective const& at) {
-        seat& mine = seats_[static_cast<std::size_t>(rank)];
-        mine.data = data;
-        mine.bytes = bytes;
-        mine.at = at;
-        wait(rank);
-        for (seat const& other : seats_) {
-            if (other.bytes != bytes) {
-                fail(rank, "brings " + std::to_string(bytes) +
-                               " bytes to a collective, but replica " +
-                               std::to_string(&other - seats_.data()) + " in " + other.at.text() +
-                               " brings " + std::to_string(other.bytes) +
-                               "; all replicas must make the same calls");
-                throw error(message());
-            }
-        }
-    }
-    // What a replica brought, until the next wait.
-    void* data(int rank) const { return seats_[static_cast<std::size_t>(rank)].data; }
-
-    // Returns when all replicas have called it. Throws castnet::error if one failed or is late.
-    void wait(int rank) {
-        std::uint64_t const round = ++seats_[static_cast<std::size_t>(rank)].round;
-        std::uint64_t const all = round * seats_.size();
-        arrived_.fetch_add(1, std::memory_order_acq_rel);
-        bool const came = detail::wait_until(
-            [&] { return arrived_.load(std::memory_order_acquire) >= all || failed(); });
-        if (!came) {
-            std::string late;
-            for (std::size_t r = 0; r < seats_.size(); ++r) {
-                if (seats_[r].round.load() < round) {
-                    late += (late.empty() ? "" : ", ") + std::to_string(r);
-                }
-            }
-            char seconds[32];
-            std::snprintf(seconds, sizeof seconds, "%g", deadline());
-            fail(rank, std::string("waited ") + seconds + " s for replica " + late +
-                           "; comm::deadline() is how long it may take");
-        }
-        if (failed()) {
-            throw error(message());
-        }
-    }
-
-    // From now on every wait throws an error that names this replica, where it was, and why; the
-    // first failure counts.
-    void fail(int rank, std::string const& why) {
-        std::lock_guard const lock{mutex_};
-        if (!failed()) {
-            message_ = "castnet: replica " + std::to_string(rank) + " of " +
-                       std::to_string(size()) + ", " +
-                       seats_[static_cast<std::size_t>(rank)].at.text() + ": " + why;
-            failed_.store(true, std::memory_order_release);
-        }
-    }
-    bool failed() const { return failed_.load(std::memory_order_acquire); }
-    std::string message() const {
-        std::lock_guard const lock{mutex_};
-        return message_;
-    }
-
-private:
-    struct alignas(64) seat {
-        void* data = nullptr;
-        std::size_t bytes = 0;
-        collective at{};
-        std::atomic<std::uint64_t> round{0}; // how often it has waited
-    };
-    std::vector<seat> seats_;
-    alignas(64) std::atomic<std::uint64_t> arrived_{0}; // all waits of all replicas
-    std::atomic<bool> failed_{false};
-    mutable std::mutex mutex_;
-    std::string message_;
+// One process: nothing outside.
+struct no_processes {
+    static constexpr int rank() { return 0; }
+    static constexpr int size() { return 1; }
 };
 
+// With `Outer`, a communicator of processes that each have as many replicas: sums of a process are
+// made in the memory of its first replica, which exchanges them with the other processes.
+template <class Outer = no_processes>
 class in_process {
-public:
-    in_process(meeting_place& place, int rank) : place_{place}, rank_{rank} {}
+    static constexpr bool closed = std::is_same_v<Outer, no_processes>; // nothing outside
 
-    int rank() const { return rank_; }
-    int size() const { return place_.size(); }
+public:
+    in_process(meeting_place& place, int rank)
+        requires(closed)
+        : place_{place}, local_{rank} {}
+    in_process(in_process<> const& inner, Outer& outer)
+        : place_{inner.place()}, local_{inner.rank()}, outer_{outer} {}
+
+    int rank() const { return outer_.rank() * place_.size() + local_; }
+    int size() const { return outer_.size() * place_.size(); }
     meeting_place& place() const { return place_; }
 
-    // Each replica adds up its part of the numbers and writes the sums to all.
+    template <class T>
+    void begin_sum(std::span<T> values, collective const& at) {
+        begin(values, {}, at);
+    }
+    template <class T>
+    void begin_reduce(std::span<T> values, owners const& to, collective const& at) {
+        begin(values, {true, false, to}, at);
+    }
+    template <class T>
+    void begin_share(std::span<T> values, owners const& from, collective const& at) {
+        begin(values, {false, true, from}, at);
+    }
     template <class T>
     void sum(std::span<T> values, collective const& at) {
-        place_.enter(rank_, values.data(), values.size_bytes(), at);
-        auto const [first, last] = part_of(values.size(), rank_, size());
-        auto const row = [this](int r) { return static_cast<T*>(place_.data(r)); };
-        detail::tree_sum(row, size(), first, last);
-        for (int r = 1; r < size(); ++r) {
-            std::copy(row(0) + first, row(0) + last, row(r) + first);
+        wait_for(begin(values, {}, at));
+    }
+
+    void progress() {
+        if constexpr (!closed) {
+            if (local_ == 0) {
+                outer_.progress();
+            }
         }
-        place_.wait(rank_);
+        bool all_sent = true; // to other processes: in the same order in each
+        for (operation& o : begun_) {
+            if (o.phase < left) {
+                (this->*o.go_on)(o, all_sent);
+                all_sent = all_sent && o.phase >= sent;
+            }
+        }
+    }
+    void finish() {
+        for (operation const& o : begun_) {
+            wait_for(o);
+        }
+        begun_.clear();
     }
 
     // all: what every rank brings, one after the other.
     void gather(std::span<std::byte const> mine, std::span<std::byte> all, collective const& at) {
-        place_.enter(rank_, const_cast<std::byte*>(mine.data()), mine.size(), at);
-        for (int r = 0; r < size(); ++r) {
-            auto const* const from = static_cast<std::byte const*>(place_.data(r));
-            std::copy_n(from, mine.size(), all.data() + size_t(r) * mine.size());
+        finish();
+        size_t const bytes = mine.size(), here = bytes * size_t(place_.size());
+        auto const number = place_.enter(local_, const_cast<std::byte*>(mine.data()), bytes, at);
+        place_.wait(local_, number, entered);
+        std::byte* const to = all.data() + size_t(outer_.rank()) * here;
+        for (int r = 0; r < place_.size(); ++r) {
+            std::copy_n(static_cast<std::byte const*>(place_.data(number, r)), bytes,
+                        to + size_t(r) * bytes);
         }
-        place_.wait(rank_);
+        leave(number);
+        if constexpr (!closed) {
+            if (local_ == 0) {
+                outer_.gather({to, here}, all, at);
+            }
+            spread(all, at);
+        }
     }
 
     // From rank 0 to all.
     void broadcast(std::span<std::byte> bytes, collective const& at) {
-        place_.enter(rank_, bytes.data(), bytes.size(), at);
-        if (rank_ != 0) {
-            std::copy_n(static_cast<std::byte const*>(place_.data(0)), bytes.size(), bytes.data());
+        finish();
+        if constexpr (!closed) {
+            if (local_ == 0) {
+                outer_.broadcast(bytes, at);
+            }
         }
-        place_.wait(rank_);
+        spread(bytes, at);
     }
 
 private:
+    // What a replica has done in a collective: brought its values, added up its part, sent the sums
+    // to other processes, done all.
+    static constexpr int entered = 1, added = 2, sent = 3, left = meeting_place::phases;
+
+    struct operation {
+        std::uint64_t number;
+        std::size_t count;
+        detail::exchange_kind kind;
+        void (in_process::*go_on)(operation&, bool may_send);
+        int phase = entered;
+        std::uint64_t outer = 0; // its number among those of the processes
+    };
+
+    template <class T>
+    operation& begin(std::span<T> values, detail::exchange_kind const& kind, collective const& at) {
+        while (!begun_.empty() && done(begun_.front())) {
+            begun_.pop_front();
+        }
+        if (begun_.size() == meeting_place::under_way) {
+            wait_for(begun_.front());
+            begun_.pop_front();
+        }
+        auto const number = place_.enter(local_, values.data(), values.size_bytes(), at);
+        begun_.push_back({number, values.size(), kind, &in_process::go_on<T>});
+        progress();
+        return begun_.back();
+    }
+
+    template <class T>
+    void go_on(operation& o, bool may_send) {
+        auto const row = [&](int r) { return static_cast<T*>(place_.data(o.number, r)); };
+        int const replicas = place_.size();
+        if (o.phase == entered && place_.all_reached(o.number, entered)) {
+            place_.require_same_size(local_, o.number);
+            part const mine = !closed || (o.kind.adds && o.kind.shares)
+                                  ? part_of(o.count, local_, replicas)
+                                  : o.kind.to.of(o.count, local_, replicas);
+            auto const copy = [&](int from, int to, part const& p) {
+                if (from != to) {
+                    std::copy(row(from) + p.first, row(from) + p.last, row(to) + p.first);
+                }
+            };
+            if (o.kind.adds) {
+                detail::tree_sum(row, replicas, mine.first, mine.last);
+            }
+            o.phase = added;
+            if constexpr (!closed) {
+                if (!o.kind.adds) {
+                    copy(local_, 0, o.kind.to.of(o.count, rank(), size()));
+                }
+                place_.reach(local_, o.number, added);
+            } else {
+                int const holder = o.kind.adds ? 0 : local_;
+                for (int r = 0; r < replicas; ++r) {
+                    if (o.kind.shares || r == local_) {
+                        copy(holder, r, mine);
+                    }
+                }
+                leave(o);
+            }
+        }
+        if constexpr (!closed) {
+            exchange_outside(o, row, may_send);
+        }
+    }
+
+    template <class Row>
+    void exchange_outside(operation& o, Row const& row, bool may_send) {
+        if (o.phase == added && local_ != 0) {
+            o.phase = sent;
+        }
+        if (o.phase == added && may_send && place_.all_reached(o.number, added)) {
+            auto const at = place_.where(o.number, 0);
+            o.outer = outer_.begin_together(std::span{row(0), o.count}, o.kind, place_.size(), at);
+            o.phase = sent;
+        }
+        if (o.phase == sent && local_ == 0 && outer_.is_done(o.outer)) {
+            leave(o);
+        }
+        if (o.phase == sent && local_ != 0 && place_.reached(o.number, 0, left)) {
+            part const mine =
+                o.kind.shares ? part{0, o.count} : o.kind.to.of(o.count, rank(), size());
+            std::copy(row(0) + mine.first, row(0) + mine.last, row(local_) + mine.first);
+            leave(o);
+        }
+    }
+
+    void leave(operation& o) {
+        place_.reach(local_, o.number, left);
+        o.phase = left;
+    }
+    bool done(operation const& o) const {
+        return o.phase == left && place_.all_reached(o.number, left);
+    }
+    void wait_for(operation const& o) {
+        auto const until = [&](auto const& reached) {
+            place_.wait(
+                local_, o.number,
+                [&] {
+                    progress();
+                    return reached();
+                },
+                patience());
+        };
+        if constexpr (!closed) {
+            if (local_ == 0) {
+                until([&] { return o.phase >= sent; });
+                outer_.wait_for(o.outer);
+            }
+        }
+        until([&] { return done(o); });
+    }
+
+    // What the first replica of a process waits for, it says itself.
+    int patience() const { return !closed && local_ != 0 ? 2 : 1; }
+
+    void leave(std::uint64_t number) {
+        place_.reach(local_, number, left);
+        place_.wait(local_, number, left);
+    }
+    // From the first replica of the process to the others.
+    void spread(std::span<std::byte> bytes, collective const& at) {
+        auto const number = place_.enter(local_, bytes.data(), bytes.size(), at);
+        place_.wait(local_, number, entered, patience());
+        if (local_ != 0) {
+            std::copy_n(static_cast<std::byte const*>(place_.data(number, 0)), bytes.size(),
+                        bytes.data());
+        }
+        leave(number);
+    }
+
     meeting_place& place_;
-    int rank_;
+    int local_; // rank in the process
+    std::conditional_t<closed, no_processes, Outer&> outer_{};
+    std::deque<operation> begun_;
 };
 
 } // namespace castnet::comm

@@ -1,9 +1,10 @@
 // Replicas that are processes, by MPI: needs castnet::mpi, that is Open MPI or MPICH.
 #pragma once
 
-#include <castnet/comm/detail/mpi_environment.hpp>
+#include <castnet/comm/detail/mpi_messages.hpp>
 
 #include <algorithm>
+#include <memory>
 #include <span>
 
 namespace castnet::comm {
@@ -20,33 +21,33 @@ public:
     // Which one this is of the processes on its machine.
     int rank_on_machine() const { return job_.rank_on_machine(); }
 
-    // Every process gets its part of the numbers from all others, adds them up, and sends the sums
-    // to all: as many bytes as around a ring, but in one order whatever their number. Of few
-    // numbers, where each message costs more than what is in it, every process gets all.
+    template <class T>
+    void begin_sum(std::span<T> values, collective const& at) {
+        begin(values, {}, at);
+    }
+    template <class T>
+    void begin_reduce(std::span<T> values, owners const& to, collective const& at) {
+        begin(values, {true, false, to}, at);
+    }
+    template <class T>
+    void begin_share(std::span<T> values, owners const& from, collective const& at) {
+        begin(values, {false, true, from}, at);
+    }
     template <class T>
     void sum(std::span<T> values, collective const& at) {
-        bool const few = values.size_bytes() <= small_message;
-        auto const part_for = [&](int r) {
-            return few ? part{0, values.size()} : part_of(values.size(), r, size());
-        };
-        part const mine = part_for(rank());
-        size_t const stride = (mine.count() + 15) / 16 * 16;
-        room_.resize(stride * sizeof(T) * size_t(size()) + 64);
-        T* const room = aligned<T>();
-        auto const row = [=](int r) { return room + size_t(r) * stride; };
-        for (int r = 0; r < size(); ++r) {
-            if (r == rank()) {
-                std::copy_n(values.data() + mine.first, mine.count(), row(r));
-                continue;
+        wait_for(begin(values, {}, at));
+    }
+
+    void progress() {
+        for (auto const& o : begun_) {
+            if (o->doing != done) {
+                (this->*o->go_on)(*o);
             }
-            job_.receive(row(r), mine.count() * sizeof(T), r);
-            job_.send(values.data() + part_for(r).first, part_for(r).count() * sizeof(T), r);
         }
-        job_.wait(at);
-        detail::tree_sum(row, size(), 0, mine.count());
-        std::copy_n(room, mine.count(), values.data() + mine.first);
-        if (!few) {
-            share(values.data(), part_for, at);
+    }
+    void finish() {
+        for (auto const& o : begun_) {
+            wait_for(*o);
         }
     }
 
@@ -54,27 +55,56 @@ public:
     void gather(std::span<std::byte const> mine, std::span<std::byte> all, collective const& at) {
         size_t const n = mine.size();
         std::copy_n(mine.data(), n, all.data() + size_t(rank()) * n);
-        share(all.data(), [=](int r) { return part{size_t(r) * n, (size_t(r) + 1) * n}; }, at);
+        operation& o = next(at);
+        share(o, all.data(), [=](int r) { return part{size_t(r) * n, (size_t(r) + 1) * n}; });
+        wait_for(o);
     }
 
     // From rank 0 to all, along a tree.
     void broadcast(std::span<std::byte> bytes, collective const& at) {
+        operation& o = next(at);
         int nearest = 1; // power of two above the rank
         while (nearest <= rank()) {
             nearest *= 2;
         }
         if (rank() > 0) {
-            job_.receive(bytes.data(), bytes.size(), rank() - nearest / 2);
-            job_.wait(at);
+            o.messages.receive(bytes.data(), bytes.size(), rank() - nearest / 2, o.tag());
+            wait_for(o);
         }
+        o.doing = sharing;
         for (int step = nearest; rank() + step < size(); step *= 2) {
-            job_.send(bytes.data(), bytes.size(), rank() + step);
+            o.messages.send(bytes.data(), bytes.size(), rank() + step, o.tag());
         }
-        job_.wait(at);
+        wait_for(o);
+    }
+
+    // For several replicas of a process, `together`: the number of what begins, whether it is done,
+    // and waiting for it.
+    template <class T>
+    std::uint64_t begin_together(std::span<T> values, detail::exchange_kind const& kind,
+                                 int together, collective const& at) {
+        return begin(values, kind, at, together).number;
+    }
+    bool is_done(std::uint64_t number) const {
+        return std::none_of(begun_.begin(), begun_.end(),
+                            [=](auto const& o) { return o->number == number && o->doing != done; });
+    }
+
+    void wait_for(std::uint64_t number) {
+        for (auto const& o : begun_) {
+            if (o->number == number) {
+                wait_for(*o);
+            }
+        }
     }
 
     // Ends the job, on all processes.
-    [[noreturn]] void fail(std::string const& why) { job_.fail(why); }
+    [[noreturn]] void fail(std::string const& why) const { job_.fail(why); }
+
+    // Where this process is, for messages: the collective that it made last.
+    std::string where() const {
+        return begun_.empty() ? "before its first step" : "after " + begun_.back()->at.text();
+    }
 
     // Bytes that one process sends in a sum of `count` numbers: of the largest part, if they
     // differ.
@@ -87,29 +117,149 @@ public:
 
 private:
     static constexpr size_t small_message = 4096; // bytes
+    enum activity { adding, sharing, done };
+
+    struct operation {
+        explicit operation(detail::mpi_environment& job) : messages{job} {}
+
+        // Processes make the same collectives, but not all messages of one before those of the
+        // next.
+        int tag() const { return 1 + 2 * int(number % 8192) + (doing == sharing); }
+
+        std::uint64_t number = 0;
+        collective at{};
+        activity doing = sharing;
+        detail::mpi_messages messages;
+        std::vector<std::byte> room; // what the others sent
+        void* values = nullptr;
+        std::size_t count = 0;
+        detail::exchange_kind kind{};
+        int together = 1;
+        void (mpi::*go_on)(operation&) = nullptr;
+    };
+
+    // Every process gets its part of the numbers from all others, adds them up, and sends the sums
+    // to all: as many bytes as around a ring, but in one order whatever their number. Of few
+    // numbers, where each message costs more than what is in it, every process gets all.
+    template <class T>
+    operation& begin(std::span<T> values, detail::exchange_kind const& kind, collective const& at,
+                     int together = 1) {
+        operation& o = next(at);
+        o.values = values.data();
+        o.count = values.size();
+        o.kind = kind;
+        o.together = together;
+        o.go_on = &mpi::go_on<T>;
+        if (!kind.adds) {
+            share(o, values.data(), [&](int r) { return part_for<T>(o, r); });
+            return o;
+        }
+        o.doing = adding;
+        part const mine = part_for<T>(o, rank());
+        o.room.resize(stride(mine) * sizeof(T) * size_t(size()) + 64);
+        for (int r = 0; r < size(); ++r) {
+            if (r == rank()) {
+                std::copy_n(values.data() + mine.first, mine.count(), row<T>(o, r, mine));
+                continue;
+            }
+            part const theirs = part_for<T>(o, r);
+            o.messages.receive(row<T>(o, r, mine), mine.count() * sizeof(T), r, o.tag());
+            o.messages.send(values.data() + theirs.first, theirs.count() * sizeof(T), r, o.tag());
+        }
+        return o;
+    }
+
+    template <class T>
+    void go_on(operation& o) {
+        if (!o.messages.done(o.at)) {
+            return;
+        }
+        if (o.doing == adding) {
+            part const mine = part_for<T>(o, rank());
+            detail::tree_sum([&](int r) { return row<T>(o, r, mine); }, size(), 0, mine.count());
+            auto* const values = static_cast<T*>(o.values);
+            std::copy_n(row<T>(o, 0, mine), mine.count(), values + mine.first);
+            if (o.kind.shares && !few<T>(o)) {
+                share(o, values, [&](int r) { return part_for<T>(o, r); });
+                return;
+            }
+        }
+        o.doing = done;
+    }
+    void end_sharing(operation& o) {
+        if (o.messages.done(o.at)) {
+            o.doing = done;
+        }
+    }
+
+    template <class T>
+    static bool few(operation const& o) {
+        return o.kind.adds && o.kind.shares && o.count * sizeof(T) <= small_message;
+    }
+    template <class T>
+    part part_for(operation const& o, int r) const {
+        return few<T>(o)                      ? part{0, o.count}
+               : o.kind.adds && o.kind.shares ? part_of(o.count, r, size())
+                                              : o.kind.to.of(o.count, r, size(), o.together);
+    }
+    static size_t stride(part const& p) { return (p.count() + 15) / 16 * 16; }
+    template <class T>
+    static T* row(operation& o, int r, part const& mine) {
+        auto const address = reinterpret_cast<std::uintptr_t>(o.room.data());
+        return reinterpret_cast<T*>((address + 63) / 64 * 64) + size_t(r) * stride(mine);
+    }
 
     // Every process sends its part to all.
     template <class T, class Part>
-    void share(T* values, Part const& part_of_rank, collective const& at) {
+    void share(operation& o, T* values, Part const& part_of_rank) {
+        o.doing = sharing;
         part const mine = part_of_rank(rank());
         for (int r = 0; r < size(); ++r) {
             if (r != rank()) {
                 part const theirs = part_of_rank(r);
-                job_.receive(values + theirs.first, theirs.count() * sizeof(T), r);
-                job_.send(values + mine.first, mine.count() * sizeof(T), r);
+                o.messages.receive(values + theirs.first, theirs.count() * sizeof(T), r, o.tag());
+                o.messages.send(values + mine.first, mine.count() * sizeof(T), r, o.tag());
             }
         }
-        job_.wait(at);
     }
 
-    template <class T>
-    T* aligned() {
-        auto const address = reinterpret_cast<std::uintptr_t>(room_.data());
-        return reinterpret_cast<T*>((address + 63) / 64 * 64);
+    // What begins now; takes the place of something that is done.
+    operation& next(collective const& at) {
+        auto const old = std::find_if(begun_.begin(), begun_.end(),
+                                      [](auto const& o) { return o->doing == done; });
+        if (old == begun_.end()) {
+            begun_.push_back(std::make_unique<operation>(job_));
+        } else {
+            std::rotate(old, old + 1, begun_.end()); // those that were begun first come first
+        }
+        operation& o = *begun_.back();
+        o.number = made_++;
+        o.at = at;
+        o.doing = sharing;
+        o.go_on = &mpi::end_sharing;
+        return o;
+    }
+
+    void wait_for(operation& o) {
+        int polls = 0;
+        bool const all_came = detail::wait_until([&] {
+            progress();
+            if (o.doing != done && ++polls % 64 == 0) {
+                o.messages.look_for_ended(o.at);
+            }
+            return o.doing == done;
+        });
+        if (!all_came) {
+            char seconds[32];
+            std::snprintf(seconds, sizeof seconds, "%g", deadline());
+            job_.fail(o.at.text() + ": waited " + seconds + " s for rank " + o.messages.late() +
+                      "; see comm::deadline()");
+        }
     }
 
     detail::mpi_environment& job_;
-    std::vector<std::byte> room_; // what the others sent
+    std::vector<std::unique_ptr<operation>> begun_;
+    std::uint64_t made_ = 0;
 };
 
 } // namespace castnet::comm

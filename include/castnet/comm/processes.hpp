@@ -3,9 +3,10 @@
 #pragma once
 
 #include <castnet/comm/alone.hpp>
+#include <castnet/comm/in_process.hpp>
 #include <castnet/comm/mpi.hpp>
-#include <castnet/comm/nested.hpp>
 
+#include <string>
 #include <type_traits>
 
 namespace castnet::comm {
@@ -40,12 +41,13 @@ public:
                 if constexpr (std::is_same_v<Inner, alone>) {
                     f(i, mpi_);
                 } else {
-                    nested all{inner, mpi_};
+                    in_process<mpi> all{inner, mpi_};
                     f(i, all);
                 }
             });
         } catch (std::exception const& e) {
-            mpi_.fail(e.what());
+            std::string const why = e.what(); // of threads: says where they were
+            mpi_.fail(why.starts_with("castnet: ") ? why.substr(9) : mpi_.where() + ": " + why);
         }
     }
 

@@ -42,12 +42,12 @@ public:
     template <class F>
     void run(F const& f) {
         if (size() == 1) {
-            in_process c{place_, 0};
+            in_process<> c{place_, 0};
             f(0, c);
             return;
         }
         start([&](int i) {
-            in_process c{place_, i};
+            in_process<> c{place_, i};
             f(i, c);
         });
     }

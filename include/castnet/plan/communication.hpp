@@ -7,7 +7,9 @@
 //   a gradient that only the optimizer reads is added up with its neighbours, in buckets, which are
 //   complete one after the other during the backward pass;
 //   a result (loss, metrics) is added up after the last step.
-// What follows from whole sums is the same on all replicas, and whole.
+// What follows from whole sums is the same on all replicas, and whole. Where batch statistics stay
+// `local`, no step waits: all gradients go in buckets, and at the end running statistics, which
+// every replica has moved on by its own samples, become their mean.
 #pragma once
 
 #include <castnet/plan/plan.hpp>
@@ -18,7 +20,8 @@ namespace castnet {
 struct exchange {
     int after = 0;
     int first = 0, last = 0;
-    bool gradients = false;   // a bucket; else sums that the next step reads
+    bool gradients = false;   // a bucket; else sums that the next step reads,
+    bool statistics = false;  // or running statistics
     std::ptrdiff_t count = 0; // elements of all ranges
 };
 
@@ -54,8 +57,9 @@ constexpr bool sums_samples(Plan const& p, step const& s) {
 template <class Plan>
 class communication_finder {
 public:
-    constexpr communication_finder(Plan const& p, std::ptrdiff_t element_bytes, bucket_limits b)
-        : p_{p}, element_bytes_{element_bytes}, limits_{b} {
+    constexpr communication_finder(Plan const& p, std::ptrdiff_t element_bytes, bucket_limits b,
+                                   bool local = false)
+        : p_{p}, element_bytes_{element_bytes}, limits_{b}, local_{local} {
         for (int i = 0; i < Plan::sizes.parameters; ++i) {
             if (p.parameters[i].trainable) {
                 trained_.push(i);
@@ -66,11 +70,13 @@ public:
 
     constexpr communication_draft run() {
         for (stage const& now : p_.stages) {
-            for (int i = now.first; i < now.last; ++i) {
+            for (int i = now.first; !local_ && i < now.last; ++i) {
                 exchange_before(p_.steps[i], now.first);
             }
             for (int i = now.first; i < now.last; ++i) {
-                if (step const& s = p_.steps[i]; sums_samples(p_, s)) {
+                if (local_) {
+                    take_local(i);
+                } else if (step const& s = p_.steps[i]; sums_samples(p_, s)) {
                     array_ref const& r = p_.arrays[s.output];
                     if (r.where == region::gradients) {
                         made_by_[gradient_at(r.offset)] = i;
@@ -87,6 +93,14 @@ public:
     }
 
 private:
+    constexpr void take_local(int i) {
+        array_ref const& r = p_.arrays[p_.steps[i].output];
+        if (r.where == region::gradients) {
+            made_by_[gradient_at(r.offset)] = i;
+        } else if (r.where == region::parameters) {
+            waiting_.push({r.where, r.offset, r.size.count()});
+        }
+    }
     constexpr bool is_result(array_ref const& r) const {
         for (int i = 0; i < Plan::sizes.outputs; ++i) {
             if (p_.outputs[i].where == r.where && p_.outputs[i].offset == r.offset) {
@@ -134,6 +148,7 @@ private:
         e.after = after;
         e.first = d_.ranges.size();
         e.last = e.first + waiting_.size();
+        e.statistics = local_;
         for (element_range const& w : waiting_) {
             d_.ranges.push(w);
             e.count += w.count;
@@ -155,7 +170,9 @@ private:
                 e.gradients = true;
                 e.first = d_.ranges.size();
                 e.last = e.first + ranges.size();
-                d_.ranges.append(ranges.data(), ranges.size());
+                for (int i = ranges.size() - 1; i >= 0; --i) { // by offset
+                    d_.ranges.push(ranges[i]);
+                }
                 d_.exchanges.push(e);
                 limit = limits_.others;
             }
@@ -215,6 +232,7 @@ private:
     Plan const& p_;
     std::ptrdiff_t element_bytes_;
     bucket_limits limits_;
+    bool local_;
     list<int> trained_; // parameters
     list<int> made_by_; // per trained one: the step whose sum its gradient is; -1 if whole
     list<element_range> waiting_; // sums that no step has read yet
@@ -222,11 +240,11 @@ private:
 };
 
 // The exchanges of a plan as a constant.
-template <auto const& Plan, std::ptrdiff_t ElementBytes>
+template <auto const& Plan, std::ptrdiff_t ElementBytes, bool LocalStatistics = false>
 class communication_of {
     using plan_type = std::remove_cvref_t<decltype(Plan)>;
     static constexpr communication_draft find() {
-        communication_finder<plan_type> f{Plan, ElementBytes, bucket_limits{}};
+        communication_finder<plan_type> f{Plan, ElementBytes, bucket_limits{}, LocalStatistics};
         return f.run();
     }
     struct sizes {

@@ -4,15 +4,18 @@
 
 #include <castnet/comm/processes.hpp>
 #include <castnet/policy/cpu.hpp>
+#include <castnet/policy/strategy.hpp>
 
 namespace castnet::policy {
 
 // With batch<B> a step takes up to B samples for every replica of the job. All processes run the
 // same program on the same data, of which each reads what its replicas compute. Where processes
 // share a machine with several devices, the first takes the first ones, and so on. GPUs need
-// castnet/nccl.hpp.
-template <Policy Where>
+// castnet/nccl.hpp. The options are types of castnet::strategy, and add to those of a mirrored
+// policy.
+template <Policy Where, class... Options>
 struct distributed : Where {
+    using strategies = typename castnet::detail::strategy_of<Where>::template with<Options...>;
     using group = comm::processes<comm::host_group_of<Where>>;
     static constexpr char const* name = "distributed";
     static int process_of_machine() { return comm::mpi{}.rank_on_machine(); }

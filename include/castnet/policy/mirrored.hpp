@@ -5,15 +5,18 @@
 
 #include <castnet/comm/threads.hpp>
 #include <castnet/policy/cpu.hpp>
+#include <castnet/policy/strategy.hpp>
 
 namespace castnet::policy {
 
 // With batch<B> a step takes up to N * B samples, of which every replica computes an equal part.
 // The numbers of a run depend on N and B, and not on how many cores share the work. Without an N
 // there is a replica for each device that the program sees, or for each of castnet::devices; the
-// CPU is one device. Several GPUs need castnet/nccl.hpp.
-template <Policy Where, int N = 0>
+// CPU is one device. Several GPUs need castnet/nccl.hpp. The options are types of
+// castnet::strategy.
+template <Policy Where, int N = 0, class... Options>
 struct mirrored : Where {
+    using strategies = typename castnet::detail::strategy_of<Where>::template with<Options...>;
     using group = comm::threads<N>;
     static constexpr int replicas = N;
     static constexpr char const* name = "mirrored";
@@ -28,8 +31,8 @@ struct host_sums : Where {
 };
 
 // N replicas on the one device that Where means, to test on it what is to run on N.
-template <Policy Where, int N>
-struct logical : mirrored<host_sums<Where>, N> {
+template <Policy Where, int N, class... Options>
+struct logical : mirrored<host_sums<Where>, N, Options...> {
     static constexpr bool share_a_device = true;
     static constexpr char const* name = "logical";
 };

@@ -67,24 +67,17 @@ void for_each_slot(Visit const& visit) {
     }
 }
 
-} // namespace detail
-
-// Writes the training and its model; the file appears whole or not at all. Of several processes the
-// first one writes. Throws file_error.
 template <class Model, class Loss, class Optimizer, class... Metrics>
-void save(training<Model, Loss, Optimizer, Metrics...> const& t, std::string const& file) {
-    if (t.rank() != 0) {
-        return;
-    }
+void write_checkpoint(training<Model, Loss, Optimizer, Metrics...> const& t,
+                      std::string const& file) {
     using training_type = training<Model, Loss, Optimizer, Metrics...>;
-    detail::tensor_list<typename Model::value_type> list;
-    detail::add_parameters(list, t.model());
-    detail::for_each_slot<training_type>(
-        [&](int k, placed_parameter const& p, std::string const& name) {
-            list.add(name, p, t.slot(k, p));
-        });
+    tensor_list<typename Model::value_type> list;
+    add_parameters(list, t.model());
+    for_each_slot<training_type>([&](int k, placed_parameter const& p, std::string const& name) {
+        list.add(name, p, t.slot(k, p));
+    });
     auto const& position = t.position();
-    detail::training_record record;
+    training_record record;
     record.put("optimizer", Optimizer::name);
     record.put("seed", t.model().seed_value());
     record.put("steps", t.steps());
@@ -96,6 +89,15 @@ void save(training<Model, Loss, Optimizer, Metrics...> const& t, std::string con
         record.put("fit.sum." + std::to_string(i), position.sums.sum[i]);
     }
     io::save_safetensors(file, list.tensors(), record.metadata());
+}
+
+} // namespace detail
+
+// Writes the training and its model; the file appears whole or not at all. Of several processes the
+// first one writes; with a sharded optimizer all have to call this. Throws file_error.
+template <class Model, class Loss, class Optimizer, class... Metrics>
+void save(training<Model, Loss, Optimizer, Metrics...> const& t, std::string const& file) {
+    t.read_state([&] { detail::write_checkpoint(t, file); });
 }
 
 // For fit_options::checkpoint: writes this training, which must live as long as the fit, to the

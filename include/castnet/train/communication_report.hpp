@@ -16,31 +16,52 @@ struct connection {
 
 template <class Training>
 struct communication_report {
+    using strategies = typename Training::strategies;
+    using value_type = typename Training::value_type;
     using exchanges =
-        communication_of<Training::training_plan, sizeof(typename Training::value_type)>;
+        communication_of<Training::training_plan, sizeof(value_type), strategies::local_batch_norm>;
 
-    // Collectives of a step: sums that the step needs on its way (batch statistics), buckets of
-    // gradients, and one for loss and metrics.
-    static constexpr int sums = exchanges::count_of(false);
+    // Collectives of a step: sums that the step needs on its way (batch statistics; where these are
+    // local, running ones), buckets of gradients, one of parameters if not everybody updates them
+    // all, and one for loss and metrics.
+    static constexpr int sums = exchanges::count_of(false) * strategies::micro_batches;
     static constexpr int buckets = exchanges::count_of(true);
-    static constexpr int collectives = sums + buckets + 1;
+    static constexpr int updates = strategies::updates_all ? 0 : 1;
+    static constexpr int collectives = sums + buckets + updates + 1;
 
     // Bytes that every replica brings to them.
-    static constexpr std::size_t sum_bytes = exchanges::bytes_of(false);
-    static constexpr std::size_t gradient_bytes = exchanges::bytes_of(true);
+    static constexpr std::size_t sum_bytes =
+        exchanges::bytes_of(false) * std::size_t(strategies::micro_batches);
+    static constexpr std::size_t gradient_bytes =
+        strategies::bfloat16_gradients
+            ? exchanges::bytes_of(true) / sizeof(value_type) * sizeof(bfloat16)
+            : exchanges::bytes_of(true);
+    static constexpr std::size_t update_bytes =
+        std::size_t(updates) * std::size_t(Training::training_plan.trainable) * sizeof(value_type);
     static constexpr std::size_t total_bytes = (Training::scores_type::count + 1) * sizeof(double);
-    static constexpr std::size_t bytes = sum_bytes + gradient_bytes + total_bytes;
+    static constexpr std::size_t bytes = sum_bytes + gradient_bytes + update_bytes + total_bytes;
 
-    // Bytes that each of so many replicas sends in a step where sums go around a ring, or are made
-    // in parts: 2 (n - 1) / n of what it brings.
+    // Bytes that each of so many replicas sends in a step, the busiest one if they differ. Sums
+    // that all get go around a ring, or are made in parts: 2 (n - 1) / n of what a replica brings;
+    // with a sharded optimizer, gradients and parameters go half of that way. A parameter server
+    // sends all parameters to each of the others.
     static constexpr double bytes_sent(int replicas) {
-        return 2.0 * (replicas - 1) / replicas * double(bytes);
+        double const others = replicas - 1, share = others / replicas;
+        double const shared = 2 * share * double(sum_bytes + total_bytes);
+        if (strategies::parameter_server) {
+            return shared + others * double(update_bytes);
+        }
+        return shared + share * double(strategies::sharded_optimizer ? gradient_bytes + update_bytes
+                                                                     : 2 * gradient_bytes);
     }
 
     // A model, no measurement: the seconds of a step's collectives, one after the other, none
     // hidden behind computing.
     static constexpr double seconds(int replicas, connection const& c) {
-        return 2.0 * (replicas - 1) * collectives * c.latency + bytes_sent(replicas) / c.bandwidth;
+        int const ways = 2 * (sums + 1) + (strategies::updates_all ? 2 * buckets : buckets + 1);
+        double const to_server =
+            strategies::parameter_server ? (replicas - 1) * double(gradient_bytes) : 0;
+        return (replicas - 1) * ways * c.latency + (bytes_sent(replicas) + to_server) / c.bandwidth;
     }
     // The part of the time that replicas compute, each with `batch` samples of a step, if one
     // makes so many floating-point operations in a second.

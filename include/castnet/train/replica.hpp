@@ -4,8 +4,8 @@
 
 #include <castnet/comm/collective.hpp>
 #include <castnet/optim/optimizers.hpp>
-#include <castnet/plan/communication.hpp>
 #include <castnet/train/feed.hpp>
+#include <castnet/train/host_step.hpp>
 #include <castnet/train/model.hpp>
 #include <castnet/train/scores.hpp>
 
@@ -24,20 +24,28 @@ class replica {
     using recipe = detail::step_recipe<Loss, Metrics...>;
     using network = typename Model::network_type;
     static constexpr size_t capacity = Model::capacity;
+    using policy = typename Model::policy_type;
 
 public:
+    using strategies = detail::strategy_of<policy>;
     using scores_type = scores<Metrics...>;
     using first_output = detail::nth_of<0, typename Model::output_shapes>;
 
-    static constexpr auto const& training_plan =
-        detail::program_of<recipe, network, device, capacity, true>::value;
+    using training_program = detail::program_of<recipe, network, device, capacity, true>;
+    static constexpr auto const& training_plan = training_program::value;
     static constexpr auto const& evaluation_plan =
         detail::program_of<recipe, network, device, capacity, false>::value;
 
-    // Bytes of its memory; the parameters are the model's.
+    static constexpr auto trained = size_t(training_plan.trainable);
+    using host_step_type = host_step<device, training_program::value, Optimizer::slots, strategies>;
+
+    // Bytes of its memory, or, where what the optimizer keeps is shared by as many replicas as the
+    // program is started with, the most that it may be; the parameters are the model's.
+    static constexpr int replicas_at_least = std::max(detail::fixed_replicas<policy>(), 1);
     static constexpr size_t gradient_bytes =
         size_t(training_plan.elements(region::gradients)) * sizeof(T);
-    static constexpr size_t optimizer_bytes = gradient_bytes * size_t(Optimizer::slots);
+    static constexpr size_t optimizer_bytes =
+        host_step_type::slot_elements(replicas_at_least) * size_t(Optimizer::slots) * sizeof(T);
     static constexpr size_t batch_bytes =
         size_t(std::max(training_plan.elements(region::batch),
                         evaluation_plan.elements(region::batch))) *
@@ -46,10 +54,13 @@ public:
         size_t(std::max(training_plan.elements(region::workspace),
                         evaluation_plan.elements(region::workspace))) *
         sizeof(T);
-    static constexpr executor_sizes sizes{
-        std::ptrdiff_t(gradient_bytes / sizeof(T)), std::ptrdiff_t(optimizer_bytes / sizeof(T)),
-        std::ptrdiff_t(batch_bytes / sizeof(T)), std::ptrdiff_t(workspace_bytes / sizeof(T))};
-    static constexpr size_t arena_bytes = device::executor::bytes(sizes);
+    static constexpr executor_sizes sizes(int replicas) {
+        return {std::ptrdiff_t(gradient_bytes / sizeof(T)),
+                std::ptrdiff_t(host_step_type::state_elements(replicas)),
+                std::ptrdiff_t(batch_bytes / sizeof(T)),
+                std::ptrdiff_t(workspace_bytes / sizeof(T))};
+    }
+    static constexpr size_t arena_bytes = device::executor::bytes(sizes(replicas_at_least));
 
     // Tells programs apart that would not understand each other, in words and as a number.
     static std::string signature() {
@@ -69,12 +80,14 @@ public:
         std::snprintf(number, sizeof number, "%016llx", static_cast<unsigned long long>(hash));
         return std::to_string(training_plan.trainable) + " trained numbers of " +
                std::to_string(sizeof(T)) + " bytes, batches of " + std::to_string(capacity) + ", " +
-               Optimizer::name + ", " + names + ", plan " + number;
+               Optimizer::name + ", " + names + ", " + strategies::text() + ", plan " + number;
     }
 
-    // `parameters` lie in the model's order, on the session's device.
-    replica(Model& m, typename device::session& session, T* parameters)
-        : session_{session}, executor_{session, parameters, key_of(m.seed_value()), sizes} {}
+    // One of so many; `parameters` lie in the model's order, on the session's device.
+    replica(Model& m, typename device::session& session, T* parameters, int replicas = 1)
+        : session_{session},
+          executor_{session, parameters, key_of(m.seed_value()), sizes(replicas)},
+          host_step_{replicas}, slot_elements_{host_step_type::slot_elements(replicas)} {}
     replica(replica const&) = delete;
     replica& operator=(replica const&) = delete;
 
@@ -126,21 +139,33 @@ public:
         weight_ += weight;
     }
 
-    // The same together with other replicas, from sample `first` of their batch on: what the plan
-    // sums over samples, it sums over those of all. `weight` is that of the whole batch. With sums
-    // in the memory of GPUs, totals() are those of all replicas, too.
+    // The same together with other replicas, whose sums are made in the memory of GPUs: from sample
+    // `first` of their batch on. What the plan sums over samples, it sums over those of all
+    // replicas, and so are totals(). `weight` is that of the whole step.
     template <class Communicator, class Rule>
-    void train_with(Communicator& others, size_t first, std::uint64_t step, Rule const& rule,
-                    double weight) {
+    void train_on_gpus(Communicator& others, size_t first, std::uint64_t step, Rule const& rule,
+                       double weight) {
+        static_assert(host_step_type::takes_all_reduce,
+                      "castnet: with NCCL, of the types of castnet::strategy there is all_reduce "
+                      "only");
         executor_.set_first_sample(std::uint32_t(first));
         last_scale_ = T(1 / weight);
-        if constexpr (requires { others.gpus(); }) {
-            executor_.template train_with<training_plan, Optimizer::slots>(others, step, rule,
-                                                                           last_scale_);
-            weight_ += weight;
-        } else {
-            train_through_host(others, step, rule);
-        }
+        executor_.template train_with<training_plan, Optimizer::slots>(others, step, rule,
+                                                                       last_scale_);
+        weight_ += weight;
+    }
+    // Or in the memory of the host: forward and backward with what fill() put there, once or
+    // several times, and the update.
+    template <class Communicator>
+    void run_with(Communicator& others, typename host_step_type::samples const& now,
+                  std::uint64_t step) {
+        host_step_.run(executor_, others, now, step);
+        executor_.template add_totals<training_plan>();
+    }
+    template <class Communicator, class Rule>
+    void update_with(Communicator& others, std::uint64_t step, Rule const& rule, double weight) {
+        last_scale_ = T(1 / weight);
+        host_step_.update(executor_, others, rule, last_scale_, step);
     }
 
     void evaluate(double weight) {
@@ -173,11 +198,31 @@ public:
     void take_from_first(Communicator& others) {
         take_from_first(others, {region::parameters, 0, training_plan.elements(region::parameters)},
                         {"broadcast of parameters"});
-        take_from_first(others,
-                        {region::gradients, training_plan.trainable,
-                         std::ptrdiff_t(optimizer_bytes / sizeof(T))},
-                        {"broadcast of the optimizer's state"});
+        if constexpr (strategies::sharded_optimizer) {
+            take_shard_from_first(others);
+        } else {
+            take_from_first(others,
+                            {region::gradients, training_plan.trainable,
+                             std::ptrdiff_t(optimizer_bytes / sizeof(T))},
+                            {"broadcast of the optimizer's state"});
+        }
     }
+
+    // With a sharded optimizer, slot() and set_slot() are about copies of the whole state, which
+    // collect_state() makes of all shards, and take_from_first() deals out, if rank 0 has one.
+    template <class Communicator>
+    void collect_state(Communicator& others) {
+        auto const mine = host_step_type::updated_by().of(trained, others.rank(), others.size());
+        whole_state_.resize(size_t(Optimizer::slots) * trained);
+        for (int k = 0; k < Optimizer::slots; ++k) {
+            std::span const whole = std::span{whole_state_}.subspan(size_t(k) * trained, trained);
+            std::copy_n(slots_of_shard(k), mine.count(), whole.data() + mine.first);
+            others.begin_share(whole, host_step_type::updated_by(),
+                               {"collecting the optimizer's state"});
+            others.finish();
+        }
+    }
+    void forget_whole_state() { whole_state_ = {}; }
 
     // Of a trained parameter, in logical order: its gradient in the last step, divided by the sum
     // of weights, and the numbers that the optimizer keeps for it.
@@ -192,37 +237,13 @@ public:
         return detail::read_parameter<device>(session_, slots(which), p);
     }
     void set_slot(int which, placed_parameter const& p, std::span<T const> values) {
+        if constexpr (strategies::sharded_optimizer) {
+            whole_state_.resize(size_t(Optimizer::slots) * trained);
+        }
         detail::write_parameter<device>(session_, slots(which), p, values);
     }
 
 private:
-    // The sums over replicas are those of messages in the host's memory.
-    template <class Communicator, class Rule>
-    void train_through_host(Communicator& others, std::uint64_t step, Rule const& rule) {
-        using exchanges = communication_of<training_plan, sizeof(T)>;
-        int next = 0, buckets = 0, sums = 0;
-        auto const exchange_until = [&](int i) {
-            for (; next < exchanges::exchange_count; ++next) {
-                exchange const& e = exchanges::value.exchanges[next];
-                if (e.after > i) {
-                    break;
-                }
-                add_up(others, size_t(next),
-                       std::span{exchanges::value.ranges + e.first, size_t(e.last - e.first)},
-                       {e.gradients ? "sum of gradients, bucket" : "sum over the batch",
-                        e.gradients ? buckets++ : sums++, step});
-            }
-        };
-        executor_.template run<training_plan>(samples_, step, after_stages{exchange_until});
-        executor_.template update<training_plan, Optimizer::slots>(rule, last_scale_);
-        executor_.template add_totals<training_plan>();
-    }
-    template <class Communicator>
-    void add_up(Communicator& others, size_t message, std::span<element_range const> ranges,
-                comm::collective const& at) {
-        others.sum(executor_.message(message, ranges), at);
-        executor_.accept(message, ranges);
-    }
     template <class Communicator>
     void take_from_first(Communicator& others, element_range const& range,
                          comm::collective const& at) {
@@ -235,14 +256,44 @@ private:
         }
     }
 
+    template <class Communicator>
+    void take_shard_from_first(Communicator& others) {
+        char rank_0_has_it = !whole_state_.empty();
+        others.broadcast(std::as_writable_bytes(std::span{&rank_0_has_it, 1}),
+                         {"whether the optimizer's state has been set"});
+        if (rank_0_has_it != 0) {
+            whole_state_.resize(size_t(Optimizer::slots) * trained);
+            others.broadcast(std::as_writable_bytes(std::span{whole_state_}),
+                             {"broadcast of the optimizer's state"});
+            auto const mine =
+                host_step_type::updated_by().of(trained, others.rank(), others.size());
+            for (int k = 0; k < Optimizer::slots; ++k) {
+                std::copy_n(slots(k) + mine.first, mine.count(), slots_of_shard(k));
+            }
+            forget_whole_state();
+        }
+    }
+
     T* gradients() const { return executor_.at(region::gradients); }
-    T* slots(int which) const { return gradients() + (1 + which) * training_plan.trainable; }
+    T* slots_of_shard(int which) const {
+        return gradients() + trained + size_t(which) * slot_elements_;
+    }
+    T* slots(int which) const {
+        if constexpr (strategies::sharded_optimizer) {
+            return const_cast<T*>(whole_state_.data()) + size_t(which) * trained;
+        } else {
+            return slots_of_shard(which);
+        }
+    }
 
     typename device::session& session_;
     typename device::executor executor_;
     std::ptrdiff_t samples_ = 0; // of the batch
     double weight_ = 0;          // of what the totals sum
     T last_scale_ = 0;
+    host_step_type host_step_;
+    size_t slot_elements_;
+    std::vector<T> whole_state_; // see collect_state()
 };
 
 } // namespace castnet

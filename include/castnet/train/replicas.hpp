@@ -28,6 +28,7 @@ class replicas {
 public:
     using replica_type = replica<Model, Loss, Optimizer, Metrics...>;
     using scores_type = typename replica_type::scores_type;
+    using strategies = typename replica_type::strategies;
     static constexpr bool alone = std::is_same_v<group, comm::alone>;
     // Whether a replica has the sums of loss and metrics over all replicas after a step.
     static constexpr bool whole_totals = alone || requires { requires group::on_gpus; };
@@ -61,7 +62,9 @@ public:
     int rank() const { return group_.first(); }
     int size() const { return group_.size(); }
 
-    size_t step_capacity() const { return Model::capacity * size_t(size()); }
+    size_t step_capacity() const {
+        return Model::capacity * size_t(size()) * size_t(strategies::micro_batches);
+    }
 
     // One step of all: returns whether a sample counts, else nothing has changed. Loss and metrics
     // are added to totals().
@@ -80,24 +83,27 @@ public:
                 throw error("castnet: a step of at most " + std::to_string(step_capacity()) +
                             " samples was given " + std::to_string(samples.size()));
             }
-            auto const whole = replica_type::weigh(data, samples, class_weight);
-            if (whole.sum == 0) {
+            micro_batches const all{data, samples, class_weight};
+            if (all.weight == 0) {
                 return false;
             }
             synchronize();
             run([&](replica_type& r, auto& others) {
-                auto const mine = comm::part_of(samples.size(), others.rank(), others.size());
                 if constexpr (whole_totals) {
+                    auto const mine = comm::part_of(samples.size(), others.rank(), others.size());
                     r.template fill<plan>(data, samples, mine.first, mine.count(), class_weight,
-                                          whole.present);
-                    r.train_with(others, mine.first, step, rule, whole.sum);
+                                          all.present[0]);
+                    r.train_on_gpus(others, mine.first, step, rule, all.weight);
                 } else {
                     r.set_totals({});
-                    double const weight =
-                        r.template fill<plan>(data, samples, mine.first, mine.count(), class_weight,
-                                              whole.present)
-                            .sum;
-                    r.train_with(others, mine.first, step, rule, whole.sum);
+                    double weight = 0;
+                    for (int k = 0; k < strategies::micro_batches; ++k) {
+                        if (all.present[k] > 0) { // else running statistics would change
+                            weight += run_micro_batch(r, others, data, samples, class_weight, all,
+                                                      k, step);
+                        }
+                    }
+                    r.update_with(others, step, rule, all.weight);
                     add_totals(r, weight, others, step);
                 }
             });
@@ -120,8 +126,9 @@ public:
                 r.set_totals({});
             }
             size_t samples[Model::capacity];
-            for (size_t first = 0; first < data.size(); first += step_capacity()) {
-                size_t const count = std::min(step_capacity(), data.size() - first);
+            size_t const at_once = Model::capacity * size_t(size());
+            for (size_t first = 0; first < data.size(); first += at_once) {
+                size_t const count = std::min(at_once, data.size() - first);
                 auto const mine = comm::part_of(count, others.rank(), others.size());
                 if (mine.count() > 0) {
                     std::iota(samples, samples + mine.count(), first + mine.first);
@@ -156,7 +163,7 @@ public:
 
     // Parameters and optimizer state become those of rank 0, unless they are already: set() of the
     // model and changed() say that they may not be.
-    void synchronize() {
+    void synchronize() const {
         if constexpr (!alone) {
             if (!changed_ && revision_ == model_.revision()) {
                 return;
@@ -167,6 +174,25 @@ public:
         }
     }
     void changed() { changed_ = true; }
+
+    // Around reading or setting the optimizer's state, which may be in parts: all processes have to
+    // do the first one.
+    void collect_state() const {
+        if constexpr (strategies::sharded_optimizer) {
+            synchronize();
+            run([](replica_type& r, auto& others) {
+                r.collect_state(others);
+                if (others.rank() != 0) {
+                    r.forget_whole_state();
+                }
+            });
+        }
+    }
+    void forget_whole_state() const {
+        if constexpr (strategies::sharded_optimizer) {
+            seats_[0].replica->forget_whole_state();
+        }
+    }
 
     // What rank 0 has.
     template <class Value>
@@ -201,20 +227,60 @@ private:
     void take_seat(int i) {
         seat& s = seats_[i];
         if (i == 0) {
-            s.replica.emplace(model_, model_.session(), model_.data());
+            s.replica.emplace(model_, model_.session(), model_.data(), size());
         } else {
             s.session.emplace(policy{}, detail::device_of<policy>(model_.chosen_devices(), i));
             s.parameters = typename device::memory(Model::parameter_bytes);
-            s.replica.emplace(model_, *s.session, s.parameters.template as<T>());
+            s.replica.emplace(model_, *s.session, s.parameters.template as<T>(), size());
         }
+    }
+
+    // The batches of a step that replicas compute together, one after the other.
+    struct micro_batches {
+        template <class Data>
+        micro_batches(Data const& data, std::span<size_t const> samples,
+                      std::span<float const> class_weight) {
+            for (int k = 0; k < strategies::micro_batches; ++k) {
+                part[k] = comm::part_of(samples.size(), k, strategies::micro_batches);
+                auto const all = replica_type::weigh(
+                    data, samples.subspan(part[k].first, part[k].count()), class_weight);
+                present[k] = all.present;
+                weight += all.sum;
+                last = all.present > 0 ? k : last;
+            }
+        }
+        comm::part part[strategies::micro_batches];
+        size_t present[strategies::micro_batches];
+        int last = 0;
+        double weight = 0;
+    };
+    // Forward and backward with a replica's samples of such a batch, whose weight this returns.
+    template <class Communicator, class Data>
+    static double run_micro_batch(replica_type& r, Communicator& others, Data const& data,
+                                  std::span<size_t const> samples,
+                                  std::span<float const> class_weight, micro_batches const& all,
+                                  int k, std::uint64_t step) {
+        auto const batch = samples.subspan(all.part[k].first, all.part[k].count());
+        auto const mine = comm::part_of(batch.size(), others.rank(), others.size());
+        std::optional<size_t> present = all.present[k];
+        if constexpr (strategies::local_batch_norm) {
+            present.reset();
+        }
+        auto const filled = r.template fill<replica_type::training_plan>(
+            data, batch, mine.first, mine.count(), class_weight, present);
+        r.run_with(others,
+                   {std::ptrdiff_t(mine.count()), all.part[k].first + mine.first,
+                    double(filled.present) / double(all.present[k]), k == all.last},
+                   step);
+        return filled.sum;
     }
 
     // f(replica, communicator) on all at the same time.
     template <class F>
-    void run(F const& f) {
+    void run(F const& f) const {
         group_.run([&]([[maybe_unused]] int i, auto& others) {
             if constexpr (alone) {
-                f(first(), others);
+                f(const_cast<replicas*>(this)->first(), others);
             } else {
                 typename device::replica_scope const here{i, group_.local()};
                 f(*seats_[i].replica, others);
@@ -259,11 +325,11 @@ private:
     }
 
     Model& model_;
-    group group_;
+    mutable group group_;
     std::conditional_t<alone, std::array<seat, 1>, std::unique_ptr<seat[]>> seats_;
     scores_type totals_{};
-    std::uint64_t revision_ = 0;
-    bool changed_ = true;
+    mutable std::uint64_t revision_ = 0; // when replicas were last made alike
+    mutable bool changed_ = true;
 };
 
 } // namespace castnet

@@ -67,7 +67,10 @@ public:
     static constexpr auto const& training_plan = replica_type::training_plan;
     static constexpr auto const& evaluation_plan = replica_type::evaluation_plan;
 
+    using strategies = typename replica_type::strategies;
+
     // Memory in bytes: what training adds to the parameters, and both together; of each replica.
+    // (A sharded optimizer has less the more processes there are, which nobody knows yet.)
     static constexpr size_t gradient_bytes = replica_type::gradient_bytes;
     static constexpr size_t optimizer_bytes = replica_type::optimizer_bytes;
     static constexpr size_t batch_bytes = replica_type::batch_bytes;
@@ -90,7 +93,7 @@ public:
 
     training(Model& m, Optimizer const& o) : model_{m}, optimizer_{o}, replicas_{m} {}
 
-    // What was really allocated: equals `bytes`.
+    // What was really allocated: equals `bytes`, but for a sharded optimizer of several processes.
     size_t allocated_bytes() const {
         return replicas_.first().allocated_bytes() + Model::parameter_bytes;
     }
@@ -236,6 +239,17 @@ public:
     std::vector<T> slot(int which, placed_parameter const& p) const {
         return replicas_.first().slot(which, p);
     }
+    // With a sharded optimizer no replica has all of the state. All processes call read_state()
+    // together, which calls read() in that of rank 0, where slot() has it all; and who sets a slot,
+    // sets all.
+    template <class Read>
+    void read_state(Read const& read) const {
+        replicas_.collect_state();
+        if (rank() == 0) {
+            read();
+        }
+        replicas_.forget_whole_state();
+    }
     void set_slot(int which, placed_parameter const& p, std::span<T const> values) {
         replicas_.first().set_slot(which, p, values);
         replicas_.changed();
@@ -252,6 +266,8 @@ public:
     // The gradient of the last step by a parameter, divided by the sum of weights, in logical
     // order; empty for what is frozen. For tests and for loops of one's own.
     std::vector<T> gradient(std::string_view name) const {
+        static_assert(!replica_type::strategies::sharded_optimizer,
+                      "castnet: with strategy::sharded_optimizer no replica has all gradients");
         for (placed_parameter const& p : training_plan.parameters) {
             if (p.trainable && p.name.text() == name) {
                 return replicas_.first().gradient(p);

@@ -1,8 +1,12 @@
 // Trains with a checkpoint after every epoch; in the third epoch one process fails in the way that
 // is asked for. Run again with "none" it goes on from the checkpoint.
 //
-//   test_mpi_fault FAULT CHECKPOINT   ("none" prints the weights' sum, to the last bit)
+//   test_mpi_fault FAULT CHECKPOINT [threads | sharded]
+//
+// "none" prints the weights' sum, to the last bit. With "threads" every process has two replicas,
+// with "sharded" a part of the optimizer's state.
 #include <castnet/policy/distributed.hpp>
+#include <castnet/policy/mirrored.hpp>
 
 #include "../replicas.hpp"
 
@@ -15,12 +19,11 @@ using namespace replicas_test;
 
 namespace {
 
-template <std::size_t Batch>
+template <class Policy, std::size_t Batch>
 int run(std::string const& fault, char const* checkpoint) {
-    cn::model<network, cn::policy::distributed<cn::policy::cpu>, cn::batch<Batch>> model{
-        cn::seed{5}};
+    cn::model<network, Policy, cn::batch<Batch>> model{cn::seed{5}};
     auto training = cn::compile(model, cn::cross_entropy, cn::adam{}, cn::accuracy);
-    bool const faulty = training.rank() == 1;
+    bool const faulty = cn::comm::mpi{}.rank() == 1;
     if (access(checkpoint, R_OK) == 0) {
         cn::load(training, checkpoint);
     }
@@ -54,9 +57,20 @@ int run(std::string const& fault, char const* checkpoint) {
 
 } // namespace
 
-int main(int, char** arguments) {
+int main(int count, char** arguments) {
+    using cpu = cn::policy::cpu;
     std::string const fault = arguments[1];
-    // another program: its plan has another batch
-    return fault == "program" && cn::comm::mpi{}.rank() == 1 ? run<16>(fault, arguments[2])
-                                                             : run<8>(fault, arguments[2]);
+    std::string const kind = count > 3 ? arguments[3] : "alone";
+    if (kind == "threads") {
+        using both = cn::policy::distributed<cn::policy::mirrored<cpu, 2>>;
+        return run<both, 8>(fault, arguments[2]);
+    }
+    if (kind == "sharded") {
+        using sharded = cn::policy::distributed<cpu, cn::strategy::sharded_optimizer>;
+        return run<sharded, 8>(fault, arguments[2]);
+    }
+    using policy = cn::policy::distributed<cpu>;
+    bool const other_program = fault == "program" && cn::comm::mpi{}.rank() == 1;
+    return other_program ? run<policy, 16>(fault, arguments[2]) // its plan has another batch
+                         : run<policy, 8>(fault, arguments[2]);
 }

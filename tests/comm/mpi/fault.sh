@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# fault.sh FAULT PROGRAM MPIEXEC FLAGS…: the job ends within its deadline and some seconds for its start,
-# says why, and leaves a checkpoint from which it goes on as if nothing had happened.
+# fault.sh FAULT REPLICAS PROGRAM MPIEXEC FLAGS…: the job ends within its deadline and some seconds for its
+# start, says why, and leaves a checkpoint from which it goes on as if nothing had happened. Processes have
+# one replica ("alone"), several ("threads"), or parts of the optimizer's state ("sharded").
 set -uo pipefail
-fault=$1 program=$2
-shift 2
+fault=$1 replicas=${2/alone/} program=$3
+shift 3
 directory=$(mktemp -d)
 trap 'rm -rf "$directory"' EXIT
 fail() {
@@ -14,7 +15,7 @@ fail() {
 
 export CASTNET_DEADLINE=4
 start=$SECONDS
-timeout --kill-after=5 60 "$@" 3 "$program" "$fault" "$directory/checkpoint" \
+timeout --kill-after=5 60 "$@" 3 "$program" "$fault" "$directory/checkpoint" $replicas \
     > "$directory/output" 2>&1
 status=$?
 [ $status -ne 0 ] || fail "the job ended well"
@@ -39,8 +40,8 @@ program | data)
     [ -e "$directory/checkpoint" ] || fail "there is no checkpoint"
     ;;
 esac
-timeout 60 "$@" 3 "$program" none "$directory/checkpoint" > "$directory/output" 2>&1 ||
+timeout 60 "$@" 3 "$program" none "$directory/checkpoint" $replicas > "$directory/output" 2>&1 ||
     fail "going on from the checkpoint"
 resumed=$(grep sum "$directory/output")
-timeout 60 "$@" 3 "$program" none "$directory/fresh" > "$directory/output" 2>&1 || fail "running"
+timeout 60 "$@" 3 "$program" none "$directory/fresh" $replicas > "$directory/output" 2>&1 || fail "running"
 [ "$resumed" = "$(grep sum "$directory/output")" ] || fail "not '$resumed' without interruption"

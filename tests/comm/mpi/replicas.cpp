@@ -102,3 +102,58 @@ TEST_CASE("sums of every length, and what all gather and are told") {
     all.broadcast(std::as_writable_bytes(std::span{told}), {"telling"});
     CHECK(told == std::vector<int>(1000, 0));
 }
+
+TEST_CASE("a sum that was begun waits for nobody, and others may be made meanwhile") {
+    cn::comm::mpi all;
+    int const rank = all.rank(), size = all.size();
+    std::vector<float> large(20'000, float(rank + 1)), other(100, 1);
+    int go_on = 0;
+    if (rank != 0) { // comes when rank 0 has gone on
+        MPI_Bcast(&go_on, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    }
+    all.begin_sum(std::span{large}, {"bucket", 0});
+    if (rank == 0) {
+        MPI_Bcast(&go_on, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    }
+    all.sum(std::span{other}, {"sum in between"});
+    CHECK(other == std::vector<float>(100, float(size)));
+    all.finish();
+    CHECK(large == std::vector<float>(20'000, float(size * (size + 1) / 2)));
+}
+
+namespace {
+
+template <class Communicator>
+void check_owners(Communicator& all) {
+    std::size_t const total = 6000, count = 5555;
+    cn::comm::part const pieces[] = {{10, 20}, {100, 5645}};
+    int const rank = all.rank(), size = all.size();
+    for (cn::comm::owners const who :
+         {cn::comm::owners::first(), cn::comm::owners::shards(pieces, total)}) {
+        std::vector<float> values(count), sums(count);
+        for (std::size_t k = 0; k < count; ++k) {
+            values[k] = sums[k] = std::sin(float(k * 37 + std::size_t(rank)));
+        }
+        all.begin_sum(std::span{sums}, {"sum"});
+        all.begin_reduce(std::span{values}, who, {"reduce"});
+        all.finish();
+        cn::comm::part const mine = who.of(count, rank, size);
+        for (std::size_t k = 0; k < count; ++k) {
+            values[k] = k >= mine.first && k < mine.last ? values[k] : -2;
+        }
+        all.begin_share(std::span{values}, who, {"share"});
+        all.finish();
+        if (values != sums) {
+            throw cn::error("owners have other sums");
+        }
+    }
+}
+
+} // namespace
+
+TEST_CASE("owners get the sums of their parts, and everybody what the owners have") {
+    cn::comm::mpi all;
+    check_owners(all);
+    cn::comm::processes<cn::comm::threads<2>> both{2};
+    both.run([](int, auto& others) { check_owners(others); });
+}

@@ -14,9 +14,9 @@ inline double now() { // seconds
     return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
 }
 
-// Calls done() until it is true; false if deadline() passes first.
+// Calls done() until it is true; false if so many seconds pass first.
 template <class Done>
-bool wait_until(Done const& done) {
+bool wait_until(Done const& done, double seconds = deadline()) {
     for (int i = 0; i < 256; ++i) {
         if (done()) {
             return true;
@@ -25,7 +25,7 @@ bool wait_until(Done const& done) {
     double const start = now();
     while (!done()) {
         double const waited = now() - start;
-        if (waited > deadline()) {
+        if (waited > seconds) {
             return false;
         }
         if (waited < 2e-3) {

@@ -36,12 +36,14 @@ class executor {
     using T = typename Device::value_type;
 
 public:
+    static constexpr bool in_host_memory = true;
+
     static constexpr std::size_t bytes(executor_sizes const& z) {
         return std::size_t(z.all()) * sizeof(T);
     }
 
     executor(session const&, T* parameters, philox_key key, executor_sizes const& z)
-        : arena_{bytes(z)} {
+        : arena_{bytes(z), bytes(z) - std::size_t(z.workspace) * sizeof(T)} {
         T* const start = arena_.template as<T>();
         context_.region[int(region::parameters)] = parameters;
         context_.region[int(region::gradients)] = start;
@@ -73,11 +75,21 @@ public:
     // Applies the optimizer's rule to all parameters; gradients are multiplied with `scale`.
     template <auto const& Plan, int Slots, class Rule>
     void update(Rule const& rule, T scale) {
+        update<Plan, Slots>(rule, scale, 0, Plan.trainable, Plan.trainable);
+    }
+    // Or to those from `first` on, for which alone there are slots, so far apart.
+    template <auto const& Plan, int Slots, class Rule>
+    void update(Rule const& rule, T scale, std::ptrdiff_t first, std::ptrdiff_t last,
+                std::ptrdiff_t slot_stride) {
         T* const gradients = at(region::gradients);
-        for_each_penalty(Plan, [&](penalty const& cost, std::ptrdiff_t first, std::ptrdiff_t last) {
-            Device::template optimize<Slots>(rule, cost, scale, at(region::parameters), gradients,
-                                             gradients + Plan.trainable, Plan.trainable, first,
-                                             last);
+        for_each_penalty(Plan, [&](penalty const& cost, std::ptrdiff_t begin, std::ptrdiff_t end) {
+            begin = std::max(begin, first);
+            end = std::min(end, last);
+            if (begin < end) {
+                Device::template optimize<Slots>(rule, cost, scale, at(region::parameters) + first,
+                                                 gradients + first, gradients + Plan.trainable,
+                                                 slot_stride, begin - first, end - first);
+            }
         });
     }
 

@@ -1,0 +1,158 @@
+// Where the replicas of a process meet: what each brings to a collective, and how far it has come.
+#pragma once
+
+#include <castnet/comm/detail/wait.hpp>
+#include <castnet/core/error.hpp>
+
+#include <atomic>
+#include <cstdio>
+#include <mutex>
+#include <vector>
+
+namespace castnet::comm {
+
+// Collectives are numbered as the replicas make them. In each, a replica reaches phases, in order;
+// what it did before, those see who see that it has reached the phase.
+class meeting_place {
+public:
+    static constexpr int phases = 4;            // of a collective; the last one: it has left
+    static constexpr std::size_t under_way = 8; // collectives at the same time
+
+    explicit meeting_place(int size)
+        : replicas_(static_cast<std::size_t>(size)),
+          seats_(static_cast<std::size_t>(size) * under_way) {}
+
+    int size() const { return static_cast<int>(replicas_.size()); }
+
+    // Replica `rank` brings its data to its next collective, whose number this returns; it is in
+    // phase 1 then. Waits until all have left the one that is `under_way` older.
+    std::uint64_t enter(int rank, void* data, std::size_t bytes, collective const& at) {
+        auto& mine = replicas_[static_cast<std::size_t>(rank)];
+        mine.at = at;
+        std::uint64_t const number = mine.made++;
+        wait(rank, number, 0);
+        seat& s = seat_of(number, rank);
+        s.data = data;
+        s.bytes = bytes;
+        s.at = at;
+        reach(rank, number, 1);
+        return number;
+    }
+
+    void reach(int rank, std::uint64_t number, int phase) {
+        seat_of(number, rank).reached.store(mark(number, phase), std::memory_order_release);
+    }
+    bool reached(std::uint64_t number, int rank, int phase) const {
+        return reached_by(number, rank) >= mark(number, phase);
+    }
+    bool all_reached(std::uint64_t number, int phase) const {
+        for (int r = 0; r < size(); ++r) {
+            if (!reached(number, r, phase)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    // What a replica brought, for who has seen it in phase 1 and has not left.
+    void* data(std::uint64_t number, int rank) const { return seat_of(number, rank).data; }
+    collective const& where(std::uint64_t number, int rank) const {
+        return seat_of(number, rank).at;
+    }
+
+    // Throws castnet::error on every replica if they do not bring the same number of bytes.
+    void require_same_size(int rank, std::uint64_t number) {
+        std::size_t const bytes = seat_of(number, rank).bytes;
+        for (int r = 0; r < size(); ++r) {
+            if (seat const& other = seat_of(number, r); other.bytes != bytes) {
+                replicas_[static_cast<std::size_t>(rank)].at = where(number, rank);
+                fail(rank, "brings " + std::to_string(bytes) +
+                               " bytes to a collective, but replica " + std::to_string(r) + " in " +
+                               other.at.text() + " brings " + std::to_string(other.bytes) +
+                               "; all replicas must make the same calls");
+                throw error(message());
+            }
+        }
+    }
+
+    // Returns when all replicas have reached a phase. Throws castnet::error if one failed or is
+    // late.
+    void wait(int rank, std::uint64_t number, int phase, int patience = 1) {
+        wait(rank, number, [&] { return all_reached(number, phase); }, patience);
+    }
+    // The same, until done(), for `patience` times the deadline. Those are late who are not as far
+    // as this replica.
+    template <class Done>
+    void wait(int rank, std::uint64_t number, Done const& done, int patience = 1) {
+        bool const came =
+            detail::wait_until([&] { return failed() || done(); }, patience * deadline());
+        if (!came) {
+            std::string late;
+            for (int r = 0; r < size(); ++r) {
+                if (reached_by(number, r) < reached_by(number, rank)) {
+                    late += (late.empty() ? "" : ", ") + std::to_string(r);
+                }
+            }
+            if (late.empty()) { // in a phase that only the first has
+                late = "0";
+            }
+            char seconds[32];
+            std::snprintf(seconds, sizeof seconds, "%g", patience * deadline());
+            replicas_[static_cast<std::size_t>(rank)].at = where(number, rank);
+            fail(rank, std::string("waited ") + seconds + " s for replica " + late +
+                           "; comm::deadline() is how long it may take");
+        }
+        if (failed()) {
+            throw error(message());
+        }
+    }
+
+    // From now on every wait throws an error that names this replica, where it was, and why; the
+    // first failure counts.
+    void fail(int rank, std::string const& why) {
+        std::lock_guard const lock{mutex_};
+        if (!failed()) {
+            message_ = "castnet: replica " + std::to_string(rank) + " of " +
+                       std::to_string(size()) + ", " +
+                       replicas_[static_cast<std::size_t>(rank)].at.text() + ": " + why;
+            failed_.store(true, std::memory_order_release);
+        }
+    }
+    bool failed() const { return failed_.load(std::memory_order_acquire); }
+    std::string message() const {
+        std::lock_guard const lock{mutex_};
+        return message_;
+    }
+
+private:
+    struct alignas(64) seat { // of one replica in one collective
+        void* data = nullptr;
+        std::size_t bytes = 0;
+        collective at{};
+        std::atomic<std::uint64_t> reached{0};
+    };
+    struct alignas(64) replica {
+        std::uint64_t made = 0; // collectives
+        collective at{};        // the last one, for messages
+    };
+    std::uint64_t reached_by(std::uint64_t number, int rank) const {
+        return seat_of(number, rank).reached.load(std::memory_order_acquire);
+    }
+    static std::uint64_t mark(std::uint64_t number, int phase) {
+        return number / under_way * phases + static_cast<std::uint64_t>(phase);
+    }
+    seat& seat_of(std::uint64_t number, int rank) {
+        return seats_[number % under_way * replicas_.size() + static_cast<std::size_t>(rank)];
+    }
+    seat const& seat_of(std::uint64_t number, int rank) const {
+        return const_cast<meeting_place*>(this)->seat_of(number, rank);
+    }
+
+    std::vector<replica> replicas_;
+    std::vector<seat> seats_;
+    std::atomic<bool> failed_{false};
+    mutable std::mutex mutex_;
+    std::string message_;
+};
+
+} // namespace castnet::comm

@@ -1,0 +1,225 @@
+// A training step together with other replicas, whose sums are made in the memory of the host.
+#pragma once
+
+#include <castnet/comm/collective.hpp>
+#include <castnet/core/bfloat16.hpp>
+#include <castnet/device/steps.hpp>
+#include <castnet/plan/communication.hpp>
+#include <castnet/policy/strategy.hpp>
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+namespace castnet {
+
+// What a replica has and does in such steps besides running the plan.
+template <class Device, auto const& Plan, int Slots, class Strategy>
+class host_step {
+    using T = typename Device::value_type;
+    using executor = typename Device::executor;
+    using exchanges = communication_of<Plan, sizeof(T), Strategy::local_batch_norm>;
+    static constexpr auto trained = size_t(Plan.trainable);
+
+    // Others than these read and write the memory of the device.
+    static constexpr bool by_messages =
+        Strategy::updates_all && Strategy::micro_batches == 1 && !Strategy::local_batch_norm;
+    static_assert(
+        by_messages || requires { requires executor::in_host_memory; },
+        "castnet: of the strategies, those but all_reduce and bfloat16_gradients are for "
+        "replicas on CPUs");
+
+public:
+    // Nothing but all-reduce in full precision.
+    static constexpr bool takes_all_reduce = by_messages && !Strategy::bfloat16_gradients;
+
+    explicit host_step(int replicas)
+        : kept_at_{trained + size_t(Slots) * slot_elements(replicas)} {}
+
+    // Elements for one slot of the optimizer, and for all that comes behind the gradients.
+    static constexpr size_t slot_elements(int replicas) {
+        return Strategy::sharded_optimizer ? comm::owners::largest_shard(trained, replicas)
+                                           : trained;
+    }
+    static constexpr size_t state_elements(int replicas) {
+        return slot_elements(replicas) * size_t(Slots) +
+               (Strategy::micro_batches > 1 ? trained : 0);
+    }
+
+    // Which samples of the step a replica computes now.
+    struct samples {
+        std::ptrdiff_t count = 0;
+        size_t first = 0;    // in the step
+        double share = 0;    // of those that are present
+        bool is_last = true; // of several such in a step
+    };
+
+    // Forward and backward. With the last samples of the step, the gradients are on their way.
+    template <class Communicator>
+    void run(executor& e, Communicator& others, samples const& now, std::uint64_t step) {
+        size_t next = 0;
+        int buckets = 0;
+        auto const exchange_until = [&](int i) {
+            others.progress();
+            for (; next < all.size() && all[next].after <= i; ++next) {
+                auto const ranges = ranges_of(next);
+                if (!all[next].gradients) {
+                    char const* const what =
+                        all[next].statistics ? "mean of running statistics" : "sum over the batch";
+                    if (all[next].statistics) {
+                        weigh(e, ranges, now.share);
+                    }
+                    others.sum(e.message(next, ranges), {what, sums_++, step});
+                    e.accept(next, ranges);
+                } else if (now.is_last) { // which no step reads
+                    if constexpr (Strategy::micro_batches > 1) {
+                        add_kept(e, ranges);
+                    }
+                    begin_bucket(others, next, e.message(next, ranges),
+                                 {"sum of gradients, bucket", buckets++, step});
+                }
+            }
+        };
+        e.set_first_sample(std::uint32_t(now.first));
+        e.template run<Plan>(now.count, step, after_stages{exchange_until});
+        if constexpr (Strategy::micro_batches > 1) {
+            if (!now.is_last) {
+                keep_gradients(e);
+            }
+        }
+    }
+
+    // Waits for the gradients and applies the optimizer's rule.
+    template <class Communicator, class Rule>
+    void update(executor& e, Communicator& others, Rule const& rule, T scale, std::uint64_t step) {
+        others.finish();
+        for (size_t k = 0; k < all.size(); ++k) {
+            if (all[k].gradients) {
+                end_bucket(k);
+                e.accept(k, ranges_of(k));
+            }
+        }
+        if constexpr (Strategy::micro_batches > 1) { // those that were whole without an exchange
+            static constexpr element_range gradients{region::gradients, 0, Plan.trainable};
+            add_kept(e, {&gradients, 1});
+            keeps_ = false;
+        }
+        sums_ = 0;
+        if constexpr (Strategy::updates_all) {
+            e.template update<Plan, Slots>(rule, scale);
+        } else {
+            auto const mine = updated_by().of(trained, others.rank(), others.size());
+            e.template update<Plan, Slots>(rule, scale, std::ptrdiff_t(mine.first),
+                                           std::ptrdiff_t(mine.last),
+                                           std::ptrdiff_t(slot_elements(others.size())));
+            others.begin_share(std::span{e.at(region::parameters), trained}, updated_by(),
+                               {"parameters from those who updated them", -1, step});
+            others.finish();
+        }
+    }
+
+    // Who updates which parameters.
+    static constexpr comm::owners updated_by() {
+        return Strategy::sharded_optimizer ? comm::owners::shards(whole, trained)
+                                           : comm::owners::first();
+    }
+
+private:
+    static constexpr std::span all{exchanges::value.exchanges, size_t(exchanges::exchange_count)};
+    static constexpr comm::part whole[1]{{0, trained}};
+
+    // The ranges of the exchanges, as pieces of their region.
+    static constexpr size_t range_count = std::size(exchanges::value.ranges);
+    struct piece_table {
+        comm::part of[range_count]{};
+    };
+    static constexpr piece_table pieces = [] {
+        piece_table t;
+        for (size_t i = 0; i < range_count; ++i) {
+            auto const& r = exchanges::value.ranges[i];
+            t.of[i] = {size_t(r.offset), size_t(r.offset + r.count)};
+        }
+        return t;
+    }();
+
+    static std::span<element_range const> ranges_of(size_t k) {
+        return {exchanges::value.ranges + all[k].first, size_t(all[k].last - all[k].first)};
+    }
+
+    template <class Communicator>
+    void begin_bucket(Communicator& others, size_t k, std::span<T> values,
+                      comm::collective const& at) {
+        if constexpr (Strategy::bfloat16_gradients) {
+            rounded_.resize(all.size());
+            message& m = rounded_[k];
+            m.values = values;
+            m.rounded.resize(values.size());
+            std::transform(values.begin(), values.end(), m.rounded.begin(),
+                           [](T x) { return bfloat16{float(x)}; });
+            begin_sum(others, k, std::span{m.rounded}, at);
+        } else {
+            begin_sum(others, k, values, at);
+        }
+    }
+    template <class Communicator, class Number>
+    static void begin_sum(Communicator& others, size_t k, std::span<Number> values,
+                          comm::collective const& at) {
+        if constexpr (Strategy::updates_all) {
+            others.begin_sum(values, at);
+        } else if constexpr (Strategy::sharded_optimizer) {
+            std::span const own{pieces.of + all[k].first, size_t(all[k].last - all[k].first)};
+            others.begin_reduce(values, comm::owners::shards(own, trained), at);
+        } else {
+            others.begin_reduce(values, comm::owners::first(), at);
+        }
+    }
+    void end_bucket([[maybe_unused]] size_t k) {
+        if constexpr (Strategy::bfloat16_gradients) {
+            message const& m = rounded_[k];
+            std::transform(m.rounded.begin(), m.rounded.end(), m.values.begin(),
+                           [](bfloat16 x) { return T(float(x)); });
+        }
+    }
+
+    // Running statistics that this replica's samples have moved, before they are added up.
+    static void weigh(executor& e, std::span<element_range const> ranges, double share) {
+        for (element_range const& r : ranges) {
+            T* const x = e.at(r.where) + r.offset;
+            for (std::ptrdiff_t i = 0; i < r.count; ++i) {
+                x[i] = share > 0 ? T(share) * x[i] : T(0); // without samples they are no numbers
+            }
+        }
+    }
+
+    // Gradients of the samples so far lie behind the optimizer's slots, and are cleared where they
+    // are added to those of the last ones.
+    T* kept(executor& e) const { return e.at(region::gradients) + kept_at_; }
+    void keep_gradients(executor& e) {
+        T const* const g = e.at(region::gradients);
+        T* const to = kept(e);
+        for (size_t i = 0; i < trained; ++i) {
+            to[i] = keeps_ ? to[i] + g[i] : g[i];
+        }
+        keeps_ = true;
+    }
+    void add_kept(executor& e, std::span<element_range const> ranges) {
+        for (element_range const& r : ranges) {
+            T* const g = e.at(region::gradients) + r.offset;
+            T* const from = kept(e) + r.offset;
+            for (std::ptrdiff_t i = 0; keeps_ && i < r.count; ++i) {
+                g[i] += std::exchange(from[i], T(0));
+            }
+        }
+    }
+
+    struct message {
+        std::span<T> values;
+        std::vector<bfloat16> rounded;
+    };
+    std::vector<message> rounded_; // of each bucket
+    int sums_ = 0;                 // that the step has made
+    size_t kept_at_;
+    bool keeps_ = false;
+};
+
+} // namespace castnet

@@ -1,0 +1,349 @@
+// However replicas share the work of a step, they take the same steps.
+#include <castnet/policy/mirrored.hpp>
+#include <castnet/train/checkpoint.hpp>
+#include <castnet/train/communication_report.hpp>
+
+#include "observed.hpp"
+#include "replicas.hpp"
+
+#include <doctest/doctest.h>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <unistd.h>
+
+using namespace replicas_test;
+namespace strategy = cn::strategy;
+
+namespace {
+
+using one = cn::policy::basic_cpu<double>;
+template <class... Options>
+using several = cn::policy::mirrored<one, 0, Options...>;
+template <class... Options>
+using several_float = cn::policy::mirrored<cn::policy::cpu, 0, Options...>;
+
+cn::devices some(int count) {
+    return cn::devices{std::vector<int>(std::size_t(count))};
+}
+
+// Nothing that looks at more than a sample, but for the loss.
+using plain = cn::sequential<cn::input<2, 5, 5>, cn::conv2d<4, 3>, cn::relu, cn::flatten,
+                             cn::dropout<0.25F>, cn::dense<6>.l2(1e-2F), cn::tanh, cn::dense<3>>;
+using normalized =
+    cn::sequential<cn::input<2, 5, 5>, cn::conv2d<4, 3>, cn::batch_norm, cn::relu, cn::flatten,
+                   cn::dense<6>, cn::batch_norm, cn::tanh, cn::dense<3>>;
+
+// Parameters, then loss, accuracy and weight, after two steps of `replicas`.
+template <class Network, class Policy, std::size_t Batch>
+auto stepped(data_set const& data, std::size_t count, int replicas = 1, bool statistics = true) {
+    cn::model<Network, Policy, cn::batch<Batch>> model{cn::seed{5}, some(replicas)};
+    auto training =
+        cn::compile(model, cn::cross_entropy, cn::momentum{.learning_rate = 0.1}, cn::accuracy);
+    REQUIRE(training.replica_count() == replicas);
+    typename decltype(training)::scores_type s;
+    for (int k = 0; k < 2; ++k) {
+        s = training.step(data, first(count), {}, std::vector<float>{1, 0.5F, 2});
+    }
+    std::vector<typename Policy::value_type> all;
+    for (std::size_t i = 0; i < model.parameter_count(); ++i) {
+        std::string const name = model.parameter_at(i).name.text();
+        if (statistics || name.find("running") == std::string::npos) {
+            auto const w = model.get(name);
+            all.insert(all.end(), w.begin(), w.end());
+        }
+    }
+    using T = typename Policy::value_type;
+    all.insert(all.end(), {T(s.loss()), T(s["accuracy"]), T(s.weight)});
+    return all;
+}
+
+template <class Strategy>
+void take_the_same_steps(data_set const& data) {
+    for (int n : {1, 2, 3, 4, 8}) {
+        CAPTURE(n);
+        // full, a little less, fewer samples than replicas
+        for (std::size_t const count : {std::size_t(n) * 8, std::size_t(n) * 8 - 3, 3UL}) {
+            CAPTURE(count);
+            CHECK(largest_difference(stepped<network, several<Strategy>, 8>(data, count, n),
+                                     stepped<network, one, 64>(data, count)) < 1e-12);
+            CHECK(stepped<network, several_float<Strategy>, 8>(data, count, n) ==
+                  stepped<network, several_float<>, 8>(data, count, n)); // to the last bit
+        }
+    }
+}
+
+} // namespace
+
+TEST_CASE("a parameter server and a sharded optimizer take the steps of all-reduce") {
+    auto const data = samples(64);
+    take_the_same_steps<strategy::parameter_server>(data);
+    take_the_same_steps<strategy::sharded_optimizer>(data);
+}
+
+TEST_CASE("parameters that are not shared would be seen") {
+    auto const data = samples(16);
+    using policy = observed<one, 2, silent, strategy::sharded_optimizer>;
+    CHECK(largest_difference(stepped<plain, policy, 8>(data, 16, 2),
+                             stepped<plain, one, 16>(data, 16)) > 1e-4);
+}
+
+TEST_CASE("batches one after the other are one large batch") {
+    auto const data = samples(64);
+    for (int n : {1, 2, 3, 4, 8}) {
+        CAPTURE(n);
+        // full, a little less, fewer samples than there are batches and replicas
+        for (std::size_t const count : {std::size_t(n) * 8, std::size_t(n) * 8 - 3, 3UL, 1UL}) {
+            CAPTURE(count);
+            auto const whole = stepped<plain, one, 64>(data, count);
+            CHECK(largest_difference(
+                      stepped<plain, several<strategy::accumulate<4>>, 2>(data, count, n), whole) <
+                  1e-12);
+            using both = several<strategy::sharded_optimizer, strategy::accumulate<2>>;
+            CHECK(largest_difference(stepped<plain, both, 4>(data, count, n), whole) < 1e-12);
+        }
+    }
+    // but for batch normalisation, which has the statistics of each of them
+    CHECK(largest_difference(stepped<normalized, several<strategy::accumulate<4>>, 8>(data, 61, 2),
+                             stepped<normalized, one, 64>(data, 61)) > 1e-6);
+}
+
+TEST_CASE("a step takes so many batches") {
+    auto const data = samples(64);
+    cn::model<plain, several<strategy::accumulate<4>>, cn::batch<2>> model{cn::seed{5}, some(3)};
+    auto training = cn::compile(model, cn::cross_entropy, cn::sgd{});
+    CHECK(training.step_capacity() == 24);
+    training.step(data, first(24));
+    CHECK_THROWS_AS(training.step(data, first(25)), cn::error);
+}
+
+TEST_CASE("local batch normalisation is that of the same samples in batches of their own") {
+    auto const data = samples(64);
+    // As many parts of a step, one after the other or beside each other: the same gradients, but
+    // running statistics that move once for each part or once for all.
+    using local = several<strategy::local_batch_norm>;
+    for (std::size_t const count : {32UL, 29UL, 3UL}) {
+        using in_turn = several<strategy::accumulate<4>>;
+        auto const beside = stepped<normalized, local, 8>(data, count, 4, false);
+        CHECK(largest_difference(beside, stepped<normalized, in_turn, 8>(data, count, 1, false)) <
+              1e-12);
+        CHECK(largest_difference(beside, stepped<normalized, one, 32>(data, count, 1, false)) >
+              1e-6);
+    }
+}
+
+TEST_CASE("running statistics of local batch normalisation are means over the samples") {
+    auto const data = samples(64);
+    using local = several<strategy::local_batch_norm>;
+    auto const after = [&]<class Policy>(Policy, std::vector<std::size_t> const& chosen, int n) {
+        cn::model<normalized, Policy, cn::batch<16>> model{cn::seed{5}, some(n)};
+        auto training = cn::compile(model, cn::cross_entropy, cn::sgd{.learning_rate = 1e-9});
+        training.step(data, chosen);
+        auto all = model.get("1.running_mean");
+        for (char const* name : {"1.running_var", "5.running_mean", "5.running_var"}) {
+            auto const more = model.get(name);
+            all.insert(all.end(), more.begin(), more.end());
+        }
+        return all;
+    };
+    auto const all = first(13);
+    std::vector<std::size_t> const left(all.begin(), all.begin() + 6),
+        right(all.begin() + 6, all.end());
+    auto const a = after(one{}, left, 1), b = after(one{}, right, 1);
+    std::vector<double> mean(a.size());
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        mean[i] = (6 * a[i] + 7 * b[i]) / 13;
+    }
+    CHECK(largest_difference(after(local{}, all, 2), mean) < 1e-12);
+    CHECK(largest_difference(after(one{}, all, 1), mean) > 1e-4);
+    // a replica without samples says nothing
+    CHECK(largest_difference(after(local{}, {4, 5}, 3), [&] {
+              auto const x = after(one{}, {4}, 1), y = after(one{}, {5}, 1);
+              auto m = x;
+              for (std::size_t i = 0; i < m.size(); ++i) {
+                  m[i] = (x[i] + y[i]) / 2;
+              }
+              return m;
+          }()) < 1e-12);
+}
+
+TEST_CASE("gradients in bfloat16 stay within their bounds") {
+    using linear = cn::sequential<cn::input<2, 5, 5>, cn::flatten, cn::dense<3>>;
+    auto const data = samples(32);
+    auto const gradient = [&]<class Policy>(Policy, std::span<std::size_t const> chosen, int n) {
+        cn::model<linear, Policy, cn::batch<32>> model{cn::seed{5}, some(n)};
+        auto training = cn::compile(model, cn::cross_entropy, cn::sgd{});
+        training.step(data, chosen);
+        return training.gradient("1.weight");
+    };
+    auto const all = first(29);
+    std::span<std::size_t const> const chosen{all};
+    auto const exact = gradient(one{}, chosen, 1);
+    for (int n : {1, 2, 3, 4, 8}) {
+        CAPTURE(n);
+        std::vector<double> sizes(exact.size());
+        int roundings = 1;
+        for (int r = 0; r < n; ++r) {
+            auto const part = cn::comm::part_of(all.size(), r, n);
+            auto const g = gradient(one{}, chosen.subspan(part.first, part.count()), 1);
+            for (std::size_t i = 0; i < g.size(); ++i) {
+                sizes[i] += std::fabs(g[i]) * double(part.count()) / double(all.size());
+            }
+            roundings += (1 << (roundings - 1)) < n;
+        }
+        auto const rounded = gradient(several<strategy::bfloat16_gradients>{}, chosen, n);
+        double worst = 0;
+        for (std::size_t i = 0; i < exact.size(); ++i) {
+            worst = std::max(worst, std::fabs(rounded[i] - exact[i]) / sizes[i]);
+        }
+        CHECK(worst < roundings / 250.0);
+        CHECK(worst > 1e-4); // they were rounded
+    }
+    // in every strategy alike
+    CHECK(stepped<network, several_float<strategy::bfloat16_gradients>, 8>(data, 29, 4) ==
+          stepped<network, several_float<strategy::bfloat16_gradients, strategy::sharded_optimizer>,
+                  8>(data, 29, 4));
+}
+
+TEST_CASE("numbers are rounded to the nearest bfloat16") {
+    auto const rounded = [](float x) { return float(cn::bfloat16{x}); };
+    CHECK(rounded(1.0F) == 1.0F);
+    CHECK(rounded(-3.140625F) == -3.140625F);
+    CHECK(rounded(1.00390625F) == 1.0F);      // half way: to the even one
+    CHECK(rounded(1.01171875F) == 1.015625F); // here too
+    CHECK(rounded(1.004F) == 1.0078125F);
+    CHECK(rounded(3.4e38F) == std::numeric_limits<float>::infinity());
+    CHECK(std::isnan(rounded(std::numeric_limits<float>::quiet_NaN())));
+    CHECK(rounded(-0.0F) == 0.0F);
+}
+
+TEST_CASE("a sharded optimizer has its part of the state in each replica") {
+    using wide = cn::sequential<cn::input<512>, cn::dense<512>, cn::dense<512>>;
+    using whole = cn::model<wide, cn::policy::mirrored<cn::policy::cpu, 4>, cn::batch<4>>;
+    using shared =
+        cn::model<wide, cn::policy::mirrored<cn::policy::cpu, 4, strategy::sharded_optimizer>,
+                  cn::batch<4>>;
+    shared model{cn::seed{5}};
+    auto training = cn::compile(model, cn::mse, cn::adam{});
+    using training_type = decltype(training);
+    using of_whole = decltype(cn::compile(std::declval<whole&>(), cn::mse, cn::adam{}));
+    static_assert(training_type::optimizer_bytes == of_whole::optimizer_bytes / 4);
+    CHECK(training.allocated_bytes() == training_type::bytes);
+    CHECK(training_type::bytes == of_whole::bytes - of_whole::optimizer_bytes * 3 / 4);
+}
+
+namespace {
+
+std::string content(std::string const& file) {
+    std::ifstream in{file, std::ios::binary};
+    return {std::istreambuf_iterator<char>{in}, {}};
+}
+
+struct temporary_file {
+    explicit temporary_file(char const* which)
+        : name{(std::filesystem::temp_directory_path() /
+                ("castnet_strategies_" + std::to_string(getpid()) + which))
+                   .string()} {}
+    ~temporary_file() { std::filesystem::remove(name); }
+    std::string name;
+};
+
+// Trains up to an epoch, from a file if there is one; writes a file and says the weights.
+template <class Policy>
+auto fitted(int replicas, int epochs, std::string const& from, std::string const& to) {
+    cn::model<network, Policy, cn::batch<4>> model{cn::seed{5}, some(replicas)};
+    auto training = cn::compile(model, cn::cross_entropy, cn::adam{}, cn::accuracy);
+    if (!from.empty()) {
+        cn::load(training, from);
+    }
+    training.fit(samples(61), {.epochs = epochs,
+                               .verbose = cn::verbosity::silent,
+                               .checkpoint = cn::checkpoint(training, to, 3)});
+    return everything(model);
+}
+
+} // namespace
+
+TEST_CASE("checkpoints hold the whole state, and any number of replicas goes on from them") {
+    temporary_file const whole{"whole"}, shared{"shared"}, server{"server"}, last{"last"};
+    using sharded = several_float<strategy::sharded_optimizer>;
+    fitted<several_float<>>(3, 2, "", whole.name);
+    fitted<sharded>(3, 2, "", shared.name);
+    fitted<several_float<strategy::parameter_server>>(3, 2, "", server.name);
+    CHECK(content(whole.name).size() > 1000);
+    CHECK(content(whole.name) == content(shared.name));
+    CHECK(content(whole.name) == content(server.name));
+
+    auto const uninterrupted = fitted<several_float<>>(3, 4, "", last.name);
+    CHECK(uninterrupted == fitted<sharded>(3, 4, shared.name, last.name));
+    for (int n : {1, 2, 4, 8}) { // of other steps, but from the same state
+        CHECK(fitted<several_float<>>(n, 3, shared.name, last.name) ==
+              fitted<sharded>(n, 3, shared.name, last.name));
+    }
+    // what was loaded can be saved before anything is done with it
+    cn::model<network, sharded, cn::batch<4>> model{cn::seed{5}, some(4)};
+    auto training = cn::compile(model, cn::cross_entropy, cn::adam{}, cn::accuracy);
+    cn::load(training, shared.name);
+    cn::save(training, last.name);
+    auto const slots_of = [](std::string const& file) {
+        std::vector<float> all;
+        auto const stored = cn::io::load_safetensors(file);
+        for (auto const& t : stored.entries()) {
+            if (t.name.starts_with("optimizer/")) {
+                auto const* const x = reinterpret_cast<float const*>(t.bytes.data());
+                all.insert(all.end(), x, x + t.bytes.size() / sizeof(float));
+            }
+        }
+        return all;
+    };
+    auto const kept = slots_of(last.name);
+    CHECK(kept == slots_of(shared.name));
+    CHECK(std::count(kept.begin(), kept.end(), 0.0F) < std::ptrdiff_t(kept.size()) / 2);
+}
+
+namespace {
+
+template <class... Options>
+void send_what_the_report_says(int micro_batches) {
+    using policy = observed<cn::policy::cpu, 2, recorder, Options...>;
+    cn::model<network, policy, cn::batch<8>> model{cn::seed{5}};
+    auto training = cn::compile(model, cn::cross_entropy, cn::adam{}, cn::accuracy);
+    using report = cn::communication_report<decltype(training)>;
+    auto const data = samples(64);
+    training.step(data, first(16)); // makes them alike first
+    calls.clear();
+    training.step(data, first(std::size_t(16 * micro_batches)));
+    std::size_t bytes = 0, sum_bytes = 0, bucket_bytes = 0, share_bytes = 0;
+    int sums = 0, buckets = 0, shares = 0;
+    for (call const& c : calls) {
+        bool const bucket = c.what == "sum of gradients, bucket";
+        bool const share = c.what == "parameters from those who updated them";
+        bool const total = c.what == "sum of loss and metrics";
+        (bucket ? bucket_bytes : share ? share_bytes : sum_bytes) += total ? 0 : c.bytes;
+        buckets += bucket;
+        shares += share;
+        sums += !bucket && !share && !total;
+        bytes += c.bytes;
+    }
+    CHECK(int(calls.size()) == report::collectives);
+    CHECK(bytes == report::bytes);
+    CHECK(sums == report::sums);
+    CHECK(sum_bytes == report::sum_bytes);
+    CHECK(buckets == report::buckets);
+    CHECK(bucket_bytes == report::gradient_bytes);
+    CHECK(shares == report::updates);
+    CHECK(share_bytes == report::update_bytes);
+}
+
+} // namespace
+
+TEST_CASE("a step makes the collectives of its report, in every strategy") {
+    send_what_the_report_says<strategy::all_reduce>(1);
+    send_what_the_report_says<strategy::parameter_server>(1);
+    send_what_the_report_says<strategy::sharded_optimizer>(1);
+    send_what_the_report_says<strategy::bfloat16_gradients>(1);
+    send_what_the_report_says<strategy::accumulate<3>>(3);
+    send_what_the_report_says<strategy::local_batch_norm>(1);
+    send_what_the_report_says<strategy::sharded_optimizer, strategy::bfloat16_gradients,
+                              strategy::accumulate<2>, strategy::local_batch_norm>(2);
+}
