@@ -37,7 +37,7 @@ public:
         detail::program_of<recipe, network, device, capacity, false>::value;
 
     static constexpr auto trained = size_t(training_plan.trainable);
-    using host_step_type = host_step<device, training_program::value, Optimizer::slots, strategies>;
+    using host_step_type = host_step<device, training_program, Optimizer::slots, strategies>;
 
     // Bytes of its memory, or, where what the optimizer keeps is shared by as many replicas as the
     // program is started with, the most that it may be; the parameters are the model's.
