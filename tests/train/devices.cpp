@@ -7,6 +7,7 @@
 #include <cmath>
 #include <doctest/doctest.h>
 #include <filesystem>
+#include <numeric>
 
 namespace cn = castnet;
 
@@ -148,5 +149,10 @@ TEST_CASE("memory is that of the devices, and of the batch") {
                   type::bytes);
     static_assert(type::device_bytes(2) < type::device_bytes(1)); // has no images
     CHECK(training.allocated_bytes() == type::bytes);
+    auto const data = samples<convolutions>(16);
+    std::vector<std::size_t> chosen(16);
+    std::iota(chosen.begin(), chosen.end(), std::size_t{0});
+    CHECK(cn::profile(training, data, chosen).size() ==
+          std::size_t(type::training_plan.sizes.steps)); // copies, too
     CHECK(cn::memory_report(training).find("  on device 2         ") != std::string::npos);
 }

@@ -137,6 +137,7 @@ struct scope {
     bool positioned = false; // the prefix already names the next layer
     int frozen = 0;          // depth of frozen<…> around
     int sharing = 0; // depth of shared<…> that was traced before: parameters are found again
+    int next = 0;    // behind the parameter that was found last: shared layers ask in one order
     int unnamed = 0; // layers named by a running number so far
     list<char const*> shared; // names of shared<…> so far
     list<path> named;         // places of named<…> so far

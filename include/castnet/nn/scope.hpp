@@ -64,9 +64,12 @@ constexpr symbol<S> new_parameter(graph& g, char const* name, parameter_options 
     p.name = g.path.prefix;
     p.name.push(name);
     if (g.path.sharing > 0) {
-        for (parameter const& other : g.parameters) {
-            if (other.name == p.name) {
-                return {&g, other.node};
+        int const count = g.parameters.size();
+        for (int k = 0; k < count; ++k) {
+            int const i = (g.path.next + k) % count;
+            if (g.parameters[i].name == p.name) {
+                g.path.next = i + 1;
+                return {&g, g.parameters[i].node};
             }
         }
     }

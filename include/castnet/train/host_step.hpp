@@ -13,15 +13,20 @@
 
 namespace castnet {
 
+<<<<<<< HEAD
 // What a replica has and does in such steps besides running the plan.
+=======
+// What a replica has and does in such steps besides running the plan, which is Program::value.
+// (nvcc 13.0 cannot say the types of a class that have a reference to it as their argument; in
+// functions it can.)
+>>>>>>> main
 template <class Device, class Program, int Slots, class Strategy>
 class host_step {
     // A type as the argument, since nvcc 13.0 writes invalid C++ for the plan there.
     static constexpr auto const& Plan = Program::value;
     using T = typename Device::value_type;
     using executor = typename Device::executor;
-    using exchanges = communication_of<Plan, sizeof(T), Strategy::local_batch_norm>;
-    static constexpr auto trained = size_t(Plan.trainable);
+    static constexpr auto trained = size_t(Program::value.trainable);
 
     // Others than these read and write the memory of the device.
     static constexpr bool by_messages =
@@ -59,12 +64,13 @@ public:
     // Forward and backward. With the last samples of the step, the gradients are on their way.
     template <class Communicator>
     void run(executor& e, Communicator& others, samples const& now, std::uint64_t step) {
+        auto const all = exchanges();
         size_t next = 0;
         int buckets = 0;
         auto const exchange_until = [&](int i) {
             others.progress();
             for (; next < all.size() && all[next].after <= i; ++next) {
-                auto const ranges = ranges_of(next);
+                auto const ranges = ranges_of(all[next]);
                 if (!all[next].gradients) {
                     char const* const what =
                         all[next].statistics ? "mean of running statistics" : "sum over the batch";
@@ -83,7 +89,7 @@ public:
             }
         };
         e.set_first_sample(std::uint32_t(now.first));
-        e.template run<Plan>(now.count, step, after_stages{exchange_until});
+        e.template run<Program::value>(now.count, step, after_stages{exchange_until});
         if constexpr (Strategy::micro_batches > 1) {
             if (!now.is_last) {
                 keep_gradients(e);
@@ -94,26 +100,28 @@ public:
     // Waits for the gradients and applies the optimizer's rule.
     template <class Communicator, class Rule>
     void update(executor& e, Communicator& others, Rule const& rule, T scale, std::uint64_t step) {
+        auto const all = exchanges();
         others.finish();
         for (size_t k = 0; k < all.size(); ++k) {
             if (all[k].gradients) {
                 end_bucket(k);
-                e.accept(k, ranges_of(k));
+                e.accept(k, ranges_of(all[k]));
             }
         }
         if constexpr (Strategy::micro_batches > 1) { // those that were whole without an exchange
-            static constexpr element_range gradients{region::gradients, 0, Plan.trainable};
+            static constexpr element_range gradients{region::gradients, 0,
+                                                     Program::value.trainable};
             add_kept(e, {&gradients, 1});
             keeps_ = false;
         }
         sums_ = 0;
         if constexpr (Strategy::updates_all) {
-            e.template update<Plan, Slots>(rule, scale);
+            e.template update<Program::value, Slots>(rule, scale);
         } else {
             auto const mine = updated_by().of(trained, others.rank(), others.size());
-            e.template update<Plan, Slots>(rule, scale, std::ptrdiff_t(mine.first),
-                                           std::ptrdiff_t(mine.last),
-                                           std::ptrdiff_t(slot_elements(others.size())));
+            e.template update<Program::value, Slots>(rule, scale, std::ptrdiff_t(mine.first),
+                                                     std::ptrdiff_t(mine.last),
+                                                     std::ptrdiff_t(slot_elements(others.size())));
             others.begin_share(std::span{e.at(region::parameters), trained}, updated_by(),
                                {"parameters from those who updated them", -1, step});
             others.finish();
@@ -127,32 +135,22 @@ public:
     }
 
 private:
-    static constexpr std::span all{exchanges::value.exchanges, size_t(exchanges::exchange_count)};
     static constexpr comm::part whole[1]{{0, trained}};
 
-    // The ranges of the exchanges, as pieces of their region.
-    static constexpr size_t range_count = std::size(exchanges::value.ranges);
-    struct piece_table {
-        comm::part of[range_count]{};
-    };
-    static constexpr piece_table pieces = [] {
-        piece_table t;
-        for (size_t i = 0; i < range_count; ++i) {
-            auto const& r = exchanges::value.ranges[i];
-            t.of[i] = {size_t(r.offset), size_t(r.offset + r.count)};
-        }
-        return t;
-    }();
-
-    static std::span<element_range const> ranges_of(size_t k) {
-        return {exchanges::value.ranges + all[k].first, size_t(all[k].last - all[k].first)};
+    static std::span<exchange const> exchanges() {
+        using table = communication_of<Program::value, sizeof(T), Strategy::local_batch_norm>;
+        return {table::value.exchanges, size_t(table::exchange_count)};
+    }
+    static std::span<element_range const> ranges_of(exchange const& e) {
+        using table = communication_of<Program::value, sizeof(T), Strategy::local_batch_norm>;
+        return {table::value.ranges + e.first, size_t(e.last - e.first)};
     }
 
     template <class Communicator>
     void begin_bucket(Communicator& others, size_t k, std::span<T> values,
                       comm::collective const& at) {
         if constexpr (Strategy::bfloat16_gradients) {
-            rounded_.resize(all.size());
+            rounded_.resize(exchanges().size());
             message& m = rounded_[k];
             m.values = values;
             m.rounded.resize(values.size());
@@ -164,12 +162,17 @@ private:
         }
     }
     template <class Communicator, class Number>
-    static void begin_sum(Communicator& others, size_t k, std::span<Number> values,
-                          comm::collective const& at) {
+    void begin_sum(Communicator& others, size_t k, std::span<Number> values,
+                   comm::collective const& at) {
         if constexpr (Strategy::updates_all) {
             others.begin_sum(values, at);
         } else if constexpr (Strategy::sharded_optimizer) {
-            std::span const own{pieces.of + all[k].first, size_t(all[k].last - all[k].first)};
+            pieces_.resize(exchanges().size());
+            std::vector<comm::part>& own = pieces_[k]; // of the parameters
+            own.clear();
+            for (element_range const& r : ranges_of(exchanges()[k])) {
+                own.push_back({size_t(r.offset), size_t(r.offset + r.count)});
+            }
             others.begin_reduce(values, comm::owners::shards(own, trained), at);
         } else {
             others.begin_reduce(values, comm::owners::first(), at);
@@ -219,7 +222,8 @@ private:
         std::vector<bfloat16> rounded;
     };
     std::vector<message> rounded_; // of each bucket
-    int sums_ = 0;                 // that the step has made
+    std::vector<std::vector<comm::part>> pieces_;
+    int sums_ = 0; // that the step has made
     size_t kept_at_;
     bool keeps_ = false;
 };

@@ -106,7 +106,7 @@ template <int Rows, int Vectors, class T>
         }
     };
     if (end.accumulate) {
-        each([](vec<T>& x, T const* c, int left) __attribute__((always_inline)) {
+        each([&](vec<T>& x, T const* c, int left) __attribute__((always_inline)) {
             if (left >= width) {
                 x += *reinterpret_cast<vec<T> const*>(c);
             } else {
@@ -137,7 +137,7 @@ template <int Rows, int Vectors, class T>
             }
         }
     }
-    each([](vec<T> x, T* c, int left) __attribute__((always_inline)) {
+    each([&](vec<T> x, T* c, int left) __attribute__((always_inline)) {
         if (left >= width) {
             *reinterpret_cast<vec<T>*>(c) = x;
         } else {
