@@ -46,10 +46,10 @@ struct dense {
     char const* name;
     std::ptrdiff_t features, units;
 };
-constexpr dense dense_layers[] = {{"convnet/1", 576, 64},   {"convnet/2", 64, 10},
-                                  {"wide_mlp/1", 784, 512}, {"wide_mlp/2", 512, 512},
-                                  {"wide_mlp/3", 512, 10},  {"tiny_mlp/1", 13, 16},
-                                  {"tiny_mlp/2", 16, 32},   {"tiny_mlp/3", 32, 1}};
+constexpr dense dense_layers[] = {
+    {"convnet/1", 576, 64},   {"convnet/2", 64, 10},    {"dropout_cnn/1", 9216, 128},
+    {"wide_mlp/1", 784, 512}, {"wide_mlp/2", 512, 512}, {"wide_mlp/3", 512, 10},
+    {"tiny_mlp/1", 13, 16},   {"tiny_mlp/2", 16, 32},   {"tiny_mlp/3", 32, 1}};
 
 // A convolution without padding or with as much as keeps the size, stride 1.
 struct convolution {

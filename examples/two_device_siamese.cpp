@@ -83,9 +83,7 @@ int main(int count, char** arguments) try {
 
     cn::model<network, where, cn::batch<128>> model{cn::seed{42}};
     auto training = cn::compile(model, cn::binary_cross_entropy, cn::adam{}, cn::binary_accuracy);
-    using step = decltype(training);
-    std::printf("memory of device 0: %zu bytes, of device 1: %zu bytes\n", step::device_bytes(0),
-                step::device_bytes(1));
+    std::fputs(cn::memory_report(training).c_str(), stdout);
 
     training.fit(train, {.epochs = 3, .schedule = cn::one_cycle(4e-3), .validation = test});
 } catch (std::exception const& e) {

@@ -7,6 +7,7 @@
 #include <castnet/device/cuda/epilogue.hpp>
 #include <castnet/device/cuda/kernels.hpp>
 #include <castnet/device/cuda/layout.hpp>
+#include <castnet/device/cuda/widen.hpp>
 #include <castnet/device/executor_sizes.hpp>
 #include <castnet/device/sample_order.hpp>
 #include <castnet/plan/penalties.hpp>
@@ -47,34 +48,71 @@ void each_product(std::ptrdiff_t rows, std::ptrdiff_t in, std::ptrdiff_t out, F 
         }
     }
 }
+// The numbers of an array, and back.
+template <class T>
+std::vector<T> numbers(context<T> const& c, castnet::array_ref const& r, std::ptrdiff_t count) {
+    castnet::cuda::stored<T> const from = castnet::cuda::stored_at(c, r);
+    std::vector<T> all;
+    for (std::ptrdiff_t i = 0; i < count; ++i) {
+        all.push_back(from.get(i));
+    }
+    return all;
+}
+template <class T>
+void put(std::vector<T> const& numbers, context<T> const& c, castnet::array_ref const& r) {
+    castnet::cuda::stored<T> const to = castnet::cuda::stored_at(c, r);
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+        to.set(std::ptrdiff_t(i), numbers[i]);
+    }
+}
+
+// How many elements the operands and the result of a product have, and which of them is its result.
+struct product_sizes {
+    std::ptrdiff_t x, weight, y;
+    castnet::op kind, forward, data;
+};
+
+// Sums the products that `each` calls for; a gradient of weights goes through bfloat16 where the
+// device says so with scratch memory for it.
+template <class T, class Each>
+void add_products(castnet::step const& s, castnet::step_tables const& t, context<T> const& c,
+                  product_sizes const& z, Each const& each) {
+    auto const &first = t.arrays[s.first_array], &second = t.arrays[s.first_array + 1];
+    bool const forward = z.kind == z.forward, data = z.kind == z.data;
+    std::vector<T> const a = numbers(c, first, data ? z.y : z.x);
+    std::vector<T> const b = numbers(c, second, forward || data ? z.weight : z.y);
+    std::vector<T> sums(std::size_t(forward ? z.y : data ? z.x : z.weight));
+    each([&](std::ptrdiff_t x, std::ptrdiff_t weight, std::ptrdiff_t y) {
+        auto const at = [](std::ptrdiff_t i) { return std::size_t(i); };
+        if (forward) {
+            sums[at(y)] += a[at(x)] * b[at(weight)];
+        } else if (data) {
+            sums[at(x)] += a[at(y)] * b[at(weight)];
+        } else {
+            sums[at(weight)] += a[at(x)] * b[at(y)];
+        }
+    });
+    if (s.scratch >= 0) {
+        for (T& sum : sums) {
+            sum = T(castnet::bfloat16(sum));
+        }
+    }
+    put(sums, c, t.arrays[s.output]);
+}
+
 template <class T>
 void matmul(castnet::step const& s, castnet::step_tables const& t, context<T> const& c) {
-    auto const &a = t.arrays[s.first_array], &to = t.arrays[s.output];
-    T const *const x = c.at(a), *const w = c.at(t.arrays[s.first_array + 1]);
-    T* const y = c.at(to);
-    std::ptrdiff_t const rows = c.samples * a.size.pixels;
-    std::fill_n(y, rows * to.size.channels, T(0));
-    each_product(rows, a.size.channels, to.size.channels,
-                 [&](auto i, auto k, auto o) { y[o] += x[i] * w[k]; });
-}
-template <class T>
-void matmul_data(castnet::step const& s, castnet::step_tables const& t, context<T> const& c) {
-    auto const &g = t.arrays[s.first_array], &to = t.arrays[s.output];
-    T const *const dy = c.at(g), *const w = c.at(t.arrays[s.first_array + 1]);
-    T* const dx = c.at(to);
-    std::ptrdiff_t const rows = c.samples * g.size.pixels;
-    std::fill_n(dx, rows * to.size.channels, T(0));
-    each_product(rows, to.size.channels, g.size.channels,
-                 [&](auto i, auto k, auto o) { dx[i] += dy[o] * w[k]; });
-}
-template <class T>
-void matmul_weight(castnet::step const& s, castnet::step_tables const& t, context<T> const& c) {
-    auto const &a = t.arrays[s.first_array], &g = t.arrays[s.first_array + 1];
-    T const *const x = c.at(a), *const dy = c.at(g);
-    T* const dw = c.at(t.arrays[s.output]);
-    std::fill_n(dw, std::ptrdiff_t{a.size.channels} * g.size.channels, T(0));
-    each_product(c.samples * a.size.pixels, a.size.channels, g.size.channels,
-                 [&](auto i, auto k, auto o) { dw[k] += x[i] * dy[o]; });
+    using castnet::op;
+    auto const &first = t.arrays[s.first_array], &second = t.arrays[s.first_array + 1];
+    auto const& result = t.arrays[s.output];
+    std::ptrdiff_t const rows = c.samples * first.size.pixels;
+    std::ptrdiff_t const in = (s.kind == op::matmul_data ? result : first).size.channels;
+    std::ptrdiff_t const out = (s.kind == op::matmul        ? result
+                                : s.kind == op::matmul_data ? first
+                                                            : second)
+                                   .size.channels;
+    add_products(s, t, c, {rows * in, in * out, rows * out, s.kind, op::matmul, op::matmul_data},
+                 [&](auto const& add) { each_product(rows, in, out, add); });
 }
 
 // The same for a convolution, with weights as (filters, height, width, channels of the group).
@@ -108,31 +146,13 @@ void each_product(castnet::window const& w, std::ptrdiff_t samples, F const& eac
 }
 template <class T>
 void conv(castnet::step const& s, castnet::step_tables const& t, context<T> const& c) {
+    using castnet::op;
     castnet::window const& w = t.windows[s.window];
-    T const* const x = c.at(t.arrays[s.first_array]);
-    T const* const weight = c.at(t.arrays[s.first_array + 1]);
-    T* const y = c.at(t.arrays[s.output]);
-    std::fill_n(y, c.samples * w.out_height * w.out_width * w.filters, T(0));
-    each_product(w, c.samples, [&](auto i, auto k, auto o) { y[o] += x[i] * weight[k]; });
-}
-template <class T>
-void conv_data(castnet::step const& s, castnet::step_tables const& t, context<T> const& c) {
-    castnet::window const& w = t.windows[s.window];
-    T const* const dy = c.at(t.arrays[s.first_array]);
-    T const* const weight = c.at(t.arrays[s.first_array + 1]);
-    T* const dx = c.at(t.arrays[s.output]);
-    std::fill_n(dx, c.samples * w.height * w.width * w.channels, T(0));
-    each_product(w, c.samples, [&](auto i, auto k, auto o) { dx[i] += dy[o] * weight[k]; });
-}
-template <class T>
-void conv_weight(castnet::step const& s, castnet::step_tables const& t, context<T> const& c) {
-    castnet::window const& w = t.windows[s.window];
-    T const* const x = c.at(t.arrays[s.first_array]);
-    T const* const dy = c.at(t.arrays[s.first_array + 1]);
-    T* const dw = c.at(t.arrays[s.output]);
-    std::fill_n(dw, std::ptrdiff_t{w.filters} * (w.channels / w.groups) * w.kernel_h * w.kernel_w,
-                T(0));
-    each_product(w, c.samples, [&](auto i, auto k, auto o) { dw[k] += x[i] * dy[o]; });
+    std::ptrdiff_t const x = c.samples * w.height * w.width * w.channels;
+    std::ptrdiff_t const y = c.samples * w.out_height * w.out_width * w.filters;
+    add_products(s, t, c,
+                 {x, castnet::cuda::weight_elements(w), y, s.kind, op::conv, op::conv_data},
+                 [&](auto const& add) { each_product(w, c.samples, add); });
 }
 
 // Runs what a GPU is given to do, at once.
@@ -204,9 +224,9 @@ private:
     double totals_[castnet::cuda::max_totals]{};
 };
 
-// OneBlock: a plan that fits one block is one kernel.
-template <class T, bool OneBlock>
-struct device {
+// OneBlock: a plan that fits one block is one kernel. Narrow: products read bfloat16.
+template <class T, bool OneBlock, bool Narrow = false>
+struct device : castnet::factor_storage<T, Narrow> {
     using value_type = T;
     using context = simt::context<T>;
     using memory = castnet::cpu::memory;
@@ -227,9 +247,13 @@ struct device {
                                                        castnet::parameter const& p) {
         return castnet::cuda::place_in_parameter(i, p);
     }
-    static constexpr castnet::scratch_size scratch(castnet::step const& s, castnet::window const*,
+    static constexpr castnet::scratch_size scratch(castnet::step const& s,
+                                                   castnet::window const* windows,
                                                    castnet::instruction const& end) {
-        return s.kind == castnet::op::reduce ? castnet::cuda::reduce_scratch(s, end) : 0;
+        return s.kind == castnet::op::reduce ? castnet::cuda::reduce_scratch(s, end)
+               : Narrow && s.kind == castnet::op::conv_weight
+                   ? castnet::cuda::narrow_weight_scratch<T>(windows[s.window])
+                   : 0;
     }
 
     template <auto const& Plan>
@@ -262,17 +286,13 @@ struct device {
     static kernel kernel_of(castnet::op kind) {
         switch (kind) {
         case castnet::op::matmul:
-            return &matmul<T>;
         case castnet::op::matmul_data:
-            return &matmul_data<T>;
         case castnet::op::matmul_weight:
-            return &matmul_weight<T>;
+            return &matmul<T>;
         case castnet::op::conv:
-            return &conv<T>;
         case castnet::op::conv_data:
-            return &conv_data<T>;
         case castnet::op::conv_weight:
-            return &conv_weight<T>;
+            return &conv<T>;
         default:
             return castnet::cuda::own_kernel<context>(kind);
         }
@@ -280,12 +300,13 @@ struct device {
 };
 
 // The CUDA device's kernels as a policy.
-template <bool OneBlock>
+template <bool OneBlock, bool Narrow = false>
 struct policy {
     using value_type = double;
-    using device = simt::device<double, OneBlock>;
+    using device = simt::device<double, OneBlock, Narrow>;
     static constexpr char const* name = "cuda on the host";
     static constexpr std::size_t budget = std::size_t(-1);
 };
+using bf16 = policy<false, true>; // as policy::bf16<policy::cuda>, but for other sums than float's
 
 } // namespace simt

@@ -40,12 +40,13 @@ T read(cublasLtMatmulDesc_t d, cublasLtMatmulDescAttributes_t name) {
 // A step of a dense layer from 6 features to 10 units on 3 rows of each of 4 samples.
 template <class T>
 cublas::product dense_step(op kind, cn::cuda::product_precision precision = {},
-                           cn::epilogue const& end = {}) {
+                           cn::epilogue const& end = {}, bool narrow_result = false) {
     cn::extents const x{true, 3, 6}, y{true, 3, 10}, w{false, 10, 6};
     cn::array_ref arrays[3];
     arrays[0].size = kind == op::matmul_data ? y : x;
     arrays[1].size = kind == op::matmul_weight ? y : w;
     arrays[2].size = kind == op::matmul ? y : kind == op::matmul_data ? x : w;
+    arrays[2].narrow = narrow_result;
     cn::step s;
     s.kind = kind;
     s.end = end;
@@ -99,7 +100,7 @@ TEST_CASE("what a product is computed in") {
     CHECK(compute(dense_step<float>(op::matmul, product_precision::tf32)) ==
           CUBLAS_COMPUTE_32F_FAST_TF32);
     CHECK(compute(dense_step<double>(op::matmul)) == CUBLAS_COMPUTE_64F);
-    CHECK(compute(dense_step<__nv_bfloat16>(op::matmul)) == CUBLAS_COMPUTE_32F);
+    CHECK(compute(dense_step<float>(op::matmul, product_precision::bf16)) == CUBLAS_COMPUTE_32F);
     CHECK(read(cublas::product_descriptors{dense_step<double>(op::matmul)}.result(), CUDA_R_64F) ==
           layout{10, 12, 10});
 }
@@ -133,4 +134,16 @@ TEST_CASE("which epilogues the libraries are asked for") {
     CHECK_FALSE(takes_epilogue<float>(op::conv, {true, true, cn::fn::gelu_tanh}));
     CHECK_FALSE(takes_epilogue<float>(op::matmul, {true, true, cn::fn::gelu})); // not by tanh
     CHECK_FALSE(takes_epilogue<double>(op::matmul, {true}));
+}
+
+TEST_CASE("factors in bfloat16 have results in float, or in bfloat16 where products read those") {
+    for (bool const narrow : {false, true}) {
+        cublas::product const p =
+            dense_step<float>(op::matmul, cn::cuda::product_precision::bf16, {true}, narrow);
+        cublas::product_descriptors const d{p};
+        CHECK(read(d.first(), CUDA_R_16BF) == layout{10, 6, 10});
+        CHECK(read(d.second(), CUDA_R_16BF) == layout{6, 12, 6});
+        CHECK(read(d.result(), narrow ? CUDA_R_16BF : CUDA_R_32F) == layout{10, 12, 10});
+        CHECK(read<cudaDataType_t>(d.operation(), CUBLASLT_MATMUL_DESC_SCALE_TYPE) == CUDA_R_32F);
+    }
 }

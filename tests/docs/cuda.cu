@@ -25,9 +25,11 @@ TEST_CASE("the programs of docs/cuda.md") {
 
     // [options]
     using fast = cn::policy::tf32<cn::policy::cuda>;       // tensor cores, factors of 10 bits
+    using faster = cn::policy::bf16<cn::policy::cuda>;     // factors of 8 bits, half the memory
     using second = cn::policy::on_gpu<1, fast>;            // the second GPU that is visible
     using small = cn::policy::within<fast, 8'000'000'000>; // checked while compiling
     // [/options]
+    static_assert(faster::precision != fast::precision);
     static_assert(second::device_index == 1 && second::precision == fast::precision);
     static_assert(small::budget == 8'000'000'000);
 }

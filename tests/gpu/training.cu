@@ -111,6 +111,15 @@ TEST_CASE("products by tensor cores are near true ones") {
          train<basic_cpu<double>>(cn::sgd{.learning_rate = 0.05}), 0.05);
 }
 
+TEST_CASE("products of bfloat16 are near true ones") {
+    using bf16 = cn::policy::bf16<basic_cuda<float>>;
+    same(train<bf16>(cn::sgd{.learning_rate = 0.05}),
+         train<basic_cpu<double>>(cn::sgd{.learning_rate = 0.05}), 0.1);
+    auto const graphs = train<bf16>(cn::adam{}), single = train<eager<bf16>>(cn::adam{});
+    CHECK(graphs.parameters == single.parameters);
+    CHECK(graphs.loss == single.loss);
+}
+
 TEST_CASE("step and fit sum loss and metrics alike") {
     auto const data = samples(16);
     cn::model<network, cn::policy::cuda, cn::batch<8>> a{cn::seed{5}}, b{cn::seed{5}};

@@ -194,3 +194,18 @@ TEST_CASE("parameters are where they are used first, losses where the first outp
     }
     CHECK(lies_on(d, d.outputs[0], 2));
 }
+
+// Each branch waits for no other before both are joined, forward, nor after that, backward, until
+// gradients come home.
+TEST_CASE("branches do not wait for each other") {
+    plan_view const d = view<pair>();
+    int waits_of_second = 0, waits_of_third = 0;
+    for (int g = 0; g < d.sizes.stages; ++g) {
+        if (d.stages[g].after >= 0) {
+            waits_of_second += d.stages[g].device == 1;
+            waits_of_third += d.stages[g].device == 2;
+        }
+    }
+    CHECK(waits_of_second == 1); // for the gradient of its code
+    CHECK(waits_of_third == 1);  // for both codes
+}

@@ -48,6 +48,9 @@ public:
                  std::vector<int> const& order)
         : g_{g}, d_{d}, batch_{batch}, group_{group} {
         fill();
+        if (copies_parameters(d.steps[0])) {
+            node_of_.push_back(all_copied);
+        }
         for (int id = 0; id < g_.node_count; ++id) {
             if (is_step(id)) {
                 node_of_.push_back(id);
@@ -135,8 +138,23 @@ private:
         return kind == op::presence ? presence : kind == op::present_count ? present_count : id;
     }
 
-    // Sample i of these.
+    // The first step of plans in which products read bfloat16.
+    bool copies_parameters(cn::step const& s) const {
+        return d_.arrays[s.first_array].size.count() == d_.elements(region::parameters) &&
+               d_.arrays[s.output].narrow;
+    }
+
+    // Elements of memory of a whole array that is not in lanes: two of bfloat16 are one.
+    std::ptrdiff_t room_of(cn::array_ref const& a) const {
+        auto const count = a.size.count() * (a.size.sample ? batch_ : 1);
+        return a.narrow ? (count + 1) / 2 : count;
+    }
+
+    // Sample i of these; of bfloat16 all samples are one piece.
     range of(cn::array_ref const& a, piece const& p, std::ptrdiff_t i) const {
+        if (a.narrow) {
+            return {a.where, a.offset, a.offset + room_of(a)};
+        }
         auto const begin = a.offset + (a.lane_stride > 0 ? p.lane * a.lane_stride
                                        : a.size.sample   ? p.first * a.size.count()
                                                          : 0);
@@ -144,10 +162,10 @@ private:
         return {a.where, from, from + a.size.count()};
     }
     static std::ptrdiff_t parts(cn::array_ref const& a, piece const& p) {
-        return a.size.sample ? p.count : 1;
+        return a.size.sample && !a.narrow ? p.count : 1;
     }
     static std::ptrdiff_t sample_of(cn::array_ref const& a, piece const& p, std::ptrdiff_t i) {
-        return a.size.sample ? p.first + i : -1;
+        return a.size.sample && !a.narrow ? p.first + i : -1;
     }
     cn::array_ref of_parameter(int i, region where) const {
         return {where, d_.parameters[i].offset, {false, 1, d_.parameters[i].count()}};
@@ -186,10 +204,11 @@ private:
         }
         std::ptrdiff_t const at_once = d_.stages[stage_].samples_at_once;
         std::ptrdiff_t const lanes = a.lane_stride > 0 ? std::min(batch_, device::lanes) : 1;
-        std::ptrdiff_t const samples = !a.size.sample ? 1 : a.lane_stride > 0 ? at_once : batch_;
         for (std::ptrdiff_t lane = 0; lane < lanes; ++lane) {
             auto const begin = a.offset + lane * a.lane_stride;
-            range const r{a.where, begin, begin + cn::aligned(samples * a.size.count())};
+            auto const elements =
+                a.lane_stride > 0 && a.size.sample ? at_once * a.size.count() : room_of(a);
+            range const r{a.where, begin, begin + cn::aligned(elements)};
             auto const known = std::find_if(blocks_.begin(), blocks_.end(), [&](block const& b) {
                 return b.where == r && b.last == stage_;
             });
@@ -202,8 +221,7 @@ private:
     void use_again(cn::array_ref const& a) {
         for (block& b : blocks_) {
             if (a.where == region::workspace && a.lane_stride == 0 && b.where.begin == a.offset &&
-                b.where.end ==
-                    a.offset + cn::aligned(a.size.count() * (a.size.sample ? batch_ : 1)) &&
+                b.where.end == a.offset + cn::aligned(room_of(a)) &&
                 (&b == &blocks_.back() || newest(b))) {
                 b.last = std::max(b.last, stage_);
             }
@@ -319,6 +337,10 @@ private:
         CAPTURE(i);
         cn::step const& s = d_.steps[i];
         int const id = node_of_[std::size_t(i)];
+        if (id == all_copied) {
+            copy_parameters(d_.arrays[s.output]);
+            return;
+        }
         REQUIRE(s.kind == kind_of(id, s.end.bias));
         if (s.scratch >= 0) {
             check(d_.arrays[s.scratch], scratch_of(i), p);
@@ -338,7 +360,7 @@ private:
             int const label = find(of(a, p, 0)).label;
             found.insert(label);
             check(a, label, p);
-            use_again(a);
+            use_again(is_copy(a) ? d_.arrays[d_.steps[0].output] : a);
             range const in = of(a, p, 0), out = of(output, p, 0);
             CHECK((!out.overlaps(in) || (s.kind == op::map && in == out)));
         }
@@ -354,6 +376,20 @@ private:
         if (s.winner >= 0) {
             write(d_.arrays[s.winner], winner_of(id), p);
         }
+    }
+
+    void copy_parameters(cn::array_ref const& all) {
+        use(all);
+        for (int i = 0; i < d_.sizes.parameters; ++i) {
+            cn::array_ref a = of_parameter(i, region::parameters);
+            a = {all.where, all.offset + a.offset / 2, a.size, 0, true};
+            write(of(a, {}, 0), {g_.parameters[i].node, -1});
+        }
+    }
+    bool is_copy(cn::array_ref const& a) const {
+        cn::array_ref const& all = d_.arrays[d_.steps[0].output];
+        return node_of_[0] == all_copied && a.where == all.where && a.narrow && !a.size.sample &&
+               a.offset >= all.offset && a.offset < all.offset + room_of(all);
     }
 
     op kind_of(int id, bool finished) const {
@@ -376,6 +412,7 @@ private:
 
     // All nodes of these kinds are one array.
     static constexpr int presence = 1 << 30, present_count = presence + 1;
+    static constexpr int all_copied = present_count + 1; // all parameters, in bfloat16
     // What steps keep for themselves.
     static constexpr int scratch_of(int step) { return -2 - 2 * step; }
     static constexpr int sum_of(int step) { return -3 - 2 * step; }

@@ -13,9 +13,9 @@ void check_plan(char const* name) {
     CAPTURE(name);
     CAPTURE(Training);
     using recipe = cn::detail::step_recipe<Loss>;
-    constexpr auto const& graph = graph_of<recipe, Network, Training>::value;
-    cn::fused_groups<Device, graph_of<recipe, Network, Training>::size().nodes> const groups{
-        graph.view()};
+    using traced = graph_of<recipe, Network, Training, 1, Device>;
+    constexpr auto const& graph = traced::value;
+    cn::fused_groups<Device, traced::size().nodes> const groups{graph.view()};
     plan_view const d = view_of<recipe, Network, Training, Batch, Device>();
     labelled_run const run{graph.view(), groups.of, int(Batch), d};
     auto const peak = d.elements(region::workspace);
@@ -29,6 +29,15 @@ template <class Network, std::size_t Batch = 4, class Loss = planned::mse, class
 void check_plans(char const* name) {
     check_plan<Network, true, Batch, Loss, Device>(name);
     check_plan<Network, false, Batch, Loss, Device>(name);
+}
+
+template <class Device>
+void check_plans_for() {
+    check_plans<chain, 4, planned::mse, Device>("chain");
+    check_plans<residual, 4, planned::mse, Device>("residual");
+    check_plans<two_inputs, 4, planned::mse, Device>("two inputs");
+    check_plans<branches, 4, planned::mse, Device>("branches");
+    check_plans<pooled, 3, planned::mse, Device>("pooled");
 }
 
 } // namespace
@@ -46,11 +55,11 @@ TEST_CASE("every step reads what the graph says") {
 }
 
 TEST_CASE("also where products are finished with a bias and a function") {
-    check_plans<chain, 4, planned::mse, finishing_device>("chain");
-    check_plans<residual, 4, planned::mse, finishing_device>("residual");
-    check_plans<two_inputs, 4, planned::mse, finishing_device>("two inputs");
-    check_plans<branches, 4, planned::mse, finishing_device>("branches");
-    check_plans<pooled, 3, planned::mse, finishing_device>("pooled");
+    check_plans_for<finishing_device>();
+}
+
+TEST_CASE("also where products read bfloat16") {
+    check_plans_for<narrow_device>();
 }
 
 TEST_CASE("also in large networks") {

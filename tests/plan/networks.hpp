@@ -22,6 +22,11 @@ struct finishing_device {
     }
 };
 
+// And whose products read bfloat16, where others compute in float.
+struct narrow_device : finishing_device {
+    static constexpr int narrow_per_value = 2;
+};
+
 struct u_shaped {
     constexpr auto operator()(auto x) const {
         auto const step = [](auto y, auto layer) { return cn::relu(layer(y)); };
@@ -63,12 +68,17 @@ using mse = cn::mse_loss;
 
 // The graph of a program, as the planner gets it. A constant: while the program runs, compilers may
 // evaluate the operands of an expression in another order.
-template <class Recipe, class Network, bool Training, int Devices = 1>
+template <class Recipe, class Network, bool Training, int Devices = 1, class Device = device>
 struct graph_of {
     struct tracing {
         cn::graph g{Training};
         cn::results wanted = Recipe::template build<Network>(g);
-        constexpr tracing() { cn::place_on_devices(g, wanted, Devices); }
+        constexpr tracing() {
+            cn::place_on_devices(g, wanted, Devices);
+            if constexpr (cn::NarrowDevice<Device>) {
+                cn::copies_for_products{g, wanted}.run();
+            }
+        }
     };
     static constexpr cn::traced_sizes size() {
         tracing const t;

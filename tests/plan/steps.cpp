@@ -133,6 +133,84 @@ TEST_CASE("what a device cannot finish stays a step of its own") {
     CHECK(d.steps[0].end == cn::epilogue{true}); // the statistics and the result read the sum
 }
 
+namespace {
+
+// What is bfloat16 is what products read, and what convolutions write.
+void check_types(plan_view const& d) {
+    REQUIRE(output(d, 0).narrow);
+    CHECK(operand(d, 0).where == region::parameters);
+    CHECK(operand(d, 0).size.count() == d.elements(region::parameters));
+    for (int i = 1; i < d.sizes.steps; ++i) {
+        CAPTURE(i);
+        cn::step const& s = d.steps[i];
+        bool const image = s.kind == op::conv || s.kind == op::conv_data;
+        bool read = false; // by a product
+        for (int k = i + 1; k < d.sizes.steps; ++k) {
+            for (int a = 0; a < 2 && has_factors(d.steps[k].kind); ++a) {
+                cn::array_ref const& x = operand(d, k, a);
+                read = read || (x.where == output(d, i).where && x.offset == output(d, i).offset);
+            }
+            if (output(d, k).where == output(d, i).where &&
+                output(d, k).offset == output(d, i).offset) {
+                break; // its memory is another's now
+            }
+        }
+        CHECK(output(d, i).narrow == (read || image));
+        for (int a = 0; a < 2 && has_factors(s.kind); ++a) {
+            CHECK(operand(d, i, a).narrow);
+            CHECK(operand(d, i, a).where == region::workspace);
+        }
+        if (s.end.bias) { // the library wants it in the type of the result
+            CHECK(operand(d, i, 3).narrow == output(d, i).narrow);
+        }
+        if (s.program < 0) {
+            continue;
+        }
+        int const first = s.first_array + (s.end.bias ? 2 : 0);
+        for (int k = d.first_instruction[s.program]; k < d.first_instruction[s.program + 1]; ++k) {
+            cn::instruction const& x = d.instructions[k];
+            if (x.code == cn::opcode::load) {
+                CHECK((x.c == 1) == d.arrays[first + x.a].narrow);
+            } else if (x.code == cn::opcode::store) {
+                CHECK((x.a == 1) == output(d, i).narrow);
+            }
+        }
+    }
+    for (int i = 0; i < d.sizes.outputs; ++i) {
+        CHECK_FALSE(d.outputs[i].narrow);
+    }
+}
+
+template <class Network>
+void check_types() {
+    using training = cn::detail::step_recipe<planned::mse>;
+    check_types(view_of<training, Network, true, 8, narrow_device>());
+    check_types(view_of<cn::detail::prediction_recipe, Network, false, 8, narrow_device>());
+}
+
+} // namespace
+
+TEST_CASE("products read bfloat16, and what leaves the step has the device's own type") {
+    check_types<chain>();
+    check_types<residual>();
+    check_types<reshaped>();
+    check_types<two_inputs>();
+    check_types<branches>();
+    check_types<pooled>();
+}
+
+TEST_CASE("bfloat16 halves what products read") {
+    static constexpr auto conv = cn::conv2d<16, 3, cn::conv{.padding = 1}>;
+    using network = cn::sequential<input<1, 16, 16>, conv, cn::relu, conv, cn::relu, conv, cn::relu,
+                                   conv, cn::relu, cn::global_avg_pool2d, cn::dense<3>>;
+    using recipe = cn::detail::step_recipe<planned::mse>;
+    auto const wide = view_of<recipe, network, true, 64, finishing_device>();
+    auto const narrow = view_of<recipe, network, true, 64, narrow_device>();
+    CHECK(double(narrow.elements(region::workspace)) <
+          0.6 * double(wide.elements(region::workspace)));
+    CHECK(narrow.elements(region::gradients) == wide.elements(region::gradients));
+}
+
 TEST_CASE("steps that treat every sample by itself are one stage, up to the first product") {
     using network = cn::sequential<input<1, 8, 8>, cn::conv2d<4, 3>, cn::relu, cn::max_pool2d<2>,
                                    cn::flatten, cn::dense<3>, cn::tanh>;

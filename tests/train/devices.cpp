@@ -148,4 +148,5 @@ TEST_CASE("memory is that of the devices, and of the batch") {
                   type::bytes);
     static_assert(type::device_bytes(2) < type::device_bytes(1)); // has no images
     CHECK(training.allocated_bytes() == type::bytes);
+    CHECK(cn::memory_report(training).find("  on device 2         ") != std::string::npos);
 }

@@ -77,14 +77,28 @@ public:
                 f(i, all);
             });
         } catch (...) { // else GPUs would wait for a replica that does not come
-            for (int i = 0; i < local(); ++i) {
-                connections_[std::size_t(i)].abort();
-            }
+            abort();
             throw;
         }
     }
 
+    // To be called before the host waits for the GPUs for the last time: where one of them has
+    // failed, the others must not wait for it.
+    void before_end() noexcept {
+        for (int i = 0; i < local(); ++i) {
+            if (connections_[std::size_t(i)].has_failed()) {
+                abort();
+            }
+        }
+    }
+
 private:
+    void abort() noexcept {
+        for (int i = 0; i < local(); ++i) {
+            connections_[std::size_t(i)].abort();
+        }
+    }
+
     Group group_;
     std::unique_ptr<detail::nccl_connection[]> connections_;
 };

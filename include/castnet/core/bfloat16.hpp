@@ -1,32 +1,40 @@
-// bfloat16: the upper half of a float (8 bits of precision), as a format to keep or send numbers
-// in.
+// A number of 16 bits with float's range and 8 bits of precision: the upper half of a float, as a
+// format to keep or send numbers in. Arithmetic is that of the type it is converted to.
 #pragma once
 
-#include <bit>
+#include <castnet/core/annotations.hpp>
+
 #include <cstdint>
 
 namespace castnet {
 
-class bfloat16 {
-public:
+struct bfloat16 {
+    std::uint16_t bits;
+
     bfloat16() = default;
-    // Rounds to the nearest, of two to the even one.
-    constexpr explicit bfloat16(float x) {
-        auto const bits = std::bit_cast<std::uint32_t>(x);
-        std::uint32_t const odd = bits >> 16 & 1;
-        bits_ = static_cast<std::uint16_t>(x == x ? (bits + 0x7FFF + odd) >> 16 : 0x7FC0);
+    // To the nearest, ties to even.
+    CASTNET_HD constexpr explicit bfloat16(float x)
+        : bits{rounded(__builtin_bit_cast(std::uint32_t, x))} {}
+    CASTNET_HD constexpr explicit bfloat16(double x) : bfloat16(static_cast<float>(x)) {}
+
+    CASTNET_HD constexpr explicit operator float() const {
+        return __builtin_bit_cast(float, std::uint32_t{bits} << 16);
     }
-    constexpr explicit operator float() const {
-        return std::bit_cast<float>(static_cast<std::uint32_t>(bits_) << 16);
+    CASTNET_HD constexpr explicit operator double() const {
+        return static_cast<double>(static_cast<float>(*this));
     }
 
-    constexpr bfloat16& operator+=(bfloat16 other) {
+    CASTNET_HD constexpr bfloat16& operator+=(bfloat16 other) {
         return *this = bfloat16{static_cast<float>(*this) + static_cast<float>(other)};
     }
     friend bool operator==(bfloat16, bfloat16) = default; // of the bits
 
 private:
-    std::uint16_t bits_ = 0;
+    CASTNET_HD static constexpr std::uint16_t rounded(std::uint32_t wide) {
+        bool const nan = (wide & 0x7fffffffU) > 0x7f800000U;
+        std::uint32_t const up = wide + 0x7fffU + (wide >> 16 & 1U);
+        return static_cast<std::uint16_t>(nan ? wide >> 16 | 0x40U : up >> 16);
+    }
 };
 
 } // namespace castnet

@@ -2,7 +2,7 @@
 // argument behind it, are part of that product's step where the device says that it can do them.
 #pragma once
 
-#include <castnet/plan/fuse.hpp>
+#include <castnet/plan/narrow.hpp>
 #include <castnet/plan/step.hpp>
 
 namespace castnet {
@@ -84,12 +84,24 @@ private:
         node const& p = nodes_[product];
         bool const finishable = (p.kind == op::conv || p.kind == op::matmul) &&
                                 p.size == sum.size && readers_[product] == 1;
+        if (NarrowDevice<Device> && p.kind == op::conv && leaves(last)) {
+            return; // in the device's own type, which no convolution can write
+        }
         bool const adds_bias = nodes_[bias].kind == op::parameter &&
                                nodes_[bias].size == extents{false, 1, p.size.channels};
         if (finishable && adds_bias &&
             Device::takes_epilogue(p.kind, between(nodes_, first, last))) {
             group_[product] = last;
         }
+    }
+
+    constexpr bool leaves(int id) const {
+        for (int const kept : kept_) {
+            if (base_of(kept, nodes_) == id) {
+                return true;
+            }
+        }
+        return false;
     }
 
     node const* nodes_;

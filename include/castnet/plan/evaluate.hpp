@@ -2,6 +2,7 @@
 // on every device.
 #pragma once
 
+#include <castnet/core/bfloat16.hpp>
 #include <castnet/core/philox.hpp>
 #include <castnet/core/select.hpp>
 #include <castnet/expr/expr.hpp>
@@ -92,7 +93,11 @@ template <instruction I, class T, class Random>
 CASTNET_HD constexpr T execute(T const* r, program_arguments<T> const& a, point const& p,
                                Random const& random) {
     if constexpr (I.code == opcode::load) {
-        return a.array[I.a][p.offset(I.b)];
+        if constexpr (I.c != 0) {
+            return T(reinterpret_cast<bfloat16 const*>(a.array[I.a])[p.offset(I.b)]);
+        } else {
+            return a.array[I.a][p.offset(I.b)];
+        }
     } else if constexpr (I.code == opcode::constant) {
         return a.scalar[I.a];
     } else if constexpr (I.code == opcode::index) {

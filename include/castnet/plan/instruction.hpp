@@ -8,13 +8,14 @@
 namespace castnet {
 
 enum class opcode : std::uint8_t {
-    load,     // operand a: which array; b: along which of samples 1, pixels 2, channels 4 it varies
-    constant, // a: which scalar
-    index,    // the number of the channel
-    presence, // a: which array (one value per sample), b: which scalar to multiply it with
+    load,      // operand a: which array; b: along which of samples 1, pixels 2, channels 4 it
+               // varies; c: 1 if it is bfloat16
+    constant,  // a: which scalar
+    index,     // the number of the channel
+    presence,  // a: which array (one value per sample), b: which scalar to multiply it with
     bernoulli, // a: which scalar is `keep`, b: which scalar numbers the random stream
     apply,     // function of registers a, b, c, …
-    store,     // ends a program: the last register is the result at this point
+    store,     // ends a program: the last register is the result at this point; a: 1 for bfloat16
     reduce // ends a program: a: which reduction, b: what is kept of samples 1, pixels 2, channels 4
 };
 

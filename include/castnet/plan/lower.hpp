@@ -8,8 +8,9 @@ namespace castnet {
 
 class lowering {
 public:
-    constexpr explicit lowering(graph_view const& g)
-        : nodes_{g.nodes}, registers_{list<int>::filled(g.node_count, 0)},
+    // `narrow`: per node whether its array is bfloat16; nullptr where none is.
+    constexpr explicit lowering(graph_view const& g, char const* narrow = nullptr)
+        : nodes_{g.nodes}, narrow_{narrow}, registers_{list<int>::filled(g.node_count, 0)},
           owners_{list<int>::filled(g.node_count, -1)}, reg_{registers_.data()},
           owner_{owners_.data()} {}
 
@@ -20,18 +21,21 @@ public:
 
     // The group that ends with node `root`; `next` links its functions in ascending order, from
     // `first` (-1 for none: a reduction of arrays as they are).
-    constexpr void run(int root, int first, int const* next) {
+    // `narrow_bias`: parameters are read from their copy in bfloat16.
+    constexpr void run(int root, int first, int const* next, bool narrow_bias = false) {
         node const& end = nodes_[root];
         code.clear();
         arrays.clear();
         scalars.clear();
         root_ = root;
+        narrow_bias_ = narrow_bias;
         space_ = end.kind == op::reduce ? nodes_[end.in[0]].size : end.size;
         for (int m = first; m >= 0; m = next[m]) {
             function(m);
         }
         instruction last;
         last.code = opcode::store;
+        last.a = narrow_ && narrow_[root] ? 1 : 0;
         if (end.kind == op::reduce) {
             int const x = source(end.in[0]);
             if (end.operands == 2) {
@@ -118,6 +122,7 @@ private:
             x.code = opcode::load;
             x.a = array(id);
             x.b = variation(n.size);
+            x.c = (narrow_ && narrow_[id]) || (narrow_bias_ && n.kind == op::parameter) ? 1 : 0;
             break;
         }
         return define(id, x);
@@ -134,6 +139,8 @@ private:
     }
 
     node const* nodes_;
+    char const* narrow_;
+    bool narrow_bias_ = false;
     list<int> registers_;
     list<int> owners_;
     int* reg_;   // per node: its register in the group that owns it last

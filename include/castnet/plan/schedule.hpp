@@ -4,6 +4,7 @@
 
 #include <castnet/plan/epilogue.hpp>
 #include <castnet/plan/lower.hpp>
+#include <castnet/plan/narrow.hpp>
 #include <castnet/plan/step.hpp>
 
 namespace castnet {
@@ -12,7 +13,11 @@ namespace castnet {
 struct array_use {
     int node = -1;
     std::ptrdiff_t scratch = 0; // elements
+    bool narrow = false;        // bfloat16; of a parameter: the copy that products read
 };
+
+// All parameters, and the copy of them in bfloat16, as operand and result of a step.
+inline constexpr int all_parameters = -2, narrow_parameters = -3;
 
 // An array of that many elements: the number of its entry, -1 for none.
 constexpr int scratch_array(list<array_use>& arrays, std::ptrdiff_t elements) {
@@ -36,16 +41,6 @@ struct step_schedule_draft {
     step_schedule_sizes sizes;
 };
 
-// The order in memory is the logical order: for all but images of several channels and pixels.
-constexpr bool in_order(node const& n) {
-    return n.rank != 3 || n.size.pixels == 1 || n.size.channels == 1;
-}
-
-// A reshape that moves nothing.
-constexpr bool is_view(node const& n, node const* nodes) {
-    return n.kind == op::reshape && in_order(n) && in_order(nodes[n.in[0]]);
-}
-
 // What a step of its own computes.
 constexpr bool is_step(node const& n, node const* nodes) {
     return !is_source(n.kind) && !is_view(n, nodes) && n.kind != op::max_pool_winner;
@@ -59,7 +54,11 @@ class scheduler {
 public:
     // `group`: per node the end of its group, as fuse() gives it.
     constexpr scheduler(graph_view const& g, int const* group)
-        : g_{g}, nodes_{g.nodes}, group_{group} {}
+        : g_{g}, nodes_{g.nodes}, group_{group} {
+        if constexpr (NarrowDevice<Device>) {
+            narrow_ = narrow_nodes(g, group);
+        }
+    }
 
     constexpr step_schedule_draft run() {
         find_unused();
@@ -103,12 +102,52 @@ private:
                 winners_.push({nodes_[i].in[1], i});
             }
         }
-        lowering lower{g_};
+        lowering lower{g_, narrow_.empty() ? nullptr : narrow_.data()};
+        if constexpr (NarrowDevice<Device>) {
+            copy_parameters();
+        }
         for (int i = 0; i < g_.node_count; ++i) {
             if (group_[i] == i && is_step(nodes_[i], nodes_)) {
                 add_step(i, first[i], next, lower);
             }
         }
+    }
+
+    // The first step: parameters as products read them.
+    constexpr void copy_parameters() {
+        std::ptrdiff_t count = 0;
+        bool read = false;
+        for (int i = 0; i < g_.parameter_count; ++i) {
+            count += aligned(g_.parameters[i].count(), Device::alignment);
+        }
+        for (int i = 0; i < g_.node_count; ++i) {
+            for (int k = 0; k < nodes_[i].operands && has_factors(nodes_[i].kind); ++k) {
+                read = read || (group_[i] >= 0 && nodes_[nodes_[i].in[k]].kind == op::parameter);
+            }
+        }
+        if (!read) {
+            return;
+        }
+        step s;
+        s.kind = op::map;
+        s.space = {false, 1, static_cast<int>(count)};
+        s.first_array = d_.arrays.size();
+        s.arrays = 1;
+        s.output = s.first_array + 1;
+        list<instruction> code;
+        code.push({opcode::load, {}, -1, 0, 7});
+        code.push({opcode::store, {}, -1, 1});
+        s.program = program_number(code);
+        d_.arrays.push({all_parameters});
+        d_.arrays.push({narrow_parameters, 0, true});
+        d_.steps.push(s);
+    }
+
+    constexpr bool is_narrow(int id) const { return !narrow_.empty() && narrow_[id] != 0; }
+    constexpr array_use use_of(int id) const { return {id, 0, is_narrow(id)}; }
+    // As an operand of a product.
+    constexpr array_use factor(int id) const {
+        return {id, 0, NarrowDevice<Device> || is_narrow(id)};
     }
 
     constexpr void add_step(int id, int first, int const* next, lowering& lower) {
@@ -125,7 +164,8 @@ private:
             finish(s, product, id, first);
         }
         if (n.kind == op::map || n.kind == op::reduce) {
-            lower.run(id, first, next);
+            bool const narrow_bias = product != id && is_narrow(id);
+            lower.run(id, first, next, narrow_bias);
             if (lower.arrays.size() > max_arrays || lower.scalars.size() > max_scalars) {
                 throw "castnet: a fused kernel reads more than it can be given";
             }
@@ -140,18 +180,19 @@ private:
             s.scalars = lower.scalars.size();
             d_.scalars.append(lower.scalars.data(), s.scalars);
             for (int const array : lower.arrays) { // the program finds a product in its result
-                d_.arrays.push({array == product ? id : array, 0});
+                array_use const use = use_of(array == product ? id : array);
+                d_.arrays.push({use.node, 0, use.narrow || (narrow_bias && array != product)});
             }
             s.arrays = d_.arrays.size() - s.first_array;
         } else {
             describe(s, n);
             s.arrays = n.operands;
             for (int k = 0; k < n.operands; ++k) {
-                d_.arrays.push({n.in[k], 0});
+                d_.arrays.push(has_factors(n.kind) ? factor(n.in[k]) : use_of(n.in[k]));
             }
         }
         s.output = d_.arrays.size();
-        d_.arrays.push({id, 0});
+        d_.arrays.push(use_of(id));
         if (n.kind == op::max_pool) {
             add_winner(s, id);
         }
@@ -168,8 +209,8 @@ private:
         s.kind = n.kind;
         s.end = epilogue_finder<Device>::between(nodes_, first, last);
         describe(s, n);
-        d_.arrays.push({n.in[0], 0});
-        d_.arrays.push({n.in[1], 0});
+        d_.arrays.push(factor(n.in[0]));
+        d_.arrays.push(factor(n.in[1]));
     }
 
     constexpr void add_winner(step& s, int pool) {
@@ -241,6 +282,7 @@ private:
     graph_view g_;
     node const* nodes_;
     int const* group_;
+    list<char> narrow_; // per node; empty where nothing is
     step_schedule_draft d_;
     struct pool_winner {
         int pool, winner; // nodes

@@ -38,7 +38,8 @@ public:
     constexpr list<stage> run() {
         for (int i = 0; i < count_; ++i) {
             int const n = samples_at_once(i);
-            int const device = g_.nodes[uses_[steps_[i].output].node].device;
+            int const result = uses_[steps_[i].output].node; // negative: the copy of parameters
+            int const device = result < 0 ? 0 : g_.nodes[result].device;
             if (n == 0 || open_.samples_at_once == 0 || !same_size(n) || device != open_.device ||
                 reads_sum(i)) {
                 close();
@@ -87,17 +88,10 @@ private:
         return (n >= many) == (open_.samples_at_once >= many);
     }
 
-    constexpr int base_of(int id) const {
-        while (is_view(g_.nodes[id], g_.nodes)) {
-            id = g_.nodes[id].in[0];
-        }
-        return id;
-    }
-
     constexpr bool reads_sum(int i) const {
         step const& s = steps_[i];
         for (int k = s.first_array; k < s.first_array + s.arrays; ++k) {
-            if (summed_in_[base_of(uses_[k].node)] == found_.size()) {
+            if (summed_in_[base_of(uses_[k].node, g_.nodes)] == found_.size()) {
                 return true;
             }
         }
@@ -107,7 +101,7 @@ private:
     constexpr void add(int i, int n) {
         step const& s = steps_[i];
         int const result = uses_[s.output].node;
-        if (!g_.nodes[result].size.sample) {
+        if (result >= 0 && !g_.nodes[result].size.sample) {
             summed_in_[result] = found_.size();
         }
         windows_ = windows_ || s.window >= 0;
@@ -145,7 +139,7 @@ private:
                 step const& s = steps_[k];
                 made_in[uses_[s.output].node] = i;
                 if (s.kind == op::copy) {
-                    found_[i].after = made_in[base_of(uses_[s.first_array].node)];
+                    found_[i].after = made_in[base_of(uses_[s.first_array].node, g_.nodes)];
                 }
             }
         }

@@ -14,6 +14,7 @@ struct array_ref {
     // Elements from lane to lane where every lane holds only those samples that it works on; 0
     // where all samples of the batch lie one after another.
     std::ptrdiff_t lane_stride = 0;
+    bool narrow = false; // its elements are bfloat16 (plan/narrow.hpp)
 };
 
 // Memory that a step needs besides its operands and results, in elements.

@@ -2,6 +2,7 @@
 //
 //   policy::cuda                       products and convolutions in true float
 //   policy::tf32<policy::cuda>         those by tensor cores, whose factors have 10 bits
+//   policy::bf16<policy::cuda>         what they read in bfloat16, and the images that they write
 //   policy::on_gpu<1, policy::cuda>    another GPU than the first that the program sees
 //   policy::within<policy::cuda, N>    must not need more than N bytes
 //   policy::eager<policy::cuda>        without graphs, for tests
@@ -11,6 +12,7 @@
 #include <castnet/policy/cpu.hpp>
 
 #include <limits>
+#include <type_traits>
 
 namespace castnet::policy {
 
@@ -32,6 +34,17 @@ template <class Base>
 struct tf32 : Base {
     static constexpr castnet::cuda::product_precision precision =
         castnet::cuda::product_precision::tf32;
+};
+
+// Weights, optimizer state, losses, gradients of weights and all other arithmetic stay float, as in
+// PyTorch's autocast; bfloat16 has float's range, so that no loss is scaled. See docs/cuda.md.
+template <class Base>
+struct bf16 : Base {
+    static_assert(std::is_same_v<typename Base::value_type, float>,
+                  "castnet: policy::bf16 is for policies that compute in float");
+    using device = cuda_device<float, true>;
+    static constexpr castnet::cuda::product_precision precision =
+        castnet::cuda::product_precision::bf16;
 };
 
 template <int Index, class Base = cuda>

@@ -133,7 +133,12 @@ class program_of {
     struct tracing {
         graph g{Training};
         results wanted = Recipe::template build<Network>(g);
-        constexpr tracing() { place_on_devices(g, wanted, device_count<Device>); }
+        constexpr tracing() {
+            place_on_devices(g, wanted, device_count<Device>);
+            if constexpr (NarrowDevice<Device>) {
+                copies_for_products{g, wanted}.run();
+            }
+        }
     };
     static constexpr traced_sizes traced_size() {
         tracing const t;
@@ -165,7 +170,8 @@ class program_of {
 
 public:
     static constexpr plan<sizes_of(traced.view(), steps, staged.count, device_count<Device>)> value{
-        traced.view(), scheduled, staged, static_cast<int>(Batch), Device::alignment};
+        traced.view(),           scheduled,         staged,
+        static_cast<int>(Batch), Device::alignment, narrow_per_value<Device>()};
 
 private:
     template <class Put>

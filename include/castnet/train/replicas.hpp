@@ -47,6 +47,14 @@ public:
         }
     }
 
+    replicas(replicas const&) = delete;
+    replicas& operator=(replicas const&) = delete;
+    ~replicas() {
+        if constexpr (requires { group_.before_end(); }) {
+            group_.before_end();
+        }
+    }
+
     // The replica whose parameters are the model's.
     replica_type& first() { return *seats_[0].replica; }
     replica_type const& first() const { return *seats_[0].replica; }

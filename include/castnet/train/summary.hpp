@@ -203,18 +203,26 @@ std::string summary(model<Net, Where, Batch> const& m) {
     return text + rule + "\n";
 }
 
-// The memory of a training step: parameters, gradients, optimizer state, activations.
+// The memory of a training step: parameters, gradients, optimizer state, activations; and what
+// each of several devices has of all but the batch.
 template <class Training>
 std::string memory_report(Training const&) {
     auto const line = [](char const* what, size_t bytes) {
         return std::string(what) + detail::memory_text(bytes) + "\n";
     };
+    std::string devices;
+    if constexpr (constexpr int count = Training::training_plan.sizes.devices; count > 1) {
+        for (int i = 0; i < count; ++i) {
+            devices += "  on device " + std::to_string(i) + std::string(i < 10 ? 9 : 8, ' ') +
+                       detail::memory_text(Training::device_bytes(i)) + "\n";
+        }
+    }
     return line("Training memory:      ", Training::bytes) +
            line("  parameters          ", Training::bytes - Training::arena_bytes) +
            line("  gradients           ", Training::gradient_bytes) +
            line("  optimizer state     ", Training::optimizer_bytes) +
            line("  batch               ", Training::batch_bytes) +
-           line("  activations         ", Training::workspace_bytes);
+           line("  activations         ", Training::workspace_bytes) + devices;
 }
 
 } // namespace castnet

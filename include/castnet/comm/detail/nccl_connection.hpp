@@ -35,6 +35,7 @@ public:
     ~nccl_connection() { abort(); }
 
     bool is_open() const { return comm_ != nullptr; }
+    bool has_failed() const { return failed_; }
 
     // Connects the GPU that is current with those of the other replicas of `host`, a communicator,
     // by which NCCL's id goes from rank 0 to the others.
@@ -156,12 +157,14 @@ private:
         return more != nullptr && *more != '\0' ? text + ": " + more : text;
     }
     [[noreturn]] void fail(std::string const& why) {
+        failed_ = true;
         abort();
         throw error("castnet: rank " + std::to_string(rank_) + " of " + std::to_string(size_) +
                     ", " + at_.text() + ": " + why);
     }
     ncclComm_t comm_ = nullptr;
     int rank_ = 0, size_ = 1;
+    bool failed_ = false;
     collective at_{};
     std::function<bool()> others_failed_; // in this process
 };

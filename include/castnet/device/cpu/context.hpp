@@ -22,16 +22,21 @@ struct context {
     std::ptrdiff_t samples = 0; // that a kernel is to work on
     std::ptrdiff_t first = 0;   // which they are in the batch
     std::ptrdiff_t lane = 0;
+    std::ptrdiff_t worker = 0; // who has a lane's values while its samples are under way
     philox_key key{};
     std::uint32_t step = 0;
     std::uint32_t first_sample = 0; // of the batch, in the batch of all replicas
 
     // Where the first of the samples lies.
     T* at(array_ref const& r) const {
-        std::ptrdiff_t const skipped = r.lane_stride > 0 ? lane * r.lane_stride
+        std::ptrdiff_t const skipped = r.lane_stride > 0 ? worker * r.lane_stride
                                        : r.size.sample   ? first * r.size.count()
                                                          : 0;
         return region[static_cast<int>(r.where)] + r.offset + skipped;
+    }
+    // The lane's part of a sum over samples.
+    T* sum_at(array_ref const& r) const {
+        return region[static_cast<int>(r.where)] + r.offset + lane * r.lane_stride;
     }
 };
 

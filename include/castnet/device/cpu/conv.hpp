@@ -300,7 +300,7 @@ void add_conv_weight(window const& w, std::ptrdiff_t samples, T const* x, T cons
 
 template <class T>
 void conv_weight_begin(step const& s, tables const& t, context<T> const& c) {
-    std::fill_n(c.at(t.arrays[s.sums]), weight_count(t.windows[s.window]), T(0));
+    std::fill_n(c.sum_at(t.arrays[s.sums]), weight_count(t.windows[s.window]), T(0));
 }
 
 template <class T>
@@ -310,7 +310,7 @@ void conv_weight(step const& s, tables const& t, context<T> const& c) {
     T const* const dy = c.at(t.arrays[s.first_array + 1]);
     std::ptrdiff_t const tiles = (group_rows(w) + tile_rows - 1) / tile_rows;
     if (sums_by_lane(w)) {
-        add_conv_weight(w, c.samples, x, dy, 0, tiles, c.at(t.arrays[s.sums]),
+        add_conv_weight(w, c.samples, x, dy, 0, tiles, c.sum_at(t.arrays[s.sums]),
                         c.at(t.arrays[s.room]));
         return;
     }

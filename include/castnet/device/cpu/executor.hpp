@@ -43,7 +43,7 @@ public:
     }
 
     executor(session const&, T* parameters, philox_key key, executor_sizes const& z)
-        : arena_{bytes(z)} {
+        : arena_{bytes(z), bytes(z) - std::size_t(z.workspace) * sizeof(T)} {
         T* const start = arena_.template as<T>();
         context_.region[int(region::parameters)] = parameters;
         context_.region[int(region::gradients)] = start;

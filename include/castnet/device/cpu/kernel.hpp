@@ -35,9 +35,10 @@ void run_stage(stage const& g, step const* steps, tables const& t, context<T> co
         }
     };
     std::ptrdiff_t const used = lanes_in_use(c.samples);
-    auto const run_lane = [&](std::ptrdiff_t lane) {
+    auto const run_lane = [&](std::ptrdiff_t lane, std::ptrdiff_t worker) {
         context<T> mine = c;
         mine.lane = lane;
+        mine.worker = worker;
         call(&kernel<T>::begin, mine);
         std::ptrdiff_t const end = lane_begin(c.samples, lane + 1);
         for (mine.first = lane_begin(c.samples, lane); mine.first < end;
@@ -49,10 +50,10 @@ void run_stage(stage const& g, step const* steps, tables const& t, context<T> co
     call(&kernel<T>::prepare, c);
     if (Measured) {
         for (std::ptrdiff_t lane = 0; lane < used; ++lane) {
-            run_lane(lane);
+            run_lane(lane, 0);
         }
     } else {
-        parallel_for(used, double(c.samples) * double(g.flops), run_lane);
+        parallel_for_workers(used, double(c.samples) * double(g.flops), run_lane);
     }
     call(&kernel<T>::finish, c);
 }
@@ -60,7 +61,7 @@ void run_stage(stage const& g, step const* steps, tables const& t, context<T> co
 // The sums of the lanes, in their order.
 template <class T>
 void add_lanes(array_ref const& sums, context<T> const& c, std::ptrdiff_t count, T factor, T* out) {
-    T const* const first = c.at(sums);
+    T const* const first = c.sum_at(sums);
     constexpr std::ptrdiff_t piece = 4096;
     parallel_for((count + piece - 1) / piece, double(lanes * count), [&](std::ptrdiff_t k) {
         std::ptrdiff_t const begin = k * piece, n = std::min(piece, count - begin);

@@ -73,6 +73,9 @@ void multiply(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matrix<T> co
                     p.push(a.data + r * a.row + begin * a.column, c + r * n + left);
                 }
                 p.repeat_last();
+                std::ptrdiff_t const next = std::min(first + tile_rows, m - 1);
+                prefetch<T>({a.data + next * a.row + begin * a.column, a.row, a.column},
+                            std::min<std::ptrdiff_t>(tile_rows, m - next), d.steps);
                 tile_panel(&p, 1, 0, static_cast<int>(columns), d, mine);
             }
         }

@@ -1,5 +1,5 @@
-// One block of zeroed host memory, aligned for vectors, with two vectors of slack behind its end
-// (device/cpu/tile.hpp reads up to that far).
+// One block of host memory, zeroed and aligned for vectors, with two vectors of slack behind its
+// end (device/cpu/tile.hpp reads up to that far).
 #pragma once
 
 #include <castnet/device/cpu/vector.hpp>
@@ -16,9 +16,13 @@ public:
     static constexpr std::size_t slack = 128;
 
     memory() = default;
-    explicit memory(std::size_t bytes)
+    explicit memory(std::size_t bytes) : memory{bytes, bytes} {}
+    // Only the first `zeroed` bytes and the slack. The system provides the others when they are
+    // written first, which those of threads that a machine does not have never are.
+    memory(std::size_t bytes, std::size_t zeroed)
         : bytes_{bytes}, data_{::operator new(bytes + slack, std::align_val_t{64})} {
-        std::memset(data_.get(), 0, bytes + slack);
+        std::memset(data_.get(), 0, zeroed);
+        std::memset(as<char>(std::ptrdiff_t(bytes)), 0, slack);
     }
 
     template <class T>

@@ -71,14 +71,14 @@ constexpr std::ptrdiff_t lane_sum_size(step const& s, instruction const& end) {
 
 template <class Program, class T>
 void reduce_begin(step const& s, tables const& t, context<T> const& c) {
-    std::fill_n(c.at(t.arrays[s.sums]), lane_sum_size(s, Program::end), T(0));
+    std::fill_n(c.sum_at(t.arrays[s.sums]), lane_sum_size(s, Program::end), T(0));
 }
 
 template <class Program, class T>
 void reduce_lane(step const& s, tables const& t, context<T> const& c) {
     program_arguments<T> const a = arguments_of(s, t, c);
     range const samples{0, c.samples}, pixels{0, s.space.pixels};
-    T* const sum = c.at(t.arrays[s.sums]);
+    T* const sum = c.sum_at(t.arrays[s.sums]);
     if constexpr ((Program::end.b & 4) != 0) {
         join_channels<Program, reduction::sum>(s, a, samples, pixels, sum);
     } else {

@@ -36,23 +36,31 @@ inline void set_thread_count([[maybe_unused]] int count) {
 #endif
 }
 
-// Calls f(i) for 0 <= i < count; `work` is roughly how many operations all of them make. Within
-// another such loop, its thread does all of them.
+// Calls f(i, worker) for 0 <= i < count; `work` is roughly how many operations all of them make.
+// Calls at the same time have different workers < count. Within another such loop, its thread does
+// all of them.
 template <class F>
-void parallel_for(std::ptrdiff_t count, [[maybe_unused]] double work, F const& f) {
+void parallel_for_workers(std::ptrdiff_t count, [[maybe_unused]] double work, F const& f) {
 #ifdef _OPENMP
     constexpr double worthwhile = 200'000; // below, waking the threads costs more than they save
     if (work > worthwhile && count > 1 && thread_count() > 1 && !omp_in_parallel()) {
-#pragma omp parallel for schedule(static)
+        std::ptrdiff_t const threads = thread_count() < count ? thread_count() : count;
+#pragma omp parallel for schedule(static) num_threads(static_cast<int>(threads))
         for (std::ptrdiff_t i = 0; i < count; ++i) {
-            f(i);
+            f(i, std::ptrdiff_t{omp_get_thread_num()});
         }
         return;
     }
 #endif
     for (std::ptrdiff_t i = 0; i < count; ++i) {
-        f(i);
+        f(i, std::ptrdiff_t{0});
     }
+}
+
+// Calls f(i) for 0 <= i < count.
+template <class F>
+void parallel_for(std::ptrdiff_t count, double work, F const& f) {
+    parallel_for_workers(count, work, [&](std::ptrdiff_t i, std::ptrdiff_t) { f(i); });
 }
 
 } // namespace castnet::cpu

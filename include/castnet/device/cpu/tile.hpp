@@ -110,7 +110,7 @@ template <int Rows, int Vectors, class T>
             if (left >= width) {
                 x += *reinterpret_cast<vec<T> const*>(c);
             } else {
-                T part[width] = {};
+                T part[simd<T>::width] = {};
                 for (int k = 0; k < left; ++k) {
                     part[k] = c[k];
                 }

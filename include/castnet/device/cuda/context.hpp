@@ -18,8 +18,9 @@ namespace castnet::cuda {
 
 class libraries; // device/cuda/libraries.hpp
 
-// The types that products are computed in where arrays hold float.
-enum class product_precision : std::uint8_t { full, tf32 };
+// What becomes of the factors of products where numbers are float: nothing; 10 bits of mantissa
+// where that is faster; 7 bits, also in memory (plan/narrow.hpp). Sums are float.
+enum class product_precision : std::uint8_t { full, tf32, bf16 };
 
 template <class T>
 struct context {

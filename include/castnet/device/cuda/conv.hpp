@@ -6,17 +6,20 @@
 #include <castnet/device/cuda/element_type.hpp>
 #include <castnet/device/cuda/epilogue.hpp>
 #include <castnet/device/cuda/libraries.hpp>
-
-#include <type_traits>
+#include <castnet/device/cuda/widen.hpp>
 
 namespace castnet::cuda {
 
 template <class T>
 cudnn::convolution convolution_of(step const& s, tables const& t, context<T> const& c) {
-    bool const tensor_cores =
-        c.precision == product_precision::tf32 || std::is_same_v<T, __nv_bfloat16>;
-    return {s.kind,       t.windows[s.window], c.samples,      element_type<T>::cudnn,
-            tensor_cores, s.end.bias,          s.end.activates};
+    bool const narrow = c.precision == product_precision::bf16;
+    return {s.kind,
+            t.windows[s.window],
+            c.samples,
+            narrow ? CUDNN_DATA_BFLOAT16 : element_type<T>::cudnn,
+            c.precision != product_precision::full,
+            s.end.bias,
+            s.end.activates};
 }
 
 template <class T>
@@ -35,6 +38,17 @@ template <class T>
 void conv_weight(step const& s, tables const& t, context<T> const& c) {
     c.library->run(convolution_of(s, t, c), c.at(t.arrays[s.first_array]), c.at(t.arrays[s.output]),
                    c.at(t.arrays[s.first_array + 1]));
+}
+
+// Where factors are bfloat16.
+template <class T>
+void conv_weight_of_narrow(step const& s, tables const& t, context<T> const& c) {
+    T* const narrow = c.at(t.arrays[s.scratch]);
+    c.library->run(convolution_of(s, t, c), c.at(t.arrays[s.first_array]), narrow,
+                   c.at(t.arrays[s.first_array + 1]));
+    std::ptrdiff_t const count = weight_elements(t.windows[s.window]);
+    c.launch(grid_for(count), widen_body<T>{reinterpret_cast<bfloat16 const*>(narrow),
+                                            c.at(t.arrays[s.output]), count});
 }
 
 } // namespace castnet::cuda

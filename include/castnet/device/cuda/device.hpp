@@ -6,13 +6,15 @@
 #include <castnet/device/cuda/kernels.hpp>
 #include <castnet/device/cuda/layout.hpp>
 #include <castnet/device/cuda/matmul.hpp>
+#include <castnet/device/cuda/prepare.hpp>
 #include <castnet/device/sample_order.hpp>
 #include <castnet/device/steps.hpp>
 
 namespace castnet {
 
-template <class T>
-struct cuda_device {
+// Narrow: products and convolutions read bfloat16 (plan/narrow.hpp).
+template <class T, bool Narrow = false>
+struct cuda_device : factor_storage<T, Narrow> {
     using value_type = T;
     using context = cuda::context<T>;
     using memory = cuda::memory;
@@ -36,13 +38,17 @@ struct cuda_device {
 
     // Elements of memory that a step needs besides its operands and its result; the libraries have
     // their own.
-    static constexpr scratch_size scratch(step const& s, window const*, instruction const& end) {
-        return s.kind == op::reduce ? cuda::reduce_scratch(s, end) : 0;
+    static constexpr scratch_size scratch(step const& s, window const* windows,
+                                          instruction const& end) {
+        return s.kind == op::reduce ? cuda::reduce_scratch(s, end)
+               : Narrow && s.kind == op::conv_weight
+                   ? cuda::narrow_weight_scratch<T>(windows[s.window])
+                   : 0;
     }
 
     // Whether all steps of a plan are one kernel.
     template <auto const& Plan>
-    static constexpr bool in_one_block = cuda::fits_one_block<T>(Plan);
+    static constexpr bool in_one_block = !Narrow && cuda::fits_one_block<T>(Plan);
 
     static constexpr bool takes_epilogue(op product, epilogue const& e) {
         return cuda::takes_epilogue<T>(product, e);
@@ -53,6 +59,11 @@ struct cuda_device {
                                   : c.library->plan(cuda::product_of(s, t, c)).finishes;
     }
 
+    // Lets the libraries choose and allocate what the steps of a plan need.
+    template <auto const& Plan>
+    static void prepare(context const& c) {
+        cuda::prepare<Plan>(c);
+    }
     // Puts all steps of a plan on the context's stream, one by one; calls after(i) behind step i.
     template <auto const& Plan, class After = ignore_steps>
     static void run(context const& c, After const& after = {}) {
@@ -74,7 +85,11 @@ struct cuda_device {
         case op::conv_data:
             return &cuda::conv_data<T>;
         case op::conv_weight:
-            return &cuda::conv_weight<T>;
+            if constexpr (Narrow) {
+                return &cuda::conv_weight_of_narrow<T>;
+            } else {
+                return &cuda::conv_weight<T>;
+            }
         default:
             return cuda::own_kernel<context>(kind);
         }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cublasLt.h>
-#include <cuda_bf16.h>
 #include <cudnn.h>
 
 namespace castnet::cuda {
@@ -18,11 +17,6 @@ template <>
 struct element_type<double> {
     static constexpr cudnnDataType_t cudnn = CUDNN_DATA_DOUBLE;
     static constexpr cudaDataType_t cublas = CUDA_R_64F;
-};
-template <>
-struct element_type<__nv_bfloat16> {
-    static constexpr cudnnDataType_t cudnn = CUDNN_DATA_BFLOAT16;
-    static constexpr cudaDataType_t cublas = CUDA_R_16BF;
 };
 
 } // namespace castnet::cuda

@@ -10,7 +10,6 @@
 #include <castnet/device/cuda/enqueue.hpp>
 #include <castnet/device/cuda/exchanges.hpp>
 #include <castnet/device/cuda/graph.hpp>
-#include <castnet/device/cuda/prepare.hpp>
 #include <castnet/device/cuda/session.hpp>
 #include <castnet/device/executor_sizes.hpp>
 #include <castnet/device/steps.hpp>
@@ -28,6 +27,7 @@ namespace castnet::cuda {
 template <class Device>
 class executor {
     using T = typename Device::value_type;
+    using context = typename Device::context;
     // What a slot holds before the batch: step_values and update_values.
     static constexpr std::size_t header_bytes = 2 * alignment_bytes;
     static constexpr std::size_t totals_bytes = max_totals * sizeof(double);
@@ -49,7 +49,7 @@ public:
         : session_{where}, arena_{bytes(z)} {
         char* next = arena_.template as<char>();
         auto const take = [&](std::size_t count) { return std::exchange(next, next + count); };
-        context<T> c;
+        context c;
         c.region[int(region::parameters)] = parameters;
         c.region[int(region::gradients)] =
             reinterpret_cast<T*>(take(rounded(std::size_t(z.gradients + z.state) * sizeof(T))));
@@ -69,7 +69,10 @@ public:
         }
     }
 
-    ~executor() { session_.watch_by(nullptr); }
+    ~executor() {
+        session_.watch_by(nullptr);
+        session_.finish();
+    }
     executor(executor const&) = delete;
     executor& operator=(executor const&) = delete;
 
@@ -91,7 +94,7 @@ public:
     // Runs a plan over the batch; `step` numbers the random numbers of dropout.
     template <auto const& Plan>
     void run(std::ptrdiff_t, std::uint64_t step) {
-        submit<Plan>(work::run, step, [](context<T> const& c) { cuda::enqueue<Device, Plan>(c); });
+        submit<Plan>(work::run, step, [](context const& c) { cuda::enqueue<Device, Plan>(c); });
     }
     // Calls after(i) when step i has ended: one step at a time.
     template <auto const& Plan, class After>
@@ -157,7 +160,7 @@ public:
     template <auto const& Plan, int Slots, class Rule>
     void train(std::ptrdiff_t, std::uint64_t step, Rule const& rule, T scale) {
         bring<Plan>(rule, scale);
-        submit<Plan>(work::train, step, [&](context<T> const& c) {
+        submit<Plan>(work::train, step, [&](context const& c) {
             cuda::enqueue<Device, Plan>(
                 c, update_call<Plan, Slots>(c, next_->template values<Rule>(), ranges<Plan>()),
                 totals_call<Plan>(c, totals_));
@@ -179,7 +182,7 @@ public:
                 session_.wait(s);
             }
         };
-        auto const enqueue_all = [&](context<T> const& c) {
+        auto const enqueue_all = [&](context const& c) {
             enqueue_with_exchanges<Device, Plan>(c, session_.compute(), *side_, gpus, step, wait);
             launch(c, update_call<Plan, Slots>(c, next_->template values<Rule>(), ranges<Plan>()));
             launch(c, totals_call<Plan>(c, totals_));
@@ -203,7 +206,7 @@ public:
     }
     template <auto const& Plan>
     void evaluate(std::ptrdiff_t) {
-        submit<Plan>(work::evaluate, 0, [&](context<T> const& c) {
+        submit<Plan>(work::evaluate, 0, [&](context const& c) {
             cuda::enqueue<Device, Plan>(c, totals_call<Plan>(c, totals_));
         });
     }
@@ -231,7 +234,7 @@ private:
     struct slot {
         pinned_memory host;
         char* device = nullptr;
-        cuda::context<T> context;
+        typename Device::context context;
         event copied; // to the GPU
         event done;   // the step that read it
         std::vector<known_work> known;
@@ -260,7 +263,7 @@ private:
     void run_with(std::uint64_t step, After const& after) {
         send<Plan>(step);
         last_ = next_; // what follows a step sees its memory
-        prepare<Plan>(next_->context);
+        Device::template prepare<Plan>(next_->context);
         Device::template run<Plan>(next_->context, after);
         turn();
     }
@@ -304,7 +307,7 @@ private:
             s.known.push_back({&Plan, kind, {}});
             meet();
             if (!Device::template in_one_block<Plan> || kind == work::train_with) {
-                prepare<Plan>(s.context);
+                Device::template prepare<Plan>(s.context);
             }
             meet();
             enqueue_all(s.context);
@@ -337,7 +340,7 @@ private:
     }
 
     template <class Body>
-    static void launch(context<T> const& c, kernel_call<Body> const& call) {
+    static void launch(context const& c, kernel_call<Body> const& call) {
         c.launch(call.where, call.body);
     }
 

@@ -9,7 +9,7 @@
 #include <castnet/device/cuda/step_values.hpp>
 #include <castnet/plan/evaluate.hpp>
 
-#include <cstring>
+#include <type_traits>
 
 namespace castnet::cuda {
 
@@ -22,38 +22,40 @@ struct lane_group {
     bool aligned; // all lanes are, and every row begins at a multiple of 16 bytes
 };
 
-template <class T>
-struct alignas(16) lane_pack {
-    T lane[lanes_of<T>];
+template <class S, int Lanes>
+struct alignas(Lanes* int(sizeof(S))) lane_pack {
+    S lane[Lanes];
 };
 
-// lane[i] = from[i]
-template <class T>
-CASTNET_HD void load_lanes(T const* from, lane_group const& g, T* lane) {
+// lane[i] = from[i], for elements of type T or bfloat16.
+template <class S, class T>
+CASTNET_HD void load_lanes(S const* from, lane_group const& g, T* lane) {
+    using pack = lane_pack<S, lanes_of<T>>;
     if (g.aligned) {
-        lane_pack<T> const all = *reinterpret_cast<lane_pack<T> const*>(from);
+        pack const all = *reinterpret_cast<pack const*>(from);
         for (int i = 0; i < lanes_of<T>; ++i) {
-            lane[i] = all.lane[i];
+            lane[i] = T(all.lane[i]);
         }
     } else {
         for (int i = 0; i < lanes_of<T>; ++i) {
-            lane[i] = i < g.lanes ? from[i] : T(0);
+            lane[i] = i < g.lanes ? T(from[i]) : T(0);
         }
     }
 }
 
-template <class T>
-CASTNET_HD void store_lanes(T const* lane, lane_group const& g, T* to) {
+template <class S, class T>
+CASTNET_HD void store_lanes(T const* lane, lane_group const& g, S* to) {
+    using pack = lane_pack<S, lanes_of<T>>;
     if (g.aligned) {
-        lane_pack<T> all;
+        pack all;
         for (int i = 0; i < lanes_of<T>; ++i) {
-            all.lane[i] = lane[i];
+            all.lane[i] = S(lane[i]);
         }
-        *reinterpret_cast<lane_pack<T>*>(to) = all;
+        *reinterpret_cast<pack*>(to) = all;
     } else {
         for (int i = 0; i < lanes_of<T>; ++i) {
             if (i < g.lanes) {
-                to[i] = lane[i];
+                to[i] = S(lane[i]);
             }
         }
     }
@@ -74,8 +76,9 @@ template <instruction I, int Number, int Registers, class T>
 CASTNET_HD void execute_lanes(T (&r)[lanes_of<T>][Registers], program_arguments<T> const& a,
                               point const& p, lane_group const& g) {
     if constexpr (I.code == opcode::load && (I.b & 4) != 0) {
+        using stored_type = std::conditional_t<I.c != 0, bfloat16, T>;
         T loaded[lanes_of<T>];
-        load_lanes(a.array[I.a] + p.offset(I.b), g, loaded);
+        load_lanes(reinterpret_cast<stored_type const*>(a.array[I.a]) + p.offset(I.b), g, loaded);
         for (int i = 0; i < lanes_of<T>; ++i) {
             r[i][Number] = loaded[i];
         }
@@ -104,9 +107,9 @@ CASTNET_HD void execute_lanes(T (&r)[lanes_of<T>][Registers], program_arguments<
     }
 }
 
-template <class T, instruction... I, std::size_t... N>
+template <class S, class T, instruction... I, std::size_t... N>
 CASTNET_HD void evaluate_lanes(program<I...>, program_arguments<T> const& a, point const& p,
-                               lane_group const& g, T* out, std::index_sequence<N...>) {
+                               lane_group const& g, S* out, std::index_sequence<N...>) {
     T r[lanes_of<T>][sizeof...(I)];
     (..., execute_lanes<I, int(N)>(r, a, p, g));
     T result[lanes_of<T>];
@@ -118,9 +121,11 @@ CASTNET_HD void evaluate_lanes(program<I...>, program_arguments<T> const& a, poi
 
 template <class Program, class T>
 struct map_body {
+    using stored_type = std::conditional_t<Program::end.a != 0, bfloat16, T>;
+
     program_arguments<T> arguments;
     step_values const* now;
-    T* out;
+    stored_type* out;
     quotient groups, pixels; // of a row; of a sample
     int channels;
     std::ptrdiff_t count; // of groups, in all
@@ -167,6 +172,7 @@ CASTNET_CALLS_UNCHECKED
 template <class Program, class Context>
 CASTNET_HD void map(step const& s, tables const& t, Context const& c) {
     using T = typename Context::value_type;
+    using body = map_body<Program, T>;
     std::ptrdiff_t pixels = s.space.pixels, channels = s.space.channels,
                    samples = s.space.sample ? c.samples : 1;
     if (Program::flat && samples * pixels * channels < (std::ptrdiff_t{1} << 31)) {
@@ -175,9 +181,9 @@ CASTNET_HD void map(step const& s, tables const& t, Context const& c) {
     }
     std::ptrdiff_t const groups = (channels + lanes_of<T> - 1) / lanes_of<T>;
     std::ptrdiff_t const count = samples * pixels * groups;
-    c.launch(grid_for(count),
-             map_body<Program, T>{arguments_of(s, t, c), c.now, c.at(t.arrays[s.output]),
-                                  quotient(groups), quotient(pixels), int(channels), count});
+    auto* const out = reinterpret_cast<typename body::stored_type*>(c.at(t.arrays[s.output]));
+    c.launch(grid_for(count), body{arguments_of(s, t, c), c.now, out, quotient(groups),
+                                   quotient(pixels), int(channels), count});
 }
 
 } // namespace castnet::cuda

@@ -20,7 +20,8 @@ cublas::product product_of(step const& s, tables const& t, context<T> const& c) 
         p = {rows, t.arrays[s.output].size.channels, in};
         p.transposed_b = s.kind == op::matmul_data;
     }
-    p.type = element_type<T>::cublas;
+    p.type = c.precision == product_precision::bf16 ? CUDA_R_16BF : element_type<T>::cublas;
+    p.result = t.arrays[s.output].narrow ? CUDA_R_16BF : element_type<T>::cublas;
     p.compute = p.type == CUDA_R_64F ? CUBLAS_COMPUTE_64F
                 : p.type == CUDA_R_32F && c.precision == product_precision::tf32
                     ? CUBLAS_COMPUTE_32F_FAST_TF32

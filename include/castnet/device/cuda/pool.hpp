@@ -5,6 +5,7 @@
 #include <castnet/device/cuda/launch.hpp>
 #include <castnet/device/cuda/quotient.hpp>
 #include <castnet/device/cuda/step_values.hpp>
+#include <castnet/device/cuda/stored.hpp>
 
 namespace castnet::cuda {
 
@@ -88,22 +89,22 @@ CASTNET_HD T share_of(window const& w, int out_row, int out_column) {
 // a: which pixel of each window was the largest.
 struct max_pool_gradient_rule {
     template <class T>
-    CASTNET_HD static T at(window const& w, T const* winners, T const* dy, std::ptrdiff_t sample,
-                           int row, int column, int channel) {
+    CASTNET_HD static T at(window const& w, stored<T> const& winners, stored<T> const& dy,
+                           std::ptrdiff_t sample, int row, int column, int channel) {
         return sum_over_windows<T>(w, row, column, [&](int r, int c) {
             pixel_range const rows = rows_of(w, r), columns = columns_of(w, c);
             int const number =
                 (row - rows.first) * (columns.last - columns.first) + column - columns.first;
             std::ptrdiff_t const place = out_place(w, sample, r, c, channel);
-            return winners[place] == T(number) ? dy[place] : T(0);
+            return winners.get(place) == T(number) ? dy.get(place) : T(0);
         });
     }
 };
 
 struct avg_pool_rule {
     template <class T>
-    CASTNET_HD static T at(window const& w, T const* x, T const*, std::ptrdiff_t sample, int row,
-                           int column, int channel) {
+    CASTNET_HD static T at(window const& w, stored<T> const& x, stored<T> const&,
+                           std::ptrdiff_t sample, int row, int column, int channel) {
         pixel_range const rows = rows_of(w, row), columns = columns_of(w, column);
         T sum = 0;
         for (int r = rows.first; r < rows.last; ++r) {
@@ -117,8 +118,8 @@ struct avg_pool_rule {
 
 struct avg_pool_gradient_rule {
     template <class T>
-    CASTNET_HD static T at(window const& w, T const* dy, T const*, std::ptrdiff_t sample, int row,
-                           int column, int channel) {
+    CASTNET_HD static T at(window const& w, stored<T> const& dy, stored<T> const&,
+                           std::ptrdiff_t sample, int row, int column, int channel) {
         return sum_over_windows<T>(w, row, column, [&](int r, int c) {
             return dy[out_place(w, sample, r, c, channel)] * share_of<T>(w, r, c);
         });
@@ -127,16 +128,16 @@ struct avg_pool_gradient_rule {
 
 struct upsample_rule {
     template <class T>
-    CASTNET_HD static T at(window const& w, T const* x, T const*, std::ptrdiff_t sample, int row,
-                           int column, int channel) {
+    CASTNET_HD static T at(window const& w, stored<T> const& x, stored<T> const&,
+                           std::ptrdiff_t sample, int row, int column, int channel) {
         return x[in_place(w, sample, row / w.kernel_h, column / w.kernel_w, channel)];
     }
 };
 
 struct upsample_gradient_rule {
     template <class T>
-    CASTNET_HD static T at(window const& w, T const* dy, T const*, std::ptrdiff_t sample, int row,
-                           int column, int channel) {
+    CASTNET_HD static T at(window const& w, stored<T> const& dy, stored<T> const&,
+                           std::ptrdiff_t sample, int row, int column, int channel) {
         T sum = 0;
         for (int r = row * w.kernel_h; r < (row + 1) * w.kernel_h; ++r) {
             for (int c = column * w.kernel_w; c < (column + 1) * w.kernel_w; ++c) {
@@ -151,8 +152,7 @@ template <class Rule, class T>
 struct image_body {
     image_loop loop;
     window w;
-    T const *a, *b;
-    T* out;
+    stored<T> a, b, out;
 
     template <class Block>
     CASTNET_HD void operator()(Block const& block) const {
@@ -171,9 +171,10 @@ CASTNET_HD void run_on_images(step const& s, tables const& t, Context const& c) 
     window const& w = t.windows[s.window];
     image_loop const loop{c.samples, Forward ? w.out_height : w.height,
                           Forward ? w.out_width : w.width, w.channels};
-    T const* const a = c.at(t.arrays[s.first_array]);
-    T const* const b = s.arrays > 1 ? c.at(t.arrays[s.first_array + 1]) : nullptr;
-    c.launch(grid_for(loop.count), image_body<Rule, T>{loop, w, a, b, c.at(t.arrays[s.output])});
+    stored<T> const a = stored_at(c, t.arrays[s.first_array]);
+    stored<T> const b = s.arrays > 1 ? stored_at(c, t.arrays[s.first_array + 1]) : stored<T>{};
+    c.launch(grid_for(loop.count),
+             image_body<Rule, T>{loop, w, a, b, stored_at(c, t.arrays[s.output])});
 }
 
 // The first largest pixel of each window, and where its gradient is wanted, its number there.
@@ -181,8 +182,8 @@ template <class T>
 struct max_pool_body {
     image_loop loop;
     window w;
-    T const* x;
-    T *out, *winners; // nullptr: not wanted
+    stored<T> x, out;
+    T* winners; // nullptr: not wanted
 
     template <class Block>
     CASTNET_HD void operator()(Block const& block) const {
@@ -215,7 +216,8 @@ CASTNET_HD void max_pool(step const& s, tables const& t, Context const& c) {
     window const& w = t.windows[s.window];
     image_loop const loop{c.samples, w.out_height, w.out_width, w.channels};
     c.launch(grid_for(loop.count),
-             max_pool_body<T>{loop, w, c.at(t.arrays[s.first_array]), c.at(t.arrays[s.output]),
+             max_pool_body<T>{loop, w, stored_at(c, t.arrays[s.first_array]),
+                              stored_at(c, t.arrays[s.output]),
                               s.winner >= 0 ? c.at(t.arrays[s.winner]) : nullptr});
 }
 CASTNET_CALLS_UNCHECKED

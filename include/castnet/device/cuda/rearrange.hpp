@@ -5,14 +5,14 @@
 #include <castnet/device/cuda/launch.hpp>
 #include <castnet/device/cuda/quotient.hpp>
 #include <castnet/device/cuda/step_values.hpp>
+#include <castnet/device/cuda/stored.hpp>
 
 namespace castnet::cuda {
 
 // A sample's logical order is channels x pixels; in memory the channels of an image lie innermost.
 template <class T>
 struct reshape_body {
-    T const* from;
-    T* to;
+    stored<T> from, to;
     quotient from_pixels, to_channels;
     int from_channels, to_pixels;
     bool image_from, image_to;
@@ -37,7 +37,7 @@ struct reshape_body {
                             static_cast<std::uint32_t>(from_channels) +
                         channel;
             }
-            to[i] = from[begin + place];
+            to[i] = from.get(begin + place);
         });
     }
 };
@@ -49,7 +49,7 @@ CASTNET_HD void reshape(step const& s, tables const& t, Context const& c) {
     array_ref const &from = t.arrays[s.first_array], &to = t.arrays[s.output];
     std::ptrdiff_t const count = c.samples * to.size.count();
     c.launch(grid_for(count),
-             reshape_body<T>{c.at(from), c.at(to), quotient(from.size.pixels),
+             reshape_body<T>{stored_at(c, from), stored_at(c, to), quotient(from.size.pixels),
                              quotient(to.size.channels), from.size.channels, to.size.pixels,
                              s.image_from, s.image_to, quotient(to.size.count()), count});
 }
@@ -58,8 +58,7 @@ CASTNET_HD void reshape(step const& s, tables const& t, Context const& c) {
 // those of `from`.
 template <class T>
 struct copy_channels_body {
-    T const* from;
-    T* to;
+    stored<T> from, to;
     int from_channels, begin, to_channels, first;
     quotient width;
     std::ptrdiff_t count;
@@ -70,7 +69,7 @@ struct copy_channels_body {
             std::uint32_t const row = width.divide(static_cast<std::uint32_t>(i)),
                                 channel = static_cast<std::uint32_t>(i) - row * width.divisor;
             to[std::ptrdiff_t{row} * to_channels + first + channel] =
-                from[std::ptrdiff_t{row} * from_channels + begin + channel];
+                from.get(std::ptrdiff_t{row} * from_channels + begin + channel);
         });
     }
 };
@@ -82,7 +81,7 @@ CASTNET_HD void copy_channels(Context const& c, array_ref const& from, int begin
     using T = typename Context::value_type;
     std::ptrdiff_t const count = c.samples * to.size.pixels * width;
     c.launch(grid_for(count),
-             copy_channels_body<T>{c.at(from), c.at(to), from.size.channels, begin,
+             copy_channels_body<T>{stored_at(c, from), stored_at(c, to), from.size.channels, begin,
                                    to.size.channels, first, quotient(width), count});
 }
 

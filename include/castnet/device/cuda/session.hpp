@@ -58,8 +58,11 @@ public:
     }
     session(session const&) = delete;
     session& operator=(session const&) = delete;
-    ~session() {
-        cudaSetDevice(index_); // what ends now belongs to it
+    ~session() { finish(); }
+
+    // Waits for what the GPU does, before that ends which it works on; makes it the current one.
+    void finish() const noexcept {
+        cudaSetDevice(index_);
         cudaDeviceSynchronize();
     }
 

@@ -13,9 +13,10 @@ namespace castnet::cuda::cublas {
 // d (rows x columns) = a (rows x depth) times b (depth x columns).
 struct product {
     std::int64_t rows = 0, columns = 0, depth = 0;
-    bool transposed_a = false; // a lies as (depth x rows)
-    bool transposed_b = false; // b lies as (columns x depth)
-    cudaDataType_t type = CUDA_R_32F;
+    bool transposed_a = false;          // a lies as (depth x rows)
+    bool transposed_b = false;          // b lies as (columns x depth)
+    cudaDataType_t type = CUDA_R_32F;   // of the factors
+    cudaDataType_t result = CUDA_R_32F; // and of a bias
     cublasComputeType_t compute = CUBLAS_COMPUTE_32F;
     cublasLtEpilogue_t end = CUBLASLT_EPILOGUE_DEFAULT; // or one with a bias for each column
 
@@ -58,7 +59,7 @@ public:
         }
         first_ = layout(p.type, p.depth, p.columns, p.transposed_b);
         second_ = layout(p.type, p.rows, p.depth, p.transposed_a);
-        result_ = layout(p.type, p.rows, p.columns, false);
+        result_ = layout(p.result, p.rows, p.columns, false);
     }
 
     void set_bias(void const* columns) const { set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, columns); }

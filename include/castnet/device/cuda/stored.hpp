@@ -1,0 +1,51 @@
+// An array of T in memory whose elements may be bfloat16: kernels that move or gather elements see
+// numbers of type T either way.
+#pragma once
+
+#include <castnet/core/bfloat16.hpp>
+#include <castnet/plan/step.hpp>
+
+namespace castnet::cuda {
+
+template <class T>
+class stored {
+public:
+    class element {
+    public:
+        CASTNET_HD element(stored const& in, std::ptrdiff_t at) : in_{in}, at_{at} {}
+        CASTNET_HD operator T() const { return in_.get(at_); }
+        CASTNET_HD void operator=(T value) const { in_.set(at_, value); }
+
+    private:
+        stored const& in_;
+        std::ptrdiff_t at_;
+    };
+
+    stored() = default; // no array
+    CASTNET_HD stored(T* first, bool narrow) : first_{first}, narrow_{narrow} {}
+
+    CASTNET_HD explicit operator bool() const { return first_ != nullptr; }
+    CASTNET_HD T get(std::ptrdiff_t i) const {
+        return narrow_ ? T(reinterpret_cast<bfloat16 const*>(first_)[i]) : first_[i];
+    }
+    CASTNET_HD void set(std::ptrdiff_t i, T value) const {
+        if (narrow_) {
+            reinterpret_cast<bfloat16*>(first_)[i] = bfloat16(value);
+        } else {
+            first_[i] = value;
+        }
+    }
+    CASTNET_HD element operator[](std::ptrdiff_t i) const { return {*this, i}; }
+
+private:
+    T* first_ = nullptr;
+    bool narrow_ = false;
+};
+
+CASTNET_CALLS_UNCHECKED
+template <class Context>
+CASTNET_HD stored<typename Context::value_type> stored_at(Context const& c, array_ref const& r) {
+    return {c.at(r), r.narrow};
+}
+
+} // namespace castnet::cuda

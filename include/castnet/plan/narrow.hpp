@@ -1,0 +1,176 @@
+// Arrays in bfloat16, on a device whose products and convolutions read their factors so.
+//
+// What a product reads is stored in bfloat16 by the step that computes it, and so is what a
+// convolution writes. Parameters stay as they are: the first step of a plan makes a copy of all of
+// them, which products read. Everything else, and everything that leaves the step (results,
+// gradients, statistics), has the device's own type, and so has all arithmetic.
+#pragma once
+
+#include <castnet/core/bfloat16.hpp>
+#include <castnet/graph/linear.hpp>
+#include <castnet/plan/fuse.hpp>
+
+namespace castnet {
+
+// Such a device says how many numbers of 16 bits are as long as one of its own:
+//   static constexpr int narrow_per_value;
+template <class Device>
+concept NarrowDevice = requires { Device::narrow_per_value; };
+
+// A base of devices that compute in T, and may have narrow factors.
+template <class T, bool Narrow>
+struct factor_storage {};
+template <class T>
+struct factor_storage<T, true> {
+    static constexpr int narrow_per_value = static_cast<int>(sizeof(T) / sizeof(bfloat16));
+};
+
+template <class Device>
+constexpr int narrow_per_value() {
+    if constexpr (NarrowDevice<Device>) {
+        return Device::narrow_per_value;
+    } else {
+        return 1;
+    }
+}
+
+constexpr bool has_factors(op kind) {
+    return kind >= op::matmul && kind <= op::conv_weight;
+}
+
+// Images of a convolution; libraries write those in the type of its factors only.
+constexpr bool makes_image(op kind) {
+    return kind == op::conv || kind == op::conv_data;
+}
+
+// Kernels of these can store bfloat16.
+constexpr bool stores_narrow(op kind) {
+    return kind >= op::map && kind != op::reduce && kind != op::matmul_weight &&
+           kind != op::conv_weight && kind != op::max_pool_winner && kind != op::copy;
+}
+
+// The order in memory is the logical order: for all but images of several channels and pixels.
+constexpr bool in_order(node const& n) {
+    return n.rank != 3 || n.size.pixels == 1 || n.size.channels == 1;
+}
+
+// A reshape that moves nothing.
+constexpr bool is_view(node const& n, node const* nodes) {
+    return n.kind == op::reshape && in_order(n) && in_order(nodes[n.in[0]]);
+}
+
+// The node whose memory this one shows.
+constexpr int base_of(int id, node const* nodes) {
+    while (is_view(nodes[id], nodes)) {
+        id = nodes[id].in[0];
+    }
+    return id;
+}
+
+// Inserts copies where an array has to be there in both types: factors that come from outside the
+// step, that leave it, or that no kernel can store in bfloat16; and images that leave the step.
+class copies_for_products {
+public:
+    constexpr copies_for_products(graph& g, results& r) : g_{g}, results_{r} {}
+
+    constexpr void run() {
+        list<node> const old = std::move(g_.nodes);
+        g_.nodes = {};
+        g_.nodes.reserve(old.size() + 64);
+        old_ = old.data();
+        kept_ = list<char>::filled(old.size(), 0);
+        for_each_kept([&](int& id) { kept_[base_of(id, old_)] = 1; });
+        moved_ = list<int>::filled(old.size(), -1);
+        copies_ = moved_;
+        for (int i = 0; i < old.size(); ++i) {
+            node n = old[i];
+            for (int k = 0; k < n.operands; ++k) {
+                if (n.in[k] >= 0) {
+                    n.in[k] = has_factors(n.kind) ? factor(n.in[k]) : moved_[n.in[k]];
+                }
+            }
+            moved_[i] = g_.push(n);
+        }
+        for_each_kept([&](int& id) {
+            bool const image = makes_image(old_[base_of(id, old_)].kind);
+            id = image ? copy(id) : moved_[id];
+        });
+        for (parameter& p : g_.parameters) {
+            p.node = moved_[p.node];
+        }
+    }
+
+private:
+    template <class F>
+    constexpr void for_each_kept(F const& f) {
+        for (int& id : results_.outputs) {
+            f(id);
+        }
+        for (int& id : results_.gradients) {
+            if (id >= 0) {
+                f(id);
+            }
+        }
+        for (graph::update& u : g_.updates) {
+            f(u.value);
+        }
+    }
+
+    constexpr int factor(int id) {
+        int const base = base_of(id, old_);
+        op const kind = old_[base].kind;
+        bool const kept = kept_[base] != 0 && !makes_image(kind); // of these, a copy is kept
+        return kind == op::parameter || (stores_narrow(kind) && !kept) ? moved_[id] : copy(id);
+    }
+
+    constexpr int copy(int id) {
+        int& made = copies_[id];
+        if (made < 0) {
+            node n = old_[id];
+            int const one = constant_node(g_, 1);
+            made = map_node(g_, fn::multiply, n.size, {moved_[id], one});
+            g_.nodes[made].rank = n.rank;
+            for (int k = 0; k < 4; ++k) {
+                g_.nodes[made].dims[k] = n.dims[k];
+            }
+        }
+        return made;
+    }
+
+    graph& g_;
+    results& results_;
+    node const* old_ = nullptr;
+    list<char> kept_;  // per old node
+    list<int> moved_;  // per old node: its new number
+    list<int> copies_; // per old node: the number of its copy
+};
+
+// Per node: 1 where its array is bfloat16. `group`: per node the end of its group.
+constexpr list<char> narrow_nodes(graph_view const& g, int const* group) {
+    list<char> narrow = list<char>::filled(g.node_count, 0);
+    for (int i = 0; i < g.node_count; ++i) {
+        node const& n = g.nodes[i];
+        if (group[i] < 0 || !has_factors(n.kind)) {
+            continue;
+        }
+        for (int k = 0; k < n.operands; ++k) {
+            narrow[base_of(n.in[k], g.nodes)] = 1;
+        }
+        if (makes_image(n.kind)) {
+            narrow[group[i]] = 1;
+        }
+    }
+    for (int i = 0; i < g.node_count; ++i) {
+        node const& n = g.nodes[i];
+        if (n.kind == op::parameter) { // of these, products read copies
+            narrow[i] = 0;
+        } else if (has_factors(n.kind) && group[i] >= 0 && group[i] != i) {
+            narrow[i] = narrow[group[i]];
+        } else if (is_view(n, g.nodes)) {
+            narrow[i] = narrow[base_of(i, g.nodes)];
+        }
+    }
+    return narrow;
+}
+
+} // namespace castnet

@@ -1,0 +1,183 @@
+// Networks whose products read bfloat16, on castnet's CUDA kernels on the host, against the CPU in
+// double.
+#include <castnet/castnet.hpp>
+
+#include "simulated_device.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <doctest/doctest.h>
+#include <vector>
+
+namespace cn = castnet;
+using cn::bfloat16, cn::op, cn::region;
+
+namespace {
+
+using cn::input;
+using in_double = cn::policy::basic_cpu<double>;
+
+struct u_shaped { // an image leaves it, and arrays are joined on the way
+    constexpr auto operator()(auto x) const {
+        auto const skip = x | cn::conv2d<4, 3, cn::conv{.padding = 1}> | cn::relu;
+        auto const low = skip | cn::max_pool2d<2> | cn::conv2d<6, 3, cn::conv{.padding = 1}>;
+        return cn::concat(low | cn::upsample2d<2>, skip) | cn::conv2d<3, 1> | cn::flatten;
+    }
+};
+using branches = cn::network<u_shaped{}, input<2, 8, 8>>;
+using convnet = cn::sequential<input<3, 9, 9>, cn::conv2d<8, 3, cn::conv{.padding = 1}>, cn::relu,
+                               cn::max_pool2d<2>, cn::conv2d<6, 3>, cn::relu, cn::flatten,
+                               cn::dense<16>, cn::relu, cn::dense<5>>;
+using normalized =
+    cn::sequential<input<3, 8, 8>, cn::conv2d<6, 3, cn::conv{.padding = 1}>.no_bias(),
+                   cn::batch_norm, cn::relu,
+                   cn::residual<cn::conv2d<6, 3, cn::conv{.padding = 1}>.no_bias(), cn::batch_norm>,
+                   cn::relu, cn::global_avg_pool2d, cn::dense<4>>;
+using dense = cn::sequential<input<7>, cn::dense<12>, cn::gelu_tanh, cn::dropout<0.25F>,
+                             cn::dense<9>, cn::tanh, cn::dense<3>>;
+
+using chosen = std::vector<std::size_t>;
+
+// `classes` labels and images or vectors of `elements` numbers.
+template <std::size_t Classes, class Shape>
+auto samples(std::size_t count) {
+    std::vector<float> x(count * Shape::count);
+    std::vector<int> y(count);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        x[i] = std::sin(float(i * i % 1009));
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+        y[i] = int(i * 7 % Classes);
+    }
+    return cn::data::dataset<cn::data::label<Classes>, Shape>{std::move(x), y};
+}
+
+template <class Model>
+std::vector<double> everything(Model const& model) {
+    std::vector<double> all;
+    for (std::size_t i = 0; i < model.parameter_count(); ++i) {
+        auto const w = model.get(model.parameter_at(i).name.text());
+        all.insert(all.end(), w.begin(), w.end());
+    }
+    return all;
+}
+
+struct outcome {
+    double loss;
+    std::vector<double> change; // of all parameters
+};
+
+// A step of gradient descent on 5 of 8 samples.
+template <class Network, class Policy, class Data>
+outcome one_step(Data const& data, cn::seed seed) {
+    cn::model<Network, Policy, cn::batch<8>> model{seed};
+    auto training = cn::compile(model, cn::cross_entropy, cn::sgd{.learning_rate = 1});
+    outcome found{0, everything(model)};
+    found.loss = training.step(data, chosen{1, 5, 3, 0, 4}).loss();
+    auto const after = everything(model);
+    for (std::size_t i = 0; i < after.size(); ++i) {
+        found.change[i] -= after[i];
+    }
+    return found;
+}
+
+double length(std::vector<double> const& x) {
+    double sum = 0;
+    for (double const v : x) {
+        sum += v * v;
+    }
+    return std::sqrt(sum);
+}
+
+// bfloat16 keeps 8 bits: a number is wrong by 0.2 % at most, sums of many by less. (With these
+// seeds no number is so near to the kink of relu, and no two pixels of a window are so near to each
+// other, that they change sides.)
+template <class Network, std::size_t Classes, class Shape>
+void check_step(char const* name, cn::seed seed, double tolerance) {
+    CAPTURE(name);
+    auto const data = samples<Classes, Shape>(8);
+    outcome const exact = one_step<Network, in_double>(data, seed);
+    outcome const narrow = one_step<Network, simt::bf16>(data, seed);
+    CHECK(narrow.loss == doctest::Approx(exact.loss).epsilon(0.01));
+    CHECK(narrow.loss != exact.loss);
+    auto difference = exact.change;
+    for (std::size_t i = 0; i < difference.size(); ++i) {
+        difference[i] -= narrow.change[i];
+    }
+    CHECK(length(difference) < tolerance * length(exact.change));
+    CHECK(length(difference) > 1e-5 * length(exact.change));
+}
+
+} // namespace
+
+TEST_CASE("bfloat16 rounds to the nearest, ties to even, and keeps what is no number") {
+    auto const there_and_back = [](float x) { return float(bfloat16(x)); };
+    for (float const exact : {0.0F, -1.0F, 0.5F, 255.0F, -256.0F, 0x1p-130F, 0x1.fep127F}) {
+        CHECK(there_and_back(exact) == exact);
+    }
+    CHECK(there_and_back(257) == 256);
+    CHECK(there_and_back(259) == 260);
+    CHECK(there_and_back(-257.001F) == -258);
+    CHECK(there_and_back(0x1.ffp127F) == INFINITY);
+    CHECK(there_and_back(-INFINITY) == -INFINITY);
+    CHECK(std::isnan(there_and_back(NAN)));
+    CHECK(std::isnan(there_and_back(__builtin_bit_cast(float, 0x7f800001U))));
+}
+
+TEST_CASE("a step's loss and gradients are those in double, but for roundings") {
+    check_step<convnet, 5, cn::shape<3, 9, 9>>("convnet", cn::seed{1}, 0.015);
+    check_step<normalized, 4, cn::shape<3, 8, 8>>("normalized", cn::seed{5}, 0.03);
+    check_step<dense, 3, cn::shape<7>>("dense", cn::seed{1}, 0.01);
+    check_step<branches, 192, cn::shape<2, 8, 8>>("branches", cn::seed{5}, 0.01);
+}
+
+// Of small integers nothing is lost.
+TEST_CASE("what bfloat16 can hold is computed exactly") {
+    std::vector<float> x(6 * 243);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        x[i] = float(i * i % 3);
+    }
+    cn::data::dataset<cn::data::label<5>, cn::shape<3, 9, 9>> const data{std::move(x),
+                                                                         std::vector<int>(6)};
+    auto const predict = [&]<class Policy>(Policy) {
+        cn::model<convnet, Policy, cn::batch<4>> model{cn::seed{1}};
+        for (std::size_t p = 0; p < model.parameter_count(); ++p) {
+            auto const name = model.parameter_at(p).name.text();
+            auto values = model.get(name);
+            for (std::size_t i = 0; i < values.size(); ++i) {
+                values[i] = int((i * 5 + p) % 17 == 0) - int((i * 3 + p) % 19 == 0);
+            }
+            model.set(name, values);
+        }
+        return model.predict(data);
+    };
+    auto const exact = predict(in_double{}), narrow = predict(simt::bf16{});
+    CHECK(narrow == exact);
+    CHECK(*std::max_element(exact.begin(), exact.end()) >= 3);
+}
+
+TEST_CASE("training in bfloat16 learns as in double") {
+    auto const data = samples<5, cn::shape<3, 9, 9>>(16);
+    auto const losses = [&]<class Policy>(Policy) {
+        cn::model<convnet, Policy, cn::batch<8>> model{cn::seed{5}};
+        auto training = cn::compile(model, cn::cross_entropy, cn::adam{.learning_rate = 0.01});
+        return training.fit(data, {.epochs = 12, .verbose = cn::verbosity::silent})["loss"];
+    };
+    auto const exact = losses(in_double{}), narrow = losses(simt::bf16{});
+    CHECK(narrow.front() == doctest::Approx(exact.front()).epsilon(0.02));
+    CHECK(exact.back() < 0.5 * exact.front());
+    CHECK(narrow.back() == doctest::Approx(exact.back()).epsilon(0.15));
+}
+
+TEST_CASE("weights keep what bfloat16 cannot hold") {
+    cn::model<dense, simt::bf16, cn::batch<8>> model{cn::seed{5}};
+    auto training = cn::compile(model, cn::cross_entropy, cn::sgd{.learning_rate = 1e-5});
+    auto const before = everything(model);
+    training.step(samples<3, cn::shape<7>>(8), chosen{0, 1, 2});
+    auto const after = everything(model);
+    std::size_t changed = 0;
+    for (std::size_t i = 0; i < after.size(); ++i) {
+        changed += after[i] != before[i];
+    }
+    CHECK(changed > after.size() / 2);
+}

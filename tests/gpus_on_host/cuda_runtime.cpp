@@ -1,0 +1,268 @@
+// The functions of CUDA's runtime that castnet calls, on the simulated machine. What CUDA would
+// refuse (work that a capture leaves behind, waiting for what is not captured) is refused here,
+// too.
+#include "machine.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <cuda_runtime_api.h>
+#include <map>
+#include <sched.h>
+
+using machine::here;
+
+namespace {
+
+machine::stream& of(cudaStream_t s) {
+    return *reinterpret_cast<machine::stream*>(s);
+}
+machine::event& of(cudaEvent_t e) {
+    return *reinterpret_cast<machine::event*>(e);
+}
+
+// Page-locked memory, by address.
+std::map<char const*, std::size_t>& pinned() {
+    static std::map<char const*, std::size_t> all;
+    return all;
+}
+bool is_pinned(void const* p) {
+    auto const at = static_cast<char const*>(p);
+    auto const next = pinned().upper_bound(at);
+    return next != pinned().begin() && at < std::prev(next)->first + std::prev(next)->second;
+}
+
+template <class Done>
+cudaError_t wait(Done const& done) {
+    for (;;) {
+        {
+            std::lock_guard const lock{here().mutex};
+            if (done()) {
+                return cudaSuccess;
+            }
+        }
+        if (!here().progress()) {
+            sched_yield();
+        }
+    }
+}
+// Asking lets the machine go on.
+template <class Done>
+cudaError_t ask(Done const& done) {
+    here().progress();
+    std::lock_guard const lock{here().mutex};
+    return done() ? cudaSuccess : cudaErrorNotReady;
+}
+
+bool depends(machine::graph const& g, std::size_t node, std::vector<std::size_t> const& roots) {
+    return std::any_of(roots.begin(), roots.end(), [&](std::size_t r) {
+        return r == node || depends(g, node, g.nodes[r].after);
+    });
+}
+
+} // namespace
+
+extern "C" {
+
+char const* cudaGetErrorName(cudaError_t) {
+    return "simulated error";
+}
+char const* cudaGetErrorString(cudaError_t) {
+    return "of a simulated machine";
+}
+cudaError_t cudaGetLastError() {
+    return cudaSuccess;
+}
+cudaError_t cudaGetDeviceCount(int* count) {
+    *count = here().devices;
+    return cudaSuccess;
+}
+cudaError_t cudaSetDevice(int device) {
+    machine::current = device;
+    return cudaSuccess;
+}
+cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
+    *free = *total = 0;
+    return cudaSuccess;
+}
+cudaError_t cudaDeviceSynchronize() {
+    int const device = machine::current;
+    return wait([device] {
+        return std::all_of(here().streams.begin(), here().streams.end(),
+                           [&](auto const* s) { return s->device != device || s->queue.empty(); });
+    });
+}
+
+cudaError_t cudaMalloc(void** p, std::size_t bytes) {
+    *p = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+    std::memset(*p, 0xff, bytes);
+    return cudaSuccess;
+}
+cudaError_t cudaFree(void* p) {
+    cudaDeviceSynchronize();
+    std::free(p);
+    return cudaSuccess;
+}
+cudaError_t cudaMallocHost(void** p, std::size_t bytes) {
+    *p = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+    std::lock_guard const lock{here().mutex};
+    pinned()[static_cast<char*>(*p)] = bytes;
+    return cudaSuccess;
+}
+cudaError_t cudaFreeHost(void* p) {
+    {
+        std::lock_guard const lock{here().mutex};
+        pinned().erase(static_cast<char*>(p));
+    }
+    std::free(p);
+    return cudaSuccess;
+}
+cudaError_t cudaMemset(void* p, int value, std::size_t bytes) {
+    std::memset(p, value, bytes);
+    return cudaSuccess;
+}
+cudaError_t cudaMemcpy(void* to, void const* from, std::size_t bytes, cudaMemcpyKind) {
+    std::lock_guard const lock{here().mutex};
+    std::memcpy(to, from, bytes);
+    return cudaSuccess;
+}
+// From memory of the host that is not page-locked: read before the call ends.
+cudaError_t cudaMemcpyAsync(void* to, void const* from, std::size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t stream) {
+    std::lock_guard const lock{here().mutex};
+    machine::work copy;
+    if (kind == cudaMemcpyHostToDevice && !is_pinned(from)) {
+        auto const* const first = static_cast<char const*>(from);
+        copy.run = [to, data = std::vector<char>(first, first + bytes)] {
+            std::memcpy(to, data.data(), data.size());
+        };
+    } else {
+        copy.run = [=] { std::memcpy(to, from, bytes); };
+    }
+    here().put(of(stream), std::move(copy));
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
+    auto* const s = new machine::stream;
+    s->device = machine::current;
+    std::lock_guard const lock{here().mutex};
+    here().streams.push_back(s);
+    *stream = reinterpret_cast<cudaStream_t>(s);
+    return cudaSuccess;
+}
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+    wait([=] { return of(stream).queue.empty(); });
+    std::lock_guard const lock{here().mutex};
+    std::erase(here().streams, &of(stream));
+    delete &of(stream);
+    return cudaSuccess;
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+    return wait([=] { return of(stream).queue.empty(); });
+}
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+    return ask([=] { return of(stream).queue.empty(); });
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* e, unsigned) {
+    *e = reinterpret_cast<cudaEvent_t>(new machine::event);
+    return cudaSuccess;
+}
+cudaError_t cudaEventDestroy(cudaEvent_t e) {
+    std::lock_guard const lock{here().mutex};
+    delete &of(e);
+    return cudaSuccess;
+}
+cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t stream) {
+    std::lock_guard const lock{here().mutex};
+    of(e).captured = of(stream).captures;
+    if (of(e).captured) {
+        of(e).nodes = of(stream).last;
+        return cudaSuccess;
+    }
+    machine::work record;
+    record.run = [e, number = ++of(e).recorded] { of(e).done = std::max(of(e).done, number); };
+    here().put(of(stream), std::move(record));
+    return cudaSuccess;
+}
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t e, unsigned) {
+    std::lock_guard const lock{here().mutex};
+    machine::stream& s = of(stream);
+    if (of(e).captured) {
+        if (s.captures && s.captures != of(e).captured) {
+            return cudaErrorStreamCaptureMerge;
+        }
+        if (!s.captures) { // joins the capture
+            s.captures = of(e).captured;
+            s.last.clear();
+        }
+        s.last.insert(s.last.end(), of(e).nodes.begin(), of(e).nodes.end());
+        return cudaSuccess;
+    }
+    if (s.captures) {
+        return cudaErrorStreamCaptureIsolation;
+    }
+    machine::work waiting;
+    waiting.may_run = [e, number = of(e).recorded](std::uint64_t) { return of(e).done >= number; };
+    here().put(s, std::move(waiting));
+    return cudaSuccess;
+}
+cudaError_t cudaEventSynchronize(cudaEvent_t e) {
+    return wait([=] { return of(e).done == of(e).recorded; });
+}
+cudaError_t cudaEventQuery(cudaEvent_t e) {
+    return ask([=] { return of(e).done == of(e).recorded; });
+}
+
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
+    *status = of(stream).captures ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+    return cudaSuccess;
+}
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
+    std::lock_guard const lock{here().mutex};
+    of(stream).captures = std::make_shared<machine::graph>();
+    of(stream).last.clear();
+    return cudaSuccess;
+}
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* out) {
+    std::lock_guard const lock{here().mutex};
+    auto const g = of(stream).captures;
+    bool joined = true;
+    for (machine::stream* s : here().streams) {
+        if (s->captures == g) {
+            for (std::size_t node : s->last) {
+                joined = joined && depends(*g, node, of(stream).last);
+            }
+            s->captures = nullptr;
+        }
+    }
+    *out = reinterpret_cast<cudaGraph_t>(new std::shared_ptr<machine::graph>{g});
+    return joined ? cudaSuccess : cudaErrorStreamCaptureUnjoined;
+}
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* out, cudaGraph_t g, unsigned long long) {
+    *out = reinterpret_cast<cudaGraphExec_t>(new std::shared_ptr<machine::graph>{
+        *reinterpret_cast<std::shared_ptr<machine::graph>*>(g)});
+    return cudaSuccess;
+}
+cudaError_t cudaGraphDestroy(cudaGraph_t g) {
+    delete reinterpret_cast<std::shared_ptr<machine::graph>*>(g);
+    return cudaSuccess;
+}
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t g) {
+    delete reinterpret_cast<std::shared_ptr<machine::graph>*>(g);
+    return cudaSuccess;
+}
+cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
+    std::lock_guard const lock{here().mutex};
+    auto const g = *reinterpret_cast<std::shared_ptr<machine::graph>*>(exec);
+    machine::launch l{g, {}, std::vector<bool>(g->nodes.size()), g->nodes.size()};
+    for (auto const& node : g->nodes) {
+        l.numbers.push_back(node.what.number());
+    }
+    of(stream).queue.push_back({{}, 0, std::make_shared<machine::launch>(std::move(l))});
+    ++here().launches;
+    return cudaSuccess;
+}
+
+} // extern "C"

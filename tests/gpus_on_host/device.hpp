@@ -1,0 +1,101 @@
+// castnet's CUDA device on the simulated machine: its sessions, executors, graphs and kernels; only
+// products and convolutions are plain loops, as in tests/cuda.
+#pragma once
+
+#include <castnet/device/cuda/executor.hpp>
+#include <castnet/policy/cuda.hpp>
+
+#include "../cuda/simulated_device.hpp"
+#include "machine.hpp"
+
+namespace on_host {
+
+template <class T>
+struct context : castnet::cuda::context<T> {
+    template <class Run>
+    void put(Run const& run) const {
+        machine::work w;
+        w.run = run;
+        machine::here().put(*reinterpret_cast<machine::stream*>(this->stream), std::move(w));
+    }
+    template <class Body>
+    void launch(castnet::cuda::grid const& g, Body const& body) const {
+        put([g, body] { simt::launch(g, body); });
+    }
+};
+
+// OneBlock: a plan that fits one block is one kernel.
+template <class T, bool OneBlock>
+struct device {
+    using value_type = T;
+    using context = on_host::context<T>;
+    using memory = castnet::cuda::memory;
+    using session = castnet::cuda::session;
+    using executor = castnet::cuda::executor<device>;
+    using replica_scope = castnet::cuda::replica_scope;
+    using kernel = castnet::cuda::kernel<context>;
+    using loops = simt::device<T, OneBlock>;
+    static constexpr bool whole_batches = true;
+    static constexpr std::ptrdiff_t alignment = loops::alignment;
+    static int count() { return castnet::cuda::device_count(); }
+
+    static constexpr std::ptrdiff_t place_in_sample(std::ptrdiff_t i, castnet::extents size,
+                                                    bool image) {
+        return loops::place_in_sample(i, size, image);
+    }
+    static constexpr std::ptrdiff_t place_in_parameter(std::ptrdiff_t i,
+                                                       castnet::parameter const& p) {
+        return loops::place_in_parameter(i, p);
+    }
+    template <class... A>
+    static constexpr castnet::scratch_size scratch(A const&... a) {
+        return loops::scratch(a...);
+    }
+
+    template <auto const& Plan>
+    static constexpr bool in_one_block = OneBlock && castnet::cuda::fits_one_block<T>(Plan);
+    template <auto const& Plan>
+    static void prepare(context const&) {}
+    template <auto const& Plan, class After = castnet::ignore_steps>
+    static void run(context const& c, After const& after = {}) {
+        castnet::run_steps<device, Plan>(c, after);
+    }
+
+    template <class Program>
+    static constexpr kernel fused_kernel() {
+        return castnet::cuda::fused_kernel<Program, context>();
+    }
+    template <castnet::op Kind>
+    static void product(castnet::step const& s, castnet::step_tables const& t, context const& c) {
+        simt::context<T> host;
+        std::copy(c.region, c.region + 4, host.region);
+        host.samples = c.samples;
+        c.put([&s, &t, host] { loops::kernel_of(Kind)(s, t, host); });
+    }
+    static kernel kernel_of(castnet::op kind) {
+        switch (kind) {
+        case castnet::op::matmul:
+            return &product<castnet::op::matmul>;
+        case castnet::op::matmul_data:
+            return &product<castnet::op::matmul_data>;
+        case castnet::op::matmul_weight:
+            return &product<castnet::op::matmul_weight>;
+        case castnet::op::conv:
+            return &product<castnet::op::conv>;
+        case castnet::op::conv_data:
+            return &product<castnet::op::conv_data>;
+        case castnet::op::conv_weight:
+            return &product<castnet::op::conv_weight>;
+        default:
+            return castnet::cuda::own_kernel<context>(kind);
+        }
+    }
+};
+
+template <bool OneBlock>
+struct policy : castnet::policy::basic_cuda<double> {
+    using device = on_host::device<double, OneBlock>;
+    static constexpr char const* name = "simulated GPU";
+};
+
+} // namespace on_host

@@ -1,0 +1,145 @@
+// A machine with several GPUs, simulated on the host: streams, events and captured graphs, which
+// the simulated CUDA runtime (cuda_runtime.cpp) and NCCL (nccl.cpp) put work on.
+//
+// Nothing runs when it is put on a stream, but when the host waits or asks; of all that could run
+// then, a random piece does. So everything that no stream order, event or collective rules out
+// happens sooner or later, and what relies on luck fails.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace machine {
+
+// A piece of work: it is given a number when it is put on a stream, by itself or in a launch of a
+// graph; it runs when it may, and is over then.
+struct work {
+    std::function<std::uint64_t()> number = [] { return 0; };
+    std::function<bool(std::uint64_t)> may_run = [](std::uint64_t) { return true; };
+    std::function<void()> run = [] {};
+};
+
+struct graph {
+    struct node {
+        work what;
+        std::vector<std::size_t> after;
+    };
+    std::vector<node> nodes;
+};
+
+// A launch of a graph, of which some nodes have run.
+struct launch {
+    std::shared_ptr<graph const> of;
+    std::vector<std::uint64_t> numbers;
+    std::vector<bool> done;
+    std::size_t left;
+};
+
+struct stream {
+    struct item {
+        work what;
+        std::uint64_t number;
+        std::shared_ptr<launch> graph; // instead
+    };
+    int device = 0;
+    std::deque<item> queue;
+    std::shared_ptr<graph> captures;
+    std::vector<std::size_t> last; // nodes that the next one of the capture comes after
+};
+
+struct event {
+    std::uint64_t recorded = 0, done = 0;
+    std::shared_ptr<graph> captured; // where it was recorded last
+    std::vector<std::size_t> nodes;
+};
+
+struct state {
+    std::recursive_mutex mutex;
+    std::vector<stream*> streams;
+    std::uint64_t random = 1; // not 0
+    int devices = 4;
+    std::uint64_t launches = 0, captured_nodes = 0;
+
+    std::size_t choose(std::size_t count) { // xorshift
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        return static_cast<std::size_t>(random % count);
+    }
+
+    void put(stream& s, work w) {
+        std::lock_guard const lock{mutex};
+        if (s.captures) {
+            s.captures->nodes.push_back({std::move(w), s.last});
+            s.last = {s.captures->nodes.size() - 1};
+            ++captured_nodes;
+        } else {
+            std::uint64_t const number = w.number();
+            s.queue.push_back({std::move(w), number, nullptr});
+        }
+    }
+
+    // Runs one piece of work, if any may run.
+    bool progress() {
+        std::lock_guard const lock{mutex};
+        struct choice {
+            stream* where;
+            std::size_t node;
+        };
+        std::vector<choice> all;
+        for (stream* s : streams) {
+            if (s->queue.empty()) {
+                continue;
+            }
+            stream::item const& head = s->queue.front();
+            if (!head.graph) {
+                if (head.what.may_run(head.number)) {
+                    all.push_back({s, 0});
+                }
+                continue;
+            }
+            launch const& l = *head.graph;
+            for (std::size_t i = 0; i < l.done.size(); ++i) {
+                bool ready = !l.done[i];
+                for (std::size_t before : l.of->nodes[i].after) {
+                    ready = ready && l.done[before];
+                }
+                if (ready && l.of->nodes[i].what.may_run(l.numbers[i])) {
+                    all.push_back({s, i});
+                }
+            }
+        }
+        if (all.empty()) {
+            return false;
+        }
+        choice const c = all[choose(all.size())];
+        stream::item& head = c.where->queue.front();
+        if (!head.graph) {
+            work const now = std::move(head.what);
+            c.where->queue.pop_front();
+            now.run();
+        } else {
+            launch& l = *head.graph;
+            l.of->nodes[c.node].what.run();
+            l.done[c.node] = true;
+            if (--l.left == 0) {
+                c.where->queue.pop_front();
+            }
+        }
+        return true;
+    }
+};
+
+inline state& here() {
+    static state s;
+    return s;
+}
+
+// The GPU that is current in this thread.
+inline thread_local int current = 0;
+
+} // namespace machine
