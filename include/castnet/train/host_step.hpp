@@ -13,17 +13,11 @@
 
 namespace castnet {
 
-<<<<<<< HEAD
-// What a replica has and does in such steps besides running the plan.
-=======
 // What a replica has and does in such steps besides running the plan, which is Program::value.
 // (nvcc 13.0 cannot say the types of a class that have a reference to it as their argument; in
 // functions it can.)
->>>>>>> main
 template <class Device, class Program, int Slots, class Strategy>
 class host_step {
-    // A type as the argument, since nvcc 13.0 writes invalid C++ for the plan there.
-    static constexpr auto const& Plan = Program::value;
     using T = typename Device::value_type;
     using executor = typename Device::executor;
     static constexpr auto trained = size_t(Program::value.trainable);
