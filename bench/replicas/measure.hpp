@@ -1,23 +1,31 @@
-// Times of what is compared, taken in turns.
+// Times of what is compared, taken in turns. Of one thread they are the processor's, which another
+// program on the machine disturbs least.
 #pragma once
 
 #include <castnet/core/clock.hpp>
 
 #include <algorithm>
+#include <time.h>
 #include <vector>
 
 namespace bench {
 
-// Seconds of one call of f, from as many as fit into `seconds`.
+inline double processor_seconds() {
+    timespec t{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return double(t.tv_sec) + 1e-9 * double(t.tv_nsec);
+}
+
+// Seconds that one call of f keeps the processor, from as many as fit into `seconds`.
 template <class F>
 double time_of(F const& f, double seconds) {
-    double const start = castnet::detail::monotonic_seconds();
+    double const start = processor_seconds();
     int calls = 0;
     double spent = 0;
     while (spent < seconds) {
         f();
         ++calls;
-        spent = castnet::detail::monotonic_seconds() - start;
+        spent = processor_seconds() - start;
     }
     return spent / calls;
 }

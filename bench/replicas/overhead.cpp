@@ -1,4 +1,4 @@
-// A training step of policy::mirrored<policy::cpu, 1> beside that of policy::cpu.
+// A training step of policy::mirrored<policy::cpu, 1> beside that of policy::cpu, on one thread.
 #include <castnet/policy/mirrored.hpp>
 
 #include "../networks.hpp"
@@ -46,6 +46,7 @@ void compare(char const* name, int rounds) {
 } // namespace
 
 int main(int count, char** arguments) {
+    use_threads(1);
     int const rounds = count > 1 ? std::atoi(arguments[1]) : 21;
     std::printf("| training step | µs of policy::cpu | mirrored<cpu, 1>, median | min … max |\n"
                 "|---|---:|---:|---:|\n");
