@@ -36,7 +36,7 @@ struct kernel_call {
 
 // Of a block, at most: so many fit a multiprocessor whatever registers they use.
 inline constexpr unsigned block_threads = 256;
-inline constexpr unsigned max_blocks = 2048;   // a few waves on the largest GPUs; loops do the rest
+inline constexpr unsigned max_blocks = 2048; // a few waves on the largest GPUs; loops do the rest
 
 // Shared memory that a block may have without asking for it.
 inline constexpr std::size_t default_shared_bytes = std::size_t{48} << 10;
