@@ -2,6 +2,7 @@
 #include <castnet/optim/optimizers.hpp>
 
 #include "../golden.hpp"
+#include "../golden_optimizers.hpp"
 
 #include <array>
 #include <utility>
@@ -11,54 +12,32 @@ using check::values;
 
 namespace {
 
-template <class Optimizer>
-void golden(std::string const& name, Optimizer const& optimizer) {
-    static check::golden_file const file{"optimizers"};
-    values parameter = file[name + "/parameter0"];
-    values const gradients = file[name + "/gradients"], expected = file[name + "/parameters"];
-    std::size_t const n = parameter.size();
-    std::vector<std::array<double, std::size_t(Optimizer::slots)>> state(n);
-    values found;
-    for (std::size_t step = 0; step < 6; ++step) {
-        auto const rule = optimizer.template at<double>(step + 1, optimizer.learning_rate);
-        for (std::size_t i = 0; i < n; ++i) {
-            [&]<std::size_t... S>(std::index_sequence<S...>) {
-                rule(parameter[i], gradients[step * n + i], state[i][S]...);
-            }(std::make_index_sequence<std::size_t(Optimizer::slots)>{});
+struct as_in_pytorch {
+    template <class Optimizer>
+    void operator()(std::string const& name, Optimizer const& optimizer) const {
+        static check::golden_file const file{"optimizers"};
+        values parameter = file[name + "/parameter0"];
+        values const gradients = file[name + "/gradients"], expected = file[name + "/parameters"];
+        std::size_t const n = parameter.size();
+        std::vector<std::array<double, std::size_t(Optimizer::slots)>> state(n);
+        values found;
+        for (std::size_t step = 0; step < 6; ++step) {
+            auto const rule = optimizer.template at<double>(step + 1, optimizer.learning_rate);
+            for (std::size_t i = 0; i < n; ++i) {
+                [&]<std::size_t... S>(std::index_sequence<S...>) {
+                    rule(parameter[i], gradients[step * n + i], state[i][S]...);
+                }(std::make_index_sequence<std::size_t(Optimizer::slots)>{});
+            }
+            found.insert(found.end(), parameter.begin(), parameter.end());
         }
-        found.insert(found.end(), parameter.begin(), parameter.end());
+        check::close(name, found, expected, 1e-14);
     }
-    check::close(name, found, expected, 1e-14);
-}
+};
 
 } // namespace
 
-TEST_CASE("sgd") {
-    golden("sgd", cn::sgd{.learning_rate = 0.1});
-    golden("sgd_weight_decay", cn::sgd{.learning_rate = 0.1, .weight_decay = 0.01});
-}
-
-TEST_CASE("momentum") {
-    golden("sgd_momentum", cn::momentum{.learning_rate = 0.1});
-    golden("sgd_nesterov", cn::momentum{.learning_rate = 0.1, .nesterov = true});
-    golden("sgd_momentum_weight_decay", cn::momentum{.learning_rate = 0.1, .weight_decay = 0.01});
-}
-
-TEST_CASE("rmsprop") {
-    golden("rmsprop", cn::rmsprop{});
-    golden("rmsprop_momentum", cn::rmsprop_momentum{});
-    golden("rmsprop_centered", cn::rmsprop_momentum{.momentum = 0, .centered = true});
-}
-
-TEST_CASE("adam and adamw") {
-    golden("adam", cn::adam{});
-    golden("adam_weight_decay", cn::adam{.weight_decay = 0.01});
-    golden("adamw", cn::adamw{});
-}
-
-TEST_CASE("adagrad and adadelta") {
-    golden("adagrad", cn::adagrad{});
-    golden("adadelta", cn::adadelta{});
+TEST_CASE("every optimizer takes the steps of PyTorch's") {
+    check::for_each_golden_optimizer(as_in_pytorch{});
 }
 
 TEST_CASE("in float the first steps have the length that they should") {

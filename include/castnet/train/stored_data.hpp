@@ -5,6 +5,7 @@
 
 #include <castnet/data/on_device.hpp>
 #include <castnet/train/feed.hpp>
+#include <castnet/train/program.hpp>
 
 #include <algorithm>
 #include <limits>

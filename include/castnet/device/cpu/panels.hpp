@@ -2,6 +2,7 @@
 // while the panel is in the L1 cache.
 #pragma once
 
+#include <castnet/device/cpu/depth.hpp>
 #include <castnet/device/cpu/tile.hpp>
 #include <castnet/device/cpu/transpose.hpp>
 
@@ -64,47 +65,6 @@ struct panels {
     T const* data;
     std::ptrdiff_t stride; // between two rows of a panel
     std::ptrdiff_t next;   // from one panel to the next
-};
-
-// The depth of a product with regular offsets in A: outer * inner runs of `length` steps.
-struct depth {
-    std::ptrdiff_t length;     // steps in one run
-    std::ptrdiff_t stride = 1; // from step to step
-    std::ptrdiff_t inner = 1;  // runs that begin `inner_step` apart
-    std::ptrdiff_t inner_step = 0;
-    std::ptrdiff_t outer = 1; // the same of such runs
-    std::ptrdiff_t outer_step = 0;
-
-    std::ptrdiff_t steps() const { return length * inner * outer; }
-};
-
-// The offsets of steps, one after another.
-class depth_walk {
-public:
-    explicit depth_walk(depth const& d) : d_{d} {}
-
-    void next(std::ptrdiff_t steps, std::ptrdiff_t* offset) {
-        while (steps > 0) {
-            std::ptrdiff_t const begin = outer_ * d_.outer_step + inner_ * d_.inner_step;
-            std::ptrdiff_t const count = std::min(steps, d_.length - step_);
-            for (std::ptrdiff_t i = 0; i < count; ++i) {
-                *offset++ = begin + (step_ + i) * d_.stride;
-            }
-            steps -= count;
-            step_ += count;
-            if (step_ == d_.length) {
-                step_ = 0;
-                if (++inner_ == d_.inner) {
-                    inner_ = 0;
-                    ++outer_;
-                }
-            }
-        }
-    }
-
-private:
-    depth d_;
-    std::ptrdiff_t step_ = 0, inner_ = 0, outer_ = 0; // where the next step is
 };
 
 // Rows that are collected and multiplied together.

@@ -2,7 +2,7 @@
 // padding, that kernels work on.
 #pragma once
 
-#include <castnet/device/cpu/tile.hpp>
+#include <castnet/device/cpu/depth.hpp>
 #include <castnet/graph/node.hpp>
 #include <castnet/plan/memory.hpp>
 
