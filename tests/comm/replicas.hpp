@@ -3,6 +3,8 @@
 
 #include <castnet/castnet.hpp>
 
+#include "../parameters.hpp"
+
 #include <cmath>
 #include <numeric>
 #include <vector>
@@ -10,6 +12,7 @@
 namespace replicas_test {
 
 namespace cn = castnet;
+using check::everything, check::largest_difference;
 
 using data_set = cn::data::dataset<cn::data::label<3>, cn::shape<2, 5, 5>>;
 
@@ -35,26 +38,6 @@ inline std::vector<std::size_t> first(std::size_t count) {
     std::vector<std::size_t> all(count);
     std::iota(all.begin(), all.end(), std::size_t(0));
     return all;
-}
-
-template <class Model>
-auto everything(Model const& model) {
-    std::vector<typename Model::value_type> all;
-    for (std::size_t i = 0; i < model.parameter_count(); ++i) {
-        auto const w = model.get(model.parameter_at(i).name.text());
-        all.insert(all.end(), w.begin(), w.end());
-    }
-    return all;
-}
-
-template <class T>
-double largest_difference(std::vector<T> const& a, std::vector<T> const& b) {
-    double worst = a.size() == b.size() ? 0 : 1e30;
-    for (std::size_t i = 0; i < a.size() && i < b.size(); ++i) {
-        double const d = std::fabs(double(a[i]) - double(b[i]));
-        worst = d <= worst ? worst : d; // NaN counts
-    }
-    return worst;
 }
 
 // Parameters, then loss, accuracy and weight.

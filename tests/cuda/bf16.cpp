@@ -2,6 +2,7 @@
 // double.
 #include <castnet/castnet.hpp>
 
+#include "../parameters.hpp"
 #include "simulated_device.hpp"
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <vector>
 
 namespace cn = castnet;
+using check::everything;
 using cn::bfloat16, cn::op, cn::region;
 
 namespace {
@@ -52,16 +54,6 @@ auto samples(std::size_t count) {
     return cn::data::dataset<cn::data::label<Classes>, Shape>{std::move(x), y};
 }
 
-template <class Model>
-std::vector<double> everything(Model const& model) {
-    std::vector<double> all;
-    for (std::size_t i = 0; i < model.parameter_count(); ++i) {
-        auto const w = model.get(model.parameter_at(i).name.text());
-        all.insert(all.end(), w.begin(), w.end());
-    }
-    return all;
-}
-
 struct outcome {
     double loss;
     std::vector<double> change; // of all parameters
@@ -72,9 +64,9 @@ template <class Network, class Policy, class Data>
 outcome one_step(Data const& data, cn::seed seed) {
     cn::model<Network, Policy, cn::batch<8>> model{seed};
     auto training = cn::compile(model, cn::cross_entropy, cn::sgd{.learning_rate = 1});
-    outcome found{0, everything(model)};
+    outcome found{0, everything<double>(model)};
     found.loss = training.step(data, chosen{1, 5, 3, 0, 4}).loss();
-    auto const after = everything(model);
+    auto const after = everything<double>(model);
     for (std::size_t i = 0; i < after.size(); ++i) {
         found.change[i] -= after[i];
     }
@@ -172,9 +164,9 @@ TEST_CASE("training in bfloat16 learns as in double") {
 TEST_CASE("weights keep what bfloat16 cannot hold") {
     cn::model<dense, simt::bf16, cn::batch<8>> model{cn::seed{5}};
     auto training = cn::compile(model, cn::cross_entropy, cn::sgd{.learning_rate = 1e-5});
-    auto const before = everything(model);
+    auto const before = everything<double>(model);
     training.step(samples<3, cn::shape<7>>(8), chosen{0, 1, 2});
-    auto const after = everything(model);
+    auto const after = everything<double>(model);
     std::size_t changed = 0;
     for (std::size_t i = 0; i < after.size(); ++i) {
         changed += after[i] != before[i];

@@ -2,10 +2,13 @@
 #include <castnet/castnet.hpp>
 #include <castnet/cuda.hpp>
 
+#include "../parameters.hpp"
+
 #include <cmath>
 #include <doctest/doctest.h>
 
 namespace cn = castnet;
+using check::largest_difference;
 
 namespace {
 
@@ -56,16 +59,6 @@ std::vector<double> train() {
         all.insert(all.end(), g.begin(), g.end());
     }
     return all;
-}
-
-double largest_difference(std::vector<double> const& a, std::vector<double> const& b) {
-    REQUIRE(a.size() == b.size());
-    double worst = 0;
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        double const d = std::fabs(a[i] - b[i]);
-        worst = d <= worst ? worst : d == d ? d : 1e300;
-    }
-    return worst;
 }
 
 } // namespace

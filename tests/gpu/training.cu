@@ -2,6 +2,8 @@
 #include <castnet/castnet.hpp>
 #include <castnet/cuda.hpp>
 
+#include "../parameters.hpp"
+
 #include <cmath>
 #include <cstdio>
 #include <doctest/doctest.h>
@@ -9,6 +11,7 @@
 #include <numeric>
 
 namespace cn = castnet;
+using check::everything, check::largest_difference;
 
 namespace {
 
@@ -31,16 +34,6 @@ data_set samples(std::size_t count) {
     return data_set{std::move(x), y};
 }
 
-template <class Model>
-std::vector<double> everything(Model const& model) {
-    std::vector<double> all;
-    for (std::size_t i = 0; i < model.parameter_count(); ++i) {
-        auto const w = model.get(model.parameter_at(i).name.text());
-        all.insert(all.end(), w.begin(), w.end());
-    }
-    return all;
-}
-
 struct outcome {
     double loss, accuracy, validation;
     std::vector<double> parameters, predictions;
@@ -58,18 +51,8 @@ outcome train(Optimizer const& optimizer) {
     return {h["loss"].back(),
             h["accuracy"].back(),
             h["val_loss"].back(),
-            everything(model),
+            everything<double>(model),
             {y.begin(), y.end()}};
-}
-
-double largest_difference(std::vector<double> const& a, std::vector<double> const& b) {
-    REQUIRE(a.size() == b.size());
-    double worst = 0;
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        double const d = std::fabs(a[i] - b[i]);
-        worst = d <= worst ? worst : d == d ? d : 1e300;
-    }
-    return worst;
 }
 
 void same(outcome const& a, outcome const& b, double tolerance) {

@@ -1,11 +1,14 @@
 // Weights in files: everything comes back, and a file that does not fit changes nothing.
 #include <castnet/castnet.hpp>
 
+#include "../parameters.hpp"
+
 #include <cstdio>
 #include <doctest/doctest.h>
 #include <filesystem>
 
 namespace cn = castnet;
+using check::everything;
 
 namespace {
 
@@ -18,15 +21,6 @@ struct file {
         (std::filesystem::temp_directory_path() / "castnet_checkpoint.safetensors").string();
     ~file() { std::filesystem::remove(name); }
 };
-
-std::vector<float> everything(model const& m) {
-    std::vector<float> all;
-    for (std::size_t i = 0; i < m.parameter_count(); ++i) {
-        auto const w = m.get(m.parameter_at(i).name.text());
-        all.insert(all.end(), w.begin(), w.end());
-    }
-    return all;
-}
 
 // What load() says of a file that it refuses; the model must not have changed.
 std::string refusal(std::string const& name) {

@@ -1,6 +1,8 @@
 // The same seed gives the same numbers, to the last bit, whatever the number of threads.
 #include <castnet/castnet.hpp>
 
+#include "../parameters.hpp"
+
 #include <doctest/doctest.h>
 
 #ifdef _OPENMP
@@ -8,6 +10,7 @@
 #endif
 
 namespace cn = castnet;
+using check::everything;
 
 namespace {
 
@@ -17,16 +20,6 @@ using network =
                    cn::avg_pool2d<2>, cn::conv2d<24, 3, cn::conv{.padding = cn::same, .groups = 2}>,
                    cn::gelu, cn::upsample2d<2>, cn::max_pool2d<2>, cn::flatten, cn::dropout<0.3F>,
                    cn::dense<64>.l2(1e-3F), cn::batch_norm, cn::tanh, cn::dense<5>>;
-
-template <class Model>
-std::vector<float> everything(Model const& model) {
-    std::vector<float> all;
-    for (std::size_t i = 0; i < model.parameter_count(); ++i) {
-        auto const w = model.get(model.parameter_at(i).name.text());
-        all.insert(all.end(), w.begin(), w.end());
-    }
-    return all;
-}
 
 std::vector<float> trained(std::uint64_t seed, [[maybe_unused]] int threads) {
 #ifdef _OPENMP

@@ -1,6 +1,7 @@
 // What a step is: short batches, absent samples, weights, penalties, and what it refuses.
 #include <castnet/castnet.hpp>
 
+#include "../parameters.hpp"
 #include "policy.hpp"
 
 #include <cmath>
@@ -8,7 +9,7 @@
 #include <numeric>
 
 namespace cn = castnet;
-using check::policy;
+using check::everything, check::largest_difference, check::policy;
 
 namespace {
 
@@ -31,16 +32,6 @@ data_set samples(std::size_t count) {
     return data_set{std::move(x), y};
 }
 
-template <class Model>
-std::vector<double> everything(Model const& model) {
-    std::vector<double> all;
-    for (std::size_t i = 0; i < model.parameter_count(); ++i) {
-        auto const w = model.get(model.parameter_at(i).name.text());
-        all.insert(all.end(), w.begin(), w.end());
-    }
-    return all;
-}
-
 struct outcome {
     double loss, accuracy, weight;
     std::vector<double> parameters;
@@ -56,17 +47,6 @@ outcome two_steps(data_set const& data, std::vector<std::size_t> const& chosen,
     training.step(data, chosen, {}, class_weight);
     auto const s = training.step(data, chosen, {}, class_weight);
     return {s.loss(), s["accuracy"], s.weight, everything(model)};
-}
-
-double largest_difference(std::vector<double> const& a, std::vector<double> const& b) {
-    REQUIRE(a.size() == b.size());
-    double worst = 0;
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        double const d = std::fabs(a[i] - b[i]);
-        worst = d <= worst ? worst : d;
-        REQUIRE(std::isfinite(a[i]));
-    }
-    return worst;
 }
 
 void same(outcome const& a, outcome const& b, double tolerance = 1e-13) {
