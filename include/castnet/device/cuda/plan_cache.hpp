@@ -115,7 +115,8 @@ public:
             std::optional<std::size_t> const best = fastest(std::as_const(all));
             chosen = std::move(all[best.value_or(0)]);
             if (best) {
-                remember(what, {chosen->number, chosen->engine});
+                plan_choice const found{chosen->number, chosen->engine};
+                remember(what, found);
             }
         }
         return chosen;

@@ -103,7 +103,7 @@ private:
             [&](std::vector<algorithm> const& all) { return fastest_of(all, p, m); });
     }
 
-    // The best guess first.
+    // At most `count` of timed_plans, the best guess first.
     std::vector<algorithm> algorithms_for(product_descriptors const& m, std::size_t count) const {
         cublasLtMatmulPreference_t wishes = nullptr;
         CASTNET_CUDA(cublasLtMatmulPreferenceCreate(&wishes));
@@ -118,18 +118,18 @@ private:
         set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment);
         set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment);
 
-        std::vector<cublasLtMatmulHeuristicResult_t> found(count);
+        cublasLtMatmulHeuristicResult_t found[timed_plans]; // nvcc 13.0 fails on a vector of them
         int filled = 0;
         auto const status = cublasLtMatmulAlgoGetHeuristic(
             handle_.get(), m.operation(), m.first(), m.second(), m.result(), m.result(), wishes,
-            static_cast<int>(count), found.data(), &filled);
+            static_cast<int>(count), found, &filled);
         if (status == CUBLAS_STATUS_NOT_SUPPORTED) {
             return {};
         }
         CASTNET_CUDA(status);
         std::vector<algorithm> all;
         for (int i = 0; i < filled; ++i) {
-            auto const& f = found[static_cast<std::size_t>(i)];
+            cublasLtMatmulHeuristicResult_t const& f = found[i];
             if (f.state == CUBLAS_STATUS_SUCCESS) {
                 std::int32_t engine = 0;
                 CASTNET_CUDA(cublasLtMatmulAlgoConfigGetAttribute(&f.algo, CUBLASLT_ALGO_CONFIG_ID,
