@@ -81,6 +81,15 @@ cudaError_t cudaSetDevice(int device) {
     machine::current = device;
     return cudaSuccess;
 }
+cudaError_t cudaGetDevice(int* device) {
+    *device = machine::current;
+    return cudaSuccess;
+}
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
+    *properties = {};
+    std::strcpy(properties->name, "simulated GPU");
+    return cudaSuccess;
+}
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
     *free = *total = 0;
     return cudaSuccess;
@@ -94,6 +103,9 @@ cudaError_t cudaDeviceSynchronize() {
 }
 
 cudaError_t cudaMalloc(void** p, std::size_t bytes) {
+    if (here().is_full) {
+        return cudaErrorMemoryAllocation;
+    }
     *p = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
     std::memset(*p, 0xff, bytes);
     return cudaSuccess;

@@ -64,7 +64,8 @@ struct state {
     std::vector<stream*> streams;
     std::uint64_t random = 1; // not 0
     int devices = 4;
-    double clock = 0; // milliseconds; work that takes time advances it
+    bool is_full = false; // no GPU has memory left
+    double clock = 0;     // milliseconds; work that takes time advances it
     std::uint64_t launches = 0, captured_nodes = 0;
 
     std::size_t choose(std::size_t count) { // xorshift
