@@ -1,9 +1,12 @@
 // Epilogues: a bias that is added to the result of a product or convolution, and a function of one
-// argument behind it, are part of that product's step where the device says that it can do them.
+// argument behind it, are part of that product's step where the device says that it can do them;
+// and so is the gradient of a bias, where it sums what the gradient of a weight is made of.
 #pragma once
 
 #include <castnet/plan/narrow.hpp>
 #include <castnet/plan/step.hpp>
+
+#include <utility>
 
 namespace castnet {
 
@@ -19,12 +22,14 @@ template <class Device>
 concept MayNotFinish = EpilogueDevice<Device> && requires { &Device::finishes; };
 
 // The step of a product's epilogue by itself: an element-wise step that reads and overwrites the
-// product's result.
+// product's result, or the reduction of the second factor.
 CASTNET_HD constexpr step epilogue_step(step s) {
-    constexpr int factors = 2;
-    s.kind = op::map;
-    s.first_array += factors;
-    s.arrays -= factors;
+    bool const reduces = s.end.bias_gradient;
+    int const unread = reduces ? 1 : 2; // factors
+    s.kind = reduces ? op::reduce : op::map;
+    s.output = reduces ? s.second_output : s.output;
+    s.first_array += unread;
+    s.arrays -= unread;
     return s;
 }
 
@@ -35,7 +40,8 @@ public:
         : nodes_{g.nodes}, count_{g.node_count}, group_{groups.data()}, kept_{kept_nodes(g)},
           readers_{list<int>::filled(count_, 0)}, functions_{list<int>::filled(count_, 0)} {}
 
-    // Products and convolutions that are finished by a chain join its group.
+    // Products and convolutions that are finished by a chain join its group, gradients of biases
+    // that of the weight's gradient.
     constexpr void run() {
         int* const readers = readers_.data();
         int* const functions = functions_.data();
@@ -49,6 +55,9 @@ public:
                     }
                 }
             }
+        }
+        if constexpr (Device::takes_epilogue(op::matmul_weight, of_bias_gradient)) {
+            join_bias_gradients();
         }
         for (int const id : kept_) {
             readers[id] += 1;
@@ -66,6 +75,31 @@ public:
     }
 
 private:
+    static constexpr epilogue of_bias_gradient{.bias_gradient = true};
+
+    // Sums that leave the step and are read by nobody before.
+    constexpr void join_bias_gradients() {
+        list<int> sums = list<int>::filled(count_, -1);
+        int* const sum_of = sums.data(); // per node
+        for (int i = 0; i < count_; ++i) {
+            node const& n = nodes_[i];
+            if (n.kind == op::reduce && group_[i] == i && functions_[i] == 1 && readers_[i] == 0 &&
+                n.operands == 1 && n.reduce == reduction::sum && n.scalar == 1) {
+                extents const& from = nodes_[n.in[0]].size;
+                if (from.sample && n.size == extents{false, 1, from.channels}) {
+                    sum_of[n.in[0]] = i;
+                }
+            }
+        }
+        for (int i = 0; i < count_; ++i) {
+            if (nodes_[i].kind == op::matmul_weight && group_[i] == i) {
+                if (int const sum = std::exchange(sum_of[nodes_[i].in[1]], -1); sum >= 0) {
+                    group_[sum] = i;
+                }
+            }
+        }
+    }
+
     // If this group is a bias behind a product, or a function behind that.
     constexpr void join(int last) {
         node const* end = nodes_ + last;
