@@ -129,7 +129,7 @@ TEST_CASE("the gradient of a dense layer's bias is a second result of the weight
         CHECK(s.arrays == 2);
         cn::array_ref const& sums = d.arrays[s.second_output];
         CHECK(sums.where == region::gradients);
-        CHECK(sums.size == cn::extents{false, 1, output(d, i).size.channels});
+        CHECK(sums.size == cn::extents{false, 1, operand(d, i, 1).size.channels});
         // by itself a reduction of the second factor
         cn::step const alone = cn::epilogue_step(s);
         CHECK(alone.kind == op::reduce);
