@@ -37,7 +37,7 @@ template <class Device>
 class epilogue_finder {
 public:
     constexpr epilogue_finder(graph_view const& g, list<int>& groups)
-        : nodes_{g.nodes}, count_{g.node_count}, group_{groups.data()}, kept_{kept_nodes(g)},
+        : g_{g}, nodes_{g.nodes}, count_{g.node_count}, group_{groups.data()}, kept_{kept_nodes(g)},
           readers_{list<int>::filled(count_, 0)}, functions_{list<int>::filled(count_, 0)} {}
 
     // Products and convolutions that are finished by a chain join its group, gradients of biases
@@ -77,18 +77,13 @@ public:
 private:
     static constexpr epilogue of_bias_gradient{.bias_gradient = true};
 
-    // Sums that leave the step and are read by nobody before.
+    // Those that nobody else reads.
     constexpr void join_bias_gradients() {
         list<int> sums = list<int>::filled(count_, -1);
         int* const sum_of = sums.data(); // per node
-        for (int i = 0; i < count_; ++i) {
-            node const& n = nodes_[i];
-            if (n.kind == op::reduce && group_[i] == i && functions_[i] == 1 && readers_[i] == 0 &&
-                n.operands == 1 && n.reduce == reduction::sum && n.scalar == 1) {
-                extents const& from = nodes_[n.in[0]].size;
-                if (from.sample && n.size == extents{false, 1, from.channels}) {
-                    sum_of[n.in[0]] = i;
-                }
+        for (int i = 0; i < g_.parameter_count; ++i) {
+            if (int const id = g_.gradients[i]; id >= 0 && sums_channels(id)) {
+                sum_of[nodes_[id].in[0]] = id;
             }
         }
         for (int i = 0; i < count_; ++i) {
@@ -98,6 +93,17 @@ private:
                 }
             }
         }
+    }
+
+    // An array that is there, into a result that nobody reads.
+    constexpr bool sums_channels(int id) const {
+        node const& n = nodes_[id];
+        if (n.kind != op::reduce || n.reduce != reduction::sum || n.operands != 1 ||
+            n.scalar != 1 || functions_[id] != 1 || readers_[id] != 0) {
+            return false;
+        }
+        extents const& from = nodes_[n.in[0]].size;
+        return from.sample && n.size == extents{false, 1, from.channels};
     }
 
     // If this group is a bias behind a product, or a function behind that.
@@ -138,6 +144,7 @@ private:
         return false;
     }
 
+    graph_view g_;
     node const* nodes_;
     int count_;
     int* group_;
