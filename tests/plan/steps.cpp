@@ -114,6 +114,42 @@ TEST_CASE("where the device can, a bias and a function are part of their product
     CHECK(kinds(kept)[1] == op::map);
 }
 
+TEST_CASE("the gradient of a dense layer's bias is a second result of the weight's gradient") {
+    using network = cn::sequential<input<6>, cn::dense<4>, cn::tanh, cn::dense<3>>;
+    using bare = cn::sequential<input<6>, cn::dense<4>.no_bias(), cn::tanh, cn::dense<3>.no_bias()>;
+    auto const d = finished<network, true>();
+    CHECK(count(d, op::matmul_weight) == 2);
+    CHECK(count(d, op::reduce) == count(finished<bare, true>(), op::reduce)); // of the loss
+    for (int i = 0; i < d.sizes.steps; ++i) {
+        cn::step const& s = d.steps[i];
+        if (s.kind != op::matmul_weight) {
+            continue;
+        }
+        REQUIRE(s.end == cn::epilogue{.bias_gradient = true});
+        CHECK(s.arrays == 2);
+        cn::array_ref const& sums = d.arrays[s.second_output];
+        CHECK(sums.where == region::gradients);
+        CHECK(sums.size == cn::extents{false, 1, operand(d, i, 1).size.channels});
+        // by itself a reduction of the second factor
+        cn::step const alone = cn::epilogue_step(s);
+        CHECK(alone.kind == op::reduce);
+        CHECK(alone.output == s.second_output);
+        CHECK(alone.space == operand(d, i, 1).size);
+        CHECK(d.arrays[alone.first_array].offset == operand(d, i, 1).offset);
+        CHECK(alone.arrays == 1);
+    }
+}
+
+TEST_CASE("a bias whose gradient is made of several sums keeps them as steps of their own") {
+    auto const d = finished<two_inputs, true>(); // two layers share one bias
+    int sums = 0;
+    for (int i = 0; i < d.sizes.steps; ++i) {
+        sums += d.steps[i].end.bias_gradient;
+    }
+    CHECK(sums == 1);
+    CHECK(count(d, op::matmul_weight) == 3);
+}
+
 TEST_CASE("what a device cannot finish stays a step of its own") {
     // a function that it does not know behind the bias
     using other = cn::sequential<input<6>, cn::dense<4>, cn::tanh>;

@@ -92,7 +92,7 @@ struct cpu_device {
 
     // A bias, alone or with relu, joins the product in the registers.
     static constexpr bool takes_epilogue(op, epilogue const& e) {
-        return !e.activates || e.activation == fn::relu;
+        return !e.bias_gradient && (!e.activates || e.activation == fn::relu);
     }
 
     template <int Slots, class... Arguments>

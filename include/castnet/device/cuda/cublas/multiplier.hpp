@@ -37,7 +37,8 @@ public:
                    : *planned_.emplace_back(std::make_unique<planned_product>(choose(p)));
     }
 
-    // d = a b, and the epilogue if the plan finishes; `bias`: its numbers for the columns.
+    // d = a b, and the epilogue if the plan finishes; `bias`: its numbers for the columns, which it
+    // reads or, those of a gradient, writes.
     void run(planned_product const& p, void const* a, void const* b, void* d, void const* bias,
              void* workspace, cudaStream_t stream) const {
         constexpr double wide[] = {1, 0};
