@@ -3,6 +3,9 @@
 #include <castnet/device/cuda/matmul.hpp>
 
 #include <doctest/doctest.h>
+#include <set>
+#include <string>
+#include <vector>
 
 namespace cn = castnet;
 namespace cublas = castnet::cuda::cublas;
@@ -152,4 +155,18 @@ TEST_CASE("factors in bfloat16 have results in float, or in bfloat16 where produ
         CHECK(read(d.result(), narrow ? CUDA_R_16BF : CUDA_R_32F) == layout{10, 12, 10});
         CHECK(read<cudaDataType_t>(d.operation(), CUBLASLT_MATMUL_DESC_SCALE_TYPE) == CUDA_R_32F);
     }
+}
+
+TEST_CASE("different products are different texts") {
+    std::vector<cublas::product> all(10, {6, 7, 8});
+    all[1].rows = all[2].columns = all[3].depth = 9;
+    all[4].transposed_a = all[5].transposed_b = true;
+    all[6].type = all[7].result = CUDA_R_16BF;
+    all[8].compute = CUBLAS_COMPUTE_32F_FAST_TF32;
+    all[9].end = CUBLASLT_EPILOGUE_BIAS;
+    std::set<std::string> texts;
+    for (auto const& one : all) {
+        texts.insert(cublas::text_of(one));
+    }
+    CHECK(texts.size() == all.size());
 }

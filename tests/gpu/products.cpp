@@ -112,7 +112,7 @@ private:
     std::size_t count_ = 0; // of the result
     cn::cuda::memory memory_;
     cn::cuda::stream stream_;
-    cn::cuda::libraries libraries_{stream_.get()};
+    cn::cuda::libraries libraries_{stream_};
     cn::cuda::context<T> context_;
 };
 
