@@ -109,8 +109,8 @@ TEST_CASE("what a product is computed in") {
 }
 
 TEST_CASE("what is done to a product's result") {
-    auto const code = [](cn::epilogue const& end) {
-        cublas::product const p = dense_step<float>(op::matmul, {}, end);
+    auto const code = [](cn::epilogue const& end, op kind = op::matmul) {
+        cublas::product const p = dense_step<float>(kind, {}, end);
         cublas::product_descriptors const d{p};
         auto const set = read<cublasLtEpilogue_t>(d.operation(), CUBLASLT_MATMUL_DESC_EPILOGUE);
         CHECK(set == p.end);
@@ -118,7 +118,8 @@ TEST_CASE("what is done to a product's result") {
             return read<void const*>(d.operation(), CUBLASLT_MATMUL_DESC_BIAS_POINTER);
         };
         // those who choose an algorithm see the alignment of arrays
-        CHECK(bias() == reinterpret_cast<void const*>(end.bias ? cn::cuda::alignment_bytes : 0));
+        CHECK(bias() ==
+              reinterpret_cast<void const*>(end.does_anything() ? cn::cuda::alignment_bytes : 0));
         d.set_bias(&p);
         CHECK(bias() == &p);
         return set;
@@ -127,6 +128,8 @@ TEST_CASE("what is done to a product's result") {
     CHECK(code({true}) == CUBLASLT_EPILOGUE_BIAS);
     CHECK(code({true, true, cn::fn::relu}) == CUBLASLT_EPILOGUE_RELU_BIAS);
     CHECK(code({true, true, cn::fn::gelu_tanh}) == CUBLASLT_EPILOGUE_GELU_BIAS);
+    // the sums of dy over its rows, which are the columns of cuBLASLt's first factor
+    CHECK(code({.bias_gradient = true}, op::matmul_weight) == CUBLASLT_EPILOGUE_BGRADA);
 }
 
 TEST_CASE("which epilogues the libraries are asked for") {
@@ -137,6 +140,9 @@ TEST_CASE("which epilogues the libraries are asked for") {
     CHECK_FALSE(takes_epilogue<float>(op::conv, {true, true, cn::fn::gelu_tanh}));
     CHECK_FALSE(takes_epilogue<float>(op::matmul, {true, true, cn::fn::gelu})); // not by tanh
     CHECK_FALSE(takes_epilogue<double>(op::matmul, {true}));
+    CHECK(takes_epilogue<float>(op::matmul_weight, {.bias_gradient = true}));
+    CHECK_FALSE(takes_epilogue<float>(op::conv_weight, {.bias_gradient = true}));
+    CHECK_FALSE(takes_epilogue<double>(op::matmul_weight, {.bias_gradient = true}));
 }
 
 TEST_CASE("factors in bfloat16 have results in float, or in bfloat16 where products read those") {

@@ -126,6 +126,7 @@ TEST_CASE("where no algorithm has the epilogue, the product's own is taken") {
     simulated.epilogues = false;
     cuda::libraries unable{s, plan_order::by_time}, able{s, plan_order::by_time};
     CHECK(unable.plan(plain).how.number == 2);
+    CHECK_FALSE(unable.plan(plain).finishes);
     int const before = timed;
     CHECK_FALSE(unable.plan(with_bias).finishes);
     CHECK(unable.plan(with_bias).how.number == 2);

@@ -6,7 +6,7 @@
 // which puts sums over the replicas on a stream, all of them as one operation.
 #pragma once
 
-#include <castnet/device/cuda/stream.hpp>
+#include <castnet/device/cuda/session.hpp>
 #include <castnet/device/steps.hpp>
 #include <castnet/plan/communication.hpp>
 
@@ -34,15 +34,20 @@ struct side_stream {
     event begin, end;
 };
 
-// All steps of a plan with their exchanges; wait(stream) is called after each of those. Behind it
-// the gradients and the results are those of all replicas.
-template <class Device, auto const& Plan, class Gpus, class Wait>
-void enqueue_with_exchanges(typename Device::context const& c, stream const& compute,
-                            side_stream const& side, Gpus& gpus, std::uint64_t step,
-                            Wait const& wait) {
+// All steps of a plan with their exchanges. Behind it the gradients and the results are those of
+// all replicas. Unless the work is captured, the host waits for each sum before it goes on.
+template <class Device, auto const& Plan, class Gpus>
+void enqueue_with_exchanges(typename Device::context const& c, session const& where,
+                            side_stream const& side, Gpus& gpus, std::uint64_t step) {
     using T = typename Device::value_type;
     using exchanges = communication_of<Plan, sizeof(T)>;
     constexpr int results_after = last_result(Plan);
+    stream const& compute = where.compute();
+    auto const wait = [&](stream const& s) {
+        if (!compute.is_captured()) {
+            where.wait(s);
+        }
+    };
     std::vector<std::span<T>> numbers;
     auto const add_results = [&] {
         for (array_ref const& r : Plan.outputs) {

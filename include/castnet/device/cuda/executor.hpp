@@ -1,25 +1,22 @@
-// Runs plans over one block of memory of a GPU.
-//
-// What changes from step to step (the batch, the optimizer's rule, the step's number) is written
-// into page-locked memory, which is copied to the GPU beside the step before; two such slots take
-// turns. So the work of a step is always the same for a slot: the first time it is put on the
-// stream piece by piece, which lets libraries choose and allocate; the second time it is captured
-// as a graph, and from then on a step is one launch.
+// Runs plans over one block of memory of a GPU. What changes from step to step lies in two slots,
+// which take turns: while the GPU runs a step, the host fills the slot of the next one.
 #pragma once
 
 #include <castnet/device/cuda/enqueue.hpp>
 #include <castnet/device/cuda/exchanges.hpp>
-#include <castnet/device/cuda/graph.hpp>
+#include <castnet/device/cuda/messages.hpp>
+#include <castnet/device/cuda/penalized_ranges.hpp>
 #include <castnet/device/cuda/session.hpp>
+#include <castnet/device/cuda/step_slot.hpp>
 #include <castnet/device/executor_sizes.hpp>
 #include <castnet/device/steps.hpp>
-#include <castnet/plan/communication.hpp>
-#include <castnet/plan/penalties.hpp>
 
 #include <algorithm>
-#include <array>
-#include <cstring>
+#include <cstdint>
+#include <memory>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace castnet::cuda {
@@ -28,50 +25,39 @@ template <class Device>
 class executor {
     using T = typename Device::value_type;
     using context = typename Device::context;
-    // What a slot holds before the batch: step_values, update_values, the arrays of a data set and
-    // the numbers of the samples there.
-    static constexpr std::size_t arrays_at = 2 * alignment_bytes, numbers_at = 3 * alignment_bytes;
-    static_assert(max_stored_arrays * sizeof(stored_array<T>) <= alignment_bytes);
-    static constexpr std::size_t batch_at(executor_sizes const& z) {
-        return numbers_at + rounded(std::size_t(z.samples) * sizeof(std::uint32_t));
-    }
-    static constexpr std::size_t totals_bytes = max_totals * sizeof(double);
+    using slot = step_slot<context>;
 
-    static constexpr std::size_t slot_bytes(executor_sizes const& z) {
-        return batch_at(z) + rounded(std::size_t(z.batch) * sizeof(T));
+    static constexpr std::size_t totals_bytes = max_totals * sizeof(double);
+    static constexpr std::size_t gradients_bytes(executor_sizes const& z) {
+        return rounded_to_alignment(std::size_t(z.gradients + z.state) * sizeof(T));
     }
-    static constexpr std::size_t rounded(std::size_t bytes) {
-        return (bytes + alignment_bytes - 1) / alignment_bytes * alignment_bytes;
+    static constexpr std::size_t workspace_bytes(executor_sizes const& z) {
+        return rounded_to_alignment(std::size_t(z.workspace) * sizeof(T));
     }
 
 public:
     static constexpr std::size_t bytes(executor_sizes const& z) {
-        return rounded(std::size_t(z.gradients + z.state) * sizeof(T)) +
-               rounded(std::size_t(z.workspace) * sizeof(T)) + 2 * slot_bytes(z) + totals_bytes;
+        return gradients_bytes(z) + workspace_bytes(z) + totals_bytes + 2 * slot::bytes(z);
     }
 
     executor(session const& where, T* parameters, philox_key key, executor_sizes const& z)
-        : session_{where}, batch_at_{batch_at(z)}, arena_{bytes(z), "the memory of a step"} {
+        : session_{where}, arena_{bytes(z), "the memory of a step"}, messages_{where} {
         char* next = arena_.template as<char>();
         auto const take = [&](std::size_t count) { return std::exchange(next, next + count); };
         context c;
         c.region[int(region::parameters)] = parameters;
-        c.region[int(region::gradients)] =
-            reinterpret_cast<T*>(take(rounded(std::size_t(z.gradients + z.state) * sizeof(T))));
-        c.region[int(region::workspace)] =
-            reinterpret_cast<T*>(take(rounded(std::size_t(z.workspace) * sizeof(T))));
+        c.region[int(region::gradients)] = reinterpret_cast<T*>(take(gradients_bytes(z)));
+        c.region[int(region::workspace)] = reinterpret_cast<T*>(take(workspace_bytes(z)));
         totals_ = reinterpret_cast<double*>(take(totals_bytes));
         c.key = key;
         c.stream = where.compute().get();
         c.library = &where.library();
         c.precision = where.precision();
-        for (slot& s : slots_) {
-            s.device = take(slot_bytes(z));
-            s.host = pinned_memory(slot_bytes(z));
-            s.context = c;
-            s.context.region[int(region::batch)] = reinterpret_cast<T*>(s.device + batch_at_);
-            s.context.now = reinterpret_cast<step_values const*>(s.device);
+        slots_.reserve(2);
+        for (int i = 0; i < 2; ++i) {
+            slots_.emplace_back(z, take(slot::bytes(z)), c);
         }
+        next_ = last_ = &slots_[0];
     }
 
     ~executor() {
@@ -108,16 +94,12 @@ public:
     // Where the host puts region::batch of the next run.
     T* batch() {
         session_.wait(next_->copied); // before the last step, as a rule
-        next_->gathers = false;
-        *in_host<stored_array<T>>(arrays_at) = {};
-        return in_host<T>(batch_at_);
+        return next_->batch();
     }
     // After batch(): inputs and targets come from these arrays, weights from the host. Returns
     // where it puts the numbers of the samples.
     std::uint32_t* gather_from(std::span<stored_array<T> const> arrays) {
-        next_->gathers = true;
-        std::copy(arrays.begin(), arrays.end(), in_host<stored_array<T>>(arrays_at));
-        return in_host<std::uint32_t>(numbers_at);
+        return next_->gather_from(arrays);
     }
 
     // Which sample of the batch of all replicas is the first of this one.
@@ -126,7 +108,7 @@ public:
     // Runs a plan over the batch; `step` numbers the random numbers of dropout.
     template <auto const& Plan>
     void run(std::ptrdiff_t, std::uint64_t step) {
-        submit<Plan>(work::run, step, [&](context const&) { enqueue<Plan>(); });
+        submit<Plan>(work_kind::run, step, [&](context const&) { enqueue<Plan>(); });
     }
     // Calls after(i) when step i has ended: one step at a time.
     template <auto const& Plan, class After>
@@ -142,29 +124,13 @@ public:
         run_with<Plan>(step, after);
     }
 
-    // Numbers of the GPU's memory as a message in the host's; accept() writes it back. Messages are
-    // numbered, and each holds what it does until the next of its number. Waits for what is on the
-    // stream.
+    // Numbers of the GPU's memory as a message in the host's; accept() writes it back
+    // (messages.hpp).
     std::span<T> message(std::size_t number, std::span<element_range const> ranges) {
-        std::size_t count = 0;
-        for (element_range const& r : ranges) {
-            count += std::size_t(r.count);
-        }
-        session_.use();
-        if (messages_.size() <= number) {
-            messages_.resize(number + 1);
-        }
-        if (messages_[number].bytes() < count * sizeof(T)) {
-            session_.wait(session_.compute()); // which may still read the one before
-            messages_[number] = pinned_memory(count * sizeof(T));
-        }
-        T* const all = messages_[number].template as<T>();
-        copy_ranges(ranges, all, cudaMemcpyDeviceToHost);
-        session_.wait(session_.compute());
-        return {all, count};
+        return messages_.read(number, ranges, last_->context);
     }
     void accept(std::size_t number, std::span<element_range const> ranges) {
-        copy_ranges(ranges, messages_[number].template as<T>(), cudaMemcpyHostToDevice);
+        messages_.write(number, ranges, last_->context);
     }
 
     // Applies the optimizer's rule to all parameters; gradients are multiplied with `scale`.
@@ -176,7 +142,7 @@ public:
         auto* const to = last_->template values<Rule>();
         CASTNET_CUDA(cudaMemcpyAsync(to, &values, sizeof values, cudaMemcpyHostToDevice,
                                      session_.compute().get()));
-        launch(last_->context, update_call<Plan, Slots>(last_->context, to, ranges<Plan>()));
+        launch(last_->context, update_call<Plan, Slots>(last_->context, to, penalties<Plan>()));
         session_.compute().record(last_->done);
     }
 
@@ -192,16 +158,15 @@ public:
     template <auto const& Plan, int Slots, class Rule>
     void train(std::ptrdiff_t, std::uint64_t step, Rule const& rule, T scale) {
         bring<Plan>(rule, scale);
-        submit<Plan>(work::train, step, [&](context const& c) {
+        submit<Plan>(work_kind::train, step, [&](context const& c) {
             enqueue<Plan>(
-                update_call<Plan, Slots>(c, next_->template values<Rule>(), ranges<Plan>()),
+                update_call<Plan, Slots>(c, next_->template values<Rule>(), penalties<Plan>()),
                 totals_call<Plan>(c, totals_));
         });
     }
     // The same together with the replicas on other GPUs (comm/nccl.hpp): what add_totals() adds is
-    // that of all. Until the step is a graph, the host waits for each sum before it goes on; and no
-    // GPU works where another one loads code, allocates or captures, as that may wait for all work
-    // of the process.
+    // that of all. No GPU works where another one loads code, allocates or captures, as that may
+    // wait for all work of the process.
     template <auto const& Plan, int Slots, class Communicator, class Rule>
     void train_with(Communicator& others, std::uint64_t step, Rule const& rule, T scale) {
         auto& gpus = connect(others);
@@ -209,22 +174,18 @@ public:
         if (!side_) {
             side_ = std::make_unique<side_stream>();
         }
-        auto const wait = [&](stream const& s) {
-            if (!session_.compute().is_captured()) {
-                session_.wait(s);
-            }
-        };
         auto const enqueue_all = [&](context const& c) {
             gather<Plan>();
-            enqueue_with_exchanges<Device, Plan>(c, session_.compute(), *side_, gpus, step, wait);
-            launch(c, update_call<Plan, Slots>(c, next_->template values<Rule>(), ranges<Plan>()));
+            enqueue_with_exchanges<Device, Plan>(c, session_, *side_, gpus, step);
+            launch(c,
+                   update_call<Plan, Slots>(c, next_->template values<Rule>(), penalties<Plan>()));
             launch(c, totals_call<Plan>(c, totals_));
         };
         auto const meet = [&] {
             session_.wait();
             others.meet({"begin of a step", -1, step});
         };
-        submit<Plan>(work::train_with, step, enqueue_all, meet);
+        submit<Plan>(work_kind::train_with, step, enqueue_all, meet);
         gpus.doing({"sums of a captured step", -1, step});
     }
     // Numbers in the GPU's memory become those of rank 0.
@@ -239,7 +200,7 @@ public:
     }
     template <auto const& Plan>
     void evaluate(std::ptrdiff_t) {
-        submit<Plan>(work::evaluate, 0,
+        submit<Plan>(work_kind::evaluate, 0,
                      [&](context const& c) { enqueue<Plan>(totals_call<Plan>(c, totals_)); });
     }
 
@@ -254,66 +215,16 @@ public:
     }
 
 private:
-    enum class work { run, train, train_with, evaluate };
-
-    // The graph of some work on a plan; empty until that work comes for the second time.
-    struct known_work {
-        void const* plan;
-        work kind;
-        bool gathers;
-        captured_graph graph;
-    };
-
-    struct slot {
-        pinned_memory host;
-        char* device = nullptr;
-        typename Device::context context;
-        event copied; // to the GPU
-        event done;   // the step that read it
-        bool gathers = false;
-        std::vector<known_work> known;
-
-        template <class Rule>
-        update_values<Rule, T>* values() const {
-            return reinterpret_cast<update_values<Rule, T>*>(device + alignment_bytes);
-        }
-    };
-
-    // In the next slot's page-locked memory.
-    template <class U>
-    U* in_host(std::size_t offset) const {
-        return reinterpret_cast<U*>(next_->host.template as<char>() + offset);
-    }
-
-    // How much of the batch the host has written: not the samples, if they are gathered.
-    template <auto const& Plan>
-    static constexpr std::ptrdiff_t elements_from_host(bool gathers) {
-        std::ptrdiff_t end = Plan.staging;
-        for (int i = 0; gathers && i < Plan.sizes.inputs; ++i) {
-            end = std::min(end, Plan.inputs[i].offset);
-        }
-        for (int i = 0; gathers && i < Plan.sizes.targets; ++i) {
-            end = std::min(end, Plan.targets[i].offset);
-        }
-        return end;
-    }
-
-    template <auto const& Plan>
-    auto gather_call_of(slot const& s) const {
-        return gather_call<Plan>(s.context,
-                                 reinterpret_cast<stored_array<T> const*>(s.device + arrays_at),
-                                 reinterpret_cast<std::uint32_t const*>(s.device + numbers_at));
-    }
     template <auto const& Plan>
     void gather() const {
-        if (next_->gathers) {
-            launch(next_->context, gather_call_of<Plan>(*next_));
+        if (next_->gathers()) {
+            launch(next_->context, next_->template gather_call<Plan>());
         }
     }
     template <auto const& Plan, class... Body>
     void enqueue(kernel_call<Body> const&... then) const {
-        cuda::enqueue<Device, Plan>(next_->context, next_->gathers, gather_call_of<Plan>(*next_),
-                                    then...);
+        cuda::enqueue<Device, Plan>(next_->context, next_->gathers(),
+                                    next_->template gather_call<Plan>(), then...);
     }
 
     template <auto const& Plan>
@@ -329,16 +240,8 @@ private:
     template <auto const& Plan>
     void send(std::uint64_t step) {
         session_.use();
-        slot& s = *next_;
-        s.context.samples = Plan.batch;
-        *in_host<step_values>(0) = {static_cast<std::uint32_t>(step), first_sample_};
-        session_.copies().wait_for(s.done);
-        CASTNET_CUDA(cudaMemcpyAsync(s.device, s.host.template as<char>(),
-                                     batch_at_ + std::size_t(elements_from_host<Plan>(s.gathers)) *
-                                                     sizeof(T),
-                                     cudaMemcpyHostToDevice, session_.copies().get()));
-        session_.copies().record(s.copied);
-        session_.compute().wait_for(s.copied);
+        next_->template send<Plan>({static_cast<std::uint32_t>(step), first_sample_},
+                                   session_.copies(), session_.compute());
     }
     template <auto const& Plan, class After>
     void run_with(std::uint64_t step, After const& after) {
@@ -359,11 +262,8 @@ private:
     // What an update needs, into the next slot.
     template <auto const& Plan, class Rule>
     void bring(Rule const& rule, T scale) {
-        static_assert(sizeof(update_values<Rule, T>) <= alignment_bytes &&
-                      std::is_trivially_copyable_v<Rule>);
-        update_values<Rule, T> const values{rule, scale};
-        std::memcpy(in_host<char>(alignment_bytes), &values, sizeof values);
-        ranges<Plan>(); // allocates
+        next_->set(update_values<Rule, T>{rule, scale});
+        penalties<Plan>(); // allocates
     }
 
     // The connection to the GPUs of the other replicas, which from now on watches the host's waits.
@@ -381,48 +281,19 @@ private:
     // Before work that is not yet captured is put on the stream or captured, and before what was
     // captured runs first, all replicas meet.
     template <auto const& Plan, class F, class Meet = nobody>
-    void submit(work kind, std::uint64_t step, F const& enqueue_all, Meet const& meet = {}) {
+    void submit(work_kind kind, std::uint64_t step, F const& enqueue_all, Meet const& meet = {}) {
         send<Plan>(step);
         slot& s = *next_;
-        auto const same = [&](known_work const& k) {
-            return k.plan == &Plan && k.kind == kind && k.gathers == s.gathers;
-        };
-        auto known = std::find_if(s.known.begin(), s.known.end(), same);
-        if (known == s.known.end()) {
-            s.known.push_back({&Plan, kind, s.gathers, {}});
-            meet();
-            if (!Device::template in_one_block<Plan> || kind == work::train_with) {
+        auto const prepare = [&] {
+            if (!Device::template in_one_block<Plan> || kind == work_kind::train_with) {
                 Device::template prepare<Plan>(s.context);
                 session_.library().reserve();
             }
-            meet();
-            enqueue_all(s.context);
-        } else if (!session_.use_graphs()) {
-            enqueue_all(s.context);
-        } else {
-            if (!known->graph) {
-                meet();
-                known->graph = captured_graph(session_.compute(), [&] { enqueue_all(s.context); });
-                meet();
-            }
-            known->graph.launch(session_.compute());
-        }
+        };
+        s.known.submit(
+            {&Plan, kind, s.gathers()}, session_.compute(), session_.use_graphs(), prepare,
+            [&] { enqueue_all(s.context); }, meet);
         turn();
-    }
-
-    // Between the ranges and `message`, where they lie one after the other; on the stream.
-    void copy_ranges(std::span<element_range const> ranges, T* message, cudaMemcpyKind way) const {
-        session_.use();
-        for (element_range const& r : ranges) {
-            T* const here = at(r.where) + r.offset;
-            bool const out = way == cudaMemcpyDeviceToHost;
-            if (r.count > 0) {
-                CASTNET_CUDA(cudaMemcpyAsync(out ? message : here, out ? here : message,
-                                             std::size_t(r.count) * sizeof(T), way,
-                                             session_.compute().get()));
-            }
-            message += r.count;
-        }
     }
 
     template <class Body>
@@ -430,31 +301,23 @@ private:
         c.launch(call.where, call.body);
     }
 
-    // The penalties of the parameters, in the GPU's memory.
     template <auto const& Plan>
-    penalized_range const* ranges() {
-        if (ranges_.bytes() == 0) {
-            std::vector<penalized_range> all;
-            for_each_penalty(Plan, [&](penalty const& cost, std::ptrdiff_t, std::ptrdiff_t last) {
-                all.push_back({last, cost});
-            });
-            ranges_ = memory(all.size() * sizeof(penalized_range));
-            session_.write(ranges_.template as<penalized_range>(), std::ptrdiff_t(all.size()),
-                           [&](penalized_range* to) { std::copy(all.begin(), all.end(), to); });
+    penalized_range const* penalties() {
+        if (penalties_.bytes() == 0) {
+            penalties_ = penalized_ranges(Plan, session_);
         }
-        return ranges_.template as<penalized_range>();
+        return penalties_.template as<penalized_range>();
     }
 
     session const& session_;
-    std::size_t batch_at_; // in a slot
     memory arena_;
-    memory ranges_;
+    memory penalties_;
     double* totals_ = nullptr;
-    std::array<slot, 2> slots_;
-    slot* next_ = &slots_[0]; // for the next run
-    slot* last_ = &slots_[0]; // of the last run
+    std::vector<slot> slots_;
+    slot* next_; // for the next run
+    slot* last_; // of the last run
     std::uint32_t first_sample_ = 0;
-    std::vector<pinned_memory> messages_;
+    messages<context> messages_;
     std::unique_ptr<side_stream> side_; // where there are other GPUs
 };
 

@@ -47,7 +47,8 @@ public:
         }
     }
 
-    // `bias` for those that have one; whether it was used is in their plans.
+    // `bias`: that of those that add one, or where its gradient goes; whether it was used is in
+    // their plans.
     void run(cublas::product const& p, void const* a, void const* b, void* d,
              void const* bias = nullptr) {
         auto const& planned = plan(p);

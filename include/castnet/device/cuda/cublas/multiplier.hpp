@@ -49,8 +49,8 @@ public:
                    : *planned_.emplace_back(std::make_unique<planned_product>(choose(p)));
     }
 
-    // d = a b, and the epilogue if the plan finishes; `bias`: its numbers for the columns. On the
-    // stream.
+    // d = a b, and the epilogue if the plan finishes; `bias`: its numbers for the columns, which it
+    // reads or, those of a gradient, writes. On the stream.
     void run(planned_product const& p, void const* a, void const* b, void* d, void const* bias,
              void* workspace) const {
         if (p.finishes) {

@@ -17,9 +17,9 @@ struct product {
     bool transposed_a = false;          // a lies as (depth x rows)
     bool transposed_b = false;          // b lies as (columns x depth)
     cudaDataType_t type = CUDA_R_32F;   // of the factors
-    cudaDataType_t result = CUDA_R_32F; // and of a bias
+    cudaDataType_t result = CUDA_R_32F; // and of a bias or its gradient
     cublasComputeType_t compute = CUBLAS_COMPUTE_32F;
-    cublasLtEpilogue_t end = CUBLASLT_EPILOGUE_DEFAULT; // or one with a bias for each column
+    cublasLtEpilogue_t end = CUBLASLT_EPILOGUE_DEFAULT; // or with a number for each column
 
     friend bool operator==(product const&, product const&) = default;
 };
