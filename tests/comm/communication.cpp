@@ -57,7 +57,7 @@ TEST_CASE("a step makes the collectives of its plan, from the first one on") {
         }
         std::vector<call> expected;
         int sums = 0, buckets = 0;
-        for (auto const& e : report::exchanges::value.exchanges) {
+        for (auto const& e : report::exchanges::all()) {
             char const* const what =
                 e.gradients ? "sum of gradients, bucket" : "sum over the batch";
             expected.push_back({what, e.gradients ? buckets++ : sums++, step,

@@ -164,6 +164,27 @@ void take_the_steps_of_the_host() {
 
 } // namespace
 
+namespace {
+template <class Where>
+std::vector<double> after_evaluating_one_sample() {
+    cn::model<network, cn::policy::mirrored<Where, 3>, cn::batch<4>> model{cn::seed{5}};
+    auto training = cn::compile(model, cn::cross_entropy, cn::adam{}, cn::accuracy);
+    auto const data = samples(13);
+    for (int i = 0; i < 5; ++i) {
+        training.step(data, first(12));
+        training.evaluate(data); // the last sample is that of one GPU
+        training.observe(data, first(4), [](int) {});
+    }
+    return everything(model);
+}
+} // namespace
+
+TEST_CASE("GPUs that have nothing to evaluate go on with the others") {
+    deadline const soon{20};
+    CHECK(largest_difference(after_evaluating_one_sample<gpu>(),
+                             after_evaluating_one_sample<host>()) < 1e-6);
+}
+
 TEST_CASE("owners update the parameters and send them to the other GPUs") {
     take_the_steps_of_the_host<strategy::parameter_server>();
     take_the_steps_of_the_host<strategy::sharded_optimizer>();

@@ -43,6 +43,16 @@ public:
         return {table::value.ranges + e.first, size_t(e.last - e.first)};
     }
 
+    // Buckets of gradients, or what else is exchanged: how many, and their bytes together.
+    static constexpr int count_of(bool gradients) {
+        using table = communication_of<Program::value, sizeof(T), Strategy::local_batch_norm>;
+        return table::count_of(gradients);
+    }
+    static constexpr size_t bytes_of(bool gradients) {
+        using table = communication_of<Program::value, sizeof(T), Strategy::local_batch_norm>;
+        return table::bytes_of(gradients);
+    }
+
     // Who updates which parameters, unless all update all; and which of those in some pieces.
     static constexpr comm::owners updated_by() { return updated_by(whole_); }
     static constexpr comm::owners updated_by(std::span<comm::part const> pieces) {
