@@ -3,10 +3,12 @@
 
     bench/compare.py
     bench/compare.py build/release/bench --rounds 9 --filter convnet --python …/bin/python
+    bench/compare.py --operations
 
-Every round takes the networks and batch sizes one by one and runs each in all libraries, one after
-another, so that whatever else the machine does meets all of them. Threads sleep at OpenMP's barriers (OMP_WAIT_POLICY=passive) unless the environment says
-otherwise: those that spin take the processor from whatever else runs. PyTorch and its C++ library,
+Every round takes the networks and batch sizes (or the single operations) one by one and runs each in
+all libraries, one after another, so that whatever else the machine does meets all of them. Threads
+sleep at OpenMP's barriers (OMP_WAIT_POLICY=passive) unless the environment says otherwise: those that
+spin take the processor from whatever else runs. PyTorch and its C++ library,
 libtorch, run as they come, and tuned: the C library keeps the memory that it got instead of
 returning it to the system, BLAS is the OpenBLAS that shares OpenMP's threads, and PyTorch uses its
 fused Adam, with channels last for images.
@@ -28,9 +30,10 @@ HERE = Path(__file__).resolve().parent
 
 # Programs of peers/, with the name of the library, the Debian package that it needs, and whether
 # to run it in the tuned environment, too.
-PROGRAMS = [("libtorch", "libtorch", "libtorch-dev", True),
-            ("dlib", "dlib", "libdlib-dev", False),
-            ("onednn", "oneDNN primitives alone", "libdnnl-dev", False)]
+PROGRAMS = [("libtorch_training", "libtorch", "libtorch-dev", True),
+            ("dlib_training", "dlib", "libdlib-dev", False),
+            ("onednn_training", "oneDNN primitives alone", "libdnnl-dev", False)]
+OPERATIONS = [("onednn_kernels", "oneDNN", "libdnnl-dev", False)]
 
 
 def tuned_environment():
@@ -62,13 +65,16 @@ class Comparison:
         self.flops = {}  # of a sample, by benchmark
         self.versions = set()
 
+    def own_programs(self):
+        return ["bench_kernels"] if self.options.operations else ["bench_training", "bench_inference"]
+
     def add(self, library, benchmark, rate):
         self.rates.setdefault(benchmark, {}).setdefault(library, []).append(rate)
 
     def groups(self):
         """Regular expressions for the benchmarks chosen that differ in threads only."""
         groups = {}
-        for program in ("bench_training", "bench_inference"):
+        for program in self.own_programs():
             listed = output_of([self.options.folder / program, "--benchmark_list_tests",
                                 f"--benchmark_filter={self.options.filter}"], {})
             for name in listed.split():
@@ -90,8 +96,8 @@ class Comparison:
             name = b["name"].removesuffix("/real_time")
             second = {"ns": 1e9, "us": 1e6, "ms": 1e3, "s": 1}[b["time_unit"]]
             rate = b.get("items_per_second", second / b["real_time"])
-            if "FLOP" in b:
-                self.flops[name] = b["FLOP"] / rate
+            if "FLOP/s" in b:
+                self.flops[name] = b["FLOP/s"] / rate
             self.add(library, name, rate)
 
     def run_python(self, chosen, library, script, arguments, environment):
@@ -115,10 +121,10 @@ class Comparison:
         """Calls that run castnet and the peers of this machine, given the benchmarks chosen; and the
         names of what is missing."""
         tuned, missing = tuned_environment()
-        programs = [("castnet", self.options.folder / "bench_training", {}),
-                    ("castnet", self.options.folder / "bench_inference", {})]
-        for name, library, package, can_be_tuned in PROGRAMS:
-            program = self.options.folder / "peers" / f"{name}_training"
+        programs = [("castnet", self.options.folder / name, {}) for name in self.own_programs()]
+        peers = OPERATIONS if self.options.operations else PROGRAMS
+        for name, library, package, can_be_tuned in peers:
+            program = self.options.folder / "peers" / name
             if not program.exists():
                 missing.append(f"{library} (Debian: {package}; then configure and build again)")
                 continue
@@ -128,6 +134,8 @@ class Comparison:
         runs = [lambda chosen, n=library, p=program, e=environment:
                 self.run_program(chosen, n, p, e)
                 for library, program, environment in programs]
+        if self.options.operations:
+            return runs, missing
 
         if self.has_module("onnxruntime", "ONNX Runtime", missing, also="onnx"):
             runs.append(lambda chosen: self.run_python(
@@ -178,6 +186,8 @@ def main():
     parser.add_argument("--filter", default=".", help="regular expression for names")
     parser.add_argument("--python", default=sys.executable,
                         help="the Python that has PyTorch (default: this one)")
+    parser.add_argument("--operations", action="store_true",
+                        help="single operations instead of networks, on one thread")
     parser.add_argument("--compile", action="store_true", help="PyTorch also through torch.compile")
     options = parser.parse_args()
     options.folder = options.folder.resolve()
@@ -192,10 +202,13 @@ def main():
                 run(chosen)
 
     print(f"Medians of {options.rounds} rounds.", *sorted(comparison.versions), sep="\n- ")
-    training = {n: r for n, r in comparison.rates.items() if "/threads:" in n}
-    prediction = {n: r for n, r in comparison.rates.items() if n not in training}
-    print_table("training step", "samples/s", training, lambda rate: rate, 0, comparison.flops)
-    print_table("single sample", "µs", prediction, lambda rate: 1e6 / rate, 2)
+    if options.operations:
+        print_table("operation", "µs", comparison.rates, lambda rate: 1e6 / rate, 2, comparison.flops)
+    else:
+        training = {n: r for n, r in comparison.rates.items() if "/threads:" in n}
+        prediction = {n: r for n, r in comparison.rates.items() if n not in training}
+        print_table("training step", "samples/s", training, lambda rate: rate, 0, comparison.flops)
+        print_table("single sample", "µs", prediction, lambda rate: 1e6 / rate, 2)
     for peer in missing:
         print(f"\nNot found: {peer}")
 

@@ -1,5 +1,6 @@
 // Single operations of the benchmarked networks on one thread, beside what one core can do at most.
 #include "networks.hpp"
+#include "operations.hpp"
 #include "peak.hpp"
 
 #include <benchmark/benchmark.h>
@@ -41,30 +42,6 @@ void product(benchmark::State& state, std::ptrdiff_t m, std::ptrdiff_t n, std::p
     clock.report(state, 2.0 * double(m) * double(n) * double(k));
 }
 
-// The three products of a dense layer: its output, the gradient by its input, that by its weight.
-struct dense {
-    char const* name;
-    std::ptrdiff_t features, units;
-};
-constexpr dense dense_layers[] = {
-    {"convnet/1", 576, 64},   {"convnet/2", 64, 10},    {"dropout_cnn/1", 9216, 128},
-    {"wide_mlp/1", 784, 512}, {"wide_mlp/2", 512, 512}, {"wide_mlp/3", 512, 10},
-    {"tiny_mlp/1", 13, 16},   {"tiny_mlp/2", 16, 32},   {"tiny_mlp/3", 32, 1}};
-
-// A convolution without padding or with as much as keeps the size, stride 1.
-struct convolution {
-    char const* name;
-    int channels, size, filters, pad;
-
-    cn::window window() const {
-        int const out = size + 2 * pad - 2;
-        return {channels, size, size, filters, out, out, 3, 3, 1, 1, pad, pad, pad, pad};
-    }
-};
-constexpr convolution convolutions[] = {{"convnet/1", 1, 28, 32, 0},  {"convnet/2", 32, 13, 64, 0},
-                                        {"convnet/3", 64, 5, 64, 0},  {"vgg", 64, 56, 64, 1},
-                                        {"vgg/128", 128, 56, 128, 1}, {"vgg/512", 512, 14, 512, 1}};
-
 // A step of two operands: image and weight, gradient and weight, or image and gradient.
 struct role {
     char const* name;
@@ -73,11 +50,17 @@ struct role {
 constexpr role roles[] = {
     {"conv", cn::op::conv}, {"conv_data", cn::op::conv_data}, {"conv_weight", cn::op::conv_weight}};
 
-void convolve(benchmark::State& state, convolution const& c, role const& r) {
+cn::window window_of(bench::convolution const& c) {
+    int const out = c.out();
+    return {c.channels, c.size, c.size, c.filters, out,   out,   3,
+            3,          1,      1,      c.pad,     c.pad, c.pad, c.pad};
+}
+
+void convolve(benchmark::State& state, bench::convolution const& c, role const& r) {
     using device = cn::cpu_device<float>;
     bench::use_threads(1);
-    constexpr std::ptrdiff_t samples = 32;
-    cn::window const w = c.window();
+    constexpr std::ptrdiff_t samples = bench::convolution::samples;
+    cn::window const w = window_of(c);
     cn::extents const image{true, w.height * w.width, w.channels};
     cn::extents const result{true, w.out_height * w.out_width, w.filters};
     cn::extents const weight{false, 1, int(cpu::weight_count(w))};
@@ -134,8 +117,8 @@ void convolve(benchmark::State& state, convolution const& c, role const& r) {
 bool const registered = [] {
     using benchmark::RegisterBenchmark;
     RegisterBenchmark("product/1024x1024x1024", product, 1024, 1024, 1024, false);
-    for (dense const& d : dense_layers) {
-        constexpr std::ptrdiff_t samples = 128;
+    for (bench::dense const& d : bench::dense_layers) {
+        constexpr std::ptrdiff_t samples = bench::dense::samples;
         auto const add = [&](char const* kind, auto... sizes) {
             RegisterBenchmark((std::string(kind) + "/" + d.name).c_str(), product, sizes...);
         };
@@ -143,7 +126,7 @@ bool const registered = [] {
         add("matmul_data", samples, d.features, d.units, false);
         add("matmul_weight", d.features, d.units, samples, true);
     }
-    for (convolution const& c : convolutions) {
+    for (bench::convolution const& c : bench::convolutions) {
         for (role const& r : roles) {
             RegisterBenchmark((std::string(r.name) + "/" + c.name).c_str(), convolve, c, r);
         }

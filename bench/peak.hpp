@@ -20,7 +20,7 @@ public:
     void report(benchmark::State& state, double flops_per_iteration) const {
         std::chrono::duration<double> const seconds = std::chrono::steady_clock::now() - start_;
         double const rate = flops_per_iteration * double(state.iterations()) / seconds.count();
-        state.counters["GFLOP/s"] = rate * 1e-9;
+        state.counters["FLOP/s"] = rate;
         state.counters["of_peak"] = rate / peak();
     }
 

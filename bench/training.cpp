@@ -30,7 +30,7 @@ void train(benchmark::State& state) {
     double const flops = double(training.training_plan.flops());
     state.SetItemsProcessed(samples);
     state.counters["peak_MB"] = peak_megabytes();
-    state.counters["FLOP"] = {double(samples) * flops, benchmark::Counter::kIsRate};
+    state.counters["FLOP/s"] = {double(samples) * flops, benchmark::Counter::kIsRate};
 }
 
 void settings(benchmark::internal::Benchmark* b) {

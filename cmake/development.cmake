@@ -9,7 +9,9 @@ add_library(castnet_dev INTERFACE)
 target_compile_options(
     castnet_dev INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wconversion -Werror>
-    "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-Werror all-warnings -Xcompiler -Wall,-Wextra>")
+    "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-Werror all-warnings -Xcompiler -Wall,-Wextra>"
+    # a kernel that spills registers fails, too
+    "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-Xptxas -warn-spills,-Werror>")
 
 add_library(castnet_native INTERFACE)
 if(CASTNET_NATIVE)

@@ -1,80 +1,19 @@
 // The primitives of oneDNN alone on the CPU, with the networks and names of bench_training: forward
 // and backward passes in the layouts that oneDNN prefers, without loss and optimizer.
+#include "onednn.hpp"
 #include "peer.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <numeric>
-#include <oneapi/dnnl/dnnl.hpp>
 #include <span>
 #include <unordered_map>
 
 namespace {
 
 using namespace bench;
-using dnnl::algorithm;
-using dnnl::memory;
-
-[[maybe_unused]] bool const named = [] {
-    dnnl_version_t const& v = *dnnl_version();
-    return name_library("oneDNN " + std::to_string(v.major) + "." + std::to_string(v.minor) + "." +
-                        std::to_string(v.patch));
-}();
-
-using layout = memory::desc;
-layout any_layout(memory::dims const& shape) {
-    return {shape, memory::data_type::f32, memory::format_tag::any};
-}
-layout plain(memory::dims const& shape) {
-    return {shape, memory::data_type::f32,
-            shape.size() == 4   ? memory::format_tag::nchw
-            : shape.size() == 2 ? memory::format_tag::nc
-                                : memory::format_tag::x};
-}
-
-// Floats in memory, with the padding of its layout.
-std::span<float> floats(memory const& m) {
-    return {static_cast<float*>(m.get_data_handle()), m.get_desc().get_size() / sizeof(float)};
-}
-
-struct convolution {
-    using forward = dnnl::convolution_forward;
-    using backward_data = dnnl::convolution_backward_data;
-    using backward_weights = dnnl::convolution_backward_weights;
-    static constexpr auto kind = algorithm::convolution_direct;
-    static inline memory::dims const one{1, 1}, zero{0, 0};
-
-    static forward::desc output(layout const& x, layout const& w, layout const& b,
-                                layout const& y) {
-        return {dnnl::prop_kind::forward_training, kind, x, w, b, y, one, zero, zero};
-    }
-    static backward_data::desc data(layout const& dx, layout const& w, layout const& dy) {
-        return {kind, dx, w, dy, one, zero, zero};
-    }
-    static backward_weights::desc weights(layout const& x, layout const& dw, layout const& db,
-                                          layout const& dy) {
-        return {kind, x, dw, db, dy, one, zero, zero};
-    }
-};
-
-struct inner_product {
-    using forward = dnnl::inner_product_forward;
-    using backward_data = dnnl::inner_product_backward_data;
-    using backward_weights = dnnl::inner_product_backward_weights;
-
-    static forward::desc output(layout const& x, layout const& w, layout const& b,
-                                layout const& y) {
-        return {dnnl::prop_kind::forward_training, x, w, b, y};
-    }
-    static backward_data::desc data(layout const& dx, layout const& w, layout const& dy) {
-        return {dx, w, dy};
-    }
-    static backward_weights::desc weights(layout const& x, layout const& dw, layout const& db,
-                                          layout const& dy) {
-        return {x, dw, db, dy};
-    }
-};
+using namespace bench::onednn;
 
 class network {
 public:
@@ -197,7 +136,7 @@ private:
         layout const any_y = any_layout(output);
         layout const b_layout = plain({weights[0]});
         typename Op::forward::primitive_desc const forward{
-            Op::output(any_x, any_w, b_layout, any_y), attributes, engine_};
+            Op{}.output(any_x, any_w, b_layout, any_y), attributes, engine_};
         memory const x = in_layout(x_, forward.src_desc(), forward_);
         memory const w = random_weights(weights, forward.weights_desc());
         memory const b{b_layout, engine_};
@@ -212,7 +151,7 @@ private:
                 add_relu_backward(y);
             }
             typename Op::backward_weights::primitive_desc const by_weights{
-                Op::weights(any_x, any_w, b_layout, any_y), engine_, forward};
+                Op{}.weights(any_x, any_w, b_layout, any_y), engine_, forward};
             memory const dw{by_weights.diff_weights_desc(), engine_};
             memory const db{b_layout, engine_};
             memory const x_there = in_layout(x, by_weights.src_desc(), backward_);
@@ -227,7 +166,7 @@ private:
             if (first) {
                 return;
             }
-            typename Op::backward_data::primitive_desc const by_data{Op::data(any_x, any_w, any_y),
+            typename Op::backward_data::primitive_desc const by_data{Op{}.data(any_x, any_w, any_y),
                                                                      engine_, forward};
             memory const w_there = in_layout(w, by_data.weights_desc(), backward_);
             memory const dy = in_layout(dx_, by_data.diff_dst_desc(), backward_);

@@ -92,7 +92,7 @@ void add_products(castnet::step const& s, castnet::step_tables const& t, context
             sums[at(weight)] += a[at(x)] * b[at(y)];
         }
     });
-    if (s.scratch >= 0) {
+    if (s.kind == castnet::op::conv_weight && s.scratch >= 0) {
         for (T& sum : sums) {
             sum = T(castnet::bfloat16(sum));
         }

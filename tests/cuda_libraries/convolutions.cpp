@@ -12,6 +12,8 @@
 #include <doctest/doctest.h>
 #include <fstream>
 #include <iterator>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -68,6 +70,16 @@ void has_plan(cudnn::convolution const& c, std::int64_t workspace = most_workspa
     if (!c.tensor_cores) {
         CHECK(!plans[0].tensor_cores);
     }
+}
+
+std::vector<cudnn::execution_plan> plans(cudnn::convolution const& c, std::size_t count,
+                                         std::optional<int> number = std::nullopt) {
+    return cudnn::plans_of(cudnn::graph_of(c, h200()), h200(),
+                           {c.tensor_cores, most_workspace, count, number});
+}
+
+bool has_tensor_cores(std::vector<cudnn::execution_plan> const& all) {
+    return std::any_of(all.begin(), all.end(), [](auto const& p) { return p.tensor_cores; });
 }
 
 // The convolutions of a training step, each different one once, with what is done to their results.
@@ -141,6 +153,107 @@ TEST_CASE("windows of every kind have plans in every arithmetic") {
             has_plan(c);
         }
     }
+}
+
+TEST_CASE("a plan is found again by its number") {
+    cudnn::convolution c{op::conv, cn::make_window(64, 56, 56, 64, 3, 1, cn::same, 1, 1), 32};
+    for (bool const bias : {false, true}) {
+        c.bias = c.relu = bias;
+        auto const all = plans(c, 8);
+        CHECK(all.size() > 1);
+        CHECK(all.size() <= 8);
+        for (cudnn::execution_plan const& p : all) {
+            auto const again = plans(c, 1, p.number);
+            REQUIRE(again.size() == 1);
+            CHECK(again[0].number == p.number);
+            CHECK(again[0].engine == p.engine);
+            CHECK(again[0].workspace == p.workspace);
+        }
+        CHECK(plans(c, 8, 100'000).empty());
+    }
+}
+
+// So castnet pads no channels (docs/architecture.md).
+TEST_CASE("any number of channels and filters has plans by tensor cores among the timed ones") {
+    using cn::make_window, cn::same, cn::valid;
+    cn::window const windows[] = {make_window(1, 28, 28, 32, 3, 1, valid, 1, 1),
+                                  make_window(2, 28, 28, 32, 3, 1, valid, 1, 1),
+                                  make_window(3, 32, 32, 64, 3, 1, same, 1, 1),
+                                  make_window(3, 224, 224, 64, 3, 1, same, 1, 1),
+                                  make_window(3, 224, 224, 64, 7, 2, same, 1, 1),
+                                  make_window(13, 14, 14, 17, 3, 1, same, 1, 1)};
+    for (cn::window const& w : windows) {
+        bool const is_stem = w.kernel_h == 7; // see below
+        for (auto const type : {CUDNN_DATA_FLOAT, CUDNN_DATA_BFLOAT16}) {
+            cudnn::convolution c{op::conv, w, 64, type, true};
+            CAPTURE(cudnn::text_of(c));
+            CHECK(has_tensor_cores(plans(c, cn::cuda::timed_plans)));
+            c.bias = c.relu = true;
+            CHECK(has_tensor_cores(plans(c, cn::cuda::timed_plans)));
+            c = {op::conv_data, w, 64, type, true};
+            CHECK(has_tensor_cores(plans(c, cn::cuda::timed_plans)));
+            c.kind = op::conv_weight;
+            c.samples = is_stem ? 128 : 64;
+            CHECK(has_tensor_cores(plans(c, cn::cuda::timed_plans)) ==
+                  !(is_stem && type == CUDNN_DATA_FLOAT));
+        }
+    }
+}
+
+TEST_CASE("cuDNN pads three channels to eight in its workspace where that buys tensor cores") {
+    auto const workspace = [](int channels) {
+        cn::window const w = cn::make_window(channels, 224, 224, 64, 3, 1, cn::same, 1, 1);
+        auto const all = plans({op::conv, w, 64, CUDNN_DATA_BFLOAT16, true}, 1);
+        REQUIRE(all.size() == 1);
+        CHECK(all[0].tensor_cores);
+        return all[0].workspace;
+    };
+    // 64 images and 64 filters with 8 channels of 2 bytes
+    std::int64_t const padded = (std::int64_t{64} * 224 * 224 + std::int64_t{64} * 3 * 3) * 8 * 2;
+    CHECK(workspace(3) >= padded);
+    CHECK(workspace(3) < padded + 4096);
+    CHECK(workspace(8) < 4096);
+}
+
+// Where tensor cores get no plan, more channels would not help.
+TEST_CASE("the weights of a large first layer want as much workspace with 3 channels as with 8") {
+    for (int const channels : {3, 4, 8}) {
+        cn::window const w = cn::make_window(channels, 224, 224, 64, 7, 2, cn::same, 1, 1);
+        cudnn::convolution const c{op::conv_weight, w, 128, CUDNN_DATA_FLOAT, true};
+        CHECK_FALSE(has_tensor_cores(plans(c, 100)));
+        auto const larger =
+            cudnn::plans_of(cudnn::graph_of(c, h200()), h200(), {true, 4 * most_workspace});
+        REQUIRE(larger.size() == 1);
+        CHECK(larger[0].tensor_cores);
+    }
+}
+
+TEST_CASE("different convolutions are different texts") {
+    cudnn::convolution const c{op::conv, cn::make_window(8, 9, 9, 16, 3, 1, cn::same, 1, 1), 32};
+    std::vector<cudnn::convolution> all(4, c);
+    all[1].kind = op::conv_data;
+    all[2].kind = op::conv_weight;
+    all[3].samples = 33;
+    for (int cn::window::* const member :
+         {&cn::window::channels, &cn::window::height, &cn::window::width, &cn::window::filters,
+          &cn::window::kernel_h, &cn::window::kernel_w, &cn::window::stride_h,
+          &cn::window::stride_w, &cn::window::pad_top, &cn::window::pad_left,
+          &cn::window::pad_bottom, &cn::window::pad_right, &cn::window::dilation,
+          &cn::window::groups}) {
+        ++(all.emplace_back(c).geometry.*member);
+    }
+    for (auto const& other : with_all_arithmetic(c)) {
+        all.push_back(other); // the first is c again
+    }
+    for (bool cudnn::convolution::* const member :
+         {&cudnn::convolution::bias, &cudnn::convolution::relu}) {
+        all.emplace_back(c).*member = true;
+    }
+    std::set<std::string> texts;
+    for (auto const& one : all) {
+        texts.insert(cudnn::text_of(one));
+    }
+    CHECK(texts.size() == all.size() - 1);
 }
 
 TEST_CASE("every convolution of the small networks has a plan") {

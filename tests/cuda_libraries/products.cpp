@@ -3,6 +3,9 @@
 #include <castnet/device/cuda/matmul.hpp>
 
 #include <doctest/doctest.h>
+#include <set>
+#include <string>
+#include <vector>
 
 namespace cn = castnet;
 namespace cublas = castnet::cuda::cublas;
@@ -106,8 +109,8 @@ TEST_CASE("what a product is computed in") {
 }
 
 TEST_CASE("what is done to a product's result") {
-    auto const code = [](cn::epilogue const& end) {
-        cublas::product const p = dense_step<float>(op::matmul, {}, end);
+    auto const code = [](cn::epilogue const& end, op kind = op::matmul) {
+        cublas::product const p = dense_step<float>(kind, {}, end);
         cublas::product_descriptors const d{p};
         auto const set = read<cublasLtEpilogue_t>(d.operation(), CUBLASLT_MATMUL_DESC_EPILOGUE);
         CHECK(set == p.end);
@@ -115,7 +118,8 @@ TEST_CASE("what is done to a product's result") {
             return read<void const*>(d.operation(), CUBLASLT_MATMUL_DESC_BIAS_POINTER);
         };
         // those who choose an algorithm see the alignment of arrays
-        CHECK(bias() == reinterpret_cast<void const*>(end.bias ? cn::cuda::alignment_bytes : 0));
+        CHECK(bias() ==
+              reinterpret_cast<void const*>(end.does_anything() ? cn::cuda::alignment_bytes : 0));
         d.set_bias(&p);
         CHECK(bias() == &p);
         return set;
@@ -124,6 +128,8 @@ TEST_CASE("what is done to a product's result") {
     CHECK(code({true}) == CUBLASLT_EPILOGUE_BIAS);
     CHECK(code({true, true, cn::fn::relu}) == CUBLASLT_EPILOGUE_RELU_BIAS);
     CHECK(code({true, true, cn::fn::gelu_tanh}) == CUBLASLT_EPILOGUE_GELU_BIAS);
+    // the sums of dy over its rows, which are the columns of cuBLASLt's first factor
+    CHECK(code({.bias_gradient = true}, op::matmul_weight) == CUBLASLT_EPILOGUE_BGRADA);
 }
 
 TEST_CASE("which epilogues the libraries are asked for") {
@@ -134,6 +140,9 @@ TEST_CASE("which epilogues the libraries are asked for") {
     CHECK_FALSE(takes_epilogue<float>(op::conv, {true, true, cn::fn::gelu_tanh}));
     CHECK_FALSE(takes_epilogue<float>(op::matmul, {true, true, cn::fn::gelu})); // not by tanh
     CHECK_FALSE(takes_epilogue<double>(op::matmul, {true}));
+    CHECK(takes_epilogue<float>(op::matmul_weight, {.bias_gradient = true}));
+    CHECK_FALSE(takes_epilogue<float>(op::conv_weight, {.bias_gradient = true}));
+    CHECK_FALSE(takes_epilogue<double>(op::matmul_weight, {.bias_gradient = true}));
 }
 
 TEST_CASE("factors in bfloat16 have results in float, or in bfloat16 where products read those") {
@@ -146,4 +155,18 @@ TEST_CASE("factors in bfloat16 have results in float, or in bfloat16 where produ
         CHECK(read(d.result(), narrow ? CUDA_R_16BF : CUDA_R_32F) == layout{10, 12, 10});
         CHECK(read<cudaDataType_t>(d.operation(), CUBLASLT_MATMUL_DESC_SCALE_TYPE) == CUDA_R_32F);
     }
+}
+
+TEST_CASE("different products are different texts") {
+    std::vector<cublas::product> all(10, {6, 7, 8});
+    all[1].rows = all[2].columns = all[3].depth = 9;
+    all[4].transposed_a = all[5].transposed_b = true;
+    all[6].type = all[7].result = CUDA_R_16BF;
+    all[8].compute = CUBLAS_COMPUTE_32F_FAST_TF32;
+    all[9].end = CUBLASLT_EPILOGUE_BIAS;
+    std::set<std::string> texts;
+    for (auto const& one : all) {
+        texts.insert(cublas::text_of(one));
+    }
+    CHECK(texts.size() == all.size());
 }

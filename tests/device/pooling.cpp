@@ -48,7 +48,7 @@ struct launch {
         cn::step s;
         s.arrays = 2;
         s.output = 2;
-        s.winner = winners ? 1 : -1;
+        s.second_output = winners ? 1 : -1;
         s.window = 0;
         cpu::context<T> c;
         c.region[int(cn::region::workspace)] = start;

@@ -33,8 +33,10 @@ TEST_CASE("the programs of docs/cuda.md") {
     using faster = cn::policy::bf16<cn::policy::cuda>;     // factors of 8 bits, half the memory
     using second = cn::policy::on_gpu<1, fast>;            // the second GPU that is visible
     using small = cn::policy::within<fast, 8'000'000'000>; // bytes
+    using tuned = cn::policy::timed<fast>;                 // plans chosen by timing them
     // [/options]
     static_assert(faster::precision != fast::precision);
     static_assert(second::device_index == 1 && second::precision == fast::precision);
     static_assert(small::budget == 8'000'000'000);
+    static_assert(tuned::plans != fast::plans && tuned::precision == fast::precision);
 }

@@ -30,7 +30,7 @@ numbers random_numbers(std::ptrdiff_t count, std::uint64_t seed) {
 }
 
 // One step on the GPU: runs it on two operands, and a bias if it has an epilogue, and gives its
-// result.
+// result; of a bias's gradient, what was there before takes the place of the bias.
 template <class T>
 class one_step {
 public:
@@ -41,6 +41,7 @@ public:
         step_.window = 0;
         step_.arrays = s.end.bias ? 4 : 2;
         step_.output = step_.arrays;
+        step_.second_output = s.end.bias_gradient ? 3 : -1;
         numbers const unwritten(std::size_t(result.count() * (result.sample ? samples : 1)),
                                 std::numeric_limits<double>::quiet_NaN());
         place(0, a, a_size);
@@ -78,14 +79,8 @@ public:
         return cn::cuda_device<T>::finishes(step_, tables, context_);
     }
 
-    numbers result() const {
-        stream_.wait();
-        std::vector<T> found(content_.size() - std::size_t(arrays_[2].offset));
-        CASTNET_CUDA(cudaMemcpy(found.data(), memory_.as<T>(arrays_[2].offset),
-                                found.size() * sizeof(T), cudaMemcpyDeviceToHost));
-        found.resize(count_);
-        return {found.begin(), found.end()};
-    }
+    numbers result() const { return read(arrays_[2], count_); }
+    numbers bias_gradient() const { return read(arrays_[3], std::size_t(arrays_[3].size.count())); }
 
     void forget_result() {
         CASTNET_CUDA(cudaMemset(memory_.as<T>(arrays_[2].offset), 0xff, count_ * sizeof(T)));
@@ -93,6 +88,13 @@ public:
     cn::cuda::stream const& stream() const { return stream_; }
 
 private:
+    numbers read(cn::array_ref const& from, std::size_t count) const {
+        stream_.wait();
+        std::vector<T> found(count);
+        CASTNET_CUDA(cudaMemcpy(found.data(), memory_.as<T>(from.offset), count * sizeof(T),
+                                cudaMemcpyDeviceToHost));
+        return {found.begin(), found.end()};
+    }
     void place(int i, numbers const& values, cn::extents size) {
         arrays_[i] = {cn::region::workspace, std::ptrdiff_t(content_.size()), size};
         for (double const x : values) {
@@ -105,12 +107,12 @@ private:
 
     cn::step step_;
     cn::window window_;
-    cn::array_ref arrays_[5]; // the factors, the result, the bias, the result
+    cn::array_ref arrays_[5]; // the factors, the result, the bias or its gradient, the result
     std::vector<T> content_;
     std::size_t count_ = 0; // of the result
     cn::cuda::memory memory_;
     cn::cuda::stream stream_;
-    cn::cuda::libraries libraries_{stream_.get()};
+    cn::cuda::libraries libraries_{stream_};
     cn::cuda::context<T> context_;
 };
 
@@ -333,6 +335,44 @@ void check_epilogues(product const& p, product_precision precision = {}) {
     }
 }
 
+// The gradient of a weight, and that of the bias by the same kernel, where the library has one.
+template <class T>
+void check_bias_gradient(product const& p, product_precision precision) {
+    CAPTURE(p.features);
+    CAPTURE(p.units);
+    int const rows = p.samples * p.pixels;
+    auto const x = random_numbers(rows * p.features, 1), dy = random_numbers(rows * p.units, 2);
+    auto const [features, units] = std::pair{std::size_t(p.features), std::size_t(p.units)};
+    numbers dw(features * units), db(units);
+    for (std::size_t o = 0; o < dy.size(); ++o) {
+        db[o % units] += dy[o];
+        for (std::size_t i = 0; i < features; ++i) {
+            dw[i * units + o % units] += x[o / units * features + i] * dy[o];
+        }
+    }
+    cn::step s;
+    s.kind = op::matmul_weight;
+    s.end.bias_gradient = true;
+    numbers const unwritten(units, std::numeric_limits<double>::quiet_NaN());
+    one_step<T> step{s,
+                     {},
+                     p.samples,
+                     x,
+                     {true, p.pixels, p.features},
+                     dy,
+                     {true, p.pixels, p.units},
+                     {false, 1, p.features * p.units},
+                     precision,
+                     unwritten};
+    bool const done = step.finishes();
+    WARN(done);
+    step.run();
+    close(step.result(), dw, tolerance<T>(precision, rows));
+    if (done) {
+        close(step.bias_gradient(), db, tolerance<T>(precision, rows));
+    }
+}
+
 std::vector<convolution> convolutions() {
     using cn::make_window, cn::same, cn::size2, cn::valid;
     return {
@@ -397,6 +437,13 @@ TEST_CASE("biases and activations behind products") {
     for (auto const& p : products()) {
         check_epilogues<float>(p);
         check_epilogues<float>(p, product_precision::tf32);
+    }
+}
+
+TEST_CASE("gradients of biases beside those of weights") {
+    for (auto const& p : products()) {
+        check_bias_gradient<float>(p, product_precision::full);
+        check_bias_gradient<float>(p, product_precision::tf32);
     }
 }
 

@@ -4,8 +4,10 @@
 
 #include "../parameters.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <doctest/doctest.h>
 #include <filesystem>
 #include <numeric>
@@ -71,6 +73,8 @@ using planned =
                          cn::cross_entropy, cn::adam{}));
 using tight = cn::policy::within<basic_cuda<float>, planned::bytes>;
 
+using timed = cn::policy::timed<basic_cuda<float>>;
+
 } // namespace
 
 TEST_CASE("the workspace of the libraries counts as much as the plan") {
@@ -113,6 +117,29 @@ TEST_CASE("products of bfloat16 are near true ones") {
     auto const graphs = train<bf16>(cn::adam{}), single = train<eager<bf16>>(cn::adam{});
     CHECK(graphs.parameters == single.parameters);
     CHECK(graphs.loss == single.loss);
+}
+
+// The file is named before the process chooses first: by no other test.
+TEST_CASE("timed plans repeat the same bits, and a file keeps what was chosen") {
+    auto const file = std::filesystem::temp_directory_path() / "castnet_gpu_plans";
+    std::filesystem::remove(file);
+    ::setenv("CASTNET_PLAN_CACHE", file.c_str(), 1);
+    auto const graphs = train<timed>(cn::adam{}), single = train<eager<timed>>(cn::adam{});
+    ::unsetenv("CASTNET_PLAN_CACHE");
+    CHECK(graphs.parameters == single.parameters);
+    CHECK(graphs.predictions == single.predictions);
+    same(train<timed>(cn::sgd{.learning_rate = 0.05}),
+         train<basic_cpu<double>>(cn::sgd{.learning_rate = 0.05}), 1e-4);
+
+    auto const content = cn::io::read_file(file.string());
+    auto const known = cn::cuda::plan_choices_in(std::string{content.begin(), content.end()});
+    auto const count = [&](char const* kind) {
+        return std::count_if(known.begin(), known.end(),
+                             [&](auto const& k) { return k.first.starts_with(kind); });
+    };
+    CHECK(count("conv of 8 images") >= 2);
+    CHECK(count("product of 8 x ") >= 2);
+    CHECK(std::filesystem::remove(file));
 }
 
 TEST_CASE("step and fit sum loss and metrics alike") {

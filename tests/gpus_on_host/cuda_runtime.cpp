@@ -81,6 +81,15 @@ cudaError_t cudaSetDevice(int device) {
     machine::current = device;
     return cudaSuccess;
 }
+cudaError_t cudaGetDevice(int* device) {
+    *device = machine::current;
+    return cudaSuccess;
+}
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
+    *properties = {};
+    std::strcpy(properties->name, "simulated GPU");
+    return cudaSuccess;
+}
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
     *free = *total = 0;
     return cudaSuccess;
@@ -94,6 +103,9 @@ cudaError_t cudaDeviceSynchronize() {
 }
 
 cudaError_t cudaMalloc(void** p, std::size_t bytes) {
+    if (here().is_full) {
+        return cudaErrorMemoryAllocation;
+    }
     *p = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
     std::memset(*p, 0xff, bytes);
     return cudaSuccess;
@@ -165,8 +177,10 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
     return ask([=] { return of(stream).queue.empty(); });
 }
 
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t* e, unsigned) {
-    *e = reinterpret_cast<cudaEvent_t>(new machine::event);
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* e, unsigned flags) {
+    auto* const made = new machine::event;
+    made->knows_time = (flags & cudaEventDisableTiming) == 0;
+    *e = reinterpret_cast<cudaEvent_t>(made);
     return cudaSuccess;
 }
 cudaError_t cudaEventDestroy(cudaEvent_t e) {
@@ -182,7 +196,10 @@ cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t stream) {
         return cudaSuccess;
     }
     machine::work record;
-    record.run = [e, number = ++of(e).recorded] { of(e).done = std::max(of(e).done, number); };
+    record.run = [e, number = ++of(e).recorded] {
+        of(e).done = std::max(of(e).done, number);
+        of(e).time = here().clock;
+    };
     here().put(of(stream), std::move(record));
     return cudaSuccess;
 }
@@ -213,6 +230,20 @@ cudaError_t cudaEventSynchronize(cudaEvent_t e) {
 }
 cudaError_t cudaEventQuery(cudaEvent_t e) {
     return ask([=] { return of(e).done == of(e).recorded; });
+}
+
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
+    std::lock_guard const lock{here().mutex};
+    for (machine::event const* e : {&of(begin), &of(end)}) {
+        if (!e->knows_time || e->recorded == 0) {
+            return cudaErrorInvalidResourceHandle;
+        }
+        if (e->done != e->recorded) {
+            return cudaErrorNotReady;
+        }
+    }
+    *milliseconds = static_cast<float>(of(end).time - of(begin).time);
+    return cudaSuccess;
 }
 
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {

@@ -52,6 +52,12 @@ struct device {
         return loops::scratch(a...);
     }
 
+    static constexpr bool takes_epilogue(castnet::op product, castnet::epilogue const& e) {
+        return loops::takes_epilogue(product, e);
+    }
+    static bool finishes(castnet::step const&, castnet::step_tables const&, context const&) {
+        return false;
+    }
     template <auto const& Plan>
     static constexpr bool in_one_block = OneBlock && castnet::cuda::fits_one_block<T>(Plan);
     template <auto const& Plan>

@@ -52,6 +52,8 @@ struct stream {
 };
 
 struct event {
+    bool knows_time = false;
+    double time = 0; // of the record that was done last
     std::uint64_t recorded = 0, done = 0;
     std::shared_ptr<graph> captured; // where it was recorded last
     std::vector<std::size_t> nodes;
@@ -62,6 +64,8 @@ struct state {
     std::vector<stream*> streams;
     std::uint64_t random = 1; // not 0
     int devices = 4;
+    bool is_full = false; // no GPU has memory left
+    double clock = 0;     // milliseconds; work that takes time advances it
     std::uint64_t launches = 0, captured_nodes = 0;
 
     std::size_t choose(std::size_t count) { // xorshift

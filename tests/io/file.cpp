@@ -31,6 +31,19 @@ TEST_CASE("a file of unknown size is read to its end") {
     CHECK(io::read_file("/proc/self/status").size() > 100);
 }
 
+TEST_CASE("a file that is larger than it may be is refused before it is read") {
+    temporary_directory const directory;
+    auto const path = directory.put("four", {1, 2, 3, 4});
+    CHECK(io::read_file(path, 4).size() == 4);
+    CHECK(refusal([&] { io::read_file(path, 3); }) ==
+          ("castnet: " + path + ": the file has more than 3 bytes").c_str());
+    // sparse, and larger than any memory
+    REQUIRE(::truncate(path.c_str(), off_t{1} << 42) == 0);
+    CHECK(refusal([&] { io::read_file(path, 1 << 20); }) == Contains("more than 1048576 bytes"));
+    CHECK(refusal([] { io::read_file("/dev/zero", 1 << 20); }) ==
+          Contains("more than 1048576 bytes"));
+}
+
 TEST_CASE("what cannot be read says which file and why") {
     temporary_directory const directory;
     auto const read = [](std::string const& path) { return refusal([&] { io::read_file(path); }); };

@@ -373,8 +373,8 @@ private:
             write(d_.arrays[s.sums], sum_of(i), {0, 0, 0});
         }
         write(output, id, p);
-        if (s.winner >= 0) {
-            write(d_.arrays[s.winner], winner_of(id), p);
+        if (s.second_output >= 0) {
+            write(d_.arrays[s.second_output], second_result_of(id), p);
         }
     }
 
@@ -401,10 +401,13 @@ private:
         return at(id).kind;
     }
 
-    int winner_of(int pool) const {
-        for (int id = pool; id < g_.node_count; ++id) {
-            if (at(id).kind == op::max_pool_winner && at(id).in[1] == pool) {
-                return id;
+    // The winners of a pooling, the sums that joined the gradient of a weight.
+    int second_result_of(int id) const {
+        for (int other = 0; other < g_.node_count; ++other) {
+            op const kind = at(other).kind;
+            if ((kind == op::max_pool_winner && at(other).in[1] == id) ||
+                (kind == op::reduce && other != id && group_[other] == id)) {
+                return other;
             }
         }
         return -1;

@@ -9,7 +9,7 @@ namespace cn = castnet;
 using device = cn::cpu_device<float>;
 
 // What a planner asks of a device without lanes whose libraries finish products: a bias, and relu
-// behind a convolution, gelu_tanh behind a dense product.
+// behind a convolution, gelu_tanh behind a dense product, and the gradient of a dense layer's bias.
 struct finishing_device {
     static constexpr std::ptrdiff_t alignment = cn::alignment;
     static constexpr cn::scratch_size scratch(cn::step const&, cn::window const*,
@@ -17,8 +17,10 @@ struct finishing_device {
         return {};
     }
     static constexpr bool takes_epilogue(cn::op product, cn::epilogue const& e) {
-        return !e.activates ||
-               e.activation == (product == cn::op::conv ? cn::fn::relu : cn::fn::gelu_tanh);
+        return e.bias_gradient
+                   ? product == cn::op::matmul_weight
+                   : !e.activates || e.activation == (product == cn::op::conv ? cn::fn::relu
+                                                                              : cn::fn::gelu_tanh);
     }
 };
 

@@ -88,9 +88,9 @@ TEST_CASE("where the device can, a bias and a function are part of their product
     using image = cn::sequential<input<1, 6, 6>, cn::conv2d<4, 3>, cn::relu, cn::max_pool2d<2>,
                                  cn::flatten, cn::dense<3>>;
     auto const d = finished<image>();
-    CHECK(kinds(d) == steps{op::conv, op::max_pool, op::reshape, op::matmul});
+    CHECK(kinds(d) == steps{op::conv, op::max_pool, op::matmul});
     CHECK(d.steps[0].end == cn::epilogue{true, true, cn::fn::relu});
-    CHECK(d.steps[3].end == cn::epilogue{true});
+    CHECK(d.steps[2].end == cn::epilogue{true});
     CHECK(d.steps[0].flops == 16 * 4 * (2 * 9 + 2));
     // the factors, the result, the bias; and by itself a step on the last two
     REQUIRE(d.steps[0].arrays == 4);
@@ -112,6 +112,42 @@ TEST_CASE("where the device can, a bias and a function are part of their product
     auto const kept = finished<gelu, true>(); // gelu's derivative needs what comes before it
     CHECK(kept.steps[0].end == cn::epilogue{true});
     CHECK(kinds(kept)[1] == op::map);
+}
+
+TEST_CASE("the gradient of a dense layer's bias is a second result of the weight's gradient") {
+    using network = cn::sequential<input<6>, cn::dense<4>, cn::tanh, cn::dense<3>>;
+    using bare = cn::sequential<input<6>, cn::dense<4>.no_bias(), cn::tanh, cn::dense<3>.no_bias()>;
+    auto const d = finished<network, true>();
+    CHECK(count(d, op::matmul_weight) == 2);
+    CHECK(count(d, op::reduce) == count(finished<bare, true>(), op::reduce)); // of the loss
+    for (int i = 0; i < d.sizes.steps; ++i) {
+        cn::step const& s = d.steps[i];
+        if (s.kind != op::matmul_weight) {
+            continue;
+        }
+        REQUIRE(s.end == cn::epilogue{.bias_gradient = true});
+        CHECK(s.arrays == 2);
+        cn::array_ref const& sums = d.arrays[s.second_output];
+        CHECK(sums.where == region::gradients);
+        CHECK(sums.size == cn::extents{false, 1, operand(d, i, 1).size.channels});
+        // by itself a reduction of the second factor
+        cn::step const alone = cn::epilogue_step(s);
+        CHECK(alone.kind == op::reduce);
+        CHECK(alone.output == s.second_output);
+        CHECK(alone.space == operand(d, i, 1).size);
+        CHECK(d.arrays[alone.first_array].offset == operand(d, i, 1).offset);
+        CHECK(alone.arrays == 1);
+    }
+}
+
+TEST_CASE("a bias whose gradient is made of several sums keeps them as steps of their own") {
+    auto const d = finished<two_inputs, true>(); // two layers share one bias
+    int sums = 0;
+    for (int i = 0; i < d.sizes.steps; ++i) {
+        sums += d.steps[i].end.bias_gradient;
+    }
+    CHECK(sums == 1);
+    CHECK(count(d, op::matmul_weight) == 3);
 }
 
 TEST_CASE("what a device cannot finish stays a step of its own") {
@@ -277,7 +313,10 @@ TEST_CASE("flatten and reshape of what lies in order are no steps") {
     CHECK(count(training_of<vector>(), op::reshape) == 0);
     using one_channel = cn::sequential<input<1, 4, 6>, cn::flatten, cn::dense<3>>;
     CHECK(count(training_of<one_channel>(), op::reshape) == 0);
-    using image = cn::sequential<input<2, 4, 6>, cn::flatten, cn::dense<3>>;
+    using read_by_dense =
+        cn::sequential<input<2, 9, 9>, cn::conv2d<4, 3>, cn::relu, cn::flatten, cn::dense<3>>;
+    CHECK(count(training_of<read_by_dense>(), op::reshape) == 0);
+    using image = cn::sequential<input<2, 4, 6>, cn::flatten, cn::tanh, cn::dense<3>>;
     CHECK(count(training_of<image>(), op::reshape) == 1);
 }
 

@@ -1,6 +1,7 @@
 // on_device(data): a data set of which the device that trains on it keeps a copy.
 #pragma once
 
+#include <castnet/core/turn.hpp>
 #include <castnet/data/dataset.hpp>
 
 #include <atomic>
@@ -37,24 +38,6 @@ private:
         void const* type; // of what is kept
         int device;
         std::shared_ptr<void const> what;
-    };
-    // (std::mutex would bring <chrono>, a tenth of all that this library compiles.)
-    class turn {
-    public:
-        explicit turn(std::atomic_flag& busy) : busy_{busy} {
-            while (busy_.test_and_set(std::memory_order_acquire)) {
-                busy_.wait(true, std::memory_order_relaxed);
-            }
-        }
-        turn(turn const&) = delete;
-        turn& operator=(turn const&) = delete;
-        ~turn() {
-            busy_.clear(std::memory_order_release);
-            busy_.notify_one();
-        }
-
-    private:
-        std::atomic_flag& busy_;
     };
     struct all_copies {
         std::atomic_flag busy;

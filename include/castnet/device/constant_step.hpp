@@ -8,7 +8,7 @@
 namespace castnet {
 
 // Code is the program of an element-wise step, void of another; Arrays are its operands and its
-// result, and behind that the winner of a max pooling.
+// result, and behind that a second result.
 template <step S, class Code, window Window, array_ref... Arrays>
 struct constant_step {
     static constexpr step numbers = S;
@@ -25,7 +25,7 @@ namespace detail {
 constexpr step with_own_arrays(step s) {
     s.first_array = 0;
     s.output = s.arrays;
-    s.winner = s.winner >= 0 ? s.arrays + 1 : -1;
+    s.second_output = s.second_output >= 0 ? s.arrays + 1 : -1;
     s.scratch = s.sums = s.room = -1;
     s.window = s.window >= 0 ? 0 : -1;
     s.factor = 1;
@@ -51,7 +51,7 @@ struct make_constant_step<Plan, I, std::index_sequence<K...>> {
     using type = constant_step<
         with_own_arrays(Plan.steps[I]), typename code_or_void<Plan, from.program>::type,
         from.window >= 0 ? Plan.windows[from.window] : window{},
-        Plan.arrays[int(K) <= from.arrays ? from.first_array + int(K) : from.winner]...>;
+        Plan.arrays[int(K) <= from.arrays ? from.first_array + int(K) : from.second_output]...>;
 };
 
 template <auto const& Plan, class Numbers>
@@ -62,8 +62,8 @@ struct make_constant_steps;
 template <auto const& Plan, int I>
 using constant_step_of = typename detail::make_constant_step<
     Plan, I,
-    std::make_index_sequence<size_t(Plan.steps[I].arrays + (Plan.steps[I].winner >= 0 ? 2 : 1))>>::
-    type;
+    std::make_index_sequence<size_t(Plan.steps[I].arrays +
+                                    (Plan.steps[I].second_output >= 0 ? 2 : 1))>>::type;
 
 namespace detail {
 template <auto const& Plan, size_t... I>

@@ -5,10 +5,13 @@
 
 namespace castnet {
 
-// The bias of a step with an epilogue, its last operand; nullptr for others.
+// The bias of a step with an epilogue, its last operand, or where the bias's gradient goes; nullptr
+// for other steps.
 template <class Context>
 auto* bias_of(step const& s, step_tables const& t, Context const& c) {
-    return s.end.bias ? c.at(t.arrays[s.output - 1]) : nullptr;
+    return s.end.bias            ? c.at(t.arrays[s.output - 1])
+           : s.end.bias_gradient ? c.at(t.arrays[s.second_output])
+                                 : nullptr;
 }
 
 } // namespace castnet

@@ -100,7 +100,7 @@ void run_steps(typename Device::context const& c, After const& after) {
             is_fused(s) ? fused_kernels<Device, Plan>.of[s.program] : Device::kernel_of(s.kind);
         k(s, tables, c);
         if constexpr (MayNotFinish<Device>) {
-            if (s.end.bias && !Device::finishes(s, tables, c)) {
+            if (s.end.does_anything() && !Device::finishes(s, tables, c)) {
                 fused_kernels<Device, Plan>.of[s.program](epilogue_step(s), tables, c);
             }
         }

@@ -176,7 +176,7 @@ private:
             accumulate(x, operation(op::upsample_gradient, x, attribute, g));
             break;
         case op::reshape:
-            accumulate(x, operation(op::reshape, x, -1, g));
+            accumulate(x, operation(op::reshape, x, attribute, g));
             break;
         case op::concat:
             split(i, g);

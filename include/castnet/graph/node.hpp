@@ -110,6 +110,7 @@ struct window {
 };
 
 inline constexpr int max_operands = 8;
+inline constexpr int as_stored = 1; // a reshape that leaves the elements in their order in memory
 
 struct node {
     op kind{};
@@ -124,10 +125,15 @@ struct node {
     extents size{};
     double scalar = 1; // constant: value; reduce, presence: factor; bernoulli: keep
     // window: index in graph::windows. parameter: index in graph::parameters. input, target: which.
-    // bernoulli: number of the random stream. slice: first channel.
+    // bernoulli: number of the random stream. slice: first channel. reshape: as_stored or -1.
     // map of normalize: the node of presence if the statistics are those of the batch, else -1.
     int attribute = -1;
     int device = 0; // of the policy's, where it is computed; a parameter's home
 };
+
+// The order in memory is the logical order: for all but images of several channels and pixels.
+constexpr bool in_order(node const& n) {
+    return n.rank != 3 || n.size.pixels == 1 || n.size.channels == 1;
+}
 
 } // namespace castnet

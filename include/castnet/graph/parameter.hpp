@@ -119,6 +119,7 @@ struct parameter {
     int rank = 0;
     int dims[4]{}; // logical: (out, in) or (filters, channels / groups, height, width)
     int groups = 1;
+    int pixels = 1; // dense weight: of the images whose flattened elements are its features
     int node = -1;
 
     constexpr int count() const {
@@ -129,6 +130,12 @@ struct parameter {
         return n;
     }
 };
+
+// Where a dense weight has the row of this feature: of flattened images, channels lie innermost.
+constexpr std::ptrdiff_t feature_in_memory(std::ptrdiff_t feature, parameter const& p) {
+    std::ptrdiff_t const channels = p.dims[1] / p.pixels;
+    return feature % p.pixels * channels + feature / p.pixels;
+}
 
 // Where in the network the trace is: gives parameters their names, "3.weight" as in PyTorch's
 // Sequential, and knows what is frozen or shared.

@@ -115,9 +115,9 @@ template <class T>
 struct shape_of {
     using type = shape<>;
 };
-template <class S>
-struct shape_of<symbol<S>> {
-    using type = S;
+template <Symbol X>
+struct shape_of<X> {
+    using type = typename X::shape_type;
 };
 
 constexpr graph* graph_of() {
@@ -198,8 +198,8 @@ constexpr auto operator-(A const& a) {
 }
 
 // x | layer applies a layer: the functional form.
-template <Shape S, class Layer>
-constexpr auto operator|(symbol<S> x, Layer const& layer) {
+template <Symbol X, class Layer>
+constexpr auto operator|(X x, Layer const& layer) {
     return layer(x);
 }
 

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <limits>
 #include <new>
 #include <span>
 #include <string>
@@ -50,9 +51,9 @@ inline bool exists(std::string const& path) {
     return ::stat(path.c_str(), &status) == 0;
 }
 
-// The content of a file. Throws file_error when it cannot be read, is a directory or does not fit
-// into memory.
-inline bytes read_file(std::string const& path) {
+// The content of a file. Throws file_error when it cannot be read, is a directory, does not fit
+// into memory, or has more than `most` bytes.
+inline bytes read_file(std::string const& path, size_t most = std::numeric_limits<size_t>::max()) {
     detail::descriptor const file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
     struct stat status{};
     if (file.fd < 0 || ::fstat(file.fd, &status) != 0) {
@@ -60,7 +61,13 @@ inline bytes read_file(std::string const& path) {
     }
     bytes content;
     size_t filled = 0;
+    auto const refuse_more_than_most = [&](size_t size) {
+        if (size > most) {
+            throw file_error(path, "the file has more than " + std::to_string(most) + " bytes");
+        }
+    };
     try {
+        refuse_more_than_most(static_cast<size_t>(status.st_size));
         // One byte more than the file is said to have, so that its end is seen without growing.
         content.resize(S_ISREG(status.st_mode) ? static_cast<size_t>(status.st_size) + 1 : 65536);
         for (;;) {
@@ -73,6 +80,7 @@ inline bytes read_file(std::string const& path) {
             }
             if (got > 0) {
                 filled += static_cast<size_t>(got);
+                refuse_more_than_most(filled);
             } else if (errno != EINTR) {
                 detail::system_failure(path, "cannot read the file");
             }

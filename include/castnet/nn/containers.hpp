@@ -13,8 +13,7 @@ template <size_t Position, class Layer>
 struct at_layer {
     Layer const& layer;
 
-    template <Shape Input>
-    constexpr auto operator()(symbol<Input> x) const {
+    constexpr auto operator()(Symbol auto x) const {
         scope_guard const scope{*x.g, static_cast<int>(Position)};
         return layer(x);
     }

@@ -4,6 +4,7 @@
 // Parameters: weight (units, features), Glorot uniform; bias (units), zeros.
 #pragma once
 
+#include <castnet/graph/flattened.hpp>
 #include <castnet/nn/weighted.hpp>
 
 namespace castnet {
@@ -14,8 +15,9 @@ inline constexpr bool dense_takes = Input::rank == 1 || Input::rank == 2;
 template <size_t Units>
 struct dense_layer : weighted<dense_layer<Units>> {
     static constexpr char const* name = "dense";
-    template <Shape S>
-    constexpr auto operator()(symbol<S> x) const {
+    template <Symbol X>
+    constexpr auto operator()(X x) const {
+        using S = typename X::shape_type;
         static_assert(
             dense_takes<S>,
             "castnet: dense needs a vector (features) or a sequence (time, features); put "
@@ -24,9 +26,10 @@ struct dense_layer : weighted<dense_layer<Units>> {
             constexpr size_t features = S::extent[S::rank - 1];
             graph& g = *x.g;
             scope_guard const scope{g, layer_kind{"dense"}};
-            auto const weight = new_parameter<shape<Units, features>>(
-                g, "weight", {role::dense_weight, this->weight_start, this->cost});
-            auto y = matmul(x, weight);
+            parameter_options options{role::dense_weight, this->weight_start, this->cost};
+            options.pixels = flattened_pixels<X>;
+            auto const weight = new_parameter<shape<Units, features>>(g, "weight", options);
+            auto y = matmul(in_order_of(weight, x), weight);
             if (this->has_bias) {
                 y = y + new_parameter<shape<Units>>(g, "bias", {role::vector, this->bias_start});
             }

@@ -1,6 +1,7 @@
 // Layers that change the shape only, and the one that joins tensors.
 #pragma once
 
+#include <castnet/graph/flattened.hpp>
 #include <castnet/nn/scope.hpp>
 
 namespace castnet {
@@ -12,6 +13,8 @@ struct flatten_layer {
     constexpr auto operator()(symbol<S> x) const {
         if constexpr (S::rank == 1) {
             return x;
+        } else if constexpr (S::rank == 3) {
+            return flattened<S>{reshaped(x, shape<S::count>{}), x.id};
         } else {
             return reshaped(x, shape<S::count>{});
         }

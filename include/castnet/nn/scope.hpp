@@ -54,6 +54,7 @@ struct parameter_options {
     penalty cost{};
     int groups = 1;
     bool trainable = true;
+    int pixels = 1;
 };
 
 // A parameter of this name in the present scope; the one that stands there already where a shared
@@ -78,6 +79,7 @@ constexpr symbol<S> new_parameter(graph& g, char const* name, parameter_options 
     p.start = options.start;
     p.cost = options.cost;
     p.groups = options.groups;
+    p.pixels = options.pixels;
     p.trainable = options.trainable && g.path.frozen == 0;
     p.rank = n.rank;
     p.dims[0] = n.dims[0];

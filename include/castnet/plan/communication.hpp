@@ -74,14 +74,11 @@ public:
                 exchange_before(p_.steps[i], now.first);
             }
             for (int i = now.first; i < now.last; ++i) {
-                if (local_) {
-                    take_local(i);
-                } else if (step const& s = p_.steps[i]; sums_samples(p_, s)) {
-                    array_ref const& r = p_.arrays[s.output];
-                    if (r.where == region::gradients) {
-                        made_by_[gradient_at(r.offset)] = i;
-                    } else if (!is_result(r)) {
-                        waiting_.push({r.where, r.offset, r.size.count()});
+                step const& s = p_.steps[i];
+                if (local_ || sums_samples(p_, s)) {
+                    take(i, s.output);
+                    if (s.second_output >= 0) {
+                        take(i, s.second_output);
                     }
                 }
             }
@@ -93,11 +90,12 @@ public:
     }
 
 private:
-    constexpr void take_local(int i) {
-        array_ref const& r = p_.arrays[p_.steps[i].output];
+    // What step i makes there, of the sums over samples; of all where statistics stay local.
+    constexpr void take(int i, int array) {
+        array_ref const& r = p_.arrays[array];
         if (r.where == region::gradients) {
             made_by_[gradient_at(r.offset)] = i;
-        } else if (r.where == region::parameters) {
+        } else if (local_ ? r.where == region::parameters : !is_result(r)) {
             waiting_.push({r.where, r.offset, r.size.count()});
         }
     }

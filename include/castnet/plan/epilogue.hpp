@@ -1,9 +1,12 @@
 // Epilogues: a bias that is added to the result of a product or convolution, and a function of one
-// argument behind it, are part of that product's step where the device says that it can do them.
+// argument behind it, are part of that product's step where the device says that it can do them;
+// and so is the gradient of a bias, where it sums what the gradient of a weight is made of.
 #pragma once
 
 #include <castnet/plan/narrow.hpp>
 #include <castnet/plan/step.hpp>
+
+#include <utility>
 
 namespace castnet {
 
@@ -19,12 +22,14 @@ template <class Device>
 concept MayNotFinish = EpilogueDevice<Device> && requires { &Device::finishes; };
 
 // The step of a product's epilogue by itself: an element-wise step that reads and overwrites the
-// product's result.
+// product's result, or the reduction of the second factor.
 CASTNET_HD constexpr step epilogue_step(step s) {
-    constexpr int factors = 2;
-    s.kind = op::map;
-    s.first_array += factors;
-    s.arrays -= factors;
+    bool const reduces = s.end.bias_gradient;
+    int const unread = reduces ? 1 : 2; // factors
+    s.kind = reduces ? op::reduce : op::map;
+    s.output = reduces ? s.second_output : s.output;
+    s.first_array += unread;
+    s.arrays -= unread;
     return s;
 }
 
@@ -32,10 +37,11 @@ template <class Device>
 class epilogue_finder {
 public:
     constexpr epilogue_finder(graph_view const& g, list<int>& groups)
-        : nodes_{g.nodes}, count_{g.node_count}, group_{groups.data()}, kept_{kept_nodes(g)},
+        : g_{g}, nodes_{g.nodes}, count_{g.node_count}, group_{groups.data()}, kept_{kept_nodes(g)},
           readers_{list<int>::filled(count_, 0)}, functions_{list<int>::filled(count_, 0)} {}
 
-    // Products and convolutions that are finished by a chain join its group.
+    // Products and convolutions that are finished by a chain join its group, gradients of biases
+    // that of the weight's gradient.
     constexpr void run() {
         int* const readers = readers_.data();
         int* const functions = functions_.data();
@@ -49,6 +55,9 @@ public:
                     }
                 }
             }
+        }
+        if constexpr (Device::takes_epilogue(op::matmul_weight, of_bias_gradient)) {
+            join_bias_gradients();
         }
         for (int const id : kept_) {
             readers[id] += 1;
@@ -66,6 +75,37 @@ public:
     }
 
 private:
+    static constexpr epilogue of_bias_gradient{.bias_gradient = true};
+
+    // Those that nobody else reads.
+    constexpr void join_bias_gradients() {
+        list<int> sums = list<int>::filled(count_, -1);
+        int* const sum_of = sums.data(); // per node
+        for (int i = 0; i < g_.parameter_count; ++i) {
+            if (int const id = g_.gradients[i]; id >= 0 && sums_channels(id)) {
+                sum_of[nodes_[id].in[0]] = id;
+            }
+        }
+        for (int i = 0; i < count_; ++i) {
+            if (nodes_[i].kind == op::matmul_weight && group_[i] == i) {
+                if (int const sum = std::exchange(sum_of[nodes_[i].in[1]], -1); sum >= 0) {
+                    group_[sum] = i;
+                }
+            }
+        }
+    }
+
+    // An array that is there, into a result that nobody reads.
+    constexpr bool sums_channels(int id) const {
+        node const& n = nodes_[id];
+        if (n.kind != op::reduce || n.reduce != reduction::sum || n.operands != 1 ||
+            n.scalar != 1 || functions_[id] != 1 || readers_[id] != 0) {
+            return false;
+        }
+        extents const& from = nodes_[n.in[0]].size;
+        return from.sample && n.size == extents{false, 1, from.channels};
+    }
+
     // If this group is a bias behind a product, or a function behind that.
     constexpr void join(int last) {
         node const* end = nodes_ + last;
@@ -104,6 +144,7 @@ private:
         return false;
     }
 
+    graph_view g_;
     node const* nodes_;
     int count_;
     int* group_;

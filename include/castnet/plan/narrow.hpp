@@ -49,14 +49,10 @@ constexpr bool stores_narrow(op kind) {
            kind != op::conv_weight && kind != op::max_pool_winner && kind != op::copy;
 }
 
-// The order in memory is the logical order: for all but images of several channels and pixels.
-constexpr bool in_order(node const& n) {
-    return n.rank != 3 || n.size.pixels == 1 || n.size.channels == 1;
-}
-
 // A reshape that moves nothing.
 constexpr bool is_view(node const& n, node const* nodes) {
-    return n.kind == op::reshape && in_order(n) && in_order(nodes[n.in[0]]);
+    return n.kind == op::reshape &&
+           (n.attribute == as_stored || (in_order(n) && in_order(nodes[n.in[0]])));
 }
 
 // The node whose memory this one shows.

@@ -158,7 +158,7 @@ private:
         s.first_array = d_.arrays.size();
         instruction end;
         int product = id; // what has a kernel of its own
-        if (first >= 0 && nodes_[first].kind != op::map) {
+        if (first >= 0 && has_factors(nodes_[first].kind)) {
             product = first;
             first = next[first];
             finish(s, product, id, first);
@@ -196,7 +196,9 @@ private:
         if (n.kind == op::max_pool) {
             add_winner(s, id);
         }
-        scratch_size const wanted = Device::scratch(s, g_.windows, end);
+        bool const sums = n.kind == op::matmul_weight && first >= 0;
+        scratch_size const wanted =
+            sums ? add_bias_gradient(s, first, lower) : Device::scratch(s, g_.windows, end);
         s.scratch = scratch_array(d_.arrays, wanted.shared);
         s.sums = scratch_array(d_.arrays, wanted.sums);
         s.room = scratch_array(d_.arrays, wanted.room);
@@ -213,10 +215,21 @@ private:
         d_.arrays.push(factor(n.in[1]));
     }
 
+    // Of the weight gradient's second factor. Returns what it wants by itself.
+    constexpr scratch_size add_bias_gradient(step& s, int sum, lowering& lower) {
+        lower.run(sum, -1, nullptr);
+        s.end.bias_gradient = true;
+        s.program = program_number(lower.code);
+        s.space = nodes_[nodes_[sum].in[0]].size;
+        s.second_output = d_.arrays.size();
+        d_.arrays.push(use_of(sum));
+        return Device::scratch(epilogue_step(s), g_.windows, lower.code.back());
+    }
+
     constexpr void add_winner(step& s, int pool) {
         for (auto const& w : winners_) {
             if (w.pool == pool && group_[w.winner] >= 0) {
-                s.winner = d_.arrays.size();
+                s.second_output = d_.arrays.size();
                 d_.arrays.push({w.winner, 0});
             }
         }

@@ -28,11 +28,15 @@ struct scratch_size {
         : shared{for_all}, sums{lane_sums}, room{lane_room} {}
 };
 
-// What becomes of the result of a product or convolution before it is stored.
+// What a product or convolution does besides: what becomes of its result before it is stored; or,
+// where it is the gradient of a weight, what else comes of its second factor.
 struct epilogue {
     bool bias = false;      // a number for each channel is added
     bool activates = false; // and then a function of one argument applied
     fn activation{};
+    bool bias_gradient = false; // the sums of each channel of the second factor
+
+    constexpr bool does_anything() const { return bias || bias_gradient; }
 
     friend constexpr bool operator==(epilogue const&, epilogue const&) = default;
 };
@@ -40,18 +44,18 @@ struct epilogue {
 struct step {
     op kind{};
     int program = -1;    // number of the fused program: of map and reduce, of an epilogue
-    epilogue end{};      // conv, matmul: its operands are the factors, the result, the bias
+    epilogue end{};      // with a bias, the operands are the factors, the result, the bias
     int output = 0;      // in plan::arrays
     int first_array = 0; // the operands, in plan::arrays
     int arrays = 0;
     int first_scalar = 0; // in plan::scalars
     int scalars = 0;
-    int window = -1;       // in plan::windows
-    int first_channel = 0; // slice
-    double factor = 1;     // reduce
-    extents space{};       // of a program: the index space of the loop
-    int winner = -1;       // max_pool: its second result, in plan::arrays; -1 for none
-    int scratch = -1;      // in plan::arrays; -1 for none
+    int window = -1;        // in plan::windows
+    int first_channel = 0;  // slice
+    double factor = 1;      // reduce
+    extents space{};        // of a program: the index space of the loop
+    int second_output = -1; // in plan::arrays: max_pool's winners, a bias's gradient; -1 for none
+    int scratch = -1;       // in plan::arrays; -1 for none
     int sums = -1;
     int room = -1;
     bool image_from = false; // reshape: the operand is an image, its channels lie innermost

@@ -70,8 +70,8 @@ private:
                     }
                 }
             }
-            if (s.winner >= 0) {
-                places_[uses_[s.winner].node].last = i;
+            if (s.second_output >= 0) {
+                places_[uses_[s.second_output].node].last = i;
             }
         }
         if constexpr (Plan::sizes.devices > 1) { // what is copied stays, since devices do not wait
@@ -114,8 +114,8 @@ private:
                 step const& s = p_.steps[k];
                 lane.advance_to(k - now.first);
                 place_result(uses_[s.output].node, s, k, i, memory, lane);
-                if (s.winner >= 0) {
-                    place_result(uses_[s.winner].node, s, k, i, memory, lane);
+                if (s.second_output >= 0) {
+                    place_result(uses_[s.second_output].node, s, k, i, memory, lane);
                 }
                 if (s.scratch >= 0) {
                     int const room = memory.allocate(uses_[s.scratch].scratch, i);
@@ -176,14 +176,14 @@ private:
     // The memory of the lanes begins at `begin`; so much lies between two of them.
     constexpr void enter_arrays(step const& s, std::ptrdiff_t begin, std::ptrdiff_t stride) {
         enter_lane(s.output, begin, stride);
-        if (s.winner >= 0) {
-            enter_lane(s.winner, begin, stride);
+        if (s.second_output >= 0) {
+            enter_lane(s.second_output, begin, stride);
         }
         for (int k = s.first_array; k <= s.output; ++k) {
             p_.arrays[k] = ref(uses_[k]);
         }
-        if (s.winner >= 0) {
-            p_.arrays[s.winner] = places_.ref(uses_[s.winner].node);
+        if (s.second_output >= 0) {
+            p_.arrays[s.second_output] = places_.ref(uses_[s.second_output].node);
         }
         if (s.scratch >= 0) {
             enter_scratch(s.scratch, 0, 0);

@@ -3,6 +3,7 @@
 //   policy::cuda                       products and convolutions in true float
 //   policy::tf32<policy::cuda>         those by tensor cores, whose factors have 10 bits
 //   policy::bf16<policy::cuda>         what they read in bfloat16, and the images that they write
+//   policy::timed<policy::cuda>        libraries' plans by trying them, not by the libraries' guess
 //   policy::on_gpu<1, policy::cuda>    another GPU than the first that the program sees
 //   policy::within<policy::cuda, N>    must not need more than N bytes
 //   policy::eager<policy::cuda>        without graphs, for tests
@@ -25,6 +26,7 @@ struct basic_cuda {
     static constexpr int device_index = 0;
     static constexpr castnet::cuda::product_precision precision =
         castnet::cuda::product_precision::full;
+    static constexpr castnet::cuda::plan_order plans = castnet::cuda::plan_order::as_listed;
     static constexpr bool use_graphs = true;
     static constexpr bool uses_nccl = true; // where there are several replicas
 };
@@ -45,6 +47,13 @@ struct bf16 : Base {
     using device = cuda_device<float, true>;
     static constexpr castnet::cuda::product_precision precision =
         castnet::cuda::product_precision::bf16;
+};
+
+// The first training or prediction takes longer: up to eight plans of cuDNN and cuBLASLt are timed
+// for each different convolution and product. See docs/cuda.md.
+template <class Base>
+struct timed : Base {
+    static constexpr castnet::cuda::plan_order plans = castnet::cuda::plan_order::by_time;
 };
 
 template <int Index, class Base = cuda>

@@ -60,10 +60,16 @@ std::vector<step_profile> profile(Training& training, Data const& data,
         rows[i].what = detail::step_name(plan, s);
         rows[i].shape = std::to_string(result.pixels) + " x " + std::to_string(result.channels);
         rows[i].flops = double(s.flops) * (per_sample ? double(samples.size()) : 1.0);
+        auto const add_bytes = [&](extents e) {
+            rows[i].bytes += double(e.count()) * times(e) * sizeof(T);
+        };
         for (int k = s.first_array; k <= s.output; ++k) {
-            extents const e = plan.arrays[k].size;
-            bool const on_the_way = s.end.bias && k == s.first_array + 2; // to the epilogue
-            rows[i].bytes += on_the_way ? 0 : double(e.count()) * times(e) * sizeof(T);
+            if (!s.end.bias || k != s.first_array + 2) { // the product on the way to its epilogue
+                add_bytes(plan.arrays[k].size);
+            }
+        }
+        if (s.second_output >= 0) {
+            add_bytes(plan.arrays[s.second_output].size);
         }
     }
     std::vector<double> spent(rows.size());

@@ -216,9 +216,17 @@ void conv_data(step const& s, tables const& t, context<T> const& c) {
 }
 
 // The weight gradient is a sum over samples. Each lane has one of its own where that is small;
-// else the lanes share the rows of a single one, and each of them reads all samples.
+// else threads share the rows of a single one, and each of them reads all samples.
 constexpr bool sums_by_lane(window const& w) {
     return weight_count(w) <= 1 << 17;
+}
+// The pieces of rows that are shared: few, since each takes another pass over the samples, and so
+// small that the sums of one stay in an L2 cache.
+template <class T>
+std::ptrdiff_t weight_pieces(window const& w) {
+    constexpr std::ptrdiff_t most = (1 << 20) / std::ptrdiff_t{sizeof(T)};
+    std::ptrdiff_t const threads = std::min(thread_count(), lanes);
+    return std::min<std::ptrdiff_t>(lanes, threads * (weight_count(w) / threads / most + 1));
 }
 template <class T>
 constexpr std::ptrdiff_t conv_weight_room(window const& w) {
@@ -316,9 +324,10 @@ void conv_weight(step const& s, tables const& t, context<T> const& c) {
     }
     T* const dw = c.at(t.arrays[s.output]);
     std::fill_n(dw, weight_count(w), T(0));
-    parallel_for(lanes, conv_work(w, c.samples), [&](std::ptrdiff_t lane) {
-        add_conv_weight(w, c.samples, x, dy, tiles * lane / lanes, tiles * (lane + 1) / lanes, dw,
-                        c.at(t.arrays[s.scratch]) + lane * conv_weight_room<T>(w));
+    std::ptrdiff_t const pieces = weight_pieces<T>(w);
+    parallel_for(pieces, conv_work(w, c.samples), [&](std::ptrdiff_t i) {
+        add_conv_weight(w, c.samples, x, dy, tiles * i / pieces, tiles * (i + 1) / pieces, dw,
+                        c.at(t.arrays[s.scratch]) + i * conv_weight_room<T>(w));
     });
 }
 

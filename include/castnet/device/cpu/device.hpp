@@ -3,6 +3,7 @@
 
 #include <castnet/device/constant_step.hpp>
 #include <castnet/device/cpu/conv.hpp>
+#include <castnet/device/cpu/denormals.hpp>
 #include <castnet/device/cpu/executor.hpp>
 #include <castnet/device/cpu/layout.hpp>
 #include <castnet/device/cpu/map.hpp>
@@ -91,7 +92,7 @@ struct cpu_device {
 
     // A bias, alone or with relu, joins the product in the registers.
     static constexpr bool takes_epilogue(op, epilogue const& e) {
-        return !e.activates || e.activation == fn::relu;
+        return !e.bias_gradient && (!e.activates || e.activation == fn::relu);
     }
 
     template <int Slots, class... Arguments>
@@ -138,6 +139,7 @@ struct cpu_device {
     template <auto const& Plan, class After = ignore_steps>
     static void run(context const& c, After const& after = {}) {
         if constexpr (cpu::is_small(Plan)) {
+            cpu::flush_denormals const here;
             run_small<Plan>(c, after, std::make_index_sequence<size_t(Plan.sizes.steps)>{});
         } else {
             for (stage const& g : Plan.stages) {

@@ -12,7 +12,7 @@ namespace castnet::cpu {
 // (filters, channels, height, width) as (group, height, width, channels, filters of the group).
 constexpr std::ptrdiff_t place_in_parameter(std::ptrdiff_t i, parameter const& p) {
     if (p.kind == role::dense_weight) {
-        return i % p.dims[1] * p.dims[0] + i / p.dims[1];
+        return feature_in_memory(i % p.dims[1], p) * p.dims[0] + i / p.dims[1];
     }
     if (p.kind == role::conv_weight) {
         std::ptrdiff_t const taps = std::ptrdiff_t{p.dims[2]} * p.dims[3];

@@ -2,6 +2,8 @@
 // are: the pieces are fixed, only who does them changes.
 #pragma once
 
+#include <castnet/device/cpu/denormals.hpp>
+
 #include <cstddef>
 
 #ifdef _OPENMP
@@ -36,22 +38,27 @@ inline void set_thread_count([[maybe_unused]] int count) {
 #endif
 }
 
-// Calls f(i, worker) for 0 <= i < count; `work` is roughly how many operations all of them make.
-// Calls at the same time have different workers < count. Within another such loop, its thread does
-// all of them.
+// Calls f(i, worker) for 0 <= i < count, where denormal numbers are 0; `work` is roughly how many
+// operations all of them make. Calls at the same time have different workers < count. Within
+// another such loop, its thread does all of them.
 template <class F>
 void parallel_for_workers(std::ptrdiff_t count, [[maybe_unused]] double work, F const& f) {
 #ifdef _OPENMP
     constexpr double worthwhile = 200'000; // below, waking the threads costs more than they save
     if (work > worthwhile && count > 1 && thread_count() > 1 && !omp_in_parallel()) {
         std::ptrdiff_t const threads = thread_count() < count ? thread_count() : count;
-#pragma omp parallel for schedule(static) num_threads(static_cast<int>(threads))
-        for (std::ptrdiff_t i = 0; i < count; ++i) {
-            f(i, std::ptrdiff_t{omp_get_thread_num()});
+#pragma omp parallel num_threads(static_cast<int>(threads))
+        {
+            flush_denormals const here;
+#pragma omp for schedule(static)
+            for (std::ptrdiff_t i = 0; i < count; ++i) {
+                f(i, std::ptrdiff_t{omp_get_thread_num()});
+            }
         }
         return;
     }
 #endif
+    flush_denormals const here;
     for (std::ptrdiff_t i = 0; i < count; ++i) {
         f(i, std::ptrdiff_t{0});
     }

@@ -8,11 +8,14 @@
 
 namespace castnet::cuda {
 
-// A bias alone or with relu; behind a product, gelu_tanh too. Neither library has them for double.
+// A bias alone or with relu; behind a product, gelu_tanh too; the gradient of a dense layer's bias.
+// Neither library has them for double.
 template <class T>
 constexpr bool takes_epilogue(op product, epilogue const& e) {
-    bool const known = !e.activates || e.activation == fn::relu ||
-                       (e.activation == fn::gelu_tanh && product == op::matmul);
+    bool const known = e.bias_gradient
+                           ? product == op::matmul_weight
+                           : !e.activates || e.activation == fn::relu ||
+                                 (e.activation == fn::gelu_tanh && product == op::matmul);
     return !std::is_same_v<T, double> && known;
 }
 

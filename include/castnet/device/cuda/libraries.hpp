@@ -16,23 +16,22 @@ namespace castnet::cuda {
 
 class libraries {
 public:
-    explicit libraries(cudaStream_t stream) : stream_{stream} {}
+    explicit libraries(stream const& s, plan_order order = plan_order::as_listed)
+        : stream_{s}, order_{order} {}
     libraries(libraries const&) = delete;
     libraries& operator=(libraries const&) = delete;
 
-    cudaStream_t stream() const { return stream_; }
-
     cublas::planned_product const& plan(cublas::product const& p) {
         if (!products_) {
-            products_.emplace(product_workspace);
+            products_.emplace(stream_, product_workspace, order_);
         }
         auto const& planned = products_->plan(p);
-        wanted_ = std::max(wanted_, std::max(planned.workspace, product_workspace));
+        wanted_ = std::max(wanted_, std::max(planned.how.workspace, product_workspace));
         return planned;
     }
     cudnn::planned_convolution const& plan(cudnn::convolution const& c) {
         if (!convolutions_) {
-            convolutions_.emplace(stream_, most_workspace);
+            convolutions_.emplace(stream_, most_workspace, order_);
         }
         auto const& planned = convolutions_->plan(c);
         wanted_ = std::max(wanted_, static_cast<std::size_t>(planned.plan.workspace));
@@ -48,11 +47,12 @@ public:
         }
     }
 
-    // `bias` for those that have one; whether it was used is in their plans.
+    // `bias`: that of those that add one, or where its gradient goes; whether it was used is in
+    // their plans.
     void run(cublas::product const& p, void const* a, void const* b, void* d,
              void const* bias = nullptr) {
         auto const& planned = plan(p);
-        products_->run(planned, a, b, d, bias, workspace(), stream_);
+        products_->run(planned, a, b, d, bias, workspace());
     }
     void run(cudnn::convolution const& c, void* image, void* weight, void* result,
              void* bias = nullptr) {
@@ -79,7 +79,8 @@ private:
         return blocks_.empty() ? nullptr : blocks_.back().as<char>();
     }
 
-    cudaStream_t stream_;
+    stream const& stream_;
+    plan_order order_;
     std::optional<cublas::multiplier> products_;
     std::optional<cudnn::convolver> convolutions_;
     std::size_t wanted_ = 0;

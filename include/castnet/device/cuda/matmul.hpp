@@ -26,7 +26,9 @@ cublas::product product_of(step const& s, tables const& t, context<T> const& c) 
                 : p.type == CUDA_R_32F && c.precision == product_precision::tf32
                     ? CUBLAS_COMPUTE_32F_FAST_TF32
                     : CUBLAS_COMPUTE_32F;
-    if (s.end.bias) {
+    if (s.end.bias_gradient) {
+        p.end = CUBLASLT_EPILOGUE_BGRADA; // of dy, its first factor (cublas/product.hpp)
+    } else if (s.end.bias) {
         p.end = !s.end.activates               ? CUBLASLT_EPILOGUE_BIAS
                 : s.end.activation == fn::relu ? CUBLASLT_EPILOGUE_RELU_BIAS
                                                : CUBLASLT_EPILOGUE_GELU_BIAS;

@@ -144,6 +144,8 @@ CASTNET_HD void run_in_block(constant_step<S, Code, W, A...>, Context const& c,
             block_product_body<shape, T>{c.at(arrays[0]), c.at(arrays[1]), c.at(arrays[S.output])});
         if constexpr (S.end.bias) {
             map<Code>(epilogue_step(s), t, c);
+        } else if constexpr (S.end.bias_gradient) {
+            reduce<Code>(epilogue_step(s), t, c);
         }
     } else {
         constexpr kernel<Context> run = own_kernel<Context>(S.kind);

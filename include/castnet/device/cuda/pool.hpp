@@ -218,7 +218,7 @@ CASTNET_HD void max_pool(step const& s, tables const& t, Context const& c) {
     c.launch(grid_for(loop.count),
              max_pool_body<T>{loop, w, stored_at(c, t.arrays[s.first_array]),
                               stored_at(c, t.arrays[s.output]),
-                              s.winner >= 0 ? c.at(t.arrays[s.winner]) : nullptr});
+                              s.second_output >= 0 ? c.at(t.arrays[s.second_output]) : nullptr});
 }
 CASTNET_CALLS_UNCHECKED
 template <class Context>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <castnet/device/cuda/context.hpp>
+#include <castnet/device/cuda/description.hpp>
 #include <castnet/device/cuda/libraries.hpp>
 #include <castnet/device/cuda/memory.hpp>
 #include <castnet/device/cuda/stream.hpp>
@@ -12,30 +13,6 @@
 #include <vector>
 
 namespace castnet::cuda {
-
-struct device_description {
-    std::string name;
-    int major = 0, minor = 0; // compute capability
-    int multiprocessors = 0;
-    std::size_t bytes = 0; // of memory
-};
-
-// How many GPUs the program sees (CUDA_VISIBLE_DEVICES); 0 without a driver, too.
-inline int device_count() {
-    int count = 0;
-    if (cudaGetDeviceCount(&count) != cudaSuccess) {
-        cudaGetLastError();
-        return 0;
-    }
-    return count;
-}
-
-// Throws castnet::error if there is no such GPU.
-inline device_description describe_device(int index = 0) {
-    cudaDeviceProp p{};
-    CASTNET_CUDA(cudaGetDeviceProperties(&p, index));
-    return {p.name, p.major, p.minor, p.multiProcessorCount, p.totalGlobalMem};
-}
 
 // What the threads of a process that each serve a GPU share: nothing.
 struct replica_scope {
@@ -52,7 +29,7 @@ public:
           budget_{Policy::budget} {
         compute_ = std::make_unique<stream>();
         copies_ = std::make_unique<stream>();
-        libraries_ = std::make_unique<libraries>(compute_->get());
+        libraries_ = std::make_unique<libraries>(*compute_, Policy::plans);
     }
     session(session const&) = delete;
     session& operator=(session const&) = delete;

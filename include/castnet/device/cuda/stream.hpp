@@ -19,14 +19,26 @@ inline bool is_done(cudaError_t status) {
 }
 } // namespace detail
 
+// Knows when it was, if asked to; others cost less.
+enum class event_time : bool { unknown, known };
+
 class event {
 public:
-    event() {
+    event() : event{event_time::unknown} {}
+    explicit event(event_time time) {
         cudaEvent_t e = nullptr;
-        CASTNET_CUDA(cudaEventCreateWithFlags(&e, cudaEventDisableTiming));
+        CASTNET_CUDA(cudaEventCreateWithFlags(
+            &e, time == event_time::known ? cudaEventDefault : cudaEventDisableTiming));
         handle_.reset(e);
     }
     cudaEvent_t get() const { return handle_.get(); }
+
+    // Both know their time, and are done.
+    double milliseconds_since(event const& earlier) const {
+        float passed = 0;
+        CASTNET_CUDA(cudaEventElapsedTime(&passed, earlier.get(), get()));
+        return double{passed};
+    }
 
     // Whether what was recorded last is done; the host waits until it is.
     bool is_done() const { return detail::is_done(cudaEventQuery(get())); }

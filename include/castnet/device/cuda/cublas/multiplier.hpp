@@ -2,26 +2,38 @@
 // that it gives the same bits on every call and may be captured into a graph.
 #pragma once
 
+#include <castnet/device/cuda/choose_plan.hpp>
 #include <castnet/device/cuda/cublas/product.hpp>
+#include <castnet/device/cuda/fastest.hpp>
+#include <castnet/device/cuda/noise.hpp>
 
 #include <algorithm>
 #include <vector>
 
 namespace castnet::cuda::cublas {
 
+// How cuBLASLt may compute a product. `number` is its place in cuBLASLt's list, `engine` cuBLASLt's
+// number for the code.
+struct algorithm {
+    cublasLtMatmulAlgo_t settings{};
+    std::size_t workspace = 0; // bytes
+    int number = 0;
+    std::int64_t engine = 0;
+};
+
 // A product with the algorithm that was chosen for it.
 struct planned_product {
     product what;
     product_descriptors descriptors;
-    cublasLtMatmulAlgo_t algorithm{};
-    std::size_t workspace = 0; // bytes
-    bool finishes = false;     // its epilogue is done, too
+    algorithm how;
+    bool finishes = false; // its epilogue is done, too
 };
 
 class multiplier {
 public:
-    // For the device that is current. An algorithm may use so much memory for itself.
-    explicit multiplier(std::size_t workspace) : workspace_{workspace} {
+    // For the device that is current. An algorithm may use so many bytes of memory for itself.
+    multiplier(stream const& s, std::size_t workspace, plan_order order)
+        : stream_{s}, workspace_{workspace}, order_{order} {
         cublasLtHandle_t made = nullptr;
         CASTNET_CUDA(cublasLtCreate(&made));
         handle_.reset(made);
@@ -37,45 +49,62 @@ public:
                    : *planned_.emplace_back(std::make_unique<planned_product>(choose(p)));
     }
 
-    // d = a b, and the epilogue if the plan finishes; `bias`: its numbers for the columns.
+    // d = a b, and the epilogue if the plan finishes; `bias`: its numbers for the columns, which it
+    // reads or, those of a gradient, writes. On the stream.
     void run(planned_product const& p, void const* a, void const* b, void* d, void const* bias,
-             void* workspace, cudaStream_t stream) const {
-        constexpr double wide[] = {1, 0};
-        constexpr float narrow[] = {1, 0};
-        bool const is_wide = scale_type(p.what) == CUDA_R_64F;
-        void const* const alpha = is_wide ? static_cast<void const*>(wide) : narrow;
-        void const* const beta = is_wide ? static_cast<void const*>(wide + 1) : narrow + 1;
-        product_descriptors const& m = p.descriptors;
+             void* workspace) const {
         if (p.finishes) {
-            m.set_bias(bias);
+            p.descriptors.set_bias(bias);
         }
-        CASTNET_CUDA(cublasLtMatmul(handle_.get(), m.operation(), alpha, b, m.first(), a,
-                                    m.second(), beta, d, m.result(), d, m.result(), &p.algorithm,
-                                    workspace, p.workspace, stream));
+        run(p.what, p.descriptors, p.how, a, b, d, workspace);
     }
 
 private:
-    planned_product choose(product const& p) const {
-        planned_product chosen{p, product_descriptors{p}};
-        chosen.finishes = p.end != CUBLASLT_EPILOGUE_DEFAULT;
-        if (chosen.finishes && !find_algorithm(chosen)) {
-            product alone = p;
-            alone.end = CUBLASLT_EPILOGUE_DEFAULT;
-            chosen = {p, product_descriptors{alone}};
-        }
-        if (!chosen.finishes && !find_algorithm(chosen)) {
-            throw error("castnet: cuBLASLt has no algorithm for the product of " +
-                        std::to_string(p.rows) + " x " + std::to_string(p.depth) + " and " +
-                        std::to_string(p.depth) + " x " + std::to_string(p.columns) +
-                        " numbers within " + std::to_string(workspace_) +
-                        " bytes; allow it more, or use another precision");
-        }
-        return chosen;
+    void run(product const& p, product_descriptors const& m, algorithm const& how, void const* a,
+             void const* b, void* d, void* workspace) const {
+        constexpr double wide[] = {1, 0};
+        constexpr float narrow[] = {1, 0};
+        bool const is_wide = scale_type(p) == CUDA_R_64F;
+        void const* const alpha = is_wide ? static_cast<void const*>(wide) : narrow;
+        void const* const beta = is_wide ? static_cast<void const*>(wide + 1) : narrow + 1;
+        CASTNET_CUDA(cublasLtMatmul(handle_.get(), m.operation(), alpha, b, m.first(), a,
+                                    m.second(), beta, d, m.result(), d, m.result(), &how.settings,
+                                    workspace, how.workspace, stream_.get()));
     }
 
-    // False where cuBLASLt has none.
-    bool find_algorithm(planned_product& p) const {
-        product_descriptors const& m = p.descriptors;
+    planned_product choose(product const& p) const {
+        product_descriptors made{p};
+        auto chosen = algorithm_for(p, made);
+        bool const has_end = p.end != CUBLASLT_EPILOGUE_DEFAULT, finishes = has_end && chosen;
+        if (has_end && !finishes) {
+            product alone = p;
+            alone.end = CUBLASLT_EPILOGUE_DEFAULT;
+            made = product_descriptors{alone};
+            chosen = algorithm_for(alone, made);
+        }
+        if (!chosen) {
+            throw error("castnet: cuBLASLt has no algorithm for the " + text_of(p) + " within " +
+                        std::to_string(workspace_) +
+                        " bytes; allow it more, or use another precision");
+        }
+        return {p, std::move(made), *chosen, finishes};
+    }
+
+    // Empty where cuBLASLt has none.
+    std::optional<algorithm> algorithm_for(product const& p, product_descriptors const& m) const {
+        return choose_plan(
+            order_, text_of(p) + ", cuBLASLt " + std::to_string(cublasLtGetVersion()),
+            [&](std::size_t count, std::optional<int> number) {
+                auto all = algorithms_for(m, number ? timed_plans : count);
+                std::erase_if(all,
+                              [&](algorithm const& a) { return number && a.number != *number; });
+                return all;
+            },
+            [&](std::vector<algorithm> const& all) { return fastest_of(all, p, m); });
+    }
+
+    // At most `count` of timed_plans, the best guess first.
+    std::vector<algorithm> algorithms_for(product_descriptors const& m, std::size_t count) const {
         cublasLtMatmulPreference_t wishes = nullptr;
         CASTNET_CUDA(cublasLtMatmulPreferenceCreate(&wishes));
         detail::owned<cublasLtMatmulPreferenceOpaque_t> const owner{wishes};
@@ -89,21 +118,51 @@ private:
         set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment);
         set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment);
 
-        cublasLtMatmulHeuristicResult_t best{};
-        int found = 0;
-        auto const status =
-            cublasLtMatmulAlgoGetHeuristic(handle_.get(), m.operation(), m.first(), m.second(),
-                                           m.result(), m.result(), wishes, 1, &best, &found);
-        if (status == CUBLAS_STATUS_NOT_SUPPORTED || (status == CUBLAS_STATUS_SUCCESS && !found)) {
-            return false;
+        cublasLtMatmulHeuristicResult_t found[timed_plans]; // nvcc 13.0 fails on a vector of them
+        int filled = 0;
+        auto const status = cublasLtMatmulAlgoGetHeuristic(
+            handle_.get(), m.operation(), m.first(), m.second(), m.result(), m.result(), wishes,
+            static_cast<int>(count), found, &filled);
+        if (status == CUBLAS_STATUS_NOT_SUPPORTED) {
+            return {};
         }
         CASTNET_CUDA(status);
-        p.algorithm = best.algo;
-        p.workspace = best.workspaceSize;
-        return true;
+        std::vector<algorithm> all;
+        for (int i = 0; i < filled; ++i) {
+            cublasLtMatmulHeuristicResult_t const& f = found[i];
+            if (f.state == CUBLAS_STATUS_SUCCESS) {
+                std::int32_t engine = 0;
+                CASTNET_CUDA(cublasLtMatmulAlgoConfigGetAttribute(&f.algo, CUBLASLT_ALGO_CONFIG_ID,
+                                                                  &engine, sizeof engine, nullptr));
+                all.push_back({f.algo, f.workspaceSize, i, engine});
+            }
+        }
+        return all;
     }
 
+    // Nothing where there is no memory to try them.
+    std::optional<std::size_t> fastest_of(std::vector<algorithm> const& all, product const& p,
+                                          product_descriptors const& m) const {
+        try {
+            memory const a = noise(p.rows * p.depth, bytes_of(p.type), stream_),
+                         b = noise(p.depth * p.columns, bytes_of(p.type), stream_),
+                         d = noise(p.rows * p.columns, bytes_of(p.result), stream_),
+                         bias = noise(p.columns, bytes_of(p.result), stream_),
+                         workspace{workspace_};
+            if (p.end != CUBLASLT_EPILOGUE_DEFAULT) {
+                m.set_bias(bias.as<char>());
+            }
+            return fastest(stream_, all.size(), [&](std::size_t i) {
+                run(p, m, all[i], a.as<char>(), b.as<char>(), d.as<char>(), workspace.as<char>());
+            });
+        } catch (error const&) {
+            return std::nullopt;
+        }
+    }
+
+    stream const& stream_;
     std::size_t workspace_;
+    plan_order order_;
     detail::owned<cublasLtContext> handle_;
     std::vector<std::unique_ptr<planned_product>> planned_; // references to them stay valid
 };

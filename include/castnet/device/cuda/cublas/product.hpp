@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 namespace castnet::cuda::cublas {
 
@@ -16,9 +17,9 @@ struct product {
     bool transposed_a = false;          // a lies as (depth x rows)
     bool transposed_b = false;          // b lies as (columns x depth)
     cudaDataType_t type = CUDA_R_32F;   // of the factors
-    cudaDataType_t result = CUDA_R_32F; // and of a bias
+    cudaDataType_t result = CUDA_R_32F; // and of a bias or its gradient
     cublasComputeType_t compute = CUBLAS_COMPUTE_32F;
-    cublasLtEpilogue_t end = CUBLASLT_EPILOGUE_DEFAULT; // or one with a bias for each column
+    cublasLtEpilogue_t end = CUBLASLT_EPILOGUE_DEFAULT; // or with a number for each column
 
     friend bool operator==(product const&, product const&) = default;
 };
@@ -26,6 +27,23 @@ struct product {
 // Factors and sums.
 constexpr cudaDataType_t scale_type(product const& p) {
     return p.type == CUDA_R_64F ? CUDA_R_64F : CUDA_R_32F;
+}
+
+// Of an element.
+constexpr int bytes_of(cudaDataType_t type) {
+    return type == CUDA_R_64F ? 8 : type == CUDA_R_16BF ? 2 : 4;
+}
+
+// All of it in a line, for messages and as a key; types and epilogues by cuBLASLt's numbers.
+inline std::string text_of(product const& p) {
+    auto const matrix = [](std::int64_t rows, std::int64_t columns, bool transposed) {
+        return std::to_string(rows) + " x " + std::to_string(columns) +
+               (transposed ? ", transposed" : "");
+    };
+    return "product of " + matrix(p.rows, p.depth, p.transposed_a) + ", and " +
+           matrix(p.depth, p.columns, p.transposed_b) + ", type " + std::to_string(p.type) +
+           " to " + std::to_string(p.result) + ", computed in " + std::to_string(p.compute) +
+           ", epilogue " + std::to_string(p.end);
 }
 
 namespace detail {

@@ -2,7 +2,11 @@
 // and keeps its plan, so that it gives the same bits on every call and may be captured.
 #pragma once
 
+#include <castnet/device/cuda/choose_plan.hpp>
 #include <castnet/device/cuda/cudnn/plans.hpp>
+#include <castnet/device/cuda/fastest.hpp>
+#include <castnet/device/cuda/noise.hpp>
+#include <castnet/device/cuda/widen.hpp> // weight_elements
 
 #include <algorithm>
 
@@ -17,8 +21,8 @@ struct planned_convolution {
 class convolver {
 public:
     // A plan may use so many bytes of memory for itself.
-    convolver(cudaStream_t stream, std::int64_t workspace)
-        : device_{stream}, workspace_{workspace} {}
+    convolver(stream const& s, std::int64_t workspace, plan_order order)
+        : stream_{s}, device_{s.get()}, workspace_{workspace}, order_{order} {}
 
     // Without bias and activation if cuDNN has no plan with them that suits; throws castnet::error
     // if it has no plan at all.
@@ -35,9 +39,16 @@ public:
     // stream.
     void run(planned_convolution const& c, void* image, void* weight, void* result, void* bias,
              void* workspace) const {
+        run(c.plan, image, weight, result, c.finishes ? bias : nullptr, workspace);
+    }
+
+private:
+    // Without a bias where that is nullptr.
+    void run(execution_plan const& p, void* image, void* weight, void* result, void* bias,
+             void* workspace) const {
         std::vector<std::int64_t> ids{image_id, weight_id, result_id};
         std::vector<void*> pointers{image, weight, result};
-        if (c.finishes) {
+        if (bias != nullptr) {
             ids.push_back(bias_id);
             pointers.push_back(bias);
         }
@@ -47,30 +58,65 @@ public:
                    static_cast<std::int64_t>(pointers.size()), pointers.data());
         arrays.set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &workspace);
         arrays.finalize();
-        CASTNET_CUDA(cudnnBackendExecute(device_.handle(), c.plan.plan.get(), arrays.get()));
+        CASTNET_CUDA(cudnnBackendExecute(device_.handle(), p.plan.get(), arrays.get()));
     }
 
-private:
     planned_convolution choose(convolution const& c) const {
-        auto found = plans_of(c);
-        bool const finishes = c.bias && !found.empty();
+        auto chosen = plan_for(c);
+        bool const finishes = c.bias && chosen;
         if (c.bias && !finishes) {
             convolution alone = c;
             alone.bias = alone.relu = false;
-            found = plans_of(alone);
+            chosen = plan_for(alone);
         }
-        if (found.empty()) {
+        if (!chosen) {
             throw error("castnet: cuDNN has no plan for " + text_of(c) + " within " +
                         std::to_string(workspace_) + " bytes of workspace; allow it more");
         }
-        return {c, std::move(found.front()), finishes};
-    }
-    std::vector<execution_plan> plans_of(convolution const& c) const {
-        return cudnn::plans_of(graph_of(c, device_), device_, {c.tensor_cores, workspace_});
+        return {c, std::move(*chosen), finishes};
     }
 
+    // Empty where cuDNN has none.
+    std::optional<execution_plan> plan_for(convolution const& c) const {
+        return choose_plan(
+            order_, text_of(c) + ", cuDNN " + std::to_string(cudnnGetVersion()),
+            [&](std::size_t count, std::optional<int> number) {
+                return plans_of(graph_of(c, device_), device_,
+                                {c.tensor_cores, workspace_, count, number});
+            },
+            [&](std::vector<execution_plan> const& plans) { return fastest_of(plans, c); });
+    }
+
+    // Nothing where there is no memory to try them.
+    std::optional<std::size_t> fastest_of(std::vector<execution_plan> const& plans,
+                                          convolution const& c) const {
+        window const& w = c.geometry;
+        auto const array = [&](std::int64_t count) {
+            return noise(count, bytes_of(c.type), stream_);
+        };
+        std::int64_t most = 0;
+        for (execution_plan const& p : plans) {
+            most = std::max(most, p.workspace);
+        }
+        try {
+            memory const image = array(c.samples * w.height * w.width * w.channels),
+                         weight = array(weight_elements(w)),
+                         result = array(c.samples * w.out_height * w.out_width * w.filters),
+                         bias = array(c.bias ? w.filters : 0),
+                         workspace{static_cast<std::size_t>(most)};
+            return fastest(stream_, plans.size(), [&](std::size_t i) {
+                run(plans[i], image.as<char>(), weight.as<char>(), result.as<char>(),
+                    bias.as<char>(), workspace.as<char>());
+            });
+        } catch (error const&) {
+            return std::nullopt;
+        }
+    }
+
+    stream const& stream_;
     target device_;
     std::int64_t workspace_;
+    plan_order order_;
     std::vector<std::unique_ptr<planned_convolution>> planned_; // references to them stay valid
 };
 

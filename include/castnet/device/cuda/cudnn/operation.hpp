@@ -44,16 +44,29 @@ inline descriptor channels_last(std::int64_t id, std::int64_t n, std::int64_t c,
     return d;
 }
 
-// For messages.
+// Of an element.
+constexpr int bytes_of(cudnnDataType_t type) {
+    return type == CUDNN_DATA_DOUBLE ? 8 : type == CUDNN_DATA_BFLOAT16 ? 2 : 4;
+}
+
+constexpr char const* name_of(cudnnDataType_t type) {
+    return type == CUDNN_DATA_DOUBLE     ? "double"
+           : type == CUDNN_DATA_BFLOAT16 ? "bfloat16"
+                                         : "float";
+}
+
+// All of it in a line, for messages and as a key.
 inline std::string text_of(convolution const& c) {
     window const& w = c.geometry;
     auto const text = [](int n) { return std::to_string(n); };
     return std::string(name_of(c.kind)) + " of " + std::to_string(c.samples) + " images of " +
            text(w.channels) + " x " + text(w.height) + " x " + text(w.width) + ", " +
            text(w.filters) + " filters of " + text(w.kernel_h) + " x " + text(w.kernel_w) +
-           ", strides " + text(w.stride_h) + " and " + text(w.stride_w) + ", dilation " +
-           text(w.dilation) + ", " + text(w.groups) + " groups" + (c.bias ? ", bias" : "") +
-           (c.relu ? ", relu" : "");
+           ", strides " + text(w.stride_h) + " and " + text(w.stride_w) + ", padding " +
+           text(w.pad_top) + ", " + text(w.pad_left) + ", " + text(w.pad_bottom) + " and " +
+           text(w.pad_right) + ", dilation " + text(w.dilation) + ", " + text(w.groups) +
+           " groups, " + name_of(c.type) + (c.tensor_cores ? ", tensor cores" : "") +
+           (c.bias ? ", bias" : "") + (c.relu ? ", relu" : "");
 }
 
 namespace detail {

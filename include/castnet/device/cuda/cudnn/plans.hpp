@@ -4,21 +4,24 @@
 #include <castnet/device/cuda/cudnn/operation.hpp>
 
 #include <algorithm>
+#include <optional>
 
 namespace castnet::cuda::cudnn {
 
 struct wishes {
-    bool tensor_cores = false;  // for float: products may be rounded to TF32's 10 bits
-    std::int64_t workspace = 0; // bytes at most
-    std::size_t plans = 1;      // so many at most
+    bool tensor_cores = false;   // for float: products may be rounded to TF32's 10 bits
+    std::int64_t workspace = 0;  // bytes at most
+    std::size_t plans = 1;       // so many at most
+    std::optional<int> number{}; // only the one in this place of cuDNN's list
 };
 
 // An engine with its settings, ready to run. `number` is its place in cuDNN's list, which is the
-// same for the same version and device.
+// same for the same version and device; `engine` is cuDNN's number for the code.
 struct execution_plan {
     descriptor plan;
     std::int64_t workspace = 0; // bytes
     int number = 0;
+    std::int64_t engine = 0;
     bool tensor_cores = false;
 };
 
@@ -47,7 +50,9 @@ inline std::vector<execution_plan> plans_of(descriptor const& graph, target cons
         auto const settings = heuristic.descriptors(CUDNN_ATTR_ENGINEHEUR_RESULTS,
                                                     CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
         for (auto s = settings.begin(); s != settings.end() && found.size() < wanted.plans; ++s) {
-            ++number;
+            if (++number; wanted.number && number - 1 != *wanted.number) {
+                continue;
+            }
             auto const engine =
                 s->descriptors(CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
             auto const notes = engine.front().numbers<cudnnBackendNumericalNote_t>(
@@ -68,7 +73,10 @@ inline std::vector<execution_plan> plans_of(descriptor const& graph, target cons
             }
             auto const bytes = plan.number<std::int64_t>(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE);
             if (bytes <= wanted.workspace) {
-                found.push_back({std::move(plan), bytes, number - 1, tensor_cores});
+                found.push_back(
+                    {std::move(plan), bytes, number - 1,
+                     engine.front().number<std::int64_t>(CUDNN_ATTR_ENGINE_GLOBAL_INDEX),
+                     tensor_cores});
             }
         }
     }

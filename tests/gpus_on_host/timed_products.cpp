@@ -1,0 +1,156 @@
+// Which algorithms policies take for products, of a simulated cuBLASLt: it lists algorithms that
+// take as long as a test says, and computes nothing.
+#include <castnet/device/cuda/libraries.hpp>
+
+#include "machine.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <doctest/doctest.h>
+#include <vector>
+
+namespace cuda = castnet::cuda;
+namespace cublas = castnet::cuda::cublas;
+using cuda::plan_order;
+
+namespace {
+
+struct {
+    std::vector<double> milliseconds; // of the algorithms, the best guess first
+    bool epilogues = true;            // has algorithms with one
+    int products = 0;                 // that were computed
+    int last = -1;                    // algorithm
+} simulated;
+
+// How long algorithms take, and how many products are computed from here on.
+struct products_timed {
+    explicit products_timed(std::vector<double> const& milliseconds) {
+        simulated.milliseconds = milliseconds;
+        simulated.epilogues = true;
+        simulated.products = 0;
+    }
+    operator int() const { return simulated.products; }
+};
+
+} // namespace
+
+extern "C" {
+
+cublasStatus_t cublasLtCreate(cublasLtHandle_t* handle) {
+    *handle = reinterpret_cast<cublasLtHandle_t>(&simulated);
+    return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtDestroy(cublasLtHandle_t) {
+    return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDesc_t product,
+                                              cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
+                                              cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
+                                              cublasLtMatmulPreference_t, int count,
+                                              cublasLtMatmulHeuristicResult_t all[], int* filled) {
+    cublasLtEpilogue_t end{};
+    cublasLtMatmulDescGetAttribute(product, CUBLASLT_MATMUL_DESC_EPILOGUE, &end, sizeof end,
+                                   nullptr);
+    if (end != CUBLASLT_EPILOGUE_DEFAULT && !simulated.epilogues) {
+        return CUBLAS_STATUS_NOT_SUPPORTED;
+    }
+    *filled = std::min(count, int(simulated.milliseconds.size()));
+    for (int i = 0; i < *filled; ++i) {
+        std::memset(&all[i], 0, sizeof all[i]);
+        all[i].algo.data[0] = std::uint64_t(i);
+    }
+    return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtMatmulAlgoConfigGetAttribute(cublasLtMatmulAlgo_t const* algorithm,
+                                                    cublasLtMatmulAlgoConfigAttributes_t, void* to,
+                                                    std::size_t, std::size_t*) {
+    *static_cast<std::int32_t*>(to) = 100 + std::int32_t(algorithm->data[0]);
+    return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t, void const*, void const*,
+                              cublasLtMatrixLayout_t, void const*, cublasLtMatrixLayout_t,
+                              void const*, void const*, cublasLtMatrixLayout_t, void*,
+                              cublasLtMatrixLayout_t, cublasLtMatmulAlgo_t const* algorithm, void*,
+                              std::size_t, cudaStream_t stream) {
+    machine::work w;
+    w.run = [number = int(algorithm->data[0])] {
+        machine::here().clock += simulated.milliseconds[std::size_t(number)];
+        simulated.last = number;
+        ++simulated.products;
+    };
+    machine::here().put(*reinterpret_cast<machine::stream*>(stream), std::move(w));
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+} // extern "C"
+
+TEST_CASE("a policy takes the first algorithm, or the fastest, which it then runs") {
+    cuda::stream const s;
+    cublas::product const p{6, 7, 8};
+    products_timed const timed{{3, 2, 1, 2}};
+    cuda::libraries guessing{s}, timing{s, plan_order::by_time};
+    CHECK(guessing.plan(p).how.number == 0);
+    CHECK(timed == 0);
+    CHECK(timing.plan(p).how.number == 2);
+    CHECK(timed > 4);
+    timing.run(p, nullptr, nullptr, nullptr);
+    s.wait();
+    CHECK(simulated.last == 2);
+    guessing.run(p, nullptr, nullptr, nullptr);
+    s.wait();
+    CHECK(simulated.last == 0);
+}
+
+TEST_CASE("equal products share an algorithm, wherever in the process they are") {
+    cuda::stream const s, other_stream;
+    cublas::product const p{16, 17, 18};
+    products_timed const first{{2, 1}};
+    cuda::libraries one{s, plan_order::by_time};
+    CHECK(one.plan(p).how.number == 1);
+    products_timed const later{{1, 2}};
+    cuda::libraries other{other_stream, plan_order::by_time};
+    CHECK(other.plan(p).how.number == 1);
+    CHECK(later == 0);
+    auto transposed = p;
+    transposed.transposed_a = true;
+    CHECK(other.plan(transposed).how.number == 0);
+    CHECK(later > 0);
+}
+
+TEST_CASE("where no algorithm has the epilogue, the product's own is taken") {
+    cuda::stream const s;
+    cublas::product const plain{26, 27, 28};
+    auto with_bias = plain;
+    with_bias.end = CUBLASLT_EPILOGUE_RELU_BIAS;
+    products_timed const timed{{2, 3, 1}};
+    simulated.epilogues = false;
+    cuda::libraries unable{s, plan_order::by_time}, able{s, plan_order::by_time};
+    CHECK(unable.plan(plain).how.number == 2);
+    CHECK_FALSE(unable.plan(plain).finishes);
+    int const before = timed;
+    CHECK_FALSE(unable.plan(with_bias).finishes);
+    CHECK(unable.plan(with_bias).how.number == 2);
+    CHECK(timed == before);
+    simulated.epilogues = true;
+    CHECK(able.plan(with_bias).finishes);
+    CHECK(able.plan(with_bias).how.number == 2);
+    CHECK(timed > before);
+    simulated.milliseconds.clear();
+    CHECK_THROWS_WITH_AS(unable.plan({1, 2, 3}),
+                         doctest::Contains("castnet: cuBLASLt has no algorithm for the product of "
+                                           "1 x 3, and 3 x 2"),
+                         castnet::error);
+}
+
+TEST_CASE("without memory to try them, the first algorithm is taken and not remembered") {
+    cuda::stream const s;
+    cublas::product const p{36, 37, 38};
+    products_timed const timed{{2, 1}};
+    machine::here().is_full = true;
+    cuda::libraries first{s, plan_order::by_time}, second{s, plan_order::by_time};
+    CHECK(first.plan(p).how.number == 0);
+    CHECK(timed == 0);
+    machine::here().is_full = false;
+    CHECK(second.plan(p).how.number == 1);
+    CHECK(first.plan(p).how.number == 0); // keeps what it has
+}
