@@ -1,8 +1,13 @@
 // The quickstart's network on several replicas in one process: a step of N replicas with batch<B>
-// is that of one with batch<N * B>, shared by N threads.
+// is that of one with batch<N * B>, shared by N threads, or by all GPUs where nvcc compiles this
+// (mirrored_fashion_mnist.cu).
 //
 //   mirrored_fashion_mnist [FOLDER OF THE DATA]
 #include <castnet/castnet.hpp>
+#ifdef __CUDACC__
+#include <castnet/cuda.hpp>
+#include <castnet/nccl.hpp>
+#endif
 #include <castnet/policy/mirrored.hpp>
 #include <castnet/train/communication_report.hpp>
 
@@ -14,7 +19,12 @@ using zalando = cn::sequential<cn::input<1, 28, 28>, cn::conv2d<32, 3>, cn::relu
                                cn::conv2d<64, 3>, cn::relu, cn::max_pool2d<2>, cn::conv2d<64, 3>,
                                cn::relu, cn::flatten, cn::dense<64>, cn::relu, cn::dense<10>>;
 
-using where = cn::policy::mirrored<cn::policy::cpu, 2>; // the only line that says so
+// The only lines that say so.
+#ifdef __CUDACC__
+using where = cn::policy::mirrored<cn::policy::cuda>; // as many GPUs as the program sees
+#else
+using where = cn::policy::mirrored<cn::policy::cpu, 2>;
+#endif
 
 int main(int count, char** arguments) try {
     auto const data =

@@ -53,7 +53,7 @@ mkdir -p "$results"
 echo "== build for $gpu"
 targets=(gpu_tests)
 ! wanted benchmarks || targets+=(bench_gpu)
-cmake -S . -B $build -G Ninja -DCMAKE_BUILD_TYPE=Release -DCASTNET_BUILD_EXAMPLES=OFF \
+cmake -S . -B $build -G Ninja -DCMAKE_BUILD_TYPE=Release \
     -DCMAKE_CUDA_ARCHITECTURES=$architectures ${CASTNET_HEADERS:+-D CASTNET_HEADERS="$CASTNET_HEADERS"} &&
     cmake --build $build --target "${targets[@]}" || exit 1
 

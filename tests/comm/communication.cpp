@@ -27,10 +27,21 @@ auto weights_after_fit() {
     return everything(model);
 }
 
+// Of a network where no sample looks at another one.
+template <class Policy, std::size_t Batch>
+auto weights_after_step(data_set const& data, std::size_t count) {
+    using plain = cn::sequential<cn::input<2, 5, 5>, cn::conv2d<4, 3>, cn::relu, cn::flatten,
+                                 cn::dropout<0.25F>, cn::dense<3>>;
+    cn::model<plain, Policy, cn::batch<Batch>> model{cn::seed{5}};
+    auto training = cn::compile(model, cn::cross_entropy, cn::sgd{.learning_rate = 0.1});
+    training.step(data, first(count));
+    return everything(model);
+}
+
 } // namespace
 
 TEST_CASE("a step makes the collectives of its plan, from the first one on") {
-    using policy = observed<cn::policy::cpu, 2, recorder>;
+    using policy = observed<cn::policy::mirrored<cn::policy::cpu, 2>, recorder>;
     cn::model<network, policy, cn::batch<8>> model{cn::seed{5}};
     auto training = cn::compile(model, cn::cross_entropy, cn::adam{}, cn::accuracy);
     auto const data = samples(64);
@@ -46,7 +57,7 @@ TEST_CASE("a step makes the collectives of its plan, from the first one on") {
         }
         std::vector<call> expected;
         int sums = 0, buckets = 0;
-        for (auto const& e : report::exchanges::value.exchanges) {
+        for (auto const& e : report::exchanges::all()) {
             char const* const what =
                 e.gradients ? "sum of gradients, bucket" : "sum over the batch";
             expected.push_back({what, e.gradients ? buckets++ : sums++, step,
@@ -118,11 +129,25 @@ TEST_CASE("frozen layers send nothing") {
 }
 
 TEST_CASE("another order of the sums gives other bits") {
-    auto const tree = weights_after_fit<cn::policy::mirrored<cn::policy::cpu, 8>>();
-    CHECK(tree == weights_after_fit<cn::policy::mirrored<cn::policy::cpu, 8>>());
-    auto const line = weights_after_fit<observed<cn::policy::cpu, 8, in_line>>();
+    using eight = cn::policy::mirrored<cn::policy::cpu, 8>;
+    auto const tree = weights_after_fit<eight>();
+    CHECK(tree == weights_after_fit<eight>());
+    auto const line = weights_after_fit<observed<eight, in_line>>();
     CHECK(tree != line);
     CHECK(largest_difference(tree, line) < 1e-2);
+}
+
+TEST_CASE("replicas that average their own means take other steps, unless they have equal shares") {
+    using one = cn::policy::basic_cpu<double>;
+    using means = observed<cn::policy::mirrored<one, 3>, averaging>;
+    auto const data = samples(24);
+    for (std::size_t const count : {24UL, 22UL}) {
+        CAPTURE(count);
+        samples_of_step = count;
+        double const difference = largest_difference(weights_after_step<means, 8>(data, count),
+                                                     weights_after_step<one, 24>(data, count));
+        CHECK((count == 24 ? difference < 1e-12 : difference > 1e-6));
+    }
 }
 
 TEST_CASE("the model of time: bytes over the bandwidth, and messages") {

@@ -1,39 +1,39 @@
 // A group whose communicators are seen through another one, to record or to change what they do.
 #pragma once
 
-#include <castnet/comm/threads.hpp>
-#include <castnet/policy/cpu.hpp>
-#include <castnet/policy/strategy.hpp>
+#include <castnet/comm/collective.hpp>
 
-#include <mutex>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
 
 namespace replicas_test {
 
-template <int N, template <class> class Communicator>
-class observed_threads {
+template <class Group, template <class> class Communicator>
+class observed_group {
 public:
-    explicit observed_threads(int) {}
-    static constexpr int local() { return N; }
-    static constexpr int first() { return 0; }
-    static constexpr int size() { return N; }
+    explicit observed_group(int local) : group_{local} {}
+    int local() const { return group_.local(); }
+    int first() const { return group_.first(); }
+    int size() const { return group_.size(); }
 
     template <class F>
     void run(F const& f) {
-        threads_.run([&](int i, auto& others) {
+        group_.run([&](int i, auto& others) {
             Communicator<std::remove_cvref_t<decltype(others)>> c{others};
             f(i, c);
         });
     }
 
 private:
-    castnet::comm::threads<N> threads_;
+    Group group_;
 };
 
-template <class Base, int N, template <class> class Communicator, class... Options>
-struct observed : Base {
-    using strategies = castnet::detail::strategies<Options...>;
-    using group = observed_threads<N, Communicator>;
-    static constexpr int replicas = N;
+// Replicas that a policy connects, through the communicator.
+template <class Where, template <class> class Communicator>
+struct observed : Where {
+    using group = observed_group<typename Where::group, Communicator>;
 };
 
 // One collective as rank 0 made it.
@@ -114,6 +114,24 @@ struct in_line : recorder<Communicator> {
     template <class T>
     void begin_sum(std::span<T> values, castnet::comm::collective const& at) {
         sum(values, at);
+    }
+};
+
+// Replicas that divide by their own number of samples, and whose gradients are averaged. They share
+// `samples_of_step`.
+inline std::size_t samples_of_step = 0;
+template <class Communicator>
+struct averaging : recorder<Communicator> {
+    using recorder<Communicator>::inner;
+
+    template <class T>
+    void begin_sum(std::span<T> values, castnet::comm::collective const& at) {
+        auto const mine = castnet::comm::part_of(samples_of_step, inner.rank(), inner.size());
+        double const mean = double(samples_of_step) / double(mine.count() * inner.size());
+        for (T& x : values) {
+            x = T(double(x) * mean);
+        }
+        inner.begin_sum(values, at);
     }
 };
 

@@ -43,8 +43,8 @@ inline std::vector<std::size_t> first(std::size_t count) {
 // Parameters, then loss, accuracy and weight.
 template <class Policy, std::size_t Batch>
 auto after_steps(data_set const& data, std::vector<std::size_t> const& chosen,
-                 std::vector<float> const& class_weight = {}) {
-    cn::model<network, Policy, cn::batch<Batch>> model{cn::seed{5}};
+                 std::vector<float> const& class_weight = {}, cn::devices const& on = {}) {
+    cn::model<network, Policy, cn::batch<Batch>> model{cn::seed{5}, on};
     auto training =
         cn::compile(model, cn::cross_entropy, cn::momentum{.learning_rate = 0.1}, cn::accuracy);
     training.step(data, chosen, {}, class_weight);

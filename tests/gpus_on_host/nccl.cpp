@@ -3,6 +3,8 @@
 // communicator are carried out one after the other, in the order of the calls.
 #include "nccl.hpp"
 
+#include <castnet/core/bfloat16.hpp>
+
 #include "machine.hpp"
 
 #include <algorithm>
@@ -11,18 +13,15 @@
 #include <string>
 
 using machine::here;
+using simulated_nccl::kind;
 
 namespace {
 
 struct world;
-struct operation {
-    bool broadcasts;
-    ncclDataType_t type;
-    void* values;
-    std::size_t count;
-    friend bool operator==(operation const& a, operation const& b) {
-        return a.broadcasts == b.broadcasts && a.type == b.type && a.count == b.count;
-    }
+struct call {
+    simulated_nccl::operation what;
+    void const* from;
+    void* to;
 };
 
 } // namespace
@@ -33,9 +32,8 @@ struct ncclComm {
     int polls = 0; // until the last call is done
     std::function<void()> then = [] {};
     bool aborted = false, finalized = false;
-    std::uint64_t given = 0, done = 0; // collectives
-    std::vector<operation> const* arrived =
-        nullptr; // of the next one, when a stream has come there
+    std::uint64_t given = 0, done = 0;          // collectives
+    std::vector<call> const* arrived = nullptr; // of the next one, when a stream has come there
 };
 
 namespace {
@@ -54,47 +52,58 @@ thread_local struct {
     int depth = 0;
     ncclComm* comm = nullptr;
     cudaStream_t stream = nullptr;
-    std::vector<operation> operations;
+    std::vector<call> calls;
 } group;
 
+// One operation of a group: the numbers of all ranks, or of the root, to all or to the root.
 template <class T>
 void carry_out(world& w, std::size_t which) {
-    operation const& first = (*w.ranks[0]->arrived)[which];
-    auto const values = [&](ncclComm const* c) {
-        return static_cast<T*>((*c->arrived)[which].values);
-    };
-    auto const root = std::find_if(w.ranks.begin(), w.ranks.end(),
-                                   [](ncclComm const* c) { return c->rank == 0; });
-    for (std::size_t i = 0; i < first.count; ++i) {
-        T result = first.broadcasts ? values(*root)[i] : T(0);
+    simulated_nccl::operation const& o = (*w.ranks[0]->arrived)[which].what;
+    for (std::size_t i = 0; i < o.count; ++i) {
+        T result = T(0.0F);
         for (ncclComm const* c : w.ranks) {
-            result += first.broadcasts ? T(0) : values(c)[i];
+            if (o.what != kind::broadcast || c->rank == o.root) {
+                result += static_cast<T const*>((*c->arrived)[which].from)[i];
+            }
         }
         for (ncclComm const* c : w.ranks) {
-            values(c)[i] = result;
+            if (o.what != kind::reduce || c->rank == o.root) {
+                static_cast<T*>((*c->arrived)[which].to)[i] = result;
+            }
         }
     }
 }
 
+// Whether two ranks call the same.
+bool agree(std::vector<call> const& a, std::vector<call> const& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](call const& x, call const& y) { return x.what == y.what; });
+}
+
 // Whether the collective with this number may go on, on this rank: when it has come on all ranks,
 // it is carried out.
-bool comes(ncclComm* c, std::uint64_t number, std::vector<operation> const& operations) {
+bool comes(ncclComm* c, std::uint64_t number, std::vector<call> const& calls) {
     if (c->aborted || c->done > number) {
         return true;
     }
     if (c->done < number || c->rank == simulated_nccl::lost_rank) {
         return false;
     }
-    c->arrived = &operations;
+    c->arrived = &calls;
     world& w = *c->in;
     if (!std::all_of(w.ranks.begin(), w.ranks.end(), [&](ncclComm const* other) {
-            return other->arrived != nullptr && *other->arrived == operations;
+            return other->arrived != nullptr && agree(*other->arrived, calls);
         })) {
         return false;
     }
-    for (std::size_t i = 0; i < operations.size(); ++i) {
-        operations[i].type == ncclFloat64 ? carry_out<double>(w, i) : carry_out<float>(w, i);
+    std::vector<simulated_nccl::operation> together;
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+        together.push_back(calls[i].what);
+        calls[i].what.type == ncclFloat64    ? carry_out<double>(w, i)
+        : calls[i].what.type == ncclBfloat16 ? carry_out<castnet::bfloat16>(w, i)
+                                             : carry_out<float>(w, i);
     }
+    simulated_nccl::carried_out.push_back(together);
     for (ncclComm* other : w.ranks) {
         other->arrived = nullptr;
         ++other->done;
@@ -103,9 +112,9 @@ bool comes(ncclComm* c, std::uint64_t number, std::vector<operation> const& oper
     return true;
 }
 
-void put(ncclComm* c, cudaStream_t stream, std::vector<operation> const& operations) {
+void put(ncclComm* c, cudaStream_t stream, std::vector<call> const& calls) {
     auto& s = *reinterpret_cast<machine::stream*>(stream);
-    auto const all = std::make_shared<std::vector<operation> const>(operations);
+    auto const all = std::make_shared<std::vector<call> const>(calls);
     machine::work w;
     w.number = [c, captured = s.captures != nullptr] {
         simulated_nccl::count.in_graphs += captured;
@@ -121,13 +130,18 @@ ncclResult_t begin(ncclComm* c, std::function<void()> then) {
     return ncclInProgress;
 }
 
-ncclResult_t collective(operation const& o, ncclComm* c, cudaStream_t stream) {
+ncclResult_t collective(call const& o, ncclRedOp_t op, ncclComm* c, cudaStream_t stream) {
+    bool const known =
+        o.what.type == ncclFloat64 || o.what.type == ncclFloat32 || o.what.type == ncclBfloat16;
+    if (op != ncclSum || !known || o.what.root < 0 || o.what.root >= c->in->size) {
+        return ncclInvalidArgument;
+    }
     if (c->polls > 0 || (group.comm != nullptr && (group.comm != c || group.stream != stream))) {
         return ncclInvalidUsage;
     }
     group.comm = c;
     group.stream = stream;
-    group.operations.push_back(o);
+    group.calls.push_back(o);
     return ncclSuccess;
 }
 
@@ -203,21 +217,25 @@ ncclResult_t ncclGroupEnd() {
     if (--group.depth > 0 || group.comm == nullptr) {
         return ncclSuccess;
     }
-    auto const put_all = [c = group.comm, stream = group.stream, all = group.operations] {
+    auto const put_all = [c = group.comm, stream = group.stream, all = group.calls] {
         put(c, stream, all);
     };
     ncclComm* const c = group.comm;
     group.comm = nullptr;
-    group.operations.clear();
+    group.calls.clear();
     return begin(c, put_all);
 }
-ncclResult_t ncclAllReduce(void const*, void* values, std::size_t count, ncclDataType_t type,
-                           ncclRedOp_t, ncclComm_t comm, cudaStream_t stream) {
-    return collective({false, type, values, count}, comm, stream);
+ncclResult_t ncclAllReduce(void const* from, void* to, std::size_t count, ncclDataType_t type,
+                           ncclRedOp_t op, ncclComm_t comm, cudaStream_t stream) {
+    return collective({{kind::all_reduce, type, count, 0}, from, to}, op, comm, stream);
 }
-ncclResult_t ncclBroadcast(void const*, void* values, std::size_t count, ncclDataType_t type, int,
-                           ncclComm_t comm, cudaStream_t stream) {
-    return collective({true, type, values, count}, comm, stream);
+ncclResult_t ncclReduce(void const* from, void* to, std::size_t count, ncclDataType_t type,
+                        ncclRedOp_t op, int root, ncclComm_t comm, cudaStream_t stream) {
+    return collective({{kind::reduce, type, count, root}, from, to}, op, comm, stream);
+}
+ncclResult_t ncclBroadcast(void const* from, void* to, std::size_t count, ncclDataType_t type,
+                           int root, ncclComm_t comm, cudaStream_t stream) {
+    return collective({{kind::broadcast, type, count, root}, from, to}, ncclSum, comm, stream);
 }
 
 } // extern "C"

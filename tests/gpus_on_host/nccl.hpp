@@ -1,9 +1,25 @@
 // What tests may ask of the simulated NCCL, and do to it.
 #pragma once
 
+#include <cstddef>
 #include <nccl.h>
+#include <vector>
 
 namespace simulated_nccl {
+
+enum class kind { all_reduce, reduce, broadcast };
+
+// What NCCL requires to be the same on all ranks.
+struct operation {
+    kind what;
+    ncclDataType_t type;
+    std::size_t count;
+    int root; // 0 for all_reduce
+    friend bool operator==(operation const&, operation const&) = default;
+};
+inline std::size_t bytes_of(operation const& o) {
+    return o.count * (o.type == ncclFloat64 ? 8 : o.type == ncclFloat32 ? 4 : 2);
+}
 
 struct counters {
     int open = 0;        // communicators that were made and have not ended
@@ -12,6 +28,9 @@ struct counters {
     int aborted = 0;     // communicators
 };
 inline counters count;
+
+// The operations that were carried out together, group by group, of all communicators.
+inline std::vector<std::vector<operation>> carried_out;
 
 // A rank whose collectives never begin; -1: none.
 inline int lost_rank = -1;

@@ -5,11 +5,17 @@
 #include <castnet/castnet.hpp>
 #include <castnet/nccl.hpp>
 #include <castnet/policy/mirrored.hpp>
+#include <castnet/train/checkpoint.hpp>
+#include <castnet/train/communication_report.hpp>
 
 #include "device.hpp"
 #include "nccl.hpp"
 
 #include <doctest/doctest.h>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <unistd.h>
 
 using namespace replicas_test;
 using simulated_nccl::count;
@@ -128,19 +134,208 @@ TEST_CASE("as many GPUs as the program sees, or those that are chosen") {
                          doctest::Contains("was given GPU 4, but the program sees 4"), cn::error);
 }
 
-TEST_CASE(
-    "a captured step makes the collectives of its plan, with the results in the last bucket") {
-    cn::model<network, several<2>, cn::batch<8>> model{cn::seed{5}};
-    auto training = cn::compile(model, cn::cross_entropy, cn::adam{}, cn::accuracy);
-    using exchanges = cn::communication_of<decltype(training)::training_plan, sizeof(double)>;
-    auto const data = samples(16);
-    for (int i = 0; i < 4; ++i) { // both slots, piece by piece and captured
-        training.step(data, first(16));
+namespace {
+
+namespace strategy = cn::strategy;
+using host = cn::policy::basic_cpu<double>;
+
+cn::devices some(int count) {
+    std::vector<int> all(std::size_t(count), 0);
+    std::iota(all.begin(), all.end(), 0);
+    return cn::devices{all};
+}
+
+// Steps of 4 samples for each replica (and each batch of a step), the last one of an epoch of
+// fewer.
+template <class Where, class... Options>
+std::vector<double> in_fours(int replicas) {
+    return after_fit<cn::policy::mirrored<Where, 0, Options...>, 4>(some(replicas), 33);
+}
+
+template <class... Options>
+void take_the_steps_of_the_host() {
+    for (int n : {1, 2, 3, 4}) {
+        CAPTURE(n);
+        auto const expected = in_fours<host, Options...>(n);
+        in_several_orders(
+            [&] { CHECK(largest_difference(in_fours<gpu, Options...>(n), expected) < 1e-10); });
     }
-    int const collectives = count.collectives, in_graphs = count.in_graphs;
-    training.step(data, first(16));
-    CHECK(count.collectives - collectives == exchanges::exchange_count);
-    CHECK(count.in_graphs - in_graphs == 2 * exchanges::exchange_count);
+}
+
+} // namespace
+
+namespace {
+template <class Where>
+std::vector<double> after_evaluating_one_sample() {
+    cn::model<network, cn::policy::mirrored<Where, 3>, cn::batch<4>> model{cn::seed{5}};
+    auto training = cn::compile(model, cn::cross_entropy, cn::adam{}, cn::accuracy);
+    auto const data = samples(13);
+    for (int i = 0; i < 5; ++i) {
+        training.step(data, first(12));
+        training.evaluate(data); // the last sample is that of one GPU
+        training.observe(data, first(4), [](int) {});
+    }
+    return everything(model);
+}
+} // namespace
+
+TEST_CASE("GPUs that have nothing to evaluate go on with the others") {
+    deadline const soon{20};
+    CHECK(largest_difference(after_evaluating_one_sample<gpu>(),
+                             after_evaluating_one_sample<host>()) < 1e-6);
+}
+
+TEST_CASE("owners update the parameters and send them to the other GPUs") {
+    take_the_steps_of_the_host<strategy::parameter_server>();
+    take_the_steps_of_the_host<strategy::sharded_optimizer>();
+    // the optimizer of small networks is a part of their one kernel only where GPUs are alone
+    CHECK(largest_difference(in_fours<small_gpu, strategy::sharded_optimizer>(3),
+                             in_fours<host>(3)) < 1e-10);
+}
+
+TEST_CASE("several batches of a step are added up before the GPUs exchange gradients") {
+    take_the_steps_of_the_host<strategy::accumulate<2>>();
+    take_the_steps_of_the_host<strategy::accumulate<3>, strategy::sharded_optimizer>();
+    CHECK(largest_difference(in_fours<cn::policy::eager<gpu>, strategy::accumulate<3>>(2),
+                             in_fours<gpu, strategy::accumulate<3>>(2)) == 0);
+}
+
+TEST_CASE("batch normalisation with statistics of each GPU") {
+    take_the_steps_of_the_host<strategy::local_batch_norm>();
+    take_the_steps_of_the_host<strategy::local_batch_norm, strategy::accumulate<2>>();
+}
+
+TEST_CASE("gradients are rounded before the GPUs exchange them, and so are their sums") {
+    using host_sums = cn::policy::host_sums<gpu>;
+    using strategy::bfloat16_gradients;
+    for (int n : {1, 2}) { // of which all orders of sums are the same
+        CAPTURE(n);
+        auto const expected = in_fours<host_sums, bfloat16_gradients>(n);
+        in_several_orders([&] {
+            CHECK(in_fours<gpu, bfloat16_gradients>(n) == expected);
+            CHECK(in_fours<gpu, bfloat16_gradients, strategy::parameter_server>(n) == expected);
+            CHECK(in_fours<gpu, bfloat16_gradients, strategy::sharded_optimizer>(n) == expected);
+        });
+        CHECK(largest_difference(in_fours<gpu>(n), expected) > 1e-6);
+    }
+    double const difference =
+        largest_difference(in_fours<gpu, bfloat16_gradients>(4), in_fours<gpu>(4));
+    CHECK(difference > 1e-6);
+    CHECK(difference < 0.05);
+}
+
+namespace {
+
+// Steps from the first one on: put on the streams piece by piece, captured, and launched again.
+template <class... Options>
+void make_the_collectives_of_the_report(int micro_batches) {
+    using simulated_nccl::kind, simulated_nccl::carried_out;
+    using policy = cn::policy::mirrored<gpu, 3, Options...>;
+    cn::model<network, policy, cn::batch<4>> model{cn::seed{5}};
+    auto training = cn::compile(model, cn::cross_entropy, cn::adam{}, cn::accuracy);
+    CHECK(training.allocated_bytes() == training.bytes);
+    using report = cn::communication_report<decltype(training)>;
+    using strategies = typename report::strategies;
+    using scores = typename decltype(training)::scores_type;
+    auto const data = samples(36);
+    for (int step = 0; step < 7; ++step) {
+        CAPTURE(step);
+        carried_out.clear();
+        int const in_graphs = count.in_graphs;
+        training.step(data, first(std::size_t(12 * micro_batches)));
+        if (step == 0) { // makes them alike first
+            auto const alike = [&](std::size_t count) {
+                REQUIRE_FALSE(carried_out.empty());
+                CHECK(carried_out.front() == std::vector<simulated_nccl::operation>{
+                                                 {kind::broadcast, ncclFloat64, count, 0}});
+                carried_out.erase(carried_out.begin());
+            };
+            alike(model.parameter_bytes / sizeof(double));
+            if (!strategies::sharded_optimizer) { // else the host does
+                alike(training.optimizer_bytes / sizeof(double));
+            }
+        }
+        std::size_t sums = 0, reduced = 0, shared = 0, rounded = 0;
+        for (auto const& group : carried_out) {
+            for (auto const& o : group) {
+                (o.what == kind::all_reduce ? sums
+                 : o.what == kind::reduce   ? reduced
+                                            : shared) += bytes_of(o);
+                rounded += o.type == ncclBfloat16 ? bytes_of(o) : 0;
+            }
+        }
+        // Loss and metrics go with the last bucket, those of other batches by themselves.
+        CHECK(int(carried_out.size()) == report::collectives - 1 + micro_batches - 1);
+        if (step >= 4) {
+            CHECK(count.in_graphs - in_graphs == 3 * int(carried_out.size()));
+        }
+        std::size_t const results = sizeof(double) * scores::count * std::size_t(micro_batches);
+        bool const all = strategies::updates_all;
+        CHECK(sums == report::sum_bytes + results + (all ? report::gradient_bytes : 0));
+        CHECK(reduced == (all ? 0 : report::gradient_bytes));
+        CHECK(shared == report::update_bytes);
+        CHECK(rounded == (strategies::bfloat16_gradients ? report::gradient_bytes : 0));
+    }
+}
+
+} // namespace
+
+TEST_CASE("a step makes the collectives of its report, in every strategy, from the first one on") {
+    make_the_collectives_of_the_report<strategy::all_reduce>(1);
+    make_the_collectives_of_the_report<strategy::parameter_server>(1);
+    make_the_collectives_of_the_report<strategy::sharded_optimizer>(1);
+    make_the_collectives_of_the_report<strategy::bfloat16_gradients>(1);
+    make_the_collectives_of_the_report<strategy::accumulate<3>>(3);
+    make_the_collectives_of_the_report<strategy::local_batch_norm>(1);
+    make_the_collectives_of_the_report<strategy::sharded_optimizer, strategy::bfloat16_gradients,
+                                       strategy::accumulate<2>, strategy::local_batch_norm>(2);
+}
+
+namespace {
+
+struct temporary_file {
+    explicit temporary_file(char const* which)
+        : name{(std::filesystem::temp_directory_path() /
+                ("castnet_gpus_on_host_" + std::to_string(getpid()) + which))
+                   .string()} {}
+    ~temporary_file() { std::filesystem::remove(name); }
+    std::string name;
+};
+std::string content(std::string const& file) {
+    std::ifstream in{file, std::ios::binary};
+    return {std::istreambuf_iterator<char>{in}, {}};
+}
+
+// Trains up to an epoch, from a file if there is one; writes a file and says the weights.
+template <class Where, class... Options>
+auto fitted(int replicas, int epochs, std::string const& from, std::string const& to) {
+    using policy = cn::policy::mirrored<Where, 0, Options...>;
+    cn::model<network, policy, cn::batch<4>> model{cn::seed{5}, some(replicas)};
+    auto training = cn::compile(model, cn::cross_entropy, cn::adam{}, cn::accuracy);
+    if (!from.empty()) {
+        cn::load(training, from);
+    }
+    training.fit(samples(29), {.epochs = epochs,
+                               .verbose = cn::verbosity::silent,
+                               .checkpoint = cn::checkpoint(training, to, 2)});
+    return everything(model);
+}
+
+} // namespace
+
+TEST_CASE("checkpoints hold the state of all GPUs, and any number of replicas goes on from them") {
+    temporary_file const whole{"whole"}, shared{"shared"}, last{"last"};
+    using strategy::sharded_optimizer;
+    fitted<gpu>(2, 2, "", whole.name);
+    fitted<gpu, sharded_optimizer>(2, 2, "", shared.name);
+    CHECK(content(whole.name).size() > 1000);
+    CHECK(content(whole.name) == content(shared.name));
+    auto const uninterrupted = fitted<gpu>(2, 4, "", last.name);
+    CHECK(fitted<gpu, sharded_optimizer>(2, 4, shared.name, last.name) == uninterrupted);
+    CHECK(fitted<gpu, strategy::parameter_server>(2, 4, shared.name, last.name) == uninterrupted);
+    // Adam divides by small numbers
+    CHECK(largest_difference(fitted<gpu, sharded_optimizer>(3, 3, shared.name, last.name),
+                             fitted<host>(3, 3, shared.name, last.name)) < 1e-6);
 }
 
 namespace {

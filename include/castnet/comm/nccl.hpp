@@ -23,6 +23,11 @@ public:
     void sum(std::span<T> values, collective const& at) {
         host_.sum(values, at);
     }
+    template <class T>
+    void begin_share(std::span<T> values, owners const& from, collective const& at) {
+        host_.begin_share(values, from, at);
+    }
+    void finish() { host_.finish(); }
     void gather(std::span<std::byte const> mine, std::span<std::byte> all, collective const& at) {
         host_.gather(mine, all, at);
     }

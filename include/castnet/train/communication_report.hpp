@@ -2,7 +2,6 @@
 // bytes, and a model of the time that they take.
 #pragma once
 
-#include <castnet/plan/communication.hpp>
 #include <castnet/train/training.hpp>
 
 namespace castnet {
@@ -18,8 +17,7 @@ template <class Training>
 struct communication_report {
     using strategies = typename Training::strategies;
     using value_type = typename Training::value_type;
-    using exchanges =
-        communication_of<Training::training_plan, sizeof(value_type), strategies::local_batch_norm>;
+    using exchanges = typename Training::exchanges;
 
     // Collectives of a step: sums that the step needs on its way (batch statistics; where these are
     // local, running ones), buckets of gradients, one of parameters if not everybody updates them

@@ -1,70 +1,47 @@
 // A training step together with other replicas, whose sums are made in the memory of the host.
 #pragma once
 
-#include <castnet/comm/collective.hpp>
-#include <castnet/core/bfloat16.hpp>
 #include <castnet/device/steps.hpp>
-#include <castnet/plan/communication.hpp>
-#include <castnet/policy/strategy.hpp>
+#include <castnet/train/step_exchanges.hpp>
 
 #include <algorithm>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace castnet {
 
-// What a replica has and does in such steps besides running the plan, which is Program::value.
-// (nvcc 13.0 cannot say the types of a class that have a reference to it as their argument; in
-// functions it can.)
-template <class Device, class Program, int Slots, class Strategy>
+// What a replica has and does in such steps besides running the plan.
+template <class Device, class Exchanges>
 class host_step {
     using T = typename Device::value_type;
     using executor = typename Device::executor;
-    static constexpr auto trained = size_t(Program::value.trainable);
-
-    // Others than these read and write the memory of the device.
-    static constexpr bool by_messages =
-        Strategy::updates_all && Strategy::micro_batches == 1 && !Strategy::local_batch_norm;
-    static_assert(
-        by_messages || requires { requires executor::in_host_memory; },
-        "castnet: of the strategies, those but all_reduce and bfloat16_gradients are for "
-        "replicas on CPUs");
+    using program = typename Exchanges::program;
+    using strategy = typename Exchanges::strategy;
+    static constexpr size_t trained = Exchanges::trained;
 
 public:
-    // Nothing but all-reduce in full precision.
-    static constexpr bool takes_all_reduce = by_messages && !Strategy::bfloat16_gradients;
-
     explicit host_step(int replicas)
-        : kept_at_{trained + size_t(Slots) * slot_elements(replicas)} {}
-
-    // Elements for one slot of the optimizer, and for all that comes behind the gradients.
-    static constexpr size_t slot_elements(int replicas) {
-        return Strategy::sharded_optimizer ? comm::owners::largest_shard(trained, replicas)
-                                           : trained;
-    }
-    static constexpr size_t state_elements(int replicas) {
-        return slot_elements(replicas) * size_t(Slots) +
-               (Strategy::micro_batches > 1 ? trained : 0);
-    }
-
-    // Which samples of the step a replica computes now.
-    struct samples {
-        std::ptrdiff_t count = 0;
-        size_t first = 0;    // in the step
-        double share = 0;    // of those that are present
-        bool is_last = true; // of several such in a step
-    };
+        : kept_at_{Exchanges::kept_at(replicas)},
+          slot_elements_{Exchanges::slot_elements(replicas)} {}
 
     // Forward and backward. With the last samples of the step, the gradients are on their way.
     template <class Communicator>
-    void run(executor& e, Communicator& others, samples const& now, std::uint64_t step) {
-        auto const all = exchanges();
+    void run(executor& e, Communicator& others, samples_of_step const& now, std::uint64_t step) {
+        // Others than these read and write the memory of the device.
+        constexpr bool by_messages =
+            strategy::updates_all && strategy::micro_batches == 1 && !strategy::local_batch_norm;
+        static_assert(
+            by_messages || requires { requires executor::in_host_memory; },
+            "castnet: with policy::host_sums and policy::logical on a GPU, of the strategies there "
+            "are all_reduce and bfloat16_gradients; the others need NCCL");
+        auto const all = Exchanges::all();
         size_t next = 0;
         int buckets = 0;
         auto const exchange_until = [&](int i) {
             others.progress();
             for (; next < all.size() && all[next].after <= i; ++next) {
-                auto const ranges = ranges_of(all[next]);
+                auto const ranges = Exchanges::ranges_of(all[next]);
                 if (!all[next].gradients) {
                     char const* const what =
                         all[next].statistics ? "mean of running statistics" : "sum over the batch";
@@ -74,7 +51,7 @@ public:
                     others.sum(e.message(next, ranges), {what, sums_++, step});
                     e.accept(next, ranges);
                 } else if (now.is_last) { // which no step reads
-                    if constexpr (Strategy::micro_batches > 1) {
+                    if constexpr (strategy::micro_batches > 1) {
                         add_kept(e, ranges);
                     }
                     begin_bucket(others, next, e.message(next, ranges),
@@ -83,8 +60,8 @@ public:
             }
         };
         e.set_first_sample(std::uint32_t(now.first));
-        e.template run<Program::value>(now.count, step, after_stages{exchange_until});
-        if constexpr (Strategy::micro_batches > 1) {
+        e.template run<program::value>(now.count, step, after_stages{exchange_until});
+        if constexpr (strategy::micro_batches > 1) {
             if (!now.is_last) {
                 keep_gradients(e);
             }
@@ -94,57 +71,41 @@ public:
     // Waits for the gradients and applies the optimizer's rule.
     template <class Communicator, class Rule>
     void update(executor& e, Communicator& others, Rule const& rule, T scale, std::uint64_t step) {
-        auto const all = exchanges();
+        auto const all = Exchanges::all();
         others.finish();
         for (size_t k = 0; k < all.size(); ++k) {
             if (all[k].gradients) {
                 end_bucket(k);
-                e.accept(k, ranges_of(all[k]));
+                e.accept(k, Exchanges::ranges_of(all[k]));
             }
         }
-        if constexpr (Strategy::micro_batches > 1) { // those that were whole without an exchange
+        if constexpr (strategy::micro_batches > 1) { // those that were whole without an exchange
             static constexpr element_range gradients{region::gradients, 0,
-                                                     Program::value.trainable};
+                                                     program::value.trainable};
             add_kept(e, {&gradients, 1});
             keeps_ = false;
         }
         sums_ = 0;
-        if constexpr (Strategy::updates_all) {
-            e.template update<Program::value, Slots>(rule, scale);
+        if constexpr (strategy::updates_all) {
+            e.template update<program::value, Exchanges::slots>(rule, scale);
         } else {
-            auto const mine = updated_by().of(trained, others.rank(), others.size());
-            e.template update<Program::value, Slots>(rule, scale, std::ptrdiff_t(mine.first),
-                                                     std::ptrdiff_t(mine.last),
-                                                     std::ptrdiff_t(slot_elements(others.size())));
-            others.begin_share(std::span{e.at(region::parameters), trained}, updated_by(),
+            auto const who = Exchanges::updated_by();
+            auto const mine = who.of(trained, others.rank(), others.size());
+            e.template update<program::value, Exchanges::slots>(
+                rule, scale, std::ptrdiff_t(mine.first), std::ptrdiff_t(mine.last),
+                std::ptrdiff_t(slot_elements_));
+            others.begin_share(std::span{e.at(region::parameters), trained}, who,
                                {"parameters from those who updated them", -1, step});
             others.finish();
         }
     }
 
-    // Who updates which parameters.
-    static constexpr comm::owners updated_by() {
-        return Strategy::sharded_optimizer ? comm::owners::shards(whole, trained)
-                                           : comm::owners::first();
-    }
-
 private:
-    static constexpr comm::part whole[1]{{0, trained}};
-
-    static std::span<exchange const> exchanges() {
-        using table = communication_of<Program::value, sizeof(T), Strategy::local_batch_norm>;
-        return {table::value.exchanges, size_t(table::exchange_count)};
-    }
-    static std::span<element_range const> ranges_of(exchange const& e) {
-        using table = communication_of<Program::value, sizeof(T), Strategy::local_batch_norm>;
-        return {table::value.ranges + e.first, size_t(e.last - e.first)};
-    }
-
     template <class Communicator>
     void begin_bucket(Communicator& others, size_t k, std::span<T> values,
                       comm::collective const& at) {
-        if constexpr (Strategy::bfloat16_gradients) {
-            rounded_.resize(exchanges().size());
+        if constexpr (strategy::bfloat16_gradients) {
+            rounded_.resize(Exchanges::all().size());
             message& m = rounded_[k];
             m.values = values;
             m.rounded.resize(values.size());
@@ -158,22 +119,22 @@ private:
     template <class Communicator, class Number>
     void begin_sum(Communicator& others, size_t k, std::span<Number> values,
                    comm::collective const& at) {
-        if constexpr (Strategy::updates_all) {
+        if constexpr (strategy::updates_all) {
             others.begin_sum(values, at);
-        } else if constexpr (Strategy::sharded_optimizer) {
-            pieces_.resize(exchanges().size());
+        } else if constexpr (strategy::sharded_optimizer) {
+            pieces_.resize(Exchanges::all().size());
             std::vector<comm::part>& own = pieces_[k]; // of the parameters
             own.clear();
-            for (element_range const& r : ranges_of(exchanges()[k])) {
-                own.push_back({size_t(r.offset), size_t(r.offset + r.count)});
+            for (element_range const& r : Exchanges::ranges_of(Exchanges::all()[k])) {
+                own.push_back(Exchanges::piece_of(r));
             }
-            others.begin_reduce(values, comm::owners::shards(own, trained), at);
+            others.begin_reduce(values, Exchanges::updated_by(own), at);
         } else {
-            others.begin_reduce(values, comm::owners::first(), at);
+            others.begin_reduce(values, Exchanges::updated_by(), at);
         }
     }
     void end_bucket([[maybe_unused]] size_t k) {
-        if constexpr (Strategy::bfloat16_gradients) {
+        if constexpr (strategy::bfloat16_gradients) {
             message const& m = rounded_[k];
             std::transform(m.rounded.begin(), m.rounded.end(), m.values.begin(),
                            [](bfloat16 x) { return T(float(x)); });
@@ -218,7 +179,7 @@ private:
     std::vector<message> rounded_; // of each bucket
     std::vector<std::vector<comm::part>> pieces_;
     int sums_ = 0; // that the step has made
-    size_t kept_at_;
+    size_t kept_at_, slot_elements_;
     bool keeps_ = false;
 };
 

@@ -2,12 +2,14 @@
 // loops that decide which samples and how fast are in train/training.hpp.
 #pragma once
 
+#include <castnet/comm/alone.hpp>
 #include <castnet/comm/collective.hpp>
 #include <castnet/optim/optimizers.hpp>
 #include <castnet/train/feed.hpp>
 #include <castnet/train/host_step.hpp>
 #include <castnet/train/model.hpp>
 #include <castnet/train/scores.hpp>
+#include <castnet/train/step_exchanges.hpp>
 #include <castnet/train/stored_data.hpp>
 
 #include <algorithm>
@@ -38,7 +40,9 @@ public:
         detail::program_of<recipe, network, device, capacity, false>::value;
 
     static constexpr auto trained = size_t(training_plan.trainable);
-    using host_step_type = host_step<device, training_program, Optimizer::slots, strategies>;
+    using exchanges = step_exchanges<training_program, T, Optimizer::slots, strategies>;
+    // Whether sums over replicas are made in the memory of GPUs.
+    static constexpr bool on_gpus = requires { requires comm::group_of<policy>::on_gpus; };
 
     // Bytes of its memory, or, where what the optimizer keeps is shared by as many replicas as the
     // program is started with, the most that it may be; the parameters are the model's.
@@ -46,7 +50,7 @@ public:
     static constexpr size_t gradient_bytes =
         size_t(training_plan.elements(region::gradients)) * sizeof(T);
     static constexpr size_t optimizer_bytes =
-        host_step_type::slot_elements(replicas_at_least) * size_t(Optimizer::slots) * sizeof(T);
+        exchanges::slot_elements(replicas_at_least) * size_t(Optimizer::slots) * sizeof(T);
     static constexpr size_t batch_bytes =
         size_t(std::max(training_plan.elements(region::batch),
                         evaluation_plan.elements(region::batch))) *
@@ -57,7 +61,7 @@ public:
         sizeof(T);
     static constexpr executor_sizes sizes(int replicas) {
         return {std::ptrdiff_t(gradient_bytes / sizeof(T)),
-                std::ptrdiff_t(host_step_type::state_elements(replicas)),
+                std::ptrdiff_t(exchanges::state_elements(replicas, on_gpus)),
                 std::ptrdiff_t(batch_bytes / sizeof(T)),
                 std::ptrdiff_t(workspace_bytes / sizeof(T)), std::ptrdiff_t(capacity)};
     }
@@ -88,7 +92,7 @@ public:
     replica(Model& m, typename device::session& session, T* parameters, int replicas = 1)
         : session_{session},
           executor_{session, parameters, key_of(m.seed_value()), sizes(replicas)},
-          host_step_{replicas}, slot_elements_{host_step_type::slot_elements(replicas)} {
+          host_step_{replicas}, slot_elements_{exchanges::slot_elements(replicas)} {
         executor_.template prepare<training_plan, evaluation_plan>(Model::parameter_bytes);
     }
     replica(replica const&) = delete;
@@ -157,44 +161,46 @@ public:
         weight_ += weight;
     }
 
-    // The same together with other replicas, whose sums are made in the memory of GPUs: from sample
-    // `first` of their batch on. What the plan sums over samples, it sums over those of all
-    // replicas, and so are totals(). `weight` is that of the whole step.
+    // Together with other replicas: forward and backward with what fill() put there, which are
+    // those samples of the step, and with the last ones the update. `weight` is that of the whole
+    // step. What the plan sums over samples, it sums over those of all replicas; so are totals()
+    // where sums are made in the memory of GPUs.
     template <class Communicator, class Rule>
-    void train_on_gpus(Communicator& others, size_t first, std::uint64_t step, Rule const& rule,
-                       double weight) {
-        static_assert(host_step_type::takes_all_reduce,
-                      "castnet: with NCCL, of the types of castnet::strategy there is all_reduce "
-                      "only");
-        executor_.set_first_sample(std::uint32_t(first));
+    void train_with(Communicator& others, samples_of_step const& now, std::uint64_t step,
+                    Rule const& rule, double weight) {
         last_scale_ = T(1 / weight);
-        executor_.template train_with<training_plan, Optimizer::slots>(others, step, rule,
-                                                                       last_scale_);
-        weight_ += weight;
-    }
-    // Or in the memory of the host: forward and backward with what fill() put there, once or
-    // several times, and the update.
-    template <class Communicator>
-    void run_with(Communicator& others, typename host_step_type::samples const& now,
-                  std::uint64_t step) {
-        host_step_.run(executor_, others, now, step);
-        executor_.template add_totals<training_plan>();
-    }
-    template <class Communicator, class Rule>
-    void update_with(Communicator& others, std::uint64_t step, Rule const& rule, double weight) {
-        last_scale_ = T(1 / weight);
-        host_step_.update(executor_, others, rule, last_scale_, step);
+        if constexpr (on_gpus) {
+            executor_.set_first_sample(std::uint32_t(now.first));
+            executor_.template train_with<exchanges>(others, now.is_last, now.share, step, rule,
+                                                     last_scale_);
+            weight_ += now.is_last ? weight : 0;
+        } else {
+            host_step_.run(executor_, others, now, step);
+            executor_.template add_totals<training_plan>();
+            if (now.is_last) {
+                host_step_.update(executor_, others, rule, last_scale_, step);
+            }
+        }
     }
 
     void evaluate(double weight) {
         executor_.template evaluate<evaluation_plan>(samples_);
         weight_ += weight;
     }
+    // Where other replicas have samples to evaluate, and this one has none.
+    void evaluate_nothing() {
+        if constexpr (on_gpus) {
+            executor_.skip();
+        }
+    }
 
     // Forward and backward only; calls after(i) when step i of the plan has ended.
     template <class After>
     void observe(std::uint64_t step, After const& after) {
         executor_.template run<training_plan>(samples_, step, after);
+        if constexpr (on_gpus) {
+            executor_.skip(); // twice, as other replicas do not run at all
+        }
     }
 
     // Sums of loss and metrics over all that was trained and evaluated since they were set. To ask
@@ -230,13 +236,15 @@ public:
     // collect_state() makes of all shards, and take_from_first() deals out, if rank 0 has one.
     template <class Communicator>
     void collect_state(Communicator& others) {
-        auto const mine = host_step_type::updated_by().of(trained, others.rank(), others.size());
+        auto const who = exchanges::updated_by();
+        auto const mine = who.of(trained, others.rank(), others.size());
         whole_state_.resize(size_t(Optimizer::slots) * trained);
         for (int k = 0; k < Optimizer::slots; ++k) {
             std::span const whole = std::span{whole_state_}.subspan(size_t(k) * trained, trained);
-            std::copy_n(slots_of_shard(k), mine.count(), whole.data() + mine.first);
-            others.begin_share(whole, host_step_type::updated_by(),
-                               {"collecting the optimizer's state"});
+            session_.read(slots_of_shard(k), std::ptrdiff_t(mine.count()), [&](T const* from) {
+                std::copy_n(from, mine.count(), whole.data() + mine.first);
+            });
+            others.begin_share(whole, who, {"collecting the optimizer's state"});
             others.finish();
         }
     }
@@ -252,13 +260,21 @@ public:
         return g;
     }
     std::vector<T> slot(int which, placed_parameter const& p) const {
-        return detail::read_parameter<device>(session_, slots(which), p);
+        if constexpr (strategies::sharded_optimizer) {
+            T const* const whole = whole_state_.data() + size_t(which) * trained;
+            return detail::read_parameter<device>(detail::host_memory{}, whole, p);
+        } else {
+            return detail::read_parameter<device>(session_, slots_of_shard(which), p);
+        }
     }
     void set_slot(int which, placed_parameter const& p, std::span<T const> values) {
         if constexpr (strategies::sharded_optimizer) {
             whole_state_.resize(size_t(Optimizer::slots) * trained);
+            T* const whole = whole_state_.data() + size_t(which) * trained;
+            detail::write_parameter<device>(detail::host_memory{}, whole, p, values);
+        } else {
+            detail::write_parameter<device>(session_, slots_of_shard(which), p, values);
         }
-        detail::write_parameter<device>(session_, slots(which), p, values);
     }
 
 private:
@@ -296,10 +312,11 @@ private:
             whole_state_.resize(size_t(Optimizer::slots) * trained);
             others.broadcast(std::as_writable_bytes(std::span{whole_state_}),
                              {"broadcast of the optimizer's state"});
-            auto const mine =
-                host_step_type::updated_by().of(trained, others.rank(), others.size());
+            auto const mine = exchanges::updated_by().of(trained, others.rank(), others.size());
             for (int k = 0; k < Optimizer::slots; ++k) {
-                std::copy_n(slots(k) + mine.first, mine.count(), slots_of_shard(k));
+                T const* const from = whole_state_.data() + size_t(k) * trained + mine.first;
+                session_.write(slots_of_shard(k), std::ptrdiff_t(mine.count()),
+                               [&](T* to) { std::copy_n(from, mine.count(), to); });
             }
             forget_whole_state();
         }
@@ -309,20 +326,13 @@ private:
     T* slots_of_shard(int which) const {
         return gradients() + trained + size_t(which) * slot_elements_;
     }
-    T* slots(int which) const {
-        if constexpr (strategies::sharded_optimizer) {
-            return const_cast<T*>(whole_state_.data()) + size_t(which) * trained;
-        } else {
-            return slots_of_shard(which);
-        }
-    }
 
     typename device::session& session_;
     typename device::executor executor_;
     std::ptrdiff_t samples_ = 0; // of the batch
     double weight_ = 0;          // of what the totals sum
     T last_scale_ = 0;
-    host_step_type host_step_;
+    host_step<device, exchanges> host_step_;
     size_t slot_elements_;
     std::vector<T> whole_state_; // see collect_state()
 };

@@ -31,7 +31,7 @@ public:
     using strategies = typename replica_type::strategies;
     static constexpr bool alone = std::is_same_v<group, comm::alone>;
     // Whether a replica has the sums of loss and metrics over all replicas after a step.
-    static constexpr bool whole_totals = alone || requires { requires group::on_gpus; };
+    static constexpr bool whole_totals = alone || replica_type::on_gpus;
 
     explicit replicas(Model& m)
         : model_{m}, group_{detail::replicas_here<policy>(m.chosen_devices())} {
@@ -98,21 +98,17 @@ public:
             }
             synchronize();
             run([&](replica_type& r, auto& others) {
-                if constexpr (whole_totals) {
-                    auto const mine = comm::part_of(samples.size(), others.rank(), others.size());
-                    r.template fill<plan>(data, samples, mine.first, mine.count(), class_weight,
-                                          all.present[0]);
-                    r.train_on_gpus(others, mine.first, step, rule, all.weight);
-                } else {
+                if constexpr (!whole_totals) {
                     r.set_totals({});
-                    double weight = 0;
-                    for (int k = 0; k < strategies::micro_batches; ++k) {
-                        if (all.present[k] > 0) { // else running statistics would change
-                            weight += run_micro_batch(r, others, data, samples, class_weight, all,
-                                                      k, step);
-                        }
+                }
+                double weight = 0;
+                for (int k = 0; k < strategies::micro_batches; ++k) {
+                    if (all.present[k] > 0) { // else running statistics would change
+                        weight += train_micro_batch(r, others, data, samples, class_weight, all, k,
+                                                    step, rule);
                     }
-                    r.update_with(others, step, rule, all.weight);
+                }
+                if constexpr (!whole_totals) {
                     add_totals(r, weight, others, step);
                 }
             });
@@ -142,6 +138,8 @@ public:
                 if (mine.count() > 0) {
                     std::iota(samples, samples + mine.count(), first + mine.first);
                     r.evaluate(r.template fill<plan>(data, std::span{samples, mine.count()}).sum);
+                } else {
+                    r.evaluate_nothing();
                 }
             }
             if constexpr (!alone) {
@@ -263,12 +261,12 @@ private:
         int last = 0;
         double weight = 0;
     };
-    // Forward and backward with a replica's samples of such a batch, whose weight this returns.
-    template <class Communicator, class Data>
-    static double run_micro_batch(replica_type& r, Communicator& others, Data const& data,
-                                  std::span<size_t const> samples,
-                                  std::span<float const> class_weight, micro_batches const& all,
-                                  int k, std::uint64_t step) {
+    // Trains with a replica's samples of such a batch, whose weight this returns.
+    template <class Communicator, class Data, class Rule>
+    static double train_micro_batch(replica_type& r, Communicator& others, Data const& data,
+                                    std::span<size_t const> samples,
+                                    std::span<float const> class_weight, micro_batches const& all,
+                                    int k, std::uint64_t step, Rule const& rule) {
         auto const batch = samples.subspan(all.part[k].first, all.part[k].count());
         auto const mine = comm::part_of(batch.size(), others.rank(), others.size());
         std::optional<size_t> present = all.present[k];
@@ -277,10 +275,10 @@ private:
         }
         auto const filled = r.template fill<replica_type::training_plan>(
             data, batch, mine.first, mine.count(), class_weight, present);
-        r.run_with(others,
-                   {std::ptrdiff_t(mine.count()), all.part[k].first + mine.first,
-                    double(filled.present) / double(all.present[k]), k == all.last},
-                   step);
+        r.train_with(others,
+                     {std::ptrdiff_t(mine.count()), all.part[k].first + mine.first,
+                      double(filled.present) / double(all.present[k]), k == all.last},
+                     step, rule, all.weight);
         return filled.sum;
     }
 

@@ -68,6 +68,7 @@ public:
     static constexpr auto const& evaluation_plan = replica_type::evaluation_plan;
 
     using strategies = typename replica_type::strategies;
+    using exchanges = typename replica_type::exchanges;
 
     // Memory in bytes: what training adds to the parameters, and both together; of each replica.
     // (A sharded optimizer has less the more processes there are, which nobody knows yet.)

@@ -8,12 +8,24 @@
 
 namespace castnet::detail {
 
-// Of parameter p, in a region that holds something for every (trainable) parameter.
-template <class Device, class T>
-std::vector<T> read_parameter(typename Device::session const& session, T const* region,
-                              placed_parameter const& p) {
+// The host's own memory, read and written as a session does its device's.
+struct host_memory {
+    template <class T, class F>
+    void read(T const* from, std::ptrdiff_t, F const& use) const {
+        use(from);
+    }
+    template <class T, class F>
+    void write(T* to, std::ptrdiff_t, F const& fill) const {
+        fill(to);
+    }
+};
+
+// Of parameter p, in a region that holds something for every (trainable) parameter, in the order of
+// the device; the memory is that of its session, or the host's.
+template <class Device, class Memory, class T>
+std::vector<T> read_parameter(Memory const& memory, T const* region, placed_parameter const& p) {
     std::vector<T> values(size_t(p.count()));
-    session.read(region + p.offset, p.count(), [&](T const* from) {
+    memory.read(region + p.offset, p.count(), [&](T const* from) {
         for (size_t k = 0; k < values.size(); ++k) {
             values[k] = from[Device::place_in_parameter(std::ptrdiff_t(k), p)];
         }
@@ -21,10 +33,10 @@ std::vector<T> read_parameter(typename Device::session const& session, T const* 
     return values;
 }
 
-template <class Device, class T, class Values>
-void write_parameter(typename Device::session const& session, T* region, placed_parameter const& p,
+template <class Device, class Memory, class T, class Values>
+void write_parameter(Memory const& memory, T* region, placed_parameter const& p,
                      Values const& values) {
-    session.write(region + p.offset, p.count(), [&](T* to) {
+    memory.write(region + p.offset, p.count(), [&](T* to) {
         for (size_t k = 0; k < values.size(); ++k) {
             to[Device::place_in_parameter(std::ptrdiff_t(k), p)] = static_cast<T>(values[k]);
         }

@@ -2,8 +2,7 @@
 // all tests; tests/comm/mpi/CMakeLists.txt starts jobs of several sizes.
 #include "../replicas.hpp"
 
-#include <castnet/policy/distributed.hpp>
-#include <castnet/policy/mirrored.hpp>
+#include "../team.hpp"
 
 #include <doctest/doctest.h>
 
@@ -13,15 +12,9 @@ namespace {
 
 using one = cn::policy::basic_cpu<double>;
 
-// f(integral_constant) for the size of the job.
-template <class F>
-void with_job_size(F const& f) {
-    int const size = cn::comm::mpi{}.size();
-    REQUIRE((size == 1 || size == 2 || size == 3 || size == 4 || size == 8));
-    [&]<int... N>(std::integer_sequence<int, N...>) {
-        (..., (size == N ? f(std::integral_constant<int, N>{}) : void()));
-    }(std::integer_sequence<int, 1, 2, 3, 4, 8>{});
-}
+using processes = cn::policy::distributed<cn::policy::cpu>;
+using threads = cn::policy::mirrored<cn::policy::cpu>;
+using both = cn::policy::distributed<threads>;
 
 } // namespace
 
@@ -35,28 +28,30 @@ TEST_CASE("processes take the same steps as one replica with the whole batch") {
     }
 }
 
-TEST_CASE("processes and threads get the same bits") {
+TEST_CASE("processes and threads get the same bits, however replicas are split between them") {
     auto const data = samples(64);
-    with_job_size([&](auto n) {
-        for (std::size_t count : {std::size_t(n()) * 8, std::size_t{7}}) {
-            CHECK(after_steps<cn::policy::distributed<cn::policy::cpu>, 8>(data, first(count)) ==
-                  after_steps<cn::policy::mirrored<cn::policy::cpu, n()>, 8>(data, first(count)));
+    int const size = cn::comm::mpi{}.size();
+    for (int in_each : {1, 2, 4, 8}) {
+        int const replicas = size * in_each;
+        if (replicas > 8) {
+            continue;
         }
-        if constexpr (n() <= 4) {
-            std::size_t const count = 16 * std::size_t(n()) - 1;
-            using both = cn::policy::distributed<cn::policy::mirrored<cn::policy::cpu, 2>>;
-            CHECK(
-                after_steps<both, 8>(data, first(count)) ==
-                after_steps<cn::policy::mirrored<cn::policy::cpu, 2 * n()>, 8>(data, first(count)));
+        CAPTURE(in_each);
+        for (std::size_t count : {std::size_t(replicas) * 8, std::size_t(replicas) * 8 - 1, 7UL}) {
+            auto const expected = after_steps<threads, 8>(data, first(count), {}, some(replicas));
+            CHECK(after_steps<both, 8>(data, first(count), {}, some(in_each)) == expected);
+            if (in_each == 1) {
+                CHECK(after_steps<processes, 8>(data, first(count)) == expected);
+            }
         }
-    });
+    }
 }
 
 TEST_CASE("a fit goes on from the state of rank 0") {
     auto const data = samples(43);
     int const rank = cn::comm::mpi{}.rank();
-    auto const fitted = [&]<class Policy>(Policy, bool disturbed) {
-        cn::model<network, Policy, cn::batch<8>> model{cn::seed{5}};
+    auto const fitted = [&]<class Policy>(Policy, bool disturbed, int replicas_here = 1) {
+        cn::model<network, Policy, cn::batch<8>> model{cn::seed{5}, some(replicas_here)};
         if (disturbed) {
             auto bias = model.get("9.bias");
             bias[0] = double(rank);
@@ -71,7 +66,7 @@ TEST_CASE("a fit goes on from the state of rank 0") {
     };
     auto const all = fitted(cn::policy::distributed<one>{}, true);
     CHECK(all == fitted(cn::policy::distributed<one>{}, false));
-    with_job_size([&](auto n) { CHECK(all == fitted(cn::policy::mirrored<one, n()>{}, false)); });
+    CHECK(all == fitted(cn::policy::mirrored<one>{}, false, cn::comm::mpi{}.size()));
 }
 
 TEST_CASE("sums of every length, and what all gather and are told") {

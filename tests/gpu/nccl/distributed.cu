@@ -13,11 +13,15 @@ using namespace replicas_test;
 namespace {
 using gpu = cn::policy::basic_cuda<double>;
 using one_in_every_process = cn::policy::distributed<gpu>;
+using sharded = cn::policy::distributed<gpu, cn::strategy::sharded_optimizer>;
 } // namespace
 
 TEST_CASE("a job of one process takes the steps of the process alone") {
     for (std::size_t count : {std::size_t(16), std::size_t(5)}) {
+        auto const alone = after_steps<gpu, 16>(samples(32), first(count));
         CHECK(largest_difference(after_steps<one_in_every_process, 16>(samples(32), first(count)),
-                                 after_steps<gpu, 16>(samples(32), first(count))) < 1e-12);
+                                 alone) < 1e-12);
+        CHECK(largest_difference(after_steps<sharded, 16>(samples(32), first(count)), alone) <
+              1e-12);
     }
 }

@@ -21,6 +21,23 @@ template <int N>
 using several_eagerly = cn::policy::mirrored<cn::policy::eager<gpu>, N>;
 using all_there_are = cn::policy::mirrored<gpu>;
 
+namespace strategy = cn::strategy;
+using server = cn::policy::mirrored<gpu, 0, strategy::parameter_server>;
+using sharded = cn::policy::mirrored<gpu, 0, strategy::sharded_optimizer>;
+using sharded_eagerly =
+    cn::policy::mirrored<cn::policy::eager<gpu>, 0, strategy::sharded_optimizer>;
+using rounded = cn::policy::mirrored<gpu, 0, strategy::bfloat16_gradients>;
+using rounded_by_host =
+    cn::policy::mirrored<cn::policy::host_sums<gpu>, 0, strategy::bfloat16_gradients>;
+using in_turn = cn::policy::mirrored<gpu, 0, strategy::accumulate<2>>;
+using in_turn_on_cpu =
+    cn::policy::mirrored<cn::policy::basic_cpu<double>, 0, strategy::accumulate<2>>;
+using combined = cn::policy::mirrored<gpu, 0, strategy::sharded_optimizer, strategy::accumulate<2>,
+                                      strategy::local_batch_norm>;
+using combined_on_cpu =
+    cn::policy::mirrored<cn::policy::basic_cpu<double>, 0, strategy::sharded_optimizer,
+                         strategy::accumulate<2>, strategy::local_batch_norm>;
+
 // More steps than it takes until both slots of a step are graphs; some are short.
 template <class Policy, std::size_t Batch>
 std::vector<double> after_fit(cn::devices const& chosen = {}) {
@@ -73,6 +90,26 @@ TEST_CASE("a step of one replica is the step on the CPU") {
     }
 }
 
+TEST_CASE("owners of the parameters take the steps of a replica that updates all") {
+    auto const one = after_fit<several<1>, 16>();
+    CHECK(after_fit<server, 16>(cn::devices{0}) == one);
+    CHECK(after_fit<sharded, 16>(cn::devices{0}) == one);
+    CHECK(after_fit<sharded_eagerly, 16>(cn::devices{0}) == one);
+}
+
+TEST_CASE("gradients are rounded on the GPU as on the host") {
+    auto const by_host = after_fit<rounded_by_host, 16>(cn::devices{0});
+    CHECK(after_fit<rounded, 16>(cn::devices{0}) == by_host);
+    CHECK(largest_difference(by_host, after_fit<several<1>, 16>()) > 1e-6);
+}
+
+TEST_CASE("several batches of a step, and statistics of each, are those of the CPU") {
+    CHECK(largest_difference(after_fit<in_turn, 8>(cn::devices{0}),
+                             after_fit<in_turn_on_cpu, 8>(cn::devices{0})) < 1e-9);
+    CHECK(largest_difference(after_fit<combined, 8>(cn::devices{0}),
+                             after_fit<combined_on_cpu, 8>(cn::devices{0})) < 1e-9);
+}
+
 TEST_CASE("a connection to a replica that never comes is given up in time") {
     deadline const soon{3};
     cn::cuda::session const session{cn::policy::cuda{}};
@@ -118,4 +155,12 @@ TEST_CASE("two GPUs take the steps of one") {
     CHECK(largest_difference(after_fit<several<2>, 8>(), one) < 1e-10);
     CHECK(largest_difference(after_fit<several_eagerly<2>, 8>(), one) < 1e-10);
     CHECK(largest_difference(after_fit<all_there_are, 8>(cn::devices{1, 0}), one) < 1e-10);
+    CHECK(largest_difference(after_fit<server, 8>(cn::devices{0, 1}), one) < 1e-10);
+    CHECK(largest_difference(after_fit<sharded, 8>(cn::devices{0, 1}), one) < 1e-10);
+    CHECK(after_fit<rounded, 8>(cn::devices{0, 1}) ==
+          after_fit<rounded_by_host, 8>(cn::devices{0, 1}));
+    CHECK(largest_difference(after_fit<in_turn, 8>(cn::devices{0, 1}),
+                             after_fit<in_turn_on_cpu, 8>(cn::devices{0, 1})) < 1e-9);
+    CHECK(largest_difference(after_fit<combined, 8>(cn::devices{0, 1}),
+                             after_fit<combined_on_cpu, 8>(cn::devices{0, 1})) < 1e-9);
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <castnet/comm/detail/wait.hpp>
+#include <castnet/core/bfloat16.hpp>
 #include <castnet/core/error.hpp>
 #include <castnet/device/cuda/watch.hpp>
 
@@ -23,8 +24,9 @@ namespace detail {
 
 template <class T>
 inline constexpr ncclDataType_t nccl_type = [] {
-    static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>);
-    return std::is_same_v<T, float> ? ncclFloat32 : ncclFloat64;
+    constexpr bool is_float = std::is_same_v<T, float>, is_double = std::is_same_v<T, double>;
+    static_assert(is_float || is_double || std::is_same_v<T, bfloat16>);
+    return is_float ? ncclFloat32 : is_double ? ncclFloat64 : ncclBfloat16;
 }();
 
 class nccl_connection final : public cuda::watch {
@@ -58,24 +60,66 @@ public:
         until_enqueued();
     }
 
-    // Puts the sums of all these numbers over the replicas on a stream, in one operation.
-    template <class T>
-    void sum(std::span<std::span<T> const> all, cudaStream_t stream, collective const& at) {
-        at_ = at;
-        enqueue([&] {
-            for (std::span<T> const& s : all) {
-                check(ncclAllReduce(s.data(), s.data(), s.size(), nccl_type<T>, ncclSum, comm_,
-                                    stream));
+    int rank() const { return rank_; }
+    int size() const { return size_; }
+
+    // What together() may ask for. Owners have their parts in the same place as all others.
+    class calls {
+    public:
+        // Everybody gets the sums over the replicas.
+        template <class T>
+        void sum(std::span<T> s) const {
+            c_.check(ncclAllReduce(s.data(), s.data(), s.size(), nccl_type<T>, ncclSum, c_.comm_,
+                                   stream_));
+        }
+        // Every owner gets the sums of its part.
+        template <class T>
+        void reduce(std::span<T> s, owners const& to) const {
+            for_each_part(s, to, [&](std::span<T> part, int owner) {
+                c_.check(ncclReduce(part.data(), part.data(), part.size(), nccl_type<T>, ncclSum,
+                                    owner, c_.comm_, stream_));
+            });
+        }
+        // Everybody gets every part from its owner.
+        template <class T>
+        void share(std::span<T> s, owners const& from) const {
+            for_each_part(s, from, [&](std::span<T> part, int owner) {
+                c_.check(ncclBroadcast(part.data(), part.data(), part.size(), nccl_type<T>, owner,
+                                       c_.comm_, stream_));
+            });
+        }
+
+    private:
+        friend nccl_connection;
+        calls(nccl_connection& c, cudaStream_t stream) : c_{c}, stream_{stream} {}
+
+        template <class T, class F>
+        void for_each_part(std::span<T> s, owners const& who, F const& f) const {
+            for (int r = 0; r < c_.size_; ++r) {
+                part const p = who.of(s.size(), r, c_.size_);
+                if (p.count() > 0) {
+                    f(s.subspan(p.first, p.count()), r);
+                }
             }
-        });
+        }
+
+        nccl_connection& c_;
+        cudaStream_t stream_;
+    };
+
+    // Puts on a stream, as one operation, what ask(calls) asks for; all replicas ask for the same.
+    template <class F>
+    void together(cudaStream_t stream, collective const& at, F const& ask) {
+        at_ = at;
+        check(ncclGroupStart());
+        ask(calls{*this, stream});
+        check(ncclGroupEnd());
+        until_enqueued();
     }
     // The numbers of rank 0 to all.
     template <class T>
     void broadcast(std::span<T> s, cudaStream_t stream, collective const& at) {
-        at_ = at;
-        enqueue([&] {
-            check(ncclBroadcast(s.data(), s.data(), s.size(), nccl_type<T>, 0, comm_, stream));
-        });
+        together(stream, at, [&](calls const& all) { all.share(s, owners::first()); });
     }
 
     // What messages say that the GPU does, while the host waits.
@@ -119,14 +163,6 @@ public:
     }
 
 private:
-    template <class F>
-    void enqueue(F const& calls) {
-        check(ncclGroupStart());
-        calls();
-        check(ncclGroupEnd());
-        until_enqueued();
-    }
-
     // What a call says at once; that it is under way is no failure.
     void check(ncclResult_t status) {
         if (status != ncclSuccess && status != ncclInProgress) {

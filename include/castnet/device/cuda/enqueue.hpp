@@ -8,16 +8,24 @@
 
 namespace castnet::cuda {
 
+// Of the parameters from `first` on, for which alone there are slots, so far apart.
 template <auto const& Plan, int Slots, class Rule, class Context>
 auto update_call(Context const& c, update_values<Rule, typename Context::value_type> const* values,
-                 penalized_range const* ranges) {
+                 penalized_range const* ranges, std::ptrdiff_t first, std::ptrdiff_t last,
+                 std::ptrdiff_t slot_stride) {
     using T = typename Context::value_type;
     T* const gradients = c.region[int(region::gradients)];
-    std::ptrdiff_t const groups = Plan.trainable / lanes_of<T>;
+    std::ptrdiff_t const groups = (last - first) / lanes_of<T>;
     using body = optimize_body<Rule, Slots, T>;
     return kernel_call<body>{grid_for(groups),
                              {values, ranges, c.region[int(region::parameters)], gradients,
-                              gradients + Plan.trainable, Plan.trainable, groups}};
+                              gradients + Plan.trainable, slot_stride, groups, first}};
+}
+// Of all.
+template <auto const& Plan, int Slots, class Rule, class Context>
+auto update_call(Context const& c, update_values<Rule, typename Context::value_type> const* values,
+                 penalized_range const* ranges) {
+    return update_call<Plan, Slots>(c, values, ranges, 0, Plan.trainable, Plan.trainable);
 }
 
 template <auto const& Plan, class Context>

@@ -1,17 +1,25 @@
 // The sums over replicas on other GPUs as work of a training step. What a step of the plan reads is
 // added up on the step's stream; gradients, loss and metrics, which only the end needs, beside it.
 //
-// The connection to the other GPUs, `gpus`, has
-//   void sum(std::span<std::span<T> const>, cudaStream_t, {what, number, step});
-// which puts sums over the replicas on a stream, all of them as one operation.
+// What is exchanged, Exchanges, is that of train/step_exchanges.hpp. The connection to the other
+// GPUs has rank(), size(), and
+//   void together(cudaStream_t, {what, number, step}, calls);
+// which puts on the stream, as one operation, what calls(all) asks for:
+//   all.sum(std::span<T>);             everybody gets the sums
+//   all.reduce(std::span<T>, owners);  every owner gets the sums of its part
+//   all.share(std::span<T>, owners);   everybody gets every part from its owner
 #pragma once
 
+#include <castnet/core/bfloat16.hpp>
+#include <castnet/device/cuda/enqueue.hpp>
+#include <castnet/device/cuda/gradients.hpp>
 #include <castnet/device/cuda/session.hpp>
+#include <castnet/device/cuda/widen.hpp>
 #include <castnet/device/steps.hpp>
 #include <castnet/plan/communication.hpp>
 
+#include <cstdint>
 #include <span>
-#include <vector>
 
 namespace castnet::cuda {
 
@@ -34,67 +42,188 @@ struct side_stream {
     event begin, end;
 };
 
-// All steps of a plan with their exchanges. Behind it the gradients and the results are those of
-// all replicas. Unless the work is captured, the host waits for each sum before it goes on.
-template <class Device, auto const& Plan, class Gpus>
-void enqueue_with_exchanges(typename Device::context const& c, session const& where,
-                            side_stream const& side, Gpus& gpus, std::uint64_t step) {
+// One step of a replica among others. Unless its work is captured, the host waits for each exchange
+// before it goes on.
+template <class Device, class Exchanges, class Gpus>
+class exchanging_step {
     using T = typename Device::value_type;
-    using exchanges = communication_of<Plan, sizeof(T)>;
-    constexpr int results_after = last_result(Plan);
-    stream const& compute = where.compute();
-    auto const wait = [&](stream const& s) {
-        if (!compute.is_captured()) {
-            where.wait(s);
-        }
-    };
-    std::vector<std::span<T>> numbers;
-    auto const add_results = [&] {
-        for (array_ref const& r : Plan.outputs) {
-            numbers.emplace_back(c.at(r), std::size_t(1));
-        }
-    };
-    bool have_results = false;
-    auto const exchange_beside = [&](char const* what, int number) {
-        compute.record(side.begin);
-        side.sums.wait_for(side.begin);
-        gpus.sum(std::span<std::span<T> const>{numbers}, side.sums.get(), {what, number, step});
-        wait(side.sums);
-    };
+    using context = typename Device::context;
+    using program = typename Exchanges::program;
+    using strategy = typename Exchanges::strategy;
 
-    int next = 0, buckets = 0, sums = 0;
-    auto const exchange_until = [&](int i) {
-        for (; next < exchanges::exchange_count; ++next) {
-            exchange const& e = exchanges::value.exchanges[next];
-            if (e.after > i) {
-                break;
-            }
-            numbers.clear();
-            for (int k = e.first; k < e.last; ++k) {
-                element_range const& r = exchanges::value.ranges[k];
-                numbers.emplace_back(c.region[int(r.where)] + r.offset, std::size_t(r.count));
-            }
-            if (e.gradients) {
-                if (!have_results && e.after >= results_after) {
-                    have_results = true;
-                    add_results();
+public:
+    exchanging_step(context const& c, session const& where, side_stream const& side, Gpus& gpus,
+                    std::uint64_t step)
+        : c_{c}, beside_{c}, session_{where}, side_{side}, gpus_{gpus}, step_{step} {
+        beside_.stream = side.sums.get();
+    }
+
+    // All steps of the plan. Behind them loss and metrics are those of all replicas, and with the
+    // last samples of the step the gradients are those of all samples, where they are needed.
+    void run(bool is_last) {
+        constexpr int results_after = last_result(program::value);
+        auto const all = Exchanges::all();
+        std::size_t next = 0;
+        bool have_results = false;
+        auto const exchange_until = [&](int i) {
+            for (; next < all.size() && all[next].after <= i; ++next) {
+                exchange const& e = all[next];
+                if (!e.gradients) {
+                    sum_what_is_read(e);
+                } else if (is_last) {
+                    bool const with_results = !have_results && e.after >= results_after;
+                    have_results = have_results || with_results;
+                    exchange_bucket(e, with_results);
                 }
-                exchange_beside("sum of gradients, bucket", buckets++);
+            }
+        };
+        Device::template run<program::value>(c_, after_stages{exchange_until});
+        if (!have_results) {
+            go_beside();
+            together(side_.sums, "sum of loss and metrics", -1,
+                     [&](auto const& others) { sum_results(others); });
+        }
+        side_.sums.record(side_.end);
+        compute().wait_for(side_.end);
+        if constexpr (strategy::micro_batches > 1) {
+            if (is_last) { // those that were whole without an exchange
+                launch(c_, take_kept_body<T>{gradients(), kept(), program::value.trainable});
             } else {
-                gpus.sum(std::span<std::span<T> const>{numbers}, compute.get(),
-                         {"sum over the batch", sums++, step});
-                wait(compute);
+                launch(c_, keep_body<T>{gradients(), kept(), program::value.trainable});
             }
         }
-    };
-    Device::template run<Plan>(c, after_stages{exchange_until});
-    if (!have_results) {
-        numbers.clear();
-        add_results();
-        exchange_beside("sum of loss and metrics", -1);
     }
-    side.sums.record(side.end);
-    compute.wait_for(side.end);
-}
+
+    // Applies the optimizer's rule; behind it all replicas have the same parameters.
+    template <class Rule>
+    void update(update_values<Rule, T> const* values, penalized_range const* penalties) {
+        auto const call = [&](auto... part) {
+            auto const u =
+                update_call<program::value, Exchanges::slots>(c_, values, penalties, part...);
+            c_.launch(u.where, u.body);
+        };
+        if constexpr (strategy::updates_all) {
+            call();
+        } else {
+            auto const who = Exchanges::updated_by();
+            auto const mine = who.of(Exchanges::trained, gpus_.rank(), gpus_.size());
+            call(std::ptrdiff_t(mine.first), std::ptrdiff_t(mine.last),
+                 std::ptrdiff_t(Exchanges::slot_elements(gpus_.size())));
+            together(
+                compute(), "parameters from those who updated them", -1, [&](auto const& others) {
+                    others.share(std::span{c_.region[int(region::parameters)], Exchanges::trained},
+                                 who);
+                });
+        }
+    }
+
+private:
+    stream const& compute() const { return session_.compute(); }
+    T* gradients() const { return c_.region[int(region::gradients)]; }
+    T* kept() const { return gradients() + Exchanges::kept_at(gpus_.size()); }
+    std::span<T> numbers(element_range const& r) const {
+        return {c_.region[int(r.where)] + r.offset, std::size_t(r.count)};
+    }
+
+    template <class Body>
+    static void launch(context const& c, Body const& body) {
+        c.launch(grid_for(body.count), body);
+    }
+
+    template <class F>
+    void together(stream const& s, char const* what, int number, F const& calls) const {
+        gpus_.together(s.get(), {what, number, step_}, calls);
+        if (!compute().is_captured()) {
+            session_.wait(s);
+        }
+    }
+    // What comes beside now, comes after what the step has done so far.
+    void go_beside() const {
+        compute().record(side_.begin);
+        side_.sums.wait_for(side_.begin);
+    }
+
+    void sum_what_is_read(exchange const& e) {
+        auto const ranges = Exchanges::ranges_of(e);
+        if constexpr (strategy::local_batch_norm) {
+            for (element_range const& r : ranges) {
+                launch(c_, weigh_body<T>{numbers(r).data(), c_.now, r.count});
+            }
+        }
+        char const* const what = e.statistics ? "mean of running statistics" : "sum over the batch";
+        together(compute(), what, sums_++, [&](auto const& others) {
+            for (element_range const& r : ranges) {
+                others.sum(numbers(r));
+            }
+        });
+    }
+
+    void exchange_bucket(exchange const& e, bool with_results) {
+        auto const ranges = Exchanges::ranges_of(e);
+        go_beside();
+        if constexpr (strategy::micro_batches > 1) {
+            for (element_range const& r : ranges) {
+                launch(beside_, take_kept_body<T>{numbers(r).data(), kept() + r.offset, r.count});
+            }
+        }
+        if constexpr (strategy::bfloat16_gradients) {
+            for_each_rounded(ranges, [&](element_range const& r, std::span<bfloat16> to) {
+                launch(beside_, narrow_body<T>{numbers(r).data(), to.data(), r.count});
+            });
+        }
+        together(side_.sums, "sum of gradients, bucket", buckets_++, [&](auto const& others) {
+            if constexpr (strategy::bfloat16_gradients) {
+                for_each_rounded(ranges, [&](element_range const& r, std::span<bfloat16> values) {
+                    sum_gradients(others, r, values);
+                });
+            } else {
+                for (element_range const& r : ranges) {
+                    sum_gradients(others, r, numbers(r));
+                }
+            }
+            if (with_results) {
+                sum_results(others);
+            }
+        });
+        if constexpr (strategy::bfloat16_gradients) {
+            for_each_rounded(ranges, [&](element_range const& r, std::span<bfloat16> from) {
+                launch(beside_, widen_body<T>{from.data(), numbers(r).data(), r.count});
+            });
+        }
+    }
+    // f(range, where its numbers are rounded)
+    template <class F>
+    void for_each_rounded(std::span<element_range const> ranges, F const& f) const {
+        auto* to = reinterpret_cast<bfloat16*>(gradients() + Exchanges::rounded_at(gpus_.size()));
+        for (element_range const& r : ranges) {
+            f(r, std::span{to, std::size_t(r.count)});
+            to += r.count;
+        }
+    }
+    template <class Others, class Number>
+    static void sum_gradients(Others const& others, element_range const& r,
+                              std::span<Number> values) {
+        if constexpr (strategy::updates_all) {
+            others.sum(values);
+        } else {
+            auto const piece = Exchanges::piece_of(r);
+            others.reduce(values, Exchanges::updated_by({&piece, 1}));
+        }
+    }
+    template <class Others>
+    void sum_results(Others const& others) const {
+        for (array_ref const& r : program::value.outputs) {
+            others.sum(std::span{c_.at(r), std::size_t(1)});
+        }
+    }
+
+    context const& c_;
+    context beside_; // on the side stream
+    session const& session_;
+    side_stream const& side_;
+    Gpus& gpus_;
+    std::uint64_t step_;
+    int buckets_ = 0, sums_ = 0;
+};
 
 } // namespace castnet::cuda

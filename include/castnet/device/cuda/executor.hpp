@@ -16,6 +16,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -164,28 +165,36 @@ public:
                 totals_call<Plan>(c, totals_));
         });
     }
-    // The same together with the replicas on other GPUs (comm/nccl.hpp): what add_totals() adds is
-    // that of all. No GPU works where another one loads code, allocates or captures, as that may
-    // wait for all work of the process.
-    template <auto const& Plan, int Slots, class Communicator, class Rule>
-    void train_with(Communicator& others, std::uint64_t step, Rule const& rule, T scale) {
+    // The same together with the replicas on other GPUs (comm/nccl.hpp), but for the update where
+    // more samples of the step follow: what add_totals() adds is that of all. `share` is this
+    // replica's of the samples. No GPU works where another one loads code, allocates or captures,
+    // as that may wait for all work of the process.
+    template <class Exchanges, class Communicator, class Rule>
+    void train_with(Communicator& others, bool is_last, double share, std::uint64_t step,
+                    Rule const& rule, T scale) {
+        using program = typename Exchanges::program;
         auto& gpus = connect(others);
-        bring<Plan>(rule, scale);
+        bring<program::value>(rule, scale);
+        share_ = share;
         if (!side_) {
             side_ = std::make_unique<side_stream>();
         }
         auto const enqueue_all = [&](context const& c) {
-            gather<Plan>();
-            enqueue_with_exchanges<Device, Plan>(c, session_, *side_, gpus, step);
-            launch(c,
-                   update_call<Plan, Slots>(c, next_->template values<Rule>(), penalties<Plan>()));
-            launch(c, totals_call<Plan>(c, totals_));
+            gather<program::value>();
+            exchanging_step<Device, Exchanges, std::remove_reference_t<decltype(gpus)>> all{
+                c, session_, *side_, gpus, step};
+            all.run(is_last);
+            if (is_last) {
+                all.update(next_->template values<Rule>(), penalties<program::value>());
+            }
+            launch(c, totals_call<program::value>(c, totals_));
         };
         auto const meet = [&] {
             session_.wait();
             others.meet({"begin of a step", -1, step});
         };
-        submit<Plan>(work_kind::train_with, step, enqueue_all, meet);
+        submit<program::value>(is_last ? work_kind::train_with : work_kind::compute_with, step,
+                               enqueue_all, meet);
         gpus.doing({"sums of a captured step", -1, step});
     }
     // Numbers in the GPU's memory become those of rank 0.
@@ -202,6 +211,13 @@ public:
     void evaluate(std::ptrdiff_t) {
         submit<Plan>(work_kind::evaluate, 0,
                      [&](context const& c) { enqueue<Plan>(totals_call<Plan>(c, totals_)); });
+    }
+
+    // In place of a run that other replicas make and this one does not: the slots of all take turns
+    // together, so that all meet in train_with() or none.
+    void skip() {
+        session_.use();
+        turn();
     }
 
     // What add_totals() added up since set_totals(). Both wait for the GPU.
@@ -240,7 +256,7 @@ private:
     template <auto const& Plan>
     void send(std::uint64_t step) {
         session_.use();
-        next_->template send<Plan>({static_cast<std::uint32_t>(step), first_sample_},
+        next_->template send<Plan>({static_cast<std::uint32_t>(step), first_sample_, share_},
                                    session_.copies(), session_.compute());
     }
     template <auto const& Plan, class After>
@@ -285,7 +301,8 @@ private:
         send<Plan>(step);
         slot& s = *next_;
         auto const prepare = [&] {
-            if (!Device::template in_one_block<Plan> || kind == work_kind::train_with) {
+            if (!Device::template in_one_block<Plan> || kind == work_kind::compute_with ||
+                kind == work_kind::train_with) {
                 Device::template prepare<Plan>(s.context);
                 session_.library().reserve();
             }
@@ -317,6 +334,7 @@ private:
     slot* next_; // for the next run
     slot* last_; // of the last run
     std::uint32_t first_sample_ = 0;
+    double share_ = 1;
     messages<context> messages_;
     std::unique_ptr<side_stream> side_; // where there are other GPUs
 };

@@ -27,16 +27,17 @@ struct optimize_body {
     penalized_range const* ranges; // in device memory, ascending; the last ends behind all
     T* parameters;
     T const* gradients;
-    T* slots; // `stride` apart
+    T* slots; // of the parameters from `first` on, `stride` apart
     std::ptrdiff_t stride;
     std::ptrdiff_t count; // of groups of lanes
+    std::ptrdiff_t first = 0;
 
     template <class Block>
     CASTNET_HD void operator()(Block const& block) const {
         update_values<Rule, T> const v = *now;
         penalized_range const* range = ranges;
         for_each_index(block, count, [&](std::ptrdiff_t group) {
-            std::ptrdiff_t const i = group * lanes_of<T>;
+            std::ptrdiff_t const i = first + group * lanes_of<T>;
             while (i >= range->end) {
                 ++range;
             }
@@ -53,13 +54,13 @@ private:
         T p[lanes_of<T>], g[lanes_of<T>], state[Slots + 1][lanes_of<T>];
         load_lanes(parameters + i, all, p);
         load_lanes(gradients + i, all, g);
-        (..., load_lanes(slots + std::ptrdiff_t(S) * stride + i, all, state[S]));
+        (..., load_lanes(slots + std::ptrdiff_t(S) * stride + (i - first), all, state[S]));
         for (int k = 0; k < lanes_of<T>; ++k) {
             T const sign = p[k] > T(0) ? l1 : p[k] < T(0) ? -l1 : T(0);
             v.rule(p[k], g[k] * v.scale + two_l2 * p[k] + sign, state[S][k]...);
         }
         store_lanes(p, all, parameters + i);
-        (..., store_lanes(state[S], all, slots + std::ptrdiff_t(S) * stride + i));
+        (..., store_lanes(state[S], all, slots + std::ptrdiff_t(S) * stride + (i - first)));
     }
 };
 

@@ -11,7 +11,13 @@
 
 namespace castnet::cuda {
 
-enum class work_kind : std::uint8_t { run, train, train_with, evaluate };
+enum class work_kind : std::uint8_t {
+    run,
+    train,
+    compute_with, // other GPUs
+    train_with,
+    evaluate
+};
 
 // What makes one work another one.
 struct work {

@@ -13,6 +13,7 @@ using tables = step_tables;
 struct step_values {
     std::uint32_t step;         // numbers the random numbers of dropout
     std::uint32_t first_sample; // of this replica, in the batch of all
+    double share = 1;           // of the samples that are present: those of this replica
 };
 
 } // namespace castnet::cuda

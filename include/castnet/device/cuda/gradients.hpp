@@ -1,0 +1,68 @@
+// What becomes of gradients and statistics before and after they are added up over replicas.
+#pragma once
+
+#include <castnet/core/bfloat16.hpp>
+#include <castnet/device/cuda/launch.hpp>
+#include <castnet/device/cuda/step_values.hpp>
+
+namespace castnet::cuda {
+
+template <class T>
+struct narrow_body {
+    T const* from;
+    bfloat16* to;
+    std::ptrdiff_t count;
+
+    template <class Block>
+    CASTNET_HD void operator()(Block const& block) const {
+        for_each_index(block, count, [&](std::ptrdiff_t i) { to[i] = bfloat16(from[i]); });
+    }
+};
+
+// Adds the gradients of a batch to those that are kept, for the last batch of the step.
+template <class T>
+struct keep_body {
+    T const* gradients;
+    T* kept;
+    std::ptrdiff_t count;
+
+    template <class Block>
+    CASTNET_HD void operator()(Block const& block) const {
+        for_each_index(block, count, [&](std::ptrdiff_t i) { kept[i] += gradients[i]; });
+    }
+};
+
+// Adds those that are kept to the gradients, and keeps none.
+template <class T>
+struct take_kept_body {
+    T* gradients;
+    T* kept;
+    std::ptrdiff_t count;
+
+    template <class Block>
+    CASTNET_HD void operator()(Block const& block) const {
+        for_each_index(block, count, [&](std::ptrdiff_t i) {
+            gradients[i] += kept[i];
+            kept[i] = T(0);
+        });
+    }
+};
+
+// Running statistics that this replica's samples have moved, by its share of the samples; without
+// samples they are no numbers.
+template <class T>
+struct weigh_body {
+    T* values;
+    step_values const* now;
+    std::ptrdiff_t count;
+
+    template <class Block>
+    CASTNET_HD void operator()(Block const& block) const {
+        T const share = static_cast<T>(now->share);
+        for_each_index(block, count, [&](std::ptrdiff_t i) {
+            values[i] = share > T(0) ? share * values[i] : T(0);
+        });
+    }
+};
+
+} // namespace castnet::cuda
