@@ -47,7 +47,7 @@ void compare(char const* name, int rounds) {
 
 int main(int count, char** arguments) {
     use_threads(1);
-    int const rounds = count > 1 ? std::atoi(arguments[1]) : 21;
+    int const rounds = count > 1 ? std::max(1, std::atoi(arguments[1])) : 21;
     std::printf("| training step | µs of policy::cpu | mirrored<cpu, 1>, median | min … max |\n"
                 "|---|---:|---:|---:|\n");
     compare<convnet, 32>("convnet", rounds);
