@@ -42,7 +42,8 @@ template <auto Flat>
 struct two_readers {
     constexpr auto operator()(auto x) const {
         auto const flat = x | cn::named<"conv", conv2d<4, 2>> | Flat;
-        auto const both = cn::concat(flat | cn::named<"a", dense<5>>, flat | cn::named<"b", dense<4>>);
+        auto const both =
+            cn::concat(flat | cn::named<"a", dense<5>>, flat | cn::named<"b", dense<4>>);
         return cn::concat(both, cn::relu(flat)) | cn::named<"head", dense<3>>;
     }
 };
@@ -106,7 +107,8 @@ TEST_CASE("images flattened for one dense layer") {
 }
 
 TEST_CASE("flattened images that others read, too") {
-    same_course<of_function<two_readers<cn::flatten>{}>, of_function<two_readers<in_order<48>>{}>>();
+    same_course<of_function<two_readers<cn::flatten>{}>,
+                of_function<two_readers<in_order<48>>{}>>();
 }
 
 TEST_CASE("a shared layer that meets a vector and flattened images of several sizes") {
