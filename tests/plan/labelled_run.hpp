@@ -125,7 +125,8 @@ private:
     }
     bool is_step(int id) const {
         bool const view =
-            at(id).kind == op::reshape && keeps_order(id) && keeps_order(at(id).in[0]);
+            at(id).kind == op::reshape &&
+            (at(id).attribute == cn::as_stored || (keeps_order(id) && keeps_order(at(id).in[0])));
         return group_[id] == id && !cn::is_source(at(id).kind) && !view &&
                at(id).kind != op::max_pool_winner;
     }
