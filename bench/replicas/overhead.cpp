@@ -4,6 +4,7 @@
 #include "../networks.hpp"
 #include "measure.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <numeric>

@@ -4,6 +4,7 @@
 
 #include <castnet/comm/alone.hpp>
 #include <castnet/comm/collective.hpp>
+#include <castnet/device/host_memory.hpp>
 #include <castnet/optim/optimizers.hpp>
 #include <castnet/train/feed.hpp>
 #include <castnet/train/host_step.hpp>
@@ -262,7 +263,7 @@ public:
     std::vector<T> slot(int which, placed_parameter const& p) const {
         if constexpr (strategies::sharded_optimizer) {
             T const* const whole = whole_state_.data() + size_t(which) * trained;
-            return detail::read_parameter<device>(detail::host_memory{}, whole, p);
+            return detail::read_parameter<device>(host_memory{}, whole, p);
         } else {
             return detail::read_parameter<device>(session_, slots_of_shard(which), p);
         }
@@ -271,7 +272,7 @@ public:
         if constexpr (strategies::sharded_optimizer) {
             whole_state_.resize(size_t(Optimizer::slots) * trained);
             T* const whole = whole_state_.data() + size_t(which) * trained;
-            detail::write_parameter<device>(detail::host_memory{}, whole, p, values);
+            detail::write_parameter<device>(host_memory{}, whole, p, values);
         } else {
             detail::write_parameter<device>(session_, slots_of_shard(which), p, values);
         }

@@ -232,7 +232,7 @@ private:
         std::optional<replica_type> replica;
     };
     void take_seat(int i) {
-        seat& s = seats_[i];
+        seat& s = seats_[size_t(i)];
         if (i == 0) {
             s.replica.emplace(model_, model_.session(), model_.data(), size());
         } else {
@@ -290,7 +290,7 @@ private:
                 f(const_cast<replicas*>(this)->first(), others);
             } else {
                 typename device::replica_scope const here{i, group_.local()};
-                f(*seats_[i].replica, others);
+                f(*seats_[size_t(i)].replica, others);
             }
         });
     }

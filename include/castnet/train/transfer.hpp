@@ -8,18 +8,6 @@
 
 namespace castnet::detail {
 
-// The host's own memory, read and written as a session does its device's.
-struct host_memory {
-    template <class T, class F>
-    void read(T const* from, std::ptrdiff_t, F const& use) const {
-        use(from);
-    }
-    template <class T, class F>
-    void write(T* to, std::ptrdiff_t, F const& fill) const {
-        fill(to);
-    }
-};
-
 // Of parameter p, in a region that holds something for every (trainable) parameter, in the order of
 // the device; the memory is that of its session, or the host's.
 template <class Device, class Memory, class T>

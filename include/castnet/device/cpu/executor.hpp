@@ -5,6 +5,7 @@
 #include <castnet/core/philox.hpp>
 #include <castnet/device/cpu/memory.hpp>
 #include <castnet/device/executor_sizes.hpp>
+#include <castnet/device/host_memory.hpp>
 #include <castnet/plan/communication.hpp>
 #include <castnet/plan/penalties.hpp>
 
@@ -16,19 +17,9 @@
 namespace castnet::cpu {
 
 // The device as a program opens it.
-struct session {
+struct session : host_memory {
     template <class Policy>
     explicit session(Policy, int) {}
-
-    // use(numbers) with `count` numbers of the device's memory; fill(numbers) is to write them all.
-    template <class T, class F>
-    void read(T const* from, std::ptrdiff_t, F const& use) const {
-        use(from);
-    }
-    template <class T, class F>
-    void write(T* to, std::ptrdiff_t, F const& fill) const {
-        fill(to);
-    }
 };
 
 template <class Device>
