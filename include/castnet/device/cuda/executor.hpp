@@ -42,7 +42,8 @@ public:
     }
 
     executor(session const& where, T* parameters, philox_key key, executor_sizes const& z)
-        : session_{where}, arena_{bytes(z), "the memory of a step"}, messages_{where} {
+        : session_{where}, arena_{where.allocate(bytes(z), "the memory of a step")},
+          messages_{where} {
         char* next = arena_.template as<char>();
         auto const take = [&](std::size_t count) { return std::exchange(next, next + count); };
         context c;
