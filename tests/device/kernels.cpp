@@ -275,6 +275,21 @@ TEST_CASE_TEMPLATE("convolution of one sample, of many, of one pixel", T, float,
     check_convolution<T>(cn::make_window(2, 16, 40, 24, 7, 2, cn::padding2{3}, 1, 1), 3);
 }
 
+TEST_CASE_TEMPLATE("convolution of 3x3 with many channels and filters, of every size", T, float,
+                   double) {
+    for (int padding : {0, 1, 2}) {
+        for (cn::size2 size : {cn::size2{8}, cn::size2{7, 10}, cn::size2{11, 9}}) {
+            check_convolution<T>(cn::make_window(32, int(size.h), int(size.w), 48, 3, 1,
+                                                 cn::padding2{std::size_t(padding)}, 1, 1),
+                                 3);
+        }
+    }
+    check_convolution<T>(cn::make_window(32, 14, 14, 32, 3, 1, cn::same, 1, 1), 20);
+    check_convolution<T>(cn::make_window(64, 14, 22, 32, 3, 1, cn::valid, 1, 1), 9, 1);
+    check_convolution<T>(cn::make_window(48, 8, 9, 320, 3, 1, cn::same, 1, 1), 5);
+    check_convolution<T>(cn::make_window(128, 10, 10, 128, 3, 1, cn::same, 1, 1), 3);
+}
+
 TEST_CASE_TEMPLATE("convolution of so many weights that lanes share their gradient", T, float,
                    double) {
     check_convolution<T>(cn::make_window(130, 4, 5, 120, 3, 1, cn::same, 1, 1), 3);
