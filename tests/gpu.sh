@@ -20,8 +20,14 @@
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
 
-parts=("$@")
-((${#parts[@]})) || parts=(build tests sanitizers benchmarks)
+all_parts=(build tests sanitizers benchmarks)
+parts=("${@:-${all_parts[@]}}")
+for part in "${parts[@]}"; do
+    if [[ " ${all_parts[*]} " != *" $part "* ]]; then
+        echo "castnet: tests/gpu.sh does no $part, but: ${all_parts[*]}" >&2
+        exit 1
+    fi
+done
 wanted() { [[ " ${parts[*]} " == *" $1 "* ]]; }
 
 build=build/gpu
@@ -62,16 +68,16 @@ build_programs() {
     return $status
 }
 
-# Where programs that were built elsewhere find NVIDIA's libraries: in the toolkit, and in the wheels
-# of this Python.
+# Where programs that were built elsewhere find NVIDIA's libraries: in the wheels of this Python, which
+# PyTorch uses, too, and in the toolkit.
 find_libraries() {
     local folders
     ldd "$programs"/* 2>/dev/null | grep -q "not found" || return
     folders=$(
-        echo /usr/local/cuda/lib64
         "$python" -c "import glob, importlib.util as u
 for place in u.find_spec('nvidia').submodule_search_locations:
     print('\n'.join(glob.glob(place + '/*/lib')))" 2>/dev/null
+        echo /usr/local/cuda/lib64
     )
     export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}${folders//$'\n'/:}
 }
