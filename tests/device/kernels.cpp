@@ -229,6 +229,11 @@ void check_product(int rows, int in, int out) {
     cn::step s;
     s.kind = op::matmul;
     close(one_kernel<T>{}(s, {}, rows, 2, x, x_size, w, w_size, y_size), y, epsilon<T> * in);
+    auto const bias = random(out);
+    for (std::size_t i = 0; i < y.size(); ++i) {
+        y[i] = std::max(y[i] + bias[i % bias.size()], 0.0);
+    }
+    close(one_kernel<T>{}(s, {}, rows, 2, x, x_size, w, w_size, y_size, bias), y, epsilon<T> * in);
     s.kind = op::matmul_data;
     close(one_kernel<T>{}(s, {}, rows, 2, dy, y_size, w, w_size, x_size), dx, epsilon<T> * out);
     s.kind = op::matmul_weight;
@@ -332,4 +337,15 @@ TEST_CASE_TEMPLATE("products of every size", T, float, double) {
             }
         }
     }
+}
+
+TEST_CASE_TEMPLATE("products of few columns", T, float, double) {
+    for (int rows : {12, 14, 15, 57, 128}) {
+        for (int in : {2, 16, 17, 64, 600, 1030}) {
+            for (int out : {1, 2, 3, 4, 7, 8, 10, 15, 16}) {
+                check_product<T>(rows, in, out);
+            }
+        }
+    }
+    check_product<T>(300, 70, 10);
 }
