@@ -5,6 +5,7 @@
 
 #include <castnet/device/cpu/kernel.hpp>
 #include <castnet/device/cpu/panels.hpp>
+#include <castnet/device/cpu/shallow_conv.hpp>
 #include <castnet/device/cpu/sliding.hpp>
 #include <castnet/device/cpu/winograd_conv.hpp>
 #include <castnet/device/epilogue.hpp>
@@ -16,7 +17,7 @@ namespace castnet::cpu {
 // Weights of one group as the kernel reads them: (window, channel) x filters.
 template <class T>
 constexpr bool packs(window const& w) {
-    return w.filters / w.groups > tile_columns<T>;
+    return w.filters / w.groups > tile_columns<T> && !is_shallow(w);
 }
 constexpr std::ptrdiff_t group_rows(window const& w) {
     return weight_count(w) / w.filters;
@@ -82,6 +83,11 @@ void conv(step const& s, tables const& t, context<T> const& c) {
                         &conv_prepare<T>);
         return;
     }
+    if (is_shallow(w)) {
+        shallow_conv(w, c.samples, c.at(t.arrays[s.first_array]), c.at(t.arrays[s.first_array + 1]),
+                     {.bias = bias, .relu = s.end.activates}, y, room);
+        return;
+    }
     sliding const geometry = forward_window(w);
     depth const d = geometry.window_depth();
     std::ptrdiff_t const rows = group_rows(w), filters = geometry.filters;
@@ -104,14 +110,9 @@ void conv(step const& s, tables const& t, context<T> const& c) {
                         T const* from =
                             x + i * next_image + g * geometry.depth_channels +
                             row * geometry.stride_h * geometry.width * geometry.channels;
-                        for (int column = 0; column < w.out_width; ++column) {
-                            block.push(from, out);
-                            from += geometry.stride_w * geometry.channels;
-                            out += w.filters;
-                            if (block.full()) {
-                                multiply(g);
-                            }
-                        }
+                        block.push_run(w.out_width, from, geometry.stride_w * geometry.channels,
+                                       out, w.filters, [&] { multiply(g); });
+                        out += w.out_width * w.filters;
                     }
                 }
                 if (w.groups > 1 || padded(w)) { // other weights come, or other pixels in the room
@@ -234,14 +235,8 @@ void conv_data(step const& s, tables const& t, context<T> const& c) {
                                 (std::ptrdiff_t{oy} * w.out_width + k.out_x) * w.filters;
                 T* to = dx + i * image_count(w) + g * channels +
                         (std::ptrdiff_t{y} * w.width + k.x) * w.channels;
-                for (int column = 0; column < k.columns; ++column) {
-                    block.push(from, to);
-                    from += w.filters;
-                    to += std::ptrdiff_t{k.step} * w.channels;
-                    if (block.full()) {
-                        block.multiply(d, weight, channels, {.accumulate = true});
-                    }
-                }
+                block.push_run(k.columns, from, w.filters, to, std::ptrdiff_t{k.step} * w.channels,
+                               [&] { block.multiply(d, weight, channels, {.accumulate = true}); });
             }
         }
         block.multiply(d, weight, channels, {.accumulate = true});
@@ -388,8 +383,12 @@ void conv_weight(step const& s, tables const& t, context<T> const& c) {
     }
     std::ptrdiff_t const tiles = (group_rows(w) + tile_rows - 1) / tile_rows;
     if (sums_by_lane(w)) {
-        add_conv_weight(w, c.samples, x, dy, 0, tiles, c.sum_at(t.arrays[s.sums]),
-                        c.at(t.arrays[s.room]));
+        T *const sum = c.sum_at(t.arrays[s.sums]), *const room = c.at(t.arrays[s.room]);
+        if (is_shallow(w)) {
+            add_shallow_conv_weight(w, c.samples, x, dy, sum, room);
+        } else {
+            add_conv_weight(w, c.samples, x, dy, 0, tiles, sum, room);
+        }
         return;
     }
     T* const dw = c.at(t.arrays[s.output]);

@@ -138,14 +138,10 @@ void winograd_convolve(tiling const& t, std::ptrdiff_t samples, T const* x, T co
             panels<T> const right{weight + p * packed_size<T>(t.channels, t.filters),
                                   tile_columns<T>, t.channels * tile_columns<T>};
             row_block<T> block;
-            for (std::ptrdiff_t i = 0; i < tiles; ++i) {
-                block.push(pixels + p * from.next_place() + i * simd<T>::width,
-                           products + p * to.next_place() + i * t.filters);
-                if (block.full()) {
-                    block.multiply(d, right, t.filters);
-                }
-            }
-            block.multiply(d, right, t.filters);
+            auto const multiply = [&] { block.multiply(d, right, t.filters); };
+            block.push_run(tiles, pixels + p * from.next_place(), simd<T>::width,
+                           products + p * to.next_place(), t.filters, multiply);
+            multiply();
         });
         share_tiles(t, first, tiles, [&](std::ptrdiff_t i, tile_place const& at) {
             transform_result(t, products + i * t.filters, to.next_place(), end, at, y);
@@ -189,15 +185,12 @@ void add_winograd_weight(window const& w, std::ptrdiff_t samples, T const* x, T 
             panels<T> const b{gradients + p * right.next_place(), tile_columns<T>,
                               right.next_panel()};
             row_block<T> block;
-            for (std::ptrdiff_t c = 0; c < w.channels; ++c) {
-                block.push(pixels + p * left.next_place() +
-                               c / simd<T>::width * left.next_vector() + c % simd<T>::width,
-                           sums + (p * w.channels + c) * w.filters);
-                if (block.full()) {
-                    block.multiply(d, b, w.filters, {.accumulate = true});
-                }
+            auto const multiply = [&] { block.multiply(d, b, w.filters, {.accumulate = true}); };
+            for (std::ptrdiff_t c = 0; c < w.channels; c += simd<T>::width) {
+                block.push_run(simd<T>::width, pixels + p * left.next_place() + c * left.tiles, 1,
+                               sums + (p * w.channels + c) * w.filters, w.filters, multiply);
             }
-            block.multiply(d, b, w.filters, {.accumulate = true});
+            multiply();
         });
     });
 }
