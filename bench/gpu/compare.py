@@ -7,8 +7,8 @@ Both programs stay alive; in every round each benchmark runs in castnet with eac
 in PyTorch in each of its ways, one after another. Figures are medians over the rounds, beside the
 smallest and the largest; ratios are taken round by round, with the policy that has the precision of
 PyTorch's way, and are above 1 where castnet is faster. The files are written anew after every
-benchmark, and the last round may be incomplete (--minutes). Without PyTorch or with --dry-run (which
-runs nothing) what cannot be measured is left out; so is what failed once.
+benchmark, and the last round may be incomplete (--minutes). Without PyTorch, castnet is measured
+alone; what failed once is left out of further rounds.
 """
 
 import argparse
@@ -140,7 +140,6 @@ def main():
     parser.add_argument("--ways", default=".*", help="regular expression for PyTorch's ways")
     parser.add_argument("--minutes", type=float, default=60, help="begin nothing later")
     parser.add_argument("--python", default="python3", help="the Python that has PyTorch")
-    parser.add_argument("--dry-run", action="store_true", help="measure nothing")
     options = parser.parse_args()
 
     machine = describe(options.bench, options.python)
@@ -162,9 +161,7 @@ def main():
         file.with_name(file.name + ".json").write_text(json.dumps(result, indent=1) + "\n")
         file.with_name(file.name + ".md").write_text(table(result))
 
-    if not options.dry_run:
-        measure(options, names, found, save)
-    save()
+    measure(options, names, found, save)
     print(table(result))
 
 
