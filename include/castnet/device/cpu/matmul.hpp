@@ -38,10 +38,11 @@ struct panel_room {
 // c (m x n) = a (m x k) times b (k x n).
 //
 // In blocks: of b as much as the L1 cache holds, packed where its rows are longer than a tile,
-// meets a piece of a's rows. Where `Turns`, c lies turned (as n x m), and m is at most most_turned.
-template <bool Turns, class T>
+// meets a piece of a's rows. Where it `turns`, c lies turned (as n x m), and m is at most
+// most_turned.
+template <class T>
 void multiply_blocks(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matrix<T> const& a,
-                     matrix<T> const& b, T* c, tile_end<T> const& end) {
+                     matrix<T> const& b, T* c, tile_end<T> const& end, bool turns) {
     constexpr std::ptrdiff_t width = tile_columns<T>, most = 512;
     std::ptrdiff_t const panels = (n + width - 1) / width;
     bool const packs = panels > 1 || b.column != 1;
@@ -54,7 +55,7 @@ void multiply_blocks(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matri
         std::ptrdiff_t const top = i % pieces * piece, bottom = std::min(top + piece, m);
         bool const pack = packs && (b.column != 1 || bottom - top > tile_rows);
         panel_room<T> packed;
-        T turning[Turns ? most_turned * width : 1];
+        T turning[most_turned * width];
         std::ptrdiff_t offset[most];
         for (std::ptrdiff_t s = 0; s < steps; ++s) {
             offset[s] = s * a.column;
@@ -77,7 +78,7 @@ void multiply_blocks(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matri
                 tile_pointers<T> p;
                 for (std::ptrdiff_t r = first; r < std::min(first + tile_rows, bottom); ++r) {
                     p.push(a.data + r * a.row + begin * a.column,
-                           Turns ? turning + r * width : c + r * n + left);
+                           turns ? turning + r * width : c + r * n + left);
                 }
                 p.repeat_last();
                 std::ptrdiff_t const next = std::min(first + tile_rows, m - 1);
@@ -86,7 +87,7 @@ void multiply_blocks(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matri
                 tile_panel(&p, 1, 0, static_cast<int>(columns), d, mine);
             }
         }
-        if constexpr (Turns) {
+        if (turns) {
             transpose(m, columns, turning, width, c + left * m, m);
         }
     });
@@ -108,8 +109,7 @@ void multiply_run(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, T const*
 
 // c (m x n) = a (m x k) times b (k x n), ended so. The one place that decides how: with so few
 // columns that a vector holds them, a tile of the usual rows would wait for its own sums, and
-// vectors would be partly empty. So more rows are computed at once, or rows of b times columns of
-// a.
+// vectors would be partly empty. So more rows are computed at once, or c turned.
 template <class T>
 void multiply(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matrix<T> const& a,
               matrix<T> const& b, T* c, tile_end<T> const& end = {}) {
@@ -120,10 +120,10 @@ void multiply(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matrix<T> co
         multiply_run(m, n, k, a.data, b.data, c, end);
     } else if (narrow && !ends && a.row == 1 && n < m) {
         static_assert(simd<T>::width <= most_turned);
-        multiply_blocks<true>(n, m, k, {b.data, b.column, b.row}, {a.data, a.column, a.row}, c,
-                              end);
+        multiply_blocks<T>(n, m, k, {b.data, b.column, b.row}, {a.data, a.column, a.row}, c, end,
+                           true);
     } else {
-        multiply_blocks<false>(m, n, k, a, b, c, end);
+        multiply_blocks<T>(m, n, k, a, b, c, end, false);
     }
 }
 

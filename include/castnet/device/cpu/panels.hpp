@@ -106,8 +106,8 @@ public:
 
     // C = A * B, ended so, for the rows collected, which are forgotten then. The depth is taken in
     // parts so short that their share of a panel fits half of the L1 cache.
-    void multiply(depth const& d, panels<T> const& b, std::ptrdiff_t columns,
-                  tile_end<T> const& end = {}) {
+    [[gnu::noinline]] void multiply(depth const& d, panels<T> const& b, std::ptrdiff_t columns,
+                                    tile_end<T> const& end = {}) {
         if (tiles_ == 0) {
             return;
         }

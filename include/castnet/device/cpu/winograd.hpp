@@ -130,9 +130,9 @@ void find_pixels(T const* image, int height, int width, std::ptrdiff_t channels,
 // A tile's 4x4 pixels, transformed: a vector of channels for each place in the tile, `next_place`
 // apart, and the next vectors `next_vector` behind.
 template <class T>
-CASTNET_WIDE_VECTORS void transform_image(tiling const& t, T const* x, tile_place const& at,
-                                          T const* zeros, T* to, std::ptrdiff_t next_place,
-                                          std::ptrdiff_t next_vector) {
+[[gnu::noinline]] CASTNET_WIDE_VECTORS void
+transform_image(tiling const& t, T const* x, tile_place const& at, T const* zeros, T* to,
+                std::ptrdiff_t next_place, std::ptrdiff_t next_vector) {
     using rows = winograd_rows<T>;
     T const* pixel[4][4];
     find_pixels(x + at.image * t.image_count(), t.height, t.width, t.channels, at.y - t.pad_top,
@@ -158,9 +158,9 @@ CASTNET_WIDE_VECTORS void transform_image(tiling const& t, T const* x, tile_plac
 
 // The products of a tile, transformed back to its 2x2 results; those without a place are dropped.
 template <class T>
-CASTNET_WIDE_VECTORS void transform_result(tiling const& t, T const* from,
-                                           std::ptrdiff_t next_place, tile_end<T> const& end,
-                                           tile_place const& at, T* y) {
+[[gnu::noinline]] CASTNET_WIDE_VECTORS void
+transform_result(tiling const& t, T const* from, std::ptrdiff_t next_place, tile_end<T> const& end,
+                 tile_place const& at, T* y) {
     using rows = winograd_rows<T>;
     T* const first =
         y + at.image * t.result_count() + (std::ptrdiff_t{at.y} * t.out_width + at.x) * t.filters;
@@ -196,9 +196,9 @@ CASTNET_WIDE_VECTORS void transform_result(tiling const& t, T const* from,
 // The gradients of a tile's 2x2 results as weights over its pixels. The filters come in panels of
 // a product's columns, `next_panel` apart.
 template <class T>
-CASTNET_WIDE_VECTORS void transform_gradient(tiling const& t, T const* dy, tile_place const& at,
-                                             T const* zeros, T* to, std::ptrdiff_t next_place,
-                                             std::ptrdiff_t next_panel) {
+[[gnu::noinline]] CASTNET_WIDE_VECTORS void
+transform_gradient(tiling const& t, T const* dy, tile_place const& at, T const* zeros, T* to,
+                   std::ptrdiff_t next_place, std::ptrdiff_t next_panel) {
     using rows = winograd_rows<T>;
     T const* pixel[2][2];
     find_pixels(dy + at.image * t.result_count(), t.out_height, t.out_width, t.filters, at.y, at.x,
@@ -224,8 +224,8 @@ CASTNET_WIDE_VECTORS void transform_gradient(tiling const& t, T const* dy, tile_
 
 // The weights of a channel for some filters, `next_tap` apart; transformed, `next_place` apart.
 template <class T>
-CASTNET_WIDE_VECTORS void transform_weight(T const* from, std::ptrdiff_t next_tap, T* to,
-                                           std::ptrdiff_t next_place) {
+[[gnu::noinline]] CASTNET_WIDE_VECTORS void transform_weight(T const* from, std::ptrdiff_t next_tap,
+                                                             T* to, std::ptrdiff_t next_place) {
     using rows = winograd_rows<T>;
     vec<T> down[3][4];
     CASTNET_UNROLL
@@ -246,8 +246,9 @@ CASTNET_WIDE_VECTORS void transform_weight(T const* from, std::ptrdiff_t next_ta
 
 // The sums of products of a channel for some filters, transformed back to gradients of weights.
 template <class T>
-CASTNET_WIDE_VECTORS void transform_weight_gradient(T const* from, std::ptrdiff_t next_place, T* to,
-                                                    std::ptrdiff_t next_tap) {
+[[gnu::noinline]] CASTNET_WIDE_VECTORS void
+transform_weight_gradient(T const* from, std::ptrdiff_t next_place, T* to,
+                          std::ptrdiff_t next_tap) {
     using rows = winograd_rows<T>;
     vec<T> down[4][3];
     CASTNET_UNROLL
