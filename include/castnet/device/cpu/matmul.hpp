@@ -25,8 +25,11 @@ void prefetch(matrix<T> const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
     }
 }
 
-// The most rows of a result that is turned, and steps of the product of a run.
-inline constexpr std::ptrdiff_t most_turned = 16, most_run_steps = 1024;
+// The most rows of a result that is turned.
+inline constexpr std::ptrdiff_t most_turned = 16;
+
+// The most steps of the depth at once, where b is not packed.
+inline constexpr std::ptrdiff_t most_steps = 512;
 
 // For a part of a panel, so much that the L1 cache keeps it.
 template <class T>
@@ -43,7 +46,7 @@ struct panel_room {
 template <class T>
 void multiply_blocks(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matrix<T> const& a,
                      matrix<T> const& b, T* c, tile_end<T> const& end, bool turns) {
-    constexpr std::ptrdiff_t width = tile_columns<T>, most = 512;
+    constexpr std::ptrdiff_t width = tile_columns<T>, most = most_steps;
     std::ptrdiff_t const panels = (n + width - 1) / width;
     bool const packs = panels > 1 || b.column != 1;
     std::ptrdiff_t const room = std::min(most, panel_room<T>::size / (packs ? width : n));
@@ -93,15 +96,15 @@ void multiply_blocks(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matri
     });
 }
 
-// The same where rows of a and b lie without gaps. Rows of a are a run, in a few pieces for
-// threads.
+// The same where rows of a and b lie without gaps and k is at most most_steps, so that each sum is
+// made in the same order: it does not depend on m. Rows of a are a run, in pieces for threads.
 template <class T>
 void multiply_run(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, T const* a, T const* b,
                   T* c, tile_end<T> const& end) {
     std::ptrdiff_t const pieces = (m + 8 * run_rows - 1) / (8 * run_rows);
     parallel_for(pieces, 2.0 * double(m) * double(n) * double(k), [&](std::ptrdiff_t i) {
         std::ptrdiff_t const top = m * i / pieces, rows = m * (i + 1) / pieces - top;
-        std::ptrdiff_t offset[most_run_steps];
+        std::ptrdiff_t offset[most_steps];
         std::iota(offset, offset + k, std::ptrdiff_t{0});
         multiply_runs(a + top * k, {1, 0, 1, 0, rows, k}, {k, offset, b, n}, end, n, c + top * n);
     });
@@ -115,7 +118,7 @@ void multiply(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matrix<T> co
               matrix<T> const& b, T* c, tile_end<T> const& end = {}) {
     bool const narrow = n <= simd<T>::width && m >= 2 * run_rows;
     bool const ends = end.bias || end.relu;
-    if (narrow && run_rows > tile_rows && k <= most_run_steps && a.column == 1 && a.row == k &&
+    if (narrow && run_rows > tile_rows && k <= most_steps && a.column == 1 && a.row == k &&
         b.column == 1 && b.row == n) {
         multiply_run(m, n, k, a.data, b.data, c, end);
     } else if (narrow && !ends && a.row == 1 && n < m) {
