@@ -134,6 +134,10 @@ struct convolution {
         int const channels = w.channels / w.groups, filters = w.filters / w.groups;
         int const dims[] = {w.filters, channels, w.kernel_h, w.kernel_w};
         std::copy(dims, dims + 4, p.dims);
+        std::vector<int> place;
+        for (int i = 0; i < w.filters * channels * w.kernel_h * w.kernel_w; ++i) {
+            place.push_back(int(cn::cpu_device<float>::place_in_parameter(i, p)));
+        }
         for (int n = 0; n < samples; ++n) {
             for (int i = 0; i < w.out_height; ++i) {
                 for (int j = 0; j < w.out_width; ++j) {
@@ -150,11 +154,11 @@ struct convolution {
                                     int const channel = f / filters * channels + c;
                                     int const logical =
                                         ((f * channels + c) * w.kernel_h + u) * w.kernel_w + v;
-                                    visit(
-                                        ((n * w.height + row) * w.width + column) * w.channels +
-                                            channel,
-                                        int(cn::cpu_device<float>::place_in_parameter(logical, p)),
-                                        ((n * w.out_height + i) * w.out_width + j) * w.filters + f);
+                                    visit(((n * w.height + row) * w.width + column) * w.channels +
+                                              channel,
+                                          place[std::size_t(logical)],
+                                          ((n * w.out_height + i) * w.out_width + j) * w.filters +
+                                              f);
                                 }
                             }
                         }
@@ -327,6 +331,40 @@ TEST_CASE_TEMPLATE("convolution of so many weights that lanes share their gradie
                    double) {
     check_convolution<T>(cn::make_window(130, 4, 5, 120, 3, 1, cn::same, 1, 1), 3);
     check_convolution<T>(cn::make_window(260, 3, 3, 240, 3, 1, cn::valid, 1, 2), 2);
+}
+
+TEST_CASE_TEMPLATE("a sample's convolution does not depend on the samples beside it", T, float,
+                   double) {
+    auto const check = [](cn::window const& w) {
+        CAPTURE(w.channels);
+        CAPTURE(w.filters);
+        constexpr int samples = 9;
+        numbers random;
+        cn::extents const image{true, w.height * w.width, w.channels};
+        cn::extents const result{true, w.out_height * w.out_width, w.filters};
+        cn::extents const kernel{false, w.channels * w.kernel_h * w.kernel_w, w.filters};
+        auto const x = random(image.count() * samples), weight = random(kernel.count()),
+                   dy = random(result.count() * samples);
+        auto const check_alone = [&](op kind, std::vector<double> const& all, cn::extents from,
+                                     cn::extents to) {
+            cn::step s;
+            s.kind = kind;
+            auto const together = one_kernel<T>{}(s, w, samples, 3, all, from, weight, kernel, to);
+            for (int i : {0, 4, 8}) {
+                auto const first = all.begin() + i * from.count();
+                auto const alone = one_kernel<T>{}(s, w, 1, 1, {first, first + from.count()}, from,
+                                                   weight, kernel, to);
+                CHECK(std::equal(alone.begin(), alone.end(), together.begin() + i * to.count()));
+            }
+        };
+        check_alone(op::conv, x, image, result);
+        check_alone(op::conv_data, dy, result, image);
+    };
+    check(cn::make_window(1, 14, 14, 24, 3, 1, cn::valid, 1, 1));
+    check(cn::make_window(24, 7, 6, 40, 3, 2, cn::same, 1, 1));
+    check(cn::make_window(32, 4, 4, 64, 3, 1, cn::same, 1, 1));
+    check(cn::make_window(128, 4, 4, 32, 3, 1, cn::same, 1, 1));
+    check(cn::make_window(64, 8, 8, 1024, 3, 1, cn::same, 1, 1));
 }
 
 TEST_CASE_TEMPLATE("products of every size", T, float, double) {

@@ -71,6 +71,9 @@ struct panels {
 template <class T>
 class row_block {
 public:
+    static constexpr std::ptrdiff_t most_steps = // of a part of the depth
+        24576 / (tile_columns<T> * static_cast<std::ptrdiff_t>(sizeof(T)));
+
     void push(T const* from, T* to) {
         if (tiles_ == 0 || tile_[tiles_ - 1].full()) {
             tile_[tiles_++].rows = 0;
@@ -136,8 +139,6 @@ public:
 
 private:
     static constexpr int most = 16;
-    static constexpr std::ptrdiff_t most_steps =
-        24576 / (tile_columns<T> * static_cast<std::ptrdiff_t>(sizeof(T)));
 
     tile_pointers<T> tile_[most];
     int tiles_ = 0;

@@ -122,11 +122,11 @@ constexpr scratch_size winograd_scratch(tiling const& t) {
 }
 
 // The products of a block at one place in a tile: (tiles x channels) times panels of (channels x
-// filters). Few columns are multiplied by more rows at once.
+// filters). Few columns are multiplied by more rows at once, where that adds up in the same order.
 template <class T>
 void multiply_place(tile_block<T> const& from, tile_block<T> const& to, T const* pixels,
                     T const* weight, T* products) {
-    constexpr std::ptrdiff_t width = simd<T>::width, most_steps = 128;
+    constexpr std::ptrdiff_t width = simd<T>::width, most_steps = row_block<T>::most_steps;
     std::ptrdiff_t const filters = to.channels;
     depth const d{width, 1, from.channels / width, from.next_vector()};
     if (filters <= run_vectors * width && run_rows > tile_rows && from.tiles >= run_rows &&
