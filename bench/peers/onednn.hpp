@@ -38,19 +38,34 @@ struct convolution {
     using forward = dnnl::convolution_forward;
     using backward_data = dnnl::convolution_backward_data;
     using backward_weights = dnnl::convolution_backward_weights;
-    static constexpr auto kind = algorithm::convolution_direct;
     static inline memory::dims const stride{1, 1};
     memory::dims padding{0, 0};
 
     forward::desc output(layout const& x, layout const& w, layout const& b, layout const& y) const {
-        return {dnnl::prop_kind::forward_training, kind, x, w, b, y, stride, padding, padding};
+        return {dnnl::prop_kind::forward_training,
+                best(x, y, false),
+                x,
+                w,
+                b,
+                y,
+                stride,
+                padding,
+                padding};
     }
     backward_data::desc data(layout const& dx, layout const& w, layout const& dy) const {
-        return {kind, dx, w, dy, stride, padding, padding};
+        return {best(dx, dy, true), dx, w, dy, stride, padding, padding};
     }
     backward_weights::desc weights(layout const& x, layout const& dw, layout const& db,
                                    layout const& dy) const {
-        return {kind, x, dw, db, dy, stride, padding, padding};
+        return {best(x, dy, false), x, dw, db, dy, stride, padding, padding};
+    }
+
+    // The faster algorithm for the convolutions of operations.hpp, measured: Winograd's (which is
+    // what oneDNN chooses by itself), but not for few channels, small images, or the gradient by an
+    // image without padding.
+    algorithm best(layout const& x, layout const& y, bool by_image) const {
+        bool const direct = x.dims()[1] < 32 || y.dims()[3] < 8 || (by_image && padding[0] == 0);
+        return direct ? algorithm::convolution_direct : algorithm::convolution_auto;
     }
 };
 

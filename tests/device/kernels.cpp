@@ -34,26 +34,27 @@ struct numbers {
     }
 };
 
-// Runs one kernel on two operands and returns its result.
+// Runs one kernel on two operands, possibly with a bias and relu behind it, and returns its result.
 template <class T>
 class one_kernel {
 public:
     std::vector<double> operator()(cn::step s, cn::window const& w, std::ptrdiff_t samples,
                                    int at_once, std::vector<double> const& a, cn::extents a_size,
                                    std::vector<double> const& b, cn::extents b_size,
-                                   cn::extents result) {
+                                   cn::extents result, std::vector<double> const& bias = {}) {
         s.window = 0;
         s.arrays = 2;
-        s.output = 2;
-        s.scratch = 3;
-        s.sums = 4;
-        s.room = 5;
+        s.output = 3;
+        s.scratch = 4;
+        s.sums = 5;
+        s.room = 6;
+        s.end.bias = s.end.activates = !bias.empty();
         cn::scratch_size const wanted = cn::cpu_device<T>::scratch(s, &w, {});
         std::ptrdiff_t const lane = cn::aligned(wanted.sums) + cn::aligned(wanted.room) + 16;
         std::ptrdiff_t const scratch = cn::aligned(wanted.shared) + cn::cpu::lanes * lane;
         std::ptrdiff_t const count = result.count() * (result.sample ? samples : 1);
         auto const end_of = [this] { return std::ptrdiff_t(memory_.size()); };
-        cn::array_ref arrays[6];
+        cn::array_ref arrays[7];
         auto const place = [&](int i, cn::extents size, std::vector<double> const& content) {
             arrays[i] = {cn::region::workspace, end_of(), size};
             memory_.insert(memory_.end(), content.begin(), content.end());
@@ -61,13 +62,14 @@ public:
         };
         place(0, a_size, a);
         place(1, b_size, b);
-        place(2, result, std::vector<double>(std::size_t(count), nan_value));
+        place(2, {false, 1, int(bias.size())}, bias);
+        place(3, result, std::vector<double>(std::size_t(count), nan_value));
         std::ptrdiff_t const behind_result = end_of();
-        place(3, {false, 1, 1}, std::vector<double>(std::size_t(scratch), nan_value));
-        auto const lanes_begin = arrays[3].offset + cn::aligned(wanted.shared);
-        arrays[4] = {cn::region::workspace, lanes_begin, {false, 1, 1}, lane};
-        arrays[5] = arrays[4];
-        arrays[5].offset += cn::aligned(wanted.sums);
+        place(4, {false, 1, 1}, std::vector<double>(std::size_t(scratch), nan_value));
+        auto const lanes_begin = arrays[4].offset + cn::aligned(wanted.shared);
+        arrays[5] = {cn::region::workspace, lanes_begin, {false, 1, 1}, lane};
+        arrays[6] = arrays[5];
+        arrays[6].offset += cn::aligned(wanted.sums);
         cn::cpu::memory block{memory_.size() * sizeof(T)};
         T* const data = block.template as<T>();
         std::copy(memory_.begin(), memory_.end(), data);
@@ -92,10 +94,10 @@ public:
             }
             return same;
         };
-        CHECK(unchanged(0, arrays[2].offset));
-        CHECK(unchanged(arrays[2].offset + count, behind_result));
-        CHECK(unchanged(arrays[3].offset + scratch, end_of()));
-        return {data + arrays[2].offset, data + arrays[2].offset + count};
+        CHECK(unchanged(0, arrays[3].offset));
+        CHECK(unchanged(arrays[3].offset + count, behind_result));
+        CHECK(unchanged(arrays[4].offset + scratch, end_of()));
+        return {data + arrays[3].offset, data + arrays[3].offset + count};
     }
 
 private:
@@ -190,6 +192,12 @@ void check_convolution(cn::window const& w, int samples, int at_once = 2) {
     s.kind = op::conv;
     close(one_kernel<T>{}(s, w, samples, at_once, x, image, weight, kernel, result), y,
           epsilon<T> * taps);
+    auto const bias = random(w.filters);
+    for (std::size_t i = 0; i < y.size(); ++i) {
+        y[i] = std::max(y[i] + bias[i % bias.size()], 0.0);
+    }
+    close(one_kernel<T>{}(s, w, samples, at_once, x, image, weight, kernel, result, bias), y,
+          epsilon<T> * taps);
     s.kind = op::conv_data;
     close(one_kernel<T>{}(s, w, samples, at_once, dy, result, weight, kernel, image), dx,
           epsilon<T> * taps * w.filters);
@@ -221,6 +229,11 @@ void check_product(int rows, int in, int out) {
     cn::step s;
     s.kind = op::matmul;
     close(one_kernel<T>{}(s, {}, rows, 2, x, x_size, w, w_size, y_size), y, epsilon<T> * in);
+    auto const bias = random(out);
+    for (std::size_t i = 0; i < y.size(); ++i) {
+        y[i] = std::max(y[i] + bias[i % bias.size()], 0.0);
+    }
+    close(one_kernel<T>{}(s, {}, rows, 2, x, x_size, w, w_size, y_size, bias), y, epsilon<T> * in);
     s.kind = op::matmul_data;
     close(one_kernel<T>{}(s, {}, rows, 2, dy, y_size, w, w_size, x_size), dx, epsilon<T> * out);
     s.kind = op::matmul_weight;
@@ -253,6 +266,26 @@ TEST_CASE_TEMPLATE("convolution of every kernel, stride, padding and dilation", 
     }
 }
 
+TEST_CASE_TEMPLATE("convolution of few channels in rows of every length", T, float, double) {
+    for (int channels : {1, 3, 4}) {
+        for (int filters : {1, 3, 6, 8, 16, 20, 33, 64}) {
+            check_convolution<T>(cn::make_window(channels, 5, 28, filters, 3, 1, cn::valid, 1, 1),
+                                 2);
+        }
+    }
+    for (int width = 12; width < 34; ++width) {
+        check_convolution<T>(cn::make_window(1, 4, width, 7, 3, 1, cn::same, 1, 1), 3);
+        check_convolution<T>(cn::make_window(3, 3, 2 * width, 18, 2, 2, cn::valid, 1, 1), 2);
+    }
+    for (int samples : {1, 9, 20}) {
+        check_convolution<T>(cn::make_window(1, 16, 14, 5, {5, 3}, 1, cn::same, 1, 1), samples);
+        check_convolution<T>(cn::make_window(2, 3, 40, 5, 3, {1, 3}, cn::same, 2, 1), samples);
+    }
+    check_convolution<T>(cn::make_window(4, 4, 13, 6, 3, 1, cn::same, 1, 2), 2);
+    check_convolution<T>(cn::make_window(5, 4, 13, 6, 3, 1, cn::same, 1, 1), 2);
+    check_convolution<T>(cn::make_window(1, 2, 13, 3700, {4, 9}, 1, cn::same, 1, 1), 2);
+}
+
 TEST_CASE_TEMPLATE("convolution in groups", T, float, double) {
     for (int groups : {2, 3, 6}) {
         for (int multiple : {1, 3}) {
@@ -275,6 +308,21 @@ TEST_CASE_TEMPLATE("convolution of one sample, of many, of one pixel", T, float,
     check_convolution<T>(cn::make_window(2, 16, 40, 24, 7, 2, cn::padding2{3}, 1, 1), 3);
 }
 
+TEST_CASE_TEMPLATE("convolution of 3x3 with many channels and filters, of every size", T, float,
+                   double) {
+    for (int padding : {0, 1, 2}) {
+        for (cn::size2 size : {cn::size2{8}, cn::size2{7, 10}, cn::size2{11, 9}}) {
+            check_convolution<T>(cn::make_window(32, int(size.h), int(size.w), 48, 3, 1,
+                                                 cn::padding2{std::size_t(padding)}, 1, 1),
+                                 3);
+        }
+    }
+    check_convolution<T>(cn::make_window(32, 14, 14, 32, 3, 1, cn::same, 1, 1), 20);
+    check_convolution<T>(cn::make_window(64, 14, 22, 32, 3, 1, cn::valid, 1, 1), 9, 1);
+    check_convolution<T>(cn::make_window(48, 8, 9, 320, 3, 1, cn::same, 1, 1), 5);
+    check_convolution<T>(cn::make_window(128, 10, 10, 128, 3, 1, cn::same, 1, 1), 3);
+}
+
 TEST_CASE_TEMPLATE("convolution of so many weights that lanes share their gradient", T, float,
                    double) {
     check_convolution<T>(cn::make_window(130, 4, 5, 120, 3, 1, cn::same, 1, 1), 3);
@@ -289,4 +337,15 @@ TEST_CASE_TEMPLATE("products of every size", T, float, double) {
             }
         }
     }
+}
+
+TEST_CASE_TEMPLATE("products of few columns", T, float, double) {
+    for (int rows : {12, 14, 15, 57, 128}) {
+        for (int in : {2, 16, 17, 64, 600, 1030}) {
+            for (int out : {1, 2, 3, 4, 7, 8, 10, 15, 16}) {
+                check_product<T>(rows, in, out);
+            }
+        }
+    }
+    check_product<T>(300, 70, 10);
 }

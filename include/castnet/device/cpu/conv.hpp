@@ -5,7 +5,9 @@
 
 #include <castnet/device/cpu/kernel.hpp>
 #include <castnet/device/cpu/panels.hpp>
+#include <castnet/device/cpu/shallow_conv.hpp>
 #include <castnet/device/cpu/sliding.hpp>
+#include <castnet/device/cpu/winograd_conv.hpp>
 #include <castnet/device/epilogue.hpp>
 
 #include <algorithm>
@@ -15,7 +17,7 @@ namespace castnet::cpu {
 // Weights of one group as the kernel reads them: (window, channel) x filters.
 template <class T>
 constexpr bool packs(window const& w) {
-    return w.filters / w.groups > tile_columns<T>;
+    return w.filters / w.groups > tile_columns<T> && !is_shallow(w);
 }
 constexpr std::ptrdiff_t group_rows(window const& w) {
     return weight_count(w) / w.filters;
@@ -23,6 +25,9 @@ constexpr std::ptrdiff_t group_rows(window const& w) {
 
 template <class T>
 constexpr scratch_size conv_scratch(window const& w) {
+    if (minimal<T>(w, forward_tiling(w))) {
+        return winograd_scratch<T>(forward_tiling(w));
+    }
     return {packs<T>(w) ? w.groups * packed_size<T>(group_rows(w), w.filters / w.groups) : 0, 0,
             padded_band(w)};
 }
@@ -30,11 +35,15 @@ constexpr scratch_size conv_scratch(window const& w) {
 template <class T>
 void conv_prepare(step const& s, tables const& t, context<T> const& c) {
     window const& w = t.windows[s.window];
+    T const* const weight = c.at(t.arrays[s.first_array + 1]);
+    if (minimal<T>(w, forward_tiling(w))) {
+        winograd_prepare(w, weight, c.at(t.arrays[s.scratch]));
+        return;
+    }
     if (!packs<T>(w)) {
         return;
     }
     std::ptrdiff_t const filters = w.filters / w.groups, rows = group_rows(w);
-    T const* const weight = c.at(t.arrays[s.first_array + 1]);
     T* const packed = c.at(t.arrays[s.scratch]);
     parallel_for(w.groups, double(weight_count(w)), [&](std::ptrdiff_t g) {
         pack_panels<T>(rows, filters, {weight + g * rows * filters, filters, 1},
@@ -42,18 +51,49 @@ void conv_prepare(step const& s, tables const& t, context<T> const& c) {
     });
 }
 
+// Whether a convolution, or its gradient by the image, is computed for the whole batch at once.
+template <class T>
+constexpr bool runs_alone(window const& w, bool forward) {
+    tiling const t = forward ? forward_tiling(w) : data_tiling(w);
+    return minimal<T>(w, t) && shares_tiles<T>(t);
+}
+
+// By minimal filtering. Where threads share the tiles, the step runs alone.
+template <class T>
+void winograd_run(step const& s, tables const& t, context<T> const& c, tiling const& tiles,
+                  tile_end<T> const& end, typename kernel<T>::function prepare) {
+    bool const shared = shares_tiles<T>(tiles);
+    if (shared) {
+        prepare(s, t, c);
+    }
+    T* const weight = c.at(t.arrays[s.scratch]);
+    winograd_convolve<T>(tiles, c.samples, c.at(t.arrays[s.first_array]), weight, end,
+                         c.at(t.arrays[s.output]),
+                         shared ? weight + winograd_weights<T>(tiles) : c.at(t.arrays[s.room]));
+}
+
 template <class T>
 void conv(step const& s, tables const& t, context<T> const& c) {
     window const& w = t.windows[s.window];
+    T* const y = c.at(t.arrays[s.output]);
+    T const* const bias = bias_of(s, t, c);
+    T* const room = s.room >= 0 ? c.at(t.arrays[s.room]) : nullptr;
+    if (minimal<T>(w, forward_tiling(w))) {
+        winograd_run<T>(s, t, c, forward_tiling(w), {.bias = bias, .relu = s.end.activates},
+                        &conv_prepare<T>);
+        return;
+    }
+    if (is_shallow(w)) {
+        shallow_conv(w, c.samples, c.at(t.arrays[s.first_array]), c.at(t.arrays[s.first_array + 1]),
+                     {.bias = bias, .relu = s.end.activates}, y, room);
+        return;
+    }
     sliding const geometry = forward_window(w);
     depth const d = geometry.window_depth();
     std::ptrdiff_t const rows = group_rows(w), filters = geometry.filters;
     T const* const weight = c.at(t.arrays[packs<T>(w) ? s.scratch : s.first_array + 1]);
     std::ptrdiff_t const of_group = packs<T>(w) ? packed_size<T>(rows, filters) : rows * filters;
     std::ptrdiff_t const columns = packs<T>(w) ? tile_columns<T> : filters;
-    T* const y = c.at(t.arrays[s.output]);
-    T const* const bias = bias_of(s, t, c);
-    T* const room = s.room >= 0 ? c.at(t.arrays[s.room]) : nullptr;
     row_block<T> block;
     auto const multiply = [&](std::ptrdiff_t g) {
         block.multiply(d, {weight + g * of_group, columns, rows * columns}, filters,
@@ -70,14 +110,9 @@ void conv(step const& s, tables const& t, context<T> const& c) {
                         T const* from =
                             x + i * next_image + g * geometry.depth_channels +
                             row * geometry.stride_h * geometry.width * geometry.channels;
-                        for (int column = 0; column < w.out_width; ++column) {
-                            block.push(from, out);
-                            from += geometry.stride_w * geometry.channels;
-                            out += w.filters;
-                            if (block.full()) {
-                                multiply(g);
-                            }
-                        }
+                        block.push_run(w.out_width, from, geometry.stride_w * geometry.channels,
+                                       out, w.filters, [&] { multiply(g); });
+                        out += w.out_width * w.filters;
                     }
                 }
                 if (w.groups > 1 || padded(w)) { // other weights come, or other pixels in the room
@@ -96,6 +131,9 @@ constexpr std::ptrdiff_t turned_size(window const& w) {
 }
 template <class T>
 constexpr scratch_size conv_data_scratch(window const& w) {
+    if (minimal<T>(w, data_tiling(w))) {
+        return winograd_scratch<T>(data_tiling(w));
+    }
     return aligned(w.groups * w.kernel_h * turned_size<T>(w));
 }
 
@@ -106,6 +144,10 @@ void conv_data_prepare(step const& s, tables const& t, context<T> const& c) {
     std::ptrdiff_t const places = std::ptrdiff_t{w.groups} * w.kernel_h * w.kernel_w;
     T const* const weight = c.at(t.arrays[s.first_array + 1]);
     T* const turned = c.at(t.arrays[s.scratch]);
+    if (minimal<T>(w, data_tiling(w))) {
+        winograd_prepare_turned(w, weight, turned);
+        return;
+    }
     parallel_for(places, double(weight_count(w)), [&](std::ptrdiff_t i) {
         T* to = turned + i / w.kernel_w * turned_size<T>(w) +
                 i % w.kernel_w * filters * tile_columns<T>;
@@ -173,6 +215,10 @@ void conv_data(step const& s, tables const& t, context<T> const& c) {
     T const* const dy = c.at(t.arrays[s.first_array]);
     T* const dx = c.at(t.arrays[s.output]);
     T const* const turned = c.at(t.arrays[s.scratch]);
+    if (minimal<T>(w, data_tiling(w))) {
+        winograd_run<T>(s, t, c, data_tiling(w), {}, &conv_data_prepare<T>);
+        return;
+    }
     row_block<T> block;
     auto const place = [&](band const& b, std::ptrdiff_t g, int ky, column_class const& k) {
         depth const d{filters, 1, k.places, -std::ptrdiff_t{w.dilation} * w.filters};
@@ -189,14 +235,8 @@ void conv_data(step const& s, tables const& t, context<T> const& c) {
                                 (std::ptrdiff_t{oy} * w.out_width + k.out_x) * w.filters;
                 T* to = dx + i * image_count(w) + g * channels +
                         (std::ptrdiff_t{y} * w.width + k.x) * w.channels;
-                for (int column = 0; column < k.columns; ++column) {
-                    block.push(from, to);
-                    from += w.filters;
-                    to += std::ptrdiff_t{k.step} * w.channels;
-                    if (block.full()) {
-                        block.multiply(d, weight, channels, {.accumulate = true});
-                    }
-                }
+                block.push_run(k.columns, from, w.filters, to, std::ptrdiff_t{k.step} * w.channels,
+                               [&] { block.multiply(d, weight, channels, {.accumulate = true}); });
             }
         }
         block.multiply(d, weight, channels, {.accumulate = true});
@@ -235,6 +275,12 @@ constexpr std::ptrdiff_t conv_weight_room(window const& w) {
 }
 template <class T>
 constexpr scratch_size conv_weight_scratch(window const& w) {
+    if (minimal<T>(w, forward_tiling(w))) {
+        return sums_by_lane(w)
+                   ? scratch_size{winograd_sums(w), winograd_sums(w),
+                                  winograd_weight_room<T>(w, false)}
+                   : scratch_size{aligned(winograd_sums(w)) + winograd_weight_room<T>(w, true)};
+    }
     return sums_by_lane(w) ? scratch_size{0, weight_count(w), conv_weight_room<T>(w)}
                            : lanes * conv_weight_room<T>(w);
 }
@@ -306,9 +352,16 @@ void add_conv_weight(window const& w, std::ptrdiff_t samples, T const* x, T cons
         });
 }
 
+// The numbers that a lane adds up.
+template <class T>
+constexpr std::ptrdiff_t lane_sum_count(window const& w) {
+    return minimal<T>(w, forward_tiling(w)) ? winograd_sums(w) : weight_count(w);
+}
+
 template <class T>
 void conv_weight_begin(step const& s, tables const& t, context<T> const& c) {
-    std::fill_n(c.sum_at(t.arrays[s.sums]), weight_count(t.windows[s.window]), T(0));
+    window const& w = t.windows[s.window];
+    std::fill_n(c.sum_at(t.arrays[s.sums]), lane_sum_count<T>(w), T(0));
 }
 
 template <class T>
@@ -316,10 +369,26 @@ void conv_weight(step const& s, tables const& t, context<T> const& c) {
     window const& w = t.windows[s.window];
     T const* const x = c.at(t.arrays[s.first_array]);
     T const* const dy = c.at(t.arrays[s.first_array + 1]);
+    if (minimal<T>(w, forward_tiling(w))) {
+        if (sums_by_lane(w)) {
+            add_winograd_weight(w, c.samples, x, dy, false, c.sum_at(t.arrays[s.sums]),
+                                c.at(t.arrays[s.room]));
+            return;
+        }
+        T* const sums = c.at(t.arrays[s.scratch]);
+        std::fill_n(sums, winograd_sums(w), T(0));
+        add_winograd_weight(w, c.samples, x, dy, true, sums, sums + aligned(winograd_sums(w)));
+        finish_winograd_weight(w, sums, c.at(t.arrays[s.output]));
+        return;
+    }
     std::ptrdiff_t const tiles = (group_rows(w) + tile_rows - 1) / tile_rows;
     if (sums_by_lane(w)) {
-        add_conv_weight(w, c.samples, x, dy, 0, tiles, c.sum_at(t.arrays[s.sums]),
-                        c.at(t.arrays[s.room]));
+        T *const sum = c.sum_at(t.arrays[s.sums]), *const room = c.at(t.arrays[s.room]);
+        if (is_shallow(w)) {
+            add_shallow_conv_weight(w, c.samples, x, dy, sum, room);
+        } else {
+            add_conv_weight(w, c.samples, x, dy, 0, tiles, sum, room);
+        }
         return;
     }
     T* const dw = c.at(t.arrays[s.output]);
@@ -333,8 +402,15 @@ void conv_weight(step const& s, tables const& t, context<T> const& c) {
 
 template <class T>
 void conv_weight_finish(step const& s, tables const& t, context<T> const& c) {
-    add_lanes(t.arrays[s.sums], c, weight_count(t.windows[s.window]), T(1),
-              c.at(t.arrays[s.output]));
+    window const& w = t.windows[s.window];
+    T* const dw = c.at(t.arrays[s.output]);
+    if (minimal<T>(w, forward_tiling(w))) {
+        T* const sums = c.at(t.arrays[s.scratch]);
+        add_lanes(t.arrays[s.sums], c, winograd_sums(w), T(1), sums);
+        finish_winograd_weight(w, sums, dw);
+        return;
+    }
+    add_lanes(t.arrays[s.sums], c, weight_count(w), T(1), dw);
 }
 
 } // namespace castnet::cpu

@@ -124,8 +124,10 @@ struct cpu_device {
     static constexpr int samples_at_once(step const& s, window const* windows,
                                          instruction const& end, std::ptrdiff_t elements) {
         bool const whole =
-            s.kind == op::map      ? !s.space.sample
-            : s.kind == op::reduce ? !s.space.sample || (end.b & 3) == 2
+            s.kind == op::map         ? !s.space.sample
+            : s.kind == op::reduce    ? !s.space.sample || (end.b & 3) == 2
+            : s.kind == op::conv      ? cpu::runs_alone<T>(windows[s.window], true)
+            : s.kind == op::conv_data ? cpu::runs_alone<T>(windows[s.window], false)
             : s.kind == op::conv_weight
                 ? !cpu::sums_by_lane(windows[s.window])
                 : s.kind == op::matmul || s.kind == op::matmul_data || s.kind == op::matmul_weight;

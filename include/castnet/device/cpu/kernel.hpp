@@ -53,7 +53,7 @@ void run_stage(stage const& g, step const* steps, tables const& t, context<T> co
             run_lane(lane, 0);
         }
     } else {
-        parallel_for_workers(used, double(c.samples) * double(g.flops), run_lane);
+        parallel_for(used, double(c.samples) * double(g.flops), run_lane);
     }
     call(&kernel<T>::finish, c);
 }

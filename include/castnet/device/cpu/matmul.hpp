@@ -4,10 +4,12 @@
 
 #include <castnet/device/cpu/context.hpp>
 #include <castnet/device/cpu/panels.hpp>
+#include <castnet/device/cpu/runs.hpp>
 #include <castnet/device/cpu/threads.hpp>
 #include <castnet/device/epilogue.hpp>
 
 #include <algorithm>
+#include <numeric>
 
 namespace castnet::cpu {
 
@@ -23,6 +25,9 @@ void prefetch(matrix<T> const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
     }
 }
 
+// The most rows of a result that is turned, and steps of the product of a run.
+inline constexpr std::ptrdiff_t most_turned = 16, most_run_steps = 1024;
+
 // For a part of a panel, so much that the L1 cache keeps it.
 template <class T>
 struct panel_room {
@@ -33,10 +38,10 @@ struct panel_room {
 // c (m x n) = a (m x k) times b (k x n).
 //
 // In blocks: of b as much as the L1 cache holds, packed where its rows are longer than a tile,
-// meets a piece of a's rows.
-template <class T>
-void multiply(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matrix<T> const& a,
-              matrix<T> const& b, T* c, tile_end<T> const& end = {}) {
+// meets a piece of a's rows. Where `Turns`, c lies turned (as n x m), and m is at most most_turned.
+template <bool Turns, class T>
+void multiply_blocks(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matrix<T> const& a,
+                     matrix<T> const& b, T* c, tile_end<T> const& end) {
     constexpr std::ptrdiff_t width = tile_columns<T>, most = 512;
     std::ptrdiff_t const panels = (n + width - 1) / width;
     bool const packs = panels > 1 || b.column != 1;
@@ -49,6 +54,7 @@ void multiply(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matrix<T> co
         std::ptrdiff_t const top = i % pieces * piece, bottom = std::min(top + piece, m);
         bool const pack = packs && (b.column != 1 || bottom - top > tile_rows);
         panel_room<T> packed;
+        T turning[Turns ? most_turned * width : 1];
         std::ptrdiff_t offset[most];
         for (std::ptrdiff_t s = 0; s < steps; ++s) {
             offset[s] = s * a.column;
@@ -70,7 +76,8 @@ void multiply(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matrix<T> co
             for (std::ptrdiff_t first = top; first < bottom; first += tile_rows) {
                 tile_pointers<T> p;
                 for (std::ptrdiff_t r = first; r < std::min(first + tile_rows, bottom); ++r) {
-                    p.push(a.data + r * a.row + begin * a.column, c + r * n + left);
+                    p.push(a.data + r * a.row + begin * a.column,
+                           Turns ? turning + r * width : c + r * n + left);
                 }
                 p.repeat_last();
                 std::ptrdiff_t const next = std::min(first + tile_rows, m - 1);
@@ -79,7 +86,45 @@ void multiply(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matrix<T> co
                 tile_panel(&p, 1, 0, static_cast<int>(columns), d, mine);
             }
         }
+        if constexpr (Turns) {
+            transpose(m, columns, turning, width, c + left * m, m);
+        }
     });
+}
+
+// The same where rows of a and b lie without gaps. Rows of a are a run, in a few pieces for
+// threads.
+template <class T>
+void multiply_run(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, T const* a, T const* b,
+                  T* c, tile_end<T> const& end) {
+    std::ptrdiff_t const pieces = (m + 8 * run_rows - 1) / (8 * run_rows);
+    parallel_for(pieces, 2.0 * double(m) * double(n) * double(k), [&](std::ptrdiff_t i) {
+        std::ptrdiff_t const top = m * i / pieces, rows = m * (i + 1) / pieces - top;
+        std::ptrdiff_t offset[most_run_steps];
+        std::iota(offset, offset + k, std::ptrdiff_t{0});
+        multiply_runs(a + top * k, {1, 0, 1, 0, rows, k}, {k, offset, b, n}, end, n, c + top * n);
+    });
+}
+
+// c (m x n) = a (m x k) times b (k x n), ended so. The one place that decides how: with so few
+// columns that a vector holds them, a tile of the usual rows would wait for its own sums, and
+// vectors would be partly empty. So more rows are computed at once, or rows of b times columns of
+// a.
+template <class T>
+void multiply(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matrix<T> const& a,
+              matrix<T> const& b, T* c, tile_end<T> const& end = {}) {
+    bool const narrow = n <= simd<T>::width && m >= 2 * run_rows;
+    bool const ends = end.bias || end.relu;
+    if (narrow && run_rows > tile_rows && k <= most_run_steps && a.column == 1 && a.row == k &&
+        b.column == 1 && b.row == n) {
+        multiply_run(m, n, k, a.data, b.data, c, end);
+    } else if (narrow && !ends && a.row == 1 && n < m) {
+        static_assert(simd<T>::width <= most_turned);
+        multiply_blocks<true>(n, m, k, {b.data, b.column, b.row}, {a.data, a.column, a.row}, c,
+                              end);
+    } else {
+        multiply_blocks<false>(m, n, k, a, b, c, end);
+    }
 }
 
 template <class T>

@@ -79,10 +79,35 @@ public:
     }
     bool full() const { return tiles_ == most && tile_[most - 1].full(); }
 
+    // The rows from + i * from_step for i < count, and likewise where they go; when_full() has to
+    // multiply. (Much faster than one by one: the counters stay in registers.)
+    template <class F>
+    void push_run(std::ptrdiff_t count, T const* from, std::ptrdiff_t from_step, T* to,
+                  std::ptrdiff_t to_step, F const& when_full) {
+        while (count > 0) {
+            if (tiles_ == 0 || tile_[tiles_ - 1].full()) {
+                tile_[tiles_++].rows = 0;
+            }
+            tile_pointers<T>& last = tile_[tiles_ - 1];
+            int const begin = last.rows;
+            int const end =
+                begin + static_cast<int>(std::min<std::ptrdiff_t>(tile_rows - begin, count));
+            for (int i = begin; i < end; ++i, from += from_step, to += to_step) {
+                last.a[i] = from;
+                last.c[i] = to;
+            }
+            last.rows = end;
+            count -= end - begin;
+            if (full()) {
+                when_full();
+            }
+        }
+    }
+
     // C = A * B, ended so, for the rows collected, which are forgotten then. The depth is taken in
     // parts so short that their share of a panel fits half of the L1 cache.
-    void multiply(depth const& d, panels<T> const& b, std::ptrdiff_t columns,
-                  tile_end<T> const& end = {}) {
+    [[gnu::noinline]] void multiply(depth const& d, panels<T> const& b, std::ptrdiff_t columns,
+                                    tile_end<T> const& end = {}) {
         if (tiles_ == 0) {
             return;
         }

@@ -5,6 +5,7 @@
 #include <castnet/device/cpu/denormals.hpp>
 
 #include <cstddef>
+#include <type_traits>
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -38,11 +39,28 @@ inline void set_thread_count([[maybe_unused]] int count) {
 #endif
 }
 
-// Calls f(i, worker) for 0 <= i < count, where denormal numbers are 0; `work` is roughly how many
-// operations all of them make. Calls at the same time have different workers < count. Within
-// another such loop, its thread does all of them.
+// A piece of work, of a type that does not name it: so that the loops below are compiled once, and
+// the work once and not for each of them.
+struct piece_of_work {
+    void const* object;
+    void (*call)(void const* object, std::ptrdiff_t i, std::ptrdiff_t worker);
+
+    void operator()(std::ptrdiff_t i, std::ptrdiff_t worker) const { call(object, i, worker); }
+};
+// f(i, worker) or f(i). It works on a copy of f, which what it writes cannot be part of.
 template <class F>
-void parallel_for_workers(std::ptrdiff_t count, [[maybe_unused]] double work, F const& f) {
+piece_of_work piece_of(F const& f) {
+    return {&f, [](void const* object, std::ptrdiff_t i, [[maybe_unused]] std::ptrdiff_t worker) {
+                F const mine = *static_cast<F const*>(object);
+                if constexpr (std::is_invocable_v<F const&, std::ptrdiff_t>) {
+                    mine(i);
+                } else {
+                    mine(i, worker);
+                }
+            }};
+}
+
+inline void run_pieces(std::ptrdiff_t count, [[maybe_unused]] double work, piece_of_work const& f) {
 #ifdef _OPENMP
     constexpr double worthwhile = 200'000; // below, waking the threads costs more than they save
     if (work > worthwhile && count > 1 && thread_count() > 1 && !omp_in_parallel()) {
@@ -64,10 +82,12 @@ void parallel_for_workers(std::ptrdiff_t count, [[maybe_unused]] double work, F 
     }
 }
 
-// Calls f(i) for 0 <= i < count.
+// Calls f(i) or f(i, worker) for 0 <= i < count, where denormal numbers are 0; `work` is roughly
+// how many operations all of them make. Calls at the same time have different workers < count.
+// Within another such loop, its thread does all of them.
 template <class F>
 void parallel_for(std::ptrdiff_t count, double work, F const& f) {
-    parallel_for_workers(count, work, [&](std::ptrdiff_t i, std::ptrdiff_t) { f(i); });
+    run_pieces(count, work, piece_of(f));
 }
 
 } // namespace castnet::cpu

@@ -1,0 +1,179 @@
+// Products of rows at regular distances, with few columns or of little depth: pixels of an image
+// with few channels, samples before a layer of few units. There the pointers to any rows that other
+// tiles take (tile.hpp) would cost as much as the arithmetic.
+#pragma once
+
+#include <castnet/core/annotations.hpp>
+#include <castnet/device/cpu/tile.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+
+namespace castnet::cpu {
+
+// So many rows of a run are computed at once, or twice as many; with at most so many vectors.
+inline constexpr int run_rows = vector_registers >= 32 ? 7 : 3, run_vectors = 2;
+
+// Rows of A: outer * inner runs of `length` rows that begin `step` apart.
+struct runs {
+    std::ptrdiff_t outer, outer_step;
+    std::ptrdiff_t inner, inner_step;
+    std::ptrdiff_t length, step; // at least run_rows
+};
+
+// Calls f(first column, columns, vectors), the last one a constant, for pieces of at most `Most`
+// vectors; a piece that ends within a vector comes first.
+template <int Most, class T, class F>
+void for_each_column_piece(std::ptrdiff_t columns, F const& f) {
+    constexpr std::ptrdiff_t width = simd<T>::width, most = Most * width;
+    for (std::ptrdiff_t first = (columns - 1) / most * most; first >= 0; first -= most) {
+        int const here = static_cast<int>(std::min(most, columns - first));
+        if (here > width) {
+            f(first, here, std::integral_constant<int, Most>{});
+        } else {
+            f(first, here, std::integral_constant<int, 1>{});
+        }
+    }
+}
+
+// What the tiles of some columns have in common.
+template <class T>
+struct run_columns {
+    tile_depth<T> depth;
+    T const* bias; // or nullptr
+    bool relu;
+    std::ptrdiff_t row; // from row to row of C
+    std::size_t bytes;  // of one row's columns
+};
+
+// The product of `Rows` rows that begin step[1] apart; step[i] is i times that. Vectors are stored
+// whole, beyond the columns as well, while they end within the run: `room` elements of its results
+// follow the last vector, or fewer than none.
+template <int Rows, int Vectors, class T>
+[[gnu::always_inline]] CASTNET_WIDE_VECTORS inline void
+run_tile(T const* x, std::ptrdiff_t const (&step)[5], run_columns<T> const& c, T* to,
+         std::ptrdiff_t room) {
+    tile_depth<T> const& d = c.depth;
+    std::ptrdiff_t const next = c.row;
+    constexpr int width = simd<T>::width;
+    vec<T> sum[Rows][Vectors] = {};
+    T const* b = d.b;
+    std::ptrdiff_t const b_stride = d.b_stride;
+    std::ptrdiff_t const* const last = d.offset + d.steps;
+    for (std::ptrdiff_t const* k = d.offset; k != last; ++k, b += b_stride) {
+        T const* a = x + *k;
+        vec<T> right[Vectors];
+        CASTNET_UNROLL
+        for (int j = 0; j < Vectors; ++j) {
+            right[j] = *reinterpret_cast<vec<T> const*>(b + j * width);
+        }
+        CASTNET_UNROLL
+        for (int i = 0; i < Rows; ++i) {
+            T const left = a[step[i % 4]];
+            CASTNET_UNROLL
+            for (int j = 0; j < Vectors; ++j) {
+                sum[i][j] += left * right[j];
+            }
+            if (i % 4 == 3) {
+                a += step[4];
+            }
+        }
+    }
+    if (c.bias) {
+        CASTNET_UNROLL
+        for (int j = 0; j < Vectors; ++j) {
+            vec<T> const bias = *reinterpret_cast<vec<T> const*>(c.bias + j * width);
+            CASTNET_UNROLL
+            for (int i = 0; i < Rows; ++i) {
+                sum[i][j] += bias;
+            }
+        }
+    }
+    if (c.relu) {
+        CASTNET_UNROLL
+        for (int i = 0; i < Rows; ++i) {
+            CASTNET_UNROLL
+            for (int j = 0; j < Vectors; ++j) {
+                sum[i][j] = sum[i][j] < T(0) ? vec<T>{} : sum[i][j];
+            }
+        }
+    }
+    if (room >= 0) {
+        CASTNET_UNROLL
+        for (int i = 0; i < Rows; ++i) {
+            CASTNET_UNROLL
+            for (int j = 0; j < Vectors; ++j) {
+                *reinterpret_cast<vec<T>*>(to + i * next + j * width) = sum[i][j];
+            }
+        }
+        return;
+    }
+    T part[Rows][Vectors * width];
+    CASTNET_UNROLL
+    for (int i = 0; i < Rows; ++i) {
+        CASTNET_UNROLL
+        for (int j = 0; j < Vectors; ++j) {
+            *reinterpret_cast<vec<T>*>(part[i] + j * width) = sum[i][j];
+        }
+    }
+    for (int i = 0; i < Rows; ++i) {
+        bool const whole = room + (Rows - 1 - i) * next >= 0;
+        std::memcpy(to + i * next, part[i], whole ? sizeof part[i] : c.bytes);
+    }
+}
+
+// Some columns, `first` and on, of the product; C's rows have `all` columns and lie without gaps.
+template <int Vectors, class T>
+CASTNET_WIDE_VECTORS void multiply_runs(T const* a, runs const& r, tile_depth<T> const& d,
+                                        tile_end<T> const& end, std::ptrdiff_t all,
+                                        std::ptrdiff_t first, int columns, T* to) {
+    std::ptrdiff_t step[5] = {};
+    for (int i = 1; i < 5; ++i) {
+        step[i] = i * r.step;
+        CASTNET_OPAQUE(step[i]); // or each is computed from the one before
+    }
+    run_columns<T> const c{{d.steps, d.offset, d.b + first, d.b_stride},
+                           end.bias ? end.bias + first : nullptr,
+                           end.relu,
+                           all,
+                           static_cast<std::size_t>(columns) * sizeof(T)};
+    std::ptrdiff_t const length = r.length;
+    for (std::ptrdiff_t outer = 0; outer < r.outer; ++outer) {
+        for (std::ptrdiff_t inner = 0; inner < r.inner; ++inner, to += length * all) {
+            T const* const from = a + outer * r.outer_step + inner * r.inner_step;
+            std::ptrdiff_t row = 0;
+            auto const tile = [&]<int Rows>(std::integral_constant<int, Rows>)
+                                  __attribute__((always_inline)) {
+                                      // What is written beyond the columns is computed later: rows
+                                      // of the run, columns to the left.
+                                      std::ptrdiff_t const room = (length - row - Rows + 1) * all -
+                                                                  first - Vectors * simd<T>::width;
+                                      run_tile<Rows, Vectors>(from + row * step[1], step, c,
+                                                              to + row * all + first, room);
+                                  };
+            constexpr std::integral_constant<int, 2 * run_rows> two;
+            for (; row + two <= length; row += two) {
+                tile(two);
+            }
+            constexpr std::integral_constant<int, run_rows> one;
+            for (; row < length; row += one) {
+                row = std::min(row, length - one); // the last tile repeats some rows
+                tile(one);
+            }
+        }
+    }
+}
+
+// C = A * B, ended so.
+template <class T>
+void multiply_runs(T const* a, runs const& r, tile_depth<T> const& d, tile_end<T> const& end,
+                   std::ptrdiff_t columns, T* c) {
+    for_each_column_piece<run_vectors, T>(
+        columns,
+        [&]<int Vectors>(std::ptrdiff_t first, int here, std::integral_constant<int, Vectors>) {
+            multiply_runs<Vectors>(a, r, d, end, columns, first, here, c);
+        });
+}
+
+} // namespace castnet::cpu

@@ -1,0 +1,126 @@
+// Convolutions of images with few channels: first layers. What lies under a window is so little (9
+// numbers for 3 x 3 pixels of one channel) that pixels are computed in runs, and the sums of the
+// weights' gradients stay in registers over a band of pixels.
+#pragma once
+
+#include <castnet/core/annotations.hpp>
+#include <castnet/device/cpu/runs.hpp>
+#include <castnet/device/cpu/sliding.hpp>
+
+#include <algorithm>
+#include <type_traits>
+
+namespace castnet::cpu {
+
+inline constexpr std::ptrdiff_t shallow_steps = 36; // 3 x 3 pixels of 4 channels
+
+// The one place that decides which convolutions these are. In short rows too much is repeated.
+constexpr bool is_shallow(window const& w) {
+    return w.groups == 1 && weight_count(w) <= shallow_steps * w.filters && w.out_width >= 12;
+}
+
+// Where the places of the window lie behind its first.
+inline void shallow_offsets(sliding const& w, std::ptrdiff_t* offset) {
+    depth const d = w.window_depth();
+    depth_walk{d}.next(d.steps(), offset);
+}
+
+// The pixels of a band.
+inline runs shallow_runs(sliding const& w, band const& b, std::ptrdiff_t next_image) {
+    return {b.images,    next_image,
+            b.rows,      w.stride_h * w.width * w.channels,
+            w.out_width, w.stride_w * w.channels};
+}
+
+template <class T>
+void shallow_conv(window const& w, std::ptrdiff_t samples, T const* x, T const* weight,
+                  tile_end<T> const& end, T* y, T* room) {
+    sliding const geometry = forward_window(w);
+    std::ptrdiff_t offset[shallow_steps];
+    shallow_offsets(geometry, offset);
+    tile_depth<T> const d{weight_count(w) / w.filters, offset, weight, w.filters};
+    for_each_band(w, samples, x, room, [&](band const& b, T const* from, std::ptrdiff_t next) {
+        multiply_runs(from, shallow_runs(geometry, b, next), d, end, geometry.filters,
+                      y + b.image * result_count(w) + b.row * geometry.out_width * w.filters);
+    });
+}
+
+// Places of the window whose gradients are summed up at once, with at most so many vectors.
+inline constexpr int shallow_places = 9, shallow_vectors = vector_registers >= 32 ? 2 : 1;
+
+// Adds the gradients of some places of the window to `sum`, whose rows lie `filters` apart.
+template <int Vectors, class T>
+CASTNET_WIDE_VECTORS void shallow_sums(T const* x, std::ptrdiff_t const* offset, int places,
+                                       T const* dy, runs const& r, std::ptrdiff_t filters,
+                                       int columns, T* to) {
+    constexpr int width = simd<T>::width;
+    vec<T> sum[shallow_places][Vectors] = {};
+    T const* row[shallow_places];
+    CASTNET_UNROLL
+    for (int i = 0; i < shallow_places; ++i) {
+        row[i] = x + offset[std::min(i, places - 1)];
+    }
+    std::ptrdiff_t const step = r.step;
+    for (std::ptrdiff_t outer = 0; outer < r.outer; ++outer) {
+        for (std::ptrdiff_t inner = 0; inner < r.inner; ++inner) {
+            std::ptrdiff_t at = outer * r.outer_step + inner * r.inner_step;
+            for (std::ptrdiff_t const end = at + r.length * step; at != end; at += step) {
+                vec<T> right[Vectors];
+                CASTNET_UNROLL
+                for (int j = 0; j < Vectors; ++j) {
+                    right[j] = *reinterpret_cast<vec<T> const*>(dy + j * width);
+                }
+                CASTNET_UNROLL
+                for (int i = 0; i < shallow_places; ++i) {
+                    T const left = row[i][at];
+                    CASTNET_UNROLL
+                    for (int j = 0; j < Vectors; ++j) {
+                        sum[i][j] += left * right[j];
+                    }
+                }
+                dy += filters;
+            }
+        }
+    }
+    T part[shallow_places][Vectors * width];
+    CASTNET_UNROLL
+    for (int i = 0; i < shallow_places; ++i) {
+        CASTNET_UNROLL
+        for (int j = 0; j < Vectors; ++j) {
+            *reinterpret_cast<vec<T>*>(part[i] + j * width) = sum[i][j];
+        }
+    }
+    for (int i = 0; i < places; ++i) {
+        for (int j = 0; j < columns; ++j) {
+            to[i * filters + j] += part[i][j];
+        }
+    }
+}
+
+// Adds the gradient of the weights to `sum`.
+template <class T>
+void add_shallow_conv_weight(window const& w, std::ptrdiff_t samples, T const* x, T const* dy,
+                             T* sum, T* room) {
+    sliding const geometry = forward_window(w);
+    std::ptrdiff_t offset[shallow_steps];
+    shallow_offsets(geometry, offset);
+    std::ptrdiff_t const places = weight_count(w) / w.filters;
+    for_each_band(w, samples, x, room, [&](band const& b, T const* from, std::ptrdiff_t next) {
+        runs const pixels = shallow_runs(geometry, b, next);
+        T const* const gradient =
+            dy + b.image * result_count(w) + b.row * geometry.out_width * geometry.filters;
+        for_each_column_piece<shallow_vectors, T>(
+            w.filters, [&]<int Vectors>(std::ptrdiff_t first, int columns,
+                                        std::integral_constant<int, Vectors>) {
+                for (std::ptrdiff_t place = 0; place < places; place += shallow_places) {
+                    int const here =
+                        static_cast<int>(std::min<std::ptrdiff_t>(shallow_places, places - place));
+                    shallow_sums<Vectors>(from, offset + place, here, gradient + first, pixels,
+                                          geometry.filters, columns,
+                                          sum + place * w.filters + first);
+                }
+            });
+    });
+}
+
+} // namespace castnet::cpu

@@ -1,0 +1,272 @@
+// The minimal filtering of 3x3 convolutions with stride 1 (Lavin and Gray, "Fast Algorithms for
+// Convolutional Neural Networks", 2015): 16 multiplications for each channel give 2x2 results,
+// which otherwise take 36. Tiles of 4x4 pixels and the weights are transformed; then there is a
+// matrix product for each of the 16 places in a tile; and its results are transformed back.
+//
+// The factors are 0, 1, -1 and 1/2, so that hardly any digits are lost.
+#pragma once
+
+#include <castnet/device/cpu/sliding.hpp>
+#include <castnet/device/cpu/tile.hpp>
+#include <castnet/device/cpu/transpose.hpp>
+
+#include <algorithm>
+#include <cstddef>
+
+namespace castnet::cpu {
+
+inline constexpr int winograd_places = 16; // in a tile
+
+// Where tiles lie: an image, and the results of a 3x3 window over it, of which a tile has 2x2.
+struct tiling {
+    int height, width, channels; // of the image
+    int out_height, out_width, filters;
+    int pad_top, pad_left;
+
+    constexpr int across() const { return (out_width + 1) / 2; }
+    constexpr std::ptrdiff_t tiles() const {
+        return std::ptrdiff_t{(out_height + 1) / 2} * across();
+    }
+    constexpr std::ptrdiff_t image_count() const {
+        return std::ptrdiff_t{height} * width * channels;
+    }
+    constexpr std::ptrdiff_t result_count() const {
+        return std::ptrdiff_t{out_height} * out_width * filters;
+    }
+};
+
+constexpr tiling forward_tiling(window const& w) {
+    return {w.height,    w.width,   w.channels, w.out_height,
+            w.out_width, w.filters, w.pad_top,  w.pad_left};
+}
+// The gradient by the image is a convolution of the result's gradient.
+constexpr tiling data_tiling(window const& w) {
+    return {w.out_height, w.out_width, w.filters,     w.height,
+            w.width,      w.channels,  2 - w.pad_top, 2 - w.pad_left};
+}
+
+// Whether so much less is multiplied that the transforms, which cost as much for each channel and
+// each filter, are worth it. Measured: bench/results/cpu_operations.md.
+template <class T>
+constexpr bool minimal(window const& w, tiling const& t) {
+    constexpr int width = simd<T>::width;
+    return w.kernel_h == 3 && w.kernel_w == 3 && w.stride_h == 1 && w.stride_w == 1 &&
+           w.dilation == 1 && w.groups == 1 && w.channels % width == 0 && w.filters % width == 0 &&
+           w.channels >= 32 && w.filters >= 32 && w.pad_top <= 2 && w.pad_left <= 2 &&
+           winograd_places * t.tiles() * 4 <= 3 * 9 * std::ptrdiff_t{w.out_height} * w.out_width;
+}
+
+// A tile, by its first result.
+struct tile_place {
+    std::ptrdiff_t image;
+    int y, x;
+};
+// Calls f(i, place) for 0 <= i < count: the tiles from `first` on, image after image.
+template <class F>
+void for_each_tile(tiling const& t, std::ptrdiff_t first, std::ptrdiff_t count, F const& f) {
+    for (std::ptrdiff_t i = 0; i < count; ++i) {
+        std::ptrdiff_t const in_image = (first + i) % t.tiles();
+        f(i, tile_place{(first + i) / t.tiles(), static_cast<int>(in_image / t.across()) * 2,
+                        static_cast<int>(in_image % t.across()) * 2});
+    }
+}
+
+template <class T>
+vec<T> load(T const* from) {
+    return *reinterpret_cast<vec<T> const*>(from);
+}
+template <class T>
+void store(vec<T> x, T* to) {
+    *reinterpret_cast<vec<T>*>(to) = x;
+}
+
+// Transforms of one row or column of a tile.
+template <class T>
+struct winograd_rows {
+    using v = vec<T>;
+    static void image(v const& a, v const& b, v const& c, v const& d, v (&to)[4]) {
+        to[0] = a - c;
+        to[1] = b + c;
+        to[2] = c - b;
+        to[3] = b - d;
+    }
+    static void weight(v const& a, v const& b, v const& c, v (&to)[4]) {
+        v const ends = (a + c) * T(0.5), middle = b * T(0.5);
+        to[0] = a;
+        to[1] = ends + middle;
+        to[2] = ends - middle;
+        to[3] = c;
+    }
+    static void result(v const& a, v const& b, v const& c, v const& d, v (&to)[2]) {
+        to[0] = a + b + c;
+        to[1] = b - c - d;
+    }
+    // of the gradient by the weights: a result's gradient is a weight there, and 3x3 the result
+    static void gradient(v const& a, v const& b, v (&to)[4]) {
+        to[0] = a;
+        to[1] = (a + b) * T(0.5);
+        to[2] = (a - b) * T(0.5);
+        to[3] = b;
+    }
+    static void weight_gradient(v const& a, v const& b, v const& c, v const& d, v (&to)[3]) {
+        to[0] = a + b + c;
+        to[1] = b - c;
+        to[2] = b + c - d;
+    }
+};
+
+// The pixels of an image that a tile reads, rows x columns from (y, x) on; `zeros` outside.
+template <int Rows, int Columns, class T>
+void find_pixels(T const* image, int height, int width, std::ptrdiff_t channels, int y, int x,
+                 T const* zeros, T const* (&to)[Rows][Columns]) {
+    for (int i = 0; i < Rows; ++i) {
+        for (int j = 0; j < Columns; ++j) {
+            bool const inside = y + i >= 0 && y + i < height && x + j >= 0 && x + j < width;
+            to[i][j] = inside ? image + (std::ptrdiff_t{y + i} * width + x + j) * channels : zeros;
+        }
+    }
+}
+
+// A tile's 4x4 pixels, transformed: a vector of channels for each place in the tile, `next_place`
+// apart, and the next vectors `next_vector` behind.
+template <class T>
+[[gnu::noinline]] CASTNET_WIDE_VECTORS void
+transform_image(tiling const& t, T const* x, tile_place const& at, T const* zeros, T* to,
+                std::ptrdiff_t next_place, std::ptrdiff_t next_vector) {
+    using rows = winograd_rows<T>;
+    T const* pixel[4][4];
+    find_pixels(x + at.image * t.image_count(), t.height, t.width, t.channels, at.y - t.pad_top,
+                at.x - t.pad_left, zeros, pixel);
+    for (std::ptrdiff_t c = 0; c < t.channels; c += simd<T>::width, to += next_vector) {
+        vec<T> down[4][4]; // by column
+        CASTNET_UNROLL
+        for (int j = 0; j < 4; ++j) {
+            rows::image(load(pixel[0][j] + c), load(pixel[1][j] + c), load(pixel[2][j] + c),
+                        load(pixel[3][j] + c), down[j]);
+        }
+        CASTNET_UNROLL
+        for (int i = 0; i < 4; ++i) {
+            vec<T> across[4];
+            rows::image(down[0][i], down[1][i], down[2][i], down[3][i], across);
+            CASTNET_UNROLL
+            for (int j = 0; j < 4; ++j) {
+                store(across[j], to + (i * 4 + j) * next_place);
+            }
+        }
+    }
+}
+
+// The products of a tile, transformed back to its 2x2 results; those without a place are dropped.
+template <class T>
+[[gnu::noinline]] CASTNET_WIDE_VECTORS void
+transform_result(tiling const& t, T const* from, std::ptrdiff_t next_place, tile_end<T> const& end,
+                 tile_place const& at, T* y) {
+    using rows = winograd_rows<T>;
+    T* const first =
+        y + at.image * t.result_count() + (std::ptrdiff_t{at.y} * t.out_width + at.x) * t.filters;
+    int const down_to = std::min(2, t.out_height - at.y),
+              right_to = std::min(2, t.out_width - at.x);
+    for (std::ptrdiff_t k = 0; k < t.filters; k += simd<T>::width) {
+        vec<T> down[4][2];
+        CASTNET_UNROLL
+        for (int j = 0; j < 4; ++j) {
+            T const* const column = from + j * next_place + k;
+            rows::result(load(column), load(column + 4 * next_place), load(column + 8 * next_place),
+                         load(column + 12 * next_place), down[j]);
+        }
+        vec<T> const bias = end.bias ? load(end.bias + k) : vec<T>{};
+        CASTNET_UNROLL
+        for (int i = 0; i < 2; ++i) {
+            vec<T> across[2];
+            rows::result(down[0][i], down[1][i], down[2][i], down[3][i], across);
+            CASTNET_UNROLL
+            for (int j = 0; j < 2; ++j) {
+                vec<T> result = across[j] + bias;
+                if (end.relu) {
+                    result = result < T(0) ? vec<T>{} : result;
+                }
+                if (i < down_to && j < right_to) {
+                    store(result, first + (std::ptrdiff_t{i} * t.out_width + j) * t.filters + k);
+                }
+            }
+        }
+    }
+}
+
+// The gradients of a tile's 2x2 results as weights over its pixels. The filters come in panels of
+// a product's columns, `next_panel` apart.
+template <class T>
+[[gnu::noinline]] CASTNET_WIDE_VECTORS void
+transform_gradient(tiling const& t, T const* dy, tile_place const& at, T const* zeros, T* to,
+                   std::ptrdiff_t next_place, std::ptrdiff_t next_panel) {
+    using rows = winograd_rows<T>;
+    T const* pixel[2][2];
+    find_pixels(dy + at.image * t.result_count(), t.out_height, t.out_width, t.filters, at.y, at.x,
+                zeros, pixel);
+    for (std::ptrdiff_t k = 0; k < t.filters; k += simd<T>::width) {
+        vec<T> down[2][4];
+        CASTNET_UNROLL
+        for (int j = 0; j < 2; ++j) {
+            rows::gradient(load(pixel[0][j] + k), load(pixel[1][j] + k), down[j]);
+        }
+        T* const panel = to + k / tile_columns<T> * next_panel + k % tile_columns<T>;
+        CASTNET_UNROLL
+        for (int i = 0; i < 4; ++i) {
+            vec<T> across[4];
+            rows::gradient(down[0][i], down[1][i], across);
+            CASTNET_UNROLL
+            for (int j = 0; j < 4; ++j) {
+                store(across[j], panel + (i * 4 + j) * next_place);
+            }
+        }
+    }
+}
+
+// The weights of a channel for some filters, `next_tap` apart; transformed, `next_place` apart.
+template <class T>
+[[gnu::noinline]] CASTNET_WIDE_VECTORS void transform_weight(T const* from, std::ptrdiff_t next_tap,
+                                                             T* to, std::ptrdiff_t next_place) {
+    using rows = winograd_rows<T>;
+    vec<T> down[3][4];
+    CASTNET_UNROLL
+    for (int j = 0; j < 3; ++j) {
+        rows::weight(load(from + j * next_tap), load(from + (3 + j) * next_tap),
+                     load(from + (6 + j) * next_tap), down[j]);
+    }
+    CASTNET_UNROLL
+    for (int i = 0; i < 4; ++i) {
+        vec<T> across[4];
+        rows::weight(down[0][i], down[1][i], down[2][i], across);
+        CASTNET_UNROLL
+        for (int j = 0; j < 4; ++j) {
+            store(across[j], to + (i * 4 + j) * next_place);
+        }
+    }
+}
+
+// The sums of products of a channel for some filters, transformed back to gradients of weights.
+template <class T>
+[[gnu::noinline]] CASTNET_WIDE_VECTORS void
+transform_weight_gradient(T const* from, std::ptrdiff_t next_place, T* to,
+                          std::ptrdiff_t next_tap) {
+    using rows = winograd_rows<T>;
+    vec<T> down[4][3];
+    CASTNET_UNROLL
+    for (int j = 0; j < 4; ++j) {
+        T const* const column = from + j * next_place;
+        rows::weight_gradient(load(column), load(column + 4 * next_place),
+                              load(column + 8 * next_place), load(column + 12 * next_place),
+                              down[j]);
+    }
+    CASTNET_UNROLL
+    for (int i = 0; i < 3; ++i) {
+        vec<T> across[3];
+        rows::weight_gradient(down[0][i], down[1][i], down[2][i], down[3][i], across);
+        CASTNET_UNROLL
+        for (int j = 0; j < 3; ++j) {
+            store(across[j], to + (i * 3 + j) * next_tap);
+        }
+    }
+}
+
+} // namespace castnet::cpu

@@ -1,0 +1,217 @@
+// Convolutions by minimal filtering (winograd.hpp): tiles are transformed in blocks, multiplied and
+// transformed back while they are in the cache.
+#pragma once
+
+#include <castnet/device/cpu/kernel.hpp>
+#include <castnet/device/cpu/panels.hpp>
+#include <castnet/device/cpu/winograd.hpp>
+
+#include <algorithm>
+
+namespace castnet::cpu {
+
+// A block of transformed tiles as rows of A: for every place in a tile, vectors of channels, of
+// each those of all tiles. One vector between two places keeps them apart in the cache.
+template <class T>
+struct tile_block {
+    std::ptrdiff_t tiles, channels;
+
+    constexpr std::ptrdiff_t next_place() const { return tiles * channels + simd<T>::width; }
+    constexpr std::ptrdiff_t next_vector() const { return tiles * simd<T>::width; }
+    constexpr std::ptrdiff_t size() const { return aligned(winograd_places * next_place()); }
+};
+// As B: panels of filters instead.
+template <class T>
+struct tile_panels {
+    std::ptrdiff_t tiles, filters;
+
+    constexpr std::ptrdiff_t next_place() const {
+        return packed_size<T>(tiles, filters) + simd<T>::width;
+    }
+    constexpr std::ptrdiff_t next_panel() const { return tiles * tile_columns<T>; }
+    constexpr std::ptrdiff_t size() const { return aligned(winograd_places * next_place()); }
+};
+
+// Transformed weights that do not fit an L2 cache meet as many tiles as possible at once: all
+// threads work on the same.
+template <class T>
+constexpr bool shares_tiles(tiling const& t) {
+    return winograd_places * std::ptrdiff_t{t.channels} * t.filters >
+           (2 << 20) / std::ptrdiff_t{sizeof(T)};
+}
+// The most tiles that are transformed at once. Those of a lane should fit an L2 cache with what
+// comes of them, those that are shared an L3 cache.
+template <class T>
+constexpr std::ptrdiff_t block_tiles(tiling const& t, bool shared) {
+    std::ptrdiff_t const cache = (shared ? 16 << 20 : 1 << 20) / std::ptrdiff_t{sizeof(T)};
+    std::ptrdiff_t const fit = cache / (winograd_places * (t.channels + t.filters));
+    return shared ? std::max<std::ptrdiff_t>(fit, 96) : std::clamp<std::ptrdiff_t>(fit, 48, 96);
+}
+
+// Calls f(first, tiles) for blocks of about the same size.
+template <class F>
+void for_each_block(std::ptrdiff_t tiles, std::ptrdiff_t most, F const& f) {
+    std::ptrdiff_t const blocks = (tiles + most - 1) / most;
+    for (std::ptrdiff_t b = 0; b < blocks; ++b) {
+        std::ptrdiff_t const first = tiles * b / blocks;
+        f(first, tiles * (b + 1) / blocks - first);
+    }
+}
+// Calls f(i, place) for the tiles from `first` on, shared by the threads.
+template <class F>
+void share_tiles(tiling const& t, std::ptrdiff_t first, std::ptrdiff_t tiles, F const& f) {
+    double const work = double(tiles) * winograd_places * (t.channels + t.filters);
+    parallel_for(lanes, work, [&](std::ptrdiff_t piece) {
+        std::ptrdiff_t const begin = tiles * piece / lanes, end = tiles * (piece + 1) / lanes;
+        for_each_tile(t, first + begin, end - begin,
+                      [&](std::ptrdiff_t i, tile_place const& at) { f(begin + i, at); });
+    });
+}
+
+// Weights (3, 3, channels, filters) as panels of (channels x filters) for each place in a tile.
+template <class T>
+void winograd_prepare(window const& w, T const* weight, T* to) {
+    std::ptrdiff_t const channels = w.channels, filters = w.filters;
+    std::ptrdiff_t const next_place = packed_size<T>(channels, filters);
+    parallel_for(channels, double(weight_count(w)), [&](std::ptrdiff_t c) {
+        for (std::ptrdiff_t k = 0; k < filters; k += simd<T>::width) {
+            std::ptrdiff_t const left = k / tile_columns<T> * tile_columns<T>;
+            transform_weight<T>(weight + c * filters + k, channels * filters,
+                                to + left * channels + c * tile_columns<T> + k - left, next_place);
+        }
+    });
+}
+// Turned around, as panels of (filters x channels), for the gradient by the image.
+template <class T>
+void winograd_prepare_turned(window const& w, T const* weight, T* to) {
+    constexpr std::ptrdiff_t width = simd<T>::width;
+    std::ptrdiff_t const channels = w.channels, filters = w.filters, tap = channels * filters;
+    std::ptrdiff_t const next_place = packed_size<T>(filters, channels);
+    parallel_for(channels / width, double(weight_count(w)), [&](std::ptrdiff_t i) {
+        std::ptrdiff_t const c = i * width, left = c / tile_columns<T> * tile_columns<T>;
+        for (std::ptrdiff_t k = 0; k < filters; k += width) {
+            T block[winograd_places][width][width]; // channels x filters
+            for (std::ptrdiff_t j = 0; j < width; ++j) {
+                transform_weight<T>(weight + 8 * tap + (c + j) * filters + k, -tap, block[0][j],
+                                    width * width);
+            }
+            for (int p = 0; p < winograd_places; ++p) {
+                transpose(width, width, block[p][0], width,
+                          to + p * next_place + left * filters + k * tile_columns<T> + c - left,
+                          tile_columns<T>);
+            }
+        }
+    });
+}
+
+template <class T>
+constexpr std::ptrdiff_t winograd_weights(tiling const& t) {
+    return aligned(winograd_places * packed_size<T>(t.channels, t.filters));
+}
+template <class T>
+constexpr scratch_size winograd_scratch(tiling const& t) {
+    std::ptrdiff_t const most = block_tiles<T>(t, shares_tiles<T>(t));
+    std::ptrdiff_t const weights = winograd_weights<T>(t);
+    std::ptrdiff_t const room = tile_block<T>{most, t.channels}.size() +
+                                tile_block<T>{most, t.filters}.size() + aligned(t.channels);
+    return shares_tiles<T>(t) ? scratch_size{weights + room} : scratch_size{weights, 0, room};
+}
+
+// y = x convolved with the weights that were prepared.
+template <class T>
+void winograd_convolve(tiling const& t, std::ptrdiff_t samples, T const* x, T const* weight,
+                       tile_end<T> const& end, T* y, T* room) {
+    std::ptrdiff_t const most = block_tiles<T>(t, shares_tiles<T>(t));
+    T* const pixels = room;
+    T* const products = pixels + tile_block<T>{most, t.channels}.size();
+    T* const zeros = products + tile_block<T>{most, t.filters}.size();
+    std::fill_n(zeros, t.channels, T(0));
+    for_each_block(samples * t.tiles(), most, [&](std::ptrdiff_t first, std::ptrdiff_t tiles) {
+        tile_block<T> const from{tiles, t.channels}, to{tiles, t.filters};
+        share_tiles(t, first, tiles, [&](std::ptrdiff_t i, tile_place const& at) {
+            transform_image(t, x, at, zeros, pixels + i * simd<T>::width, from.next_place(),
+                            from.next_vector());
+        });
+        depth const d{simd<T>::width, 1, t.channels / simd<T>::width, from.next_vector()};
+        double const work = 2.0 * winograd_places * double(tiles) * t.channels * t.filters;
+        parallel_for(winograd_places, work, [&](std::ptrdiff_t p) {
+            panels<T> const right{weight + p * packed_size<T>(t.channels, t.filters),
+                                  tile_columns<T>, t.channels * tile_columns<T>};
+            row_block<T> block;
+            for (std::ptrdiff_t i = 0; i < tiles; ++i) {
+                block.push(pixels + p * from.next_place() + i * simd<T>::width,
+                           products + p * to.next_place() + i * t.filters);
+                if (block.full()) {
+                    block.multiply(d, right, t.filters);
+                }
+            }
+            block.multiply(d, right, t.filters);
+        });
+        share_tiles(t, first, tiles, [&](std::ptrdiff_t i, tile_place const& at) {
+            transform_result(t, products + i * t.filters, to.next_place(), end, at, y);
+        });
+    });
+}
+
+// The sums of the gradient by the weights: for each place in a tile, channels x filters.
+constexpr std::ptrdiff_t winograd_sums(window const& w) {
+    return std::ptrdiff_t{winograd_places} * w.channels * w.filters;
+}
+template <class T>
+constexpr std::ptrdiff_t winograd_weight_room(window const& w, bool shared) {
+    std::ptrdiff_t const most = block_tiles<T>(forward_tiling(w), shared);
+    return tile_block<T>{most, w.channels}.size() + tile_panels<T>{most, w.filters}.size() +
+           aligned(std::max(w.channels, w.filters));
+}
+
+// Adds the gradient of these samples to the sums.
+template <class T>
+void add_winograd_weight(window const& w, std::ptrdiff_t samples, T const* x, T const* dy,
+                         bool shared, T* sums, T* room) {
+    tiling const t = forward_tiling(w);
+    std::ptrdiff_t const most = block_tiles<T>(t, shared);
+    T* const pixels = room;
+    T* const gradients = pixels + tile_block<T>{most, w.channels}.size();
+    T* const zeros = gradients + tile_panels<T>{most, w.filters}.size();
+    std::fill_n(zeros, std::max(w.channels, w.filters), T(0));
+    for_each_block(samples * t.tiles(), most, [&](std::ptrdiff_t first, std::ptrdiff_t tiles) {
+        tile_block<T> const left{tiles, w.channels};
+        tile_panels<T> const right{tiles, w.filters};
+        share_tiles(t, first, tiles, [&](std::ptrdiff_t i, tile_place const& at) {
+            transform_image(t, x, at, zeros, pixels + i * simd<T>::width, left.next_place(),
+                            left.next_vector());
+            transform_gradient(t, dy, at, zeros, gradients + i * tile_columns<T>,
+                               right.next_place(), right.next_panel());
+        });
+        depth const d{tiles, simd<T>::width};
+        double const work = 2.0 * double(tiles) * double(winograd_sums(w));
+        parallel_for(winograd_places, work, [&](std::ptrdiff_t p) {
+            panels<T> const b{gradients + p * right.next_place(), tile_columns<T>,
+                              right.next_panel()};
+            row_block<T> block;
+            for (std::ptrdiff_t c = 0; c < w.channels; ++c) {
+                block.push(pixels + p * left.next_place() +
+                               c / simd<T>::width * left.next_vector() + c % simd<T>::width,
+                           sums + (p * w.channels + c) * w.filters);
+                if (block.full()) {
+                    block.multiply(d, b, w.filters, {.accumulate = true});
+                }
+            }
+            block.multiply(d, b, w.filters, {.accumulate = true});
+        });
+    });
+}
+
+// The gradient by the weights (3, 3, channels, filters) from its sums.
+template <class T>
+void finish_winograd_weight(window const& w, T const* sums, T* dw) {
+    std::ptrdiff_t const next = std::ptrdiff_t{w.channels} * w.filters;
+    parallel_for(w.channels, double(winograd_sums(w)), [&](std::ptrdiff_t c) {
+        for (std::ptrdiff_t k = 0; k < w.filters; k += simd<T>::width) {
+            std::ptrdiff_t const at = c * w.filters + k;
+            transform_weight_gradient<T>(sums + at, next, dw + at, next);
+        }
+    });
+}
+
+} // namespace castnet::cpu
