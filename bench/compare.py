@@ -131,6 +131,9 @@ class Comparison:
             programs.append((library, program, {}))
             if can_be_tuned:
                 programs.append((library + " tuned", program, tuned))
+            if self.options.operations:
+                programs.append((library + ", castnet's layouts", program,
+                                 {"BENCH_LAYOUTS": "castnet"}))
         runs = [lambda chosen, n=library, p=program, e=environment:
                 self.run_program(chosen, n, p, e)
                 for library, program, environment in programs]

@@ -98,7 +98,10 @@ void convolve(benchmark::State& state, bench::convolution const& c, role const& 
     cpu::context<float> context;
     context.region[int(cn::region::workspace)] = room.as<float>();
     context.samples = samples;
-    std::ptrdiff_t const elements = sizes[0].count() + sizes[1].count() + sizes[2].count();
+    std::ptrdiff_t elements = 0; // of a sample, as a plan counts them
+    for (cn::extents const& size : sizes) {
+        elements += size.sample ? size.count() : 0;
+    }
     cn::stage const alone{0, 1, device::samples_at_once(step, &w, {}, elements), 1};
     auto const kernel = device::kernel_of(r.kind);
     bench::meter const clock;

@@ -3,10 +3,12 @@
 
     bench/gpu/compare.py build/gpu/bench/gpu/bench_gpu results/name [--rounds 5] [--filter convnet]
 
-Both programs stay alive; in every round each benchmark runs in castnet and in PyTorch, in each of
-its ways, one after another. Figures are medians over the rounds, beside the smallest and the
-largest; the ratio is taken round by round and is above 1 where castnet is faster. Without PyTorch
-or with --dry-run (which runs nothing) what cannot be measured is left out.
+Both programs stay alive; in every round each benchmark runs in castnet with each of its policies, and
+in PyTorch in each of its ways, one after another. Figures are medians over the rounds, beside the
+smallest and the largest; ratios are taken round by round, with the policy that has the precision of
+PyTorch's way, and are above 1 where castnet is faster. The files are written anew after every
+benchmark, and the last round may be incomplete (--minutes). Without PyTorch, castnet is measured
+alone; what failed once is left out of further rounds.
 """
 
 import argparse
@@ -16,10 +18,12 @@ import re
 import statistics
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-WAYS = ("eager", "tuned", "compile", "graph")
+# PyTorch's ways, each with the policy of castnet that it is compared with.
+WAYS = {"eager": "float", "tuned": "timed", "compile": "timed", "graph": "timed"}
 
 
 def output_of(*command):
@@ -47,7 +51,6 @@ class Program:
     """A program that answers every line with a line of JSON."""
 
     def __init__(self, *command):
-        self.name = command[-1]
         self.process = subprocess.Popen(command, text=True, stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE)
 
@@ -62,28 +65,36 @@ class Program:
         return json.loads(line) if line else None
 
 
-def measure(options, names):
-    """Per benchmark: castnet's facts, and per library and way a figure for each round."""
-    found = {name: {"us": {}} for name in names}
+def measure(options, names, found, save):
+    """Adds figures round by round, and saves after every benchmark."""
     command = [options.bench], [options.python, str(HERE / "torch_training.py")]
     programs = [Program(*command[0]), Program(*command[1]) if options.torch else None]
+    end = time.monotonic() + 60 * options.minutes
 
-    def ask(which, label, name, *words):
-        if programs[which] is None:
+    def ask(which, library, name, way):
+        label = f"{library} {way}"
+        one = found[name]
+        if programs[which] is None or label in one["failed"] or time.monotonic() > end:
             return
-        answer = programs[which].ask(name, *words)
-        if answer is None:  # it said why; the next benchmark gets a new one
+        answer = programs[which].ask(name, way, options.seconds)
+        if answer is None:  # the next benchmark gets a new one
             programs[which] = Program(*command[which])
+            answer = {"error": "the program ended"}
+        if "error" in answer:
+            print(f"{name}, {label}: {answer['error']}", file=sys.stderr)
+            one["failed"][label] = answer["error"]
             return
-        found[name].update({k: answer[k] for k in ("samples", "flops", "bytes") if k in answer})
-        found[name]["us"].setdefault(label, []).append(answer["step_us"])
+        one["us"].setdefault(label, []).append(answer["step_us"])
+        one["facts"].setdefault(label, {k: v for k, v in answer.items() if k != "step_us"})
 
     for _ in range(options.rounds):
-        for name in names:
-            ask(0, "castnet", name, options.seconds)
+        for name, policies in names.items():
+            for policy in policies:
+                ask(0, "castnet", name, policy)
             for way in WAYS:
-                ask(1, f"PyTorch {way}", name, way, options.seconds)
-    return found
+                if re.fullmatch(options.ways, way):
+                    ask(1, "PyTorch", name, way)
+            save()
 
 
 def table(result):
@@ -96,22 +107,26 @@ def table(result):
              + f", commit {facts['commit']}, {result['rounds']} rounds in turns:", "",
              "```sh", result["command"], "```", "",
              "Medians over the rounds. The ratio is time of PyTorch / time of castnet, round by "
-             "round. eager: float, fused Adam; tuned: channels last, AMP in bfloat16; compile, "
-             "graph: tuned and compiled, or captured as one CUDA graph.", "",
+             "round: of eager with castnet's float, of the others with timed. castnet: float, tf32, "
+             "bf16: policies; timed: bf16 with timed plans. PyTorch: eager: float, fused Adam; tuned: "
+             "channels last, AMP in bfloat16; compile, graph: tuned and compiled, or captured as one "
+             "CUDA graph.", "",
              "| network/batch | | µs a step | min … max | ratio | TFLOP/s | planned MiB |",
              "|---|---|---:|---:|---:|---:|---:|"]
     for name, one in result["benchmarks"].items():
-        ours = one["us"].get("castnet", [])
         for label, times in one["us"].items():
             median = statistics.median(times)
             ratio, flops, size = "–", "", ""
-            if label == "castnet":
-                flops = f"{one['flops'] / median / 1e6:.2f}"
-                size = f"{one['bytes'] / 2**20:.1f}"
+            library, way = label.split()
+            ours = one["us"].get(f"castnet {WAYS.get(way)}")
+            if library == "castnet":
+                flops = f"{one['facts'][label]['flops'] / median / 1e6:.2f}"
+                size = f"{one['facts'][label]['bytes'] / 2**20:.1f}"
             elif ours:
                 ratio = f"{statistics.median(t / o for t, o in zip(times, ours)):.2f}"
             lines.append(f"| {name} | {label} | {median:,.1f} | {min(times):,.1f} … "
                          f"{max(times):,.1f} | {ratio} | {flops} | {size} |")
+        lines += [f"| {name} | {label} | failed | | | | |" for label in one["failed"]]
     return "\n".join(lines) + "\n"
 
 
@@ -122,22 +137,31 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=0.5, help="per figure (default 0.5)")
     parser.add_argument("--filter", default="", help="regular expression for names")
+    parser.add_argument("--ways", default=".*", help="regular expression for PyTorch's ways")
+    parser.add_argument("--minutes", type=float, default=60, help="begin nothing later")
     parser.add_argument("--python", default="python3", help="the Python that has PyTorch")
-    parser.add_argument("--dry-run", action="store_true", help="measure nothing")
     options = parser.parse_args()
 
     machine = describe(options.bench, options.python)
     options.torch = bool(machine["pytorch"] and machine["pytorch"]["gpu"])
-    names = [n for n in output_of(options.bench, "--list").split() if re.search(options.filter, n)]
+    names = {}
+    for line in output_of(options.bench, "--list").splitlines():
+        name, policy = line.split()
+        if re.search(options.filter, name):
+            names.setdefault(name, []).append(policy)
     if not names:
         sys.exit(f"{options.bench} has no benchmarks of this name")
-    found = {n: {"us": {}} for n in names} if options.dry_run else measure(options, names)
+    found = {n: {"us": {}, "facts": {}, "failed": {}} for n in names}
     result = {"machine": machine, "command": " ".join(sys.argv), "rounds": options.rounds,
               "seconds": options.seconds, "benchmarks": found}
     file = Path(options.result)
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.with_name(file.name + ".json").write_text(json.dumps(result, indent=1) + "\n")
-    file.with_name(file.name + ".md").write_text(table(result))
+
+    def save():
+        file.with_name(file.name + ".json").write_text(json.dumps(result, indent=1) + "\n")
+        file.with_name(file.name + ".md").write_text(table(result))
+
+    measure(options, names, found, save)
     print(table(result))
 
 

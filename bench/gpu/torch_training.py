@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Training steps of PyTorch on a GPU, with the networks and names of bench_gpu.
 
-Reads a name, a way and seconds, a line for each, and prints what it measured as a line of JSON.
-Batches are gathered from shuffled samples in the GPU's memory, gradients are made and Adam updates,
+Reads a name, a way and seconds, a line for each, and prints what it measured, or what went wrong,
+as a line of JSON. Batches are gathered from shuffled samples in the GPU's memory, gradients are made and Adam updates,
 as in castnet's. The ways:
 
 eager     as it comes, with the fused Adam
@@ -154,6 +154,18 @@ class Training:
         return (time.perf_counter() - start) / count / self.batches
 
 
+def measure(trainings, name, way, seconds):
+    """Microseconds of a step; trainings are kept for the next time."""
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = way != "eager"
+    if (name, way) not in trainings:
+        torch.manual_seed(42)
+        trainings[name, way] = Training(name, way)
+        trainings[name, way].epochs(2)  # compiles, tunes, fills caches
+    training = trainings[name, way]
+    once = training.epochs(1) * training.batches
+    return training.epochs(max(1, int(seconds / once))) * 1e6
+
+
 def main():
     if sys.argv[1:] == ["--info"]:
         print(json.dumps({"torch": torch.__version__, "cudnn": torch.backends.cudnn.version(),
@@ -163,16 +175,12 @@ def main():
     trainings = {}
     for line in sys.stdin:
         name, way, seconds = line.split()
-        tf32 = way != "eager"
-        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = tf32
-        if (name, way) not in trainings:
-            torch.manual_seed(42)
-            trainings[name, way] = Training(name, way)
-            trainings[name, way].epochs(2)  # compiles, tunes, fills caches
-        training = trainings[name, way]
-        once = training.epochs(1) * training.batches
-        step = training.epochs(max(1, int(float(seconds) / once)))
-        print(json.dumps({"name": name, "way": way, "step_us": round(step * 1e6, 3)}), flush=True)
+        try:
+            answer = {"step_us": round(measure(trainings, name, way, float(seconds)), 3)}
+        except Exception as e:  # the others may be measured all the same
+            trainings.pop((name, way), None)
+            answer = {"error": f"{type(e).__name__}: {e}".splitlines()[0][:300]}
+        print(json.dumps(answer), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
-# castnet_find_nvidia(<package> HEADER <file> LIBRARY <name> WHEEL <folder>)
+# castnet_find_nvidia(<package> HEADER <file> LIBRARY <name> WHEEL <folder>…)
 #
 # Looks for a library of NVIDIA where it may be: where <package>_ROOT says (a variable of CMake or
 # the environment), in the system, in the CUDA toolkit, and in the wheel of the same name among the
 # packages of the python3 that is called first (pip puts it into nvidia/<folder>). Sets
 # <package>_INCLUDE_DIR and <package>_LIBRARY.
 function(castnet_find_nvidia package)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "HEADER;LIBRARY;WHEEL" "")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "HEADER;LIBRARY" "WHEEL")
     find_package(CUDAToolkit QUIET)
     set(folders ${CUDAToolkit_INCLUDE_DIRS} ${CUDAToolkit_LIBRARY_DIR})
     find_program(castnet_python NAMES python3 python)
@@ -13,8 +13,8 @@ function(castnet_find_nvidia package)
     if(castnet_python)
         execute_process(
             COMMAND ${castnet_python} -c "import importlib.util as u, sys
-spec = u.find_spec('nvidia')
-sys.stdout.write(';'.join(f'{p}/${arg_WHEEL}' for p in spec.submodule_search_locations or []))"
+places = u.find_spec('nvidia').submodule_search_locations or []
+sys.stdout.write(';'.join(f'{p}/{folder}' for folder in '${arg_WHEEL}'.split(';') for p in places))"
             OUTPUT_VARIABLE wheels ERROR_QUIET)
     endif()
     find_path(${package}_INCLUDE_DIR NAMES ${arg_HEADER} HINTS ${folders} ${wheels}

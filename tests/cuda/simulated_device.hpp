@@ -163,6 +163,7 @@ struct nothing { // a body
 struct session : castnet::cpu::session {
     using castnet::cpu::session::session;
     int index() const { return 0; }
+    castnet::cpu::memory allocate(std::size_t bytes) const { return castnet::cpu::memory{bytes}; }
 };
 
 // Runs what a GPU is given to do, at once.

@@ -3,6 +3,10 @@
 
 #include <castnet/cuda.hpp>
 
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
 namespace check {
 
 using policy = castnet::policy::basic_cuda<double>;
@@ -41,20 +45,26 @@ struct device : castnet::cuda_device<double> {
         }
     };
 
+    // One for all tests. It never ends: when the program does, the libraries may end first.
+    static castnet::cuda::session const& gpu() {
+        static auto const& one = *new castnet::cuda::session{policy{}};
+        return one;
+    }
+
     template <auto const& Plan>
     static void run(context const& from) {
-        static castnet::cuda::session const session{policy{}};
-        static memory const values{sizeof(castnet::cuda::step_values)};
+        gpu().use();
+        memory const values{sizeof(castnet::cuda::step_values)};
         castnet::cuda::context<double> c;
         std::copy(from.region, from.region + 4, c.region);
         c.samples = Plan.batch;
         c.key = from.key;
         c.now = values.as<castnet::cuda::step_values>();
-        c.stream = session.compute().get();
-        c.library = &session.library();
+        c.stream = gpu().compute().get();
+        c.library = &gpu().library();
         *values.as<castnet::cuda::step_values>() = {from.step, 0};
         castnet::cuda_device<double>::run<Plan>(c);
-        session.compute().wait();
+        gpu().compute().wait();
     }
 };
 

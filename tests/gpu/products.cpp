@@ -50,8 +50,8 @@ public:
         place(2, unwritten, result);
         arrays_[4] = arrays_[2];
         memory_ = cn::cuda::memory{content_.size() * sizeof(T)};
-        CASTNET_CUDA(cudaMemcpy(memory_.as<T>(), content_.data(), content_.size() * sizeof(T),
-                                cudaMemcpyHostToDevice));
+        CASTNET_CUDA(cudaMemcpyAsync(memory_.as<T>(), content_.data(), content_.size() * sizeof(T),
+                                     cudaMemcpyHostToDevice, stream_.get()));
         context_.region[int(cn::region::workspace)] = memory_.as<T>();
         context_.samples = samples;
         context_.stream = stream_.get();
@@ -83,16 +83,17 @@ public:
     numbers bias_gradient() const { return read(arrays_[3], std::size_t(arrays_[3].size.count())); }
 
     void forget_result() {
-        CASTNET_CUDA(cudaMemset(memory_.as<T>(arrays_[2].offset), 0xff, count_ * sizeof(T)));
+        CASTNET_CUDA(cudaMemsetAsync(memory_.as<T>(arrays_[2].offset), 0xff, count_ * sizeof(T),
+                                     stream_.get()));
     }
     cn::cuda::stream const& stream() const { return stream_; }
 
 private:
     numbers read(cn::array_ref const& from, std::size_t count) const {
-        stream_.wait();
         std::vector<T> found(count);
-        CASTNET_CUDA(cudaMemcpy(found.data(), memory_.as<T>(from.offset), count * sizeof(T),
-                                cudaMemcpyDeviceToHost));
+        CASTNET_CUDA(cudaMemcpyAsync(found.data(), memory_.as<T>(from.offset), count * sizeof(T),
+                                     cudaMemcpyDeviceToHost, stream_.get()));
+        stream_.wait();
         return {found.begin(), found.end()};
     }
     void place(int i, numbers const& values, cn::extents size) {

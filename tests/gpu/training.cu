@@ -60,7 +60,7 @@ outcome train(Optimizer const& optimizer) {
 void same(outcome const& a, outcome const& b, double tolerance) {
     CHECK(std::fabs(a.loss - b.loss) <= tolerance);
     CHECK(std::fabs(a.validation - b.validation) <= tolerance);
-    CHECK(a.accuracy == doctest::Approx(b.accuracy));
+    CHECK(std::fabs(a.accuracy - b.accuracy) <= 10 * tolerance); // some samples may change sides
     CHECK(largest_difference(a.parameters, b.parameters) <= tolerance);
     CHECK(largest_difference(a.predictions, b.predictions) <= tolerance);
 }

@@ -1,6 +1,6 @@
 // The functions of CUDA's runtime that castnet calls, on the simulated machine. What CUDA would
-// refuse (work that a capture leaves behind, waiting for what is not captured) is refused here,
-// too.
+// refuse (work that a capture leaves behind, waiting for what is not captured, or for what is while
+// it is captured, in whichever thread) is refused here, too.
 #include "machine.hpp"
 
 #include <algorithm>
@@ -54,6 +54,19 @@ cudaError_t ask(Done const& done) {
     return done() ? cudaSuccess : cudaErrorNotReady;
 }
 
+// While any of these streams is captured, to wait for it is an error, and the capture's end.
+template <class Which>
+bool is_captured(Which const& which) {
+    std::lock_guard const lock{here().mutex};
+    bool captured = false;
+    for (machine::stream* s : here().streams) {
+        if (s->captures && which(*s)) {
+            captured = s->captures->is_invalid = true;
+        }
+    }
+    return captured;
+}
+
 bool depends(machine::graph const& g, std::size_t node, std::vector<std::size_t> const& roots) {
     return std::any_of(roots.begin(), roots.end(), [&](std::size_t r) {
         return r == node || depends(g, node, g.nodes[r].after);
@@ -96,26 +109,42 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
 }
 cudaError_t cudaDeviceSynchronize() {
     int const device = machine::current;
-    return wait([device] {
+    auto const is_here = [device](machine::stream const& s) { return s.device == device; };
+    return is_captured(is_here) ? cudaErrorStreamCaptureUnsupported : wait([is_here] {
         return std::all_of(here().streams.begin(), here().streams.end(),
-                           [&](auto const* s) { return s->device != device || s->queue.empty(); });
+                           [&](auto const* s) { return !is_here(*s) || s->queue.empty(); });
     });
 }
 
 cudaError_t cudaMalloc(void** p, std::size_t bytes) {
+    if (machine::captures > 0) {
+        return cudaErrorStreamCaptureUnsupported;
+    }
     if (here().is_full) {
         return cudaErrorMemoryAllocation;
     }
     *p = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
     std::memset(*p, 0xff, bytes);
+    std::lock_guard const lock{here().mutex};
+    here().blocks[static_cast<char*>(*p)] = {bytes, machine::current};
     return cudaSuccess;
 }
-cudaError_t cudaFree(void* p) {
-    cudaDeviceSynchronize();
+cudaError_t cudaFree(void* p) { // waits for all that runs
+    wait([] {
+        return std::all_of(here().streams.begin(), here().streams.end(),
+                           [](auto const* s) { return s->queue.empty(); });
+    });
+    {
+        std::lock_guard const lock{here().mutex};
+        here().blocks.erase(static_cast<char*>(p));
+    }
     std::free(p);
     return cudaSuccess;
 }
 cudaError_t cudaMallocHost(void** p, std::size_t bytes) {
+    if (machine::captures > 0) {
+        return cudaErrorStreamCaptureUnsupported;
+    }
     *p = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
     std::lock_guard const lock{here().mutex};
     pinned()[static_cast<char*>(*p)] = bytes;
@@ -129,13 +158,11 @@ cudaError_t cudaFreeHost(void* p) {
     std::free(p);
     return cudaSuccess;
 }
-cudaError_t cudaMemset(void* p, int value, std::size_t bytes) {
-    std::memset(p, value, bytes);
-    return cudaSuccess;
-}
-cudaError_t cudaMemcpy(void* to, void const* from, std::size_t bytes, cudaMemcpyKind) {
+cudaError_t cudaMemsetAsync(void* p, int value, std::size_t bytes, cudaStream_t stream) {
     std::lock_guard const lock{here().mutex};
-    std::memcpy(to, from, bytes);
+    machine::work set;
+    set.run = [=] { std::memset(p, value, bytes); };
+    here().put(of(stream), std::move(set));
     return cudaSuccess;
 }
 // From memory of the host that is not page-locked: read before the call ends.
@@ -171,14 +198,19 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
     return cudaSuccess;
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-    return wait([=] { return of(stream).queue.empty(); });
+    return is_captured([=](auto const& s) { return &s == &of(stream); })
+               ? cudaErrorStreamCaptureUnsupported
+               : wait([=] { return of(stream).queue.empty(); });
 }
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
-    return ask([=] { return of(stream).queue.empty(); });
+    return is_captured([=](auto const& s) { return &s == &of(stream); })
+               ? cudaErrorStreamCaptureUnsupported
+               : ask([=] { return of(stream).queue.empty(); });
 }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* e, unsigned flags) {
     auto* const made = new machine::event;
+    made->device = machine::current;
     made->knows_time = (flags & cudaEventDisableTiming) == 0;
     *e = reinterpret_cast<cudaEvent_t>(made);
     return cudaSuccess;
@@ -190,6 +222,9 @@ cudaError_t cudaEventDestroy(cudaEvent_t e) {
 }
 cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t stream) {
     std::lock_guard const lock{here().mutex};
+    if (of(e).device != of(stream).device) {
+        return cudaErrorInvalidResourceHandle;
+    }
     of(e).captured = of(stream).captures;
     if (of(e).captured) {
         of(e).nodes = of(stream).last;
@@ -226,10 +261,12 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t e, unsigned) {
     return cudaSuccess;
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t e) {
-    return wait([=] { return of(e).done == of(e).recorded; });
+    return of(e).captured ? cudaErrorCapturedEvent
+                          : wait([=] { return of(e).done == of(e).recorded; });
 }
 cudaError_t cudaEventQuery(cudaEvent_t e) {
-    return ask([=] { return of(e).done == of(e).recorded; });
+    return of(e).captured ? cudaErrorCapturedEvent
+                          : ask([=] { return of(e).done == of(e).recorded; });
 }
 
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
@@ -251,15 +288,20 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* 
     return cudaSuccess;
 }
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
-    std::lock_guard const lock{here().mutex};
-    of(stream).captures = std::make_shared<machine::graph>();
-    of(stream).last.clear();
+    {
+        std::lock_guard const lock{here().mutex};
+        of(stream).captures = std::make_shared<machine::graph>();
+        of(stream).last.clear();
+        ++machine::captures;
+    }
+    sched_yield(); // what other threads do meanwhile must not matter
     return cudaSuccess;
 }
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* out) {
     std::lock_guard const lock{here().mutex};
     auto const g = of(stream).captures;
     bool joined = true;
+    --machine::captures;
     for (machine::stream* s : here().streams) {
         if (s->captures == g) {
             for (std::size_t node : s->last) {
@@ -269,7 +311,9 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* out) {
         }
     }
     *out = reinterpret_cast<cudaGraph_t>(new std::shared_ptr<machine::graph>{g});
-    return joined ? cudaSuccess : cudaErrorStreamCaptureUnjoined;
+    return g->is_invalid ? cudaErrorStreamCaptureInvalidated
+           : joined      ? cudaSuccess
+                         : cudaErrorStreamCaptureUnjoined;
 }
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* out, cudaGraph_t g, unsigned long long) {
     *out = reinterpret_cast<cudaGraphExec_t>(new std::shared_ptr<machine::graph>{

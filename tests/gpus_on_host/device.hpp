@@ -14,9 +14,15 @@ template <class T>
 struct context : castnet::cuda::context<T> {
     template <class Run>
     void put(Run const& run) const {
+        auto& where = *reinterpret_cast<machine::stream*>(this->stream);
+        for (T const* r : this->region) {
+            if (!machine::here().is_memory_of(where.device, r)) {
+                throw castnet::error("a kernel is given what is no memory of its GPU");
+            }
+        }
         machine::work w;
         w.run = run;
-        machine::here().put(*reinterpret_cast<machine::stream*>(this->stream), std::move(w));
+        machine::here().put(where, std::move(w));
     }
     template <class Body>
     void launch(castnet::cuda::grid const& g, Body const& body) const {
@@ -31,6 +37,7 @@ struct device {
     using context = on_host::context<T>;
     using memory = castnet::cuda::memory;
     using session = castnet::cuda::session;
+    using stored_array = castnet::cuda::stored_array<T>;
     using executor = castnet::cuda::executor<device>;
     using replica_scope = castnet::cuda::replica_scope;
     using kernel = castnet::cuda::kernel<context>;

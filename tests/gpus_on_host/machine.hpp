@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -29,6 +30,7 @@ struct graph {
         std::vector<std::size_t> after;
     };
     std::vector<node> nodes;
+    bool is_invalid = false; // something was done while it was captured that must not be
 };
 
 // A launch of a graph, of which some nodes have run.
@@ -52,6 +54,7 @@ struct stream {
 };
 
 struct event {
+    int device = 0;
     bool knows_time = false;
     double time = 0; // of the record that was done last
     std::uint64_t recorded = 0, done = 0;
@@ -59,9 +62,15 @@ struct event {
     std::vector<std::size_t> nodes;
 };
 
+struct block { // of a GPU's memory
+    std::size_t bytes;
+    int device;
+};
+
 struct state {
     std::recursive_mutex mutex;
     std::vector<stream*> streams;
+    std::map<char const*, block> blocks;
     std::uint64_t random = 1; // not 0
     int devices = 4;
     bool is_full = false; // no GPU has memory left
@@ -85,6 +94,15 @@ struct state {
             std::uint64_t const number = w.number();
             s.queue.push_back({std::move(w), number, nullptr});
         }
+    }
+
+    // Whether an address is in the memory of a GPU.
+    bool is_memory_of(int device, void const* p) {
+        std::lock_guard const lock{mutex};
+        auto const at = static_cast<char const*>(p);
+        auto const next = blocks.upper_bound(at);
+        return next != blocks.begin() && std::prev(next)->second.device == device &&
+               at < std::prev(next)->first + std::prev(next)->second.bytes;
     }
 
     // Runs one piece of work, if any may run.
@@ -143,7 +161,8 @@ inline state& here() {
     return s;
 }
 
-// The GPU that is current in this thread.
+// The GPU that is current in this thread, and how many captures it has begun and not ended.
 inline thread_local int current = 0;
+inline thread_local int captures = 0;
 
 } // namespace machine

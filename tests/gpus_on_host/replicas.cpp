@@ -104,6 +104,25 @@ TEST_CASE("one GPU, piece by piece and by graphs") {
     });
 }
 
+TEST_CASE("models on different GPUs take turns in a thread") {
+    auto const alone = [](int device) {
+        cn::model<network, gpu, cn::batch<16>> model{cn::seed{5}, cn::devices{device}};
+        auto training = cn::compile(model, cn::cross_entropy, cn::adam{});
+        training.fit(cn::on_device(samples(66)), {.verbose = cn::verbosity::silent});
+        return everything(model);
+    };
+    cn::model<network, gpu, cn::batch<16>> a{cn::seed{5}, cn::devices{1}},
+        b{cn::seed{5}, cn::devices{2}};
+    auto of_a = cn::compile(a, cn::cross_entropy, cn::adam{});
+    auto of_b = cn::compile(b, cn::cross_entropy, cn::adam{});
+    auto const predicted = a.predict(samples(20));
+    CHECK(b.predict(samples(20)) == predicted);
+    of_a.fit(cn::on_device(samples(66)), {.verbose = cn::verbosity::silent});
+    of_b.fit(cn::on_device(samples(66)), {.verbose = cn::verbosity::silent});
+    CHECK(everything(a) == alone(1));
+    CHECK(everything(b) == everything(a));
+}
+
 TEST_CASE("replicas that share a GPU") {
     in_several_orders([] {
         CHECK(largest_difference(after_fit<cn::policy::logical<gpu, 2>, 8>(), expected()) < 1e-10);

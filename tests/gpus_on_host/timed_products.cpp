@@ -17,7 +17,7 @@ namespace {
 
 struct {
     std::vector<double> milliseconds; // of the algorithms, the best guess first
-    bool epilogues = true;            // has algorithms with one
+    cublasStatus_t epilogues{};       // what is said of those
     int products = 0;                 // that were computed
     int last = -1;                    // algorithm
 } simulated;
@@ -26,7 +26,7 @@ struct {
 struct products_timed {
     explicit products_timed(std::vector<double> const& milliseconds) {
         simulated.milliseconds = milliseconds;
-        simulated.epilogues = true;
+        simulated.epilogues = CUBLAS_STATUS_SUCCESS;
         simulated.products = 0;
     }
     operator int() const { return simulated.products; }
@@ -51,8 +51,8 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
     cublasLtEpilogue_t end{};
     cublasLtMatmulDescGetAttribute(product, CUBLASLT_MATMUL_DESC_EPILOGUE, &end, sizeof end,
                                    nullptr);
-    if (end != CUBLASLT_EPILOGUE_DEFAULT && !simulated.epilogues) {
-        return CUBLAS_STATUS_NOT_SUPPORTED;
+    if (end != CUBLASLT_EPILOGUE_DEFAULT && simulated.epilogues != CUBLAS_STATUS_SUCCESS) {
+        return simulated.epilogues;
     }
     *filled = std::min(count, int(simulated.milliseconds.size()));
     for (int i = 0; i < *filled; ++i) {
@@ -123,7 +123,7 @@ TEST_CASE("where no algorithm has the epilogue, the product's own is taken") {
     auto with_bias = plain;
     with_bias.end = CUBLASLT_EPILOGUE_RELU_BIAS;
     products_timed const timed{{2, 3, 1}};
-    simulated.epilogues = false;
+    simulated.epilogues = CUBLAS_STATUS_NOT_SUPPORTED;
     cuda::libraries unable{s, plan_order::by_time}, able{s, plan_order::by_time};
     CHECK(unable.plan(plain).how.number == 2);
     CHECK_FALSE(unable.plan(plain).finishes);
@@ -131,7 +131,9 @@ TEST_CASE("where no algorithm has the epilogue, the product's own is taken") {
     CHECK_FALSE(unable.plan(with_bias).finishes);
     CHECK(unable.plan(with_bias).how.number == 2);
     CHECK(timed == before);
-    simulated.epilogues = true;
+    simulated.epilogues = CUBLAS_STATUS_INVALID_VALUE;
+    CHECK_FALSE(cuda::libraries(s).plan(with_bias).finishes);
+    simulated.epilogues = CUBLAS_STATUS_SUCCESS;
     CHECK(able.plan(with_bias).finishes);
     CHECK(able.plan(with_bias).how.number == 2);
     CHECK(timed > before);

@@ -50,7 +50,7 @@ public:
         }
         place(data, each{});
         try {
-            memory_ = typename Device::memory(bytes_);
+            memory_ = where.allocate(bytes_);
         } catch (error const& e) {
             throw error("castnet: on_device: the data set of " + std::to_string(data.size()) +
                         " samples takes " + std::to_string(bytes_) +

@@ -25,8 +25,11 @@ void prefetch(matrix<T> const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
     }
 }
 
-// The most rows of a result that is turned, and steps of the product of a run.
-inline constexpr std::ptrdiff_t most_turned = 16, most_run_steps = 1024;
+// The most rows of a result that is turned.
+inline constexpr std::ptrdiff_t most_turned = 16;
+
+// The most steps of the depth at once, where b is not packed.
+inline constexpr std::ptrdiff_t most_steps = 512;
 
 // For a part of a panel, so much that the L1 cache keeps it.
 template <class T>
@@ -38,11 +41,12 @@ struct panel_room {
 // c (m x n) = a (m x k) times b (k x n).
 //
 // In blocks: of b as much as the L1 cache holds, packed where its rows are longer than a tile,
-// meets a piece of a's rows. Where `Turns`, c lies turned (as n x m), and m is at most most_turned.
-template <bool Turns, class T>
+// meets a piece of a's rows. Where it `turns`, c lies turned (as n x m), and m is at most
+// most_turned.
+template <class T>
 void multiply_blocks(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matrix<T> const& a,
-                     matrix<T> const& b, T* c, tile_end<T> const& end) {
-    constexpr std::ptrdiff_t width = tile_columns<T>, most = 512;
+                     matrix<T> const& b, T* c, tile_end<T> const& end, bool turns) {
+    constexpr std::ptrdiff_t width = tile_columns<T>, most = most_steps;
     std::ptrdiff_t const panels = (n + width - 1) / width;
     bool const packs = panels > 1 || b.column != 1;
     std::ptrdiff_t const room = std::min(most, panel_room<T>::size / (packs ? width : n));
@@ -54,7 +58,7 @@ void multiply_blocks(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matri
         std::ptrdiff_t const top = i % pieces * piece, bottom = std::min(top + piece, m);
         bool const pack = packs && (b.column != 1 || bottom - top > tile_rows);
         panel_room<T> packed;
-        T turning[Turns ? most_turned * width : 1];
+        T turning[most_turned * width];
         std::ptrdiff_t offset[most];
         for (std::ptrdiff_t s = 0; s < steps; ++s) {
             offset[s] = s * a.column;
@@ -77,7 +81,7 @@ void multiply_blocks(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matri
                 tile_pointers<T> p;
                 for (std::ptrdiff_t r = first; r < std::min(first + tile_rows, bottom); ++r) {
                     p.push(a.data + r * a.row + begin * a.column,
-                           Turns ? turning + r * width : c + r * n + left);
+                           turns ? turning + r * width : c + r * n + left);
                 }
                 p.repeat_last();
                 std::ptrdiff_t const next = std::min(first + tile_rows, m - 1);
@@ -86,21 +90,21 @@ void multiply_blocks(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matri
                 tile_panel(&p, 1, 0, static_cast<int>(columns), d, mine);
             }
         }
-        if constexpr (Turns) {
+        if (turns) {
             transpose(m, columns, turning, width, c + left * m, m);
         }
     });
 }
 
-// The same where rows of a and b lie without gaps. Rows of a are a run, in a few pieces for
-// threads.
+// The same where rows of a and b lie without gaps and k is at most most_steps, so that each sum is
+// made in the same order: it does not depend on m. Rows of a are a run, in pieces for threads.
 template <class T>
 void multiply_run(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, T const* a, T const* b,
                   T* c, tile_end<T> const& end) {
     std::ptrdiff_t const pieces = (m + 8 * run_rows - 1) / (8 * run_rows);
     parallel_for(pieces, 2.0 * double(m) * double(n) * double(k), [&](std::ptrdiff_t i) {
         std::ptrdiff_t const top = m * i / pieces, rows = m * (i + 1) / pieces - top;
-        std::ptrdiff_t offset[most_run_steps];
+        std::ptrdiff_t offset[most_steps];
         std::iota(offset, offset + k, std::ptrdiff_t{0});
         multiply_runs(a + top * k, {1, 0, 1, 0, rows, k}, {k, offset, b, n}, end, n, c + top * n);
     });
@@ -108,22 +112,21 @@ void multiply_run(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, T const*
 
 // c (m x n) = a (m x k) times b (k x n), ended so. The one place that decides how: with so few
 // columns that a vector holds them, a tile of the usual rows would wait for its own sums, and
-// vectors would be partly empty. So more rows are computed at once, or rows of b times columns of
-// a.
+// vectors would be partly empty. So more rows are computed at once, or c turned.
 template <class T>
 void multiply(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matrix<T> const& a,
               matrix<T> const& b, T* c, tile_end<T> const& end = {}) {
     bool const narrow = n <= simd<T>::width && m >= 2 * run_rows;
     bool const ends = end.bias || end.relu;
-    if (narrow && run_rows > tile_rows && k <= most_run_steps && a.column == 1 && a.row == k &&
+    if (narrow && run_rows > tile_rows && k <= most_steps && a.column == 1 && a.row == k &&
         b.column == 1 && b.row == n) {
         multiply_run(m, n, k, a.data, b.data, c, end);
     } else if (narrow && !ends && a.row == 1 && n < m) {
         static_assert(simd<T>::width <= most_turned);
-        multiply_blocks<true>(n, m, k, {b.data, b.column, b.row}, {a.data, a.column, a.row}, c,
-                              end);
+        multiply_blocks<T>(n, m, k, {b.data, b.column, b.row}, {a.data, a.column, a.row}, c, end,
+                           true);
     } else {
-        multiply_blocks<false>(m, n, k, a, b, c, end);
+        multiply_blocks<T>(m, n, k, a, b, c, end, false);
     }
 }
 

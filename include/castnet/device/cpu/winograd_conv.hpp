@@ -4,6 +4,7 @@
 
 #include <castnet/device/cpu/kernel.hpp>
 #include <castnet/device/cpu/panels.hpp>
+#include <castnet/device/cpu/runs.hpp>
 #include <castnet/device/cpu/winograd.hpp>
 
 #include <algorithm>
@@ -45,16 +46,19 @@ template <class T>
 constexpr std::ptrdiff_t block_tiles(tiling const& t, bool shared) {
     std::ptrdiff_t const cache = (shared ? 16 << 20 : 1 << 20) / std::ptrdiff_t{sizeof(T)};
     std::ptrdiff_t const fit = cache / (winograd_places * (t.channels + t.filters));
-    return shared ? std::max<std::ptrdiff_t>(fit, 96) : std::clamp<std::ptrdiff_t>(fit, 48, 96);
+    std::ptrdiff_t const tiles =
+        shared ? std::max<std::ptrdiff_t>(fit, 96) : std::clamp<std::ptrdiff_t>(fit, 48, 96);
+    return tiles / tile_rows * tile_rows;
 }
 
-// Calls f(first, tiles) for blocks of about the same size.
+// Calls f(first, tiles) for blocks of about the same size, in which tiles of a product are full.
 template <class F>
 void for_each_block(std::ptrdiff_t tiles, std::ptrdiff_t most, F const& f) {
-    std::ptrdiff_t const blocks = (tiles + most - 1) / most;
-    for (std::ptrdiff_t b = 0; b < blocks; ++b) {
-        std::ptrdiff_t const first = tiles * b / blocks;
-        f(first, tiles * (b + 1) / blocks - first);
+    std::ptrdiff_t const all = std::max<std::ptrdiff_t>(tiles, 1); // there may be no samples
+    std::ptrdiff_t const blocks = (all + most - 1) / most;
+    std::ptrdiff_t const size = (all + blocks * tile_rows - 1) / (blocks * tile_rows) * tile_rows;
+    for (std::ptrdiff_t first = 0; first < tiles; first += size) {
+        f(first, std::min(size, tiles - first));
     }
 }
 // Calls f(i, place) for the tiles from `first` on, shared by the threads.
@@ -117,6 +121,29 @@ constexpr scratch_size winograd_scratch(tiling const& t) {
     return shares_tiles<T>(t) ? scratch_size{weights + room} : scratch_size{weights, 0, room};
 }
 
+// The products of a block at one place in a tile: (tiles x channels) times panels of (channels x
+// filters). Few columns are multiplied by more rows at once.
+template <class T>
+void multiply_place(tile_block<T> const& from, tile_block<T> const& to, T const* pixels,
+                    T const* weight, T* products) {
+    constexpr std::ptrdiff_t width = simd<T>::width, most_steps = 128;
+    std::ptrdiff_t const filters = to.channels;
+    depth const d{width, 1, from.channels / width, from.next_vector()};
+    if (filters <= run_vectors * width && run_rows > tile_rows && from.tiles >= run_rows &&
+        from.channels <= most_steps) {
+        std::ptrdiff_t offset[most_steps];
+        depth_walk{d}.next(from.channels, offset);
+        multiply_runs(pixels, {1, 0, 1, 0, from.tiles, width},
+                      {from.channels, offset, weight, tile_columns<T>}, {}, filters, products);
+        return;
+    }
+    panels<T> const right{weight, tile_columns<T>, from.channels * tile_columns<T>};
+    row_block<T> block;
+    auto const multiply = [&] { block.multiply(d, right, filters); };
+    block.push_run(from.tiles, pixels, width, products, filters, multiply);
+    multiply();
+}
+
 // y = x convolved with the weights that were prepared.
 template <class T>
 void winograd_convolve(tiling const& t, std::ptrdiff_t samples, T const* x, T const* weight,
@@ -132,20 +159,11 @@ void winograd_convolve(tiling const& t, std::ptrdiff_t samples, T const* x, T co
             transform_image(t, x, at, zeros, pixels + i * simd<T>::width, from.next_place(),
                             from.next_vector());
         });
-        depth const d{simd<T>::width, 1, t.channels / simd<T>::width, from.next_vector()};
         double const work = 2.0 * winograd_places * double(tiles) * t.channels * t.filters;
         parallel_for(winograd_places, work, [&](std::ptrdiff_t p) {
-            panels<T> const right{weight + p * packed_size<T>(t.channels, t.filters),
-                                  tile_columns<T>, t.channels * tile_columns<T>};
-            row_block<T> block;
-            for (std::ptrdiff_t i = 0; i < tiles; ++i) {
-                block.push(pixels + p * from.next_place() + i * simd<T>::width,
-                           products + p * to.next_place() + i * t.filters);
-                if (block.full()) {
-                    block.multiply(d, right, t.filters);
-                }
-            }
-            block.multiply(d, right, t.filters);
+            multiply_place(from, to, pixels + p * from.next_place(),
+                           weight + p * packed_size<T>(t.channels, t.filters),
+                           products + p * to.next_place());
         });
         share_tiles(t, first, tiles, [&](std::ptrdiff_t i, tile_place const& at) {
             transform_result(t, products + i * t.filters, to.next_place(), end, at, y);
@@ -189,15 +207,12 @@ void add_winograd_weight(window const& w, std::ptrdiff_t samples, T const* x, T 
             panels<T> const b{gradients + p * right.next_place(), tile_columns<T>,
                               right.next_panel()};
             row_block<T> block;
-            for (std::ptrdiff_t c = 0; c < w.channels; ++c) {
-                block.push(pixels + p * left.next_place() +
-                               c / simd<T>::width * left.next_vector() + c % simd<T>::width,
-                           sums + (p * w.channels + c) * w.filters);
-                if (block.full()) {
-                    block.multiply(d, b, w.filters, {.accumulate = true});
-                }
+            auto const multiply = [&] { block.multiply(d, b, w.filters, {.accumulate = true}); };
+            for (std::ptrdiff_t c = 0; c < w.channels; c += simd<T>::width) {
+                block.push_run(simd<T>::width, pixels + p * left.next_place() + c * left.tiles, 1,
+                               sums + (p * w.channels + c) * w.filters, w.filters, multiply);
             }
-            block.multiply(d, b, w.filters, {.accumulate = true});
+            multiply();
         });
     });
 }

@@ -22,6 +22,26 @@
 
 namespace castnet::cuda {
 
+// Whether kernels can number the elements of every array and every loop, with 31 bits
+// (quotient.hpp).
+template <class Plan>
+constexpr bool can_be_numbered(Plan const& p) {
+    auto const fits = [&](extents const& e) {
+        return e.count() * (e.sample ? p.batch : 1) < std::ptrdiff_t{1} << 31;
+    };
+    for (array_ref const& r : p.arrays) {
+        if (!fits(r.size)) {
+            return false;
+        }
+    }
+    for (step const& s : p.steps) {
+        if (is_fused(s) && !fits(s.space)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 template <class Device>
 class executor {
     using T = typename Device::value_type;
@@ -42,7 +62,8 @@ public:
     }
 
     executor(session const& where, T* parameters, philox_key key, executor_sizes const& z)
-        : session_{where}, arena_{bytes(z), "the memory of a step"}, messages_{where} {
+        : session_{where}, arena_{where.allocate(bytes(z), "the memory of a step")},
+          messages_{where} {
         char* next = arena_.template as<char>();
         auto const take = [&](std::size_t count) { return std::exchange(next, next + count); };
         context c;
@@ -255,6 +276,10 @@ private:
     // Sends the next slot to the GPU; the compute stream waits for it.
     template <auto const& Plan>
     void send(std::uint64_t step) {
+        static_assert(
+            can_be_numbered(Plan),
+            "castnet: policy::cuda numbers the elements of an array with 31 bits, and one "
+            "of this network's has more: use a smaller batch");
         session_.use();
         next_->template send<Plan>({static_cast<std::uint32_t>(step), first_sample_, share_},
                                    session_.copies(), session_.compute());

@@ -1,9 +1,13 @@
 // Blocks of zeroed memory: on the GPU, and on the host where copies to and from the GPU need not
 // wait.
+//
+// Nothing here or elsewhere waits for a whole GPU (cudaDeviceSynchronize) or uses its default
+// stream: that would end a capture that another thread has under way.
 #pragma once
 
 #include <castnet/device/cuda/error.hpp>
 #include <castnet/device/cuda/launch.hpp>
+#include <castnet/device/cuda/stream.hpp>
 
 #include <cstddef>
 #include <cstring>
@@ -16,8 +20,9 @@ namespace castnet::cuda {
 struct gpu_memory {
     static cudaError_t allocate(void** p, std::size_t bytes) { return cudaMalloc(p, bytes); }
     static void clear(void* p, std::size_t bytes) {
-        CASTNET_CUDA(cudaMemset(p, 0, bytes));
-        CASTNET_CUDA(cudaDeviceSynchronize()); // other streams do not wait for the default one
+        stream const own;
+        CASTNET_CUDA(cudaMemsetAsync(p, 0, bytes, own.get()));
+        own.wait();
     }
     static void release(void* p) { cudaFree(p); }
     static std::string missing() {

@@ -16,7 +16,7 @@ memory penalized_ranges(Plan const& p, session const& where) {
     for_each_penalty(p, [&](penalty const& cost, std::ptrdiff_t, std::ptrdiff_t last) {
         all.push_back({last, cost});
     });
-    memory ranges{all.size() * sizeof(penalized_range)};
+    memory ranges = where.allocate(all.size() * sizeof(penalized_range), "penalties");
     where.write(ranges.template as<penalized_range>(), std::ptrdiff_t(all.size()),
                 [&](penalized_range* to) { std::copy(all.begin(), all.end(), to); });
     return ranges;

@@ -35,10 +35,12 @@ public:
     session& operator=(session const&) = delete;
     ~session() { finish(); }
 
-    // Waits for what the GPU does, before that ends which it works on; makes it the current one.
+    // Waits for what the GPU does for this session, before that ends which it works on; makes it
+    // the current one.
     void finish() const noexcept {
         cudaSetDevice(index_);
-        cudaDeviceSynchronize();
+        cudaStreamSynchronize(compute().get());
+        cudaStreamSynchronize(copies().get());
     }
 
     int index() const { return index_; }
@@ -52,7 +54,7 @@ public:
     // From now on the host waits for this GPU under the eyes of a watch; nullptr: of none.
     void watch_by(watch* w) const { watch_ = w; }
 
-    // The host waits for a stream, an event, or all that the GPU was given.
+    // The host waits for a stream, an event, or all that the session's streams were given.
     void wait(stream const& s) const {
         until(s, [&] { s.wait(); });
     }
@@ -60,37 +62,42 @@ public:
         until(e, [&] { e.wait(); });
     }
     void wait() const {
-        use();
-        if (watch_ != nullptr) {
-            wait(compute());
-            wait(copies());
-        }
-        CASTNET_CUDA(cudaDeviceSynchronize());
+        wait(compute());
+        wait(copies());
     }
 
     // Makes this GPU the one that the calling thread's calls mean.
     void use() const { CASTNET_CUDA(cudaSetDevice(index_)); }
 
+    // Zeroed memory of this GPU. Throws castnet::error, which says what it is for, if there is too
+    // little.
+    memory allocate(std::size_t bytes, char const* what = "an array") const {
+        use();
+        return memory{bytes, what};
+    }
+
     // use(numbers) with a copy of `count` numbers of the GPU's memory; fill(numbers) is to write
-    // them all. Both wait for what the GPU does now.
+    // them all. Both wait for what the session's streams were given before.
     template <class T, class F>
     void read(T const* from, std::ptrdiff_t count, F const& use_numbers) const {
         std::vector<T> host(static_cast<std::size_t>(count));
-        wait();
-        CASTNET_CUDA(
-            cudaMemcpy(host.data(), from, host.size() * sizeof(T), cudaMemcpyDeviceToHost));
+        copy(host.data(), from, host.size() * sizeof(T), cudaMemcpyDeviceToHost);
         use_numbers(static_cast<T const*>(host.data()));
     }
     template <class T, class F>
     void write(T* to, std::ptrdiff_t count, F const& fill) const {
         std::vector<T> host(static_cast<std::size_t>(count));
         fill(host.data());
-        wait();
-        CASTNET_CUDA(cudaMemcpy(to, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice));
-        CASTNET_CUDA(cudaDeviceSynchronize());
+        copy(to, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice);
     }
 
 private:
+    void copy(void* to, void const* from, std::size_t bytes, cudaMemcpyKind way) const {
+        wait();
+        CASTNET_CUDA(cudaMemcpyAsync(to, from, bytes, way, copies().get()));
+        wait(copies());
+    }
+
     template <class Work, class Wait>
     void until(Work const& work, Wait const& plain) const {
         use();

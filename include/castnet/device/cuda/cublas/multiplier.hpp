@@ -123,7 +123,8 @@ private:
         auto const status = cublasLtMatmulAlgoGetHeuristic(
             handle_.get(), m.operation(), m.first(), m.second(), m.result(), m.result(), wishes,
             static_cast<int>(count), found, &filled);
-        if (status == CUBLAS_STATUS_NOT_SUPPORTED) {
+        if (status == CUBLAS_STATUS_NOT_SUPPORTED ||
+            status == CUBLAS_STATUS_INVALID_VALUE) { // said of combinations that there are not, too
             return {};
         }
         CASTNET_CUDA(status);

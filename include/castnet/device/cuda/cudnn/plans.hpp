@@ -46,7 +46,9 @@ inline std::vector<execution_plan> plans_of(descriptor const& graph, target cons
         heuristic.set(CUDNN_ATTR_ENGINEHEUR_MODE,
                       mode == 0 ? CUDNN_HEUR_MODE_A : CUDNN_HEUR_MODE_FALLBACK);
         where.apply_to_heuristic(heuristic);
-        heuristic.finalize();
+        if (!heuristic.can_finalize()) {
+            continue;
+        }
         auto const settings = heuristic.descriptors(CUDNN_ATTR_ENGINEHEUR_RESULTS,
                                                     CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
         for (auto s = settings.begin(); s != settings.end() && found.size() < wanted.plans; ++s) {
