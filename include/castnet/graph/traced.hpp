@@ -28,7 +28,15 @@ struct traced_sizes {
     int nodes = 0, windows = 0, parameters = 0, updates = 0, outputs = 0;
     bool differentiated = false;
     int devices = 1; // one more than the last that on<…> named
+
+    constexpr bool fit(traced_sizes const& room) const {
+        return nodes <= room.nodes && windows <= room.windows && parameters <= room.parameters &&
+               updates <= room.updates && outputs <= room.outputs;
+    }
 };
+
+// Enough for most networks: a training step of ResNet-50 has 1435 nodes.
+inline constexpr traced_sizes usual_trace{1536, 128, 320, 128, 8};
 
 constexpr traced_sizes sizes_of(graph const& g, results const& r) {
     return {g.nodes.size(),   g.windows.size(), g.parameters.size(),
@@ -49,30 +57,40 @@ constexpr void copy_list(To& to, list<T> const& from) {
     }
 }
 
-template <traced_sizes Z>
+// Where Room is not enough, nothing but the sizes is kept.
+template <traced_sizes Room>
 struct traced_graph {
-    node nodes[room(Z.nodes)]{};
-    window windows[room(Z.windows)]{};
-    parameter parameters[room(Z.parameters)]{};
-    graph::update updates[room(Z.updates)]{};
-    int outputs[room(Z.outputs)]{};
-    int gradients[room(Z.parameters)]{};
+    traced_sizes sizes;
+    node nodes[castnet::room(Room.nodes)]{};
+    window windows[castnet::room(Room.windows)]{};
+    parameter parameters[castnet::room(Room.parameters)]{};
+    graph::update updates[castnet::room(Room.updates)]{};
+    int outputs[castnet::room(Room.outputs)]{};
+    int gradients[castnet::room(Room.parameters)]{};
 
-    constexpr traced_graph(graph const& g, results const& r) {
+    constexpr traced_graph(graph const& g, results const& r) : sizes{sizes_of(g, r)} {
+        if (!sizes.fit(Room)) {
+            return;
+        }
         copy_list(nodes, g.nodes);
         copy_list(windows, g.windows);
         copy_list(parameters, g.parameters);
         copy_list(updates, g.updates);
         copy_list(outputs, r.outputs);
         copy_list(gradients, r.gradients);
-        for (int i = r.gradients.size(); i < Z.parameters; ++i) {
+        for (int i = r.gradients.size(); i < sizes.parameters; ++i) {
             gradients[i] = -1;
         }
     }
 
+    // Room that is enough.
+    constexpr traced_sizes room() const { return sizes.fit(Room) ? Room : sizes; }
+
     constexpr graph_view view() const {
-        return {nodes,   windows,   parameters,   updates,   outputs,   gradients,
-                Z.nodes, Z.windows, Z.parameters, Z.updates, Z.outputs, Z.differentiated};
+        return {nodes,         windows,       parameters,
+                updates,       outputs,       gradients,
+                sizes.nodes,   sizes.windows, sizes.parameters,
+                sizes.updates, sizes.outputs, sizes.differentiated};
     }
 };
 

@@ -31,7 +31,17 @@ constexpr int scratch_array(list<array_use>& arrays, std::ptrdiff_t elements) {
 struct step_schedule_sizes {
     int steps = 0, arrays = 0, scalars = 0, programs = 0, instructions = 0;
     int unused_parameter = -1, unused_input = -1; // -1: none; else the first
+
+    constexpr bool fit(step_schedule_sizes const& room) const {
+        return steps <= room.steps && arrays <= room.arrays && scalars <= room.scalars &&
+               programs <= room.programs && instructions <= room.instructions;
+    }
 };
+
+// Enough for most graphs of so many nodes.
+constexpr step_schedule_sizes usual_schedule(int nodes) {
+    return {nodes / 2 + 16, 5 * nodes / 2 + 32, nodes / 3 + 16, 48, 256};
+}
 
 struct step_schedule_draft {
     list<step> steps;
@@ -305,28 +315,35 @@ private:
     list<int> next_with_;                                   // program of the same hash
 };
 
-// A schedule as a constant of fixed size.
-template <step_schedule_sizes Z>
+// A schedule as a constant of fixed size. Where Room is not enough, nothing but the sizes is kept.
+template <step_schedule_sizes Room>
 struct step_schedule {
-    step steps[room(Z.steps)]{};
-    array_use arrays[room(Z.arrays)]{};
-    double scalars[room(Z.scalars)]{};
-    instruction instructions[room(Z.instructions)]{};
-    int first_instruction[Z.programs + 1]{}; // per program; one more for the end of the last
+    step_schedule_sizes sizes;
+    step steps[castnet::room(Room.steps)]{};
+    array_use arrays[castnet::room(Room.arrays)]{};
+    double scalars[castnet::room(Room.scalars)]{};
+    instruction instructions[castnet::room(Room.instructions)]{};
+    int first_instruction[Room.programs + 1]{}; // per program; one more for the end of the last
 
-    constexpr explicit step_schedule(step_schedule_draft const& d) {
+    constexpr explicit step_schedule(step_schedule_draft const& d) : sizes{d.sizes} {
+        if (!sizes.fit(Room)) {
+            return;
+        }
         copy_list(steps, d.steps);
         copy_list(arrays, d.arrays);
         copy_list(scalars, d.scalars);
         int end = 0;
-        for (int p = 0; p < Z.programs; ++p) {
+        for (int p = 0; p < sizes.programs; ++p) {
             first_instruction[p] = end;
             for (instruction const& i : d.programs[p]) {
                 instructions[end++] = i;
             }
         }
-        first_instruction[Z.programs] = end;
+        first_instruction[sizes.programs] = end;
     }
+
+    // Room that is enough.
+    constexpr step_schedule_sizes room() const { return sizes.fit(Room) ? Room : sizes; }
 };
 
 } // namespace castnet

@@ -128,50 +128,50 @@ private:
 // A recipe's graph, its schedule and its plan: constants, each made from the one before.
 template <class Recipe, class Network, class Device, size_t Batch, bool Training>
 class program_of {
-    // Every stage runs twice: once for its sizes, once for its contents. (Named objects throughout:
-    // nvcc 13.0 does not destroy some temporaries in constant expressions.)
-    struct tracing {
+    // How large a stage's tables must be is known when it has run. So they have the usual room at
+    // first, and a stage runs again only where that was not enough. (Named objects throughout: nvcc
+    // 13.0 does not destroy some temporaries in constant expressions, and takes no references to
+    // these constants.)
+    template <traced_sizes Room>
+    static constexpr traced_graph<Room> trace() {
         graph g{Training};
         results wanted = Recipe::template build<Network>(g);
-        constexpr tracing() {
-            place_on_devices(g, wanted, device_count<Device>);
-            if constexpr (NarrowDevice<Device>) {
-                copies_for_products{g, wanted}.run();
-            }
+        place_on_devices(g, wanted, device_count<Device>);
+        if constexpr (NarrowDevice<Device>) {
+            copies_for_products{g, wanted}.run();
         }
-    };
-    static constexpr traced_sizes traced_size() {
-        tracing const t;
-        return sizes_of(t.g, t.wanted);
+        return {g, wanted};
     }
-    static constexpr traced_graph<traced_size()> trace() {
-        tracing const t;
-        return {t.g, t.wanted};
-    }
-    static constexpr traced_graph<traced_size()> traced = trace();
+    template <traced_sizes Room>
+    static constexpr traced_graph<Room> traced_in = trace<Room>();
+    static constexpr traced_sizes trace_room = traced_in<usual_trace>.room();
+    static constexpr graph_view traced = traced_in<trace_room>.view();
 
-    static constexpr fused_groups<Device, traced_size().nodes> groups{traced.view()};
+    static constexpr fused_groups<Device, traced.node_count> groups{traced};
 
-    static constexpr step_schedule_sizes schedule_size() {
-        scheduler<Device> s{traced.view(), groups.of};
+    template <step_schedule_sizes Room>
+    static constexpr step_schedule<Room> schedule() {
+        scheduler<Device> s{traced, groups.of};
         step_schedule_draft const d = s.run();
-        return d.sizes;
+        return step_schedule<Room>{d};
     }
-    static constexpr step_schedule_sizes steps = schedule_size();
-    static constexpr step_schedule<steps> schedule() {
-        scheduler<Device> s{traced.view(), groups.of};
-        step_schedule_draft const d = s.run();
-        return step_schedule<steps>{d};
-    }
-    static constexpr step_schedule<steps> scheduled = schedule();
+    template <step_schedule_sizes Room>
+    static constexpr step_schedule<Room> scheduled_in = schedule<Room>();
+    static constexpr step_schedule_sizes schedule_room =
+        scheduled_in<usual_schedule(traced.node_count)>.room();
+    static constexpr step_schedule_sizes steps = scheduled_in<schedule_room>.sizes;
 
-    static constexpr stages<Device, steps.steps> staged{traced.view(), scheduled,
+    static constexpr stages<Device, steps.steps> staged{traced, scheduled_in<schedule_room>,
                                                         static_cast<int>(Batch)};
 
 public:
-    static constexpr plan<sizes_of(traced.view(), steps, staged.count, device_count<Device>)> value{
-        traced.view(),           scheduled,         staged,
-        static_cast<int>(Batch), Device::alignment, narrow_per_value<Device>()};
+    static constexpr plan<sizes_of(traced, steps, staged.count, device_count<Device>)> value{
+        traced,
+        scheduled_in<schedule_room>,
+        staged,
+        static_cast<int>(Batch),
+        Device::alignment,
+        narrow_per_value<Device>()};
 
 private:
     template <class Put>
@@ -191,7 +191,8 @@ private:
         spell_unused([&](char c) { *end++ = c; });
         return fixed_string{text};
     }
-    static_assert(devices_exist<traced_size().devices, device_count<Device>>::checked);
+    static_assert(
+        devices_exist<traced_in<trace_room>.sizes.devices, device_count<Device>>::checked);
     static_assert(parameter_is_used<unused()>::checked);
     static_assert(input_is_used<steps.unused_input>::checked);
 };
