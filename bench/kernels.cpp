@@ -106,12 +106,7 @@ void convolve(benchmark::State& state, bench::convolution const& c, role const& 
     auto const kernel = device::kernel_of(r.kind);
     bench::meter const clock;
     for ([[maybe_unused]] auto _ : state) {
-        if (alone.samples_at_once > 0) {
-            cpu::run_stage<false>(
-                alone, &step, tables, context, [&](int) { return kernel; }, cn::ignore_steps{});
-        } else {
-            kernel.run(step, tables, context);
-        }
+        cpu::run_stage(alone, &step, &kernel, tables, context, cn::ignore_steps{});
         benchmark::ClobberMemory();
     }
     clock.report(state, cpu::conv_work(w, samples));

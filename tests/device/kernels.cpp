@@ -79,13 +79,9 @@ public:
         c.samples = samples;
         cn::cpu::tables const tables{arrays, nullptr, &w};
         auto const kernel = cn::cpu_device<T>::kernel_of(s.kind);
-        if (cn::cpu_device<T>::samples_at_once(s, &w, {}, 1) > 0) {
-            cn::stage const alone{0, 1, at_once, 1 << 20};
-            cn::cpu::run_stage<false>(
-                alone, &s, tables, c, [&](int) { return kernel; }, cn::ignore_steps{});
-        } else {
-            kernel.run(s, tables, c);
-        }
+        bool const in_lanes = cn::cpu_device<T>::samples_at_once(s, &w, {}, 1) > 0;
+        cn::stage const alone{0, 1, in_lanes ? at_once : 0, 1 << 20};
+        cn::cpu::run_stage(alone, &s, &kernel, tables, c, cn::ignore_steps{});
 
         auto const unchanged = [&](std::ptrdiff_t from, std::ptrdiff_t to) {
             bool same = true;

@@ -87,54 +87,52 @@ inline std::vector<double> initial_values(parameter const& p, std::uint64_t seed
     fans const fan = fans_of(p);
     double const value = p.start.value;
     std::vector<double> w(static_cast<std::size_t>(p.count()));
-    auto const fill = [&](auto make) {
-        for (std::size_t i = 0; i < w.size(); ++i) {
-            w[i] = make(static_cast<std::uint32_t>(i));
-        }
-    };
-    auto const uniform = [&](double limit) {
-        fill([&](std::uint32_t i) { return limit * (2 * random.uniform(i) - 1); });
-    };
-    auto const normal = [&](double deviation) {
-        fill([&](std::uint32_t i) { return deviation * random.normal(i); });
-    };
+    double limit = 0, deviation = 0, constant = 0; // of the distribution
     switch (p.start.kind) {
     case initial::zeros:
         break;
     case initial::ones:
-        fill([](std::uint32_t) { return 1.0; });
+        constant = 1;
         break;
     case initial::constant:
-        fill([&](std::uint32_t) { return value; });
+        constant = value;
         break;
     case initial::uniform:
-        uniform(value);
+        limit = value;
         break;
     case initial::normal:
-        normal(value);
+        deviation = value;
         break;
     case initial::glorot_uniform:
-        uniform(std::sqrt(6 / (fan.in + fan.out)));
+        limit = std::sqrt(6 / (fan.in + fan.out));
         break;
     case initial::glorot_normal:
-        normal(std::sqrt(2 / (fan.in + fan.out)));
+        deviation = std::sqrt(2 / (fan.in + fan.out));
         break;
     case initial::he_uniform:
-        uniform(std::sqrt(6 / fan.in));
+        limit = std::sqrt(6 / fan.in);
         break;
     case initial::he_normal:
-        normal(std::sqrt(2 / fan.in));
+        deviation = std::sqrt(2 / fan.in);
         break;
     case initial::lecun_uniform:
-        uniform(std::sqrt(3 / fan.in));
+        limit = std::sqrt(3 / fan.in);
         break;
     case initial::lecun_normal:
-        normal(std::sqrt(1 / fan.in));
+        deviation = std::sqrt(1 / fan.in);
         break;
     case initial::orthogonal:
-        normal(1);
-        make_orthogonal(w, p.dims[0], value);
+        deviation = 1;
         break;
+    }
+    for (std::size_t i = 0; i < w.size(); ++i) {
+        auto const number = static_cast<std::uint32_t>(i);
+        w[i] = limit != 0       ? limit * (2 * random.uniform(number) - 1)
+               : deviation != 0 ? deviation * random.normal(number)
+                                : constant;
+    }
+    if (p.start.kind == initial::orthogonal) {
+        make_orthogonal(w, p.dims[0], value);
     }
     return w;
 }

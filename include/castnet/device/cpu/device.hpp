@@ -40,7 +40,7 @@ struct cpu_device {
     static constexpr int count() { return 1; } // such devices in the machine
 
     // The kernel of an operation that is no fused program.
-    static kernel kernel_of(op kind) {
+    static constexpr kernel kernel_of(op kind) {
         switch (kind) {
         case op::matmul:
             return {&cpu::matmul<T>};
@@ -163,26 +163,23 @@ struct cpu_device {
     }
 
 protected:
+    // A constant: so kernels that no step of a plan needs are not compiled.
+    template <auto const& Plan>
+    static constexpr auto kernels_of_steps() {
+        detail::kernel_table<kernel, Plan.sizes.steps> table{};
+        for (int i = 0; i < Plan.sizes.steps; ++i) {
+            step const& s = Plan.steps[i];
+            table.of[i] =
+                is_fused(s) ? fused_kernels<cpu_device, Plan>.of[s.program] : kernel_of(s.kind);
+        }
+        return table;
+    }
+
     template <auto const& Plan, class After>
     static void run_stage(stage const& g, context const& c, After const& after) {
         static constexpr cpu::tables tables{Plan.arrays, Plan.scalars, Plan.windows};
-        static constexpr auto fused = fused_kernels<cpu_device, Plan>;
-        auto const kernel_at = [](int i) {
-            step const& s = Plan.steps[i];
-            return is_fused(s) ? fused.of[s.program] : kernel_of(s.kind);
-        };
-        if (g.samples_at_once > 0) {
-            cpu::run_stage<calls_after_steps<After>>(g, Plan.steps, tables, c, kernel_at, after);
-        } else {
-            kernel const k = kernel_at(g.first);
-            (k.whole ? k.whole : k.run)(Plan.steps[g.first], tables, c);
-            if constexpr (calls_after_steps<After>) {
-                after(g.first);
-            }
-        }
-        if constexpr (!calls_after_steps<After>) {
-            after(g.last - 1);
-        }
+        static constexpr auto kernels = kernels_of_steps<Plan>();
+        cpu::run_stage(g, Plan.steps, kernels.of, tables, c, after);
     }
     // Step I of a small plan.
     template <auto const& Plan, int I>

@@ -4,6 +4,7 @@
 
 #include <castnet/device/cpu/context.hpp>
 #include <castnet/device/cpu/threads.hpp>
+#include <castnet/device/steps.hpp>
 
 #include <algorithm>
 
@@ -19,22 +20,23 @@ struct kernel {
     function whole = nullptr;   // instead of all these where the step runs by itself
 };
 
-// Steps of a stage; kernel_of(i) is the kernel of step i, after(i) is called whenever it has run.
-// The lanes share the threads, or run one after another where they are `measured`.
-template <bool Measured, class T, class KernelOf, class After>
-void run_stage(stage const& g, step const* steps, tables const& t, context<T> const& c,
-               KernelOf const& kernel_of, After const& after) {
+// A stage of a plan, with the kernel of each of the plan's steps; after(i) is called whenever step
+// i has run, or only at the end. The lanes share the threads, or run one after another where steps
+// are looked at one by one. (Nothing here depends on the plan, so that it is compiled once.)
+template <class T, class After>
+void run_stage(stage const& g, step const* steps, kernel<T> const* kernels, tables const& t,
+               context<T> const& c, After const& after) {
+    constexpr bool one_by_one = calls_after_steps<After>;
     auto const call = [&](typename kernel<T>::function kernel<T>::* part, context<T> const& with) {
         for (int i = g.first; i < g.last; ++i) {
-            if (auto const f = kernel_of(i).*part) {
+            if (auto const f = kernels[i].*part) {
                 f(steps[i], t, with);
-                if (Measured) {
+                if (one_by_one) {
                     after(i);
                 }
             }
         }
     };
-    std::ptrdiff_t const used = lanes_in_use(c.samples);
     auto const run_lane = [&](std::ptrdiff_t lane, std::ptrdiff_t worker) {
         context<T> mine = c;
         mine.lane = lane;
@@ -47,15 +49,23 @@ void run_stage(stage const& g, step const* steps, tables const& t, context<T> co
             call(&kernel<T>::run, mine);
         }
     };
-    call(&kernel<T>::prepare, c);
-    if (Measured) {
-        for (std::ptrdiff_t lane = 0; lane < used; ++lane) {
-            run_lane(lane, 0);
-        }
+    if (g.samples_at_once == 0) {
+        call(kernels[g.first].whole ? &kernel<T>::whole : &kernel<T>::run, c);
     } else {
-        parallel_for(used, double(c.samples) * double(g.flops), run_lane);
+        std::ptrdiff_t const used = lanes_in_use(c.samples);
+        call(&kernel<T>::prepare, c);
+        if (one_by_one) {
+            for (std::ptrdiff_t lane = 0; lane < used; ++lane) {
+                run_lane(lane, 0);
+            }
+        } else {
+            parallel_for(used, double(c.samples) * double(g.flops), run_lane);
+        }
+        call(&kernel<T>::finish, c);
     }
-    call(&kernel<T>::finish, c);
+    if (!one_by_one) {
+        after(g.last - 1);
+    }
 }
 
 // The sums of the lanes, in their order.
