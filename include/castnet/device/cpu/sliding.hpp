@@ -116,16 +116,18 @@ void for_each_band(window const& w, std::ptrdiff_t samples, T const* x, T* room,
         std::ptrdiff_t const images = std::min<std::ptrdiff_t>(band_images(w), samples - i);
         for (int row = 0; row < w.out_height; row += band_rows(w)) {
             band const b{i, images, row, std::min(band_rows(w), w.out_height - row)};
-            T const* const from = x + i * image_count(w);
-            if (!padded(w)) {
-                f(b, from + std::ptrdiff_t{row} * w.stride_h * w.width * w.channels,
-                  image_count(w));
-                continue;
+            T const* from = x + i * image_count(w);
+            std::ptrdiff_t next_image = image_count(w);
+            if (padded(w)) {
+                for (std::ptrdiff_t k = 0; k < images; ++k) {
+                    copy_padded(w, from + k * next_image, b, room + k * padded_image(w));
+                }
+                from = room;
+                next_image = padded_image(w);
+            } else {
+                from += std::ptrdiff_t{row} * w.stride_h * w.width * w.channels;
             }
-            for (std::ptrdiff_t k = 0; k < images; ++k) {
-                copy_padded(w, from + k * image_count(w), b, room + k * padded_image(w));
-            }
-            f(b, static_cast<T const*>(room), padded_image(w));
+            f(b, from, next_image);
         }
     }
 }

@@ -12,6 +12,7 @@
 #include <castnet/core/annotations.hpp>
 #include <castnet/device/cpu/vector.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <type_traits>
 
@@ -59,12 +60,12 @@ struct tile_depth {
     std::ptrdiff_t b_stride;
 };
 
-// At most Rows rows and Vectors * width columns. Every loop over them is unrolled, so that the sums
-// stay in registers. Not compiled into its callers: there is much of it, and registers are scarce.
+// At most Rows rows, and Vectors * width columns from `first` on. Every loop over them is unrolled,
+// so that the sums stay in registers. Not compiled into its callers: there is much of it, and
+// registers are scarce.
 template <int Rows, int Vectors, class T>
 [[gnu::noinline]] CASTNET_WIDE_VECTORS void tile(tile_pointers<T> const& p, std::ptrdiff_t first,
-                                                 int columns, tile_depth<T> const& d,
-                                                 tile_end<T> const& end) {
+                                                 tile_depth<T> const& d, tile_end<T> const& end) {
     constexpr int width = simd<T>::width;
     vec<T> sum[Rows][Vectors] = {};
     T const* row[Rows];
@@ -92,7 +93,7 @@ template <int Rows, int Vectors, class T>
         }
         b += b_stride;
     }
-    // calls f(sum, where it belongs, how many of its numbers exist)
+    // calls f(sum, where it belongs)
     auto const each = [&](auto const& f) __attribute__((always_inline)) {
         CASTNET_UNROLL
         for (int i = 0; i < Rows; ++i) {
@@ -100,23 +101,13 @@ template <int Rows, int Vectors, class T>
                 T* const c = p.c[i] + first;
                 CASTNET_UNROLL
                 for (int j = 0; j < Vectors; ++j) {
-                    f(sum[i][j], c + j * width, columns - j * width);
+                    f(sum[i][j], *reinterpret_cast<vec<T>*>(c + j * width));
                 }
             }
         }
     };
     if (end.accumulate) {
-        each([&](vec<T>& x, T const* c, int left) __attribute__((always_inline)) {
-            if (left >= width) {
-                x += *reinterpret_cast<vec<T> const*>(c);
-            } else {
-                T part[simd<T>::width] = {};
-                for (int k = 0; k < left; ++k) {
-                    part[k] = c[k];
-                }
-                x += *reinterpret_cast<vec<T> const*>(part);
-            }
-        });
+        each([](vec<T>& x, vec<T> const& c) __attribute__((always_inline)) { x += c; });
     }
     if (end.bias) {
         CASTNET_UNROLL
@@ -137,17 +128,28 @@ template <int Rows, int Vectors, class T>
             }
         }
     }
-    each([&](vec<T> x, T* c, int left) __attribute__((always_inline)) {
-        if (left >= width) {
-            *reinterpret_cast<vec<T>*>(c) = x;
-        } else {
-            T part[width];
-            *reinterpret_cast<vec<T>*>(part) = x;
-            for (int k = 0; k < left; ++k) {
-                c[k] = part[k];
-            }
+    each([](vec<T> const& x, vec<T>& c) __attribute__((always_inline)) { c = x; });
+}
+
+// A tile of fewer columns than its vectors have: whole vectors of it lie elsewhere meanwhile.
+template <int Rows, int Vectors, class T>
+void partial_tile(tile_pointers<T> const& p, std::ptrdiff_t first, int columns,
+                  tile_depth<T> const& d, tile_end<T> end) {
+    T whole[tile_rows][Vectors * simd<T>::width] = {};
+    tile_pointers<T> there = p;
+    for (int i = 0; i < p.rows; ++i) {
+        there.c[i] = whole[i];
+        if (end.accumulate) {
+            std::copy_n(p.c[i] + first, columns, whole[i]);
         }
-    });
+    }
+    if (end.bias) {
+        end.bias += first;
+    }
+    tile<Rows, Vectors>(there, 0, d, end);
+    for (int i = 0; i < p.rows; ++i) {
+        std::copy_n(whole[i], columns, p.c[i] + first);
+    }
 }
 
 // Some tiles: their columns `first` to `first + columns`, no more than a tile has. Compiled once,
@@ -156,21 +158,29 @@ template <class T>
 void tile_panel(tile_pointers<T> const* p, int tiles, std::ptrdiff_t first, int columns,
                 tile_depth<T> const& d, tile_end<T> const& end) {
     constexpr int width = simd<T>::width;
-    auto const run = [&]<int Vectors>(std::integral_constant<int, Vectors>) {
+    auto const run = [&]<int Rows, int Vectors>(std::integral_constant<int, Rows>,
+                                                std::integral_constant<int, Vectors>, int i) {
+        if (columns == Vectors * width) {
+            tile<Rows, Vectors>(p[i], first, d, end);
+        } else {
+            partial_tile<Rows, Vectors>(p[i], first, columns, d, end);
+        }
+    };
+    auto const run_all = [&](auto vectors) {
         for (int i = 0; i < tiles; ++i) {
             if (p[i].rows == 1) {
-                tile<1, Vectors>(p[i], first, columns, d, end);
+                run(std::integral_constant<int, 1>{}, vectors, i);
             } else {
-                tile<tile_rows, Vectors>(p[i], first, columns, d, end);
+                run(std::integral_constant<int, tile_rows>{}, vectors, i);
             }
         }
     };
     if (columns > 2 * width && tile_vectors > 2) {
-        run(std::integral_constant<int, tile_vectors>{});
+        run_all(std::integral_constant<int, tile_vectors>{});
     } else if (columns > width) {
-        run(std::integral_constant<int, 2>{});
+        run_all(std::integral_constant<int, 2>{});
     } else {
-        run(std::integral_constant<int, 1>{});
+        run_all(std::integral_constant<int, 1>{});
     }
 }
 

@@ -100,12 +100,18 @@ inline safetensors_header parse_header(std::string_view text, std::string const&
     return header;
 }
 
+// (One function for every order: to sort is much to compile.)
+inline void sort_entries(std::vector<safetensors_entry>& entries,
+                         bool (*before)(safetensors_entry const&, safetensors_entry const&)) {
+    std::sort(entries.begin(), entries.end(), before);
+}
+
 // Checks that the entries cover `size` bytes of data without hole or overlap, each with as many as
 // its type and shape need; sorts them by name and checks that no name occurs twice.
 inline void check_header(safetensors_header& header, size_t size, std::string const& file) {
     auto& entries = header.entries;
     auto const fail = [&](std::string const& what) { throw file_error(file, what); };
-    std::sort(entries.begin(), entries.end(), [](auto const& a, auto const& b) {
+    sort_entries(entries, [](auto const& a, auto const& b) {
         return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
     });
     size_t next = 0;
@@ -131,8 +137,7 @@ inline void check_header(safetensors_header& header, size_t size, std::string co
         fail("found " + std::to_string(size) + " bytes of data, expected " + std::to_string(next) +
              ", the end of the last tensor");
     }
-    auto const by_name = [](auto const& a, auto const& b) { return a.name < b.name; };
-    std::sort(entries.begin(), entries.end(), by_name);
+    sort_entries(entries, [](auto const& a, auto const& b) { return a.name < b.name; });
     for (size_t i = 1; i < entries.size(); ++i) {
         if (entries[i - 1].name == entries[i].name) {
             fail("found tensor " + shown(entries[i].name) + " twice, expected every name once");
