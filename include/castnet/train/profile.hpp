@@ -17,7 +17,7 @@ struct step_profile {
     std::string what;   // the operation, with the functions fused into it: "map multiply_add relu"
     std::string shape;  // of the result
     double seconds = 0; // the shortest of all repetitions
-    double flops = 0; // of the direct algorithm, also where convolutions take fewer
+    double flops = 0;   // of the direct algorithm, also where convolutions take fewer
     double bytes = 0;   // read and written, each array once
     double of_peak = 0; // flops / seconds, as a share of what the device's own measurement finds
                         // possible; 0 where it has none
