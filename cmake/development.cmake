@@ -6,17 +6,19 @@ endif()
 set(CMAKE_CXX_EXTENSIONS OFF)
 
 option(CASTNET_WERROR "Fail castnet's own builds where a compiler warns" ON)
+set(castnet_ptxas -warn-spills) # of a kernel that spills registers
+if(CASTNET_WERROR)
+    string(APPEND castnet_ptxas ",-Werror")
+endif()
 add_library(castnet_dev INTERFACE)
 target_compile_options(
     castnet_dev INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wconversion>
-    # of a kernel that spills registers, too
-    "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-Xcompiler -Wall,-Wextra -Xptxas -warn-spills>")
+    "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-Xcompiler -Wall,-Wextra -Xptxas ${castnet_ptxas}>")
 if(CASTNET_WERROR)
-    target_compile_options(
-        castnet_dev INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Werror>
-                              "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-Werror all-warnings>"
-                              "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-Xptxas -Werror>")
+    target_compile_options(castnet_dev INTERFACE
+                           $<$<COMPILE_LANGUAGE:CXX>:-Werror>
+                           "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-Werror all-warnings>")
 endif()
 
 add_library(castnet_native INTERFACE)
