@@ -101,7 +101,8 @@ void multiply_blocks(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matri
 template <class T>
 void multiply_run(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, T const* a, T const* b,
                   T* c, tile_end<T> const& end) {
-    std::ptrdiff_t const pieces = (m + 8 * run_rows - 1) / (8 * run_rows);
+    constexpr std::ptrdiff_t piece = std::ptrdiff_t{8} * run_rows;
+    std::ptrdiff_t const pieces = (m + piece - 1) / piece;
     parallel_for(pieces, 2.0 * double(m) * double(n) * double(k), [&](std::ptrdiff_t i) {
         std::ptrdiff_t const top = m * i / pieces, rows = m * (i + 1) / pieces - top;
         std::ptrdiff_t offset[most_steps];
@@ -116,7 +117,7 @@ void multiply_run(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, T const*
 template <class T>
 void multiply(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matrix<T> const& a,
               matrix<T> const& b, T* c, tile_end<T> const& end = {}) {
-    bool const narrow = n <= simd<T>::width && m >= 2 * run_rows;
+    bool const narrow = n <= simd<T>::width && m >= std::ptrdiff_t{2} * run_rows;
     bool const ends = end.bias || end.relu;
     if (narrow && run_rows > tile_rows && k <= most_steps && a.column == 1 && a.row == k &&
         b.column == 1 && b.row == n) {

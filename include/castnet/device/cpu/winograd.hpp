@@ -53,7 +53,7 @@ constexpr bool minimal(window const& w, tiling const& t) {
     return w.kernel_h == 3 && w.kernel_w == 3 && w.stride_h == 1 && w.stride_w == 1 &&
            w.dilation == 1 && w.groups == 1 && w.channels % width == 0 && w.filters % width == 0 &&
            w.channels >= 32 && w.filters >= 32 && w.pad_top <= 2 && w.pad_left <= 2 &&
-           winograd_places * t.tiles() * 4 <= 3 * 9 * std::ptrdiff_t{w.out_height} * w.out_width;
+           winograd_places * t.tiles() * 4 <= 27 * std::ptrdiff_t{w.out_height} * w.out_width;
 }
 
 // A tile, by its first result.

@@ -45,7 +45,7 @@ constexpr bool shares_tiles(tiling const& t) {
 template <class T>
 constexpr std::ptrdiff_t block_tiles(tiling const& t, bool shared) {
     std::ptrdiff_t const cache = (shared ? 16 << 20 : 1 << 20) / std::ptrdiff_t{sizeof(T)};
-    std::ptrdiff_t const fit = cache / (winograd_places * (t.channels + t.filters));
+    std::ptrdiff_t const fit = cache / (std::ptrdiff_t{winograd_places} * (t.channels + t.filters));
     std::ptrdiff_t const tiles =
         shared ? std::max<std::ptrdiff_t>(fit, 96) : std::clamp<std::ptrdiff_t>(fit, 48, 96);
     return tiles / tile_rows * tile_rows;
