@@ -1,6 +1,8 @@
-// Convolution and its gradients as products over windows, without copying the windows: the rows of
-// A are pointers into the (padded) image. Images lie as (height, width, channels), weights as
-// (group, kernel height, kernel width, channels of the group, filters of the group).
+// Convolution and its gradients, and which kernel computes them: minimal filtering
+// (winograd_conv.hpp), runs of pixels with few channels (shallow_conv.hpp), or, here, products over
+// windows without copying the windows: the rows of A are pointers into the (padded) image. Images
+// lie as (height, width, channels), weights as (group, kernel height, kernel width, channels of the
+// group, filters of the group).
 #pragma once
 
 #include <castnet/device/cpu/kernel.hpp>

@@ -80,25 +80,7 @@ run_tile(T const* x, std::ptrdiff_t const (&step)[5], run_columns<T> const& c, T
             }
         }
     }
-    if (c.bias) {
-        CASTNET_UNROLL
-        for (int j = 0; j < Vectors; ++j) {
-            vec<T> const bias = *reinterpret_cast<vec<T> const*>(c.bias + j * width);
-            CASTNET_UNROLL
-            for (int i = 0; i < Rows; ++i) {
-                sum[i][j] += bias;
-            }
-        }
-    }
-    if (c.relu) {
-        CASTNET_UNROLL
-        for (int i = 0; i < Rows; ++i) {
-            CASTNET_UNROLL
-            for (int j = 0; j < Vectors; ++j) {
-                sum[i][j] = sum[i][j] < T(0) ? vec<T>{} : sum[i][j];
-            }
-        }
-    }
+    finish_sums<Rows, Vectors, T>(sum, c.bias, c.relu);
     if (room >= 0) {
         CASTNET_UNROLL
         for (int i = 0; i < Rows; ++i) {

@@ -60,6 +60,31 @@ struct tile_depth {
     std::ptrdiff_t b_stride;
 };
 
+// Adds a bias, if there is one, to sums in registers, and then makes negative ones 0 where `relu`.
+template <int Rows, int Vectors, class T>
+[[gnu::always_inline]] CASTNET_WIDE_VECTORS inline void finish_sums(vec<T> (&sum)[Rows][Vectors],
+                                                                    T const* bias, bool relu) {
+    if (bias) {
+        CASTNET_UNROLL
+        for (int j = 0; j < Vectors; ++j) {
+            vec<T> const shift = *reinterpret_cast<vec<T> const*>(bias + j * simd<T>::width);
+            CASTNET_UNROLL
+            for (int i = 0; i < Rows; ++i) {
+                sum[i][j] += shift;
+            }
+        }
+    }
+    if (relu) {
+        CASTNET_UNROLL
+        for (int i = 0; i < Rows; ++i) {
+            CASTNET_UNROLL
+            for (int j = 0; j < Vectors; ++j) {
+                sum[i][j] = sum[i][j] < T(0) ? vec<T>{} : sum[i][j];
+            }
+        }
+    }
+}
+
 // At most Rows rows, and Vectors * width columns from `first` on. Every loop over them is unrolled,
 // so that the sums stay in registers. Not compiled into its callers: there is much of it, and
 // registers are scarce.
@@ -109,25 +134,7 @@ template <int Rows, int Vectors, class T>
     if (end.accumulate) {
         each([](vec<T>& x, vec<T> const& c) __attribute__((always_inline)) { x += c; });
     }
-    if (end.bias) {
-        CASTNET_UNROLL
-        for (int j = 0; j < Vectors; ++j) {
-            vec<T> const bias = *reinterpret_cast<vec<T> const*>(end.bias + first + j * width);
-            CASTNET_UNROLL
-            for (int i = 0; i < Rows; ++i) {
-                sum[i][j] += bias;
-            }
-        }
-    }
-    if (end.relu) {
-        CASTNET_UNROLL
-        for (int i = 0; i < Rows; ++i) {
-            CASTNET_UNROLL
-            for (int j = 0; j < Vectors; ++j) {
-                sum[i][j] = sum[i][j] < T(0) ? vec<T>{} : sum[i][j];
-            }
-        }
-    }
+    finish_sums<Rows, Vectors, T>(sum, end.bias ? end.bias + first : nullptr, end.relu);
     each([](vec<T> const& x, vec<T>& c) __attribute__((always_inline)) { c = x; });
 }
 
