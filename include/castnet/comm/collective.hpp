@@ -41,8 +41,11 @@ struct collective {
     std::uint64_t step = 0;
 
     std::string text() const {
-        std::string s = std::string("step ") + std::to_string(step) + ", " + what;
-        return number < 0 ? s : s + " " + std::to_string(number);
+        std::string s = string_of({"step ", step, ", ", what});
+        if (number >= 0) {
+            append(s, {' ', number});
+        }
+        return s;
     }
 };
 

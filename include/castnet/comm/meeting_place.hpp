@@ -66,10 +66,9 @@ public:
         for (int r = 0; r < size(); ++r) {
             if (seat const& other = seat_of(number, r); other.bytes != bytes) {
                 replicas_[static_cast<std::size_t>(rank)].at = where(number, rank);
-                fail(rank, "brings " + std::to_string(bytes) +
-                               " bytes to a collective, but replica " + std::to_string(r) + " in " +
-                               other.at.text() + " brings " + std::to_string(other.bytes) +
-                               "; all replicas must make the same calls");
+                fail(rank, string_of({"brings ", bytes, " bytes to a collective, but replica ", r,
+                                      " in ", other.at.text(), " brings ", other.bytes,
+                                      "; all replicas must make the same calls"}));
                 throw error(message());
             }
         }
@@ -90,17 +89,15 @@ public:
             std::string late;
             for (int r = 0; r < size(); ++r) {
                 if (reached_by(number, r) < reached_by(number, rank)) {
-                    late += (late.empty() ? "" : ", ") + std::to_string(r);
+                    append(late, {late.empty() ? "" : ", ", r});
                 }
             }
             if (late.empty()) { // in a phase that only the first has
                 late = "0";
             }
-            char seconds[32];
-            std::snprintf(seconds, sizeof seconds, "%g", patience * deadline());
             replicas_[static_cast<std::size_t>(rank)].at = where(number, rank);
-            fail(rank, std::string("waited ") + seconds + " s for replica " + late +
-                           "; comm::deadline() is how long it may take");
+            fail(rank, string_of({"waited ", patience * deadline(), " s for replica ", late,
+                                  "; comm::deadline() is how long it may take"}));
         }
         if (failed()) {
             throw error(message());
@@ -112,9 +109,8 @@ public:
     void fail(int rank, std::string const& why) {
         std::lock_guard const lock{mutex_};
         if (!failed()) {
-            message_ = "castnet: replica " + std::to_string(rank) + " of " +
-                       std::to_string(size()) + ", " +
-                       replicas_[static_cast<std::size_t>(rank)].at.text() + ": " + why;
+            message_ = string_of({"castnet: replica ", rank, " of ", size(), ", ",
+                                  replicas_[static_cast<std::size_t>(rank)].at.text(), ": ", why});
             failed_.store(true, std::memory_order_release);
         }
     }

@@ -250,10 +250,8 @@ private:
             return o.doing == done;
         });
         if (!all_came) {
-            char seconds[32];
-            std::snprintf(seconds, sizeof seconds, "%g", deadline());
-            job_.fail(o.at.text() + ": waited " + seconds + " s for rank " + o.messages.late() +
-                      "; see comm::deadline()");
+            job_.fail(string_of({o.at.text(), ": waited ", deadline(), " s for rank ",
+                                 o.messages.late(), "; see comm::deadline()"}));
         }
     }
 

@@ -1,19 +1,23 @@
 // What castnet throws. Every message says what was attempted, what was found and what to do.
 #pragma once
 
+#include <castnet/core/text.hpp>
+
 #include <stdexcept>
-#include <string>
 
 namespace castnet {
 
 struct error : std::runtime_error {
     using std::runtime_error::runtime_error;
+    [[gnu::cold]] explicit error(std::initializer_list<text_piece> message)
+        : std::runtime_error{string_of(message)} {}
 };
 
 // A file that cannot be read or written, or does not hold what it should: names the file first.
 struct file_error : error {
-    file_error(std::string const& file, std::string const& what)
-        : error("castnet: " + file + ": " + what), file_name{file} {}
+    [[gnu::cold]] file_error(std::string const& file, std::initializer_list<text_piece> what)
+        : error{{"castnet: ", file, ": ", string_of(what)}}, file_name{file} {}
+    file_error(std::string const& file, text_piece what) : file_error{file, {what}} {}
 
     std::string file_name;
 };

@@ -28,9 +28,8 @@ public:
         floats_.reserve(values.size());
         for (int const value : values) {
             if (value > (1 << 24) || value < -(1 << 24)) {
-                throw error("castnet: data::column: value " + std::to_string(floats_.size()) +
-                            " is " + std::to_string(value) +
-                            ", whole numbers must lie between -2^24 and 2^24");
+                throw error({"castnet: data::column: value ", floats_.size(), " is ", value,
+                             ", whole numbers must lie between -2^24 and 2^24"});
             }
             floats_.push_back(static_cast<float>(value));
         }

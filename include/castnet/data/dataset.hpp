@@ -49,8 +49,7 @@ public:
         auto const& held = *columns_;
         size_t const samples = held.target.size() / target_count;
         for (size_t i = 0; i < input_count; ++i) {
-            check_size("input " + std::to_string(i), held.inputs[i].size(), input_counts[i],
-                       samples);
+            check_size(string_of({"input ", i}), held.inputs[i].size(), input_counts[i], samples);
         }
         check_size("the target", held.target.size(), target_count, samples);
         if constexpr (is_label<TargetType>) {
@@ -97,15 +96,13 @@ public:
     // The same samples with these weights, one per sample, finite and not negative.
     dataset with_weights(std::vector<float> weights) const {
         if (weights.size() != size()) {
-            throw error("castnet: dataset::with_weights: found " + std::to_string(weights.size()) +
-                        " weights, expected one for each of the " + std::to_string(size()) +
-                        " samples");
+            throw error({"castnet: dataset::with_weights: found ", weights.size(),
+                         " weights, expected one for each of the ", size(), " samples"});
         }
         for (size_t i = 0; i < weights.size(); ++i) {
             if (!(weights[i] >= 0 && weights[i] <= std::numeric_limits<float>::max())) {
-                throw error("castnet: dataset::with_weights: the weight of sample " +
-                            std::to_string(i) + " is " + std::to_string(weights[i]) +
-                            ", expected a finite number that is not negative");
+                throw error({"castnet: dataset::with_weights: the weight of sample ", i, " is ",
+                             weights[i], ", expected a finite number that is not negative"});
             }
         }
         auto weighted = *this;
@@ -136,8 +133,8 @@ public:
     // so shuffle first where the order has a meaning.
     parts<dataset> split(double fraction) const {
         if (!(fraction >= 0 && fraction <= 1)) {
-            throw error("castnet: dataset::split: found the fraction " + std::to_string(fraction) +
-                        ", expected one from 0 to 1");
+            throw error({"castnet: dataset::split: found the fraction ", fraction,
+                         ", expected one from 0 to 1"});
         }
         auto const n = static_cast<size_t>(std::llround(fraction * static_cast<double>(size())));
         return {take(n), skip(n)};
@@ -156,9 +153,8 @@ private:
     static void check_size(std::string const& which, size_t found, size_t per_sample,
                            size_t samples) {
         if (found != samples * per_sample) {
-            throw error("castnet: dataset: " + which + ": found " + std::to_string(found) +
-                        " values, expected " + std::to_string(samples) + " samples of " +
-                        std::to_string(per_sample) + " values");
+            throw error({"castnet: dataset: ", which, ": found ", found, " values, expected ",
+                         samples, " samples of ", per_sample, " values"});
         }
     }
 
@@ -169,17 +165,16 @@ private:
             target.copy(i, 1, &found);
             bool const in_range = found >= 0 && found < static_cast<double>(TargetType::classes);
             if (!in_range || found != static_cast<double>(static_cast<size_t>(found))) {
-                throw error("castnet: dataset: the label of sample " + std::to_string(i) + " is " +
-                            std::to_string(found) + ", expected a whole number from 0 to " +
-                            std::to_string(TargetType::classes - 1));
+                throw error({"castnet: dataset: the label of sample ", i, " is ", found,
+                             ", expected a whole number from 0 to ", TargetType::classes - 1});
             }
         }
     }
 
     void check_sample(size_t sample) const {
         if (sample >= size()) {
-            throw error("castnet: dataset: found sample number " + std::to_string(sample) +
-                        ", expected one below " + std::to_string(size()));
+            throw error({"castnet: dataset: found sample number ", sample, ", expected one below ",
+                         size()});
         }
     }
 
@@ -191,8 +186,7 @@ private:
 
     dataset range(char const* call, size_t first, size_t last) const {
         if (first > last || last > size()) {
-            throw error(std::string("castnet: dataset::") + call + ": there are only " +
-                        std::to_string(size()) + " samples");
+            throw error({"castnet: dataset::", call, ": there are only ", size(), " samples"});
         }
         dataset chosen{columns_};
         auto const slice = [&](auto const& list) {

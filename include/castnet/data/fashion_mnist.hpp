@@ -19,26 +19,26 @@ inline io::idx_array mnist_array(std::string const& path, size_t rank) {
     auto array = io::read_idx(path);
     auto const found = array.extents.size();
     auto const kind = [](size_t r) {
-        return std::string(r == 1 ? "labels" : r == 3 ? "images" : "neither images nor labels");
+        return r == 1 ? "labels" : r == 3 ? "images" : "neither images nor labels";
     };
     if (array.type != io::dtype::u8 || found != rank) {
-        throw file_error(path, "byte 2: found " + std::to_string(found) + " axes of type " +
-                                   io::name_of(array.type) + " (" + kind(found) + "), expected " +
-                                   std::to_string(rank) + " of type U8: the file holds " +
-                                   kind(found) + " where " + kind(rank) + " were expected");
+        throw file_error(path,
+                         {"byte 2: found ", found, " axes of type ", io::name_of(array.type), " (",
+                          kind(found), "), expected ", rank, " of type U8: the file holds ",
+                          kind(found), " where ", kind(rank), " were expected"});
     }
     if (rank == 3 && (array.extents[1] != 28 || array.extents[2] != 28)) {
-        throw file_error(path, "byte 8: found images of " + std::to_string(array.extents[1]) +
-                                   " x " + std::to_string(array.extents[2]) + ", expected 28 x 28");
+        throw file_error(path, {"byte 8: found images of ", array.extents[1], " x ",
+                                array.extents[2], ", expected 28 x 28"});
     }
     return array;
 }
 
 inline mnist_dataset mnist_part(std::string const& directory, std::string const& part) {
-    auto const images_path = directory + "/" + part + "-images-idx3-ubyte";
-    auto const labels_path = directory + "/" + part + "-labels-idx1-ubyte";
+    auto const images_path = string_of({directory, '/', part, "-images-idx3-ubyte"});
+    auto const labels_path = string_of({directory, '/', part, "-labels-idx1-ubyte"});
     for (auto const& path : {images_path, labels_path}) {
-        if (!io::exists(path) && !io::exists(path + ".gz")) {
+        if (!io::exists(path) && !io::exists(string_of({path, ".gz"}))) {
             throw file_error(path, "found neither this file nor it with .gz: for Fashion-MNIST "
                                    "install the Debian package dataset-fashion-mnist, or pass the "
                                    "directory that holds the four files");
@@ -47,15 +47,14 @@ inline mnist_dataset mnist_part(std::string const& directory, std::string const&
     auto images = mnist_array(images_path, 3);
     auto labels = mnist_array(labels_path, 1);
     if (images.extents[0] != labels.extents[0]) {
-        throw file_error(labels_path, "byte 4: found " + std::to_string(labels.extents[0]) +
-                                          " labels, expected one for each of the " +
-                                          std::to_string(images.extents[0]) + " images in " +
-                                          images_path);
+        throw file_error(labels_path, {"byte 4: found ", labels.extents[0],
+                                       " labels, expected one for each of the ", images.extents[0],
+                                       " images in ", images_path});
     }
     for (size_t i = 0; i < labels.data.size(); ++i) {
         if (labels.data[i] > 9) {
-            throw file_error(labels_path, "byte " + std::to_string(8 + i) + ": found the label " +
-                                              std::to_string(labels.data[i]) + ", expected 0 to 9");
+            throw file_error(labels_path, {"byte ", 8 + i, ": found the label ", labels.data[i],
+                                           ", expected 0 to 9"});
         }
     }
     return mnist_dataset{column{std::move(images.data), 1.0 / 255}, std::move(labels.data)};

@@ -15,9 +15,10 @@ inline std::string csv_quoted(std::string const& name) {
     }
     std::string quoted = "\"";
     for (char const c : name) {
-        quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+        append(quoted, {c == '"' ? "\"" : "", c});
     }
-    return quoted + '"';
+    quoted += '"';
+    return quoted;
 }
 
 } // namespace detail
@@ -25,17 +26,15 @@ inline std::string csv_quoted(std::string const& name) {
 // Writes a line of column names and one line per row; `values` holds the rows one after the other.
 // Every number is written in the fewest digits that read back as the same double. Atomic: see
 // atomic_file. Throws file_error, also when the values do not fill whole rows.
-inline void write_csv(std::string const& path, std::span<std::string const> names,
-                      std::span<double const> values) {
+[[gnu::cold]] inline void write_csv(std::string const& path, std::span<std::string const> names,
+                                    std::span<double const> values) {
     if (names.empty() || values.size() % names.size() != 0) {
-        throw file_error(path, "a table of " + std::to_string(names.size()) +
-                                   " columns cannot hold " + std::to_string(values.size()) +
-                                   " values: rows must be complete");
+        throw file_error(path, {"a table of ", names.size(), " columns cannot hold ", values.size(),
+                                " values: rows must be complete"});
     }
     std::string text;
     for (size_t i = 0; i < names.size(); ++i) {
-        text += i == 0 ? "" : ",";
-        text += detail::csv_quoted(names[i]);
+        append(text, {i == 0 ? "" : ",", detail::csv_quoted(names[i])});
     }
     for (size_t i = 0; i < values.size(); ++i) {
         char digits[32];
@@ -43,8 +42,9 @@ inline void write_csv(std::string const& path, std::span<std::string const> name
         text += i % names.size() == 0 ? '\n' : ',';
         text.append(digits, end);
     }
+    text += '\n';
     atomic_file file{path};
-    file.write(text + '\n');
+    file.write(text);
     file.commit();
 }
 

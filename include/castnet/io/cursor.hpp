@@ -43,10 +43,9 @@ public:
 
     std::span<unsigned char const> take(size_t count, char const* what) {
         if (count > remaining()) {
-            throw file_error(file_, "byte " + std::to_string(position_) + ": " + what + " needs " +
-                                        std::to_string(count) + " bytes, found " +
-                                        std::to_string(remaining()) +
-                                        "; the file is cut short or not of this format");
+            throw file_error(file_,
+                             {"byte ", position_, ": ", what, " needs ", count, " bytes, found ",
+                              remaining(), "; the file is cut short or not of this format"});
         }
         auto const taken = content_.subspan(position_, count);
         position_ += count;

@@ -27,8 +27,8 @@ using bytes = std::vector<unsigned char>;
 namespace detail {
 
 // Called right after a failed system call.
-[[noreturn]] inline void system_failure(std::string const& path, char const* attempt) {
-    throw file_error(path, std::string(attempt) + ": " + std::strerror(errno));
+[[noreturn, gnu::cold]] inline void system_failure(std::string const& path, char const* attempt) {
+    throw file_error(path, {attempt, ": ", std::strerror(errno)});
 }
 
 struct descriptor {
@@ -63,7 +63,7 @@ inline bytes read_file(std::string const& path, size_t most = std::numeric_limit
     size_t filled = 0;
     auto const refuse_more_than_most = [&](size_t size) {
         if (size > most) {
-            throw file_error(path, "the file has more than " + std::to_string(most) + " bytes");
+            throw file_error(path, {"the file has more than ", most, " bytes"});
         }
     };
     try {
@@ -108,8 +108,7 @@ public:
         }
         static std::atomic<unsigned> count{0};
         do { // a name may be left over from a process that crashed
-            temporary_ =
-                target_ + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(count++);
+            temporary_ = string_of({target_, ".tmp-", ::getpid(), '-', count++});
             file_.fd = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         } while (file_.fd < 0 && errno == EEXIST);
         if (file_.fd < 0) {

@@ -33,7 +33,7 @@ inline bytes gunzip(std::span<unsigned char const> compressed, std::string const
     unsigned char chunk[65536];
     size_t position = 0;
     auto const fail = [&](std::string const& what) {
-        throw file_error(file, "byte " + std::to_string(position) + ": " + what);
+        throw file_error(file, {"byte ", position, ": ", what});
     };
     for (;;) {
         constexpr size_t longest_input = size_t{1} << 30; // zlib counts in unsigned int
@@ -46,9 +46,9 @@ inline bytes gunzip(std::span<unsigned char const> compressed, std::string const
         position += given - stream.avail_in;
         auto const made = sizeof chunk - stream.avail_out;
         if (made > limit - content.size()) {
-            fail("more than " + std::to_string(limit) +
-                 " decompressed bytes; gunzip the file "
-                 "yourself if it should be that large");
+            fail(string_of({"more than ", limit,
+                            " decompressed bytes; gunzip the file yourself if it should be that "
+                            "large"}));
         }
         content.insert(content.end(), chunk, chunk + made);
         if (status == Z_STREAM_END) {
@@ -64,8 +64,9 @@ inline bytes gunzip(std::span<unsigned char const> compressed, std::string const
         } else if (status == Z_BUF_ERROR) {
             fail("the gzip data ends early; the file is cut short, fetch it again");
         } else if (status != Z_OK) {
-            fail(std::string("damaged gzip data (zlib: ") +
-                 (stream.msg != nullptr ? stream.msg : zError(status)) + "); fetch the file again");
+            fail(string_of(
+                {"damaged gzip data (zlib: ", stream.msg != nullptr ? stream.msg : zError(status),
+                 "); fetch the file again"}));
         }
     }
 }

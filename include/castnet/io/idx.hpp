@@ -32,9 +32,9 @@ inline dtype idx_type(unsigned char code, std::string const& file) {
             return known.type;
         }
     }
-    throw file_error(file, "byte 2: found IDX element type " + std::to_string(code) +
-                               ", expected 8 (U8), 9 (I8), 11 (I16), 12 (I32), 13 (F32) or 14 "
-                               "(F64); the file is damaged");
+    throw file_error(file, {"byte 2: found IDX element type ", code,
+                            ", expected 8 (U8), 9 (I8), 11 (I16), 12 (I32), 13 (F32) or 14 "
+                            "(F64); the file is damaged"});
 }
 
 inline void swap_elements(bytes& data, size_t size) {
@@ -53,22 +53,21 @@ inline idx_array parse_idx(bytes content, std::string const& file) {
     cursor in{content, file};
     auto const magic = in.take(4, "the IDX header");
     if (magic[0] != 0 || magic[1] != 0) {
-        throw file_error(file, "byte 0: found " + std::to_string(magic[0]) + ", " +
-                                   std::to_string(magic[1]) +
-                                   ", expected two zero bytes; this is not an IDX file");
+        throw file_error(file, {"byte 0: found ", magic[0], ", ", magic[1],
+                                ", expected two zero bytes; this is not an IDX file"});
     }
     idx_array array{detail::idx_type(magic[2], file), {}, {}};
     std::string shape;
     for (unsigned axis = 0; axis < magic[3]; ++axis) {
         array.extents.push_back(in.big<std::uint32_t>("an extent of the IDX header"));
-        shape += (axis == 0 ? "" : " x ") + std::to_string(array.extents.back());
+        append(shape, {axis == 0 ? "" : " x ", array.extents.back()});
     }
     size_t expected = 0;
     if (!byte_count(array.type, array.extents, expected) || expected != in.remaining()) {
-        throw file_error(file, "byte " + std::to_string(in.position()) + ": found " +
-                                   std::to_string(in.remaining()) + " bytes of data, expected " +
-                                   shape + " elements of " + std::to_string(size_of(array.type)) +
-                                   " bytes; the file is cut short or damaged, fetch it again");
+        throw file_error(file,
+                         {"byte ", in.position(), ": found ", in.remaining(),
+                          " bytes of data, expected ", shape, " elements of ", size_of(array.type),
+                          " bytes; the file is cut short or damaged, fetch it again"});
     }
     auto const header = static_cast<std::ptrdiff_t>(in.position());
     content.erase(content.begin(), content.begin() + header);

@@ -24,10 +24,9 @@ public:
         cursor in{content_, file_};
         auto const size = in.little<std::uint64_t>("the size of the safetensors header");
         if (size > detail::largest_header) {
-            throw file_error(file_, "byte 0: found a header size of " + std::to_string(size) +
-                                        " bytes, expected at most " +
-                                        std::to_string(detail::largest_header) +
-                                        "; this is not a safetensors file");
+            throw file_error(file_,
+                             {"byte 0: found a header size of ", size, " bytes, expected at most ",
+                              detail::largest_header, "; this is not a safetensors file"});
         }
         auto const text = in.take(static_cast<size_t>(size), "the safetensors header");
         auto header =
@@ -64,8 +63,8 @@ public:
     stored_tensor const& at(std::string_view name) const {
         auto const* const found = find(name);
         if (found == nullptr) {
-            throw file_error(file_, "found no tensor " + detail::shown(name) + " among its " +
-                                        std::to_string(entries_.size()) + " tensors");
+            throw file_error(file_, {"found no tensor ", detail::shown(name), " among its ",
+                                     entries_.size(), " tensors"});
         }
         return *found;
     }
@@ -85,16 +84,13 @@ inline safetensors_file load_safetensors(std::string const& path) {
 // Writes the tensors and the metadata. The same content gives the same bytes, whatever the order
 // of `tensors`. Atomic: see atomic_file. Throws file_error, also for a name that occurs twice or is
 // not UTF-8, and for a tensor whose bytes do not fill its shape; then nothing is written.
-inline void save_safetensors(std::string const& path, std::span<stored_tensor const> tensors,
-                             safetensors_metadata const& metadata = {}) {
-    std::vector<stored_tensor const*> order;
-    for (auto const& tensor : tensors) {
-        order.push_back(&tensor);
-    }
+[[gnu::cold]] inline void save_safetensors(std::string const& path,
+                                           std::span<stored_tensor const> tensors,
+                                           safetensors_metadata const& metadata = {}) {
     // As the reference writer does: widest elements first, which keeps every tensor aligned.
-    std::sort(order.begin(), order.end(), [](auto const* a, auto const* b) {
-        auto const a_size = size_of(a->type), b_size = size_of(b->type);
-        return a_size != b_size ? a_size > b_size : a->name < b->name;
+    auto const order = detail::sorted(tensors, [](auto const& a, auto const& b) {
+        auto const a_size = size_of(a.type), b_size = size_of(b.type);
+        return a_size != b_size ? a_size > b_size : a.name < b.name;
     });
     auto const header = detail::header_text(order, metadata, path);
     unsigned char size[8];

@@ -73,9 +73,8 @@ int device_of(devices const& chosen, int replica) {
         }
     }
     if (!enough) {
-        throw error("castnet: the policy runs on " + std::to_string(needed) +
-                    (needed == 1 ? " device" : " devices") +
-                    " in a process, but devices{…} names " + std::to_string(chosen.count()));
+        throw error({"castnet: the policy runs on ", needed, (needed == 1 ? " device" : " devices"),
+                     " in a process, but devices{…} names ", chosen.count()});
     }
     if (chosen.count() > 0) {
         return chosen[place];

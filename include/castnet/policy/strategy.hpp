@@ -89,7 +89,10 @@ struct strategies {
                                             : "all_reduce";
         s += bfloat16_gradients ? ", bfloat16_gradients" : "";
         s += local_batch_norm ? ", local_batch_norm" : "";
-        return micro_batches > 1 ? s + ", accumulate<" + std::to_string(micro_batches) + ">" : s;
+        if (micro_batches > 1) {
+            append(s, {", accumulate<", micro_batches, '>'});
+        }
+        return s;
     }
 
     template <class... More>

@@ -40,9 +40,8 @@ public:
         requires(!TensorExpression<Range> && requires(Range const& r) { *r.data() + r.size(); })
     explicit tensor(Range const& values) {
         if (values.size() != size()) {
-            throw error("castnet: a tensor of " + std::to_string(size()) +
-                        " elements cannot be made from a range of " +
-                        std::to_string(values.size()));
+            throw error({"castnet: a tensor of ", size(),
+                         " elements cannot be made from a range of ", values.size()});
         }
         auto const* from = values.data();
         for (T& element : *this) {

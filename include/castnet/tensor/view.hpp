@@ -73,9 +73,9 @@ public:
         size_t const all[] = {static_cast<size_t>(index)..., 0};
         for (size_t axis = 0; axis != S::rank; ++axis) {
             if (all[axis] >= S::extent[axis]) {
-                throw error("castnet: index " + std::to_string(all[axis]) + " on axis " +
-                            std::to_string(axis) + " is out of range: the tensor has " +
-                            std::to_string(S::extent[axis]) + " elements along it");
+                throw error({"castnet: index ", all[axis], " on axis ", axis,
+                             " is out of range: the tensor has ", S::extent[axis],
+                             " elements along it"});
             }
         }
         return element(static_cast<size_t>(index)...);

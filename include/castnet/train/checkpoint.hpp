@@ -33,9 +33,9 @@ public:
     std::string const& text(std::string const& key) const {
         auto const at = values_.find("castnet." + key);
         if (at == values_.end()) {
-            throw file_error(file_, "its metadata has no 'castnet." + key +
-                                        "': it is no checkpoint of a training; load weights into "
-                                        "the model");
+            throw file_error(file_, {"its metadata has no 'castnet.", key,
+                                     "': it is no checkpoint of a training; load weights into "
+                                     "the model"});
         }
         return at->second;
     }
@@ -45,8 +45,8 @@ public:
         Number value{};
         auto const [end, error] = std::from_chars(s.data(), s.data() + s.size(), value);
         if (error != std::errc{} || end != s.data() + s.size()) {
-            throw file_error(file_, "its metadata has '" + s + "' for 'castnet." + key +
-                                        "', expected a number");
+            throw file_error(
+                file_, {"its metadata has '", s, "' for 'castnet.", key, "', expected a number"});
         }
         return value;
     }
@@ -62,7 +62,7 @@ template <class Training, class Visit>
 void for_each_slot(Visit const& visit) {
     for (placed_parameter const& p : Training::training_plan.parameters) {
         for (int k = 0; p.trainable && k < Training::optimizer_type::slots; ++k) {
-            visit(k, p, std::string(optimizer_prefix) + std::to_string(k) + "/" + p.name.text());
+            visit(k, p, string_of({optimizer_prefix, k, '/', p.name.text()}));
         }
     }
 }
@@ -86,7 +86,7 @@ void write_checkpoint(training<Model, Loss, Optimizer, Metrics...> const& t,
     record.put("fit.samples", position.samples);
     record.put("fit.weight", position.sums.weight);
     for (size_t i = 0; i < position.sums.count; ++i) {
-        record.put("fit.sum." + std::to_string(i), position.sums.sum[i]);
+        record.put(string_of({"fit.sum.", i}), position.sums.sum[i]);
     }
     io::save_safetensors(file, list.tensors(), record.metadata());
 }
@@ -119,22 +119,20 @@ void load(training<Model, Loss, Optimizer, Metrics...>& t, std::string const& fi
     io::safetensors_file const stored = io::load_safetensors(file);
     detail::training_record const record{stored.metadata(), file};
     if (std::string const& written = record.text("optimizer"); written != Optimizer::name) {
-        throw file_error(file, "was written with " + written +
-                                   ", but this training's optimizer is " + Optimizer::name +
-                                   "; load it into the model to take the weights");
+        throw file_error(file, {"was written with ", written, ", but this training's optimizer is ",
+                                Optimizer::name, "; load it into the model to take the weights"});
     }
     Model& model = t.model();
     if (auto const seed = record.number<std::uint64_t>("seed"); seed != model.seed_value()) {
-        throw file_error(file, "was written with seed " + std::to_string(seed) +
-                                   ", but the model has " + std::to_string(model.seed_value()) +
-                                   "; make the model with the seed of the file");
+        throw file_error(file, {"was written with seed ", seed, ", but the model has ",
+                                model.seed_value(), "; make the model with the seed of the file"});
     }
     typename training_type::position_type position;
     position.epochs = record.number<size_t>("fit.epochs");
     position.samples = record.number<size_t>("fit.samples");
     position.sums.weight = record.number<double>("fit.weight");
     for (size_t i = 0; i < position.sums.count; ++i) {
-        position.sums.sum[i] = record.number<double>("fit.sum." + std::to_string(i));
+        position.sums.sum[i] = record.number<double>(string_of({"fit.sum.", i}));
     }
     auto const steps = record.number<std::uint64_t>("steps");
     auto const epochs = record.number<std::uint64_t>("epochs");

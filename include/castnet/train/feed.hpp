@@ -97,8 +97,8 @@ double weight_of(Data const& data, size_t sample, T const* target,
     }
     size_t const label = size_t(*target);
     if (Target::count != 1 || label >= class_weight.size()) {
-        throw error("castnet: class_weight holds " + std::to_string(class_weight.size()) +
-                    " factors, too few for the class numbers of the data set");
+        throw error({"castnet: class_weight holds ", class_weight.size(),
+                     " factors, too few for the class numbers of the data set"});
     }
     return weight * double(class_weight[label]);
 }
@@ -177,8 +177,8 @@ batch_weight fill_numbers(Plan const& plan, T* batch, std::uint32_t* numbers, Da
     for (size_t row = 0; row < rows; ++row) {
         size_t const sample = row < samples.size() ? samples[row] : padding;
         if (sample >= data.size()) {
-            throw error("castnet: a step was given sample number " + std::to_string(sample) +
-                        " of a data set that holds " + std::to_string(data.size()));
+            throw error({"castnet: a step was given sample number ", sample,
+                         " of a data set that holds ", data.size()});
         }
         numbers[row] = static_cast<std::uint32_t>(sample);
     }

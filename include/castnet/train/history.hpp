@@ -30,7 +30,7 @@ public:
                 return column;
             }
         }
-        throw error("castnet: history has no column '" + std::string(name) + "'");
+        throw error({"castnet: history has no column '", name, "'"});
     }
 
     // `row` holds one number for each name.

@@ -87,9 +87,8 @@ public:
     void set(std::string_view name, std::span<value_type const> values) {
         placed_parameter const& p = find(name);
         if (values.size() != size_t(p.count())) {
-            throw error("castnet: model::set: parameter '" + std::string(name) + "' has " +
-                        std::to_string(p.count()) + " numbers, but " +
-                        std::to_string(values.size()) + " were given");
+            throw error({"castnet: model::set: parameter '", name, "' has ", p.count(),
+                         " numbers, but ", values.size(), " were given"});
         }
         detail::write_parameter<device>(session_, data(), p, values);
         ++revision_;
@@ -162,9 +161,8 @@ private:
                 return parameter_at(i);
             }
         }
-        throw error("castnet: model: the network has no parameter '" + std::string(name) +
-                    "'; its first is '" +
-                    (parameter_count() > 0 ? parameter_at(0).name.text() : "") + "'");
+        throw error({"castnet: model: the network has no parameter '", name, "'; its first is '",
+                     (parameter_count() > 0 ? parameter_at(0).name.text() : ""), "'"});
     }
 
     // Memory for prediction is allocated when it is first wanted: training has its own.

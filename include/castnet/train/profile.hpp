@@ -33,8 +33,7 @@ std::string step_name(Plan const& plan, step const& s) {
              ++i) {
             instruction const& x = plan.instructions[i];
             if (x.code == opcode::apply) {
-                text += std::string(" ") + function_table[x.function].name;
-                text += x.derivative >= 0 ? "'" : "";
+                append(text, {' ', function_table[x.function].name, x.derivative >= 0 ? "'" : ""});
             }
         }
     }
@@ -58,7 +57,7 @@ std::vector<step_profile> profile(Training& training, Data const& data,
         auto const times = [&](extents e) { return e.sample ? double(samples.size()) : 1.0; };
         bool const per_sample = s.program < 0 || s.space.sample;
         rows[i].what = detail::step_name(plan, s);
-        rows[i].shape = std::to_string(result.pixels) + " x " + std::to_string(result.channels);
+        rows[i].shape = string_of({result.pixels, " x ", result.channels});
         rows[i].flops = double(s.flops) * (per_sample ? double(samples.size()) : 1.0);
         auto const add_bytes = [&](extents e) {
             rows[i].bytes += double(e.count()) * times(e) * sizeof(T);

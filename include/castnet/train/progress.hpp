@@ -2,6 +2,7 @@
 #pragma once
 
 #include <castnet/core/clock.hpp>
+#include <castnet/core/text.hpp>
 
 #include <cstddef>
 #include <cstdio>
@@ -71,7 +72,7 @@ public:
             char number[64];
             std::snprintf(number, sizeof number,
                           (v < 0 ? -v : v) > 1e-3 || v == 0 ? "%.4f" : "%.4e", v);
-            text += std::string(" - ") + prefix + Scores::names[i] + ": " + number;
+            append(text, {" - ", prefix, Scores::names[i], ": ", number});
         }
         return text;
     }
@@ -93,14 +94,15 @@ private:
         return text;
     }
     std::string bar(std::size_t done) const {
-        std::string const total = std::to_string(steps_), count = std::to_string(done);
+        std::string const total = string_of({steps_}), count = string_of({done});
         std::string text(total.size() - count.size(), ' ');
-        text += count + "/" + total + " [";
+        append(text, {count, '/', total, " ["});
         std::size_t const filled = steps_ > 0 ? 20 * done / steps_ : 20;
         for (std::size_t i = 0; i < 20; ++i) {
             text += i < filled ? '=' : i == filled ? '>' : '.';
         }
-        return text + "]";
+        text += ']';
+        return text;
     }
 
     verbosity verbosity_;

@@ -80,13 +80,13 @@ public:
         }
         std::string names = scores_type::names[0];
         for (size_t i = 1; i < scores_type::count; ++i) {
-            names += std::string(", ") + scores_type::names[i];
+            append(names, {", ", scores_type::names[i]});
         }
         char number[32];
         std::snprintf(number, sizeof number, "%016llx", static_cast<unsigned long long>(hash));
-        return std::to_string(training_plan.trainable) + " trained numbers of " +
-               std::to_string(sizeof(T)) + " bytes, batches of " + std::to_string(capacity) + ", " +
-               Optimizer::name + ", " + names + ", " + strategies::text() + ", plan " + number;
+        return string_of({training_plan.trainable, " trained numbers of ", sizeof(T),
+                          " bytes, batches of ", capacity, ", ", Optimizer::name, ", ", names, ", ",
+                          strategies::text(), ", plan ", number});
     }
 
     // One of so many; `parameters` lie in the model's order, on the session's device.
@@ -116,8 +116,8 @@ public:
                               std::optional<size_t> present) {
         std::span<size_t const> const samples = step.subspan(first, count);
         if (samples.size() > capacity) {
-            throw error("castnet: a step of at most " + std::to_string(capacity) +
-                        " samples was given " + std::to_string(samples.size()));
+            throw error(
+                {"castnet: a step of at most ", capacity, " samples was given ", samples.size()});
         }
         using target = typename detail::target_of<Loss, first_output>::type;
         detail::check_inputs<network, Data>();

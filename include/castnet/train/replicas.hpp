@@ -89,8 +89,8 @@ public:
             return weight > 0;
         } else {
             if (samples.size() > step_capacity()) {
-                throw error("castnet: a step of at most " + std::to_string(step_capacity()) +
-                            " samples was given " + std::to_string(samples.size()));
+                throw error({"castnet: a step of at most ", step_capacity(), " samples was given ",
+                             samples.size()});
             }
             micro_batches const all{data, samples, class_weight};
             if (all.weight == 0) {
@@ -324,9 +324,8 @@ private:
                     reinterpret_cast<char const*>(all.data() + length * size_t(rank)));
             };
             if (of(r) != of(0)) {
-                throw error(std::string("castnet: replicas do not run the same ") + what +
-                            ": rank 0 has " + of(0) + ", but rank " + std::to_string(r) + " has " +
-                            of(r));
+                throw error({"castnet: replicas do not run the same ", what, ": rank 0 has ", of(0),
+                             ", but rank ", r, " has ", of(r)});
             }
         }
     }

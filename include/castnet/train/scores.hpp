@@ -26,8 +26,7 @@ public:
                 return mean(i);
             }
         }
-        throw error("castnet: scores: there is no '" + std::string(name) +
-                    "'; give the metric to compile()");
+        throw error({"castnet: scores: there is no '", name, "'; give the metric to compile()"});
     }
 
     scores& operator+=(scores const& other) {

@@ -45,17 +45,17 @@ public:
     template <class Data>
     stored_data(typename Device::session const& where, Data const& data) {
         if (data.size() > std::numeric_limits<std::uint32_t>::max()) {
-            throw error("castnet: on_device: the data set holds " + std::to_string(data.size()) +
-                        " samples, more than 32 bits number; train without on_device");
+            throw error({"castnet: on_device: the data set holds ", data.size(),
+                         " samples, more than 32 bits number; train without on_device"});
         }
         place(data, each{});
         try {
             memory_ = where.allocate(bytes_);
         } catch (error const& e) {
-            throw error("castnet: on_device: the data set of " + std::to_string(data.size()) +
-                        " samples takes " + std::to_string(bytes_) +
-                        " bytes on the device; train without on_device, or with fewer samples. " +
-                        e.what());
+            throw error({"castnet: on_device: the data set of ", data.size(), " samples takes ",
+                         bytes_,
+                         " bytes on the device; train without on_device, or with fewer samples. ",
+                         e.what()});
         }
         fill(where, data, each{});
     }

@@ -13,13 +13,9 @@ namespace castnet {
 namespace detail {
 
 inline std::string with_commas(size_t n) {
-    std::string const digits = std::to_string(n);
-    std::string text;
-    for (size_t i = 0; i < digits.size(); ++i) {
-        if (i > 0 && (digits.size() - i) % 3 == 0) {
-            text += ',';
-        }
-        text += digits[i];
+    std::string text = string_of({n});
+    for (size_t i = text.size(); i > 3; i -= 3) {
+        text.insert(i - 3, 1, ',');
     }
     return text;
 }
@@ -38,25 +34,22 @@ inline std::string memory_text(size_t bytes) {
 }
 
 template <class Extent>
-std::string shape_text(Extent const* extents, int rank) {
-    std::string text;
+[[gnu::cold]] std::string shape_text(Extent const* extents, int rank) {
+    std::string text = "(";
     for (int i = 0; i < rank; ++i) {
-        text += (i > 0 ? ", " : "") + std::to_string(extents[i]);
+        append(text, {i > 0 ? ", " : "", extents[i]});
     }
-    return "(" + text + ")";
+    text += ')';
+    return text;
 }
 
-struct summary_row {
-    std::string layer, output, parameters;
-};
-
-inline std::string summary_line(summary_row const& r) {
-    auto const cell = [](std::string const& text, size_t width, bool right) {
-        std::string const gap(width > text.size() ? width - text.size() : 0, ' ');
-        return right ? gap + text : text + gap;
+[[gnu::cold]] inline void append_row(std::string& table, std::string_view layer,
+                                     std::string_view output, std::string_view parameters) {
+    auto const gap = [](size_t width, std::string_view cell) {
+        return std::string(width > cell.size() ? width - cell.size() : 0, ' ');
     };
-    return cell(r.layer, 34, false) + cell(r.output, 26, false) + cell(r.parameters, 14, true) +
-           "\n";
+    append(table,
+           {layer, gap(34, layer), output, gap(26, output), gap(14, parameters), parameters, '\n'});
 }
 
 template <class Layer>
@@ -133,26 +126,12 @@ private:
     }
 };
 
-inline std::vector<summary_row> layer_rows(std::span<layer_record const> layers) {
-    std::vector<summary_row> rows;
-    for (layer_record const& layer : layers) {
-        std::string const name =
-            rows.empty() ? layer.name
-                         : std::to_string(rows.size() - 1) + " (" + std::string(layer.name) + ")";
-        rows.push_back({name, shape_text(layer.extent, layer.rank), with_commas(layer.parameters)});
+[[gnu::cold]] inline void append_layers(std::string& table, std::span<layer_record const> layers) {
+    for (size_t i = 0; i < layers.size(); ++i) {
+        layer_record const& layer = layers[i];
+        append_row(table, i == 0 ? layer.name : string_of({i - 1, " (", layer.name, ")"}),
+                   shape_text(layer.extent, layer.rank), with_commas(layer.parameters));
     }
-    return rows;
-}
-
-// Any other network: a row for each parameter.
-template <class Model>
-std::vector<summary_row> parameter_rows() {
-    std::vector<summary_row> rows;
-    for (size_t i = 0; i < Model::parameter_count(); ++i) {
-        placed_parameter const& p = Model::parameter_at(i);
-        rows.push_back({p.name.text(), shape_text(p.dims, p.rank), with_commas(size_t(p.count()))});
-    }
-    return rows;
 }
 
 template <class T>
@@ -160,15 +139,25 @@ inline constexpr bool is_sequential = false;
 template <auto Input, auto... Layers>
 inline constexpr bool is_sequential<sequential<Input, Layers...>> = true;
 
+// A row for each layer, or for each parameter of a network that is not sequential.
 template <class Model>
-std::vector<summary_row> rows_of() {
+void append_rows(std::string& table) {
     using network_type = typename Model::network_type;
     if constexpr (is_sequential<network_type>) {
         static constexpr layer_records<network_type> records;
-        return layer_rows(records.of);
+        append_layers(table, records.of);
     } else {
-        return parameter_rows<Model>();
+        for (size_t i = 0; i < Model::parameter_count(); ++i) {
+            placed_parameter const& p = Model::parameter_at(i);
+            append_row(table, p.name.text(), shape_text(p.dims, p.rank),
+                       with_commas(size_t(p.count())));
+        }
     }
+}
+
+[[gnu::cold]] inline void append_total(std::string& table, char const* what, size_t count,
+                                       size_t bytes) {
+    append(table, {what, with_commas(count), " (", memory_text(bytes), ")\n"});
 }
 
 } // namespace detail
@@ -177,52 +166,48 @@ std::vector<summary_row> rows_of() {
 // statistics.
 template <class Net, class Where, class Batch>
 std::string summary(model<Net, Where, Batch> const& m) {
-    using T = typename Where::value_type;
-    std::string const rule(74, '_'), heavy(74, '=');
-    std::string text = rule + "\n" +
-                       detail::summary_line({"Layer (type)", "Output shape", "Param #"}) + heavy +
-                       "\n";
-    for (detail::summary_row const& row : detail::rows_of<model<Net, Where, Batch>>()) {
-        text += detail::summary_line(row);
-    }
+    constexpr size_t size = sizeof(typename Where::value_type);
+    std::string const rule = std::string(74, '_') + '\n', heavy = std::string(74, '=') + '\n';
+    std::string table = rule;
+    detail::append_row(table, "Layer (type)", "Output shape", "Param #");
+    table += heavy;
+    detail::append_rows<model<Net, Where, Batch>>(table);
     size_t trained = 0, others = 0;
     for (size_t i = 0; i < m.parameter_count(); ++i) {
         placed_parameter const& p = m.parameter_at(i);
         (p.trainable ? trained : others) += size_t(p.count());
     }
-    auto const total = [&](char const* what, size_t count) {
-        text += std::string(what) + detail::with_commas(count) + " (" +
-                detail::memory_text(count * sizeof(T)) + ")\n";
-    };
-    text += heavy + "\n";
-    total("Total params: ", trained + others);
-    total("Trainable params: ", trained);
-    total("Non-trainable params: ", others);
-    text += "Prediction memory: " + detail::memory_text(m.parameter_bytes + m.prediction_bytes) +
-            " (batch of " + std::to_string(m.capacity) + ")\n";
-    return text + rule + "\n";
+    table += heavy;
+    detail::append_total(table, "Total params: ", trained + others, (trained + others) * size);
+    detail::append_total(table, "Trainable params: ", trained, trained * size);
+    detail::append_total(table, "Non-trainable params: ", others, others * size);
+    append(table,
+           {"Prediction memory: ", detail::memory_text(m.parameter_bytes + m.prediction_bytes),
+            " (batch of ", m.capacity, ")\n", rule});
+    return table;
 }
 
 // The memory of a training step: parameters, gradients, optimizer state, activations; and what
 // each of several devices has of all but the batch.
 template <class Training>
 std::string memory_report(Training const&) {
-    auto const line = [](char const* what, size_t bytes) {
-        return std::string(what) + detail::memory_text(bytes) + "\n";
+    std::string text;
+    auto const line = [&](std::string_view what, size_t bytes) {
+        append(text, {what, detail::memory_text(bytes), '\n'});
     };
-    std::string devices;
+    line("Training memory:      ", Training::bytes);
+    line("  parameters          ", Training::bytes - Training::arena_bytes);
+    line("  gradients           ", Training::gradient_bytes);
+    line("  optimizer state     ", Training::optimizer_bytes);
+    line("  batch               ", Training::batch_bytes);
+    line("  activations         ", Training::workspace_bytes);
     if constexpr (constexpr int count = Training::training_plan.sizes.devices; count > 1) {
         for (int i = 0; i < count; ++i) {
-            devices += "  on device " + std::to_string(i) + std::string(i < 10 ? 9 : 8, ' ') +
-                       detail::memory_text(Training::device_bytes(i)) + "\n";
+            line(string_of({"  on device ", i, std::string(i < 10 ? 9 : 8, ' ')}),
+                 Training::device_bytes(i));
         }
     }
-    return line("Training memory:      ", Training::bytes) +
-           line("  parameters          ", Training::bytes - Training::arena_bytes) +
-           line("  gradients           ", Training::gradient_bytes) +
-           line("  optimizer state     ", Training::optimizer_bytes) +
-           line("  batch               ", Training::batch_bytes) +
-           line("  activations         ", Training::workspace_bytes) + devices;
+    return text;
 }
 
 } // namespace castnet

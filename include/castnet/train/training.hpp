@@ -159,8 +159,8 @@ public:
         }
         for (float factor : options.class_weight) {
             if (!(factor >= 0 && factor <= std::numeric_limits<float>::max())) {
-                throw error("castnet: fit: a class weight is " + std::to_string(factor) +
-                            ", expected a finite number that is not negative");
+                throw error({"castnet: fit: a class weight is ", factor,
+                             ", expected a finite number that is not negative"});
             }
         }
         replicas_.keep(data);
@@ -177,10 +177,9 @@ public:
         progress bar{rank() == 0 ? options.verbose : verbosity::silent, steps};
         checkpoint_options const& checkpoint = options.checkpoint;
         if (position_.samples > data.size()) {
-            throw error("castnet: fit: the checkpoint stands at sample " +
-                        std::to_string(position_.samples) +
-                        " of an epoch, but the data set holds " + std::to_string(data.size()) +
-                        "; go on with the data that it was written with");
+            throw error({"castnet: fit: the checkpoint stands at sample ", position_.samples,
+                         " of an epoch, but the data set holds ", data.size(),
+                         "; go on with the data that it was written with"});
         }
         while (position_.epochs < size_t(std::max(options.epochs, 0))) {
             int const epoch = int(position_.epochs) + 1;
@@ -289,11 +288,10 @@ private:
     void begin_together([[maybe_unused]] size_t samples, [[maybe_unused]] Options const& options) {
         if constexpr (!replicas_type::alone) {
             replicas_.require_same(
-                std::to_string(samples) + " samples, " + std::to_string(options.epochs) +
-                    " epochs, shuffle " + std::to_string(options.shuffle) + ", validation " +
-                    std::to_string(options.validation.has_value()) + ", class weights " +
-                    std::to_string(options.class_weight.size()) + ", seed " +
-                    std::to_string(model_.seed_value()),
+                string_of({samples, " samples, ", options.epochs, " epochs, shuffle ",
+                           options.shuffle, ", validation ", options.validation.has_value(),
+                           ", class weights ", options.class_weight.size(), ", seed ",
+                           model_.seed_value()}),
                 "fit");
             replicas_.changed();
             replicas_.synchronize();

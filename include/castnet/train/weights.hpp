@@ -41,17 +41,17 @@ std::vector<T> values_of(io::safetensors_file const& file, std::string const& na
     std::vector<size_t> const shape(p.dims, p.dims + p.rank);
     if (t.shape != shape || t.type != io::dtype_of<T>) {
         auto const text = [](std::vector<size_t> const& extents) {
-            std::string s;
+            std::string s = "(";
             for (size_t n : extents) {
-                s += (s.empty() ? "" : ", ") + std::to_string(n);
+                append(s, {s.size() > 1 ? ", " : "", n});
             }
-            return "(" + s + ")";
+            s += ')';
+            return s;
         };
         throw file_error(file.file_name(),
-                         "tensor '" + t.name + "' is " + std::string(io::name_of(t.type)) + " " +
-                             text(t.shape) + ", but the network's parameter is " +
-                             std::string(io::name_of(io::dtype_of<T>)) + " " + text(shape) +
-                             "; load it into the network that it " + "was saved from");
+                         {"tensor '", t.name, "' is ", io::name_of(t.type), " ", text(t.shape),
+                          ", but the network's parameter is ", io::name_of(io::dtype_of<T>), " ",
+                          text(shape), "; load it into the network that it was saved from"});
     }
     std::vector<T> values(size_t(p.count()));
     std::memcpy(values.data(), t.bytes.data(), t.bytes.size());
@@ -73,9 +73,8 @@ auto parameters_in(io::safetensors_file const& file) {
     auto const held = size_t(std::count_if(file.entries().begin(), file.entries().end(), counts));
     if (held != values.size()) {
         throw file_error(file.file_name(),
-                         "holds " + std::to_string(held) + " tensors, but the network has " +
-                             std::to_string(values.size()) +
-                             " parameters; load it into the network that it was saved from");
+                         {"holds ", held, " tensors, but the network has ", values.size(),
+                          " parameters; load it into the network that it was saved from"});
     }
     return values;
 }

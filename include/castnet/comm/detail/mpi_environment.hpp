@@ -36,7 +36,7 @@ public:
             char text[MPI_MAX_ERROR_STRING];
             int length = 0;
             MPI_Error_string(status, text, &length);
-            fail(what + ": " + std::string(text, static_cast<std::size_t>(length)));
+            fail(string_of({what, ": ", std::string_view(text, static_cast<std::size_t>(length))}));
         }
     }
 
@@ -77,9 +77,9 @@ private:
         for (char const* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
             char const* const text = std::getenv(name);
             if (text != nullptr && size_ == 1 && std::atoi(text) > 1) {
-                throw error(std::string("castnet: ") + text +
-                            " processes were started, but MPI sees only one: mpirun belongs to "
-                            "another MPI than the program was linked with");
+                throw error({"castnet: ", text,
+                             " processes were started, but MPI sees only one: mpirun belongs to "
+                             "another MPI than the program was linked with"});
             }
         }
     }

@@ -41,8 +41,7 @@ public:
     void look_for_ended(collective const& at) const {
         for (std::size_t i = 0; i < requests_.size(); ++i) {
             if (open(requests_[i]) && job_->has_ended(peers_[i]) && open(requests_[i])) {
-                job_->fail(at.text() + ": rank " + std::to_string(peers_[i]) +
-                           " has ended its program");
+                job_->fail(string_of({at.text(), ": rank ", peers_[i], " has ended its program"}));
             }
         }
     }
@@ -57,7 +56,9 @@ public:
         }
         std::string text;
         for (std::size_t r = 0; r < ranks.size(); ++r) {
-            text += ranks[r] ? (text.empty() ? "" : ", ") + std::to_string(r) : "";
+            if (ranks[r]) {
+                append(text, {text.empty() ? "" : ", ", r});
+            }
         }
         return text;
     }

@@ -134,10 +134,8 @@ public:
             return over;
         });
         if (!came) {
-            char seconds[32];
-            std::snprintf(seconds, sizeof seconds, "%g", deadline());
-            fail(std::string("waited ") + seconds +
-                 " s for the other replicas; see comm::deadline()");
+            fail(string_of(
+                {"waited ", deadline(), " s for the other replicas; see comm::deadline()"}));
         }
     }
 
@@ -166,7 +164,7 @@ private:
     // What a call says at once; that it is under way is no failure.
     void check(ncclResult_t status) {
         if (status != ncclSuccess && status != ncclInProgress) {
-            fail(text_of(status));
+            fail(message_of(status));
         }
     }
     // NCCL works in a thread of its own: streams have their work when it says so.
@@ -187,16 +185,16 @@ private:
         check(state);
     }
 
-    std::string text_of(ncclResult_t status) const {
-        std::string text = std::string("NCCL: ") + ncclGetErrorString(status);
+    std::string message_of(ncclResult_t status) const {
         char const* const more = ncclGetLastError(comm_);
-        return more != nullptr && *more != '\0' ? text + ": " + more : text;
+        bool const has_more = more != nullptr && *more != '\0';
+        return text_of(
+            {"NCCL: ", ncclGetErrorString(status), has_more ? ": " : "", has_more ? more : ""});
     }
     [[noreturn]] void fail(std::string const& why) {
         failed_ = true;
         abort();
-        throw error("castnet: rank " + std::to_string(rank_) + " of " + std::to_string(size_) +
-                    ", " + at_.text() + ": " + why);
+        throw error({"castnet: rank ", rank_, " of ", size_, ", ", at_.text(), ": ", why});
     }
     ncclComm_t comm_ = nullptr;
     int rank_ = 0, size_ = 1;

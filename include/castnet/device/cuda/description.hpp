@@ -34,8 +34,8 @@ inline device_description describe_device(int index = 0) {
 
 // What libraries look at when they list plans, in a line.
 inline std::string text_of(device_description const& d) {
-    return d.name + " (compute capability " + std::to_string(d.major) + '.' +
-           std::to_string(d.minor) + ", " + std::to_string(d.multiprocessors) + " multiprocessors)";
+    return string_of({d.name, " (compute capability ", d.major, '.', d.minor, ", ",
+                      d.multiprocessors, " multiprocessors)"});
 }
 
 // Of the GPU that is current.

@@ -10,17 +10,15 @@
 namespace castnet::cuda {
 
 // Throws castnet::error: which call failed, what it says, and where it was made.
-[[noreturn]] inline void fail(char const* call, char const* says, char const* file, int line) {
-    throw error(std::string("castnet: ") + call + " failed: " + says + " (" + file + ":" +
-                std::to_string(line) + ")");
+[[noreturn]] inline void fail(char const* call, text_piece says, char const* file, int line) {
+    throw error({"castnet: ", call, " failed: ", says, " (", file, ":", line, ")"});
 }
 
 inline void check(cudaError_t status, char const* call, char const* file, int line) {
     if (status != cudaSuccess) {
         cudaGetLastError(); // the next call does not report this one
-        fail(call,
-             (std::string(cudaGetErrorName(status)) + ", " + cudaGetErrorString(status)).c_str(),
-             file, line);
+        fail(call, string_of({cudaGetErrorName(status), ", ", cudaGetErrorString(status)}), file,
+             line);
     }
 }
 

@@ -101,10 +101,10 @@ public:
         std::size_t const planned = parameter_bytes + arena_.bytes(),
                           workspace = session_.library().workspace_bytes();
         if (planned + workspace > session_.budget()) {
-            throw error("castnet: policy::within allows " + std::to_string(session_.budget()) +
-                        " bytes, but parameters and training take " + std::to_string(planned) +
-                        ", and the workspace of cuDNN and cuBLASLt " + std::to_string(workspace) +
-                        "; allow more, or use a smaller batch");
+            throw error({"castnet: policy::within allows ", session_.budget(),
+                         " bytes, but parameters and training take ", planned,
+                         ", and the workspace of cuDNN and cuBLASLt ", workspace,
+                         "; allow more, or use a smaller batch"});
         }
         session_.library().reserve();
     }

@@ -28,8 +28,8 @@ struct gpu_memory {
     static std::string missing() {
         std::size_t free = 0, total = 0;
         CASTNET_CUDA(cudaMemGetInfo(&free, &total));
-        return "the GPU has " + std::to_string(free) + " bytes free of its " +
-               std::to_string(total) + "; use a smaller batch, or end what else runs there";
+        return string_of({"the GPU has ", free, " bytes free of its ", total,
+                          "; use a smaller batch, or end what else runs there"});
     }
 };
 
@@ -57,8 +57,7 @@ public:
         cudaError_t const status = Kind::allocate(&p, bytes);
         if (status == cudaErrorMemoryAllocation) {
             cudaGetLastError();
-            throw error(std::string("castnet: ") + what + " takes " + std::to_string(bytes) +
-                        " bytes, but " + Kind::missing());
+            throw error({"castnet: ", what, " takes ", bytes, " bytes, but ", Kind::missing()});
         }
         CASTNET_CUDA(status);
         data_.reset(p);

@@ -50,8 +50,7 @@ bool take_number(std::string_view& line, T& number) {
 inline std::string text_of(plan_choices const& choices) {
     std::string text{detail::plan_file_title};
     for (auto const& [what, choice] : choices) {
-        text +=
-            std::to_string(choice.number) + ' ' + std::to_string(choice.engine) + ' ' + what + '\n';
+        append(text, {choice.number, ' ', choice.engine, ' ', what, '\n'});
     }
     return text;
 }

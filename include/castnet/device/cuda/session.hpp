@@ -113,15 +113,13 @@ private:
         cudaError_t const status = cudaGetDeviceCount(&count);
         if (status != cudaSuccess) {
             cudaGetLastError();
-            throw error(std::string("castnet: policy::cuda finds no GPU: ") +
-                        cudaGetErrorString(status) +
-                        "; install NVIDIA's driver, make a GPU visible (CUDA_VISIBLE_DEVICES), or "
-                        "use policy::cpu");
+            throw error({"castnet: policy::cuda finds no GPU: ", cudaGetErrorString(status),
+                         "; install NVIDIA's driver, make a GPU visible (CUDA_VISIBLE_DEVICES), or "
+                         "use policy::cpu"});
         }
         if (index < 0 || index >= count) {
-            throw error("castnet: policy::cuda was given GPU " + std::to_string(index) +
-                        ", but the program sees " + std::to_string(count) +
-                        "; choose another, or change CUDA_VISIBLE_DEVICES");
+            throw error({"castnet: policy::cuda was given GPU ", index, ", but the program sees ",
+                         count, "; choose another, or change CUDA_VISIBLE_DEVICES"});
         }
         CASTNET_CUDA(cudaSetDevice(index));
         return index;

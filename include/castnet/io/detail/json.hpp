@@ -16,18 +16,19 @@ inline std::string json_string(std::string_view text) {
     for (char const c : text) {
         auto const code = static_cast<unsigned char>(c);
         if (code < 0x20) {
-            quoted += std::string("\\u00") + hex[code >> 4] + hex[code & 15];
+            append(quoted, {"\\u00", hex[code >> 4], hex[code & 15]});
         } else {
-            quoted += c == '"' || c == '\\' ? std::string{'\\', c} : std::string(1, c);
+            append(quoted, {c == '"' || c == '\\' ? "\\" : "", c});
         }
     }
-    return quoted + '"';
+    quoted += '"';
+    return quoted;
 }
 
 // A name from a file as a message shows it: without control characters and not endless.
 inline std::string shown(std::string_view name) {
     constexpr std::size_t longest = 100;
-    return json_string(name.substr(0, longest)) + (name.size() > longest ? "..." : "");
+    return string_of({json_string(name.substr(0, longest)), name.size() > longest ? "..." : ""});
 }
 
 class json_reader {
@@ -44,11 +45,11 @@ public:
             return;
         }
         do {
-            auto const key = string("a key of " + what);
-            expect(':', "the value of " + shown(key));
+            auto const key = string(string_of({"a key of ", what}));
+            expect(':', string_of({"the value of ", shown(key)}));
             member(key);
         } while (accept(','));
-        expect('}', "the end of " + what);
+        expect('}', string_of({"the end of ", what}));
     }
 
     // Calls element() for each element of an array, with the reader at it.
@@ -61,7 +62,7 @@ public:
         do {
             element();
         } while (accept(','));
-        expect(']', "the end of " + what);
+        expect(']', string_of({"the end of ", what}));
     }
 
     // A whole number without sign, fraction or exponent.
@@ -72,7 +73,7 @@ public:
         while (position_ < text_.size() && text_[position_] >= '0' && text_[position_] <= '9') {
             auto const digit = static_cast<std::size_t>(text_[position_] - '0');
             if (value > (std::numeric_limits<std::size_t>::max() - digit) / 10) {
-                fail(what + " to fit into 64 bits");
+                fail({what, " to fit into 64 bits"});
             }
             value = 10 * value + digit;
             ++position_;
@@ -80,7 +81,7 @@ public:
         bool const leading_zero = position_ - start > 1 && text_[start] == '0';
         if (position_ == start || leading_zero) {
             position_ = start;
-            fail("a whole number without sign for " + what);
+            fail({"a whole number without sign for ", what});
         }
         return value;
     }
@@ -89,7 +90,7 @@ public:
         expect('"', what);
         std::string value;
         for (;;) {
-            auto const c = take("the closing quote of " + what);
+            auto const c = take({"the closing quote of ", what});
             if (c == '"') {
                 break;
             }
@@ -97,13 +98,13 @@ public:
                 append_escape(value);
             } else if (static_cast<unsigned char>(c) < 0x20) {
                 --position_;
-                fail("control characters to be escaped");
+                fail({"control characters to be escaped"});
             } else {
                 value += c;
             }
         }
         if (!is_utf8(value)) {
-            fail("valid UTF-8 in the string before");
+            fail({"valid UTF-8 in the string before"});
         }
         return value;
     }
@@ -111,18 +112,19 @@ public:
     void end() {
         skip_whitespace();
         if (position_ != text_.size()) {
-            fail("nothing after the closing brace");
+            fail({"nothing after the closing brace"});
         }
     }
 
-    [[noreturn]] void fail(std::string const& expected) const {
-        auto const byte =
-            position_ < text_.size() ? static_cast<unsigned char>(text_[position_]) : 0;
-        auto const found = position_ == text_.size()  ? std::string("the end of the header")
-                           : byte > ' ' && byte < 127 ? std::string{'\'', text_[position_], '\''}
-                                                      : "byte value " + std::to_string(byte);
-        throw file_error(file_, "byte " + std::to_string(base_ + position_) + ": found " + found +
-                                    ", expected " + expected);
+    [[noreturn, gnu::cold]] void fail(std::initializer_list<text_piece> expected) const {
+        std::string found = "the end of the header";
+        if (position_ < text_.size()) {
+            auto const byte = static_cast<unsigned char>(text_[position_]);
+            found = byte > ' ' && byte < 127 ? string_of({'\'', text_[position_], '\''})
+                                             : string_of({"byte value ", byte});
+        }
+        throw file_error(file_, {"byte ", base_ + position_, ": found ", found, ", expected ",
+                                 string_of(expected)});
     }
 
 private:
@@ -142,11 +144,11 @@ private:
 
     void expect(char wanted, std::string const& what) {
         if (!accept(wanted)) {
-            fail(std::string{'\'', wanted, '\''} + " for " + what);
+            fail({'\'', wanted, "' for ", what});
         }
     }
 
-    char take(std::string const& what) {
+    char take(std::initializer_list<text_piece> what) {
         if (position_ == text_.size()) {
             fail(what);
         }
@@ -156,7 +158,7 @@ private:
     void append_escape(std::string& value) {
         constexpr std::string_view names = "\"\\/bfnrt";
         constexpr std::string_view meanings = "\"\\/\b\f\n\r\t";
-        auto const c = take("an escape sequence");
+        auto const c = take({"an escape sequence"});
         auto const which = names.find(c);
         if (which != std::string_view::npos) {
             value += meanings[which];
@@ -164,7 +166,7 @@ private:
             append_utf8(value, code_point());
         } else {
             --position_;
-            fail("one of the escapes of JSON");
+            fail({"one of the escapes of JSON"});
         }
     }
 
@@ -174,26 +176,27 @@ private:
             return first;
         }
         // Beyond U+FFFF a code point is written as a high and a low surrogate.
-        if (first < 0xDC00 && take("a low surrogate") == '\\' && take("a low surrogate") == 'u') {
+        if (first < 0xDC00 && take({"a low surrogate"}) == '\\' &&
+            take({"a low surrogate"}) == 'u') {
             auto const second = four_hex_digits();
             if (second >= 0xDC00 && second <= 0xDFFF) {
                 return 0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00);
             }
         }
-        fail("surrogates in pairs, high before low");
+        fail({"surrogates in pairs, high before low"});
     }
 
     std::uint32_t four_hex_digits() {
         std::uint32_t value = 0;
         for (int i = 0; i < 4; ++i) {
-            char const c = take("four hexadecimal digits");
+            char const c = take({"four hexadecimal digits"});
             auto const digit = c >= '0' && c <= '9'   ? c - '0'
                                : c >= 'a' && c <= 'f' ? c - 'a' + 10
                                : c >= 'A' && c <= 'F' ? c - 'A' + 10
                                                       : -1;
             if (digit < 0) {
                 --position_;
-                fail("four hexadecimal digits after \\u");
+                fail({"four hexadecimal digits after \\u"});
             }
             value = 16 * value + static_cast<std::uint32_t>(digit);
         }

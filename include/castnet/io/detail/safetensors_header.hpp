@@ -2,9 +2,9 @@
 #pragma once
 
 #include <castnet/io/detail/json.hpp>
+#include <castnet/io/detail/sorted.hpp>
 #include <castnet/io/stored_tensor.hpp>
 
-#include <algorithm>
 #include <map>
 
 namespace castnet::io {
@@ -29,7 +29,7 @@ struct safetensors_header {
 };
 
 inline dtype parse_dtype(json_reader& json, std::string const& tensor) {
-    auto const name = json.string("the dtype of " + tensor);
+    auto const name = json.string(string_of({"the dtype of ", tensor}));
     for (auto const& known : dtypes) {
         if (name == known.name) {
             return known.type;
@@ -37,13 +37,13 @@ inline dtype parse_dtype(json_reader& json, std::string const& tensor) {
     }
     std::string all;
     for (auto const& known : dtypes) {
-        all += std::string(all.empty() ? "" : ", ") + known.name;
+        append(all, {all.empty() ? "" : ", ", known.name});
     }
-    json.fail("the dtype of " + tensor + " before this, " + shown(name) + ", to be one of " + all);
+    json.fail({"the dtype of ", tensor, " before this, ", shown(name), ", to be one of ", all});
 }
 
 inline safetensors_entry parse_entry(json_reader& json, std::string const& name) {
-    auto const tensor = "tensor " + shown(name);
+    auto const tensor = string_of({"tensor ", shown(name)});
     safetensors_entry entry;
     entry.name = name;
     std::vector<size_t> offsets;
@@ -54,20 +54,20 @@ inline safetensors_entry parse_entry(json_reader& json, std::string const& name)
                              : field == "data_offsets" ? 4
                                                        : 0;
         if (bit == 0 || (seen & bit) != 0) {
-            json.fail("dtype, shape and data_offsets of " + tensor + ", each once, not \"" + field +
-                      "\"");
+            json.fail(
+                {"dtype, shape and data_offsets of ", tensor, ", each once, not \"", field, "\""});
         }
         seen |= bit;
         if (bit == 1) {
             entry.type = parse_dtype(json, tensor);
             return;
         }
-        auto const what = "the " + field + " of " + tensor;
+        auto const what = string_of({"the ", field, " of ", tensor});
         auto& numbers = bit == 2 ? entry.shape : offsets;
         json.array(what, [&] { numbers.push_back(json.integer(what)); });
     });
     if (seen != 7 || offsets.size() != 2) {
-        json.fail("dtype, shape and two data_offsets in " + tensor + " before this");
+        json.fail({"dtype, shape and two data_offsets in ", tensor, " before this"});
     }
     entry.begin = offsets[0];
     entry.end = offsets[1];
@@ -77,7 +77,7 @@ inline safetensors_entry parse_entry(json_reader& json, std::string const& name)
 inline safetensors_header parse_header(std::string_view text, std::string const& file) {
     json_reader json{text, file, 8};
     if (text.empty() || text[0] != '{') {
-        json.fail("'{' at the very start of the header; this is not a safetensors file");
+        json.fail({"'{' at the very start of the header; this is not a safetensors file"});
     }
     safetensors_header header;
     bool has_metadata = false;
@@ -87,12 +87,13 @@ inline safetensors_header parse_header(std::string_view text, std::string const&
             return;
         }
         if (has_metadata) {
-            json.fail("__metadata__ once");
+            json.fail({"__metadata__ once"});
         }
         has_metadata = true;
         json.object(name, [&](std::string const& key) {
-            if (!header.metadata.emplace(key, json.string("the value of " + shown(key))).second) {
-                json.fail(shown(key) + " once in __metadata__");
+            auto const value = json.string(string_of({"the value of ", shown(key)}));
+            if (!header.metadata.emplace(key, value).second) {
+                json.fail({shown(key), " once in __metadata__"});
             }
         });
     });
@@ -100,54 +101,54 @@ inline safetensors_header parse_header(std::string_view text, std::string const&
     return header;
 }
 
-// (One function for every order: to sort is much to compile.)
-inline void sort_entries(std::vector<safetensors_entry>& entries,
-                         bool (*before)(safetensors_entry const&, safetensors_entry const&)) {
-    std::sort(entries.begin(), entries.end(), before);
-}
-
 // Checks that the entries cover `size` bytes of data without hole or overlap, each with as many as
-// its type and shape need; sorts them by name and checks that no name occurs twice.
-inline void check_header(safetensors_header& header, size_t size, std::string const& file) {
-    auto& entries = header.entries;
-    auto const fail = [&](std::string const& what) { throw file_error(file, what); };
-    sort_entries(entries, [](auto const& a, auto const& b) {
-        return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
-    });
+// its type and shape need, and that no name occurs twice; sorts them by name.
+[[gnu::cold]] inline void check_header(safetensors_header& header, size_t size,
+                                       std::string const& file) {
+    auto const by_place =
+        sorted<safetensors_entry>(header.entries, [](auto const& a, auto const& b) {
+            return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
+        });
     size_t next = 0;
-    for (auto const& entry : entries) {
-        auto const offsets = "tensor " + shown(entry.name) + ": found data_offsets [" +
-                             std::to_string(entry.begin) + ", " + std::to_string(entry.end) + "]";
+    for (safetensors_entry const* const entry : by_place) {
+        auto const refuse = [&](std::initializer_list<text_piece> expected) {
+            throw file_error(file,
+                             {"tensor ", shown(entry->name), ": found data_offsets [", entry->begin,
+                              ", ", entry->end, "], expected ", string_of(expected)});
+        };
         size_t needed = 0;
-        if (entry.begin != next) {
-            fail(offsets + ", expected them to begin at " + std::to_string(next) +
-                 ", where the tensor before ends");
+        if (entry->begin != next) {
+            refuse({"them to begin at ", next, ", where the tensor before ends"});
         }
-        if (entry.end < entry.begin || entry.end > size) {
-            fail(offsets + ", expected them to lie in the " + std::to_string(size) +
-                 " bytes of data; the file is cut short or damaged");
+        if (entry->end < entry->begin || entry->end > size) {
+            refuse(
+                {"them to lie in the ", size, " bytes of data; the file is cut short or damaged"});
         }
-        if (!byte_count(entry.type, entry.shape, needed) || needed != entry.end - entry.begin) {
-            fail(offsets + ", expected as many bytes as its shape and its dtype " +
-                 name_of(entry.type) + " need");
+        if (!byte_count(entry->type, entry->shape, needed) || needed != entry->end - entry->begin) {
+            refuse({"as many bytes as its shape and its dtype ", name_of(entry->type), " need"});
         }
-        next = entry.end;
+        next = entry->end;
     }
     if (next != size) {
-        fail("found " + std::to_string(size) + " bytes of data, expected " + std::to_string(next) +
-             ", the end of the last tensor");
+        throw file_error(file, {"found ", size, " bytes of data, expected ", next,
+                                ", the end of the last tensor"});
     }
-    sort_entries(entries, [](auto const& a, auto const& b) { return a.name < b.name; });
-    for (size_t i = 1; i < entries.size(); ++i) {
-        if (entries[i - 1].name == entries[i].name) {
-            fail("found tensor " + shown(entries[i].name) + " twice, expected every name once");
+    auto const by_name = sorted<safetensors_entry>(
+        header.entries, [](auto const& a, auto const& b) { return a.name < b.name; });
+    std::vector<safetensors_entry> entries;
+    for (safetensors_entry const* const entry : by_name) {
+        if (!entries.empty() && entries.back().name == entry->name) {
+            throw file_error(
+                file, {"found tensor ", shown(entry->name), " twice, expected every name once"});
         }
+        entries.push_back(*entry);
     }
+    header.entries = std::move(entries);
 }
 
 inline std::string header_member(std::string_view text, std::string const& file) {
     if (!is_utf8(text)) {
-        throw file_error(file, "names and metadata must be UTF-8, found " + shown(text));
+        throw file_error(file, {"names and metadata must be UTF-8, found ", shown(text)});
     }
     return json_string(text);
 }
@@ -161,7 +162,7 @@ inline std::string header_text(std::span<stored_tensor const* const> tensors,
         text += "\"__metadata__\":";
         char before = '{';
         for (auto const& [key, value] : metadata) {
-            text += before + header_member(key, file) + ':' + header_member(value, file);
+            append(text, {before, header_member(key, file), ':', header_member(value, file)});
             before = ',';
         }
         text += '}';
@@ -172,14 +173,12 @@ inline std::string header_text(std::span<stored_tensor const* const> tensors,
             throw file_error(file, "no tensor may be called __metadata__");
         }
         auto const end = begin + tensor->bytes.size();
-        text += text.size() > 1 ? "," : "";
-        text += header_member(tensor->name, file);
-        text += ":{\"dtype\":\"" + std::string(name_of(tensor->type)) + "\",\"shape\":[";
+        append(text, {text.size() > 1 ? "," : "", header_member(tensor->name, file),
+                      ":{\"dtype\":\"", name_of(tensor->type), "\",\"shape\":["});
         for (size_t axis = 0; axis < tensor->shape.size(); ++axis) {
-            text += axis == 0 ? "" : ",";
-            text += std::to_string(tensor->shape[axis]);
+            append(text, {axis == 0 ? "" : ",", tensor->shape[axis]});
         }
-        text += "],\"data_offsets\":[" + std::to_string(begin) + ',' + std::to_string(end) + "]}";
+        append(text, {"],\"data_offsets\":[", begin, ',', end, "]}"});
         header.entries.push_back({tensor->name, tensor->type, tensor->shape, begin, end});
         begin = end;
     }
@@ -187,9 +186,8 @@ inline std::string header_text(std::span<stored_tensor const* const> tensors,
     text += '}';
     text.append((8 - text.size() % 8) % 8, ' ');
     if (text.size() > largest_header) {
-        throw file_error(file, "the names and the metadata need a header of " +
-                                   std::to_string(text.size()) + " bytes, more than the " +
-                                   std::to_string(largest_header) + " of the format");
+        throw file_error(file, {"the names and the metadata need a header of ", text.size(),
+                                " bytes, more than the ", largest_header, " of the format"});
     }
     return text;
 }

@@ -29,9 +29,8 @@ T* copy_nested(nested_list<T, S::rank - Axis> const& list, T* to) {
         return to + 1;
     } else {
         if (list.size() != S::extent[Axis]) {
-            throw error("castnet: braces for axis " + std::to_string(Axis) + " of a tensor hold " +
-                        std::to_string(list.size()) + " entries, but its shape wants " +
-                        std::to_string(S::extent[Axis]));
+            throw error({"castnet: braces for axis ", Axis, " of a tensor hold ", list.size(),
+                         " entries, but its shape wants ", S::extent[Axis]});
         }
         for (auto const& entry : list) {
             to = copy_nested<S, Axis + 1, T>(entry, to);

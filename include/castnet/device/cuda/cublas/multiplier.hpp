@@ -83,9 +83,8 @@ private:
             chosen = algorithm_for(alone, made);
         }
         if (!chosen) {
-            throw error("castnet: cuBLASLt has no algorithm for the " + text_of(p) + " within " +
-                        std::to_string(workspace_) +
-                        " bytes; allow it more, or use another precision");
+            throw error({"castnet: cuBLASLt has no algorithm for the ", text_of(p), " within ",
+                         workspace_, " bytes; allow it more, or use another precision"});
         }
         return {p, std::move(made), *chosen, finishes};
     }
@@ -93,7 +92,7 @@ private:
     // Empty where cuBLASLt has none.
     std::optional<algorithm> algorithm_for(product const& p, product_descriptors const& m) const {
         return choose_plan(
-            order_, text_of(p) + ", cuBLASLt " + std::to_string(cublasLtGetVersion()),
+            order_, string_of({text_of(p), ", cuBLASLt ", cublasLtGetVersion()}),
             [&](std::size_t count, std::optional<int> number) {
                 auto all = algorithms_for(m, number ? timed_plans : count);
                 std::erase_if(all,

@@ -37,13 +37,11 @@ constexpr int bytes_of(cudaDataType_t type) {
 // All of it in a line, for messages and as a key; types and epilogues by cuBLASLt's numbers.
 inline std::string text_of(product const& p) {
     auto const matrix = [](std::int64_t rows, std::int64_t columns, bool transposed) {
-        return std::to_string(rows) + " x " + std::to_string(columns) +
-               (transposed ? ", transposed" : "");
+        return string_of({rows, " x ", columns, transposed ? ", transposed" : ""});
     };
-    return "product of " + matrix(p.rows, p.depth, p.transposed_a) + ", and " +
-           matrix(p.depth, p.columns, p.transposed_b) + ", type " + std::to_string(p.type) +
-           " to " + std::to_string(p.result) + ", computed in " + std::to_string(p.compute) +
-           ", epilogue " + std::to_string(p.end);
+    return string_of({"product of ", matrix(p.rows, p.depth, p.transposed_a), ", and ",
+                      matrix(p.depth, p.columns, p.transposed_b), ", type ", int(p.type), " to ",
+                      int(p.result), ", computed in ", int(p.compute), ", epilogue ", int(p.end)});
 }
 
 namespace detail {

@@ -10,8 +10,7 @@ namespace castnet::cuda {
 inline void check(cublasStatus_t status, char const* call, char const* file, int line) {
     if (status != CUBLAS_STATUS_SUCCESS) {
         fail(call,
-             (std::string(cublasLtGetStatusName(status)) + ", " + cublasLtGetStatusString(status))
-                 .c_str(),
+             string_of({cublasLtGetStatusName(status), ", ", cublasLtGetStatusString(status)}),
              file, line);
     }
 }

@@ -70,8 +70,8 @@ private:
             chosen = plan_for(alone);
         }
         if (!chosen) {
-            throw error("castnet: cuDNN has no plan for " + text_of(c) + " within " +
-                        std::to_string(workspace_) + " bytes of workspace; allow it more");
+            throw error({"castnet: cuDNN has no plan for ", text_of(c), " within ", workspace_,
+                         " bytes of workspace; allow it more"});
         }
         return {c, std::move(*chosen), finishes};
     }
@@ -79,7 +79,7 @@ private:
     // Empty where cuDNN has none.
     std::optional<execution_plan> plan_for(convolution const& c) const {
         return choose_plan(
-            order_, text_of(c) + ", cuDNN " + std::to_string(cudnnGetVersion()),
+            order_, string_of({text_of(c), ", cuDNN ", cudnnGetVersion()}),
             [&](std::size_t count, std::optional<int> number) {
                 return plans_of(graph_of(c, device_), device_,
                                 {c.tensor_cores, workspace_, count, number});

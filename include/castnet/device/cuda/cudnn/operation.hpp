@@ -58,15 +58,42 @@ constexpr char const* name_of(cudnnDataType_t type) {
 // All of it in a line, for messages and as a key.
 inline std::string text_of(convolution const& c) {
     window const& w = c.geometry;
-    auto const text = [](int n) { return std::to_string(n); };
-    return std::string(name_of(c.kind)) + " of " + std::to_string(c.samples) + " images of " +
-           text(w.channels) + " x " + text(w.height) + " x " + text(w.width) + ", " +
-           text(w.filters) + " filters of " + text(w.kernel_h) + " x " + text(w.kernel_w) +
-           ", strides " + text(w.stride_h) + " and " + text(w.stride_w) + ", padding " +
-           text(w.pad_top) + ", " + text(w.pad_left) + ", " + text(w.pad_bottom) + " and " +
-           text(w.pad_right) + ", dilation " + text(w.dilation) + ", " + text(w.groups) +
-           " groups, " + name_of(c.type) + (c.tensor_cores ? ", tensor cores" : "") +
-           (c.bias ? ", bias" : "") + (c.relu ? ", relu" : "");
+    return string_of({name_of(c.kind),
+                      " of ",
+                      c.samples,
+                      " images of ",
+                      w.channels,
+                      " x ",
+                      w.height,
+                      " x ",
+                      w.width,
+                      ", ",
+                      w.filters,
+                      " filters of ",
+                      w.kernel_h,
+                      " x ",
+                      w.kernel_w,
+                      ", strides ",
+                      w.stride_h,
+                      " and ",
+                      w.stride_w,
+                      ", padding ",
+                      w.pad_top,
+                      ", ",
+                      w.pad_left,
+                      ", ",
+                      w.pad_bottom,
+                      " and ",
+                      w.pad_right,
+                      ", dilation ",
+                      w.dilation,
+                      ", ",
+                      w.groups,
+                      " groups, ",
+                      name_of(c.type),
+                      c.tensor_cores ? ", tensor cores" : "",
+                      c.bias ? ", bias" : "",
+                      c.relu ? ", relu" : ""});
 }
 
 namespace detail {

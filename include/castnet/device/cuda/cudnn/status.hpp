@@ -11,7 +11,7 @@ inline void check(cudnnStatus_t status, char const* call, char const* file, int 
     if (status != CUDNN_STATUS_SUCCESS) {
         char detail[512] = "";
         cudnnGetLastErrorString(detail, sizeof detail);
-        fail(call, (std::string(cudnnGetErrorString(status)) + ", " + detail).c_str(), file, line);
+        fail(call, string_of({cudnnGetErrorString(status), ", ", detail}), file, line);
     }
 }
 

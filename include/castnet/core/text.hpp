@@ -1,0 +1,76 @@
+// Text put together of strings and numbers: messages, names, tables. Cheap to compile: one function
+// does it for all of them, where every + of two std::strings would become code of its own.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+namespace castnet {
+
+// A string, which someone else owns, a character or a number. Integers are written in full, real
+// numbers with up to six digits, as by %g.
+class text_piece {
+public:
+    constexpr text_piece(std::string_view text) : text_{text.data()}, size_{text.size()} {}
+    constexpr text_piece(char const* text) : text_piece{std::string_view(text)} {}
+    constexpr text_piece(std::string const& text) : text_piece{std::string_view(text)} {}
+    constexpr text_piece(char c) : character_{c}, kind_{kind::character} {}
+    template <std::signed_integral N>
+    constexpr text_piece(N n) : integer_{n}, kind_{kind::integer} {}
+    template <std::unsigned_integral N>
+    constexpr text_piece(N n) : natural_{n}, kind_{kind::natural} {}
+    constexpr text_piece(double x) : real_{x}, kind_{kind::real} {}
+
+    [[gnu::cold]] void append_to(std::string& out) const {
+        char digits[32] = "";
+        switch (kind_) {
+        case kind::text:
+            out.append(text_, size_);
+            break;
+        case kind::character:
+            out += character_;
+            break;
+        case kind::integer:
+            std::snprintf(digits, sizeof digits, "%lld", integer_);
+            break;
+        case kind::natural:
+            std::snprintf(digits, sizeof digits, "%llu", natural_);
+            break;
+        case kind::real:
+            std::snprintf(digits, sizeof digits, "%g", real_);
+            break;
+        }
+        out += digits;
+    }
+
+private:
+    enum class kind : unsigned char { text, character, integer, natural, real };
+    union {
+        char const* text_;
+        char character_;
+        long long integer_;
+        unsigned long long natural_;
+        double real_;
+    };
+    std::size_t size_ = 0;
+    kind kind_ = kind::text;
+};
+
+[[gnu::cold]] inline void append(std::string& text, std::initializer_list<text_piece> pieces) {
+    for (text_piece const& piece : pieces) {
+        piece.append_to(text);
+    }
+}
+
+[[gnu::cold]] inline std::string string_of(std::initializer_list<text_piece> pieces) {
+    std::string text;
+    append(text, pieces);
+    return text;
+}
+
+} // namespace castnet
