@@ -43,7 +43,7 @@ public:
 
     // One column per input, then the target's. Throws castnet::error unless all hold the same
     // number of whole samples and every label is a class number.
-    explicit dataset(as_column<Inputs>... inputs, column target)
+    [[gnu::cold]] explicit dataset(as_column<Inputs>... inputs, column target)
         : columns_{
               std::make_shared<columns const>(columns{{std::move(inputs)...}, std::move(target)})} {
         auto const& held = *columns_;
@@ -94,7 +94,7 @@ public:
     }
 
     // The same samples with these weights, one per sample, finite and not negative.
-    dataset with_weights(std::vector<float> weights) const {
+    [[gnu::cold]] dataset with_weights(std::vector<float> weights) const {
         if (weights.size() != size()) {
             throw error({"castnet: dataset::with_weights: found ", weights.size(),
                          " weights, expected one for each of the ", size(), " samples"});
@@ -150,7 +150,7 @@ private:
 
     explicit dataset(std::shared_ptr<columns const> held) : columns_{std::move(held)} {}
 
-    static void check_size(std::string const& which, size_t found, size_t per_sample,
+    [[gnu::cold]] static void check_size(std::string const& which, size_t found, size_t per_sample,
                            size_t samples) {
         if (found != samples * per_sample) {
             throw error({"castnet: dataset: ", which, ": found ", found, " values, expected ",
@@ -184,7 +184,7 @@ private:
         return samples_[sample];
     }
 
-    dataset range(char const* call, size_t first, size_t last) const {
+    [[gnu::cold]] dataset range(char const* call, size_t first, size_t last) const {
         if (first > last || last > size()) {
             throw error({"castnet: dataset::", call, ": there are only ", size(), " samples"});
         }

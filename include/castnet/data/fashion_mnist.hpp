@@ -15,7 +15,7 @@ struct mnist_sets {
 
 namespace detail {
 
-inline io::idx_array mnist_array(std::string const& path, size_t rank) {
+[[gnu::cold]] inline io::idx_array mnist_array(std::string const& path, size_t rank) {
     auto array = io::read_idx(path);
     auto const found = array.extents.size();
     auto const kind = [](size_t r) {
@@ -34,7 +34,7 @@ inline io::idx_array mnist_array(std::string const& path, size_t rank) {
     return array;
 }
 
-inline mnist_dataset mnist_part(std::string const& directory, std::string const& part) {
+[[gnu::cold]] inline mnist_dataset mnist_part(std::string const& directory, std::string const& part) {
     auto const images_path = string_of({directory, '/', part, "-images-idx3-ubyte"});
     auto const labels_path = string_of({directory, '/', part, "-labels-idx1-ubyte"});
     for (auto const& path : {images_path, labels_path}) {

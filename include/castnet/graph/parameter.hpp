@@ -90,7 +90,7 @@ struct path {
             }
         }
     }
-    std::string text() const {
+    [[gnu::cold]] std::string text() const {
         std::string name;
         write([&](char c) { name += c; });
         return name;

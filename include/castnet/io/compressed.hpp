@@ -12,7 +12,7 @@ namespace castnet::io {
 
 // The content of `path`, or of `path`.gz where only that exists; decompressed when its first two
 // bytes are those of gzip, whatever its name. Throws file_error.
-inline bytes read_compressed(std::string const& path) {
+[[gnu::cold]] inline bytes read_compressed(std::string const& path) {
     auto const zipped = path + ".gz";
     auto const& found = !exists(path) && exists(zipped) ? zipped : path;
     auto content = read_file(found);

@@ -9,7 +9,7 @@ namespace castnet::io {
 
 namespace detail {
 
-inline std::string csv_quoted(std::string const& name) {
+[[gnu::cold]] inline std::string csv_quoted(std::string const& name) {
     if (name.find_first_of(",\"\r\n") == std::string::npos) {
         return name;
     }

@@ -53,7 +53,7 @@ inline bool exists(std::string const& path) {
 
 // The content of a file. Throws file_error when it cannot be read, is a directory, does not fit
 // into memory, or has more than `most` bytes.
-inline bytes read_file(std::string const& path, size_t most = std::numeric_limits<size_t>::max()) {
+[[gnu::cold]] inline bytes read_file(std::string const& path, size_t most = std::numeric_limits<size_t>::max()) {
     detail::descriptor const file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
     struct stat status{};
     if (file.fd < 0 || ::fstat(file.fd, &status) != 0) {
@@ -99,7 +99,7 @@ inline bytes read_file(std::string const& path, size_t most = std::numeric_limit
 // temporary file is removed. A symbolic link is followed; permissions of an old file are kept.
 class atomic_file {
 public:
-    explicit atomic_file(std::string const& path) : path_{path}, target_{resolved(path)} {
+    [[gnu::cold]] explicit atomic_file(std::string const& path) : path_{path}, target_{resolved(path)} {
         struct stat old{};
         bool const replaces = ::stat(target_.c_str(), &old) == 0;
         if (replaces && !S_ISREG(old.st_mode)) {
@@ -128,7 +128,7 @@ public:
         }
     }
 
-    void write(std::span<unsigned char const> content) {
+    [[gnu::cold]] void write(std::span<unsigned char const> content) {
         while (!content.empty()) {
             auto const done = ::write(file_.fd, content.data(), content.size());
             if (done >= 0) {
@@ -144,7 +144,7 @@ public:
     }
 
     // Waits until the content is on the disk, then renames. Call once, last.
-    void commit() {
+    [[gnu::cold]] void commit() {
         if (::fsync(file_.fd) != 0) {
             detail::system_failure(path_, "cannot bring the file to the disk");
         }

@@ -26,7 +26,7 @@ constexpr struct {
 } idx_types[] = {{0x08, dtype::u8},  {0x09, dtype::i8},  {0x0B, dtype::i16},
                  {0x0C, dtype::i32}, {0x0D, dtype::f32}, {0x0E, dtype::f64}};
 
-inline dtype idx_type(unsigned char code, std::string const& file) {
+[[gnu::cold]] inline dtype idx_type(unsigned char code, std::string const& file) {
     for (auto const& known : idx_types) {
         if (known.code == code) {
             return known.type;
@@ -49,7 +49,7 @@ inline void swap_elements(bytes& data, size_t size) {
 
 // The array in `content`, which came from `file`. Throws file_error unless the header is valid and
 // exactly as many bytes follow as it announces.
-inline idx_array parse_idx(bytes content, std::string const& file) {
+[[gnu::cold]] inline idx_array parse_idx(bytes content, std::string const& file) {
     cursor in{content, file};
     auto const magic = in.take(4, "the IDX header");
     if (magic[0] != 0 || magic[1] != 0) {

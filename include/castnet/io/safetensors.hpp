@@ -19,7 +19,7 @@ class safetensors_file {
 public:
     // Takes `content`, which came from `file`. Throws file_error unless it is valid to the letter:
     // every byte of data belongs to exactly one tensor, and every name occurs once.
-    safetensors_file(bytes content, std::string file)
+    [[gnu::cold]] safetensors_file(bytes content, std::string file)
         : content_{std::move(content)}, file_{std::move(file)} {
         cursor in{content_, file_};
         auto const size = in.little<std::uint64_t>("the size of the safetensors header");

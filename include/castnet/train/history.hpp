@@ -20,7 +20,7 @@ public:
     std::size_t epochs() const { return rows_.size() / names_.size(); }
 
     // One number per epoch. Throws castnet::error if there is no such column.
-    std::vector<double> operator[](std::string_view name) const {
+    [[gnu::cold]] std::vector<double> operator[](std::string_view name) const {
         for (std::size_t i = 0; i < names_.size(); ++i) {
             if (names_[i] == name) {
                 std::vector<double> column;
@@ -34,12 +34,12 @@ public:
     }
 
     // `row` holds one number for each name.
-    void append(std::vector<double> const& row) {
+    [[gnu::cold]] void append(std::vector<double> const& row) {
         rows_.insert(rows_.end(), row.begin(), row.end());
     }
 
     // Columns epoch (from 1) and names(). Throws file_error.
-    void save_csv(std::string const& path) const {
+    [[gnu::cold]] void save_csv(std::string const& path) const {
         std::vector<std::string> names{"epoch"};
         names.insert(names.end(), names_.begin(), names_.end());
         std::vector<double> values;

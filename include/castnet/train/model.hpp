@@ -155,7 +155,7 @@ public:
     devices const& chosen_devices() const { return devices_; }
 
 private:
-    static placed_parameter const& find(std::string_view name) {
+    [[gnu::cold]] static placed_parameter const& find(std::string_view name) {
         for (size_t i = 0; i < parameter_count(); ++i) {
             if (parameter_at(i).name.text() == name) {
                 return parameter_at(i);

@@ -65,7 +65,7 @@ public:
 
     // " - loss: 0.1234 - accuracy: 0.9876"
     template <class Scores>
-    static std::string means(Scores const& s, char const* prefix) {
+    [[gnu::cold]] static std::string means(Scores const& s, char const* prefix) {
         std::string text;
         for (std::size_t i = 0; i < Scores::count; ++i) {
             double const v = s.mean(i);
@@ -82,7 +82,7 @@ private:
         double const from = done > 1 ? after_first_ : start_;
         return (now - from) / double(done > 1 ? done - 1 : 1);
     }
-    static std::string time_text(double seconds) {
+    [[gnu::cold]] static std::string time_text(double seconds) {
         char text[32];
         if (seconds >= 1) {
             std::snprintf(text, sizeof text, "%.0fs", seconds);
@@ -93,7 +93,7 @@ private:
         }
         return text;
     }
-    std::string bar(std::size_t done) const {
+    [[gnu::cold]] std::string bar(std::size_t done) const {
         std::string const total = string_of({steps_}), count = string_of({done});
         std::string text(total.size() - count.size(), ' ');
         append(text, {count, '/', total, " ["});

@@ -20,7 +20,7 @@ public:
     double mean(std::size_t which) const { return weight > 0 ? sum[which] / weight : 0; }
 
     // By name: "loss" or the name of a metric. Throws castnet::error for any other.
-    double operator[](std::string_view name) const {
+    [[gnu::cold]] double operator[](std::string_view name) const {
         for (std::size_t i = 0; i < count; ++i) {
             if (name == names[i]) {
                 return mean(i);

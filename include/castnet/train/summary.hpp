@@ -12,7 +12,7 @@ namespace castnet {
 
 namespace detail {
 
-inline std::string with_commas(size_t n) {
+[[gnu::cold]] inline std::string with_commas(size_t n) {
     std::string text = string_of({n});
     for (size_t i = text.size(); i > 3; i -= 3) {
         text.insert(i - 3, 1, ',');
@@ -20,7 +20,7 @@ inline std::string with_commas(size_t n) {
     return text;
 }
 
-inline std::string memory_text(size_t bytes) {
+[[gnu::cold]] inline std::string memory_text(size_t bytes) {
     char const* const units[] = {"B", "KB", "MB", "GB", "TB"};
     double amount = double(bytes);
     int unit = 0;
@@ -165,7 +165,7 @@ void append_rows(std::string& table) {
 // The table for a model. Parameters that are not trained are the frozen ones and running
 // statistics.
 template <class Net, class Where, class Batch>
-std::string summary(model<Net, Where, Batch> const& m) {
+[[gnu::cold]] std::string summary(model<Net, Where, Batch> const& m) {
     constexpr size_t size = sizeof(typename Where::value_type);
     std::string const rule = std::string(74, '_') + '\n', heavy = std::string(74, '=') + '\n';
     std::string table = rule;
@@ -190,7 +190,7 @@ std::string summary(model<Net, Where, Batch> const& m) {
 // The memory of a training step: parameters, gradients, optimizer state, activations; and what
 // each of several devices has of all but the batch.
 template <class Training>
-std::string memory_report(Training const&) {
+[[gnu::cold]] std::string memory_report(Training const&) {
     std::string text;
     auto const line = [&](std::string_view what, size_t bytes) {
         append(text, {what, detail::memory_text(bytes), '\n'});

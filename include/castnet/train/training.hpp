@@ -317,7 +317,7 @@ private:
         return row;
     }
 
-    static std::vector<std::string> column_names(bool validation) {
+    [[gnu::cold]] static std::vector<std::string> column_names(bool validation) {
         std::vector<std::string> names;
         for (std::string prefix : {"", "val_"}) {
             for (size_t i = 0; i < scores_type::count && (prefix.empty() || validation); ++i) {

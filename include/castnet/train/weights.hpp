@@ -22,7 +22,7 @@ inline constexpr std::string_view optimizer_prefix = "optimizer/";
 template <class T>
 class tensor_list {
 public:
-    void add(std::string const& name, placed_parameter const& p, std::vector<T> values) {
+    [[gnu::cold]] void add(std::string const& name, placed_parameter const& p, std::vector<T> values) {
         values_.push_back(std::move(values));
         tensors_.push_back(io::tensor_of(name, {p.dims, p.dims + p.rank}, values_.back().data()));
     }
@@ -35,7 +35,7 @@ private:
 
 // The values of a tensor that must look like the parameter.
 template <class T>
-std::vector<T> values_of(io::safetensors_file const& file, std::string const& name,
+[[gnu::cold]] std::vector<T> values_of(io::safetensors_file const& file, std::string const& name,
                          placed_parameter const& p) {
     io::stored_tensor const& t = file.at(name);
     std::vector<size_t> const shape(p.dims, p.dims + p.rank);
@@ -61,7 +61,7 @@ std::vector<T> values_of(io::safetensors_file const& file, std::string const& na
 // All parameters of a model. PyTorch's "….num_batches_tracked", which only counts, and what a
 // training keeps besides are passed over.
 template <class Model>
-auto parameters_in(io::safetensors_file const& file) {
+[[gnu::cold]] auto parameters_in(io::safetensors_file const& file) {
     std::vector<std::vector<typename Model::value_type>> values;
     for (size_t i = 0; i < Model::parameter_count(); ++i) {
         placed_parameter const& p = Model::parameter_at(i);
@@ -80,7 +80,7 @@ auto parameters_in(io::safetensors_file const& file) {
 }
 
 template <class Model>
-void add_parameters(tensor_list<typename Model::value_type>& list, Model const& m) {
+[[gnu::cold]] void add_parameters(tensor_list<typename Model::value_type>& list, Model const& m) {
     for (size_t i = 0; i < m.parameter_count(); ++i) {
         std::string const name = m.parameter_at(i).name.text();
         list.add(name, m.parameter_at(i), m.get(name));
@@ -88,7 +88,7 @@ void add_parameters(tensor_list<typename Model::value_type>& list, Model const& 
 }
 
 template <class Model, class Values>
-void set_parameters(Model& m, Values const& values) {
+[[gnu::cold]] void set_parameters(Model& m, Values const& values) {
     for (size_t i = 0; i < values.size(); ++i) {
         m.set(m.parameter_at(i).name.text(), values[i]);
     }

@@ -10,7 +10,7 @@
 namespace castnet::io::detail {
 
 // `text` as a JSON string, with its quotes.
-inline std::string json_string(std::string_view text) {
+[[gnu::cold]] inline std::string json_string(std::string_view text) {
     constexpr char const* hex = "0123456789abcdef";
     std::string quoted = "\"";
     for (char const c : text) {
@@ -26,7 +26,7 @@ inline std::string json_string(std::string_view text) {
 }
 
 // A name from a file as a message shows it: without control characters and not endless.
-inline std::string shown(std::string_view name) {
+[[gnu::cold]] inline std::string shown(std::string_view name) {
     constexpr std::size_t longest = 100;
     return string_of({json_string(name.substr(0, longest)), name.size() > longest ? "..." : ""});
 }
@@ -66,7 +66,7 @@ public:
     }
 
     // A whole number without sign, fraction or exponent.
-    std::size_t integer(std::string const& what) {
+    [[gnu::cold]] std::size_t integer(std::string const& what) {
         skip_whitespace();
         auto const start = position_;
         std::size_t value = 0;
@@ -86,7 +86,7 @@ public:
         return value;
     }
 
-    std::string string(std::string const& what) {
+    [[gnu::cold]] std::string string(std::string const& what) {
         expect('"', what);
         std::string value;
         for (;;) {
@@ -155,7 +155,7 @@ private:
         return text_[position_++];
     }
 
-    void append_escape(std::string& value) {
+    [[gnu::cold]] void append_escape(std::string& value) {
         constexpr std::string_view names = "\"\\/bfnrt";
         constexpr std::string_view meanings = "\"\\/\b\f\n\r\t";
         auto const c = take({"an escape sequence"});
@@ -170,7 +170,7 @@ private:
         }
     }
 
-    std::uint32_t code_point() {
+    [[gnu::cold]] std::uint32_t code_point() {
         auto const first = four_hex_digits();
         if (first < 0xD800 || first > 0xDFFF) {
             return first;
@@ -186,7 +186,7 @@ private:
         fail({"surrogates in pairs, high before low"});
     }
 
-    std::uint32_t four_hex_digits() {
+    [[gnu::cold]] std::uint32_t four_hex_digits() {
         std::uint32_t value = 0;
         for (int i = 0; i < 4; ++i) {
             char const c = take({"four hexadecimal digits"});

@@ -28,7 +28,7 @@ struct safetensors_header {
     safetensors_metadata metadata;
 };
 
-inline dtype parse_dtype(json_reader& json, std::string const& tensor) {
+[[gnu::cold]] inline dtype parse_dtype(json_reader& json, std::string const& tensor) {
     auto const name = json.string(string_of({"the dtype of ", tensor}));
     for (auto const& known : dtypes) {
         if (name == known.name) {
@@ -42,7 +42,7 @@ inline dtype parse_dtype(json_reader& json, std::string const& tensor) {
     json.fail({"the dtype of ", tensor, " before this, ", shown(name), ", to be one of ", all});
 }
 
-inline safetensors_entry parse_entry(json_reader& json, std::string const& name) {
+[[gnu::cold]] inline safetensors_entry parse_entry(json_reader& json, std::string const& name) {
     auto const tensor = string_of({"tensor ", shown(name)});
     safetensors_entry entry;
     entry.name = name;
@@ -74,7 +74,7 @@ inline safetensors_entry parse_entry(json_reader& json, std::string const& name)
     return entry;
 }
 
-inline safetensors_header parse_header(std::string_view text, std::string const& file) {
+[[gnu::cold]] inline safetensors_header parse_header(std::string_view text, std::string const& file) {
     json_reader json{text, file, 8};
     if (text.empty() || text[0] != '{') {
         json.fail({"'{' at the very start of the header; this is not a safetensors file"});
@@ -146,7 +146,7 @@ inline safetensors_header parse_header(std::string_view text, std::string const&
     header.entries = std::move(entries);
 }
 
-inline std::string header_member(std::string_view text, std::string const& file) {
+[[gnu::cold]] inline std::string header_member(std::string_view text, std::string const& file) {
     if (!is_utf8(text)) {
         throw file_error(file, {"names and metadata must be UTF-8, found ", shown(text)});
     }
@@ -154,7 +154,7 @@ inline std::string header_member(std::string_view text, std::string const& file)
 }
 
 // The header for tensors in this order; padded with spaces to a multiple of 8 bytes.
-inline std::string header_text(std::span<stored_tensor const* const> tensors,
+[[gnu::cold]] inline std::string header_text(std::span<stored_tensor const* const> tensors,
                                safetensors_metadata const& metadata, std::string const& file) {
     safetensors_header header; // what a reader will see
     std::string text = "{";
