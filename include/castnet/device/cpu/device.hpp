@@ -39,9 +39,9 @@ struct cpu_device {
 
     static constexpr int count() { return 1; } // such devices in the machine
 
-    // The kernel of an operation that is no fused program.
-    static constexpr kernel kernel_of(op kind) {
-        switch (kind) {
+    // The kernel of a step that is no fused program.
+    static constexpr kernel kernel_of(step const& s, window const* windows) {
+        switch (s.kind) {
         case op::matmul:
             return {&cpu::matmul<T>};
         case op::matmul_data:
@@ -49,16 +49,15 @@ struct cpu_device {
         case op::matmul_weight:
             return {&cpu::matmul_weight<T>};
         case op::conv:
-            return {&cpu::conv<T>, &cpu::conv_prepare<T>};
+            return cpu::conv_kernel<T>(windows[s.window]);
         case op::conv_data:
-            return {&cpu::conv_data<T>, &cpu::conv_data_prepare<T>};
+            return cpu::conv_data_kernel<T>(windows[s.window]);
         case op::conv_weight:
-            return {&cpu::conv_weight<T>, nullptr, &cpu::conv_weight_begin<T>,
-                    &cpu::conv_weight_finish<T>};
+            return cpu::conv_weight_kernel<T>(windows[s.window]);
         case op::max_pool:
-            return {&cpu::max_pool<T>};
+            return cpu::max_pool_kernel<T>(windows[s.window]);
         case op::max_pool_gradient:
-            return {&cpu::max_pool_gradient<T>};
+            return cpu::max_pool_gradient_kernel<T>(windows[s.window]);
         case op::avg_pool:
             return {&cpu::avg_pool<T>};
         case op::avg_pool_gradient:
@@ -123,11 +122,15 @@ struct cpu_device {
     // sample's operands and results; 0 for steps that need the whole batch.
     static constexpr int samples_at_once(step const& s, window const* windows,
                                          instruction const& end, std::ptrdiff_t elements) {
+        auto const alone = [&](auto tiles) {
+            window const& w = windows[s.window];
+            return cpu::runs_alone<T>(w, tiles(w));
+        };
         bool const whole =
             s.kind == op::map         ? !s.space.sample
             : s.kind == op::reduce    ? !s.space.sample || (end.b & 3) == 2
-            : s.kind == op::conv      ? cpu::runs_alone<T>(windows[s.window], true)
-            : s.kind == op::conv_data ? cpu::runs_alone<T>(windows[s.window], false)
+            : s.kind == op::conv      ? alone(cpu::forward_tiling)
+            : s.kind == op::conv_data ? alone(cpu::data_tiling)
             : s.kind == op::conv_weight
                 ? !cpu::sums_by_lane(windows[s.window])
                 : s.kind == op::matmul || s.kind == op::matmul_data || s.kind == op::matmul_weight;
@@ -167,10 +170,13 @@ protected:
     template <auto const& Plan>
     static constexpr auto kernels_of_steps() {
         detail::kernel_table<kernel, Plan.sizes.steps> table{};
-        for (int i = 0; i < Plan.sizes.steps; ++i) {
-            step const& s = Plan.steps[i];
-            table.of[i] =
-                is_fused(s) ? fused_kernels<cpu_device, Plan>.of[s.program] : kernel_of(s.kind);
+        for (stage const& g : Plan.stages) {
+            for (int i = g.first; i < g.last; ++i) {
+                step const& s = Plan.steps[i];
+                kernel const k = is_fused(s) ? fused_kernels<cpu_device, Plan>.of[s.program]
+                                             : kernel_of(s, Plan.windows);
+                table.of[i] = g.samples_at_once == 0 ? k.alone() : k.in_lanes();
+            }
         }
         return table;
     }

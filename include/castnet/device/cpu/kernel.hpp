@@ -14,13 +14,17 @@ template <class T>
 struct kernel {
     using function = void (*)(step const&, tables const&, context<T> const&);
     function run = nullptr;     // over the samples of the context
-    function prepare = nullptr; // before any lane begins
+    function prepare = nullptr; // before that, and before any lane begins
     function begin = nullptr;   // in every lane, before its first samples
     function finish = nullptr;  // after all lanes have ended
-    function whole = nullptr;   // instead of all these where the step runs by itself
+    function whole = nullptr;   // instead of `run` where the step runs alone
+
+    // What a step needs: then the rest is not compiled for it.
+    constexpr kernel alone() const { return {whole ? whole : run, prepare}; }
+    constexpr kernel in_lanes() const { return {run, prepare, begin, finish}; }
 };
 
-// A stage of a plan, with the kernel of each of the plan's steps; after(i) is called whenever step
+// A stage of a plan, with what each of the plan's steps needs; after(i) is called whenever step
 // i has run, or only at the end. The lanes share the threads, or run one after another where steps
 // are looked at one by one. (Nothing here depends on the plan, so that it is compiled once.)
 template <class T, class After>
@@ -50,7 +54,8 @@ void run_stage(stage const& g, step const* steps, kernel<T> const* kernels, tabl
         }
     };
     if (g.samples_at_once == 0) {
-        call(kernels[g.first].whole ? &kernel<T>::whole : &kernel<T>::run, c);
+        call(&kernel<T>::prepare, c);
+        call(&kernel<T>::run, c);
     } else {
         std::ptrdiff_t const used = lanes_in_use(c.samples);
         call(&kernel<T>::prepare, c);

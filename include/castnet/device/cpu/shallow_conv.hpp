@@ -4,8 +4,10 @@
 #pragma once
 
 #include <castnet/core/annotations.hpp>
+#include <castnet/device/cpu/context.hpp>
 #include <castnet/device/cpu/runs.hpp>
 #include <castnet/device/cpu/sliding.hpp>
+#include <castnet/device/epilogue.hpp>
 
 #include <algorithm>
 #include <type_traits>
@@ -33,16 +35,21 @@ inline runs shallow_runs(sliding const& w, band const& b, std::ptrdiff_t next_im
 }
 
 template <class T>
-void shallow_conv(window const& w, std::ptrdiff_t samples, T const* x, T const* weight,
-                  tile_end<T> const& end, T* y, T* room) {
+void shallow_conv(step const& s, tables const& t, context<T> const& c) {
+    window const& w = t.windows[s.window];
     sliding const geometry = forward_window(w);
     std::ptrdiff_t offset[shallow_steps];
     shallow_offsets(geometry, offset);
-    tile_depth<T> const d{weight_count(w) / w.filters, offset, weight, w.filters};
-    for_each_band(w, samples, x, room, [&](band const& b, T const* from, std::ptrdiff_t next) {
-        multiply_runs(from, shallow_runs(geometry, b, next), d, end, geometry.filters,
-                      y + b.image * result_count(w) + b.row * geometry.out_width * w.filters);
-    });
+    tile_depth<T> const d{weight_count(w) / w.filters, offset, c.at(t.arrays[s.first_array + 1]),
+                          w.filters};
+    tile_end<T> const end{.bias = bias_of(s, t, c), .relu = s.end.activates};
+    T* const y = c.at(t.arrays[s.output]);
+    for_each_band(w, c.samples, c.at(t.arrays[s.first_array]), c.at(t.arrays[s.room]),
+                  [&](band const& b, T const* from, std::ptrdiff_t next) {
+                      multiply_runs(from, shallow_runs(geometry, b, next), d, end, geometry.filters,
+                                    y + b.image * result_count(w) +
+                                        b.row * geometry.out_width * w.filters);
+                  });
 }
 
 // Places of the window whose gradients are summed up at once, with at most so many vectors.
@@ -97,15 +104,17 @@ CASTNET_WIDE_VECTORS void shallow_sums(T const* x, std::ptrdiff_t const* offset,
     }
 }
 
-// Adds the gradient of the weights to `sum`.
+// Adds the gradient of the weights by a lane's samples to its sum.
 template <class T>
-void add_shallow_conv_weight(window const& w, std::ptrdiff_t samples, T const* x, T const* dy,
-                             T* sum, T* room) {
+void shallow_conv_weight(step const& s, tables const& t, context<T> const& c) {
+    window const& w = t.windows[s.window];
+    T const* const dy = c.at(t.arrays[s.first_array + 1]);
+    T* const sum = c.sum_at(t.arrays[s.sums]);
     sliding const geometry = forward_window(w);
     std::ptrdiff_t offset[shallow_steps];
     shallow_offsets(geometry, offset);
     std::ptrdiff_t const places = weight_count(w) / w.filters;
-    for_each_band(w, samples, x, room, [&](band const& b, T const* from, std::ptrdiff_t next) {
+    auto const add = [&](band const& b, T const* from, std::ptrdiff_t next) {
         runs const pixels = shallow_runs(geometry, b, next);
         T const* const gradient =
             dy + b.image * result_count(w) + b.row * geometry.out_width * geometry.filters;
@@ -120,7 +129,8 @@ void add_shallow_conv_weight(window const& w, std::ptrdiff_t samples, T const* x
                                           sum + place * w.filters + first);
                 }
             });
-    });
+    };
+    for_each_band(w, c.samples, c.at(t.arrays[s.first_array]), c.at(t.arrays[s.room]), add);
 }
 
 } // namespace castnet::cpu

@@ -49,6 +49,17 @@ constexpr std::ptrdiff_t result_count(window const& w) {
     return std::ptrdiff_t{w.out_height} * w.out_width * w.filters;
 }
 
+// Operations of a convolution, or of one of its gradients.
+constexpr double conv_work(window const& w, std::ptrdiff_t samples) {
+    return 2.0 * double(samples) * w.out_height * w.out_width * double(weight_count(w));
+}
+
+// The weight gradient is a sum over samples. Each lane has one of its own where that is small; else
+// threads share a single one, and each of them reads all samples.
+constexpr bool sums_by_lane(window const& w) {
+    return weight_count(w) <= 1 << 17;
+}
+
 inline sliding forward_window(window const& w) {
     return {padded_width(w),
             w.channels,

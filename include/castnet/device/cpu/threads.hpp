@@ -60,7 +60,8 @@ piece_of_work piece_of(F const& f) {
             }};
 }
 
-inline void run_pieces(std::ptrdiff_t count, [[maybe_unused]] double work, piece_of_work const& f) {
+[[gnu::noinline]] inline void run_pieces(std::ptrdiff_t count, [[maybe_unused]] double work,
+                                         piece_of_work const& f) {
 #ifdef _OPENMP
     constexpr double worthwhile = 200'000; // below, waking the threads costs more than they save
     if (work > worthwhile && count > 1 && thread_count() > 1 && !omp_in_parallel()) {

@@ -6,6 +6,7 @@
 #include <castnet/device/cpu/panels.hpp>
 #include <castnet/device/cpu/runs.hpp>
 #include <castnet/device/cpu/winograd.hpp>
+#include <castnet/device/epilogue.hpp>
 
 #include <algorithm>
 
@@ -74,34 +75,40 @@ void share_tiles(tiling const& t, std::ptrdiff_t first, std::ptrdiff_t tiles, F 
 
 // Weights (3, 3, channels, filters) as panels of (channels x filters) for each place in a tile.
 template <class T>
-void winograd_prepare(window const& w, T const* weight, T* to) {
+void winograd_conv_prepare(step const& s, tables const& t, context<T> const& c) {
+    window const& w = t.windows[s.window];
+    T const* const weight = c.at(t.arrays[s.first_array + 1]);
+    T* const to = c.at(t.arrays[s.scratch]);
     std::ptrdiff_t const channels = w.channels, filters = w.filters;
     std::ptrdiff_t const next_place = packed_size<T>(channels, filters);
-    parallel_for(channels, double(weight_count(w)), [&](std::ptrdiff_t c) {
+    parallel_for(channels, double(weight_count(w)), [&](std::ptrdiff_t i) {
         for (std::ptrdiff_t k = 0; k < filters; k += simd<T>::width) {
             std::ptrdiff_t const left = k / tile_columns<T> * tile_columns<T>;
-            transform_weight<T>(weight + c * filters + k, channels * filters,
-                                to + left * channels + c * tile_columns<T> + k - left, next_place);
+            transform_weight<T>(weight + i * filters + k, channels * filters,
+                                to + left * channels + i * tile_columns<T> + k - left, next_place);
         }
     });
 }
 // Turned around, as panels of (filters x channels), for the gradient by the image.
 template <class T>
-void winograd_prepare_turned(window const& w, T const* weight, T* to) {
+void winograd_conv_data_prepare(step const& s, tables const& t, context<T> const& c) {
+    window const& w = t.windows[s.window];
+    T const* const weight = c.at(t.arrays[s.first_array + 1]);
+    T* const to = c.at(t.arrays[s.scratch]);
     constexpr std::ptrdiff_t width = simd<T>::width;
     std::ptrdiff_t const channels = w.channels, filters = w.filters, tap = channels * filters;
     std::ptrdiff_t const next_place = packed_size<T>(filters, channels);
     parallel_for(channels / width, double(weight_count(w)), [&](std::ptrdiff_t i) {
-        std::ptrdiff_t const c = i * width, left = c / tile_columns<T> * tile_columns<T>;
+        std::ptrdiff_t const first = i * width, left = first / tile_columns<T> * tile_columns<T>;
         for (std::ptrdiff_t k = 0; k < filters; k += width) {
             T block[winograd_places][width][width]; // channels x filters
             for (std::ptrdiff_t j = 0; j < width; ++j) {
-                transform_weight<T>(weight + 8 * tap + (c + j) * filters + k, -tap, block[0][j],
+                transform_weight<T>(weight + 8 * tap + (first + j) * filters + k, -tap, block[0][j],
                                     width * width);
             }
             for (int p = 0; p < winograd_places; ++p) {
                 transpose(width, width, block[p][0], width,
-                          to + p * next_place + left * filters + k * tile_columns<T> + c - left,
+                          to + p * next_place + left * filters + k * tile_columns<T> + first - left,
                           tile_columns<T>);
             }
         }
@@ -171,6 +178,26 @@ void winograd_convolve(tiling const& t, std::ptrdiff_t samples, T const* x, T co
     });
 }
 
+// As a step of a plan: its first operand and the weights that were prepared. Where threads share
+// the tiles, the step runs alone.
+template <class T>
+void winograd_step(step const& s, tables const& t, context<T> const& c, tiling const& tiles,
+                   tile_end<T> const& end) {
+    T* const weight = c.at(t.arrays[s.scratch]);
+    winograd_convolve<T>(
+        tiles, c.samples, c.at(t.arrays[s.first_array]), weight, end, c.at(t.arrays[s.output]),
+        shares_tiles<T>(tiles) ? weight + winograd_weights<T>(tiles) : c.at(t.arrays[s.room]));
+}
+template <class T>
+void winograd_conv(step const& s, tables const& t, context<T> const& c) {
+    winograd_step<T>(s, t, c, forward_tiling(t.windows[s.window]),
+                     {.bias = bias_of(s, t, c), .relu = s.end.activates});
+}
+template <class T>
+void winograd_conv_data(step const& s, tables const& t, context<T> const& c) {
+    winograd_step<T>(s, t, c, data_tiling(t.windows[s.window]), {});
+}
+
 // The sums of the gradient by the weights: for each place in a tile, channels x filters.
 constexpr std::ptrdiff_t winograd_sums(window const& w) {
     return std::ptrdiff_t{winograd_places} * w.channels * w.filters;
@@ -180,6 +207,13 @@ constexpr std::ptrdiff_t winograd_weight_room(window const& w, bool shared) {
     std::ptrdiff_t const most = block_tiles<T>(forward_tiling(w), shared);
     return tile_block<T>{most, w.channels}.size() + tile_panels<T>{most, w.filters}.size() +
            aligned(std::max(w.channels, w.filters));
+}
+
+template <class T>
+constexpr scratch_size winograd_weight_scratch(window const& w) {
+    return sums_by_lane(w)
+               ? scratch_size{winograd_sums(w), winograd_sums(w), winograd_weight_room<T>(w, false)}
+               : aligned(winograd_sums(w)) + winograd_weight_room<T>(w, true);
 }
 
 // Adds the gradient of these samples to the sums.
@@ -227,6 +261,37 @@ void finish_winograd_weight(window const& w, T const* sums, T* dw) {
             transform_weight_gradient<T>(sums + at, next, dw + at, next);
         }
     });
+}
+
+// Of a lane's samples.
+template <class T>
+void winograd_conv_weight_begin(step const& s, tables const& t, context<T> const& c) {
+    std::fill_n(c.sum_at(t.arrays[s.sums]), winograd_sums(t.windows[s.window]), T(0));
+}
+template <class T>
+void winograd_conv_weight(step const& s, tables const& t, context<T> const& c) {
+    add_winograd_weight(t.windows[s.window], c.samples, c.at(t.arrays[s.first_array]),
+                        c.at(t.arrays[s.first_array + 1]), false, c.sum_at(t.arrays[s.sums]),
+                        c.at(t.arrays[s.room]));
+}
+template <class T>
+void winograd_conv_weight_finish(step const& s, tables const& t, context<T> const& c) {
+    window const& w = t.windows[s.window];
+    T* const sums = c.at(t.arrays[s.scratch]);
+    add_lanes(t.arrays[s.sums], c, winograd_sums(w), T(1), sums);
+    finish_winograd_weight(w, sums, c.at(t.arrays[s.output]));
+}
+
+// Of all samples: threads share the tiles.
+template <class T>
+void winograd_conv_whole_weight(step const& s, tables const& t, context<T> const& c) {
+    window const& w = t.windows[s.window];
+    T* const sums = c.at(t.arrays[s.scratch]);
+    std::fill_n(sums, winograd_sums(w), T(0));
+    add_winograd_weight(w, c.samples, c.at(t.arrays[s.first_array]),
+                        c.at(t.arrays[s.first_array + 1]), true, sums,
+                        sums + aligned(winograd_sums(w)));
+    finish_winograd_weight(w, sums, c.at(t.arrays[s.output]));
 }
 
 } // namespace castnet::cpu

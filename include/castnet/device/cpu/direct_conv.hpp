@@ -1,0 +1,311 @@
+// Any convolution and its gradients as products over windows without copying the windows: the rows
+// of A are pointers into the (padded) image. Images lie as (height, width, channels), weights as
+// (group, kernel height, kernel width, channels of the group, filters of the group).
+#pragma once
+
+#include <castnet/device/cpu/kernel.hpp>
+#include <castnet/device/cpu/panels.hpp>
+#include <castnet/device/cpu/sliding.hpp>
+#include <castnet/device/epilogue.hpp>
+
+#include <algorithm>
+
+namespace castnet::cpu {
+
+// Weights of one group as the kernel reads them: (window, channel) x filters.
+template <class T>
+constexpr bool packs(window const& w) {
+    return w.filters / w.groups > tile_columns<T>;
+}
+constexpr std::ptrdiff_t group_rows(window const& w) {
+    return weight_count(w) / w.filters;
+}
+
+template <class T>
+constexpr scratch_size direct_conv_scratch(window const& w) {
+    return {packs<T>(w) ? w.groups * packed_size<T>(group_rows(w), w.filters / w.groups) : 0, 0,
+            padded_band(w)};
+}
+
+template <class T>
+void direct_conv_prepare(step const& s, tables const& t, context<T> const& c) {
+    window const& w = t.windows[s.window];
+    T const* const weight = c.at(t.arrays[s.first_array + 1]);
+    std::ptrdiff_t const filters = w.filters / w.groups, rows = group_rows(w);
+    T* const packed = c.at(t.arrays[s.scratch]);
+    parallel_for(w.groups, double(weight_count(w)), [&](std::ptrdiff_t g) {
+        pack_panels<T>(rows, filters, {weight + g * rows * filters, filters, 1},
+                       packed + g * packed_size<T>(rows, filters));
+    });
+}
+
+template <class T>
+void direct_conv(step const& s, tables const& t, context<T> const& c) {
+    window const& w = t.windows[s.window];
+    T* const y = c.at(t.arrays[s.output]);
+    T const* const bias = bias_of(s, t, c);
+    sliding const geometry = forward_window(w);
+    depth const d = geometry.window_depth();
+    std::ptrdiff_t const rows = group_rows(w), filters = geometry.filters;
+    T const* const weight = c.at(t.arrays[packs<T>(w) ? s.scratch : s.first_array + 1]);
+    std::ptrdiff_t const of_group = packs<T>(w) ? packed_size<T>(rows, filters) : rows * filters;
+    std::ptrdiff_t const columns = packs<T>(w) ? tile_columns<T> : filters;
+    row_block<T> block;
+    auto const multiply = [&](std::ptrdiff_t g) {
+        block.multiply(d, {weight + g * of_group, columns, rows * columns}, filters,
+                       {.bias = bias ? bias + g * filters : nullptr, .relu = s.end.activates});
+    };
+    for_each_band(
+        w, c.samples, c.at(t.arrays[s.first_array]), c.at(t.arrays[s.room]),
+        [&](band const& b, T const* x, std::ptrdiff_t next_image) {
+            for (std::ptrdiff_t g = 0; g < w.groups; ++g) {
+                for (std::ptrdiff_t i = 0; i < b.images; ++i) {
+                    T* out = y + (b.image + i) * result_count(w) +
+                             std::ptrdiff_t{b.row} * w.out_width * w.filters + g * filters;
+                    for (int row = 0; row < b.rows; ++row) {
+                        T const* from =
+                            x + i * next_image + g * geometry.depth_channels +
+                            row * geometry.stride_h * geometry.width * geometry.channels;
+                        block.push_run(w.out_width, from, geometry.stride_w * geometry.channels,
+                                       out, w.filters, [&] { multiply(g); });
+                        out += w.out_width * w.filters;
+                    }
+                }
+                if (w.groups > 1 || padded(w)) { // other weights come, or other pixels in the room
+                    multiply(g);
+                }
+            }
+        });
+    multiply(0);
+}
+
+// The weights of each row of the window, turned: (place in the row, filter) x channels, in panels.
+template <class T>
+constexpr std::ptrdiff_t turned_size(window const& w) {
+    return packed_size<T>(std::ptrdiff_t{w.kernel_w} * (w.filters / w.groups),
+                          w.channels / w.groups);
+}
+template <class T>
+constexpr scratch_size direct_conv_data_scratch(window const& w) {
+    return aligned(w.groups * w.kernel_h * turned_size<T>(w));
+}
+
+template <class T>
+void direct_conv_data_prepare(step const& s, tables const& t, context<T> const& c) {
+    window const& w = t.windows[s.window];
+    std::ptrdiff_t const channels = w.channels / w.groups, filters = w.filters / w.groups;
+    std::ptrdiff_t const places = std::ptrdiff_t{w.groups} * w.kernel_h * w.kernel_w;
+    T const* const weight = c.at(t.arrays[s.first_array + 1]);
+    T* const turned = c.at(t.arrays[s.scratch]);
+    parallel_for(places, double(weight_count(w)), [&](std::ptrdiff_t i) {
+        T* to = turned + i / w.kernel_w * turned_size<T>(w) +
+                i % w.kernel_w * filters * tile_columns<T>;
+        for (std::ptrdiff_t j = 0; j < channels; j += tile_columns<T>) {
+            pack_panel<T>(filters, std::min<std::ptrdiff_t>(tile_columns<T>, channels - j),
+                          {weight + (i * channels + j) * filters, 1, filters}, to);
+            to += w.kernel_w * filters * tile_columns<T>;
+        }
+    });
+}
+
+// Pixels of a row of the image that meet the same places of a row of the window.
+struct column_class {
+    int first_place, places;
+    int x, columns, step; // of the image
+    int out_x;            // the output pixel that meets x at the first place
+};
+
+// Neighbouring places meet the same pixel where the window moves by one. To add their products up
+// in registers pays where these are short and most pixels meet all places.
+constexpr bool joins_places(window const& w) {
+    return w.stride_w == 1 && w.filters / w.groups <= 128 && w.out_width >= 3 * w.kernel_w;
+}
+
+// Calls f(class) for all classes; where places are not joined, each is one.
+template <class F>
+void for_each_column_class(window const& w, F const& f) {
+    if (!joins_places(w)) {
+        for (int kx = 0; kx < w.kernel_w; ++kx) {
+            int const shift = kx * w.dilation - w.pad_left; // of x from out_x * stride_w
+            int const first = shift < 0 ? (-shift + w.stride_w - 1) / w.stride_w : 0;
+            int const end = std::min(w.out_width, (w.width - 1 - shift) / w.stride_w + 1);
+            if (first < end) {
+                f(column_class{kx, 1, first * w.stride_w + shift, end - first, w.stride_w, first});
+            }
+        }
+        return;
+    }
+    // a place kx meets x where 0 <= x + pad_left - kx * dilation < out_width
+    auto const first_place = [&](int x) {
+        int const beyond = x + w.pad_left - w.out_width + 1;
+        return beyond > 0 ? (beyond + w.dilation - 1) / w.dilation : 0;
+    };
+    auto const end_place = [&](int x) {
+        return std::min(w.kernel_w, (x + w.pad_left) / w.dilation + 1);
+    };
+    for (int x = 0; x < w.width;) {
+        int const first = first_place(x), end = end_place(x), begin = x;
+        while (x < w.width && first_place(x) == first && end_place(x) == end) {
+            ++x;
+        }
+        if (first < end) {
+            f(column_class{first, end - first, begin, x - begin, 1,
+                           begin + w.pad_left - first * w.dilation});
+        }
+    }
+}
+
+// Adds to every pixel of dx under the window, for each row of the window, the product of the
+// gradients of the output pixels that meet it there with the weights of these places.
+template <class T>
+void direct_conv_data(step const& s, tables const& t, context<T> const& c) {
+    window const& w = t.windows[s.window];
+    std::ptrdiff_t const channels = w.channels / w.groups, filters = w.filters / w.groups;
+    T const* const dy = c.at(t.arrays[s.first_array]);
+    T* const dx = c.at(t.arrays[s.output]);
+    T const* const turned = c.at(t.arrays[s.scratch]);
+    row_block<T> block;
+    auto const place = [&](band const& b, std::ptrdiff_t g, int ky, column_class const& k) {
+        depth const d{filters, 1, k.places, -std::ptrdiff_t{w.dilation} * w.filters};
+        panels<T> const weight{turned + (g * w.kernel_h + ky) * turned_size<T>(w) +
+                                   k.first_place * filters * tile_columns<T>,
+                               tile_columns<T>, w.kernel_w * filters * tile_columns<T>};
+        for (std::ptrdiff_t i = b.image; i < b.image + b.images; ++i) {
+            for (int oy = b.row; oy < b.row + b.rows; ++oy) {
+                int const y = oy * w.stride_h + ky * w.dilation - w.pad_top;
+                if (y < 0 || y >= w.height) {
+                    continue;
+                }
+                T const* from = dy + i * result_count(w) + g * filters +
+                                (std::ptrdiff_t{oy} * w.out_width + k.out_x) * w.filters;
+                T* to = dx + i * image_count(w) + g * channels +
+                        (std::ptrdiff_t{y} * w.width + k.x) * w.channels;
+                block.push_run(k.columns, from, w.filters, to, std::ptrdiff_t{k.step} * w.channels,
+                               [&] { block.multiply(d, weight, channels, {.accumulate = true}); });
+            }
+        }
+        block.multiply(d, weight, channels, {.accumulate = true});
+    };
+    std::fill_n(dx, c.samples * image_count(w), T(0));
+    for (std::ptrdiff_t i = 0; i < c.samples; i += band_images(w)) {
+        std::ptrdiff_t const images = std::min<std::ptrdiff_t>(band_images(w), c.samples - i);
+        for (int row = 0; row < w.out_height; row += band_rows(w)) {
+            band const b{i, images, row, std::min(band_rows(w), w.out_height - row)};
+            for (std::ptrdiff_t g = 0; g < w.groups; ++g) {
+                for (int ky = 0; ky < w.kernel_h; ++ky) {
+                    for_each_column_class(w, [&](column_class const& k) { place(b, g, ky, k); });
+                }
+            }
+        }
+    }
+}
+
+// The pieces of the weight gradient's rows that threads share: few, since each takes another pass
+// over the samples, and so small that the sums of one stay in an L2 cache.
+template <class T>
+std::ptrdiff_t weight_pieces(window const& w) {
+    constexpr std::ptrdiff_t most = (1 << 20) / std::ptrdiff_t{sizeof(T)};
+    std::ptrdiff_t const threads = std::min(thread_count(), lanes);
+    return std::min<std::ptrdiff_t>(lanes, threads * (weight_count(w) / threads / most + 1));
+}
+template <class T>
+constexpr std::ptrdiff_t direct_weight_room(window const& w) {
+    return padded_band(w) +
+           packed_size<T>(std::max(band_pixels, w.out_width), w.filters / w.groups); // dy
+}
+template <class T>
+constexpr scratch_size direct_conv_weight_scratch(window const& w) {
+    return sums_by_lane(w) ? scratch_size{0, weight_count(w), direct_weight_room<T>(w)}
+                           : lanes * direct_weight_room<T>(w);
+}
+
+// A weight's place in the window: where it meets the image.
+struct window_place {
+    std::ptrdiff_t channel, x, y;
+
+    window_place(sliding const& w, std::ptrdiff_t row)
+        : channel{row % w.depth_channels}, x{row / w.depth_channels % w.kernel_w},
+          y{row / w.depth_channels / w.kernel_w} {}
+
+    std::ptrdiff_t offset(sliding const& w) const {
+        return (y * w.width + x) * w.dilation * w.channels + channel;
+    }
+    void advance(sliding const& w) {
+        if (++channel == w.depth_channels) {
+            channel = 0;
+            if (++x == w.kernel_w) {
+                x = 0;
+                ++y;
+            }
+        }
+    }
+};
+
+// Adds to `sum` the gradient of weights in the tiles of rows first to last - 1 of each group.
+template <class T>
+void add_direct_weight(window const& w, std::ptrdiff_t samples, T const* x, T const* dy,
+                       std::ptrdiff_t first, std::ptrdiff_t last, T* sum, T* room) {
+    sliding const geometry = forward_window(w);
+    std::ptrdiff_t const channels = geometry.depth_channels, filters = geometry.filters;
+    std::ptrdiff_t const rows = group_rows(w);
+    T* const packed = room + padded_band(w);
+    // packed where many rows meet them
+    bool const pack = w.filters > tile_columns<T> && last - first >= 8;
+    row_block<T> block;
+    for_each_band(
+        w, samples, x, room, [&](band const& b, T const* image, std::ptrdiff_t next_image) {
+            depth const pixels{geometry.out_width,
+                               geometry.stride_w * geometry.channels,
+                               b.rows,
+                               geometry.stride_h * geometry.width * geometry.channels,
+                               b.images,
+                               next_image};
+            T const* const gradient =
+                dy + b.image * result_count(w) + std::ptrdiff_t{b.row} * w.out_width * w.filters;
+            for (std::ptrdiff_t g = 0; g < w.groups; ++g) {
+                panels<T> right{gradient + g * filters, w.filters, tile_columns<T>};
+                if (pack) {
+                    pack_panels<T>(pixels.steps(), filters, {right.data, right.stride, 1}, packed);
+                    right = {packed, tile_columns<T>, pixels.steps() * tile_columns<T>};
+                }
+                std::ptrdiff_t const end = std::min(last * tile_rows, rows);
+                window_place at{geometry, first * tile_rows};
+                for (auto r = first * tile_rows; r < end; ++r, at.advance(geometry)) {
+                    block.push(image + g * channels + at.offset(geometry),
+                               sum + (g * rows + r) * filters);
+                    if (block.full()) {
+                        block.multiply(pixels, right, filters, {.accumulate = true});
+                    }
+                }
+                block.multiply(pixels, right, filters, {.accumulate = true});
+            }
+        });
+}
+
+// Of a lane's samples.
+template <class T>
+void direct_conv_weight(step const& s, tables const& t, context<T> const& c) {
+    window const& w = t.windows[s.window];
+    add_direct_weight(w, c.samples, c.at(t.arrays[s.first_array]),
+                      c.at(t.arrays[s.first_array + 1]), 0,
+                      (group_rows(w) + tile_rows - 1) / tile_rows, c.sum_at(t.arrays[s.sums]),
+                      c.at(t.arrays[s.room]));
+}
+
+// Of all samples: threads share the rows.
+template <class T>
+void direct_conv_whole_weight(step const& s, tables const& t, context<T> const& c) {
+    window const& w = t.windows[s.window];
+    T* const dw = c.at(t.arrays[s.output]);
+    std::fill_n(dw, weight_count(w), T(0));
+    std::ptrdiff_t const tiles = (group_rows(w) + tile_rows - 1) / tile_rows;
+    std::ptrdiff_t const pieces = weight_pieces<T>(w);
+    parallel_for(pieces, conv_work(w, c.samples), [&](std::ptrdiff_t i) {
+        add_direct_weight(w, c.samples, c.at(t.arrays[s.first_array]),
+                          c.at(t.arrays[s.first_array + 1]), tiles * i / pieces,
+                          tiles * (i + 1) / pieces, dw,
+                          c.at(t.arrays[s.scratch]) + i * direct_weight_room<T>(w));
+    });
+}
+
+} // namespace castnet::cpu
