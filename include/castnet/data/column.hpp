@@ -47,7 +47,7 @@ public:
 
     // Writes values first .. first + count - 1, which must exist.
     template <class T>
-    void copy(size_t first, size_t count, T* out) const {
+    [[gnu::noinline]] void copy(size_t first, size_t count, T* out) const {
         if (holds_bytes_) {
             auto const* const in = bytes_.data() + first;
             for (size_t i = 0; i < count; ++i) {

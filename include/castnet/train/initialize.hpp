@@ -2,10 +2,12 @@
 // logical order, so that they do not depend on the device.
 #pragma once
 
+#include <castnet/core/annotations.hpp>
 #include <castnet/core/philox.hpp>
 #include <castnet/graph/parameter.hpp>
 
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 namespace castnet::detail {
@@ -29,18 +31,17 @@ public:
     random_numbers(std::uint64_t seed, std::uint32_t stream)
         : key_{key_of(seed)}, stream_{stream} {}
 
-    double uniform(std::uint32_t i) const {
-        philox_block const w = words(i);
+    philox_block words(std::uint32_t i) const { return philox({i, stream_, 0, 0x696e6974U}, key_); }
+
+    static double uniform(philox_block const& w) {
         return (double(w.x0 >> 6) * 134217728.0 + double(w.x1 >> 5)) / 9007199254740992.0;
     }
-    double normal(std::uint32_t i) const { // Box & Muller 1958
-        philox_block const w = words(i);
+    static double normal(philox_block const& w) { // Box & Muller 1958
         double const u = (double(w.x0) + 1) / 4294967296.0, v = double(w.x1) / 4294967296.0;
         return std::sqrt(-2 * std::log(u)) * std::cos(6.28318530717958647692 * v);
     }
 
 private:
-    philox_block words(std::uint32_t i) const { return philox({i, stream_, 0, 0x696e6974U}, key_); }
     philox_key key_;
     std::uint32_t stream_;
 };
@@ -51,33 +52,34 @@ inline void make_orthogonal(std::vector<double>& w, int rows, double gain) {
                       m = static_cast<std::size_t>(rows);
     bool const wide = n >= m;
     std::size_t const vectors = wide ? m : n, length = wide ? n : m;
-    auto at = [&](std::size_t v, std::size_t i) -> double& {
-        return wide ? w[v * n + i] : w[i * n + v];
+    std::vector<double> all(w.size()); // vector after vector
+    auto const each = [&](auto const& f) {
+        std::size_t const next = wide ? n : 1, step = wide ? 1 : n;
+        for (std::size_t v = 0; v < vectors; ++v) {
+            for (std::size_t i = 0; i < length; ++i) {
+                CASTNET_OPAQUE(i); // not worth a loop of vectors
+                f(all[v * length + i], w[v * next + i * step]);
+            }
+        }
     };
+    each([](double& to, double from) { to = from; });
     for (std::size_t v = 0; v < vectors; ++v) {
+        double* const mine = all.data() + v * length;
         for (int pass = 0; pass < 2; ++pass) {
             for (std::size_t u = 0; u < v; ++u) {
-                double dot = 0;
+                double const* const other = all.data() + u * length;
+                double const dot = std::inner_product(mine, mine + length, other, 0.0);
                 for (std::size_t i = 0; i < length; ++i) {
-                    dot += at(u, i) * at(v, i);
-                }
-                for (std::size_t i = 0; i < length; ++i) {
-                    at(v, i) -= dot * at(u, i);
+                    mine[i] -= dot * other[i];
                 }
             }
-            double norm = 0;
+            double const norm = std::sqrt(std::inner_product(mine, mine + length, mine, 0.0));
             for (std::size_t i = 0; i < length; ++i) {
-                norm += at(v, i) * at(v, i);
-            }
-            norm = std::sqrt(norm);
-            for (std::size_t i = 0; i < length; ++i) {
-                at(v, i) /= norm;
+                mine[i] /= norm;
             }
         }
     }
-    for (double& x : w) {
-        x *= gain;
-    }
+    each([&](double from, double& to) { to = gain * from; });
 }
 
 // The logical values of parameter number `stream`.
@@ -126,9 +128,9 @@ inline std::vector<double> initial_values(parameter const& p, std::uint64_t seed
         break;
     }
     for (std::size_t i = 0; i < w.size(); ++i) {
-        auto const number = static_cast<std::uint32_t>(i);
-        w[i] = limit != 0       ? limit * (2 * random.uniform(number) - 1)
-               : deviation != 0 ? deviation * random.normal(number)
+        philox_block const words = random.words(static_cast<std::uint32_t>(i));
+        w[i] = limit != 0       ? limit * (2 * random.uniform(words) - 1)
+               : deviation != 0 ? deviation * random.normal(words)
                                 : constant;
     }
     if (p.start.kind == initial::orthogonal) {
