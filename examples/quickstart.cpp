@@ -36,7 +36,7 @@ arguments parse(int count, char** values) {
     for (int i = 1; i < count; i += 2) {
         std::string_view const name = values[i];
         if (i + 1 == count) {
-            throw cn::error("quickstart: " + std::string(name) + " needs a value");
+            throw cn::error({"quickstart: ", name, " needs a value"});
         }
         char const* const value = values[i + 1];
         if (name == "--data") {
@@ -50,8 +50,8 @@ arguments parse(int count, char** values) {
         } else if (name == "--history") {
             a.history = value;
         } else {
-            throw cn::error("quickstart: unknown option " + std::string(name) +
-                            "; there are --data, --seed, --epochs, --weights, --history");
+            throw cn::error({"quickstart: unknown option ", name,
+                             "; there are --data, --seed, --epochs, --weights, --history"});
         }
     }
     return a;

@@ -92,7 +92,7 @@ struct path {
     }
     [[gnu::cold]] std::string text() const {
         std::string name;
-        write([&](char c) { name += c; });
+        write([&](char c) __attribute__((noinline)) { name += c; });
         return name;
     }
 

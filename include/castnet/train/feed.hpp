@@ -65,19 +65,29 @@ void read_sample(T const* from, T* logical) {
     }
 }
 
-template <class Device, class Plan, class T, class Data, Shape... S, size_t... I>
-void fill_inputs(Plan const& plan, T* batch, Data const& data, size_t sample, size_t row,
+// Where things lie in region::batch. No plan's type, so that what fills it is compiled once.
+struct batch_places {
+    array_ref const *inputs, *targets;
+    std::ptrdiff_t weights, presence, present, staging;
+};
+template <class Plan>
+constexpr batch_places places_in_batch(Plan const& p) {
+    return {p.inputs, p.targets, p.weights, p.presence, p.present, p.staging};
+}
+
+template <class Device, class T, class Data, Shape... S, size_t... I>
+void fill_inputs(batch_places const& places, T* batch, Data const& data, size_t sample, size_t row,
                  type_list<S...>, std::index_sequence<I...>) {
-    (place_sample<Device, S>(batch + plan.inputs[I].offset + std::ptrdiff_t(row * S::count),
-                             batch + plan.staging,
+    (place_sample<Device, S>(batch + places.inputs[I].offset + std::ptrdiff_t(row * S::count),
+                             batch + places.staging,
                              [&](T* out) { data.template copy_input<I>(sample, out); }),
      ...);
 }
 
-template <class Device, class Plan, class T, class Data, Shape... S>
-void fill_inputs(Plan const& plan, T* batch, Data const& data, size_t sample, size_t row,
+template <class Device, class T, class Data, Shape... S>
+void fill_inputs(batch_places const& places, T* batch, Data const& data, size_t sample, size_t row,
                  type_list<S...> inputs) {
-    fill_inputs<Device>(plan, batch, data, sample, row, inputs,
+    fill_inputs<Device>(places, batch, data, sample, row, inputs,
                         std::make_index_sequence<sizeof...(S)>{});
 }
 
@@ -128,11 +138,11 @@ batch_weight weigh(Data const& data, std::span<size_t const> samples,
 
 // Writes the weights of `count` samples, weight_at(row), and of the rows behind them, which have
 // none. `present` counts the samples of all replicas, if there are others.
-template <class Plan, class T, class WeightAt>
-batch_weight fill_weights(Plan const& plan, T* batch, size_t count, size_t rows,
+template <class T, class WeightAt>
+batch_weight fill_weights(batch_places const& places, T* batch, size_t count, size_t rows,
                           std::optional<size_t> present, WeightAt const& weight_at) {
     batch_weight mine;
-    T* const weights = batch + plan.weights;
+    T* const weights = batch + places.weights;
     for (size_t row = 0; row < rows; ++row) {
         double const weight = row < count ? weight_at(row) : 0;
         weights[row] = T(weight);
@@ -141,39 +151,41 @@ batch_weight fill_weights(Plan const& plan, T* batch, size_t count, size_t rows,
     }
     size_t const all = present.value_or(mine.present);
     T const share = T(1) / T(all);
-    T* const presence = batch + plan.presence;
+    T* const presence = batch + places.presence;
     for (size_t row = 0; row < rows; ++row) {
         presence[row] = weights[row] > 0 ? share : T(0);
     }
-    batch[plan.present] = T(all);
+    batch[places.present] = T(all);
     return mine;
 }
 
 // Fills `rows` rows of region::batch at `batch`; those behind the samples hold the sample
 // `padding`, with the weight 0.
-template <class Device, class Inputs, Shape Target, class Plan, class T, class Data>
-batch_weight fill_batch(Plan const& plan, T* batch, Data const& data,
-                        std::span<size_t const> samples, size_t rows, size_t padding,
-                        std::span<float const> class_weight, std::optional<size_t> present) {
+template <class Device, class Inputs, Shape Target, class T, class Data>
+[[gnu::noinline]] batch_weight fill_batch(batch_places const& places, T* batch, Data const& data,
+                                          std::span<size_t const> samples, size_t rows,
+                                          size_t padding, std::span<float const> class_weight,
+                                          std::optional<size_t> present) {
     auto const target_at = [&](size_t row) {
-        return batch + plan.targets[0].offset + std::ptrdiff_t(row * Target::count);
+        return batch + places.targets[0].offset + std::ptrdiff_t(row * Target::count);
     };
     for (size_t row = 0; row < rows; ++row) {
         size_t const sample = row < samples.size() ? samples[row] : padding;
-        fill_inputs<Device>(plan, batch, data, sample, row, Inputs{});
-        place_sample<Device, Target>(target_at(row), batch + plan.staging,
+        fill_inputs<Device>(places, batch, data, sample, row, Inputs{});
+        place_sample<Device, Target>(target_at(row), batch + places.staging,
                                      [&](T* out) { data.copy_target(sample, out); });
     }
-    return fill_weights(plan, batch, samples.size(), rows, present, [&](size_t row) {
+    return fill_weights(places, batch, samples.size(), rows, present, [&](size_t row) {
         return weight_of<Target>(data, samples[row], target_at(row), class_weight);
     });
 }
 
 // The same where the device has the data: only the numbers of their samples are written.
-template <Shape Target, class Plan, class T, class Data>
-batch_weight fill_numbers(Plan const& plan, T* batch, std::uint32_t* numbers, Data const& data,
-                          std::span<size_t const> samples, size_t rows, size_t padding,
-                          std::span<float const> class_weight, std::optional<size_t> present) {
+template <Shape Target, class T, class Data>
+[[gnu::noinline]] batch_weight
+fill_numbers(batch_places const& places, T* batch, std::uint32_t* numbers, Data const& data,
+             std::span<size_t const> samples, size_t rows, size_t padding,
+             std::span<float const> class_weight, std::optional<size_t> present) {
     for (size_t row = 0; row < rows; ++row) {
         size_t const sample = row < samples.size() ? samples[row] : padding;
         if (sample >= data.size()) {
@@ -182,7 +194,7 @@ batch_weight fill_numbers(Plan const& plan, T* batch, std::uint32_t* numbers, Da
         }
         numbers[row] = static_cast<std::uint32_t>(sample);
     }
-    return fill_weights(plan, batch, samples.size(), rows, present, [&](size_t row) {
+    return fill_weights(places, batch, samples.size(), rows, present, [&](size_t row) {
         return weight_of_sample<Target, T>(data, samples[row], class_weight);
     });
 }

@@ -111,8 +111,8 @@ public:
             size_t const count = std::min(capacity, data.size() - first);
             value_type* const batch = e.batch();
             for (size_t row = 0; row < count; ++row) {
-                detail::fill_inputs<device>(prediction_plan, batch, data, first + row, row,
-                                            typename Net::inputs{});
+                detail::fill_inputs<device>(detail::places_in_batch(prediction_plan), batch, data,
+                                            first + row, row, typename Net::inputs{});
             }
             e.template run<prediction_plan>(std::ptrdiff_t(count), 0);
             session_.read(e.at(prediction_plan.outputs[Output]),

@@ -126,13 +126,14 @@ public:
         size_t const rows = device::whole_batches && !step.empty() ? capacity : samples.size();
         size_t const padding = step.empty() ? 0 : step[0];
         T* const batch = executor_.batch();
+        constexpr detail::batch_places places = detail::places_in_batch(Plan);
         if constexpr (keeps<Data>) {
             std::uint32_t* const numbers = executor_.gather_from(kept(data).arrays());
-            return detail::fill_numbers<target>(Plan, batch, numbers, data, samples, rows, padding,
-                                                class_weight, present);
+            return detail::fill_numbers<target>(places, batch, numbers, data, samples, rows,
+                                                padding, class_weight, present);
         } else {
             return detail::fill_batch<device, typename network::inputs, target>(
-                Plan, batch, data, samples, rows, padding, class_weight, present);
+                places, batch, data, samples, rows, padding, class_weight, present);
         }
     }
 

@@ -23,7 +23,7 @@ class depth_walk {
 public:
     explicit depth_walk(depth const& d) : d_{d} {}
 
-    void next(std::ptrdiff_t steps, std::ptrdiff_t* offset) {
+    [[gnu::noinline]] void next(std::ptrdiff_t steps, std::ptrdiff_t* offset) {
         while (steps > 0) {
             std::ptrdiff_t const begin = outer_ * d_.outer_step + inner_ * d_.inner_step;
             std::ptrdiff_t const count = std::min(steps, d_.length - step_);

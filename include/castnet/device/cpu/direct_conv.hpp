@@ -165,7 +165,8 @@ void direct_conv_data(step const& s, tables const& t, context<T> const& c) {
     T* const dx = c.at(t.arrays[s.output]);
     T const* const turned = c.at(t.arrays[s.scratch]);
     row_block<T> block;
-    auto const place = [&](band const& b, std::ptrdiff_t g, int ky, column_class const& k) {
+    auto const place = [&](band const& b, std::ptrdiff_t g, int ky,
+                           column_class const& k) __attribute__((noinline)) {
         depth const d{filters, 1, k.places, -std::ptrdiff_t{w.dilation} * w.filters};
         panels<T> const weight{turned + (g * w.kernel_h + ky) * turned_size<T>(w) +
                                    k.first_place * filters * tile_columns<T>,

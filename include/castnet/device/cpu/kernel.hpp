@@ -28,8 +28,8 @@ struct kernel {
 // i has run, or only at the end. The lanes share the threads, or run one after another where steps
 // are looked at one by one. (Nothing here depends on the plan, so that it is compiled once.)
 template <class T, class After>
-void run_stage(stage const& g, step const* steps, kernel<T> const* kernels, tables const& t,
-               context<T> const& c, After const& after) {
+[[gnu::noinline]] void run_stage(stage const& g, step const* steps, kernel<T> const* kernels,
+                                 tables const& t, context<T> const& c, After const& after) {
     constexpr bool one_by_one = calls_after_steps<After>;
     auto const call = [&](typename kernel<T>::function kernel<T>::* part, context<T> const& with) {
         for (int i = g.first; i < g.last; ++i) {

@@ -96,6 +96,7 @@ public:
             int const end =
                 begin + static_cast<int>(std::min<std::ptrdiff_t>(tile_rows - begin, count));
             for (int i = begin; i < end; ++i, from += from_step, to += to_step) {
+                CASTNET_OPAQUE(i); // so few are no work for vectors
                 last.a[i] = from;
                 last.c[i] = to;
             }

@@ -16,7 +16,8 @@ struct range {
 
 // All points of these samples and pixels to one number.
 template <class Program, reduction R, class T>
-T reduce_all(step const& s, program_arguments<T> const& a, range samples, range pixels) {
+[[gnu::noinline]] T reduce_all(step const& s, program_arguments<T> const& a, range samples,
+                               range pixels) {
     reducer<R, T> r;
     std::ptrdiff_t const p = s.space.pixels, c = s.space.channels;
     for (std::ptrdiff_t sample = samples.first; sample < samples.last; ++sample) {
@@ -31,8 +32,8 @@ T reduce_all(step const& s, program_arguments<T> const& a, range samples, range 
 
 // All points of these samples and pixels to one number per channel, together with what is there.
 template <class Program, reduction R, class T>
-void join_channels(step const& s, program_arguments<T> const& a, range samples, range pixels,
-                   T* out) {
+[[gnu::noinline]] void join_channels(step const& s, program_arguments<T> const& a, range samples,
+                                     range pixels, T* out) {
     static_assert(R == reduction::sum || R == reduction::max);
     std::ptrdiff_t const p = s.space.pixels, c = s.space.channels;
     for (std::ptrdiff_t sample = samples.first; sample < samples.last; ++sample) {

@@ -38,6 +38,7 @@ struct tile_pointers {
     bool full() const { return rows == tile_rows; }
     void repeat_last() {
         for (int i = rows; i < tile_rows; ++i) {
+            CASTNET_OPAQUE(i); // so few are no work for vectors
             a[i] = a[rows - 1];
         }
     }
