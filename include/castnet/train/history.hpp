@@ -40,8 +40,11 @@ public:
 
     // Columns epoch (from 1) and names(). Throws file_error.
     [[gnu::cold]] void save_csv(std::string const& path) const {
-        std::vector<std::string> names{"epoch"};
-        names.insert(names.end(), names_.begin(), names_.end());
+        std::vector<std::string> names;
+        names.push_back("epoch");
+        for (std::string const& name : names_) {
+            names.push_back(name);
+        }
         std::vector<double> values;
         for (std::size_t k = 0; k < rows_.size(); ++k) {
             if (k % names_.size() == 0) {

@@ -26,25 +26,56 @@ inline fans fans_of(parameter const& p) {
     return {p.dims[1] * field, p.dims[0] * field};
 }
 
-class random_numbers {
-public:
-    random_numbers(std::uint64_t seed, std::uint32_t stream)
-        : key_{key_of(seed)}, stream_{stream} {}
+// From random words to the numbers of an initializer: uniform in [-limit, limit], normal with this
+// deviation, or constant.
+struct distribution {
+    double limit = 0, deviation = 0, constant = 0;
 
-    philox_block words(std::uint32_t i) const { return philox({i, stream_, 0, 0x696e6974U}, key_); }
-
-    static double uniform(philox_block const& w) {
-        return (double(w.x0 >> 6) * 134217728.0 + double(w.x1 >> 5)) / 9007199254740992.0;
+    [[gnu::noinline]] double operator()(philox_block const& w) const {
+        if (limit != 0) {
+            double const u = double(w.x0 >> 6) * 134217728.0 + double(w.x1 >> 5);
+            return limit * (2 * (u / 9007199254740992.0) - 1);
+        }
+        if (deviation != 0) { // Box & Muller 1958
+            double const u = (double(w.x0) + 1) / 4294967296.0, v = double(w.x1) / 4294967296.0;
+            double const z = std::sqrt(-2 * std::log(u)) * std::cos(6.28318530717958647692 * v);
+            return deviation * z;
+        }
+        return constant;
     }
-    static double normal(philox_block const& w) { // Box & Muller 1958
-        double const u = (double(w.x0) + 1) / 4294967296.0, v = double(w.x1) / 4294967296.0;
-        return std::sqrt(-2 * std::log(u)) * std::cos(6.28318530717958647692 * v);
-    }
-
-private:
-    philox_key key_;
-    std::uint32_t stream_;
 };
+
+[[gnu::cold]] inline distribution distribution_of(parameter const& p) {
+    fans const fan = fans_of(p);
+    double const value = p.start.value;
+    switch (p.start.kind) {
+    case initial::zeros:
+        return {};
+    case initial::ones:
+        return {.constant = 1};
+    case initial::constant:
+        return {.constant = value};
+    case initial::uniform:
+        return {.limit = value};
+    case initial::normal:
+        return {.deviation = value};
+    case initial::glorot_uniform:
+        return {.limit = std::sqrt(6 / (fan.in + fan.out))};
+    case initial::glorot_normal:
+        return {.deviation = std::sqrt(2 / (fan.in + fan.out))};
+    case initial::he_uniform:
+        return {.limit = std::sqrt(6 / fan.in)};
+    case initial::he_normal:
+        return {.deviation = std::sqrt(2 / fan.in)};
+    case initial::lecun_uniform:
+        return {.limit = std::sqrt(3 / fan.in)};
+    case initial::lecun_normal:
+        return {.deviation = std::sqrt(1 / fan.in)};
+    case initial::orthogonal:
+        return {.deviation = 1};
+    }
+    return {};
+}
 
 // Rows (or columns, where there are fewer) orthonormal, times the gain: Gram-Schmidt, twice.
 inline void make_orthogonal(std::vector<double>& w, int rows, double gain) {
@@ -85,56 +116,14 @@ inline void make_orthogonal(std::vector<double>& w, int rows, double gain) {
 // The logical values of parameter number `stream`.
 inline std::vector<double> initial_values(parameter const& p, std::uint64_t seed,
                                           std::uint32_t stream) {
-    random_numbers const random{seed, stream};
-    fans const fan = fans_of(p);
-    double const value = p.start.value;
+    distribution const random = distribution_of(p);
+    philox_key const key = key_of(seed);
     std::vector<double> w(static_cast<std::size_t>(p.count()));
-    double limit = 0, deviation = 0, constant = 0; // of the distribution
-    switch (p.start.kind) {
-    case initial::zeros:
-        break;
-    case initial::ones:
-        constant = 1;
-        break;
-    case initial::constant:
-        constant = value;
-        break;
-    case initial::uniform:
-        limit = value;
-        break;
-    case initial::normal:
-        deviation = value;
-        break;
-    case initial::glorot_uniform:
-        limit = std::sqrt(6 / (fan.in + fan.out));
-        break;
-    case initial::glorot_normal:
-        deviation = std::sqrt(2 / (fan.in + fan.out));
-        break;
-    case initial::he_uniform:
-        limit = std::sqrt(6 / fan.in);
-        break;
-    case initial::he_normal:
-        deviation = std::sqrt(2 / fan.in);
-        break;
-    case initial::lecun_uniform:
-        limit = std::sqrt(3 / fan.in);
-        break;
-    case initial::lecun_normal:
-        deviation = std::sqrt(1 / fan.in);
-        break;
-    case initial::orthogonal:
-        deviation = 1;
-        break;
-    }
     for (std::size_t i = 0; i < w.size(); ++i) {
-        philox_block const words = random.words(static_cast<std::uint32_t>(i));
-        w[i] = limit != 0       ? limit * (2 * random.uniform(words) - 1)
-               : deviation != 0 ? deviation * random.normal(words)
-                                : constant;
+        w[i] = random(philox({static_cast<std::uint32_t>(i), stream, 0, 0x696e6974U}, key));
     }
     if (p.start.kind == initial::orthogonal) {
-        make_orthogonal(w, p.dims[0], value);
+        make_orthogonal(w, p.dims[0], p.start.value);
     }
     return w;
 }

@@ -42,15 +42,13 @@ public:
         }
         if (verbosity_ == verbosity::bar && terminal_ && done < steps_ && now - shown_ >= 0.05) {
             shown_ = now;
-            double const left = per_step(done, now) * double(steps_ - done);
-            std::printf("\r%s %.0fs%s\033[K", bar(done).c_str(), left, means(scores(), "").c_str());
-            std::fflush(stdout);
+            show(done, now, scores());
         }
     }
 
     // When the epoch has ended; `rest` is what validation adds.
     template <class Scores>
-    void end(Scores const& s, std::string const& rest) {
+    [[gnu::cold]] void end(Scores const& s, std::string const& rest) {
         if (verbosity_ == verbosity::silent) {
             return;
         }
@@ -78,6 +76,12 @@ public:
     }
 
 private:
+    template <class Scores>
+    [[gnu::cold]] void show(std::size_t done, double now, Scores const& s) const {
+        double const left = per_step(done, now) * double(steps_ - done);
+        std::printf("\r%s %.0fs%s\033[K", bar(done).c_str(), left, means(s, "").c_str());
+        std::fflush(stdout);
+    }
     double per_step(std::size_t done, double now) const {
         double const from = done > 1 ? after_first_ : start_;
         return (now - from) / double(done > 1 ? done - 1 : 1);

@@ -154,15 +154,7 @@ public:
     // castnet::error if there is no sample, or no room for data that are on_device().
     template <class Data>
     history fit(Data const& data, fit_options<std::type_identity_t<Data>> const& options = {}) {
-        if (data.size() == 0) {
-            throw error("castnet: fit: the data set holds no sample");
-        }
-        for (float factor : options.class_weight) {
-            if (!(factor >= 0 && factor <= std::numeric_limits<float>::max())) {
-                throw error({"castnet: fit: a class weight is ", factor,
-                             ", expected a finite number that is not negative"});
-            }
-        }
+        check_fit(data, options);
         replicas_.keep(data);
         if (options.validation) {
             replicas_.keep(*options.validation);
@@ -209,19 +201,11 @@ public:
             position_ = {size_t(epoch), 0, {}};
             ++epochs_;
             double const seconds = detail::monotonic_seconds() - start;
-            std::vector<double> row = means(sums);
-            std::string rest;
+            std::optional<scores_type> validated;
             if (options.validation) {
-                scores_type const v = evaluate(*options.validation);
-                for (double mean : means(v)) {
-                    row.push_back(mean);
-                }
-                rest = progress::means(v, "val_");
+                validated = evaluate(*options.validation);
             }
-            row.push_back(rate);
-            row.push_back(seconds);
-            h.append(row);
-            bar.end(sums, rest);
+            end_epoch(h, bar, sums, validated, rate, seconds);
             if (checkpoint.write) {
                 checkpoint.write();
             }
@@ -309,22 +293,49 @@ private:
         steps_ += replicas_.train(data, samples, steps_, rule, class_weight);
     }
 
-    static std::vector<double> means(scores_type const& s) {
-        std::vector<double> row(scores_type::count);
-        for (size_t i = 0; i < row.size(); ++i) {
-            row[i] = s.mean(i);
+    template <class Data>
+    [[gnu::cold]] static void check_fit(Data const& data, fit_options<Data> const& options) {
+        if (data.size() == 0) {
+            throw error("castnet: fit: the data set holds no sample");
         }
-        return row;
+        for (float factor : options.class_weight) {
+            if (!(factor >= 0 && factor <= std::numeric_limits<float>::max())) {
+                throw error({"castnet: fit: a class weight is ", factor,
+                             ", expected a finite number that is not negative"});
+            }
+        }
+    }
+
+    // Writes down what an epoch came to, in the order of column_names().
+    [[gnu::cold]] static void end_epoch(history& h, progress& bar, scores_type const& sums,
+                                        std::optional<scores_type> const& validated, double rate,
+                                        double seconds) {
+        std::vector<double> row;
+        auto const add = [&](scores_type const& s) {
+            for (size_t i = 0; i < scores_type::count; ++i) {
+                row.push_back(s.mean(i));
+            }
+        };
+        add(sums);
+        if (validated) {
+            add(*validated);
+        }
+        row.push_back(rate);
+        row.push_back(seconds);
+        h.append(row);
+        bar.end(sums, validated ? progress::means(*validated, "val_") : std::string{});
     }
 
     [[gnu::cold]] static std::vector<std::string> column_names(bool validation) {
         std::vector<std::string> names;
-        for (std::string prefix : {"", "val_"}) {
-            for (size_t i = 0; i < scores_type::count && (prefix.empty() || validation); ++i) {
-                names.push_back(prefix + scores_type::names[i]);
+        for (char const* prefix : {"", "val_"}) {
+            for (size_t i = 0; i < scores_type::count && (*prefix == 0 || validation); ++i) {
+                names.push_back(string_of({prefix, scores_type::names[i]}));
             }
         }
-        names.insert(names.end(), {"learning_rate", "seconds"});
+        for (char const* name : {"learning_rate", "seconds"}) {
+            names.push_back(name);
+        }
         return names;
     }
 

@@ -74,7 +74,8 @@ struct safetensors_header {
     return entry;
 }
 
-[[gnu::cold]] inline safetensors_header parse_header(std::string_view text, std::string const& file) {
+[[gnu::cold]] inline safetensors_header parse_header(std::string_view text,
+                                                     std::string const& file) {
     json_reader json{text, file, 8};
     if (text.empty() || text[0] != '{') {
         json.fail({"'{' at the very start of the header; this is not a safetensors file"});
@@ -136,12 +137,12 @@ struct safetensors_header {
     auto const by_name = sorted<safetensors_entry>(
         header.entries, [](auto const& a, auto const& b) { return a.name < b.name; });
     std::vector<safetensors_entry> entries;
-    for (safetensors_entry const* const entry : by_name) {
+    for (safetensors_entry* const entry : by_name) {
         if (!entries.empty() && entries.back().name == entry->name) {
             throw file_error(
                 file, {"found tensor ", shown(entry->name), " twice, expected every name once"});
         }
-        entries.push_back(*entry);
+        entries.push_back(std::move(*entry));
     }
     header.entries = std::move(entries);
 }
@@ -155,7 +156,8 @@ struct safetensors_header {
 
 // The header for tensors in this order; padded with spaces to a multiple of 8 bytes.
 [[gnu::cold]] inline std::string header_text(std::span<stored_tensor const* const> tensors,
-                               safetensors_metadata const& metadata, std::string const& file) {
+                                             safetensors_metadata const& metadata,
+                                             std::string const& file) {
     safetensors_header header; // what a reader will see
     std::string text = "{";
     if (!metadata.empty()) {

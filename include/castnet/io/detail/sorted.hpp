@@ -10,18 +10,18 @@ namespace castnet::io::detail {
 
 // Pointers to the elements, in the order of `Before`, which has no state.
 template <class T, class Before>
-std::vector<T const*> sorted(std::span<T const> list, Before) {
-    std::vector<T const*> order;
+std::vector<T*> sorted(std::span<T> list, Before) {
+    std::vector<T*> order;
     order.reserve(list.size());
-    for (T const& element : list) {
+    for (T& element : list) {
         order.push_back(&element);
     }
     auto const compare = [](void const* left, void const* right) {
-        T const& a = **static_cast<T const* const*>(left);
-        T const& b = **static_cast<T const* const*>(right);
+        T const& a = **static_cast<T* const*>(left);
+        T const& b = **static_cast<T* const*>(right);
         return Before{}(a, b) ? -1 : Before{}(b, a) ? 1 : 0;
     };
-    std::qsort(order.data(), order.size(), sizeof(T const*), compare);
+    std::qsort(order.data(), order.size(), sizeof(T*), compare);
     return order;
 }
 
