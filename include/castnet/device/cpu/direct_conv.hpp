@@ -55,27 +55,26 @@ void direct_conv(step const& s, tables const& t, context<T> const& c) {
         block.multiply(d, {weight + g * of_group, columns, rows * columns}, filters,
                        {.bias = bias ? bias + g * filters : nullptr, .relu = s.end.activates});
     };
-    for_each_band(
-        w, c.samples, c.at(t.arrays[s.first_array]), c.at(t.arrays[s.room]),
-        [&](band const& b, T const* x, std::ptrdiff_t next_image) {
-            for (std::ptrdiff_t g = 0; g < w.groups; ++g) {
-                for (std::ptrdiff_t i = 0; i < b.images; ++i) {
-                    T* out = y + (b.image + i) * result_count(w) +
-                             std::ptrdiff_t{b.row} * w.out_width * w.filters + g * filters;
-                    for (int row = 0; row < b.rows; ++row) {
-                        T const* from =
-                            x + i * next_image + g * geometry.depth_channels +
-                            row * geometry.stride_h * geometry.width * geometry.channels;
-                        block.push_run(w.out_width, from, geometry.stride_w * geometry.channels,
-                                       out, w.filters, [&] { multiply(g); });
-                        out += w.out_width * w.filters;
-                    }
-                }
-                if (w.groups > 1 || padded(w)) { // other weights come, or other pixels in the room
-                    multiply(g);
+    band_walk<T> walk{w, c.samples, c.at(t.arrays[s.first_array]), c.at(t.arrays[s.room])};
+    while (walk.next()) {
+        band const& b = walk.at;
+        for (std::ptrdiff_t g = 0; g < w.groups; ++g) {
+            for (std::ptrdiff_t i = 0; i < b.images; ++i) {
+                T* out = y + (b.image + i) * result_count(w) +
+                         std::ptrdiff_t{b.row} * w.out_width * w.filters + g * filters;
+                for (int row = 0; row < b.rows; ++row) {
+                    T const* from = walk.from + i * walk.next_image + g * geometry.depth_channels +
+                                    row * geometry.stride_h * geometry.width * geometry.channels;
+                    block.push_run(w.out_width, from, geometry.stride_w * geometry.channels, out,
+                                   w.filters, [&] { multiply(g); });
+                    out += w.out_width * w.filters;
                 }
             }
-        });
+            if (w.groups > 1 || padded(w)) { // other weights come, or other pixels in the room
+                multiply(g);
+            }
+        }
+    }
     multiply(0);
 }
 
@@ -253,34 +252,35 @@ void add_direct_weight(window const& w, std::ptrdiff_t samples, T const* x, T co
     // packed where many rows meet them
     bool const pack = w.filters > tile_columns<T> && last - first >= 8;
     row_block<T> block;
-    for_each_band(
-        w, samples, x, room, [&](band const& b, T const* image, std::ptrdiff_t next_image) {
-            depth const pixels{geometry.out_width,
-                               geometry.stride_w * geometry.channels,
-                               b.rows,
-                               geometry.stride_h * geometry.width * geometry.channels,
-                               b.images,
-                               next_image};
-            T const* const gradient =
-                dy + b.image * result_count(w) + std::ptrdiff_t{b.row} * w.out_width * w.filters;
-            for (std::ptrdiff_t g = 0; g < w.groups; ++g) {
-                panels<T> right{gradient + g * filters, w.filters, tile_columns<T>};
-                if (pack) {
-                    pack_panels<T>(pixels.steps(), filters, {right.data, right.stride, 1}, packed);
-                    right = {packed, tile_columns<T>, pixels.steps() * tile_columns<T>};
-                }
-                std::ptrdiff_t const end = std::min(last * tile_rows, rows);
-                window_place at{geometry, first * tile_rows};
-                for (auto r = first * tile_rows; r < end; ++r, at.advance(geometry)) {
-                    block.push(image + g * channels + at.offset(geometry),
-                               sum + (g * rows + r) * filters);
-                    if (block.full()) {
-                        block.multiply(pixels, right, filters, {.accumulate = true});
-                    }
-                }
-                block.multiply(pixels, right, filters, {.accumulate = true});
+    band_walk<T> walk{w, samples, x, room};
+    while (walk.next()) {
+        band const& b = walk.at;
+        depth const pixels{geometry.out_width,
+                           geometry.stride_w * geometry.channels,
+                           b.rows,
+                           geometry.stride_h * geometry.width * geometry.channels,
+                           b.images,
+                           walk.next_image};
+        T const* const gradient =
+            dy + b.image * result_count(w) + std::ptrdiff_t{b.row} * w.out_width * w.filters;
+        for (std::ptrdiff_t g = 0; g < w.groups; ++g) {
+            panels<T> right{gradient + g * filters, w.filters, tile_columns<T>};
+            if (pack) {
+                pack_panels<T>(pixels.steps(), filters, {right.data, right.stride, 1}, packed);
+                right = {packed, tile_columns<T>, pixels.steps() * tile_columns<T>};
             }
-        });
+            std::ptrdiff_t const end = std::min(last * tile_rows, rows);
+            window_place at{geometry, first * tile_rows};
+            for (auto r = first * tile_rows; r < end; ++r, at.advance(geometry)) {
+                block.push(walk.from + g * channels + at.offset(geometry),
+                           sum + (g * rows + r) * filters);
+                if (block.full()) {
+                    block.multiply(pixels, right, filters, {.accumulate = true});
+                }
+            }
+            block.multiply(pixels, right, filters, {.accumulate = true});
+        }
+    }
 }
 
 // Of a lane's samples.

@@ -11,7 +11,8 @@
 namespace castnet::cpu {
 
 template <class T>
-[[gnu::noinline]] program_arguments<T> arguments_of(step const& s, tables const& t, context<T> const& c) {
+[[gnu::noinline]] program_arguments<T> arguments_of(step const& s, tables const& t,
+                                                    context<T> const& c) {
     program_arguments<T> a{};
     for (int i = 0; i < s.arrays; ++i) {
         a.array[i] = c.at(t.arrays[s.first_array + i]);

@@ -115,8 +115,9 @@ void multiply_run(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, T const*
 // columns that a vector holds them, a tile of the usual rows would wait for its own sums, and
 // vectors would be partly empty. So more rows are computed at once, or c turned.
 template <class T>
-[[gnu::noinline]] void multiply(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matrix<T> const& a,
-              matrix<T> const& b, T* c, tile_end<T> const& end = {}) {
+[[gnu::noinline]] void multiply(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k,
+                                matrix<T> const& a, matrix<T> const& b, T* c,
+                                tile_end<T> const& end = {}) {
     bool const narrow = n <= simd<T>::width && m >= std::ptrdiff_t{2} * run_rows;
     bool const ends = end.bias || end.relu;
     if (narrow && run_rows > tile_rows && k <= most_steps && a.column == 1 && a.row == k &&

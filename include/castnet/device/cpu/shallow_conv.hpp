@@ -44,12 +44,12 @@ void shallow_conv(step const& s, tables const& t, context<T> const& c) {
                           w.filters};
     tile_end<T> const end{.bias = bias_of(s, t, c), .relu = s.end.activates};
     T* const y = c.at(t.arrays[s.output]);
-    for_each_band(w, c.samples, c.at(t.arrays[s.first_array]), c.at(t.arrays[s.room]),
-                  [&](band const& b, T const* from, std::ptrdiff_t next) {
-                      multiply_runs(from, shallow_runs(geometry, b, next), d, end, geometry.filters,
-                                    y + b.image * result_count(w) +
-                                        b.row * geometry.out_width * w.filters);
-                  });
+    band_walk<T> walk{w, c.samples, c.at(t.arrays[s.first_array]), c.at(t.arrays[s.room])};
+    while (walk.next()) {
+        multiply_runs(
+            walk.from, shallow_runs(geometry, walk.at, walk.next_image), d, end, geometry.filters,
+            y + walk.at.image * result_count(w) + walk.at.row * geometry.out_width * w.filters);
+    }
 }
 
 // Places of the window whose gradients are summed up at once, with at most so many vectors.
@@ -115,23 +115,23 @@ void shallow_conv_weight(step const& s, tables const& t, context<T> const& c) {
     std::ptrdiff_t offset[shallow_steps];
     shallow_offsets(geometry, offset);
     std::ptrdiff_t const places = weight_count(w) / w.filters;
-    auto const add = [&](band const& b, T const* from, std::ptrdiff_t next) {
-        runs const pixels = shallow_runs(geometry, b, next);
-        T const* const gradient =
-            dy + b.image * result_count(w) + b.row * geometry.out_width * geometry.filters;
+    band_walk<T> walk{w, c.samples, c.at(t.arrays[s.first_array]), c.at(t.arrays[s.room])};
+    while (walk.next()) {
+        runs const pixels = shallow_runs(geometry, walk.at, walk.next_image);
+        T const* const gradient = dy + walk.at.image * result_count(w) +
+                                  walk.at.row * geometry.out_width * geometry.filters;
         for_each_column_piece<shallow_vectors, T>(
             w.filters, [&]<int Vectors>(std::ptrdiff_t first, int columns,
                                         std::integral_constant<int, Vectors>) {
                 for (std::ptrdiff_t place = 0; place < places; place += shallow_places) {
                     int const here =
                         static_cast<int>(std::min<std::ptrdiff_t>(shallow_places, places - place));
-                    shallow_sums<Vectors>(from, offset + place, here, gradient + first, pixels,
+                    shallow_sums<Vectors>(walk.from, offset + place, here, gradient + first, pixels,
                                           geometry.filters, columns,
                                           sum + place * w.filters + first);
                 }
             });
-    };
-    for_each_band(w, c.samples, c.at(t.arrays[s.first_array]), c.at(t.arrays[s.room]), add);
+    }
 }
 
 } // namespace castnet::cpu

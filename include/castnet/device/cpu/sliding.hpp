@@ -119,28 +119,45 @@ void copy_padded(window const& w, T const* x, band const& b, T* to) {
     }
 }
 
-// Calls f(band, the pixel under the first place of the window, elements to the next image) for all
-// bands of the images; x or, with padding, copies in `room`.
-template <class T, class F>
-void for_each_band(window const& w, std::ptrdiff_t samples, T const* x, T* room, F const& f) {
-    for (std::ptrdiff_t i = 0; i < samples; i += band_images(w)) {
-        std::ptrdiff_t const images = std::min<std::ptrdiff_t>(band_images(w), samples - i);
-        for (int row = 0; row < w.out_height; row += band_rows(w)) {
-            band const b{i, images, row, std::min(band_rows(w), w.out_height - row)};
-            T const* from = x + i * image_count(w);
-            std::ptrdiff_t next_image = image_count(w);
-            if (padded(w)) {
-                for (std::ptrdiff_t k = 0; k < images; ++k) {
-                    copy_padded(w, from + k * next_image, b, room + k * padded_image(w));
-                }
-                from = room;
-                next_image = padded_image(w);
-            } else {
-                from += std::ptrdiff_t{row} * w.stride_h * w.width * w.channels;
-            }
-            f(b, from, next_image);
+// The bands of images, one after another: while (walk.next()), the kernel works on walk.at.
+template <class T>
+class band_walk {
+public:
+    band at{};                     // where it is
+    T const* from = nullptr;       // the pixel under the first place of the window, in x or, with
+    std::ptrdiff_t next_image = 0; // padding, in a copy; elements to the next image there
+
+    // Copies lie in `room`, which has padded_band(w) elements.
+    band_walk(window const& w, std::ptrdiff_t samples, T const* x, T* room)
+        : w_{w}, samples_{samples}, x_{x}, room_{room} {}
+
+    [[gnu::noinline]] bool next() {
+        at.row += at.rows;
+        if (at.rows == 0 || at.row == w_.out_height) {
+            at.row = 0;
+            at.image += at.images;
+            at.images = std::min<std::ptrdiff_t>(band_images(w_), samples_ - at.image);
         }
+        at.rows = std::min(band_rows(w_), w_.out_height - at.row);
+        from = x_ + at.image * image_count(w_);
+        next_image = image_count(w_);
+        if (padded(w_)) {
+            for (std::ptrdiff_t k = 0; k < at.images; ++k) {
+                copy_padded(w_, from + k * next_image, at, room_ + k * padded_image(w_));
+            }
+            from = room_;
+            next_image = padded_image(w_);
+        } else {
+            from += std::ptrdiff_t{at.row} * w_.stride_h * w_.width * w_.channels;
+        }
+        return at.images > 0;
     }
-}
+
+private:
+    window const& w_;
+    std::ptrdiff_t samples_;
+    T const* x_;
+    T* room_;
+};
 
 } // namespace castnet::cpu
