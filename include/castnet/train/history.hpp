@@ -35,7 +35,9 @@ public:
 
     // `row` holds one number for each name.
     [[gnu::cold]] void append(std::vector<double> const& row) {
-        rows_.insert(rows_.end(), row.begin(), row.end());
+        for (double const x : row) {
+            rows_.push_back(x);
+        }
     }
 
     // Columns epoch (from 1) and names(). Throws file_error.

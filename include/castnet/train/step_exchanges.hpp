@@ -82,14 +82,14 @@ public:
 
 private:
     static constexpr size_t rounded_elements() {
-        using table = communication_of<Program::value, sizeof(T), Strategy::local_batch_norm>;
         size_t largest = 0;
-        for (exchange const& e : table::value.exchanges) {
-            largest = std::max(largest, e.gradients ? size_t(e.count) : 0);
+        if constexpr (Strategy::bfloat16_gradients) {
+            using table = communication_of<Program::value, sizeof(T), Strategy::local_batch_norm>;
+            for (exchange const& e : table::value.exchanges) {
+                largest = std::max(largest, e.gradients ? size_t(e.count) : 0);
+            }
         }
-        return Strategy::bfloat16_gradients
-                   ? (largest * sizeof(bfloat16) + sizeof(T) - 1) / sizeof(T)
-                   : 0;
+        return (largest * sizeof(bfloat16) + sizeof(T) - 1) / sizeof(T);
     }
 };
 
