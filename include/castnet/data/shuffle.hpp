@@ -11,8 +11,8 @@ namespace castnet::data {
 // Fills `order` with the numbers 0 .. order.size() - 1 in random order; every order is equally
 // likely (Fisher-Yates). It depends on (size, seed, epoch) alone: not on the machine, the thread or
 // the epochs before, so a resumed training goes on in the same order. Allocates nothing.
-[[gnu::noinline]] inline void shuffle(std::span<size_t> order, std::uint64_t seed,
-                                      std::uint64_t epoch) {
+[[gnu::cold]] inline void shuffle(std::span<size_t> order, std::uint64_t seed,
+                                  std::uint64_t epoch) {
     constexpr std::uint32_t purpose = 0x73687566; // "shuf"
     detail::random_stream random{purpose, seed, epoch};
     for (size_t i = 0; i < order.size(); ++i) {

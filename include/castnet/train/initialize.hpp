@@ -78,7 +78,7 @@ struct distribution {
 }
 
 // Rows (or columns, where there are fewer) orthonormal, times the gain: Gram-Schmidt, twice.
-inline void make_orthogonal(std::vector<double>& w, int rows, double gain) {
+[[gnu::cold]] inline void make_orthogonal(std::vector<double>& w, int rows, double gain) {
     std::size_t const n = w.size() / static_cast<std::size_t>(rows),
                       m = static_cast<std::size_t>(rows);
     bool const wide = n >= m;

@@ -167,23 +167,23 @@ void append_rows(std::string& table) {
 template <class Net, class Where, class Batch>
 [[gnu::cold]] std::string summary(model<Net, Where, Batch> const& m) {
     constexpr size_t size = sizeof(typename Where::value_type);
-    std::string const rule = std::string(74, '_') + '\n', heavy = std::string(74, '=') + '\n';
-    std::string table = rule;
+    std::string const rule(74, '_'), heavy(74, '=');
+    std::string table = string_of({rule, '\n'});
     detail::append_row(table, "Layer (type)", "Output shape", "Param #");
-    table += heavy;
+    append(table, {heavy, '\n'});
     detail::append_rows<model<Net, Where, Batch>>(table);
     size_t trained = 0, others = 0;
     for (size_t i = 0; i < m.parameter_count(); ++i) {
         placed_parameter const& p = m.parameter_at(i);
         (p.trainable ? trained : others) += size_t(p.count());
     }
-    table += heavy;
+    append(table, {heavy, '\n'});
     detail::append_total(table, "Total params: ", trained + others, (trained + others) * size);
     detail::append_total(table, "Trainable params: ", trained, trained * size);
     detail::append_total(table, "Non-trainable params: ", others, others * size);
     append(table,
            {"Prediction memory: ", detail::memory_text(m.parameter_bytes + m.prediction_bytes),
-            " (batch of ", m.capacity, ")\n", rule});
+            " (batch of ", m.capacity, ")\n", rule, '\n'});
     return table;
 }
 

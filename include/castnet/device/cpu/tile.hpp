@@ -139,22 +139,28 @@ template <int Rows, int Vectors, class T>
     each([](vec<T> const& x, vec<T>& c) __attribute__((always_inline)) { c = x; });
 }
 
+template <class T>
+using tile_function = void(tile_pointers<T> const&, std::ptrdiff_t, tile_depth<T> const&,
+                           tile_end<T> const&);
+
 // A tile of fewer columns than its vectors have: whole vectors of it lie elsewhere meanwhile.
-template <int Rows, int Vectors, class T>
-void partial_tile(tile_pointers<T> const& p, std::ptrdiff_t first, int columns,
-                  tile_depth<T> const& d, tile_end<T> end) {
-    T whole[tile_rows][Vectors * simd<T>::width] = {};
+template <class T>
+[[gnu::noinline]] void partial_tile(tile_function<T>* whole_tile, tile_pointers<T> const& p,
+                                    std::ptrdiff_t first, int columns, tile_depth<T> const& d,
+                                    tile_end<T> end) {
+    T whole[tile_rows][tile_columns<T>];
     tile_pointers<T> there = p;
     for (int i = 0; i < p.rows; ++i) {
         there.c[i] = whole[i];
         if (end.accumulate) {
+            std::fill_n(whole[i], tile_columns<T>, T(0));
             std::copy_n(p.c[i] + first, columns, whole[i]);
         }
     }
     if (end.bias) {
         end.bias += first;
     }
-    tile<Rows, Vectors>(there, 0, d, end);
+    whole_tile(there, 0, d, end);
     for (int i = 0; i < p.rows; ++i) {
         std::copy_n(whole[i], columns, p.c[i] + first);
     }
@@ -171,7 +177,7 @@ void tile_panel(tile_pointers<T> const* p, int tiles, std::ptrdiff_t first, int 
         if (columns == Vectors * width) {
             tile<Rows, Vectors>(p[i], first, d, end);
         } else {
-            partial_tile<Rows, Vectors>(p[i], first, columns, d, end);
+            partial_tile(&tile<Rows, Vectors, T>, p[i], first, columns, d, end);
         }
     };
     auto const run_all = [&](auto vectors) {
