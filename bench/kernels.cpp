@@ -103,7 +103,8 @@ void convolve(benchmark::State& state, bench::convolution const& c, role const& 
         elements += size.sample ? size.count() : 0;
     }
     cn::stage const alone{0, 1, device::samples_at_once(step, &w, {}, elements), 1};
-    auto const kernel = device::kernel_of(r.kind);
+    auto const parts = device::kernel_of(step, &w);
+    auto const kernel = alone.samples_at_once > 0 ? parts.in_lanes() : parts.alone();
     bench::meter const clock;
     for ([[maybe_unused]] auto _ : state) {
         cpu::run_stage(alone, &step, &kernel, tables, context, cn::ignore_steps{});

@@ -78,8 +78,9 @@ public:
         c.region[int(cn::region::workspace)] = data;
         c.samples = samples;
         cn::cpu::tables const tables{arrays, nullptr, &w};
-        auto const kernel = cn::cpu_device<T>::kernel_of(s.kind);
+        auto const parts = cn::cpu_device<T>::kernel_of(s, &w);
         bool const in_lanes = cn::cpu_device<T>::samples_at_once(s, &w, {}, 1) > 0;
+        auto const kernel = in_lanes ? parts.in_lanes() : parts.alone();
         cn::stage const alone{0, 1, in_lanes ? at_once : 0, 1 << 20};
         cn::cpu::run_stage(alone, &s, &kernel, tables, c, cn::ignore_steps{});
 

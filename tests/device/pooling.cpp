@@ -145,10 +145,10 @@ TEST_CASE_TEMPLATE("the first largest pixel of a window gets its gradient", T, f
             }
         }
         array winners(size_t(n * out), 1e9);
-        launch<T> const pool{&cpu::max_pool<T>, n, {}, {}, {}, w};
+        launch<T> const pool{cpu::max_pool_kernel<T>(w).run, n, {}, {}, {}, w};
         check_close(pool(x, {}, n * out), y);
         check_close(pool(x, winners, n * out, &winners), y);
-        launch<T> const gradient{&cpu::max_pool_gradient<T>, n, {}, {}, {}, w};
+        launch<T> const gradient{cpu::max_pool_gradient_kernel<T>(w).run, n, {}, {}, {}, w};
         check_close(gradient(winners, dy, n * in), dx);
     }
 }

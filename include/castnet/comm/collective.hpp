@@ -25,6 +25,8 @@
 // have 2^k leaves.
 #pragma once
 
+#include <castnet/core/text.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

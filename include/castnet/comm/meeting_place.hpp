@@ -3,6 +3,7 @@
 
 #include <castnet/comm/detail/wait.hpp>
 #include <castnet/core/error.hpp>
+#include <castnet/core/text.hpp>
 
 #include <atomic>
 #include <cstdio>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <castnet/comm/detail/mpi_messages.hpp>
+#include <castnet/core/text.hpp>
 
 #include <algorithm>
 #include <memory>

@@ -61,6 +61,7 @@ private:
     kind kind_ = kind::text;
 };
 
+// The pieces must not be of `text` itself.
 [[gnu::cold]] inline void append(std::string& text, std::initializer_list<text_piece> pieces) {
     for (text_piece const& piece : pieces) {
         piece.append_to(text);

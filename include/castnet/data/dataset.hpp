@@ -1,6 +1,7 @@
 // dataset<Target, Inputs...>: samples in memory, each with one or more inputs and a target.
 #pragma once
 
+#include <castnet/core/text.hpp>
 #include <castnet/data/column.hpp>
 #include <castnet/data/label.hpp>
 
@@ -151,7 +152,7 @@ private:
     explicit dataset(std::shared_ptr<columns const> held) : columns_{std::move(held)} {}
 
     [[gnu::cold]] static void check_size(std::string const& which, size_t found, size_t per_sample,
-                           size_t samples) {
+                                         size_t samples) {
         if (found != samples * per_sample) {
             throw error({"castnet: dataset: ", which, ": found ", found, " values, expected ",
                          samples, " samples of ", per_sample, " values"});

@@ -2,6 +2,7 @@
 // to train with and 10,000 to test with, 28 x 28 grey values, ten classes.
 #pragma once
 
+#include <castnet/core/text.hpp>
 #include <castnet/data/dataset.hpp>
 #include <castnet/io/idx.hpp>
 
@@ -34,7 +35,8 @@ namespace detail {
     return array;
 }
 
-[[gnu::cold]] inline mnist_dataset mnist_part(std::string const& directory, std::string const& part) {
+[[gnu::cold]] inline mnist_dataset mnist_part(std::string const& directory,
+                                              std::string const& part) {
     auto const images_path = string_of({directory, '/', part, "-images-idx3-ubyte"});
     auto const labels_path = string_of({directory, '/', part, "-labels-idx1-ubyte"});
     for (auto const& path : {images_path, labels_path}) {

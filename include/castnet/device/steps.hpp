@@ -2,7 +2,7 @@
 //
 // A device has the types `kernel` (what a step is run with) and `context`, and the functions
 //   static constexpr kernel fused_kernel<Program>()   of a fused program
-//   static kernel kernel_of(op)                        of any other operation
+//   static kernel kernel_of(op)                        of any other operation (for run_steps())
 #pragma once
 
 #include <castnet/plan/plan.hpp>

@@ -1,6 +1,7 @@
 // Tables of numbers as comma-separated values (RFC 4180), as a spreadsheet or pandas reads them.
 #pragma once
 
+#include <castnet/core/text.hpp>
 #include <castnet/io/file.hpp>
 
 #include <charconv>

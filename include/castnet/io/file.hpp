@@ -3,6 +3,7 @@
 #pragma once
 
 #include <castnet/core/error.hpp>
+#include <castnet/core/text.hpp>
 
 #include <atomic>
 #include <cerrno>
@@ -53,7 +54,8 @@ inline bool exists(std::string const& path) {
 
 // The content of a file. Throws file_error when it cannot be read, is a directory, does not fit
 // into memory, or has more than `most` bytes.
-[[gnu::cold]] inline bytes read_file(std::string const& path, size_t most = std::numeric_limits<size_t>::max()) {
+[[gnu::cold]] inline bytes read_file(std::string const& path,
+                                     size_t most = std::numeric_limits<size_t>::max()) {
     detail::descriptor const file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
     struct stat status{};
     if (file.fd < 0 || ::fstat(file.fd, &status) != 0) {
@@ -99,7 +101,8 @@ inline bool exists(std::string const& path) {
 // temporary file is removed. A symbolic link is followed; permissions of an old file are kept.
 class atomic_file {
 public:
-    [[gnu::cold]] explicit atomic_file(std::string const& path) : path_{path}, target_{resolved(path)} {
+    [[gnu::cold]] explicit atomic_file(std::string const& path)
+        : path_{path}, target_{resolved(path)} {
         struct stat old{};
         bool const replaces = ::stat(target_.c_str(), &old) == 0;
         if (replaces && !S_ISREG(old.st_mode)) {

@@ -1,6 +1,7 @@
 // Decompression of gzip files (RFC 1952). The only header that needs zlib.
 #pragma once
 
+#include <castnet/core/text.hpp>
 #include <castnet/io/file.hpp>
 
 #include <algorithm>

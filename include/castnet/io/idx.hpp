@@ -3,6 +3,7 @@
 // http://yann.lecun.com/exdb/mnist
 #pragma once
 
+#include <castnet/core/text.hpp>
 #include <castnet/io/compressed.hpp>
 #include <castnet/io/cursor.hpp>
 #include <castnet/io/dtype.hpp>

@@ -4,6 +4,8 @@
 // With each of them replicas take the same steps as without, up to rounding, but for what is said.
 #pragma once
 
+#include <castnet/core/text.hpp>
+
 #include <string>
 #include <type_traits>
 

@@ -6,6 +6,7 @@
 // under "castnet.…", the optimizer, the seed, the steps and epochs done and the place in the epoch.
 #pragma once
 
+#include <castnet/core/text.hpp>
 #include <castnet/train/training.hpp>
 #include <castnet/train/weights.hpp>
 

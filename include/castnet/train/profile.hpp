@@ -3,6 +3,7 @@
 #pragma once
 
 #include <castnet/core/clock.hpp>
+#include <castnet/core/text.hpp>
 #include <castnet/graph/function_table.hpp>
 #include <castnet/train/training.hpp>
 

@@ -4,6 +4,7 @@
 
 #include <castnet/comm/alone.hpp>
 #include <castnet/comm/collective.hpp>
+#include <castnet/core/text.hpp>
 #include <castnet/device/host_memory.hpp>
 #include <castnet/optim/optimizers.hpp>
 #include <castnet/train/feed.hpp>

@@ -1,6 +1,7 @@
 // A table of a network's layers, shapes, parameters and planned memory, as Keras prints it.
 #pragma once
 
+#include <castnet/core/text.hpp>
 #include <castnet/train/model.hpp>
 
 #include <cstdio>

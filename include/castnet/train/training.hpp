@@ -3,6 +3,7 @@
 #pragma once
 
 #include <castnet/core/clock.hpp>
+#include <castnet/core/text.hpp>
 #include <castnet/data/dataset.hpp>
 #include <castnet/data/shuffle.hpp>
 #include <castnet/optim/schedules.hpp>

@@ -3,6 +3,7 @@
 // files.
 #pragma once
 
+#include <castnet/core/text.hpp>
 #include <castnet/io/safetensors.hpp>
 #include <castnet/train/model.hpp>
 
@@ -22,7 +23,8 @@ inline constexpr std::string_view optimizer_prefix = "optimizer/";
 template <class T>
 class tensor_list {
 public:
-    [[gnu::cold]] void add(std::string const& name, placed_parameter const& p, std::vector<T> values) {
+    [[gnu::cold]] void add(std::string const& name, placed_parameter const& p,
+                           std::vector<T> values) {
         values_.push_back(std::move(values));
         tensors_.push_back(io::tensor_of(name, {p.dims, p.dims + p.rank}, values_.back().data()));
     }
@@ -36,7 +38,7 @@ private:
 // The values of a tensor that must look like the parameter.
 template <class T>
 [[gnu::cold]] std::vector<T> values_of(io::safetensors_file const& file, std::string const& name,
-                         placed_parameter const& p) {
+                                       placed_parameter const& p) {
     io::stored_tensor const& t = file.at(name);
     std::vector<size_t> const shape(p.dims, p.dims + p.rank);
     if (t.shape != shape || t.type != io::dtype_of<T>) {

@@ -3,6 +3,7 @@
 
 #include <castnet/comm/detail/wait.hpp>
 #include <castnet/core/error.hpp>
+#include <castnet/core/text.hpp>
 
 #include <cstdio>
 #ifndef OMPI_SKIP_MPICXX // MPI's C++ classes of old, which no longer compile without warnings

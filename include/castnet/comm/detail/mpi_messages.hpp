@@ -2,6 +2,7 @@
 #pragma once
 
 #include <castnet/comm/detail/mpi_environment.hpp>
+#include <castnet/core/text.hpp>
 
 namespace castnet::comm::detail {
 

@@ -8,6 +8,7 @@
 #include <castnet/comm/detail/wait.hpp>
 #include <castnet/core/bfloat16.hpp>
 #include <castnet/core/error.hpp>
+#include <castnet/core/text.hpp>
 #include <castnet/device/cuda/watch.hpp>
 
 #include <cstdio>

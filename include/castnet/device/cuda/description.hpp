@@ -1,6 +1,7 @@
 // What GPUs the program sees.
 #pragma once
 
+#include <castnet/core/text.hpp>
 #include <castnet/device/cuda/error.hpp>
 
 #include <cstddef>

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <castnet/core/error.hpp>
+#include <castnet/core/text.hpp>
 
 #include <cuda_runtime_api.h>
 #include <string>

@@ -5,6 +5,7 @@
 // stream: that would end a capture that another thread has under way.
 #pragma once
 
+#include <castnet/core/text.hpp>
 #include <castnet/device/cuda/error.hpp>
 #include <castnet/device/cuda/launch.hpp>
 #include <castnet/device/cuda/stream.hpp>

@@ -2,6 +2,7 @@
 // to run in the file that the environment variable CASTNET_PLAN_CACHE names.
 #pragma once
 
+#include <castnet/core/text.hpp>
 #include <castnet/core/turn.hpp>
 #include <castnet/io/file.hpp>
 

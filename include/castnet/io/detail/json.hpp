@@ -3,6 +3,7 @@
 #pragma once
 
 #include <castnet/core/error.hpp>
+#include <castnet/core/text.hpp>
 #include <castnet/io/detail/utf8.hpp>
 
 #include <limits>

@@ -1,6 +1,7 @@
 // The JSON header of a safetensors file: parsed, checked, written.
 #pragma once
 
+#include <castnet/core/text.hpp>
 #include <castnet/io/detail/json.hpp>
 #include <castnet/io/detail/sorted.hpp>
 #include <castnet/io/stored_tensor.hpp>

@@ -2,6 +2,7 @@
 // that it gives the same bits on every call and may be captured into a graph.
 #pragma once
 
+#include <castnet/core/text.hpp>
 #include <castnet/device/cuda/choose_plan.hpp>
 #include <castnet/device/cuda/cublas/product.hpp>
 #include <castnet/device/cuda/fastest.hpp>

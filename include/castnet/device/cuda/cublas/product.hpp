@@ -2,6 +2,7 @@
 // so it is asked for the transposed result, whose columns are our rows: D' = B' A'.
 #pragma once
 
+#include <castnet/core/text.hpp>
 #include <castnet/device/cuda/cublas/status.hpp>
 #include <castnet/device/cuda/launch.hpp>
 

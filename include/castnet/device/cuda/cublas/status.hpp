@@ -1,6 +1,7 @@
 // Errors of cuBLASLt as exceptions.
 #pragma once
 
+#include <castnet/core/text.hpp>
 #include <castnet/device/cuda/error.hpp>
 
 #include <cublasLt.h>

@@ -2,6 +2,7 @@
 // and keeps its plan, so that it gives the same bits on every call and may be captured.
 #pragma once
 
+#include <castnet/core/text.hpp>
 #include <castnet/device/cuda/choose_plan.hpp>
 #include <castnet/device/cuda/cudnn/plans.hpp>
 #include <castnet/device/cuda/fastest.hpp>

@@ -2,6 +2,7 @@
 // weights as (filters, height, width, channels / groups).
 #pragma once
 
+#include <castnet/core/text.hpp>
 #include <castnet/device/cuda/cudnn/target.hpp>
 #include <castnet/graph/node.hpp>
 
