@@ -99,7 +99,6 @@ CASTNET_WIDE_VECTORS void shallow_sums(T const* x, std::ptrdiff_t const* offset,
     }
     for (int i = 0; i < places; ++i) {
         for (int j = 0; j < columns; ++j) {
-            CASTNET_OPAQUE(j); // once for many pixels: no work for vectors
             to[i * filters + j] += part[i][j];
         }
     }
