@@ -12,7 +12,8 @@
 
 namespace castnet::cpu {
 
-// So many rows of a run are computed at once, or twice as many; with at most so many vectors.
+// So many rows of a run are computed at once, or twice as many where their vectors are few; with at
+// most so many vectors.
 inline constexpr int run_rows = vector_registers >= 32 ? 7 : 3, run_vectors = 2;
 
 // Rows of A: outer * inner runs of `length` rows that begin `step` apart.
@@ -134,9 +135,11 @@ CASTNET_WIDE_VECTORS void multiply_runs(T const* a, runs const& r, tile_depth<T>
                                       run_tile<Rows, Vectors>(from + row * step[1], step, c,
                                                               to + row * all + first, room);
                                   };
-            constexpr std::integral_constant<int, 2 * run_rows> two;
-            for (; row + two <= length; row += two) {
-                tile(two);
+            if constexpr (Vectors * run_rows < 10) { // too few sums to keep the multipliers busy
+                constexpr std::integral_constant<int, 2 * run_rows> two;
+                for (; row + two <= length; row += two) {
+                    tile(two);
+                }
             }
             constexpr std::integral_constant<int, run_rows> one;
             for (; row < length; row += one) {

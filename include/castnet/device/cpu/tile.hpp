@@ -166,35 +166,29 @@ template <class T>
     }
 }
 
-// Some tiles: their columns `first` to `first + columns`, no more than a tile has. Compiled once,
-// not wherever it is called: there is much of it.
+// The smallest tile that has so many columns.
+template <int Rows, class T>
+tile_function<T>* tile_of(int vectors) {
+    return vectors > 2   ? &tile<Rows, tile_vectors, T>
+           : vectors > 1 ? &tile<Rows, 2, T>
+                         : &tile<Rows, 1, T>;
+}
+
+// Some tiles: their columns `first` to `first + columns`, no more than a tile has.
 template <class T>
-void tile_panel(tile_pointers<T> const* p, int tiles, std::ptrdiff_t first, int columns,
-                tile_depth<T> const& d, tile_end<T> const& end) {
+[[gnu::noinline]] void tile_panel(tile_pointers<T> const* p, int tiles, std::ptrdiff_t first,
+                                  int columns, tile_depth<T> const& d, tile_end<T> const& end) {
     constexpr int width = simd<T>::width;
-    auto const run = [&]<int Rows, int Vectors>(std::integral_constant<int, Rows>,
-                                                std::integral_constant<int, Vectors>, int i) {
-        if (columns == Vectors * width) {
-            tile<Rows, Vectors>(p[i], first, d, end);
+    int const vectors = columns > 2 * width ? tile_vectors : columns > width ? 2 : 1;
+    tile_function<T>* const one_row = tile_of<1, T>(vectors);
+    tile_function<T>* const all_rows = tile_of<tile_rows, T>(vectors);
+    for (int i = 0; i < tiles; ++i) {
+        tile_function<T>* const run = p[i].rows == 1 ? one_row : all_rows;
+        if (columns == vectors * width) {
+            run(p[i], first, d, end);
         } else {
-            partial_tile(&tile<Rows, Vectors, T>, p[i], first, columns, d, end);
+            partial_tile(run, p[i], first, columns, d, end);
         }
-    };
-    auto const run_all = [&](auto vectors) {
-        for (int i = 0; i < tiles; ++i) {
-            if (p[i].rows == 1) {
-                run(std::integral_constant<int, 1>{}, vectors, i);
-            } else {
-                run(std::integral_constant<int, tile_rows>{}, vectors, i);
-            }
-        }
-    };
-    if (columns > 2 * width && tile_vectors > 2) {
-        run_all(std::integral_constant<int, tile_vectors>{});
-    } else if (columns > width) {
-        run_all(std::integral_constant<int, 2>{});
-    } else {
-        run_all(std::integral_constant<int, 1>{});
     }
 }
 
