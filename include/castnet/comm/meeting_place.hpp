@@ -94,7 +94,7 @@ public:
                 }
             }
             if (late.empty()) { // in a phase that only the first has
-                late = "0";
+                late += '0';
             }
             replicas_[static_cast<std::size_t>(rank)].at = where(number, rank);
             fail(rank, string_of({"waited ", patience * deadline(), " s for replica ", late,
