@@ -11,6 +11,8 @@ Then counts, which are the same in every run (see COUNTS).
     bench/compile_cost.py --check                 compares counts with bench/compile/baseline.json:
                                                   1 where one grew, 77 where none is comparable
     bench/compile_cost.py --update                writes the counts of now to that file
+    bench/compile_cost.py --functions 40 --flags='-O3 -march=native -DNDEBUG -fopenmp' \
+        examples/quickstart.cpp                   those that g++ spends most of its time on
 """
 
 import argparse
@@ -115,6 +117,27 @@ def constant_evaluation(compiler, source):
     return high
 
 
+def print_functions(source, flags, most):
+    """What g++ optimizes and writes out, function by function: -Q says where it is."""
+    with tempfile.TemporaryDirectory() as folder:
+        child = subprocess.Popen(call("g++", *flags, "-Q", "-S", source, "-o", f"{folder}/out.s"),
+                                 stderr=subprocess.PIPE)
+        heard = []  # when, and what
+        while text := os.read(child.stderr.fileno(), 2**16):
+            heard.append((time.perf_counter(), text.decode(errors="replace").strip()))
+        if child.wait() != 0:
+            sys.exit("failed: " + " ".join(child.args) + "\n"
+                     + "".join(text for _, text in heard)[-2000:])
+    first, last = ([i for i, (_, text) in enumerate(heard) if word in text][0]
+                   for word in ("Assembling functions", "Time variable"))
+    took = [(end - begin, text)
+            for (begin, text), (end, _) in zip(heard[first:last], heard[first + 1:])]
+    print(f"{sum(t for t, _ in took):.2f} s for {len(took)} functions, after"
+          f" {heard[first][0] - heard[0][0]:.2f} s for parsing, templates and inlining; in ms:")
+    for seconds, text in sorted(took, reverse=True)[:most]:
+        print(f"{seconds * 1000:5.0f}  {text[:160]}")
+
+
 def version(compiler):
     """The compiler and its standard library: counts of other ones are not comparable."""
     macros = output_of([compiler, "-std=c++20", "-x", "c++", "-dM", "-E", "-"], "#include <cstddef>")
@@ -213,6 +236,8 @@ def main():
     action = parser.add_mutually_exclusive_group()
     action.add_argument("--check", action="store_true", help="compare counts with the baseline")
     action.add_argument("--update", action="store_true", help="make the counts the baseline")
+    action.add_argument("--functions", type=int, metavar="N",
+                        help="of each source, the functions that g++ takes longest for")
     options = parser.parse_args()
 
     counting = options.check or options.update
@@ -224,6 +249,9 @@ def main():
         sys.exit(check(options))
     elif options.update:
         update(options)
+    elif options.functions:
+        for source in options.sources:
+            print_functions(source, options.flags.split(), options.functions)
     else:
         print_table(options)
 
