@@ -6,7 +6,6 @@
 #include <castnet/core/text.hpp>
 
 #include <atomic>
-#include <cstdio>
 #include <mutex>
 #include <vector>
 
@@ -87,18 +86,7 @@ public:
         bool const came =
             detail::wait_until([&] { return failed() || done(); }, patience * deadline());
         if (!came) {
-            std::string late;
-            for (int r = 0; r < size(); ++r) {
-                if (reached_by(number, r) < reached_by(number, rank)) {
-                    append(late, {late.empty() ? "" : ", ", r});
-                }
-            }
-            if (late.empty()) { // in a phase that only the first has
-                late += '0';
-            }
-            replicas_[static_cast<std::size_t>(rank)].at = where(number, rank);
-            fail(rank, string_of({"waited ", patience * deadline(), " s for replica ", late,
-                                  "; comm::deadline() is how long it may take"}));
+            give_up(rank, number, patience);
         }
         if (failed()) {
             throw error(message());
@@ -122,6 +110,22 @@ public:
     }
 
 private:
+    // When others are late.
+    [[gnu::cold]] void give_up(int rank, std::uint64_t number, int patience) {
+        std::string late;
+        for (int r = 0; r < size(); ++r) {
+            if (reached_by(number, r) < reached_by(number, rank)) {
+                append(late, {late.empty() ? "" : ", ", r});
+            }
+        }
+        if (late.empty()) { // in a phase that only the first has
+            late += '0';
+        }
+        replicas_[static_cast<std::size_t>(rank)].at = where(number, rank);
+        fail(rank, string_of({"waited ", patience * deadline(), " s for replica ", late,
+                              "; comm::deadline() is how long it may take"}));
+    }
+
     struct alignas(64) seat { // of one replica in one collective
         void* data = nullptr;
         std::size_t bytes = 0;

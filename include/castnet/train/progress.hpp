@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdio>
 #include <string>
-#include <vector>
 
 #if __has_include(<unistd.h>)
 #include <unistd.h>

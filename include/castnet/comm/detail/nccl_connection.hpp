@@ -11,7 +11,6 @@
 #include <castnet/core/text.hpp>
 #include <castnet/device/cuda/watch.hpp>
 
-#include <cstdio>
 #include <functional>
 #include <nccl.h>
 #include <span>
