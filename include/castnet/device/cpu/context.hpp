@@ -42,6 +42,12 @@ struct context {
 
 using tables = step_tables;
 
+// The memory that a lane has for a step besides its sums, or nullptr where it needs none.
+template <class T>
+T* room_of(step const& s, tables const& t, context<T> const& c) {
+    return s.room >= 0 ? c.at(t.arrays[s.room]) : nullptr;
+}
+
 // How many lanes have samples, and which: so few that each has one, or a fixed range each.
 constexpr std::ptrdiff_t lanes_in_use(std::ptrdiff_t samples) {
     return samples < lanes ? samples : lanes;

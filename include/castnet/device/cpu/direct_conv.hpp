@@ -55,7 +55,7 @@ void direct_conv(step const& s, tables const& t, context<T> const& c) {
         block.multiply(d, {weight + g * of_group, columns, rows * columns}, filters,
                        {.bias = bias ? bias + g * filters : nullptr, .relu = s.end.activates});
     };
-    band_walk<T> walk{w, c.samples, c.at(t.arrays[s.first_array]), c.at(t.arrays[s.room])};
+    band_walk<T> walk{w, c.samples, c.at(t.arrays[s.first_array]), room_of(s, t, c)};
     while (walk.next()) {
         band const& b = walk.at;
         for (std::ptrdiff_t g = 0; g < w.groups; ++g) {

@@ -44,7 +44,7 @@ void shallow_conv(step const& s, tables const& t, context<T> const& c) {
                           w.filters};
     tile_end<T> const end{.bias = bias_of(s, t, c), .relu = s.end.activates};
     T* const y = c.at(t.arrays[s.output]);
-    band_walk<T> walk{w, c.samples, c.at(t.arrays[s.first_array]), c.at(t.arrays[s.room])};
+    band_walk<T> walk{w, c.samples, c.at(t.arrays[s.first_array]), room_of(s, t, c)};
     while (walk.next()) {
         multiply_runs(
             walk.from, shallow_runs(geometry, walk.at, walk.next_image), d, end, geometry.filters,
@@ -114,7 +114,7 @@ void shallow_conv_weight(step const& s, tables const& t, context<T> const& c) {
     std::ptrdiff_t offset[shallow_steps];
     shallow_offsets(geometry, offset);
     std::ptrdiff_t const places = weight_count(w) / w.filters;
-    band_walk<T> walk{w, c.samples, c.at(t.arrays[s.first_array]), c.at(t.arrays[s.room])};
+    band_walk<T> walk{w, c.samples, c.at(t.arrays[s.first_array]), room_of(s, t, c)};
     while (walk.next()) {
         runs const pixels = shallow_runs(geometry, walk.at, walk.next_image);
         T const* const gradient = dy + walk.at.image * result_count(w) +
