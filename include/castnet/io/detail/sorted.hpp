@@ -21,7 +21,9 @@ std::vector<T*> sorted(std::span<T> list, Before) {
         T const& b = **static_cast<T* const*>(right);
         return Before{}(a, b) ? -1 : Before{}(b, a) ? 1 : 0;
     };
-    std::qsort(static_cast<void*>(order.data()), order.size(), sizeof(T*), compare);
+    if (!order.empty()) { // qsort wants no null pointer
+        std::qsort(static_cast<void*>(order.data()), order.size(), sizeof(T*), compare);
+    }
     return order;
 }
 
