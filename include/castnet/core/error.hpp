@@ -7,6 +7,7 @@
 
 namespace castnet {
 
+// A message is one text or pieces: error({"found ", count, " samples"}).
 struct error : std::runtime_error {
     using std::runtime_error::runtime_error;
     [[gnu::cold]] explicit error(std::initializer_list<text_piece> message)

@@ -158,8 +158,11 @@ struct cpu_device {
         if constexpr (Code::end.code == opcode::store) {
             return {&cpu::map<Code, T>};
         } else if constexpr ((Code::end.b & 3) == 0) {
-            return {&cpu::reduce_lane<Code, T>, nullptr, &cpu::reduce_begin<Code, T>,
-                    &cpu::reduce_finish<Code, T>, &cpu::reduce<Code, T>};
+            return {.run = &cpu::reduce_lane<Code, T>,
+                    .begin = &cpu::reduce_begin<Code, T>,
+                    .finish = &cpu::reduce_finish<Code, T>,
+                    .whole = &cpu::reduce<Code, T>,
+                    .has_whole = true};
         } else {
             return {&cpu::reduce<Code, T>};
         }

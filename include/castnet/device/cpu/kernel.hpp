@@ -17,10 +17,11 @@ struct kernel {
     function prepare = nullptr; // before that, and before any lane begins
     function begin = nullptr;   // in every lane, before its first samples
     function finish = nullptr;  // after all lanes have ended
-    function whole = run;       // instead of `run` where the step runs alone
+    function whole = nullptr;   // instead of `run` where the step runs alone,
+    bool has_whole = false;     // if there is one (in constants, addresses are not compared)
 
     // What a step needs: then the rest is not compiled for it.
-    constexpr kernel alone() const { return {whole, prepare}; }
+    constexpr kernel alone() const { return {has_whole ? whole : run, prepare}; }
     constexpr kernel in_lanes() const { return {run, prepare, begin, finish}; }
 };
 
