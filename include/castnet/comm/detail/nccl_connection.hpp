@@ -188,7 +188,7 @@ private:
     std::string message_of(ncclResult_t status) const {
         char const* const more = ncclGetLastError(comm_);
         bool const has_more = more != nullptr && *more != '\0';
-        return text_of(
+        return string_of(
             {"NCCL: ", ncclGetErrorString(status), has_more ? ": " : "", has_more ? more : ""});
     }
     [[noreturn]] void fail(std::string const& why) {
