@@ -9,12 +9,6 @@ want_packages clang-19 g++-aarch64-linux-gnu qemu-user libopenmpi-dev openmpi-bi
     mpich libmpich-dev
 jobs=$(nproc)
 
-echo "== io under AddressSanitizer and UndefinedBehaviorSanitizer"
-cmake --preset asan
-cmake --build --preset asan --target test_io -j "$jobs"
-(cd tests/data && ../../build/asan/tests/test_io)
-
-echo "== everything"
 cmake --preset release
 cmake --build --preset release -j "$jobs"
 ctest --preset release -j "$jobs"

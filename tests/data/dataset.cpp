@@ -114,7 +114,7 @@ TEST_CASE("a label that is no class number is refused by its sample number") {
     using floats = std::vector<float>;
     floats const inputs(3);
     CHECK_THROWS_WITH_AS((one{inputs, std::vector<int>{0, 3, 1}}),
-                         "castnet: dataset: the label of sample 1 is 3.000000, expected a whole "
+                         "castnet: dataset: the label of sample 1 is 3, expected a whole "
                          "number from 0 to 2",
                          error);
     CHECK_THROWS_WITH_AS((one{inputs, std::vector<int>{0, 0, -1}}), Contains("sample 2"), error);
