@@ -3,6 +3,7 @@
 
 #include <castnet/core/text.hpp>
 #include <castnet/train/model.hpp>
+#include <castnet/train/shape_text.hpp>
 
 #include <cstdio>
 #include <span>
@@ -30,16 +31,6 @@ namespace detail {
     }
     char text[32];
     std::snprintf(text, sizeof text, "%.2f %s", amount, units[unit]);
-    return text;
-}
-
-template <class Extent>
-[[gnu::cold]] std::string shape_text(Extent const* extents, int rank) {
-    std::string text = "(";
-    for (int i = 0; i < rank; ++i) {
-        append(text, {i > 0 ? ", " : "", extents[i]});
-    }
-    text += ')';
     return text;
 }
 

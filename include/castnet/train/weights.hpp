@@ -6,6 +6,7 @@
 #include <castnet/core/text.hpp>
 #include <castnet/io/safetensors.hpp>
 #include <castnet/train/model.hpp>
+#include <castnet/train/shape_text.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -42,18 +43,12 @@ template <class T>
     io::stored_tensor const& t = file.at(name);
     std::vector<size_t> const shape(p.dims, p.dims + p.rank);
     if (t.shape != shape || t.type != io::dtype_of<T>) {
-        auto const text = [](std::vector<size_t> const& extents) {
-            std::string s = "(";
-            for (size_t n : extents) {
-                append(s, {s.size() > 1 ? ", " : "", n});
-            }
-            s += ')';
-            return s;
-        };
         throw file_error(file.file_name(),
-                         {"tensor '", t.name, "' is ", io::name_of(t.type), " ", text(t.shape),
+                         {"tensor '", t.name, "' is ", io::name_of(t.type), " ",
+                          shape_text(t.shape.data(), int(t.shape.size())),
                           ", but the network's parameter is ", io::name_of(io::dtype_of<T>), " ",
-                          text(shape), "; load it into the network that it was saved from"});
+                          shape_text(p.dims, p.rank),
+                          "; load it into the network that it was saved from"});
     }
     std::vector<T> values(size_t(p.count()));
     std::memcpy(values.data(), t.bytes.data(), t.bytes.size());

@@ -10,18 +10,18 @@
 namespace castnet::cpu {
 
 // The usual window, whose loops the compiler unrolls.
-constexpr bool is_small(window const& w) {
+constexpr bool is_two_by_two(window const& w) {
     return w.kernel_h == 2 && w.kernel_w == 2 && !padded(w);
 }
 
 // Calls f(output pixel, first and last row, first and last column of its window in the image).
-template <bool Small = false, class F>
+template <bool TwoByTwo = false, class F>
 void for_each_window(window const& w, F const& f) {
     for (int oy = 0; oy < w.out_height; ++oy) {
         for (int ox = 0; ox < w.out_width; ++ox) {
             std::ptrdiff_t const pixel = std::ptrdiff_t{oy} * w.out_width + ox;
             int const y = oy * w.stride_h - w.pad_top, x = ox * w.stride_w - w.pad_left;
-            if constexpr (Small) {
+            if constexpr (TwoByTwo) {
                 f(pixel, y, y + 2, x, x + 2);
             } else {
                 f(pixel, std::max(y, 0), std::min(y + w.kernel_h, w.height), std::max(x, 0),
@@ -70,7 +70,7 @@ template <class T, class F>
 }
 
 // The first largest pixel of each window, and where its gradient is wanted, its number there.
-template <class T, bool Small>
+template <class T, bool TwoByTwo>
 void max_pool(step const& s, tables const& t, context<T> const& c) {
     window const& w = t.windows[s.window];
     T const* const from = c.at(t.arrays[s.first_array]);
@@ -78,8 +78,8 @@ void max_pool(step const& s, tables const& t, context<T> const& c) {
     T* const winners = s.second_output >= 0 ? c.at(t.arrays[s.second_output]) : nullptr;
     for_each_sample(w, c, [&](std::ptrdiff_t i) {
         T const* const image = from + i * in_count(w);
-        for_each_window<Small>(w, [&](std::ptrdiff_t pixel, int y0, int y1, int x0,
-                                      int x1) __attribute__((always_inline)) {
+        for_each_window<TwoByTwo>(w, [&](std::ptrdiff_t pixel, int y0, int y1, int x0,
+                                         int x1) __attribute__((always_inline)) {
             std::ptrdiff_t const place = i * out_count(w) + pixel * w.channels;
             for_each_vector<T>(w.channels, [&](auto some,
                                                int channel) __attribute__((always_inline)) {
@@ -118,7 +118,7 @@ void clear_rest(window const& w, T* image) {
 }
 
 // The winner of each window gets the window's gradient.
-template <class T, bool Small>
+template <class T, bool TwoByTwo>
 void max_pool_gradient(step const& s, tables const& t, context<T> const& c) {
     window const& w = t.windows[s.window];
     T const* const winners = c.at(t.arrays[s.first_array]);
@@ -133,8 +133,8 @@ void max_pool_gradient(step const& s, tables const& t, context<T> const& c) {
         } else {
             std::fill_n(dx, in_count(w), T(0));
         }
-        for_each_window<Small>(w, [&](std::ptrdiff_t pixel, int y0, int y1, int x0,
-                                      int x1) __attribute__((always_inline)) {
+        for_each_window<TwoByTwo>(w, [&](std::ptrdiff_t pixel, int y0, int y1, int x0,
+                                         int x1) __attribute__((always_inline)) {
             std::ptrdiff_t const place = i * out_count(w) + pixel * w.channels;
             for_each_vector<T>(
                 w.channels, [&](auto some, int channel) __attribute__((always_inline)) {
@@ -157,11 +157,11 @@ void max_pool_gradient(step const& s, tables const& t, context<T> const& c) {
 
 template <class T>
 constexpr kernel<T> max_pool_kernel(window const& w) {
-    return {is_small(w) ? &max_pool<T, true> : &max_pool<T, false>};
+    return {is_two_by_two(w) ? &max_pool<T, true> : &max_pool<T, false>};
 }
 template <class T>
 constexpr kernel<T> max_pool_gradient_kernel(window const& w) {
-    return {is_small(w) ? &max_pool_gradient<T, true> : &max_pool_gradient<T, false>};
+    return {is_two_by_two(w) ? &max_pool_gradient<T, true> : &max_pool_gradient<T, false>};
 }
 
 // One over the number of pixels that a window's average counts.
