@@ -59,3 +59,19 @@ TEST_CASE("in float the first steps have the length that they should") {
     float c = 0;
     CHECK(moved(cn::rmsprop_momentum{.epsilon = 0}, a, b, c) == 10);
 }
+
+TEST_CASE("every optimizer names its numbers, and those of the defaults are in range") {
+    auto const names = [](auto const& optimizer) {
+        auto const numbers = optimizer.hyperparameters();
+        CHECK_NOTHROW(cn::detail::check_hyperparameters("it", numbers));
+        return numbers.size();
+    };
+    CHECK(names(cn::sgd{}) == 2);
+    CHECK(names(cn::momentum{}) == 4);
+    CHECK(names(cn::rmsprop{}) == 4);
+    CHECK(names(cn::rmsprop_momentum{}) == 6);
+    CHECK(names(cn::adam{}) == 5);
+    CHECK(names(cn::adamw{}) == 5);
+    CHECK(names(cn::adagrad{}) == 3);
+    CHECK(names(cn::adadelta{}) == 4);
+}

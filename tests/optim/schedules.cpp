@@ -2,6 +2,7 @@
 #include <castnet/optim/schedules.hpp>
 
 #include <doctest/doctest.h>
+#include <limits>
 
 namespace cn = castnet;
 
@@ -73,4 +74,20 @@ TEST_CASE("warm_up rises linearly to the schedule behind it") {
     CHECK(rate(3, 20) == about(1));
     CHECK(rate(5, 20) == about(1));
     CHECK(rate(6, 20) == about(0.5));
+}
+
+TEST_CASE("schedules refuse what they cannot be made of") {
+    double const nan = std::numeric_limits<double>::quiet_NaN();
+    CHECK_THROWS_WITH_AS((void)cn::step_decay(1, 0.5, 0),
+                         "castnet: step_decay: every is 0, expected a number of steps from 1",
+                         cn::error);
+    CHECK_THROWS_WITH_AS((void)cn::cosine_decay(-0.1),
+                         "castnet: cosine_decay: rate is -0.1, expected a finite number that is "
+                         "not negative",
+                         cn::error);
+    CHECK_THROWS_AS((void)cn::cosine_decay(1, nan), cn::error);
+    CHECK_THROWS_AS((void)cn::step_decay(1, -1, 5), cn::error);
+    CHECK_THROWS_AS((void)cn::one_cycle(nan), cn::error);
+    CHECK_THROWS_AS((void)cn::one_cycle(1, 1.5), cn::error);
+    CHECK_THROWS_AS((void)cn::warm_up(3, {}), cn::error);
 }

@@ -2,6 +2,7 @@
 #include <castnet/castnet.hpp>
 
 #include <doctest/doctest.h>
+#include <limits>
 #include <numeric>
 
 namespace cn = castnet;
@@ -117,4 +118,36 @@ TEST_CASE("class weights of a fit") {
     by_class.fit(data, {.epochs = 2, .class_weight = {1, 2, 0}, .verbose = silent});
     by_sample.fit(weighted, {.epochs = 2, .verbose = silent});
     CHECK(a.get("0.weight") == b.get("0.weight"));
+}
+
+TEST_CASE("an optimizer's numbers are checked when it is compiled, rates at every step") {
+    double const nan = std::numeric_limits<double>::quiet_NaN();
+    model_type model;
+    auto const refusal = [&](auto const& optimizer) {
+        try {
+            (void)cn::compile(model, cn::cross_entropy, optimizer);
+        } catch (cn::error const& e) {
+            return std::string{e.what()};
+        }
+        return std::string{};
+    };
+    CHECK(refusal(cn::adam{.beta_1 = 1}) ==
+          "castnet: adam: beta_1 is 1, expected a number from 0 to below 1");
+    CHECK(refusal(cn::sgd{.learning_rate = -1}) ==
+          "castnet: sgd: learning_rate is -1, expected a finite number that is not negative");
+    CHECK(refusal(cn::sgd{.learning_rate = nan}) != "");
+    CHECK(refusal(cn::sgd{.learning_rate = 1e300}) != "");
+    CHECK(refusal(cn::adam{.epsilon = nan}) != "");
+
+    auto training = training_of(model);
+    auto const before = model.get("0.weight");
+    std::size_t const samples[] = {0, 1, 2};
+    for (double rate : {nan, -0.1, 1e300}) {
+        CHECK_THROWS_AS(training.step(points(3), samples, rate), cn::error);
+        auto const schedule = [&](std::uint64_t, std::uint64_t) { return rate; };
+        CHECK_THROWS_AS(training.fit(points(3), {.schedule = schedule, .verbose = silent}),
+                        cn::error);
+    }
+    CHECK(model.get("0.weight") == before);
+    CHECK(training.steps() == 0);
 }

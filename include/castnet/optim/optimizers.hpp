@@ -4,6 +4,9 @@
 //   static constexpr char const* name
 //   static constexpr int slots    numbers of state per parameter, zero at the start
 //   rule<T> at(step, rate)        what a step needs, computed once per step; step counts from 1
+//   hyperparameters()             its numbers by name and range (optional: those that have it are
+//                                 checked by compile() and compared when a checkpoint is loaded)
+//   static not_negative(slot)     whether the numbers of a slot cannot be negative (optional)
 // and rule<T> is callable as rule(parameter&, gradient, state&…): the update of one T, and, where
 // it takes them, of a compiler's vector of T (hence square_root). One kernel applies it to all
 // parameters. The weight decay of all but adamw is added to the gradient. Running means take a
@@ -12,9 +15,11 @@
 
 #include <castnet/core/annotations.hpp>
 #include <castnet/core/square_root.hpp>
+#include <castnet/optim/hyperparameters.hpp>
 
 #include <cmath>
 #include <cstdint>
+#include <vector>
 
 namespace castnet {
 
@@ -24,6 +29,9 @@ struct sgd {
     double weight_decay = 0;
     static constexpr char const* name = "sgd";
     static constexpr int slots = 0;
+    [[gnu::cold]] std::vector<hyperparameter> hyperparameters() const {
+        return {{"learning_rate", learning_rate}, {"weight_decay", weight_decay}};
+    }
 
     template <class T>
     struct rule {
@@ -47,6 +55,12 @@ struct momentum {
     double weight_decay = 0;
     static constexpr char const* name = "momentum";
     static constexpr int slots = 1;
+    [[gnu::cold]] std::vector<hyperparameter> hyperparameters() const {
+        return {{"learning_rate", learning_rate},
+                {"momentum", momentum, hyperparameter::decay},
+                {"nesterov", nesterov ? 1.0 : 0.0, hyperparameter::fraction},
+                {"weight_decay", weight_decay}};
+    }
 
     template <class T>
     struct rule {
@@ -73,6 +87,13 @@ struct rmsprop {
     double weight_decay = 0;
     static constexpr char const* name = "rmsprop";
     static constexpr int slots = 1;
+    [[gnu::cold]] std::vector<hyperparameter> hyperparameters() const {
+        return {{"learning_rate", learning_rate},
+                {"alpha", alpha, hyperparameter::decay},
+                {"epsilon", epsilon},
+                {"weight_decay", weight_decay}};
+    }
+    static constexpr bool not_negative(int slot) { return slot == 0; }
 
     template <class T>
     struct rule {
@@ -100,6 +121,15 @@ struct rmsprop_momentum {
     double weight_decay = 0;
     static constexpr char const* name = "rmsprop_momentum";
     static constexpr int slots = 3;
+    [[gnu::cold]] std::vector<hyperparameter> hyperparameters() const {
+        return {{"learning_rate", learning_rate},
+                {"alpha", alpha, hyperparameter::decay},
+                {"momentum", momentum, hyperparameter::decay},
+                {"centered", centered ? 1.0 : 0.0, hyperparameter::fraction},
+                {"epsilon", epsilon},
+                {"weight_decay", weight_decay}};
+    }
+    static constexpr bool not_negative(int slot) { return slot == 0; }
 
     template <class T>
     struct rule {
@@ -130,6 +160,14 @@ struct adam {
     double weight_decay = 0;
     static constexpr char const* name = "adam";
     static constexpr int slots = 2;
+    [[gnu::cold]] std::vector<hyperparameter> hyperparameters() const {
+        return {{"learning_rate", learning_rate},
+                {"beta_1", beta_1, hyperparameter::decay},
+                {"beta_2", beta_2, hyperparameter::decay},
+                {"epsilon", epsilon},
+                {"weight_decay", weight_decay}};
+    }
+    static constexpr bool not_negative(int slot) { return slot == 1; }
 
     template <class T>
     struct rule {
@@ -167,6 +205,14 @@ struct adamw {
     double weight_decay = 1e-2;
     static constexpr char const* name = "adamw";
     static constexpr int slots = 2;
+    [[gnu::cold]] std::vector<hyperparameter> hyperparameters() const {
+        return {{"learning_rate", learning_rate},
+                {"beta_1", beta_1, hyperparameter::decay},
+                {"beta_2", beta_2, hyperparameter::decay},
+                {"epsilon", epsilon},
+                {"weight_decay", weight_decay}};
+    }
+    static constexpr bool not_negative(int slot) { return slot == 1; }
 
     template <class T>
     using rule = adam::rule<T>;
@@ -185,6 +231,11 @@ struct adagrad {
     double weight_decay = 0;
     static constexpr char const* name = "adagrad";
     static constexpr int slots = 1;
+    [[gnu::cold]] std::vector<hyperparameter> hyperparameters() const {
+        return {
+            {"learning_rate", learning_rate}, {"epsilon", epsilon}, {"weight_decay", weight_decay}};
+    }
+    static constexpr bool not_negative(int slot) { return slot == 0; }
 
     template <class T>
     struct rule {
@@ -210,6 +261,13 @@ struct adadelta {
     double weight_decay = 0;
     static constexpr char const* name = "adadelta";
     static constexpr int slots = 2;
+    [[gnu::cold]] std::vector<hyperparameter> hyperparameters() const {
+        return {{"learning_rate", learning_rate},
+                {"rho", rho, hyperparameter::decay},
+                {"epsilon", epsilon},
+                {"weight_decay", weight_decay}};
+    }
+    static constexpr bool not_negative(int) { return true; }
 
     template <class T>
     struct rule {

@@ -1,5 +1,8 @@
 // Learning-rate schedules: functions of the step (from 0) and the number of all steps of a fit.
+// What makes one throws castnet::error for rates that are negative or not finite.
 #pragma once
+
+#include <castnet/optim/hyperparameters.hpp>
 
 #include <cmath>
 #include <cstdint>
@@ -19,8 +22,11 @@ inline double cosine(double a, double b, double t) {
 } // namespace detail
 
 // The 1cycle policy (Smith & Topin 2018; PyTorch's OneCycleLR with its defaults): from peak / 25 up
-// to the peak during the first 30 % of the steps, then down to peak / 250,000.
+// to the peak during the first 30 % of the steps (`rising`: from 0 to 1), then down to
+// peak / 250,000.
 inline schedule one_cycle(double peak, double rising = 0.3) {
+    detail::check_hyperparameters("one_cycle",
+                                  {{"peak", peak}, {"rising", rising, hyperparameter::fraction}});
     return [=](std::uint64_t step, std::uint64_t total) {
         double const last = static_cast<double>(total) - 1,
                      top = rising * static_cast<double>(total) - 1;
@@ -35,21 +41,33 @@ inline schedule one_cycle(double peak, double rising = 0.3) {
 
 // From `rate` down to `floor` along half a cosine (Loshchilov & Hutter 2017, without restarts).
 inline schedule cosine_decay(double rate, double floor = 0) {
+    detail::check_hyperparameters("cosine_decay", {{"rate", rate}, {"floor", floor}});
     return [=](std::uint64_t step, std::uint64_t total) {
         return detail::cosine(rate, floor, static_cast<double>(step) / static_cast<double>(total));
     };
 }
 
-// rate * factor^floor(step / every): Keras' and PyTorch's step decay, in steps.
+// rate * factor^floor(step / every): Keras' and PyTorch's step decay, in steps; `every` is at
+// least 1.
 inline schedule step_decay(double rate, double factor, std::uint64_t every) {
+    detail::check_hyperparameters("step_decay", {{"rate", rate}, {"factor", factor}});
+    if (every == 0) {
+        throw error("castnet: step_decay: every is 0, expected a number of steps from 1");
+    }
     return [=](std::uint64_t step, std::uint64_t) {
         std::uint64_t const times = step / every;
         return rate * std::pow(factor, static_cast<double>(times));
     };
 }
 
-// Linearly from 0 to what `then` gives during the first `steps` steps (Goyal et al. 2017).
+// Linearly from 0 to what `then` gives during the first `steps` steps (Goyal et al. 2017). Throws
+// castnet::error where `then` is empty.
 inline schedule warm_up(std::uint64_t steps, schedule const& then) {
+    if (!then) {
+        throw error(
+            "castnet: warm_up: the schedule that follows is empty; give cosine_decay(rate) or "
+            "another one");
+    }
     return [=](std::uint64_t step, std::uint64_t total) {
         double const rate = then(step, total);
         return step < steps ? rate * static_cast<double>(step + 1) / static_cast<double>(steps)

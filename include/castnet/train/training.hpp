@@ -6,6 +6,7 @@
 #include <castnet/core/text.hpp>
 #include <castnet/data/dataset.hpp>
 #include <castnet/data/shuffle.hpp>
+#include <castnet/optim/hyperparameters.hpp>
 #include <castnet/train/fit_options.hpp>
 #include <castnet/train/replicas.hpp>
 
@@ -57,7 +58,8 @@ public:
     // Floating-point operations of a training step for one sample, without the optimizer.
     static constexpr std::ptrdiff_t flops_per_sample = training_plan.flops();
 
-    training(Model& m, Optimizer const& o) : model_{m}, optimizer_{o}, replicas_{m} {}
+    // Throws castnet::error where a number of the optimizer is out of its range.
+    training(Model& m, Optimizer const& o) : model_{m}, optimizer_{checked(o)}, replicas_{m} {}
 
     // What was really allocated: equals `bytes`, but for a sharded optimizer of several processes.
     size_t allocated_bytes() const {
@@ -74,7 +76,8 @@ public:
     std::uint64_t steps() const { return steps_; }
 
     // One update from these samples of the data, at most step_capacity(); returns loss and metrics
-    // before the update. The learning rate is the optimizer's own if none is given. Samples of
+    // before the update. The learning rate, finite and not negative, is the optimizer's own if none
+    // is given. Samples of
     // weight 0 are as if they were not there; where all are, nothing changes. All processes of a
     // policy with several must give the same samples.
     template <class Data>
@@ -254,8 +257,23 @@ private:
     template <class Data>
     void advance(Data const& data, std::span<size_t const> samples, double rate,
                  std::span<float const> class_weight) {
+        if (!detail::is_rate(rate)) {
+            refuse_rate(rate);
+        }
         auto const rule = optimizer_.template at<T>(steps_ + 1, rate);
         steps_ += replicas_.train(data, samples, steps_, rule, class_weight);
+    }
+
+    [[gnu::cold]] static Optimizer const& checked(Optimizer const& o) {
+        if constexpr (requires { o.hyperparameters(); }) {
+            detail::check_hyperparameters(Optimizer::name, o.hyperparameters());
+        }
+        return o;
+    }
+    [[noreturn, gnu::cold]] void refuse_rate(double rate) const {
+        throw error({"castnet: the learning rate of step ", steps_ + 1, " is ", rate,
+                     ", expected a finite number that is not negative; see the schedule, or the "
+                     "rate given to step()"});
     }
 
     template <class Data>
