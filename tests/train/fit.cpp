@@ -151,3 +151,10 @@ TEST_CASE("an optimizer's numbers are checked when it is compiled, rates at ever
     CHECK(model.get("0.weight") == before);
     CHECK(training.steps() == 0);
 }
+
+TEST_CASE("a batch larger than the stack is evaluated") {
+    using linear = cn::sequential<cn::input<4>, cn::dense<3>>;
+    cn::model<linear, cn::policy::cpu, cn::batch<1'100'000>> model{cn::seed{1}};
+    auto training = cn::compile(model, cn::cross_entropy, cn::sgd{});
+    CHECK(training.evaluate(points(20)).weight == 20);
+}

@@ -4,8 +4,9 @@
 //   static constexpr char const* name
 //   static constexpr int slots    numbers of state per parameter, zero at the start
 //   rule<T> at(step, rate)        what a step needs, computed once per step; step counts from 1
-//   hyperparameters()             its numbers by name and range (optional: those that have it are
-//                                 checked by compile() and compared when a checkpoint is loaded)
+//   hyperparameters()             an array of its numbers by name and range (optional: those that
+//                                 have it are checked by compile() and compared with a
+//                                 checkpoint's)
 //   static not_negative(slot)     whether the numbers of a slot cannot be negative (optional)
 // and rule<T> is callable as rule(parameter&, gradient, state&…): the update of one T, and, where
 // it takes them, of a compiler's vector of T (hence square_root). One kernel applies it to all
@@ -17,9 +18,9 @@
 #include <castnet/core/square_root.hpp>
 #include <castnet/optim/hyperparameters.hpp>
 
+#include <array>
 #include <cmath>
 #include <cstdint>
-#include <vector>
 
 namespace castnet {
 
@@ -29,8 +30,9 @@ struct sgd {
     double weight_decay = 0;
     static constexpr char const* name = "sgd";
     static constexpr int slots = 0;
-    [[gnu::cold]] std::vector<hyperparameter> hyperparameters() const {
-        return {{"learning_rate", learning_rate}, {"weight_decay", weight_decay}};
+    [[gnu::cold]] auto hyperparameters() const {
+        return std::to_array<hyperparameter>(
+            {{"learning_rate", learning_rate}, {"weight_decay", weight_decay}});
     }
 
     template <class T>
@@ -55,11 +57,12 @@ struct momentum {
     double weight_decay = 0;
     static constexpr char const* name = "momentum";
     static constexpr int slots = 1;
-    [[gnu::cold]] std::vector<hyperparameter> hyperparameters() const {
-        return {{"learning_rate", learning_rate},
-                {"momentum", momentum, hyperparameter::decay},
-                {"nesterov", nesterov ? 1.0 : 0.0, hyperparameter::fraction},
-                {"weight_decay", weight_decay}};
+    [[gnu::cold]] auto hyperparameters() const {
+        return std::to_array<hyperparameter>(
+            {{"learning_rate", learning_rate},
+             {"momentum", momentum, hyperparameter::decay},
+             {"nesterov", nesterov ? 1.0 : 0.0, hyperparameter::fraction},
+             {"weight_decay", weight_decay}});
     }
 
     template <class T>
@@ -87,11 +90,11 @@ struct rmsprop {
     double weight_decay = 0;
     static constexpr char const* name = "rmsprop";
     static constexpr int slots = 1;
-    [[gnu::cold]] std::vector<hyperparameter> hyperparameters() const {
-        return {{"learning_rate", learning_rate},
-                {"alpha", alpha, hyperparameter::decay},
-                {"epsilon", epsilon},
-                {"weight_decay", weight_decay}};
+    [[gnu::cold]] auto hyperparameters() const {
+        return std::to_array<hyperparameter>({{"learning_rate", learning_rate},
+                                              {"alpha", alpha, hyperparameter::decay},
+                                              {"epsilon", epsilon},
+                                              {"weight_decay", weight_decay}});
     }
     static constexpr bool not_negative(int slot) { return slot == 0; }
 
@@ -121,13 +124,14 @@ struct rmsprop_momentum {
     double weight_decay = 0;
     static constexpr char const* name = "rmsprop_momentum";
     static constexpr int slots = 3;
-    [[gnu::cold]] std::vector<hyperparameter> hyperparameters() const {
-        return {{"learning_rate", learning_rate},
-                {"alpha", alpha, hyperparameter::decay},
-                {"momentum", momentum, hyperparameter::decay},
-                {"centered", centered ? 1.0 : 0.0, hyperparameter::fraction},
-                {"epsilon", epsilon},
-                {"weight_decay", weight_decay}};
+    [[gnu::cold]] auto hyperparameters() const {
+        return std::to_array<hyperparameter>(
+            {{"learning_rate", learning_rate},
+             {"alpha", alpha, hyperparameter::decay},
+             {"momentum", momentum, hyperparameter::decay},
+             {"centered", centered ? 1.0 : 0.0, hyperparameter::fraction},
+             {"epsilon", epsilon},
+             {"weight_decay", weight_decay}});
     }
     static constexpr bool not_negative(int slot) { return slot == 0; }
 
@@ -160,12 +164,12 @@ struct adam {
     double weight_decay = 0;
     static constexpr char const* name = "adam";
     static constexpr int slots = 2;
-    [[gnu::cold]] std::vector<hyperparameter> hyperparameters() const {
-        return {{"learning_rate", learning_rate},
-                {"beta_1", beta_1, hyperparameter::decay},
-                {"beta_2", beta_2, hyperparameter::decay},
-                {"epsilon", epsilon},
-                {"weight_decay", weight_decay}};
+    [[gnu::cold]] auto hyperparameters() const {
+        return std::to_array<hyperparameter>({{"learning_rate", learning_rate},
+                                              {"beta_1", beta_1, hyperparameter::decay},
+                                              {"beta_2", beta_2, hyperparameter::decay},
+                                              {"epsilon", epsilon},
+                                              {"weight_decay", weight_decay}});
     }
     static constexpr bool not_negative(int slot) { return slot == 1; }
 
@@ -205,12 +209,12 @@ struct adamw {
     double weight_decay = 1e-2;
     static constexpr char const* name = "adamw";
     static constexpr int slots = 2;
-    [[gnu::cold]] std::vector<hyperparameter> hyperparameters() const {
-        return {{"learning_rate", learning_rate},
-                {"beta_1", beta_1, hyperparameter::decay},
-                {"beta_2", beta_2, hyperparameter::decay},
-                {"epsilon", epsilon},
-                {"weight_decay", weight_decay}};
+    [[gnu::cold]] auto hyperparameters() const {
+        return std::to_array<hyperparameter>({{"learning_rate", learning_rate},
+                                              {"beta_1", beta_1, hyperparameter::decay},
+                                              {"beta_2", beta_2, hyperparameter::decay},
+                                              {"epsilon", epsilon},
+                                              {"weight_decay", weight_decay}});
     }
     static constexpr bool not_negative(int slot) { return slot == 1; }
 
@@ -231,9 +235,10 @@ struct adagrad {
     double weight_decay = 0;
     static constexpr char const* name = "adagrad";
     static constexpr int slots = 1;
-    [[gnu::cold]] std::vector<hyperparameter> hyperparameters() const {
-        return {
-            {"learning_rate", learning_rate}, {"epsilon", epsilon}, {"weight_decay", weight_decay}};
+    [[gnu::cold]] auto hyperparameters() const {
+        return std::to_array<hyperparameter>({{"learning_rate", learning_rate},
+                                              {"epsilon", epsilon},
+                                              {"weight_decay", weight_decay}});
     }
     static constexpr bool not_negative(int slot) { return slot == 0; }
 
@@ -261,11 +266,11 @@ struct adadelta {
     double weight_decay = 0;
     static constexpr char const* name = "adadelta";
     static constexpr int slots = 2;
-    [[gnu::cold]] std::vector<hyperparameter> hyperparameters() const {
-        return {{"learning_rate", learning_rate},
-                {"rho", rho, hyperparameter::decay},
-                {"epsilon", epsilon},
-                {"weight_decay", weight_decay}};
+    [[gnu::cold]] auto hyperparameters() const {
+        return std::to_array<hyperparameter>({{"learning_rate", learning_rate},
+                                              {"rho", rho, hyperparameter::decay},
+                                              {"epsilon", epsilon},
+                                              {"weight_decay", weight_decay}});
     }
     static constexpr bool not_negative(int) { return true; }
 

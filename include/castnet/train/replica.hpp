@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <numeric>
 #include <span>
 #include <string>
 #include <vector>
@@ -136,6 +137,13 @@ public:
             return detail::fill_batch<device, typename network::inputs, target>(
                 places, batch, data, samples, rows, padding, class_weight, present);
         }
+    }
+
+    // Those samples' numbers; valid until the next call, which allocates only where they are more.
+    std::span<size_t const> numbers(size_t first, size_t count) {
+        numbers_.resize(count);
+        std::iota(numbers_.begin(), numbers_.end(), first);
+        return numbers_;
     }
 
     // Brings data that are to stay on the device there. Throws castnet::error where it has no room.
@@ -337,7 +345,8 @@ private:
     T last_scale_ = 0;
     host_step<device, exchanges> host_step_;
     size_t slot_elements_;
-    std::vector<T> whole_state_; // see collect_state()
+    std::vector<T> whole_state_;  // see collect_state()
+    std::vector<size_t> numbers_; // of samples that are evaluated
 };
 
 } // namespace castnet

@@ -9,7 +9,6 @@
 #include <array>
 #include <cstring>
 #include <memory>
-#include <numeric>
 #include <optional>
 
 namespace castnet {
@@ -130,14 +129,13 @@ public:
             if constexpr (!alone) {
                 r.set_totals({});
             }
-            size_t samples[Model::capacity];
             size_t const at_once = Model::capacity * size_t(size());
             for (size_t first = 0; first < data.size(); first += at_once) {
                 size_t const count = std::min(at_once, data.size() - first);
                 auto const mine = comm::part_of(count, others.rank(), others.size());
                 if (mine.count() > 0) {
-                    std::iota(samples, samples + mine.count(), first + mine.first);
-                    r.evaluate(r.template fill<plan>(data, std::span{samples, mine.count()}).sum);
+                    auto const samples = r.numbers(first + mine.first, mine.count());
+                    r.evaluate(r.template fill<plan>(data, samples).sum);
                 } else {
                     r.evaluate_nothing();
                 }
