@@ -1,6 +1,7 @@
 // fit: epochs, order, schedule, validation, history and stopping.
 #include <castnet/castnet.hpp>
 
+#include <algorithm>
 #include <doctest/doctest.h>
 #include <limits>
 #include <numeric>
@@ -104,10 +105,16 @@ TEST_CASE("no epochs change nothing, no samples are refused") {
     auto training = training_of(model);
     auto const before = model.get("0.weight");
     CHECK(training.fit(points(16), {.epochs = 0, .verbose = silent}).epochs() == 0);
-    CHECK(training.fit(points(16), {.epochs = -3, .verbose = silent}).epochs() == 0);
     CHECK(model.get("0.weight") == before);
     CHECK_THROWS_AS(training.fit(points(0), {.verbose = silent}), cn::error);
-    CHECK(training.evaluate(points(0)).loss() == 0);
+    CHECK_THROWS_WITH_AS(training.evaluate(points(0)),
+                         "castnet: evaluate: the data set holds no sample", cn::error);
+    CHECK_THROWS_AS(training.evaluate(points(2).with_weights({0, 0})), cn::error);
+    CHECK_THROWS_AS(training.fit(points(16), {.validation = points(0), .verbose = silent}),
+                    cn::error);
+    CHECK_THROWS_WITH_AS(training.fit(points(16), {.epochs = -3, .verbose = silent}),
+                         "castnet: fit: -3 epochs, expected a number from 0", cn::error);
+    CHECK(model.get("0.weight") == before);
 }
 
 TEST_CASE("class weights of a fit") {
@@ -157,4 +164,79 @@ TEST_CASE("a batch larger than the stack is evaluated") {
     cn::model<linear, cn::policy::cpu, cn::batch<1'100'000>> model{cn::seed{1}};
     auto training = cn::compile(model, cn::cross_entropy, cn::sgd{});
     CHECK(training.evaluate(points(20)).weight == 20);
+}
+
+namespace {
+
+// A data set of the user's own: three samples, of which the last has this label and this weight.
+struct own_data {
+    using target_type = cn::data::label<3>;
+    template <std::size_t>
+    using input_shape = cn::shape<4>;
+    static constexpr std::size_t input_count = 1;
+    float last_label = 2, last_weight = 1;
+
+    std::size_t size() const { return 3; }
+    template <std::size_t, class T>
+    void copy_input(std::size_t sample, T* out) const {
+        std::fill_n(out, 4, T(sample));
+    }
+    template <class T>
+    void copy_target(std::size_t sample, T* out) const {
+        *out = sample == 2 ? T(last_label) : T(sample);
+    }
+    float weight(std::size_t sample) const { return sample == 2 ? last_weight : 1; }
+};
+
+} // namespace
+
+TEST_CASE("weights and labels that are none are refused, and nothing changes") {
+    float const nan = std::numeric_limits<float>::quiet_NaN();
+    float const most = std::numeric_limits<float>::max();
+    model_type model;
+    auto training = training_of(model);
+    auto const before = model.get("0.weight");
+    std::size_t const all[] = {0, 1, 2};
+    auto const refusal = [&](own_data const& data, std::vector<float> const& class_weight = {}) {
+        std::string message;
+        try {
+            training.step(data, all, {}, class_weight);
+        } catch (cn::error const& e) {
+            message = e.what();
+        }
+        CHECK_THROWS_AS(training.fit(data, {.class_weight = class_weight, .verbose = silent}),
+                        cn::error);
+        CHECK(model.get("0.weight") == before);
+        return message;
+    };
+    CHECK(refusal({.last_label = 3}) ==
+          "castnet: the label of sample 2 is 3, expected a whole number from 0 to 2");
+    CHECK(refusal({.last_label = 1.5F}) != "");
+    CHECK(refusal({.last_label = -1}) != "");
+    CHECK(refusal({.last_label = nan}) != "");
+    CHECK(refusal({.last_weight = -1}) ==
+          "castnet: the weight of sample 2 is -1, expected a finite number that is not negative");
+    CHECK(refusal({.last_weight = nan}) != "");
+    CHECK(refusal({.last_weight = most}).find("sum to 3.40282e+38") != std::string::npos);
+    CHECK(refusal({}, {1, 1}) == "castnet: step: class_weight holds 2 factors, but the labels of "
+                                 "the data set have 3 classes; give one factor for each class");
+    CHECK(refusal({}, {1, 1, 1, 1}) != "");
+    CHECK(refusal({}, {1, 1, nan}) != "");
+    CHECK(refusal({}, {1, 1, -1}) != "");
+
+    auto const tiny = points(3).with_weights({1e-45F, 1e-45F, 0});
+    CHECK_THROWS_AS(training.step(tiny, all), cn::error);
+    CHECK(model.get("0.weight") == before);
+}
+
+TEST_CASE("class weights are refused where targets are real numbers") {
+    cn::model<cn::sequential<cn::input<4>, cn::dense<1>>, cn::policy::cpu, cn::batch<8>> model;
+    auto training = cn::compile(model, cn::mse, cn::sgd{});
+    std::vector<float> const x(12), y{-1.5F, 0, 2.7F};
+    cn::data::dataset<cn::shape<1>, cn::shape<4>> const data{x, y};
+    CHECK_THROWS_WITH_AS(
+        training.fit(data, {.class_weight = {1, 1, 1}, .verbose = silent}),
+        "castnet: fit: class_weight needs targets that are class numbers, data::label<classes>, "
+        "but the data set's are real numbers; weigh samples with dataset::with_weights",
+        cn::error);
 }

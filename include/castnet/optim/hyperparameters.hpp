@@ -23,14 +23,14 @@ struct hyperparameter {
 
 namespace detail {
 
-constexpr bool is_rate(double x) {
+constexpr bool is_finite_not_negative(double x) {
     return x >= 0 && x <= double(std::numeric_limits<float>::max());
 }
 
 constexpr bool in_range(hyperparameter const& h) {
     switch (h.allowed) {
     case hyperparameter::not_negative:
-        return is_rate(h.value);
+        return is_finite_not_negative(h.value);
     case hyperparameter::fraction:
         return h.value >= 0 && h.value <= 1;
     case hyperparameter::decay:

@@ -6,6 +6,7 @@
 #include <castnet/graph/graph.hpp>
 #include <castnet/nn/network.hpp>
 #include <castnet/plan/schedule.hpp>
+#include <castnet/train/sample_checks.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -97,19 +98,16 @@ struct batch_weight {
     size_t present = 0; // samples whose weight is not 0
 };
 
-// The weight of a sample, whose target is given for its class.
-template <Shape Target, class T, class Data>
+// The weight of a sample, whose target is given for its class. Throws castnet::error for a weight
+// that is none.
+template <class T, class Data>
 double weight_of(Data const& data, size_t sample, T const* target,
                  std::span<float const> class_weight) {
-    double const weight = double(data.weight(sample));
+    double const weight = checked_weight(double(data.weight(sample)), sample);
     if (class_weight.empty()) {
         return weight;
     }
-    size_t const label = size_t(*target);
-    if (Target::count != 1 || label >= class_weight.size()) {
-        throw error({"castnet: class_weight holds ", class_weight.size(),
-                     " factors, too few for the class numbers of the data set"});
-    }
+    size_t const label = checked_label(double(*target), class_weight.size(), sample);
     return weight * double(class_weight[label]);
 }
 
@@ -120,7 +118,7 @@ double weight_of_sample(Data const& data, size_t sample, std::span<float const> 
     if (!class_weight.empty()) {
         data.copy_target(sample, target);
     }
-    return weight_of<Target>(data, sample, target, class_weight);
+    return weight_of(data, sample, target, class_weight);
 }
 
 // Of samples that others compute, too.
@@ -160,7 +158,7 @@ batch_weight fill_weights(batch_places const& places, T* batch, size_t count, si
 }
 
 // Fills `rows` rows of region::batch at `batch`; those behind the samples hold the sample
-// `padding`, with the weight 0.
+// `padding`, with the weight 0. Throws castnet::error for a label that is no class number.
 template <class Device, class Inputs, Shape Target, class T, class Data>
 [[gnu::noinline]] batch_weight fill_batch(batch_places const& places, T* batch, Data const& data,
                                           std::span<size_t const> samples, size_t rows,
@@ -174,9 +172,12 @@ template <class Device, class Inputs, Shape Target, class T, class Data>
         fill_inputs<Device>(places, batch, data, sample, row, Inputs{});
         place_sample<Device, Target>(target_at(row), batch + places.staging,
                                      [&](T* out) { data.copy_target(sample, out); });
+        if constexpr (data::is_label<typename Data::target_type>) {
+            checked_label(double(*target_at(row)), Data::target_type::classes, sample);
+        }
     }
     return fill_weights(places, batch, samples.size(), rows, present, [&](size_t row) {
-        return weight_of<Target>(data, samples[row], target_at(row), class_weight);
+        return weight_of(data, samples[row], target_at(row), class_weight);
     });
 }
 

@@ -81,7 +81,8 @@ public:
                Rule const& rule, std::span<float const> class_weight) {
         static constexpr auto const& plan = replica_type::training_plan;
         if constexpr (alone) {
-            double const weight = first().template fill<plan>(data, samples, class_weight).sum;
+            double const weight = detail::checked_weight_sum(
+                first().template fill<plan>(data, samples, class_weight).sum);
             if (weight > 0) { // else running statistics would change
                 first().train(step, rule, weight);
             }
@@ -92,7 +93,7 @@ public:
                              samples.size()});
             }
             micro_batches const all{data, samples, class_weight};
-            if (all.weight == 0) {
+            if (detail::checked_weight_sum(all.weight) == 0) {
                 return false;
             }
             synchronize();
@@ -135,7 +136,8 @@ public:
                 auto const mine = comm::part_of(count, others.rank(), others.size());
                 if (mine.count() > 0) {
                     auto const samples = r.numbers(first + mine.first, mine.count());
-                    r.evaluate(r.template fill<plan>(data, samples).sum);
+                    r.evaluate(
+                        detail::checked_weight_sum(r.template fill<plan>(data, samples).sum));
                 } else {
                     r.evaluate_nothing();
                 }

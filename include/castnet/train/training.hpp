@@ -84,6 +84,7 @@ public:
     scores_type step(Data const& data, std::span<size_t const> samples,
                      std::optional<double> learning_rate = {},
                      std::span<float const> class_weight = {}) {
+        detail::check_class_weight<typename Data::target_type>("step", class_weight);
         replicas_.keep(data);
         replicas_.set_totals({});
         advance(data, samples, learning_rate.value_or(optimizer_.learning_rate), class_weight);
@@ -109,17 +110,24 @@ public:
         }
     }
 
-    // Loss and metrics over all samples, with running statistics and without dropout.
+    // Loss and metrics over all samples, with running statistics and without dropout. Throws
+    // castnet::error if there is no sample, or none that counts.
     template <class Data>
     scores_type evaluate(Data const& data) {
+        check_samples("evaluate", data.size());
         replicas_.keep(data);
         replicas_.set_totals({});
         replicas_.evaluate(data);
-        return replicas_.totals();
+        scores_type const s = replicas_.totals();
+        if (s.weight == 0) {
+            throw error("castnet: evaluate: the weight of every sample is 0: none counts");
+        }
+        return s;
     }
 
     // Trains for some epochs; a last batch that is not full counts as what it holds. Throws
-    // castnet::error if there is no sample, or no room for data that are on_device().
+    // castnet::error if there is no sample, if an option is out of its range, or if there is no
+    // room for data that are on_device().
     template <class Data>
     history fit(Data const& data, fit_options<std::type_identity_t<Data>> const& options = {}) {
         check_fit(data, options);
@@ -131,7 +139,7 @@ public:
         begin_together(data.size(), options);
         size_t const capacity = step_capacity();
         size_t const steps = (data.size() + capacity - 1) / capacity;
-        std::uint64_t const total = steps * std::uint64_t(std::max(options.epochs, 0));
+        std::uint64_t const total = steps * std::uint64_t(options.epochs);
         std::vector<size_t> order(data.size());
         history h{column_names(options.validation.has_value())};
         progress bar{rank() == 0 ? options.verbose : verbosity::silent, steps};
@@ -141,7 +149,7 @@ public:
                          " of an epoch, but the data set holds ", data.size(),
                          "; go on with the data that it was written with"});
         }
-        while (position_.epochs < size_t(std::max(options.epochs, 0))) {
+        while (position_.epochs < size_t(options.epochs)) {
             int const epoch = int(position_.epochs) + 1;
             std::iota(order.begin(), order.end(), size_t(0));
             if (options.shuffle) {
@@ -257,7 +265,7 @@ private:
     template <class Data>
     void advance(Data const& data, std::span<size_t const> samples, double rate,
                  std::span<float const> class_weight) {
-        if (!detail::is_rate(rate)) {
+        if (!detail::is_finite_not_negative(rate)) {
             refuse_rate(rate);
         }
         auto const rule = optimizer_.template at<T>(steps_ + 1, rate);
@@ -278,14 +286,18 @@ private:
 
     template <class Data>
     [[gnu::cold]] static void check_fit(Data const& data, fit_options<Data> const& options) {
-        if (data.size() == 0) {
-            throw error("castnet: fit: the data set holds no sample");
+        check_samples("fit", data.size());
+        if (options.validation) {
+            check_samples("fit: validation", options.validation->size());
         }
-        for (float factor : options.class_weight) {
-            if (!(factor >= 0 && factor <= std::numeric_limits<float>::max())) {
-                throw error({"castnet: fit: a class weight is ", factor,
-                             ", expected a finite number that is not negative"});
-            }
+        if (options.epochs < 0) {
+            throw error({"castnet: fit: ", options.epochs, " epochs, expected a number from 0"});
+        }
+        detail::check_class_weight<typename Data::target_type>("fit", options.class_weight);
+    }
+    [[gnu::cold]] static void check_samples(char const* call, size_t size) {
+        if (size == 0) {
+            throw error({"castnet: ", call, ": the data set holds no sample"});
         }
     }
 

@@ -1,0 +1,77 @@
+// Checks of labels and weights, which a data set of the user's own may get wrong at any sample.
+#pragma once
+
+#include <castnet/core/error.hpp>
+#include <castnet/data/label.hpp>
+#include <castnet/optim/hyperparameters.hpp>
+
+#include <span>
+
+namespace castnet::detail {
+
+[[noreturn, gnu::cold]] inline void refuse_weight(double weight, size_t sample) {
+    throw error({"castnet: the weight of sample ", sample, " is ", weight,
+                 ", expected a finite number that is not negative"});
+}
+[[noreturn, gnu::cold]] inline void refuse_label(double label, size_t classes, size_t sample) {
+    throw error({"castnet: the label of sample ", sample, " is ", label,
+                 ", expected a whole number from 0 to ", classes - 1});
+}
+[[noreturn, gnu::cold]] inline void refuse_weight_sum(double sum) {
+    throw error({"castnet: the weights of the samples of a step sum to ", sum,
+                 ", expected a sum from 1e-30 to 1e30, within which losses can be divided by it; "
+                 "multiply all weights by the same factor"});
+}
+
+inline double checked_weight(double weight, size_t sample) {
+    if (!is_finite_not_negative(weight)) {
+        refuse_weight(weight, sample);
+    }
+    return weight;
+}
+
+// A label as the number of its class.
+inline size_t checked_label(double label, size_t classes, size_t sample) {
+    bool const in_range = label >= 0 && label < double(classes);
+    if (!in_range || double(size_t(label)) != label) {
+        refuse_label(label, classes, sample);
+    }
+    return size_t(label);
+}
+
+// Of samples that count, if any.
+inline double checked_weight_sum(double sum) {
+    if (!(sum == 0 || (sum >= 1e-30 && sum <= 1e30))) {
+        refuse_weight_sum(sum);
+    }
+    return sum;
+}
+
+// For data with such a target; `call` names what was given the factors. Throws castnet::error
+// unless there is none or one for each class.
+template <data::Target Target>
+[[gnu::cold]] void check_class_weight(char const* call, std::span<float const> class_weight) {
+    if (class_weight.empty()) {
+        return;
+    }
+    if constexpr (data::is_label<Target>) {
+        if (class_weight.size() != Target::classes) {
+            throw error({"castnet: ", call, ": class_weight holds ", class_weight.size(),
+                         " factors, but the labels of the data set have ", Target::classes,
+                         " classes; give one factor for each class"});
+        }
+    } else {
+        throw error({"castnet: ", call,
+                     ": class_weight needs targets that are class numbers, data::label<classes>, "
+                     "but the data set's are real numbers; weigh samples with "
+                     "dataset::with_weights"});
+    }
+    for (float factor : class_weight) {
+        if (!is_finite_not_negative(double(factor))) {
+            throw error({"castnet: ", call, ": a class weight is ", factor,
+                         ", expected a finite number that is not negative"});
+        }
+    }
+}
+
+} // namespace castnet::detail
