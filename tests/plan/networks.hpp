@@ -11,7 +11,7 @@ using device = cn::cpu_device<float>;
 // What a planner asks of a device without lanes whose libraries finish products: a bias, and relu
 // behind a convolution, gelu_tanh behind a dense product, and the gradient of a dense layer's bias.
 struct finishing_device {
-    static constexpr std::ptrdiff_t alignment = cn::alignment;
+    static constexpr std::ptrdiff_t alignment = cn::cpu_alignment;
     static constexpr cn::scratch_size scratch(cn::step const&, cn::window const*,
                                               cn::instruction const&) {
         return {};

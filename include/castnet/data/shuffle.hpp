@@ -16,7 +16,7 @@ namespace castnet::data {
     constexpr std::uint32_t purpose = 0x73687566; // "shuf"
     detail::random_stream random{purpose, seed, epoch};
     for (size_t i = 0; i < order.size(); ++i) {
-        auto const j = static_cast<size_t>(random.below(i + 1));
+        auto const j = size_t{random.below(i + 1)};
         order[i] = order[j];
         order[j] = i;
     }

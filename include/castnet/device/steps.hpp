@@ -43,7 +43,7 @@ auto code_of(std::index_sequence<I...>)
 
 template <class Kernel, int Count>
 struct kernel_table {
-    Kernel of[Count > 0 ? Count : 1];
+    Kernel of[room(Count)];
 };
 
 } // namespace detail

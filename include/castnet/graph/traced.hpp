@@ -44,8 +44,8 @@ constexpr traced_sizes sizes_of(graph const& g, results const& r) {
             g.devices};
 }
 
-constexpr int room(int count) { // arrays of length 0 are not C++
-    return count > 0 ? count : 1;
+constexpr size_t room(int count) { // arrays of length 0 are not C++
+    return count > 0 ? size_t(count) : 1;
 }
 
 template <class To, class T>

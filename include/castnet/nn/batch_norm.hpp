@@ -46,9 +46,9 @@ struct batch_norm_layer {
             weight.scalar = 1 / pixels;
             share = g.push(weight);
             mean = g.push(reduce_node(x.id, reduction::sum, per_channel, 1, share));
-            int const square =
+            int const squared =
                 map_node(g, fn::squared_difference, g.nodes[x.id].size, {x.id, mean});
-            var = g.push(reduce_node(square, reduction::sum, per_channel, 1, share));
+            var = g.push(reduce_node(squared, reduction::sum, per_channel, 1, share));
             int const samples = g.push(graph::shaped<shape<>>(op::present_count, false));
             int const rate = constant_node(g, momentum);
             update(running_mean, map_node(g, fn::lerp, per_channel, {running_mean.id, mean, rate}));

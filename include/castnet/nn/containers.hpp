@@ -109,8 +109,8 @@ struct shared_layer {
         path const outer = g.path.prefix;
         g.path.prefix.depth = 0;
         bool known = false;
-        for (char const* name : g.path.shared) {
-            known = known || Name.view() == name;
+        for (char const* other : g.path.shared) {
+            known = known || Name.view() == other;
         }
         if (!known) {
             g.path.shared.push(Name.text);

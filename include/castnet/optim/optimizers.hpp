@@ -102,10 +102,10 @@ struct rmsprop {
     struct rule {
         T rate, fresh, epsilon, decay;
         template <class V>
-        CASTNET_HD void operator()(V& p, V g, V& square) const {
+        CASTNET_HD void operator()(V& p, V g, V& squares) const {
             g += decay * p;
-            square += fresh * (g * g - square);
-            p -= rate * g / (square_root(square) + epsilon);
+            squares += fresh * (g * g - squares);
+            p -= rate * g / (square_root(squares) + epsilon);
         }
     };
     template <class T>
@@ -140,11 +140,11 @@ struct rmsprop_momentum {
         T rate, fresh, momentum, epsilon, decay;
         bool centered;
         template <class V>
-        CASTNET_HD void operator()(V& p, V g, V& square, V& mean, V& velocity) const {
+        CASTNET_HD void operator()(V& p, V g, V& squares, V& mean, V& velocity) const {
             g += decay * p;
-            square += fresh * (g * g - square);
+            squares += fresh * (g * g - squares);
             mean += fresh * (g - mean);
-            V const variance = centered ? square - mean * mean : square;
+            V const variance = centered ? squares - mean * mean : squares;
             velocity = momentum * velocity + g / (square_root(variance) + epsilon);
             p -= rate * velocity;
         }
@@ -180,11 +180,11 @@ struct adam {
         T shrink;           // 1 - rate * decoupled decay
         T root_correction;  // of the square root of the second moment
         template <class V>
-        CASTNET_HD void operator()(V& p, V g, V& mean, V& square) const {
+        CASTNET_HD void operator()(V& p, V g, V& mean, V& squares) const {
             g += decay * p;
             mean += fresh_1 * (g - mean);
-            square += fresh_2 * (g * g - square);
-            p = shrink * p - rate * mean / (square_root(square) * root_correction + epsilon);
+            squares += fresh_2 * (g * g - squares);
+            p = shrink * p - rate * mean / (square_root(squares) * root_correction + epsilon);
         }
     };
     template <class T>
@@ -278,10 +278,10 @@ struct adadelta {
     struct rule {
         T rate, fresh, epsilon, decay;
         template <class V>
-        CASTNET_HD void operator()(V& p, V g, V& square, V& moved) const {
+        CASTNET_HD void operator()(V& p, V g, V& squares, V& moved) const {
             g += decay * p;
-            square += fresh * (g * g - square);
-            V const delta = square_root(moved + epsilon) / square_root(square + epsilon) * g;
+            squares += fresh * (g * g - squares);
+            V const delta = square_root(moved + epsilon) / square_root(squares + epsilon) * g;
             moved += fresh * (delta * delta - moved);
             p -= rate * delta;
         }

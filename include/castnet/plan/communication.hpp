@@ -238,11 +238,12 @@ private:
 };
 
 // The exchanges of a plan as a constant.
-template <auto const& Plan, std::ptrdiff_t ElementBytes, bool LocalStatistics = false>
+template <auto const& Plan, std::size_t ElementBytes, bool LocalStatistics = false>
 class communication_of {
     using plan_type = std::remove_cvref_t<decltype(Plan)>;
     static constexpr communication_draft find() {
-        communication_finder<plan_type> f{Plan, ElementBytes, bucket_limits{}, LocalStatistics};
+        communication_finder<plan_type> f{Plan, std::ptrdiff_t{ElementBytes}, bucket_limits{},
+                                          LocalStatistics};
         return f.run();
     }
     struct sizes {
@@ -286,7 +287,7 @@ public:
             exchange const& e = value.exchanges[i];
             elements += e.gradients == gradients ? e.count : 0;
         }
-        return static_cast<std::size_t>(elements * ElementBytes);
+        return static_cast<std::size_t>(elements) * ElementBytes;
     }
 };
 

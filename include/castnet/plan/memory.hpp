@@ -23,9 +23,9 @@ struct element_range {
     std::ptrdiff_t offset = 0, count = 0; // elements
 };
 
-inline constexpr std::ptrdiff_t alignment = 16; // of the CPU: vectors of every type are aligned
+inline constexpr std::ptrdiff_t cpu_alignment = 16; // elements: vectors of every type
 
-constexpr std::ptrdiff_t aligned(std::ptrdiff_t elements, std::ptrdiff_t unit = alignment) {
+constexpr std::ptrdiff_t aligned(std::ptrdiff_t elements, std::ptrdiff_t unit = cpu_alignment) {
     return (elements + unit - 1) / unit * unit;
 }
 
@@ -34,7 +34,7 @@ constexpr std::ptrdiff_t aligned(std::ptrdiff_t elements, std::ptrdiff_t unit = 
 // the number of blocks times the (small) number of gaps.
 class block_allocator {
 public:
-    constexpr block_allocator(int steps, std::ptrdiff_t unit = castnet::alignment,
+    constexpr block_allocator(int steps, std::ptrdiff_t unit = cpu_alignment,
                               std::ptrdiff_t begin = 0)
         : ending_{list<int>::filled(steps + 1, -1)}, alignment_{unit}, peak_{begin} {
         gaps_.push({begin, std::ptrdiff_t{1} << 60});

@@ -49,8 +49,8 @@ public:
     // Of the node whose memory a view shows.
     constexpr node_place& base(int id) { return of_[of_[id].base]; }
 
-    constexpr void fix(int id, region where, std::ptrdiff_t offset) {
-        of_[id].where = where;
+    constexpr void fix(int id, region in, std::ptrdiff_t offset) {
+        of_[id].where = in;
         of_[id].offset = offset;
         of_[id].fixed = true;
     }

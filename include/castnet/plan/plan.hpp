@@ -43,7 +43,7 @@ struct plan {
     double scalars[room(Z.scalars)]{};
     window windows[room(Z.windows)]{};
     instruction instructions[room(Z.instructions)]{};
-    int first_instruction[Z.programs + 1]{}; // per program; one more for the end of the last
+    int first_instruction[room(Z.programs + 1)]{}; // per program; one more for the end of the last
     placed_parameter parameters[room(Z.parameters)]{};
     array_ref inputs[room(Z.inputs)]{};
     array_ref targets[room(Z.targets)]{};
@@ -51,7 +51,7 @@ struct plan {
     int batch = 0;                // samples that it was made for
     std::ptrdiff_t trainable = 0; // elements of region::parameters that are trained
     std::ptrdiff_t size[4]{};     // elements of each region
-    device_memory devices[Z.devices]{};
+    device_memory devices[room(Z.devices)]{};
     std::ptrdiff_t weights = 0, presence = 0, present = 0; // offsets in region::batch
     std::ptrdiff_t staging = 0; // one image in logical order, also in region::batch
 

@@ -323,7 +323,8 @@ struct step_schedule {
     array_use arrays[castnet::room(Room.arrays)]{};
     double scalars[castnet::room(Room.scalars)]{};
     instruction instructions[castnet::room(Room.instructions)]{};
-    int first_instruction[Room.programs + 1]{}; // per program; one more for the end of the last
+    int first_instruction[castnet::room(Room.programs +
+                                        1)]{}; // per program; one more for the end of the last
 
     constexpr explicit step_schedule(step_schedule_draft const& d) : sizes{d.sizes} {
         if (!sizes.fit(Room)) {

@@ -34,7 +34,7 @@ struct cpu_device {
     using session = cpu::session;
     using executor = cpu::executor<cpu_device>;
     using kernel = cpu::kernel<T>;
-    static constexpr std::ptrdiff_t alignment = castnet::alignment;
+    static constexpr std::ptrdiff_t alignment = cpu_alignment;
     static constexpr bool whole_batches = false; // a step computes the samples that are there
 
     static constexpr int count() { return 1; } // such devices in the machine

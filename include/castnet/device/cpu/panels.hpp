@@ -117,7 +117,7 @@ public:
         }
         tile_[tiles_ - 1].repeat_last();
         std::ptrdiff_t const steps = d.steps(), parts = (steps + most_steps - 1) / most_steps;
-        std::ptrdiff_t offset[most_steps];
+        std::ptrdiff_t offset[size_t(most_steps)];
         depth_walk walk{d};
         for (std::ptrdiff_t part = 0; part < parts; ++part) {
             std::ptrdiff_t const first = steps * part / parts;

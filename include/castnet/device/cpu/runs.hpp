@@ -58,13 +58,13 @@ run_tile(T const* x, std::ptrdiff_t const (&step)[5], run_columns<T> const& c, T
     tile_depth<T> const& d = c.depth;
     std::ptrdiff_t const next = c.row;
     constexpr int width = simd<T>::width;
-    vec<T> sum[Rows][Vectors] = {};
+    vec<T> sum[size_t(Rows)][size_t(Vectors)] = {};
     T const* b = d.b;
     std::ptrdiff_t const b_stride = d.b_stride;
     std::ptrdiff_t const* const last = d.offset + d.steps;
     for (std::ptrdiff_t const* k = d.offset; k != last; ++k, b += b_stride) {
         T const* a = x + *k;
-        vec<T> right[Vectors];
+        vec<T> right[size_t(Vectors)];
         CASTNET_UNROLL
         for (int j = 0; j < Vectors; ++j) {
             right[j] = *reinterpret_cast<vec<T> const*>(b + j * width);
@@ -92,7 +92,7 @@ run_tile(T const* x, std::ptrdiff_t const (&step)[5], run_columns<T> const& c, T
         }
         return;
     }
-    T part[Rows][Vectors * width];
+    T part[size_t(Rows)][size_t(Vectors * width)];
     CASTNET_UNROLL
     for (int i = 0; i < Rows; ++i) {
         CASTNET_UNROLL

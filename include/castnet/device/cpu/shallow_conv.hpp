@@ -61,7 +61,7 @@ CASTNET_WIDE_VECTORS void shallow_sums(T const* x, std::ptrdiff_t const* offset,
                                        T const* dy, runs const& r, std::ptrdiff_t filters,
                                        int columns, T* to) {
     constexpr int width = simd<T>::width;
-    vec<T> sum[shallow_places][Vectors] = {};
+    vec<T> sum[shallow_places][size_t(Vectors)] = {};
     T const* row[shallow_places];
     CASTNET_UNROLL
     for (int i = 0; i < shallow_places; ++i) {
@@ -72,7 +72,7 @@ CASTNET_WIDE_VECTORS void shallow_sums(T const* x, std::ptrdiff_t const* offset,
         for (std::ptrdiff_t inner = 0; inner < r.inner; ++inner) {
             std::ptrdiff_t at = outer * r.outer_step + inner * r.inner_step;
             for (std::ptrdiff_t const end = at + r.length * step; at != end; at += step) {
-                vec<T> right[Vectors];
+                vec<T> right[size_t(Vectors)];
                 CASTNET_UNROLL
                 for (int j = 0; j < Vectors; ++j) {
                     right[j] = *reinterpret_cast<vec<T> const*>(dy + j * width);
@@ -89,7 +89,7 @@ CASTNET_WIDE_VECTORS void shallow_sums(T const* x, std::ptrdiff_t const* offset,
             }
         }
     }
-    T part[shallow_places][Vectors * width];
+    T part[shallow_places][size_t(Vectors * width)];
     CASTNET_UNROLL
     for (int i = 0; i < shallow_places; ++i) {
         CASTNET_UNROLL

@@ -76,7 +76,7 @@ template <class Program, int Channels, class T>
 void small_sum(program_arguments<T> const& a, std::ptrdiff_t samples, T factor, T* out) {
     static_assert(static_cast<reduction>(Program::end.a) == reduction::sum);
     constexpr std::ptrdiff_t at_once = Program::flat && Channels == 1 ? simd<T>::width : 1;
-    T sum[at_once * Channels] = {};
+    T sum[size_t(at_once * Channels)] = {};
     std::ptrdiff_t sample = 0;
     auto const add = [&](std::ptrdiff_t i) {
         sum[i] += evaluate<Program>(a, point{sample, 0, i, 1, Channels});

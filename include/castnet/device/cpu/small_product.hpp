@@ -28,9 +28,9 @@ small_block(std::ptrdiff_t depth, T const* a, std::ptrdiff_t row, std::ptrdiff_t
             std::ptrdiff_t b_row, T* c, std::ptrdiff_t c_row) {
     constexpr int width = simd<T>::width, vectors = small_vectors<Columns, T>;
     constexpr int parts = Rows == 1 ? 4 : 1;
-    vec<T> sum[parts][Rows][vectors] = {};
+    vec<T> sum[size_t(parts)][size_t(Rows)][size_t(vectors)] = {};
     auto const add = [&](int part, std::ptrdiff_t k) __attribute__((always_inline)) {
-        vec<T> right[vectors];
+        vec<T> right[size_t(vectors)];
         CASTNET_UNROLL
         for (int j = 0; j < vectors; ++j) {
             right[j] = *reinterpret_cast<vec<T> const*>(b + k * b_row + j * width);
@@ -115,7 +115,7 @@ CASTNET_WIDE_VECTORS inline void small_column(std::ptrdiff_t rows, T const* a, T
             sum += *reinterpret_cast<vec<T> const*>(a + i * Depth + j * width) *
                    *reinterpret_cast<vec<T> const*>(b + j * width);
         }
-        T part[width];
+        T part[size_t(width)];
         std::memcpy(part, &sum, sizeof part);
         CASTNET_UNROLL
         for (int half = width / 2; half > 0; half /= 2) {

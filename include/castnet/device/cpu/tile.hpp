@@ -62,24 +62,25 @@ struct tile_depth {
 };
 
 // Adds a bias, if there is one, to sums in registers, and then makes negative ones 0 where `relu`.
-template <int Rows, int Vectors, class T>
+template <size_t Rows, size_t Vectors, class T>
 [[gnu::always_inline]] CASTNET_WIDE_VECTORS inline void finish_sums(vec<T> (&sum)[Rows][Vectors],
                                                                     T const* bias, bool relu) {
     if (bias) {
         CASTNET_UNROLL
-        for (int j = 0; j < Vectors; ++j) {
-            vec<T> const shift = *reinterpret_cast<vec<T> const*>(bias + j * simd<T>::width);
+        for (size_t j = 0; j < Vectors; ++j) {
+            vec<T> const shift =
+                *reinterpret_cast<vec<T> const*>(bias + j * size_t(simd<T>::width));
             CASTNET_UNROLL
-            for (int i = 0; i < Rows; ++i) {
+            for (size_t i = 0; i < Rows; ++i) {
                 sum[i][j] += shift;
             }
         }
     }
     if (relu) {
         CASTNET_UNROLL
-        for (int i = 0; i < Rows; ++i) {
+        for (size_t i = 0; i < Rows; ++i) {
             CASTNET_UNROLL
-            for (int j = 0; j < Vectors; ++j) {
+            for (size_t j = 0; j < Vectors; ++j) {
                 sum[i][j] = sum[i][j] < T(0) ? vec<T>{} : sum[i][j];
             }
         }
@@ -93,8 +94,8 @@ template <int Rows, int Vectors, class T>
 [[gnu::noinline]] CASTNET_WIDE_VECTORS void tile(tile_pointers<T> const& p, std::ptrdiff_t first,
                                                  tile_depth<T> const& d, tile_end<T> const& end) {
     constexpr int width = simd<T>::width;
-    vec<T> sum[Rows][Vectors] = {};
-    T const* row[Rows];
+    vec<T> sum[size_t(Rows)][size_t(Vectors)] = {};
+    T const* row[size_t(Rows)];
     CASTNET_UNROLL
     for (int i = 0; i < Rows; ++i) {
         row[i] = p.a[i];
@@ -104,7 +105,7 @@ template <int Rows, int Vectors, class T>
     std::ptrdiff_t const* const last = d.offset + d.steps;
     for (std::ptrdiff_t const* k = d.offset; k != last; ++k) {
         std::ptrdiff_t const offset = *k;
-        vec<T> right[Vectors];
+        vec<T> right[size_t(Vectors)];
         CASTNET_UNROLL
         for (int j = 0; j < Vectors; ++j) {
             right[j] = *reinterpret_cast<vec<T> const*>(b + j * width);

@@ -116,11 +116,11 @@ struct winograd_rows {
 };
 
 // The pixels of an image that a tile reads, rows x columns from (y, x) on; `zeros` outside.
-template <int Rows, int Columns, class T>
+template <size_t Rows, size_t Columns, class T>
 void find_pixels(T const* image, int height, int width, std::ptrdiff_t channels, int y, int x,
                  T const* zeros, T const* (&to)[Rows][Columns]) {
-    for (int i = 0; i < Rows; ++i) {
-        for (int j = 0; j < Columns; ++j) {
+    for (int i = 0; i < int(Rows); ++i) {
+        for (int j = 0; j < int(Columns); ++j) {
             bool const inside = y + i >= 0 && y + i < height && x + j >= 0 && x + j < width;
             to[i][j] = inside ? image + (std::ptrdiff_t{y + i} * width + x + j) * channels : zeros;
         }

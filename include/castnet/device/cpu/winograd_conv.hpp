@@ -101,7 +101,7 @@ void winograd_conv_data_prepare(step const& s, tables const& t, context<T> const
     parallel_for(channels / width, double(weight_count(w)), [&](std::ptrdiff_t i) {
         std::ptrdiff_t const first = i * width, left = first / tile_columns<T> * tile_columns<T>;
         for (std::ptrdiff_t k = 0; k < filters; k += width) {
-            T block[winograd_places][width][width]; // channels x filters
+            T block[winograd_places][size_t(width)][size_t(width)]; // channels x filters
             for (std::ptrdiff_t j = 0; j < width; ++j) {
                 transform_weight<T>(weight + 8 * tap + (first + j) * filters + k, -tap, block[0][j],
                                     width * width);
@@ -138,7 +138,7 @@ void multiply_place(tile_block<T> const& from, tile_block<T> const& to, T const*
     depth const d{width, 1, from.channels / width, from.next_vector()};
     if (filters <= run_vectors * width && run_rows > tile_rows && from.tiles >= run_rows &&
         from.channels <= most_steps) {
-        std::ptrdiff_t offset[most_steps];
+        std::ptrdiff_t offset[size_t(most_steps)];
         depth_walk{d}.next(from.channels, offset);
         multiply_runs(pixels, {1, 0, 1, 0, from.tiles, width},
                       {from.channels, offset, weight, tile_columns<T>}, {}, filters, products);
