@@ -127,7 +127,7 @@ struct averaging : recorder<Communicator> {
     template <class T>
     void begin_sum(std::span<T> values, castnet::comm::collective const& at) {
         auto const mine = castnet::comm::part_of(samples_of_step, inner.rank(), inner.size());
-        double const mean = double(samples_of_step) / double(mine.count() * inner.size());
+        double const mean = double(samples_of_step) / (double(mine.count()) * inner.size());
         for (T& x : values) {
             x = T(double(x) * mean);
         }

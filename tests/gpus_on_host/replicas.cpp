@@ -58,7 +58,7 @@ std::vector<double> const& expected() { // batches of 16
 // Runs f with several orders of work.
 template <class F>
 void in_several_orders(F const& f) {
-    for (std::uint64_t seed : {1, 77, 4711}) {
+    for (std::uint64_t seed : {1U, 77U, 4711U}) {
         CAPTURE(seed);
         machine::here().random = seed;
         f();

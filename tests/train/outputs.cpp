@@ -19,7 +19,7 @@ using network = cn::network<two_heads{}, cn::input<4>>;
 
 // Cross-entropy of the first output, whose target is a class number; the second is kept near 1.
 struct both {
-    static constexpr char const* name = "both";
+    [[maybe_unused]] static constexpr char const* name = "both";
     static constexpr bool labels = true;
     constexpr auto operator()(auto logits, auto copy, auto label) const {
         return cn::cross_entropy(logits, label) + 0.5 * cn::mean(cn::square(copy - 1.0));
