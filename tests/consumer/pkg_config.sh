@@ -12,4 +12,4 @@ export PKG_CONFIG_PATH=$moved/share/pkgconfig
 test "$(pkg-config --modversion castnet)" = "$version"
 flags=$(pkg-config --cflags castnet)
 echo "pkg-config --cflags castnet: $flags"
-eval "$(printf %q "$compiler") -std=c++20 $flags -fsyntax-only $(printf %q "$program")" # flags are quoted
+eval "$(printf %q "$compiler") $flags -fsyntax-only $(printf %q "$program")" # flags are quoted

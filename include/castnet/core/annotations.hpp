@@ -2,6 +2,8 @@
 // apply, so that every other header is plain C++20.
 #pragma once
 
+#include <castnet/core/language.hpp>
+
 #ifdef __CUDACC__
 #define CASTNET_HD __host__ __device__
 #else

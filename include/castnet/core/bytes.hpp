@@ -1,6 +1,8 @@
 // Sizes of memory, written 512_MiB after `using namespace castnet::literals`.
 #pragma once
 
+#include <castnet/core/language.hpp>
+
 #include <cstddef>
 
 namespace castnet::literals {

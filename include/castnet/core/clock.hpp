@@ -2,6 +2,8 @@
 // that trains 0.2 s of compile time.
 #pragma once
 
+#include <castnet/core/language.hpp>
+
 #include <time.h>
 
 namespace castnet::detail {

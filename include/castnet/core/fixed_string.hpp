@@ -1,6 +1,8 @@
 // fixed_string: text as a template argument, as in named<"conv1", conv2d<64, 3>>.
 #pragma once
 
+#include <castnet/core/language.hpp>
+
 #include <cstddef>
 #include <string_view>
 

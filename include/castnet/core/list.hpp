@@ -3,6 +3,8 @@
 // the compilers' default limits.
 #pragma once
 
+#include <castnet/core/language.hpp>
+
 #include <initializer_list>
 #include <utility>
 

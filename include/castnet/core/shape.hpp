@@ -4,6 +4,8 @@
 // for a vector features. The batch is never part of a network's shapes.
 #pragma once
 
+#include <castnet/core/language.hpp>
+
 #include <cstddef>
 #include <type_traits>
 

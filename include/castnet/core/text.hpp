@@ -2,6 +2,8 @@
 // does it for all of them, where every + of two std::strings would become code of its own.
 #pragma once
 
+#include <castnet/core/language.hpp>
+
 #include <concepts>
 #include <cstddef>
 #include <cstdint>

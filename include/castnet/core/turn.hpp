@@ -2,6 +2,8 @@
 // library compiles.)
 #pragma once
 
+#include <castnet/core/language.hpp>
+
 #include <atomic>
 
 namespace castnet {

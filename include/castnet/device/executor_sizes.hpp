@@ -1,6 +1,8 @@
 // How much memory an executor has besides the parameters.
 #pragma once
 
+#include <castnet/core/language.hpp>
+
 #include <cstddef>
 
 namespace castnet {

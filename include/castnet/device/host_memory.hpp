@@ -1,6 +1,8 @@
 // The host's own memory, read and written as a session does the memory of its device.
 #pragma once
 
+#include <castnet/core/language.hpp>
+
 #include <cstddef>
 
 namespace castnet {

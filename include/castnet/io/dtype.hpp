@@ -1,6 +1,8 @@
 // The kinds of numbers that files hold. Names are those of the safetensors format.
 #pragma once
 
+#include <castnet/core/language.hpp>
+
 #include <bit>
 #include <concepts>
 #include <cstddef>

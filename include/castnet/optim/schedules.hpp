@@ -3,6 +3,7 @@
 #pragma once
 
 #include <castnet/optim/hyperparameters.hpp>
+#include <castnet/core/language.hpp>
 
 #include <cmath>
 #include <cstdint>

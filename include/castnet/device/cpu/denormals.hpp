@@ -3,6 +3,8 @@
 // towards 0 where a relu has died.
 #pragma once
 
+#include <castnet/core/language.hpp>
+
 namespace castnet::cpu {
 
 // While it lives, its thread reads and writes such numbers as 0: PyTorch's set_flush_denormal. The

@@ -1,6 +1,8 @@
 // The depth of a product: where its steps lie in A, behind the pointer to a row.
 #pragma once
 
+#include <castnet/core/language.hpp>
+
 #include <algorithm>
 #include <cstddef>
 

@@ -1,6 +1,8 @@
 // Transposition, block by block: a block's rows and columns both stay in the L1 cache.
 #pragma once
 
+#include <castnet/core/language.hpp>
+
 #include <algorithm>
 #include <cstddef>
 

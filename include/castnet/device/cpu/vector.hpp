@@ -1,6 +1,8 @@
 // The compiler's vector types, as wide as the target's registers.
 #pragma once
 
+#include <castnet/core/language.hpp>
+
 #include <cstddef>
 
 namespace castnet::cpu {

@@ -1,6 +1,8 @@
 // How the libraries call the types of elements.
 #pragma once
 
+#include <castnet/core/language.hpp>
+
 #include <cublasLt.h>
 #include <cudnn.h>
 

@@ -1,6 +1,8 @@
 // Who looks after the host's waits for a GPU whose work may wait for that of other GPUs.
 #pragma once
 
+#include <castnet/core/language.hpp>
+
 #include <functional>
 
 namespace castnet::cuda {

@@ -1,6 +1,8 @@
 // The part of a function<F> that is data: one mask per input, see expr/function.hpp.
 #pragma once
 
+#include <castnet/core/language.hpp>
+
 namespace castnet::detail {
 
 template <unsigned... Reads>

@@ -2,6 +2,8 @@
 // compile, where std::sort would become functions for every type and order.
 #pragma once
 
+#include <castnet/core/language.hpp>
+
 #include <cstdlib>
 #include <span>
 #include <vector>

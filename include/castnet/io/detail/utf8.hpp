@@ -1,6 +1,8 @@
 // UTF-8: is this text valid, and how is a code point written.
 #pragma once
 
+#include <castnet/core/language.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
