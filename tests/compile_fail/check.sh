@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # check.sh <g++|clang> <source> <compiler> <flag>…
 #
-# Compiles a source that must not compile, and looks in the compiler's output for what the comments
-# of the source expect, each an extended regular expression that some line must match:
+# Compiles a source that must not compile. The first error must be a sentence of castnet's, g++ must
+# say no more than 80 lines, and the output must have what the comments of the source expect, each
+# an extended regular expression that some line must match:
 #   // expect: …          of every compiler
 #   // expect-g++: …      of g++ only
 #   // expect-clang: …    of clang only
+#   // expect-note: …     of every compiler, in a note behind an error that is the compiler's own
 set -u
 kind=$1 source=$2
 shift 2
@@ -16,22 +18,32 @@ if output=$(LC_ALL=C "$@" -fsyntax-only "$source" 2>&1); then
 fi
 
 status=0
-if grep -q 'internal compiler error\|PLEASE submit a bug report' <<<"$output"; then
-    echo "$source crashes the compiler"
+complain() {
+    printf '%s: %s\n' "$source" "$1"
     status=1
+}
+
+if grep -q 'internal compiler error\|PLEASE submit a bug report' <<<"$output"; then
+    complain "crashes the compiler"
+fi
+first=$(grep -m 1 -A 1 'error: ' <<<"$output") # with the line of source below it
+if [[ $first != *castnet:\ * ]] && ! grep -q '^// expect-note:' "$source"; then
+    complain "the first error is no sentence of castnet's: $first"
+fi
+lines=$(wc -l <<<"$output")
+if [[ $kind == g++ ]] && ((lines > 80)); then
+    complain "g++ says $lines lines"
 fi
 
 mapfile -t expected < <(
-    sed -nE "s,^[[:space:]]*// expect(-${kind//+/\\+})?:[[:space:]]*(.*[^[:space:]])[[:space:]]*\$,\2,p" \
+    sed -nE "s,^[[:space:]]*// expect(-${kind//+/\\+}|-note)?:[[:space:]]*(.*[^[:space:]])[[:space:]]*\$,\2,p" \
         "$source")
 if ((${#expected[@]} == 0)); then
-    echo "$source expects no text of $kind: it needs a line // expect: …"
-    status=1
+    complain "expects no text of $kind: it needs a line // expect: …"
 fi
 for regex in "${expected[@]}"; do
     if ! grep -Eq -e "$regex" <<<"$output"; then
-        echo "$source: no line matches: $regex"
-        status=1
+        complain "no line matches: $regex"
     fi
 done
 ((status == 0)) || printf '%s\n' "The compiler says:" "$output"

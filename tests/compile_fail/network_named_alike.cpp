@@ -1,5 +1,5 @@
 // Names are unique.
-// expect: castnet: two layers are named<…> alike in the same place
+// expect-note: castnet: two layers are named<\.\.\.> alike in the same place
 #include <castnet/castnet.hpp>
 
 namespace cn = castnet;

@@ -88,7 +88,7 @@ struct named_layer {
         if (g.path.sharing == 0) {
             for (path const& other : g.path.named) {
                 if (other == g.path.prefix) {
-                    throw "castnet: two layers are named<…> alike in the same place";
+                    throw "castnet: two layers are named<...> alike in the same place";
                 }
             }
             g.path.named.push(g.path.prefix);

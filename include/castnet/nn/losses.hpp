@@ -11,7 +11,14 @@
 #include <castnet/graph/linear.hpp>
 #include <castnet/graph/reduce.hpp>
 
+#include <concepts>
+
 namespace castnet {
+
+template <class T>
+concept Loss = requires {
+    { T::labels } -> std::convertible_to<bool>;
+};
 
 // Cross-entropy of softmax(logits) and class numbers, as PyTorch's CrossEntropyLoss; with label
 // smoothing the target is 1 - s + s/classes for the class and s/classes for all others.

@@ -6,6 +6,11 @@
 
 namespace castnet {
 
+template <class T>
+concept Metric = Loss<T> && requires {
+    { T::name } -> std::convertible_to<char const*>;
+};
+
 // Whether the largest of the outputs is that of the label.
 struct accuracy_metric {
     static constexpr bool labels = true;

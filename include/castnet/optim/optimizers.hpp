@@ -20,9 +20,18 @@
 
 #include <array>
 #include <cmath>
+#include <concepts>
 #include <cstdint>
 
 namespace castnet {
+
+template <class T>
+concept Optimizer = requires(T const& optimizer) {
+    { T::name } -> std::convertible_to<char const*>;
+    { T::slots } -> std::convertible_to<int>;
+    { optimizer.learning_rate } -> std::convertible_to<double>;
+    optimizer.template at<float>(std::uint64_t{1}, 0.1);
+};
 
 // parameter -= rate * gradient
 struct sgd {

@@ -7,6 +7,7 @@
 #include <castnet/data/dataset.hpp>
 #include <castnet/data/shuffle.hpp>
 #include <castnet/optim/hyperparameters.hpp>
+#include <castnet/train/compile_arguments.hpp>
 #include <castnet/train/fit_options.hpp>
 #include <castnet/train/replicas.hpp>
 
@@ -346,9 +347,13 @@ private:
 // The step of a model: its loss (nn/losses.hpp or one's own), optimizer and metrics. The training
 // refers to the model, which must outlive it.
 template <class Model, class Loss, class Optimizer, class... Metrics>
-training<Model, Loss, Optimizer, Metrics...> compile(Model& m, Loss, Optimizer const& o,
-                                                     Metrics...) {
-    return {m, o};
+auto compile(Model& m, Loss, Optimizer const& o, Metrics...) {
+    constexpr auto mistake = detail::mistake_in_compile<Model, Loss, Optimizer, Metrics...>();
+    if constexpr (mistake == detail::mistake::none) {
+        return training<Model, Loss, Optimizer, Metrics...>{m, o};
+    } else {
+        return refused_training<arguments_of_compile<mistake, Loss, Optimizer, Metrics...>>{};
+    }
 }
 
 } // namespace castnet

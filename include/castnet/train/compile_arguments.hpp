@@ -1,0 +1,222 @@
+// Checks of the arguments of compile(model, loss, optimizer, metrics…).
+#pragma once
+
+#include <castnet/graph/differentiate.hpp>
+#include <castnet/nn/metrics.hpp>
+#include <castnet/optim/optimizers.hpp>
+#include <castnet/train/fit_options.hpp>
+#include <castnet/train/program.hpp>
+#include <castnet/train/scores.hpp>
+
+#include <string_view>
+#include <type_traits>
+
+namespace castnet {
+
+namespace detail {
+
+enum class mistake {
+    none,
+    model_is_none,
+    text,
+    optimizer_as_loss,
+    loss_as_optimizer,
+    optimizer_as_metric,
+    optimizer_lacks_members,
+    loss_lacks_labels,
+    loss_takes_others,
+    loss_gives_others,
+    loss_has_no_gradient,
+    metric_lacks_members,
+    metric_compares_others,
+    metric_takes_others,
+    metric_gives_others,
+};
+
+template <class T>
+inline constexpr bool is_text = std::is_convertible_v<T, std::string_view>;
+
+template <class T>
+inline constexpr bool is_model = requires {
+    typename T::network_type;
+    typename T::output_shapes;
+};
+
+// A formula of symbols: a class with a call operator, which may be a template.
+struct any_call {
+    void operator()();
+};
+template <class T>
+struct with_any_call : T, any_call {};
+template <class T>
+constexpr bool is_formula() {
+    if constexpr (std::is_class_v<T> && !std::is_final_v<T>) {
+        return !requires { &with_any_call<T>::operator(); }; // ambiguous
+    } else {
+        return false;
+    }
+}
+
+// Whether anything that a loss is called with has a gradient.
+template <class Loss, class Target, class... S>
+constexpr bool has_gradient() {
+    graph g{true};
+    auto const loss = Loss{}(new_input<S>(g)..., new_input<Target>(g));
+    differentiation d{g, true};
+    d.run(loss.id, constant_node(g, 1));
+    for (size_t i = 0; i < sizeof...(S); ++i) {
+        if (d.by(int(i)) >= 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Losses and metrics that are formulas of outputs and one target are called here; what others
+// consist of is checked where it is used.
+template <class Loss, class... S>
+constexpr mistake mistake_in_loss(type_list<S...> outputs) {
+    if constexpr (is_text<Loss>) {
+        return mistake::text;
+    } else if constexpr (Optimizer<Loss>) {
+        return mistake::optimizer_as_loss;
+    } else if constexpr (!is_formula<Loss>() || requires { typename Loss::targets; }) {
+        return mistake::none;
+    } else if constexpr (!castnet::Loss<Loss>) {
+        return mistake::loss_lacks_labels;
+    } else {
+        using target = typename target_of<Loss, nth_of<0, decltype(outputs)>>::type;
+        if constexpr (!requires { Loss{}(symbol<S>{}..., symbol<target>{}); }) {
+            return mistake::loss_takes_others;
+        } else if constexpr (!std::is_same_v<decltype(Loss{}(symbol<S>{}..., symbol<target>{})),
+                                             symbol<shape<>>>) {
+            return mistake::loss_gives_others;
+        } else {
+            return has_gradient<Loss, target, S...>() ? mistake::none
+                                                      : mistake::loss_has_no_gradient;
+        }
+    }
+}
+
+template <class Optimizer>
+constexpr mistake mistake_in_optimizer() {
+    if constexpr (is_text<Optimizer>) {
+        return mistake::text;
+    } else if constexpr (castnet::Loss<Optimizer>) {
+        return mistake::loss_as_optimizer;
+    } else {
+        return castnet::Optimizer<Optimizer> ? mistake::none : mistake::optimizer_lacks_members;
+    }
+}
+
+template <class Metric, class Loss, class Output>
+constexpr mistake mistake_in_metric() {
+    if constexpr (is_text<Metric>) {
+        return mistake::text;
+    } else if constexpr (Optimizer<Metric>) {
+        return mistake::optimizer_as_metric;
+    } else if constexpr (!is_formula<Metric>()) {
+        return mistake::none;
+    } else if constexpr (!castnet::Metric<Metric>) {
+        return mistake::metric_lacks_members;
+    } else if constexpr (!castnet::Loss<Loss>) {
+        return mistake::none;
+    } else {
+        using target = symbol<typename target_of<Loss, Output>::type>;
+        if constexpr (!std::is_same_v<symbol<typename target_of<Metric, Output>::type>, target>) {
+            return mistake::metric_compares_others;
+        } else if constexpr (!requires { Metric{}(symbol<Output>{}, target{}); }) {
+            return mistake::metric_takes_others;
+        } else {
+            return std::is_same_v<decltype(Metric{}(symbol<Output>{}, target{})), symbol<shape<>>>
+                       ? mistake::none
+                       : mistake::metric_gives_others;
+        }
+    }
+}
+
+// The first one.
+template <class Model, class Loss, class Optimizer, class... Metrics>
+constexpr mistake mistake_in_compile() {
+    if constexpr (!is_model<Model>) {
+        return mistake::model_is_none;
+    } else {
+        using outputs = typename Model::output_shapes;
+        mistake const all[] = {mistake_in_loss<Loss>(outputs{}), mistake_in_optimizer<Optimizer>(),
+                               mistake_in_metric<Metrics, Loss, nth_of<0, outputs>>()...};
+        for (mistake m : all) {
+            if (m != mistake::none) {
+                return m;
+            }
+        }
+        return mistake::none;
+    }
+}
+
+} // namespace detail
+
+// A class, so that every compiler prints the types.
+template <detail::mistake found, class Loss, class Optimizer, class... Metrics>
+struct arguments_of_compile {
+    using mistake = detail::mistake;
+
+    static_assert(found != mistake::model_is_none,
+                  "castnet: compile(model, loss, optimizer, metrics...): the first argument is no "
+                  "cn::model");
+    static_assert(found != mistake::text,
+                  "castnet: compile(model, loss, optimizer, metrics...) takes objects, no names in "
+                  "quotes: cn::compile(model, cn::mse, cn::adam{}, cn::mae)");
+    static_assert(found != mistake::optimizer_as_loss,
+                  "castnet: compile(model, loss, optimizer, metrics...): an optimizer stands where "
+                  "the loss belongs; the loss comes first");
+    static_assert(found != mistake::loss_as_optimizer,
+                  "castnet: compile(model, loss, optimizer, metrics...): a loss or metric stands "
+                  "where the optimizer belongs, such as cn::adam{}");
+    static_assert(found != mistake::optimizer_as_metric,
+                  "castnet: compile(model, loss, optimizer, metrics...): an optimizer stands where "
+                  "a metric belongs; there is one optimizer, behind the loss");
+    static_assert(found != mistake::optimizer_lacks_members,
+                  "castnet: compile(model, loss, optimizer, metrics...): the optimizer lacks a "
+                  "member: name, slots, learning_rate or at<T>(step, rate); see the concept "
+                  "Optimizer in castnet/optim/optimizers.hpp");
+    static_assert(found != mistake::loss_lacks_labels,
+                  "castnet: a loss needs static constexpr bool labels: true where its target is "
+                  "a class number, false where it has the shape of the prediction");
+    static_assert(found != mistake::loss_takes_others,
+                  "castnet: the loss cannot be called with the outputs of the network and a "
+                  "target: a symbol for each output, then the target (a number where labels is "
+                  "true, else of the first output's shape)");
+    static_assert(found != mistake::loss_gives_others,
+                  "castnet: a loss gives one number for each sample, symbol<shape<>>: return "
+                  "cn::mean(...) or cn::sum(...) of its elements");
+    static_assert(found != mistake::loss_has_no_gradient,
+                  "castnet: compile(model, loss, optimizer, metrics...): the loss has no gradient; "
+                  "cn::accuracy and its like are metrics, which come last, for a loss such as "
+                  "cn::cross_entropy");
+    static_assert(found != mistake::metric_lacks_members,
+                  "castnet: a metric needs static constexpr char const* name and static "
+                  "constexpr bool labels: true where its target is a class number, false where "
+                  "it has the shape of the prediction");
+    static_assert(found != mistake::metric_compares_others,
+                  "castnet: a metric compares with class numbers and the loss with real numbers, "
+                  "or the other way round: cn::accuracy and cn::top_k are for class numbers, "
+                  "cn::categorical_accuracy for one-hot targets, cn::binary_accuracy for 0 and 1");
+    static_assert(found != mistake::metric_takes_others,
+                  "castnet: a metric cannot be called with the first output of the network and "
+                  "the target");
+    static_assert(found != mistake::metric_gives_others,
+                  "castnet: a metric gives one number for each sample, symbol<shape<>>: return "
+                  "cn::mean(...) or cn::sum(...) of its elements");
+};
+
+// What compile() returns then, so that one mistake is one error.
+template <class Arguments>
+struct refused_training {
+    static constexpr Arguments checked{};
+    template <class Data>
+    history fit(Data const&, fit_options<std::type_identity_t<Data>> const& = {});
+    scores<> evaluate(auto const&...);
+    scores<> step(auto const&...);
+};
+
+} // namespace castnet

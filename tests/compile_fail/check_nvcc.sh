@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# check_nvcc.sh <scratch folder> <source>… -- <nvcc> <flag>…
+#
+# Compiles sources that must not compile with nvcc, those with the same #include lines in one go and
+# each in a namespace of its own. The first error of each must be a sentence of castnet's, and its
+# errors must have the sentences that the source expects (// expect: castnet: …, see check.sh).
+set -u
+scratch=$1
+shift
+sources=()
+while [[ $1 != -- ]]; do
+    sources+=("$(realpath "$1")")
+    shift
+done
+shift
+mkdir -p "$scratch"
+
+declare -A groups
+for source in "${sources[@]}"; do
+    groups[$(grep '^#include' "$source" | sort)]+="$source "
+done
+
+status=0
+for includes in "${!groups[@]}"; do
+    {
+        printf '%s\n' "$includes"
+        for source in ${groups[$includes]}; do
+            printf 'namespace %s {\n#line 1 "%s"\n' "$(basename "$source" .cpp)" "$source"
+            sed 's/^#include.*//' "$source"
+            echo '}'
+        done
+    } >"$scratch/together.cu"
+    output=$("$@" -ptx "$scratch/together.cu" -o "$scratch/together.ptx" 2>&1)
+    for source in ${groups[$includes]}; do
+        # An error belongs to the source that it names, at the latest where templates were asked for.
+        errors=$(awk -v source="$source" '
+            function flush() { if (error && index(block, source)) printf "%s", block; block = "" }
+            /^[^ ].*\([0-9]+\): (error|warning)/ { flush(); error = / error/ }
+            /^$/ { flush() }
+            { block = block $0 "\n" }
+            END { flush() }' <<<"$output")
+        first=$(head -n 2 <<<"$errors")
+        if [[ $first != *castnet:\ * ]] && ! grep -q '^// expect-note:' "$source"; then
+            echo "$source: the first error is no sentence of castnet's: $first"
+            status=1
+        fi
+        while read -r regex; do
+            if ! grep -Eq -e "$regex" <<<"$errors"; then
+                printf '%s: no line matches: %s\nThe compiler says:\n%s\n' "$source" "$regex" "$errors"
+                status=1
+            fi
+        done < <(sed -nE 's,^// expect(-note)?: (castnet: .*),\2,p' "$source")
+    done
+done
+exit "$status"

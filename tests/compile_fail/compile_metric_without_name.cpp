@@ -1,0 +1,17 @@
+// A metric has a name.
+// expect: castnet: a metric needs static constexpr char const\* name
+#include <castnet/castnet.hpp>
+
+namespace cn = castnet;
+
+struct own_loss {
+    static constexpr bool labels = false;
+    constexpr auto operator()(auto prediction, auto target) const {
+        return cn::mean(cn::abs(prediction - target));
+    }
+};
+using net = cn::sequential<cn::input<3>, cn::dense<2>>;
+
+cn::model<net, cn::policy::cpu, cn::batch<8>> model;
+auto training = cn::compile(model, cn::mse, cn::adam{}, own_loss{});
+auto history = training.fit(cn::data::blobs<2, 3>(16, 1), {.epochs = 3});
