@@ -58,9 +58,8 @@ TEST_CASE("MNIST files that do not fit are refused with what to do") {
         std::rename((directory / "x").c_str(), (directory / "train-images-idx3-ubyte").c_str());
     };
     swap();
-    CHECK(directory.message() == Contains("train-images-idx3-ubyte: byte 2: found 1 axes of type "
-                                          "U8 (labels), expected 3 of type U8"));
-    CHECK(directory.message() == Contains("the file holds labels where images were expected"));
+    CHECK(directory.message() == Contains("train-images-idx3-ubyte: byte 3: found 1 axes, expected "
+                                          "3: the file holds labels where images were expected"));
     swap();
     directory.put("train-labels-idx1-ubyte", images(2));
     CHECK(directory.message() == Contains("holds images where labels were expected"));
@@ -70,14 +69,34 @@ TEST_CASE("MNIST files that do not fit are refused with what to do") {
     directory.put("train-labels-idx1-ubyte", labels({1, 10}));
     CHECK(directory.message() == Contains("byte 9: found the label 10, expected 0 to 9"));
     directory.put("train-labels-idx1-ubyte", {0, 0, 9, 1, 0, 0, 0, 1, 1});
-    CHECK(directory.message() == Contains("type I8"));
+    CHECK(directory.message() == Contains("byte 2: found labels of type I8, expected U8, bytes"));
     directory.put("train-labels-idx1-ubyte", {0, 0, 8, 1, 0, 0, 0, 9, 1});
     CHECK(directory.message() == Contains("cut short"));
     directory.put("train-images-idx3-ubyte", images(2, 32));
     CHECK(directory.message() == Contains("byte 8: found images of 28 x 32, expected 28 x 28"));
+    auto floats = images(1);
+    floats[2] = 13;
+    floats.resize(16 + 4 * 28 * 28);
+    directory.put("train-images-idx3-ubyte", floats);
+    CHECK(directory.message() == Contains("byte 2: found images of type F32, expected U8, bytes"));
     directory.put("train-images-idx3-ubyte", {0, 0, 8, 0, 1});
     CHECK(directory.message() == Contains("neither images nor labels"));
 }
+
+#ifdef CASTNET_HAS_ZLIB
+
+TEST_CASE("a message about an unpacked file names the packed one") {
+    mnist_directory const directory;
+    auto const path = directory / "train-labels-idx1-ubyte";
+    auto* const packed = ::gzopen((path + ".gz").c_str(), "wb");
+    auto const content = labels({1, 10});
+    ::gzwrite(packed, content.data(), unsigned(content.size()));
+    ::gzclose(packed);
+    ::unlink(path.c_str());
+    CHECK(directory.message() == Contains("train-labels-idx1-ubyte.gz: byte 9: found the label"));
+}
+
+#endif
 
 TEST_CASE("a missing directory or file says where to get it") {
     CHECK(refusal([] { data::fashion_mnist("/nonexistent"); }) ==

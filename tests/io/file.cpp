@@ -1,14 +1,41 @@
-#include <castnet/io/cursor.hpp>
+#include <castnet/io/atomic_file.hpp>
 
 #include "hostile.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdint>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <thread>
 
 using namespace castnet;
 using namespace castnet::testing;
 using doctest::Contains;
+
+namespace {
+
+// What the next calls of fsync do: 0, or an error. Then it works as always.
+std::vector<int> syncs;
+
+struct failing_syncs {
+    explicit failing_syncs(std::vector<int> results) { syncs = std::move(results); }
+    failing_syncs(failing_syncs const&) = delete;
+    failing_syncs& operator=(failing_syncs const&) = delete;
+    ~failing_syncs() { syncs.clear(); }
+};
+
+} // namespace
+
+// In the place of the system's.
+extern "C" int fsync(int) {
+    if (syncs.empty()) {
+        return 0;
+    }
+    errno = syncs.front();
+    syncs.erase(syncs.begin());
+    return errno == 0 ? 0 : -1;
+}
 
 TEST_CASE("a file comes back as it was written") {
     temporary_directory const directory;
@@ -40,8 +67,6 @@ TEST_CASE("a file that is larger than it may be is refused before it is read") {
     // sparse, and larger than any memory
     REQUIRE(::truncate(path.c_str(), off_t{1} << 42) == 0);
     CHECK(refusal([&] { io::read_file(path, 1 << 20); }) == Contains("more than 1048576 bytes"));
-    CHECK(refusal([] { io::read_file("/dev/zero", 1 << 20); }) ==
-          Contains("more than 1048576 bytes"));
 }
 
 TEST_CASE("what cannot be read says which file and why") {
@@ -51,7 +76,8 @@ TEST_CASE("what cannot be read says which file and why") {
     CHECK(read(missing) ==
           ("castnet: " + missing + ": cannot open the file for reading: No such file or directory")
               .c_str());
-    CHECK(read(directory.path) == Contains("Is a directory"));
+    CHECK(read(directory.path) ==
+          ("castnet: " + directory.path + ": is a directory, expected a regular file").c_str());
     CHECK(read("") == Contains("No such file"));
     CHECK(read("/proc/self/mem") == Contains("cannot read the file"));
     auto const secret = directory.put("secret", {1});
@@ -79,17 +105,143 @@ TEST_CASE("without commit the old file stays") {
     CHECK(!io::exists(directory / "never"));
 }
 
-TEST_CASE("temporary files that a crash left behind do not stand in the way") {
+TEST_CASE("temporary files of processes that were killed are removed, those of others are not") {
     temporary_directory const directory;
-    auto const left_over = directory / "model.tmp-" + std::to_string(::getpid()) + "-";
-    for (int i = 0; i < 100; ++i) {
-        std::fclose(std::fopen((left_over + std::to_string(i)).c_str(), "w"));
+    auto const path = directory / "model";
+    for (auto const* name : {"model.tmp-1-0", "model.tmp-123-45"}) { // of long ago
+        directory.put(name, bytes_of("half"));
     }
+    std::vector<std::string> kept{"model.tmp-1-", "model.tmp-1-x", "model.tmp-1", "model2.tmp-1-0"};
+    for (auto const& name : kept) { // of someone else
+        directory.put(name, {});
+    }
+    REQUIRE(::symlink("elsewhere", (directory / "model.tmp-2-2").c_str()) == 0);
+    kept.emplace_back("model.tmp-2-2");
+
+    int ready[2], go[2]; // pipes
+    REQUIRE((::pipe(ready) == 0 && ::pipe(go) == 0));
+    char byte = 0;
+    auto const writer = [&](bool killed) {
+        auto const process = ::fork();
+        if (process == 0) {
+            io::atomic_file file{path};
+            file.write("from the child");
+            (void)!::write(ready[1], &byte, 1);
+            if (killed) {
+                ::pause();
+            }
+            (void)!::read(go[0], &byte, 1);
+            file.commit();
+            ::_exit(0);
+        }
+        (void)!::read(ready[0], &byte, 1);
+        return process;
+    };
+    auto const write_here = [&] {
+        io::atomic_file file{path};
+        file.write("from the parent");
+        file.commit();
+    };
+    auto const temporaries = [&] { return directory.names().size() - kept.size() - 1; };
+    directory.put("model", bytes_of("old"));
+
+    auto const killed = writer(true);
+    CHECK(temporaries() == 1); // those of long ago are gone
+    ::kill(killed, SIGKILL);
+    ::waitpid(killed, nullptr, 0);
+    CHECK(temporaries() == 1);
+    auto const living = writer(false);
+    CHECK(temporaries() == 1); // of the living one
+    write_here();
+    CHECK(io::read_file(path) == bytes_of("from the parent"));
+    CHECK(temporaries() == 1);
+    (void)!::write(go[1], &byte, 1);
+    int status = -1;
+    ::waitpid(living, &status, 0);
+    CHECK(status == 0);
+    CHECK(io::read_file(path) == bytes_of("from the child"));
+    CHECK(temporaries() == 0);
+    auto names = directory.names();
+    for (auto const& name : kept) {
+        CHECK(std::find(names.begin(), names.end(), name) != names.end());
+    }
+    for (int const fd : {ready[0], ready[1], go[0], go[1]}) {
+        ::close(fd);
+    }
+}
+
+TEST_CASE("writers of one file at the same time: one of them is complete in the end") {
+    temporary_directory const directory;
+    auto const path = directory / "model";
+    std::vector<std::thread> writers;
+    std::atomic<int> failed{0};
+    for (char letter = 'a'; letter < 'e'; ++letter) {
+        writers.emplace_back([&, letter] {
+            for (int i = 0; i < 50; ++i) {
+                try {
+                    io::atomic_file file{path};
+                    file.write(std::string(5000, letter));
+                    file.commit();
+                } catch (file_error const&) {
+                    ++failed;
+                }
+            }
+        });
+    }
+    for (auto& writer : writers) {
+        writer.join();
+    }
+    CHECK(failed == 0);
+    auto const content = io::read_file(path);
+    CHECK(content == io::bytes(5000, content.at(0)));
+    CHECK(directory.names().size() == 1);
+}
+
+TEST_CASE("any name that the system takes can be written") {
+    temporary_directory const directory;
+    for (auto const size : {247U, 248U, 255U}) {
+        auto const path = directory / std::string(size, 'n');
+        directory.put(std::string(200, 'n') + ".tmp-1-1", {}); // left behind
+        io::atomic_file file{path};
+        file.write("content");
+        file.commit();
+        CHECK(io::read_file(path) == bytes_of("content"));
+    }
+    CHECK(directory.names().size() == 3);
+}
+
+TEST_CASE("a call that a signal interrupts is made again") {
+    temporary_directory const directory;
+    failing_syncs const interrupted{{EINTR, EINTR, 0, EINTR, 0}};
     io::atomic_file file{directory / "model"};
     file.write("new");
     file.commit();
+    CHECK(syncs.empty());
     CHECK(io::read_file(directory / "model") == bytes_of("new"));
-    CHECK(directory.names().size() == 101);
+}
+
+TEST_CASE("what does not come to the disk is an error") {
+    temporary_directory const directory;
+    auto const path = directory.put("model", bytes_of("old"));
+    auto const write = [&] {
+        io::atomic_file file{path};
+        file.write("new");
+        file.commit();
+    };
+    {
+        failing_syncs const of_file{{EIO}};
+        CHECK(refusal(write) == Contains("cannot bring the file to the disk: Input/output error"));
+        CHECK(io::read_file(path) == bytes_of("old"));
+    }
+    {
+        failing_syncs const of_folder{{0, EIO}};
+        CHECK(refusal(write) == Contains("the file is written, but cannot bring its folder to the "
+                                         "disk: Input/output error"));
+        CHECK(io::read_file(path) == bytes_of("new"));
+    }
+    failing_syncs const folders_cannot{{0, EINVAL}};
+    CHECK(refusal(write) == "(accepted)");
+    CHECK(directory.names().size() == 1);
 }
 
 TEST_CASE("a full disk leaves the old file and no other") {
@@ -119,8 +271,8 @@ TEST_CASE("only files are replaced") {
         return refusal([&] { io::atomic_file{path}.commit(); });
     };
     ::mkdir((directory / "inner").c_str(), 0777);
-    CHECK(write(directory / "inner") == Contains("a directory or a device"));
-    CHECK(write("/dev/null") == Contains("a directory or a device"));
+    CHECK(write(directory / "inner") == Contains("is a directory, expected"));
+    CHECK(write("/dev/null") == Contains("is a device, expected"));
     CHECK(write(directory / "missing/model") == Contains("No such file or directory"));
     CHECK(write(directory / std::string(300, 'x')) == Contains("File name too long"));
     CHECK(directory.names() == std::vector<std::string>{"inner"});
@@ -158,26 +310,42 @@ TEST_CASE("links are followed and permissions kept") {
     file.write("new");
     file.commit();
     CHECK(io::read_file(path) == bytes_of("new"));
+    // also one that leads to nothing yet, and one to another link
+    ::mkdir((directory / "runs").c_str(), 0777);
+    REQUIRE(::symlink("runs/last", (directory / "last").c_str()) == 0);
+    REQUIRE(::symlink("last", (directory / "newest").c_str()) == 0);
+    io::atomic_file second{directory / "newest"};
+    second.write("first");
+    second.commit();
+    CHECK(io::read_file(directory / "runs/last") == bytes_of("first"));
+    ::unlink((directory / "runs/last").c_str());
+    REQUIRE(::symlink("round", (directory / "round").c_str()) == 0);
+    CHECK(refusal([&] { io::atomic_file{directory / "round"}; }) == Contains("symbolic link"));
     struct stat status{};
+    REQUIRE(::lstat((directory / "last").c_str(), &status) == 0);
+    CHECK(S_ISLNK(status.st_mode));
     REQUIRE(::lstat((directory / "latest").c_str(), &status) == 0);
     CHECK(S_ISLNK(status.st_mode));
     REQUIRE(::stat(path.c_str(), &status) == 0);
     CHECK((status.st_mode & 0777) == 0640);
 }
 
-TEST_CASE("a cursor reads both byte orders and stops at the end") {
+TEST_CASE("numbers are read in both byte orders, and not behind the end") {
     io::bytes const content{1, 2, 3, 4, 0x3f, 0x80, 0, 0, 0xff};
-    std::string const name = "some.file";
-    io::cursor in{content, name};
+    io::memory_input in{content, "some.file"};
     CHECK(in.little<std::uint16_t>("a") == 0x0201);
     CHECK(in.big<std::uint16_t>("b") == 0x0304);
     CHECK(in.big<float>("c") == 1.0F);
     CHECK(in.position() == 8);
-    CHECK(refusal([&] { in.big<std::int32_t>("the count"); }) ==
-          "castnet: some.file: byte 8: the count needs 4 bytes, found 1; the file is cut short or "
+    CHECK(in.remaining() == 1);
+    CHECK(refusal([&] { in.take(4, "the name"); }) ==
+          "castnet: some.file: byte 8: the name needs 4 bytes, found 1; the file is cut short or "
           "not of this format");
-    CHECK(in.little<std::int8_t>("d") == -1);
-    CHECK(in.remaining() == 0);
+    CHECK(refusal([&] { in.check_end("the numbers"); }) ==
+          "castnet: some.file: byte 8: found more bytes behind the numbers; the file is damaged or "
+          "not of this format");
     CHECK(in.take(0, "nothing").empty());
+    in.check_end("the numbers");
+    CHECK(refusal([&] { in.big<std::int32_t>("the count"); }) == Contains("byte 9: the count"));
     CHECK_THROWS_AS(in.take(~size_t{0}, "everything"), file_error);
 }

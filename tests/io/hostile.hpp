@@ -2,7 +2,7 @@
 #pragma once
 
 #include <castnet/core/philox.hpp>
-#include <castnet/io/file.hpp>
+#include <castnet/io/atomic_file.hpp>
 
 #include <dirent.h>
 #include <doctest/doctest.h>

@@ -24,7 +24,8 @@ io::bytes idx(unsigned char type, std::vector<std::uint32_t> const& extents,
 }
 
 io::idx_array parse(io::bytes const& content) {
-    return io::parse_idx(content, "images");
+    io::memory_input in{content, "images"};
+    return io::read_idx(in);
 }
 
 doctest::String parse_refusal(io::bytes const& content) {
@@ -76,11 +77,16 @@ TEST_CASE("a damaged IDX file is refused with the byte and what was expected") {
         {idx(0, {1}, {1}), "byte 2: found IDX element type 0"},
         {{0, 0, 8, 3, 0, 0, 0, 1}, "byte 8: an extent of the IDX header needs 4 bytes, found 0"},
         {{0, 0, 8, 255}, "an extent of the IDX header needs 4 bytes"},
-        {idx(8, {2, 3}, {1}), "byte 12: found 1 bytes of data, expected 2 x 3 elements of 1 bytes"},
-        {idx(8, {2}, {1, 2, 3}), "found 3 bytes of data, expected 2 elements"},
-        {idx(8, {0xffffffff, 0xffffffff, 0xffffffff}, {1}), "expected 4294967295 x 4294967295"},
-        {idx(14, {0x80000000, 0x40000000}, {}), "expected 2147483648 x 1073741824 elements of 8"},
-        {idx(8, {0xffffffff}, {1}), "expected 4294967295 elements"},
+        {idx(8, {2, 3}, {1}),
+         "byte 12: the data (2 x 3 elements of type U8) needs 6 bytes, found 1; the file is cut"},
+        {idx(8, {2}, {1, 2, 3}),
+         "byte 10: found more bytes behind the data (2 elements of type U8)"},
+        {idx(8, {0xffffffff, 0xffffffff, 0xffffffff}, {1}),
+         "byte 4: found a header for more than 2^64 bytes: the data (4294967295 x 4294967295 x"},
+        {idx(14, {0x80000000, 0x40000000}, {}), "(2147483648 x 1073741824 elements of type F64)"},
+        {idx(8, {0xffffffff}, {1}), "needs 4294967295 bytes, found 1"},
+        {idx(8, {}, {}), "the data (1 element of type U8) needs 1 bytes, found 0"},
+        {idx(8, std::vector<std::uint32_t>(200, 2), {}), "2 x 2 x 2 x ... elements"},
     };
     for (auto const& row : table) {
         CHECK(parse_refusal(row.content) == Contains(row.message));

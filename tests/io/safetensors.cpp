@@ -26,7 +26,8 @@ io::bytes file_of(std::string const& header, size_t data) {
 }
 
 io::safetensors_file parse(io::bytes const& content) {
-    return {content, "m.safetensors"};
+    io::memory_input in{content, "m.safetensors"};
+    return io::safetensors_file{in};
 }
 
 doctest::String message(std::string const& header, size_t data) {
@@ -187,11 +188,12 @@ TEST_CASE("a header that breaks the format is refused with the place and what wa
         {entry("U8", "[-1]", "[0,1]"), 1, "found '-', expected a whole number without sign"},
         {entry("U8", "[1.0]", "[0,1]"), 1, "found '.', expected ']'"},
         {entry("U8", "[1e0]", "[0,1]"), 1, "found 'e', expected ']'"},
-        {entry("U8", "[01]", "[0,1]"), 1, "found '0', expected a whole number"},
+        {entry("U8", "[01]", "[0,1]"), 1, "found '1', expected ']'"},
         {entry("U8", "[\"1\"]", "[0,1]"), 1, "expected a whole number"},
         {entry("U8", "1", "[0,1]"), 1, "found '1', expected '[' for the shape of tensor \"a\""},
         {entry("U8", "[18446744073709551616]", "[0,1]"), 1, "to fit into 64 bits"},
-        {entry("U8", "[1]", "[0,1,1]"), 1, "dtype, shape and two data_offsets in tensor \"a\""},
+        {entry("U8", "[1]", "[0,1,1]"), 1,
+         "expected two numbers in the data_offsets of tensor \"a\""},
         {entry("U8", "[1]", "[0]"), 1, "two data_offsets"},
         {entry("F17", "[1]", "[0,1]"), 1, "\"F17\", to be one of BOOL, U8,"},
         {entry("u8", "[1]", "[0,1]"), 1, "to be one of"},
@@ -241,11 +243,11 @@ TEST_CASE("tensors that do not tile the data are refused") {
         {two("[0,2]", "[0,2]"), 2, "found data_offsets [0, 2], expected them to begin at 2"},
         {two("[0,2]", "[3,5]"), 5, "expected them to begin at 2"},
         {two("[1,3]", "[3,5]"), 5, "expected them to begin at 0"},
-        {two("[0,2]", "[2,4]"), 3, "expected them to lie in the 3 bytes of data"},
-        {two("[0,2]", "[2,4]"), 5, "found 5 bytes of data, expected 4, the end of the last tensor"},
-        {two("[0,2]", "[2,1]"), 4, "expected them to lie"},
-        {two("[0,2]", "[2,18446744073709551615]"), 4, "expected them to lie in"},
-        {"{}", 1, "found 1 bytes of data, expected 0"},
+        {two("[0,2]", "[2,4]"), 3, "the data of the tensors needs 4 bytes, found 3"},
+        {two("[0,2]", "[2,4]"), 5, "byte 117: found more bytes behind the data of the tensors"},
+        {two("[0,2]", "[2,1]"), 4, "expected as many bytes as its shape"},
+        {two("[0,2]", "[2,18446744073709551615]"), 4, "expected as many bytes as its shape"},
+        {"{}", 1, "found more bytes behind the data"},
         {entry("U8", "[3]", "[0,2]"), 2,
          "expected as many bytes as its shape and its dtype U8 need"},
         {entry("F32", "[2]", "[0,2]"), 2, "dtype F32 need"},
@@ -264,7 +266,12 @@ TEST_CASE("tensors that do not tile the data are refused") {
 TEST_CASE("a message shows hostile names without control characters and not endless") {
     auto const text = message("{\"" + std::string(50'000, 'n') + "\":1}", 0);
     CHECK(text.size() < 300);
-    CHECK(message(R"({"\u001b[2J":1})", 0) == Contains("tensor \"\\u001b[2J\""));
+    CHECK(message(R"({"\u001b[2J":1})", 0) == Contains("tensor \"\\x1b[2J\""));
+    // a terminal's escape as UTF-8, and what stands for it in eight bits
+    CHECK(message("{\"\xC2\x9B 31m\\u007f\":1}", 0) == Contains("\"\\xc2\\x9b 31m\\x7f\""));
+    auto const field = message(entry("\"" + std::string(100'000, 'f') + "\":1"), 0);
+    CHECK(field.size() < 400);
+    CHECK(message(entry("\"\\u001b[2J\":1"), 0) == Contains("not \"\\x1b[2J\""));
 }
 
 TEST_CASE("what cannot be saved is refused and the old file stays") {
@@ -281,7 +288,7 @@ TEST_CASE("what cannot be saved is refused and the old file stays") {
     CHECK(save({io::tensor_of("\xff", {1}, weights)}) == Contains("must be UTF-8"));
     CHECK(save({a}, {{"key", "\xff"}}) == Contains("must be UTF-8"));
     CHECK(save({{"b", io::dtype::f32, {2}, a.bytes}}) ==
-          Contains("expected as many bytes as its shape and its dtype F32 need"));
+          Contains("\"b\": found 4 bytes, expected as many as its shape and its dtype F32 need"));
     CHECK(io::read_file(path) == bytes_of("old"));
     CHECK(directory.names().size() == 1);
 }

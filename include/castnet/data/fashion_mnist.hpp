@@ -22,11 +22,14 @@ namespace detail {
     auto const kind = [](size_t r) {
         return r == 1 ? "labels" : r == 3 ? "images" : "neither images nor labels";
     };
-    if (array.type != io::dtype::u8 || found != rank) {
+    if (found != rank) {
         throw file_error(path,
-                         {"byte 2: found ", found, " axes of type ", io::name_of(array.type), " (",
-                          kind(found), "), expected ", rank, " of type U8: the file holds ",
+                         {"byte 3: found ", found, " axes, expected ", rank, ": the file holds ",
                           kind(found), " where ", kind(rank), " were expected"});
+    }
+    if (array.type != io::dtype::u8) {
+        throw file_error(path, {"byte 2: found ", kind(rank), " of type ", io::name_of(array.type),
+                                ", expected U8, bytes"});
     }
     if (rank == 3 && (array.extents[1] != 28 || array.extents[2] != 28)) {
         throw file_error(path, {"byte 8: found images of ", array.extents[1], " x ",
@@ -35,17 +38,22 @@ namespace detail {
     return array;
 }
 
+// The file of this name, or with .gz behind it.
+[[gnu::cold]] inline std::string mnist_file(std::string const& directory, std::string const& part,
+                                            char const* kind) {
+    auto const path = io::plain_or_gz(string_of({directory, '/', part, kind}));
+    if (!io::exists(path)) {
+        throw file_error(path, "found neither this file nor it with .gz: for Fashion-MNIST "
+                               "install the Debian package dataset-fashion-mnist, or pass the "
+                               "directory that holds the four files");
+    }
+    return path;
+}
+
 [[gnu::cold]] inline mnist_dataset mnist_part(std::string const& directory,
                                               std::string const& part) {
-    auto const images_path = string_of({directory, '/', part, "-images-idx3-ubyte"});
-    auto const labels_path = string_of({directory, '/', part, "-labels-idx1-ubyte"});
-    for (auto const& path : {images_path, labels_path}) {
-        if (!io::exists(path) && !io::exists(string_of({path, ".gz"}))) {
-            throw file_error(path, "found neither this file nor it with .gz: for Fashion-MNIST "
-                                   "install the Debian package dataset-fashion-mnist, or pass the "
-                                   "directory that holds the four files");
-        }
-    }
+    auto const images_path = mnist_file(directory, part, "-images-idx3-ubyte");
+    auto const labels_path = mnist_file(directory, part, "-labels-idx1-ubyte");
     auto images = mnist_array(images_path, 3);
     auto labels = mnist_array(labels_path, 1);
     if (images.extents[0] != labels.extents[0]) {

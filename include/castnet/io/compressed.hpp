@@ -4,26 +4,36 @@
 
 #include <castnet/io/file.hpp>
 
+#include <memory>
+
 #ifdef CASTNET_HAS_ZLIB
 #include <castnet/io/gzip.hpp>
 #endif
 
 namespace castnet::io {
 
-// The content of `path`, or of `path`.gz where only that exists; decompressed when its first two
-// bytes are those of gzip, whatever its name. Throws file_error.
-[[gnu::cold]] inline bytes read_compressed(std::string const& path) {
-    auto const zipped = path + ".gz";
-    auto const& found = !exists(path) && exists(zipped) ? zipped : path;
-    auto content = read_file(found);
-    if (content.size() < 2 || content[0] != 0x1f || content[1] != 0x8b) {
-        return content;
+// `path`, or `path`.gz where only that exists.
+[[gnu::cold]] inline std::string plain_or_gz(std::string const& path) {
+    auto zipped = path + ".gz";
+    return !exists(path) && exists(zipped) ? zipped : path;
+}
+
+// The content of the file plain_or_gz(path); decompressed when its first two bytes are those of
+// gzip, whatever its name. Throws file_error; see input_file and gunzip_input.
+[[gnu::cold]] inline std::unique_ptr<input> open_compressed(std::string const& path) {
+    auto const found = plain_or_gz(path);
+    unsigned char start[2] = {};
+    input_file{found}.read(start);
+    auto file = std::make_unique<input_file>(found);
+    if (start[0] != 0x1f || start[1] != 0x8b) {
+        return file;
     }
 #ifdef CASTNET_HAS_ZLIB
-    return gunzip(content, found);
+    return std::make_unique<gunzip_input>(std::move(file));
 #else
     throw file_error(found, "the file is gzip-compressed and this program was built without zlib: "
-                            "link the CMake target castnet::zlib, or gunzip the file");
+                            "compile with -DCASTNET_HAS_ZLIB=1 and link with -lz (in CMake, link "
+                            "the target castnet::zlib), or gunzip the file");
 #endif
 }
 

@@ -5,11 +5,9 @@
 
 #include <castnet/core/text.hpp>
 #include <castnet/io/compressed.hpp>
-#include <castnet/io/cursor.hpp>
 #include <castnet/io/dtype.hpp>
 
 #include <cstdint>
-#include <utility>
 
 namespace castnet::io {
 
@@ -38,8 +36,21 @@ constexpr struct {
                             "(F64); the file is damaged"});
 }
 
-inline void swap_elements(bytes& data, size_t size) {
-    for (size_t first = 0; first < data.size(); first += size) {
+// "the data (2 x 3 elements of type U8)", for messages.
+[[gnu::cold]] inline std::string idx_data(idx_array const& array) {
+    constexpr size_t most = 8; // axes that are shown
+    std::string text = array.extents.empty() ? "the data (1" : "the data (";
+    for (size_t axis = 0; axis < std::min(array.extents.size(), most); ++axis) {
+        append(text, {axis == 0 ? "" : " x ", array.extents[axis]});
+    }
+    append(text, {array.extents.size() > most ? " x ..." : "",
+                  array.extents.empty() ? " element" : " elements", " of type ",
+                  name_of(array.type), ')'});
+    return text;
+}
+
+[[gnu::cold]] inline void swap_elements(bytes& data, size_t size) {
+    for (size_t first = 0; size > 1 && first < data.size(); first += size) {
         for (size_t i = 0; i < size / 2; ++i) {
             std::swap(data[first + i], data[first + size - 1 - i]);
         }
@@ -48,40 +59,36 @@ inline void swap_elements(bytes& data, size_t size) {
 
 } // namespace detail
 
-// The array in `content`, which came from `file`. Throws file_error unless the header is valid and
-// exactly as many bytes follow as it announces.
-[[gnu::cold]] inline idx_array parse_idx(bytes content, std::string const& file) {
-    cursor in{content, file};
-    auto const magic = in.take(4, "the IDX header");
+// The array in a file. Throws file_error unless the header is valid and exactly as many bytes
+// follow as it announces.
+[[gnu::cold]] inline idx_array read_idx(input& in) {
+    unsigned char magic[4];
+    in.fill(magic, "the IDX header");
     if (magic[0] != 0 || magic[1] != 0) {
-        throw file_error(file, {"byte 0: found ", magic[0], ", ", magic[1],
-                                ", expected two zero bytes; this is not an IDX file"});
+        throw file_error(in.file(), {"byte 0: found ", magic[0], ", ", magic[1],
+                                     ", expected two zero bytes; this is not an IDX file"});
     }
-    idx_array array{detail::idx_type(magic[2], file), {}, {}};
-    std::string shape;
+    idx_array array{detail::idx_type(magic[2], in.file()), {}, {}};
     for (unsigned axis = 0; axis < magic[3]; ++axis) {
         array.extents.push_back(in.big<std::uint32_t>("an extent of the IDX header"));
-        append(shape, {axis == 0 ? "" : " x ", array.extents.back()});
     }
-    size_t expected = 0;
-    if (!byte_count(array.type, array.extents, expected) || expected != in.remaining()) {
-        throw file_error(file,
-                         {"byte ", in.position(), ": found ", in.remaining(),
-                          " bytes of data, expected ", shape, " elements of ", size_of(array.type),
-                          " bytes; the file is cut short or damaged, fetch it again"});
+    auto const what = detail::idx_data(array);
+    size_t size = 0;
+    if (!byte_count(array.type, array.extents, size)) {
+        throw file_error(in.file(), {"byte 4: found a header for more than 2^64 bytes: ", what,
+                                     "; the file is damaged"});
     }
-    auto const header = static_cast<std::ptrdiff_t>(in.position());
-    content.erase(content.begin(), content.begin() + header);
-    array.data = std::move(content);
+    array.data = in.take(size, what);
+    in.check_end(what);
     if constexpr (std::endian::native == std::endian::little) {
         detail::swap_elements(array.data, size_of(array.type));
     }
     return array;
 }
 
-// The array in the file `path`, or in `path`.gz; see read_compressed.
+// The array in the file `path`, or in `path`.gz; see open_compressed.
 inline idx_array read_idx(std::string const& path) {
-    return parse_idx(read_compressed(path), path);
+    return read_idx(*open_compressed(path));
 }
 
 } // namespace castnet::io

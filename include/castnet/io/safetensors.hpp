@@ -3,9 +3,8 @@
 // place, then the bytes of the tensors. https://github.com/huggingface/safetensors
 #pragma once
 
-#include <castnet/io/cursor.hpp>
+#include <castnet/io/atomic_file.hpp>
 #include <castnet/io/detail/safetensors_header.hpp>
-#include <castnet/io/file.hpp>
 
 #include <algorithm>
 
@@ -17,27 +16,29 @@ static_assert(std::endian::native == std::endian::little,
 // The tensors of a file, held in memory.
 class safetensors_file {
 public:
-    // Takes `content`, which came from `file`. Throws file_error unless it is valid to the letter:
-    // every byte of data belongs to exactly one tensor, and every name occurs once.
-    [[gnu::cold]] safetensors_file(bytes content, std::string file)
-        : content_{std::move(content)}, file_{std::move(file)} {
-        cursor in{content_, file_};
+    // Throws file_error unless the file is valid to the letter: every byte of data belongs to
+    // exactly one tensor, and every name occurs once.
+    [[gnu::cold]] explicit safetensors_file(input& in) try : file_{in.file()} {
         auto const size = in.little<std::uint64_t>("the size of the safetensors header");
         if (size > detail::largest_header) {
             throw file_error(file_,
                              {"byte 0: found a header size of ", size, " bytes, expected at most ",
                               detail::largest_header, "; this is not a safetensors file"});
         }
-        auto const text = in.take(static_cast<size_t>(size), "the safetensors header");
-        auto header =
-            detail::parse_header({reinterpret_cast<char const*>(text.data()), text.size()}, file_);
-        detail::check_header(header, in.remaining(), file_);
-        metadata_ = std::move(header.metadata);
-        auto const data = in.take(in.remaining(), "the data");
-        for (auto& entry : header.entries) {
-            entries_.push_back({std::move(entry.name), entry.type, std::move(entry.shape),
-                                data.subspan(entry.begin, entry.end - entry.begin)});
+        auto header = detail::parse_header(in, static_cast<size_t>(size));
+        auto const end = detail::check_places(header, file_);
+        data_ = in.take(end, "the data of the tensors");
+        in.check_end("the data of the tensors");
+        for (auto const& place : header.places) {
+            header.tensors[place.tensor].bytes =
+                std::span{data_}.subspan(place.begin, place.end - place.begin);
         }
+        entries_ = std::move(header.tensors);
+        metadata_ = std::move(header.metadata);
+        detail::sort<stored_tensor>(entries_, detail::by_name{});
+        detail::check_names(entries_, file_);
+    } catch (std::bad_alloc const&) {
+        in.refuse_size();
     }
 
     // The tensors are views into this object, so it moves but does not copy.
@@ -70,7 +71,7 @@ public:
     }
 
 private:
-    bytes content_;
+    bytes data_;
     std::string file_;
     std::vector<stored_tensor> entries_;
     safetensors_metadata metadata_;
@@ -78,7 +79,8 @@ private:
 
 // Throws file_error; see safetensors_file.
 inline safetensors_file load_safetensors(std::string const& path) {
-    return {read_file(path), path};
+    input_file file{path};
+    return safetensors_file{file};
 }
 
 // Writes the tensors and the metadata. The same content gives the same bytes, whatever the order
@@ -90,8 +92,9 @@ inline safetensors_file load_safetensors(std::string const& path) {
     // As the reference writer does: widest elements first, which keeps every tensor aligned.
     auto const order = detail::sorted(tensors, [](auto const& a, auto const& b) {
         auto const a_size = size_of(a.type), b_size = size_of(b.type);
-        return a_size != b_size ? a_size > b_size : a.name < b.name;
+        return a_size != b_size ? (a_size > b_size ? -1 : 1) : a.name.compare(b.name);
     });
+    detail::check_names(tensors, path);
     auto const header = detail::header_text(order, metadata, path);
     unsigned char size[8];
     for (unsigned i = 0; i < 8; ++i) {

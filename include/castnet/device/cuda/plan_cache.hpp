@@ -4,7 +4,7 @@
 
 #include <castnet/core/text.hpp>
 #include <castnet/core/turn.hpp>
-#include <castnet/io/file.hpp>
+#include <castnet/io/atomic_file.hpp>
 
 #include <atomic>
 #include <charconv>

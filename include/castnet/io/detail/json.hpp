@@ -4,7 +4,9 @@
 
 #include <castnet/core/error.hpp>
 #include <castnet/core/text.hpp>
+#include <castnet/io/detail/shown.hpp>
 #include <castnet/io/detail/utf8.hpp>
+#include <castnet/io/input.hpp>
 
 #include <limits>
 
@@ -26,36 +28,40 @@ namespace castnet::io::detail {
     return quoted;
 }
 
-// A name from a file as a message shows it: without control characters and not endless.
-[[gnu::cold]] inline std::string shown(std::string_view name) {
-    constexpr std::size_t longest = 100;
-    return string_of({json_string(name.substr(0, longest)), name.size() > longest ? "..." : ""});
-}
+// A place in a document, for messages, which are made only when they are needed: a text and a name
+// from the file.
+struct json_place {
+    char const* text;
+    std::string_view name = {};
+    bool named = name.data() != nullptr;
+};
 
+// Reads a document that takes up the next `size` bytes of an input, piece by piece: only what it
+// gives is ever in memory.
 class json_reader {
 public:
-    // `text` begins at byte `base` of `file`; both must outlive the reader.
-    json_reader(std::string_view text, std::string const& file, std::size_t base)
-        : text_{text}, file_{file}, base_{base} {}
+    json_reader(input& in, size_t size) : in_{in}, size_{size}, left_{size} {}
+
+    size_t size() const { return size_; } // of the document
 
     // Calls member(key) for each member of an object, with the reader at its value.
     template <class F>
-    void object(std::string const& what, F member) {
+    void object(json_place const& what, F member) {
         expect('{', what);
         if (accept('}')) {
             return;
         }
         do {
-            auto const key = string(string_of({"a key of ", what}));
-            expect(':', string_of({"the value of ", shown(key)}));
+            auto key = string(what, "a key of ");
+            expect(':', {"the value of ", key});
             member(key);
         } while (accept(','));
-        expect('}', string_of({"the end of ", what}));
+        expect('}', what, "the end of ");
     }
 
     // Calls element() for each element of an array, with the reader at it.
     template <class F>
-    void array(std::string const& what, F element) {
+    void array(json_place const& what, F element) {
         expect('[', what);
         if (accept(']')) {
             return;
@@ -63,46 +69,43 @@ public:
         do {
             element();
         } while (accept(','));
-        expect(']', string_of({"the end of ", what}));
+        expect(']', what, "the end of ");
     }
 
     // A whole number without sign, fraction or exponent.
-    [[gnu::cold]] std::size_t integer(std::string const& what) {
+    size_t integer(json_place const& what) {
         skip_whitespace();
-        auto const start = position_;
-        std::size_t value = 0;
-        while (position_ < text_.size() && text_[position_] >= '0' && text_[position_] <= '9') {
-            auto const digit = static_cast<std::size_t>(text_[position_] - '0');
-            if (value > (std::numeric_limits<std::size_t>::max() - digit) / 10) {
-                fail({what, " to fit into 64 bits"});
+        bool const zero = peek() == '0';
+        size_t value = 0;
+        unsigned digits = 0;
+        for (; peek() >= '0' && peek() <= '9' && !(zero && digits == 1); ++digits) {
+            auto const digit = static_cast<size_t>(next() - '0');
+            if (value > (std::numeric_limits<size_t>::max() - digit) / 10) {
+                fail({text_of(what), " to fit into 64 bits"});
             }
             value = 10 * value + digit;
-            ++position_;
         }
-        bool const leading_zero = position_ - start > 1 && text_[start] == '0';
-        if (position_ == start || leading_zero) {
-            position_ = start;
-            fail({"a whole number without sign for ", what});
+        if (digits == 0) {
+            fail({"a whole number without sign for ", text_of(what)});
         }
         return value;
     }
 
-    [[gnu::cold]] std::string string(std::string const& what) {
-        expect('"', what);
+    std::string string(json_place const& what, char const* part = "") {
+        expect('"', what, part);
         std::string value;
         for (;;) {
-            auto const c = take({"the closing quote of ", what});
-            if (c == '"') {
+            append_plain(value);
+            if (peek() < 0) {
+                fail({"the closing quote of ", part, text_of(what)});
+            }
+            if (peek() < 0x20) {
+                fail({"control characters to be escaped"});
+            }
+            if (next() == '"') {
                 break;
             }
-            if (c == '\\') {
-                append_escape(value);
-            } else if (static_cast<unsigned char>(c) < 0x20) {
-                --position_;
-                fail({"control characters to be escaped"});
-            } else {
-                value += c;
-            }
+            append_escape(value);
         }
         if (!is_utf8(value)) {
             fail({"valid UTF-8 in the string before"});
@@ -112,61 +115,93 @@ public:
 
     void end() {
         skip_whitespace();
-        if (position_ != text_.size()) {
+        if (peek() >= 0) {
             fail({"nothing after the closing brace"});
         }
     }
 
-    [[noreturn, gnu::cold]] void fail(std::initializer_list<text_piece> expected) const {
+    // The next byte; below 0 at the end.
+    int peek() { return at_ < held_ || read_on() ? buffer_[at_] : -1; }
+
+    [[noreturn, gnu::cold]] void fail(std::initializer_list<text_piece> expected) {
         std::string found = "the end of the header";
-        if (position_ < text_.size()) {
-            auto const byte = static_cast<unsigned char>(text_[position_]);
-            found = byte > ' ' && byte < 127 ? string_of({'\'', text_[position_], '\''})
+        if (int const byte = peek(); byte >= 0) {
+            found = byte > ' ' && byte < 127 ? string_of({'\'', static_cast<char>(byte), '\''})
                                              : string_of({"byte value ", byte});
         }
-        throw file_error(file_, {"byte ", base_ + position_, ": found ", found, ", expected ",
-                                 string_of(expected)});
+        throw file_error(in_.file(), {"byte ", in_.position() - (held_ - at_), ": found ", found,
+                                      ", expected ", string_of(expected)});
+    }
+
+    static std::string text_of(json_place const& what) {
+        return string_of({what.text, what.named ? shown(what.name) : ""});
     }
 
 private:
+    // Fills the buffer again, if there is more.
+    [[gnu::cold]] bool read_on() {
+        held_ = std::min(left_, sizeof buffer_);
+        in_.fill(std::span{buffer_}.first(held_), "the header");
+        left_ -= held_;
+        at_ = 0;
+        return held_ > 0;
+    }
+
+    int next() {
+        int const byte = peek();
+        ++at_;
+        return byte;
+    }
+
     void skip_whitespace() {
-        while (position_ < text_.size() && (text_[position_] == ' ' || text_[position_] == '\t' ||
-                                            text_[position_] == '\n' || text_[position_] == '\r')) {
-            ++position_;
+        while (peek() == ' ' || peek() == '\t' || peek() == '\n' || peek() == '\r') {
+            ++at_;
         }
     }
 
     bool accept(char wanted) {
         skip_whitespace();
-        bool const there = position_ < text_.size() && text_[position_] == wanted;
-        position_ += there ? 1 : 0;
+        return accept_here(wanted);
+    }
+    bool accept_here(char wanted) {
+        bool const there = peek() == wanted;
+        at_ += there ? 1 : 0;
         return there;
     }
 
-    void expect(char wanted, std::string const& what) {
+    void expect(char wanted, json_place const& what, char const* part = "") {
         if (!accept(wanted)) {
-            fail({'\'', wanted, "' for ", what});
+            fail({'\'', wanted, "' for ", part, text_of(what)});
         }
     }
 
-    char take(std::initializer_list<text_piece> what) {
-        if (position_ == text_.size()) {
-            fail(what);
+    // The bytes of a string up to its end, an escape or what may not be in it.
+    void append_plain(std::string& value) {
+        while (peek() >= 0) {
+            auto const first = at_;
+            while (at_ < held_ && buffer_[at_] >= 0x20 && buffer_[at_] != '"' &&
+                   buffer_[at_] != '\\') {
+                ++at_;
+            }
+            value.append(reinterpret_cast<char const*>(buffer_) + first, at_ - first);
+            if (at_ < held_) {
+                return;
+            }
         }
-        return text_[position_++];
     }
 
+    // Behind a backslash.
     [[gnu::cold]] void append_escape(std::string& value) {
         constexpr std::string_view names = "\"\\/bfnrt";
         constexpr std::string_view meanings = "\"\\/\b\f\n\r\t";
-        auto const c = take({"an escape sequence"});
-        auto const which = names.find(c);
-        if (which != std::string_view::npos) {
+        auto const which = names.find(static_cast<char>(peek()));
+        if (peek() >= 0 && which != std::string_view::npos) {
             value += meanings[which];
-        } else if (c == 'u') {
+            ++at_;
+        } else if (peek() == 'u') {
+            ++at_;
             append_utf8(value, code_point());
         } else {
-            --position_;
             fail({"one of the escapes of JSON"});
         }
     }
@@ -177,8 +212,7 @@ private:
             return first;
         }
         // Beyond U+FFFF a code point is written as a high and a low surrogate.
-        if (first < 0xDC00 && take({"a low surrogate"}) == '\\' &&
-            take({"a low surrogate"}) == 'u') {
+        if (first < 0xDC00 && accept_here('\\') && accept_here('u')) {
             auto const second = four_hex_digits();
             if (second >= 0xDC00 && second <= 0xDFFF) {
                 return 0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00);
@@ -190,24 +224,24 @@ private:
     [[gnu::cold]] std::uint32_t four_hex_digits() {
         std::uint32_t value = 0;
         for (int i = 0; i < 4; ++i) {
-            char const c = take({"four hexadecimal digits"});
+            int const c = peek();
             auto const digit = c >= '0' && c <= '9'   ? c - '0'
                                : c >= 'a' && c <= 'f' ? c - 'a' + 10
                                : c >= 'A' && c <= 'F' ? c - 'A' + 10
                                                       : -1;
             if (digit < 0) {
-                --position_;
                 fail({"four hexadecimal digits after \\u"});
             }
+            ++at_;
             value = 16 * value + static_cast<std::uint32_t>(digit);
         }
         return value;
     }
 
-    std::string_view text_;
-    std::string const& file_;
-    std::size_t base_;
-    std::size_t position_ = 0;
+    input& in_;
+    size_t size_, left_; // bytes that are not in the buffer yet
+    unsigned char buffer_[65536];
+    size_t at_ = 0, held_ = 0; // in the buffer
 };
 
 } // namespace castnet::io::detail

@@ -17,20 +17,24 @@ namespace detail {
 
 inline constexpr size_t largest_header = 100'000'000; // the format's own limit, in bytes
 
-struct safetensors_entry {
-    std::string name;
-    dtype type{};
-    std::vector<size_t> shape;
-    size_t begin = 0, end = 0; // bytes of the data
+// No writer comes near these; without them a header would need many times its size in memory.
+inline constexpr size_t most_axes = 64;
+inline constexpr size_t most_metadata = 65536; // keys
+
+// Where the bytes of a tensor are within the data.
+struct tensor_place {
+    size_t begin, end;
+    size_t tensor; // its number in the header
 };
 
 struct safetensors_header {
-    std::vector<safetensors_entry> entries;
+    std::vector<stored_tensor> tensors; // without their bytes
+    std::vector<tensor_place> places;
     safetensors_metadata metadata;
 };
 
-[[gnu::cold]] inline dtype parse_dtype(json_reader& json, std::string const& tensor) {
-    auto const name = json.string(string_of({"the dtype of ", tensor}));
+[[gnu::cold]] inline dtype parse_dtype(json_reader& json, std::string_view tensor) {
+    auto const name = json.string({"the dtype of tensor ", tensor});
     for (auto const& known : dtypes) {
         if (name == known.name) {
             return known.type;
@@ -40,112 +44,137 @@ struct safetensors_header {
     for (auto const& known : dtypes) {
         append(all, {all.empty() ? "" : ", ", known.name});
     }
-    json.fail({"the dtype of ", tensor, " before this, ", shown(name), ", to be one of ", all});
+    json.fail({"the dtype of tensor ", shown(tensor), " before this, ", shown(name),
+               ", to be one of ", all});
 }
 
-[[gnu::cold]] inline safetensors_entry parse_entry(json_reader& json, std::string const& name) {
-    auto const tensor = string_of({"tensor ", shown(name)});
-    safetensors_entry entry;
-    entry.name = name;
-    std::vector<size_t> offsets;
+[[gnu::cold]] inline void parse_tensor(json_reader& json, std::string name,
+                                       safetensors_header& header) {
+    stored_tensor tensor{std::move(name), {}, {}, {}};
+    size_t offsets[2], offset_count = 0;
     unsigned seen = 0;
-    json.object(tensor, [&](std::string const& field) {
+    json.object({"tensor ", tensor.name}, [&](std::string const& field) {
         unsigned const bit = field == "dtype"          ? 1
                              : field == "shape"        ? 2
                              : field == "data_offsets" ? 4
                                                        : 0;
         if (bit == 0 || (seen & bit) != 0) {
-            json.fail(
-                {"dtype, shape and data_offsets of ", tensor, ", each once, not \"", field, "\""});
+            json.fail({"dtype, shape and data_offsets of tensor ", shown(tensor.name),
+                       ", each once, not ", shown(field)});
         }
         seen |= bit;
         if (bit == 1) {
-            entry.type = parse_dtype(json, tensor);
-            return;
+            tensor.type = parse_dtype(json, tensor.name);
+        } else if (bit == 2) {
+            json_place const what{"the shape of tensor ", tensor.name};
+            json.array(what, [&] {
+                if (tensor.shape.size() == most_axes) {
+                    json.fail({"at most ", most_axes, " axes in ", json.text_of(what)});
+                }
+                tensor.shape.push_back(json.integer(what));
+            });
+        } else {
+            json_place const what{"the data_offsets of tensor ", tensor.name};
+            json.array(what, [&] {
+                if (offset_count == 2) {
+                    json.fail({"two numbers in ", json.text_of(what)});
+                }
+                offsets[offset_count++] = json.integer(what);
+            });
         }
-        auto const what = string_of({"the ", field, " of ", tensor});
-        auto& numbers = bit == 2 ? entry.shape : offsets;
-        json.array(what, [&] { numbers.push_back(json.integer(what)); });
     });
-    if (seen != 7 || offsets.size() != 2) {
-        json.fail({"dtype, shape and two data_offsets in ", tensor, " before this"});
+    if (seen != 7 || offset_count != 2) {
+        json.fail(
+            {"dtype, shape and two data_offsets in tensor ", shown(tensor.name), " before this"});
     }
-    entry.begin = offsets[0];
-    entry.end = offsets[1];
-    return entry;
+    header.places.push_back({offsets[0], offsets[1], header.tensors.size()});
+    header.tensors.push_back(std::move(tensor));
 }
 
-[[gnu::cold]] inline safetensors_header parse_header(std::string_view text,
-                                                     std::string const& file) {
-    json_reader json{text, file, 8};
-    if (text.empty() || text[0] != '{') {
+// The header, which takes up the next `size` bytes.
+[[gnu::cold]] inline safetensors_header parse_header(input& in, size_t size) {
+    in.check_remaining(size, "the safetensors header");
+    json_reader json{in, size};
+    if (json.peek() != '{') {
         json.fail({"'{' at the very start of the header; this is not a safetensors file"});
     }
     safetensors_header header;
+    constexpr size_t smallest_tensor = 50; // bytes of the header: "":{"dtype":"U8","shape":[],…
+    header.tensors.reserve(size / smallest_tensor);
+    header.places.reserve(size / smallest_tensor);
     bool has_metadata = false;
-    json.object("the header", [&](std::string const& name) {
+    json.object({"the header"}, [&](std::string& name) {
         if (name != "__metadata__") {
-            header.entries.push_back(parse_entry(json, name));
+            parse_tensor(json, std::move(name), header);
             return;
         }
         if (has_metadata) {
             json.fail({"__metadata__ once"});
         }
         has_metadata = true;
-        json.object(name, [&](std::string const& key) {
-            auto const value = json.string(string_of({"the value of ", shown(key)}));
-            if (!header.metadata.emplace(key, value).second) {
+        json.object({"__metadata__"}, [&](std::string& key) {
+            if (header.metadata.size() == most_metadata) {
+                json.fail({"at most ", most_metadata, " keys in __metadata__"});
+            }
+            auto value = json.string({"the value of ", key});
+            if (header.metadata.contains(key)) {
                 json.fail({shown(key), " once in __metadata__"});
             }
+            header.metadata.emplace(std::move(key), std::move(value));
         });
     });
     json.end();
     return header;
 }
 
-// Checks that the entries cover `size` bytes of data without hole or overlap, each with as many as
-// its type and shape need, and that no name occurs twice; sorts them by name.
-[[gnu::cold]] inline void check_header(safetensors_header& header, size_t size,
-                                       std::string const& file) {
-    auto const by_place =
-        sorted<safetensors_entry>(header.entries, [](auto const& a, auto const& b) {
-            return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
-        });
+[[gnu::cold]] inline bool fills_shape(stored_tensor const& tensor, size_t size) {
+    size_t needed = 0;
+    return byte_count(tensor.type, tensor.shape, needed) && needed == size;
+}
+
+// Checks that the tensors lie one behind the other without hole or overlap, each with as many bytes
+// as its type and shape need. Returns where the last one ends.
+[[gnu::cold]] inline size_t check_places(safetensors_header& header, std::string const& file) {
+    auto const in_place = [](tensor_place const& a, tensor_place const& b) {
+        return a.begin != b.begin ? (a.begin < b.begin ? -1 : 1)
+               : a.end < b.end    ? -1
+                                  : a.end > b.end;
+    };
     size_t next = 0;
-    for (safetensors_entry const* const entry : by_place) {
+    for (tensor_place const* const place : sorted<tensor_place>(header.places, in_place)) {
+        auto const& tensor = header.tensors[place->tensor];
         auto const refuse = [&](std::initializer_list<text_piece> expected) {
             throw file_error(file,
-                             {"tensor ", shown(entry->name), ": found data_offsets [", entry->begin,
-                              ", ", entry->end, "], expected ", string_of(expected)});
+                             {"tensor ", shown(tensor.name), ": found data_offsets [", place->begin,
+                              ", ", place->end, "], expected ", string_of(expected)});
         };
-        size_t needed = 0;
-        if (entry->begin != next) {
+        if (place->begin != next) {
             refuse({"them to begin at ", next, ", where the tensor before ends"});
         }
-        if (entry->end < entry->begin || entry->end > size) {
-            refuse(
-                {"them to lie in the ", size, " bytes of data; the file is cut short or damaged"});
+        if (place->end < place->begin || !fills_shape(tensor, place->end - place->begin)) {
+            refuse({"as many bytes as its shape and its dtype ", name_of(tensor.type), " need"});
         }
-        if (!byte_count(entry->type, entry->shape, needed) || needed != entry->end - entry->begin) {
-            refuse({"as many bytes as its shape and its dtype ", name_of(entry->type), " need"});
-        }
-        next = entry->end;
+        next = place->end;
     }
-    if (next != size) {
-        throw file_error(file, {"found ", size, " bytes of data, expected ", next,
-                                ", the end of the last tensor"});
+    return next;
+}
+
+struct by_name {
+    int operator()(stored_tensor const& a, stored_tensor const& b) const {
+        return a.name.compare(b.name);
     }
-    auto const by_name = sorted<safetensors_entry>(
-        header.entries, [](auto const& a, auto const& b) { return a.name < b.name; });
-    std::vector<safetensors_entry> entries;
-    for (safetensors_entry* const entry : by_name) {
-        if (!entries.empty() && entries.back().name == entry->name) {
+};
+
+[[gnu::cold]] inline void check_names(std::span<stored_tensor const> tensors,
+                                      std::string const& file) {
+    stored_tensor const* before = nullptr;
+    for (auto const* tensor : sorted(tensors, by_name{})) {
+        if (before != nullptr && before->name == tensor->name) {
             throw file_error(
-                file, {"found tensor ", shown(entry->name), " twice, expected every name once"});
+                file, {"found tensor ", shown(tensor->name), " twice, expected every name once"});
         }
-        entries.push_back(std::move(*entry));
+        before = tensor;
     }
-    header.entries = std::move(entries);
 }
 
 [[gnu::cold]] inline std::string header_member(std::string_view text, std::string const& file) {
@@ -159,7 +188,6 @@ struct safetensors_header {
 [[gnu::cold]] inline std::string header_text(std::span<stored_tensor const* const> tensors,
                                              safetensors_metadata const& metadata,
                                              std::string const& file) {
-    safetensors_header header; // what a reader will see
     std::string text = "{";
     if (!metadata.empty()) {
         text += "\"__metadata__\":";
@@ -182,10 +210,14 @@ struct safetensors_header {
             append(text, {axis == 0 ? "" : ",", tensor->shape[axis]});
         }
         append(text, {"],\"data_offsets\":[", begin, ',', end, "]}"});
-        header.entries.push_back({tensor->name, tensor->type, tensor->shape, begin, end});
+        if (!fills_shape(*tensor, tensor->bytes.size())) {
+            throw file_error(file,
+                             {"tensor ", shown(tensor->name), ": found ", tensor->bytes.size(),
+                              " bytes, expected as many as its shape and its dtype ",
+                              name_of(tensor->type), " need"});
+        }
         begin = end;
     }
-    check_header(header, begin, file);
     text += '}';
     text.append((8 - text.size() % 8) % 8, ' ');
     if (text.size() > largest_header) {

@@ -1,0 +1,184 @@
+// The bytes of a file, read once from the first to the last.
+#pragma once
+
+#include <castnet/core/error.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <limits>
+#include <new>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace castnet::io {
+
+using std::size_t;
+using bytes = std::vector<unsigned char>;
+
+template <class T>
+concept Number = std::integral<T> || std::floating_point<T>;
+
+// Turns the bytes of a number round: between little and big endian.
+template <Number T>
+constexpr T byte_swapped(T value) {
+    struct raw {
+        unsigned char byte[sizeof(T)];
+    };
+    auto const in = std::bit_cast<raw>(value);
+    raw out{};
+    for (size_t i = 0; i < sizeof(T); ++i) {
+        out.byte[i] = in.byte[sizeof(T) - 1 - i];
+    }
+    return std::bit_cast<T>(out);
+}
+
+// A reader asks for what its format's header announces. Memory grows with the bytes that are there,
+// never with what a header says. All functions throw file_error when the bytes cannot be read.
+class input {
+public:
+    explicit input(std::string file) : file_{std::move(file)} {}
+    input(input const&) = delete;
+    input& operator=(input const&) = delete;
+    virtual ~input() = default;
+
+    std::string const& file() const { return file_; } // for messages
+    size_t position() const { return position_; }     // how many bytes have been read
+
+    static constexpr size_t unknown = std::numeric_limits<size_t>::max();
+    // How many bytes are left; unknown for some inputs.
+    virtual size_t remaining() const { return unknown; }
+
+    // Reads as many bytes as `out` has, fewer only at the end. Returns how many.
+    [[gnu::cold]] size_t read(std::span<unsigned char> out) {
+        size_t filled = 0;
+        while (filled < out.size()) {
+            size_t const got = read_some(out.subspan(filled));
+            if (got == 0) {
+                break;
+            }
+            filled += got;
+            position_ += got;
+        }
+        return filled;
+    }
+
+    // The next `count` bytes, or as many as there are.
+    [[gnu::cold]] bytes read_up_to(size_t count) {
+        try {
+            bytes taken(remaining() == unknown ? 0 : std::min(count, remaining()));
+            taken.resize(read(taken));
+            unsigned char chunk[65536];
+            while (taken.size() < count) {
+                auto const got =
+                    read(std::span{chunk}.first(std::min(sizeof chunk, count - taken.size())));
+                if (got == 0) {
+                    break;
+                }
+                taken.insert(taken.end(), chunk, chunk + got);
+            }
+            return taken;
+        } catch (std::bad_alloc const&) {
+            refuse_size();
+        } catch (std::length_error const&) {
+            refuse_size();
+        }
+    }
+
+    // The next `count` bytes; `what` they are is for the message when there are fewer.
+    [[gnu::cold]] bytes take(size_t count, std::string_view what) {
+        auto const start = position_;
+        check_remaining(count, what);
+        auto taken = read_up_to(count);
+        if (taken.size() < count) {
+            cut_short(start, what, count, taken.size());
+        }
+        return taken;
+    }
+
+    // The same into `out`, which is filled.
+    [[gnu::cold]] void fill(std::span<unsigned char> out, std::string_view what) {
+        auto const start = position_;
+        if (auto const got = read(out); got < out.size()) {
+            cut_short(start, what, out.size(), got);
+        }
+    }
+
+    template <Number T>
+    T little(std::string_view what) {
+        return read_number<T>(std::endian::little, what);
+    }
+
+    template <Number T>
+    T big(std::string_view what) {
+        return read_number<T>(std::endian::big, what);
+    }
+
+    // Throws where fewer than `count` bytes are left, as far as that is known.
+    [[gnu::cold]] void check_remaining(size_t count, std::string_view what) const {
+        if (count > remaining()) {
+            cut_short(position_, what, count, remaining());
+        }
+    }
+
+    // Throws unless all bytes have been read; `what` ends here.
+    [[gnu::cold]] void check_end(std::string_view what) {
+        unsigned char next[1];
+        if (read(next) != 0) {
+            throw file_error(file_, {"byte ", position_ - 1, ": found more bytes behind ", what,
+                                     "; the file is damaged or not of this format"});
+        }
+    }
+
+    // For readers whose memory runs out while they hold what they read.
+    [[noreturn, gnu::cold]] void refuse_size() const {
+        throw file_error(file_, "the file does not fit into memory");
+    }
+
+private:
+    // Reads some of the next bytes, at least one unless there are no more. Returns how many.
+    virtual size_t read_some(std::span<unsigned char> out) = 0;
+
+    [[noreturn, gnu::cold]] void cut_short(size_t start, std::string_view what, size_t needed,
+                                           size_t found) const {
+        throw file_error(file_, {"byte ", start, ": ", what, " needs ", needed, " bytes, found ",
+                                 found, "; the file is cut short or not of this format"});
+    }
+
+    template <Number T>
+    T read_number(std::endian order, std::string_view what) {
+        struct raw {
+            unsigned char byte[sizeof(T)];
+        } number{};
+        fill(number.byte, what);
+        auto const value = std::bit_cast<T>(number);
+        return order == std::endian::native ? value : byte_swapped(value);
+    }
+
+    std::string file_;
+    size_t position_ = 0;
+};
+
+// Bytes in memory, which came from `file` and must outlive this.
+class memory_input : public input {
+public:
+    memory_input(std::span<unsigned char const> content, std::string file)
+        : input{std::move(file)}, content_{content} {}
+
+    size_t remaining() const override { return content_.size() - position(); }
+
+private:
+    size_t read_some(std::span<unsigned char> out) override {
+        auto const some = content_.subspan(position(), std::min(out.size(), remaining()));
+        std::copy(some.begin(), some.end(), out.begin());
+        return some.size();
+    }
+
+    std::span<unsigned char const> content_;
+};
+
+} // namespace castnet::io
