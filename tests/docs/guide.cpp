@@ -2,6 +2,7 @@
 // check_snippets.sh compares.
 #include <castnet/castnet.hpp>
 
+#include <cstdio>
 #include <doctest/doctest.h>
 #include <filesystem>
 
@@ -278,7 +279,7 @@ TEST_CASE("memory of the guide") {
     CHECK(model{}.parameter_count() > 0);
 }
 
-// The program of the README, which is compiled only: examples/quickstart.cpp is the one to run.
+// The program of the README, which is compiled only; readme.sh runs it.
 #pragma GCC diagnostic ignored "-Wreturn-type" // only a program's main may end without return
 
 namespace first_screen {
@@ -286,6 +287,7 @@ namespace first_screen {
 // clang-format off
 // [program]
 #include <castnet/castnet.hpp>
+#include <cstdio>
 namespace cn = castnet;
 
 using zalando = cn::sequential<                        // a network is a type
@@ -297,12 +299,16 @@ using zalando = cn::sequential<                        // a network is a type
 
 static_assert(zalando::parameter_count == 93'322);     // known before the program runs
 
-int main() {
-    auto data = cn::data::fashion_mnist("/usr/share/datasets/fashion-mnist");
+int main(int count, char** values) try {
+    auto folder = count > 1 ? values[1] : "/usr/share/datasets/fashion-mnist";
+    auto data = cn::data::fashion_mnist(folder);
     cn::model<zalando, cn::policy::cpu, cn::batch<128>> model{cn::seed{42}};
     auto training = cn::compile(model, cn::cross_entropy, cn::adam{}, cn::accuracy);
     training.fit(data.train, {.epochs = 5, .schedule = cn::one_cycle(4e-3), .validation = data.test});
     cn::save(model, "zalando.safetensors");
+} catch (cn::error const& wrong) {                     // a file that is missing, say
+    std::fprintf(stderr, "%s\n", wrong.what());
+    return 1;
 }
 // [/program]
 // clang-format on
