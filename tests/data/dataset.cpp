@@ -94,6 +94,26 @@ TEST_CASE("columns are made from spans, too") {
     CHECK(target == 1.0F);
 }
 
+TEST_CASE("columns of doubles are kept as floats") {
+    std::vector<double> const inputs{0.1, -3.4e38, 1e-50};
+    dataset<shape<1>, shape<1>> const samples{inputs, std::vector<double>{1, INFINITY, 3}};
+    double value = 0;
+    samples.copy_input(0, &value);
+    CHECK(value == static_cast<double>(0.1F));
+    samples.copy_target(1, &value);
+    CHECK(value == static_cast<double>(INFINITY));
+    CHECK_THROWS_WITH_AS((column{std::vector<double>{1, 2, -1e39}}),
+                         "castnet: data::column: value 2 is -1e+39, numbers must lie within the "
+                         "range of float",
+                         error);
+}
+
+TEST_CASE("a scale that is no number is refused") {
+    CHECK_THROWS_WITH_AS((column{counting(2), double{NAN}}), Contains("the scale nan"), error);
+    CHECK_THROWS_WITH_AS((column{counting(2), 1, double{INFINITY}}), Contains("the offset inf"),
+                         error);
+}
+
 TEST_CASE("columns of wrong size are refused") {
     CHECK_THROWS_WITH_AS(
         (images{counting(19), std::vector<int>(5)}),
@@ -153,8 +173,9 @@ TEST_CASE("take, skip and split keep the order") {
     CHECK(first_pixels(samples.skip(1).take(2)) == std::vector<float>{4, 8});
     CHECK(samples.take(0).size() == 0);
     CHECK(samples.skip(5).size() == 0);
-    CHECK_THROWS_WITH_AS((void)samples.take(6), Contains("take: there are only 5 samples"), error);
-    CHECK_THROWS_AS((void)samples.skip(6), error);
+    CHECK_THROWS_WITH_AS((void)samples.take(6),
+                         Contains("take: found 6, but there are only 5 samples"), error);
+    CHECK_THROWS_WITH_AS((void)samples.skip(7), Contains("skip: found 7, but"), error);
 
     auto const [most, rest] = samples.split(0.8);
     CHECK(first_pixels(most) == std::vector<float>{0, 4, 8, 12});
@@ -185,4 +206,11 @@ TEST_CASE("weights are 1 unless given, and go with their samples") {
                          Contains("the weight of sample 2 is -1"), error);
     CHECK_THROWS_AS((void)samples.with_weights({1, 1, 1, NAN, 1}), error);
     CHECK_THROWS_AS((void)samples.with_weights({1, 1, 1, INFINITY, 1}), error);
+    CHECK(samples.with_weights({0, 1e-18F, 1e18F, 1, 1}).weight(1) == 1e-18F);
+    for (float const bad : {1e-45F, 1e-19F, 1e19F, 3e38F}) { // would come out as NaN
+        CHECK_THROWS_WITH_AS((void)samples.with_weights({1, 1, 1, 1, bad}),
+                             Contains("expected 0 or a number from 1e-18 to 1e+18; only the ratios "
+                                      "of weights matter"),
+                             error);
+    }
 }

@@ -5,20 +5,47 @@
 #include <castnet/core/shape.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
 
 namespace castnet::data {
 
+namespace detail {
+
+template <class Element>
+inline constexpr bool column_takes = false; // the others have constructors of their own
+
+} // namespace detail
+
 class column {
 public:
     column(std::vector<float> values) : floats_{std::move(values)} {}
     explicit column(std::span<float const> values) : floats_(values.begin(), values.end()) {}
 
+    // Kept as floats. Throws castnet::error for a finite number that is beyond their range.
+    [[gnu::cold]] column(std::vector<double> const& values) {
+        floats_.reserve(values.size());
+        for (double const value : values) {
+            if (std::isfinite(value) && std::abs(value) > std::numeric_limits<float>::max()) {
+                throw error({"castnet: data::column: value ", floats_.size(), " is ", value,
+                             ", numbers must lie within the range of float"});
+            }
+            floats_.push_back(static_cast<float>(value));
+        }
+    }
+
     // Bytes that stand for byte * scale + offset: an image in [0, 1] has the scale 1.0 / 255.
+    // Throws castnet::error unless both are finite.
     column(std::vector<unsigned char> bytes, double scale = 1, double offset = 0)
-        : bytes_{std::move(bytes)}, scale_{scale}, offset_{offset}, holds_bytes_{true} {}
+        : bytes_{std::move(bytes)}, scale_{scale}, offset_{offset}, holds_bytes_{true} {
+        if (!std::isfinite(scale) || !std::isfinite(offset)) {
+            throw error({"castnet: data::column: found the scale ", scale, " and the offset ",
+                         offset, ", expected finite numbers"});
+        }
+    }
     explicit column(std::span<unsigned char const> bytes, double scale = 1, double offset = 0)
         : column{std::vector<unsigned char>(bytes.begin(), bytes.end()), scale, offset} {}
 
@@ -33,6 +60,13 @@ public:
             }
             floats_.push_back(static_cast<float>(value));
         }
+    }
+
+    template <class Element>
+    column(std::vector<Element> const&) {
+        static_assert(detail::column_takes<Element>,
+                      "castnet: a column of a data set takes a std::vector of float, double, "
+                      "unsigned char (bytes) or int; see column_takes<found element>");
     }
 
     size_t size() const { return holds_bytes_ ? bytes_.size() : floats_.size(); }

@@ -5,9 +5,9 @@
 #include <castnet/data/column.hpp>
 #include <castnet/data/label.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <string>
 #include <tuple>
@@ -41,6 +41,8 @@ public:
             return TargetType::count;
         }
     }();
+
+    static constexpr float least_weight = 1e-18F, most_weight = 1e18F; // beside 0
 
     // One column per input, then the target's. Throws castnet::error unless all hold the same
     // number of whole samples and every label is a class number.
@@ -94,16 +96,20 @@ public:
         return weights_.empty() ? 1.0F : weights_[sample];
     }
 
-    // The same samples with these weights, one per sample, finite and not negative.
+    // The same samples with these weights, one per sample: 0, or from least_weight to most_weight.
+    // A step divides by their sum, so only their ratios matter; further apart, products of weights
+    // and gradients would leave the range of float.
     [[gnu::cold]] dataset with_weights(std::vector<float> weights) const {
         if (weights.size() != size()) {
             throw error({"castnet: dataset::with_weights: found ", weights.size(),
                          " weights, expected one for each of the ", size(), " samples"});
         }
         for (size_t i = 0; i < weights.size(); ++i) {
-            if (!(weights[i] >= 0 && weights[i] <= std::numeric_limits<float>::max())) {
+            bool const in_range = weights[i] >= least_weight && weights[i] <= most_weight;
+            if (weights[i] != 0 && !in_range) {
                 throw error({"castnet: dataset::with_weights: the weight of sample ", i, " is ",
-                             weights[i], ", expected a finite number that is not negative"});
+                             weights[i], ", expected 0 or a number from ", least_weight, " to ",
+                             most_weight, "; only the ratios of weights matter"});
             }
         }
         auto weighted = *this;
@@ -187,7 +193,8 @@ private:
 
     [[gnu::cold]] dataset range(char const* call, size_t first, size_t last) const {
         if (first > last || last > size()) {
-            throw error({"castnet: dataset::", call, ": there are only ", size(), " samples"});
+            throw error({"castnet: dataset::", call, ": found ", std::max(first, last),
+                         ", but there are only ", size(), " samples"});
         }
         dataset chosen{columns_};
         auto const slice = [&](auto const& list) {
