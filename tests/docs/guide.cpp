@@ -175,6 +175,32 @@ TEST_CASE("several outputs of the guide") {
     CHECK(boxes == std::vector<float>{4, 5, 6, 7, 4, 5, 6, 7});
 }
 
+TEST_CASE("data of the guide") {
+    std::vector<unsigned char> const pictures(8 * 784, 51);
+    std::vector<double> const facts(8 * 3, 0.5);
+    std::vector<float> const prices{0, 1, 2, 3, 4, 5, 6, 7};
+    // [columns]
+    // Two inputs, a picture and three numbers; the target is one number.
+    cn::data::dataset<cn::shape<1>, cn::shape<1, 28, 28>, cn::shape<3>> homes{
+        cn::data::column{pictures, 1.0 / 255}, facts, prices};
+    // [/columns]
+    // [subsets]
+    auto few = homes.take(2);  // the first two
+    auto rest = homes.skip(2); // the others
+    std::vector<std::size_t> order(homes.size());
+    cn::data::shuffle(order, 7, 0); // by seed and epoch
+    auto [most, last] = homes.subset(order).split(0.75);
+    // [/subsets]
+    float pixels[784], target = 0;
+    few.copy_input(0, pixels);
+    CHECK(pixels[783] == doctest::Approx(0.2));
+    rest.copy_target(0, &target);
+    CHECK(target == 2);
+    last.copy_target(1, &target);
+    CHECK(target == float(order[7]));
+    CHECK(most.size() == 6);
+}
+
 TEST_CASE("training of the guide") {
     auto const [train, test] = four_corners(600);
     // [fit]
