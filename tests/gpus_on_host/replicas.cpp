@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <thread>
 #include <unistd.h>
 
 using namespace replicas_test;
@@ -101,6 +102,66 @@ TEST_CASE("one GPU, piece by piece and by graphs") {
         CHECK(machine::here().launches > launches);
         CHECK(after_fit<eager_gpu, 16>() == expected());
         CHECK(largest_difference(after_fit<small_gpu, 16>(), expected()) < 1e-10);
+    });
+}
+
+TEST_CASE("a prediction between two steps sees all of the first") {
+    in_several_orders([] {
+        auto const data = samples(32);
+        auto const predictions = [&](auto const& policy, auto const& run) {
+            cn::model<network, std::decay_t<decltype(policy)>, cn::batch<16>> model{cn::seed{5}};
+            auto training = cn::compile(model, cn::cross_entropy, cn::sgd{.learning_rate = 0.1});
+            std::vector<double> all;
+            run(training, [&] {
+                auto const y = model.predict(data);
+                all.insert(all.end(), y.begin(), y.end());
+            });
+            return all;
+        };
+        auto const order = first(32);
+        auto const expected = predictions(gpu{}, [&](auto& training, auto const& predict) {
+            for (std::size_t from : {0, 16}) {
+                predict();
+                training.step(data, std::span{order}.subspan(from, 16)); // waits
+            }
+        });
+        auto const found = predictions(gpu{}, [&](auto& training, auto const& predict) {
+            training.fit(data, {.schedule =
+                                    [&](std::uint64_t, std::uint64_t) {
+                                        predict();
+                                        return 0.1;
+                                    },
+                                .shuffle = false,
+                                .verbose = cn::verbosity::silent});
+        });
+        CHECK(found.size() == 2 * 32 * 3);
+        CHECK(found == expected);
+    });
+}
+TEST_CASE("a model on a GPU predicts in several threads at the same time") {
+    in_several_orders([] {
+        cn::model<network, gpu, cn::batch<16>> const model{cn::seed{5}};
+        auto const data = samples(40);
+        auto const expected = model.predict(data);
+        std::vector<double> found[3];
+        {
+            std::vector<std::thread> threads;
+            for (auto& y : found) {
+                threads.emplace_back([&] {
+                    cn::predictor mine{model};
+                    y = mine.predict(data);
+                    if (model.predict(data) != y) {
+                        y.clear();
+                    }
+                });
+            }
+            for (std::thread& t : threads) {
+                t.join();
+            }
+        }
+        for (auto const& y : found) {
+            CHECK(y == expected);
+        }
     });
 }
 

@@ -87,3 +87,23 @@ TEST_CASE("steps and evaluation allocate nothing") {
     CHECK(allocations == before);
     CHECK(training.steps() == 11);
 }
+
+TEST_CASE("prediction of a sample allocates nothing after the first") {
+    model_type const model;
+    float const sample[64] = {1, 2, 3};
+    float scores[4];
+    int const none = allocations;
+    model.predict_one(sample, scores);
+    CHECK(allocations > none);
+    int const before = allocations;
+    for (int i = 0; i < 5; ++i) {
+        model.predict_one(sample, scores);
+    }
+    CHECK(allocations == before);
+
+    cn::predictor predictor{model};
+    int const made = allocations;
+    CHECK(made > before);
+    predictor.predict_one(sample, scores);
+    CHECK(allocations == made);
+}

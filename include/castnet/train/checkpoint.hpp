@@ -143,6 +143,7 @@ void load(training<Model, Loss, Optimizer, Metrics...>& t, std::string const& fi
         [&](int, placed_parameter const& p, std::string const& name) {
             state.push_back(detail::values_of<T>(stored, name, p));
         });
+    model_access::exclusive const access{model.access(), "load"};
     // nothing can fail from here on
     detail::set_parameters(model, parameters);
     size_t next = 0;

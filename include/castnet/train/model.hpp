@@ -2,15 +2,16 @@
 #pragma once
 
 #include <castnet/core/error.hpp>
+#include <castnet/core/turn.hpp>
 #include <castnet/policy/cpu.hpp>
 #include <castnet/policy/devices.hpp>
-#include <castnet/train/feed.hpp>
 #include <castnet/train/initialize.hpp>
+#include <castnet/train/model_access.hpp>
+#include <castnet/train/predictor.hpp>
 #include <castnet/train/program.hpp>
 #include <castnet/train/transfer.hpp>
 
-#include <algorithm>
-#include <memory>
+#include <atomic>
 #include <span>
 #include <string>
 #include <vector>
@@ -78,18 +79,22 @@ public:
     }
 
     // The values of a parameter in logical order: dense (units, features), convolution (filters,
-    // channels, height, width). Throws castnet::error if there is none of this name.
+    // channels, height, width). Throws castnet::error if there is none of this name, or if another
+    // thread trains or sets the parameters.
     std::vector<value_type> get(std::string_view name) const {
+        model_access::shared const access{access_, "get"};
         return detail::read_parameter<device>(session_, data(), find(name));
     }
 
-    // Throws castnet::error if there is none of this name or the count is wrong.
+    // Throws castnet::error if there is none of this name, if the count is wrong, or if another
+    // thread uses the parameters.
     void set(std::string_view name, std::span<value_type const> values) {
         placed_parameter const& p = find(name);
         if (values.size() != size_t(p.count())) {
             throw error({"castnet: model::set: parameter '", name, "' has ", p.count(),
                          " numbers, but ", values.size(), " were given"});
         }
+        model_access::exclusive const access{access_, "set"};
         detail::write_parameter<device>(session_, data(), p, values);
         ++revision_;
     }
@@ -98,53 +103,28 @@ public:
     // old.
     std::uint64_t revision() const { return revision_; }
 
-    // An output of the network (the first unless told) for every sample of the data, in logical
-    // order, one after the other, with running statistics and without dropout. The data's target is
-    // not looked at.
-    template <size_t Output = 0, class Data>
-    std::vector<value_type> predict(Data const& data) {
-        using output = detail::nth_of<Output, output_shapes>;
-        std::vector<value_type> all(data.size() * output::count);
-        detail::check_inputs<Net, Data>();
-        auto& e = prediction_executor();
-        for (size_t first = 0; first < data.size(); first += capacity) {
-            size_t const count = std::min(capacity, data.size() - first);
-            value_type* const batch = e.batch();
-            for (size_t row = 0; row < count; ++row) {
-                detail::fill_inputs<device>(detail::places_in_batch(prediction_plan), batch, data,
-                                            first + row, row, typename Net::inputs{});
-            }
-            e.template run<prediction_plan>(std::ptrdiff_t(count), 0);
-            session_.read(e.at(prediction_plan.outputs[Output]),
-                          std::ptrdiff_t(count * output::count), [&](value_type const* from) {
-                              for (size_t row = 0; row < count; ++row) {
-                                  detail::read_sample<device, output>(
-                                      from + row * output::count,
-                                      all.data() + (first + row) * output::count);
-                              }
-                          });
-        }
-        return all;
+    // An output of the network (the first unless told) for every sample, in logical order, one
+    // after the other, with running statistics and without dropout. Samples are given as a data
+    // set, whose target is not looked at, or as numbers in logical order, sample after sample, with
+    // a vector, array or span of the element type for each input: predict(photos, facts).
+    //
+    // Any number of threads may predict at the same time; each uses prediction_bytes. Throws
+    // castnet::error if another one trains or sets the parameters, or if numbers are no whole
+    // samples.
+    template <size_t Output = 0, class... Inputs>
+    std::vector<value_type> predict(Inputs const&... inputs) const {
+        typename detail::predictor_pool<model>::lease const mine{predictors_, *this};
+        return mine->template predict<Output>(inputs...);
     }
 
     // One sample of a network with one input, given by its elements in logical order; writes the
-    // elements of the first output. For loops that cannot wait: allocates nothing after the first
-    // call.
-    template <class Output = detail::nth_of<0, output_shapes>>
-    void predict_one(value_type const* input, value_type* output) {
-        static_assert(Net::inputs::size == 1,
-                      "castnet: predict_one is for networks with one input; "
-                      "put the sample into a data set for predict()");
-        using shape = detail::nth_of<0, typename Net::inputs>;
-        auto& e = prediction_executor();
-        value_type* const batch = e.batch();
-        detail::place_sample<device, shape>(
-            batch + prediction_plan.inputs[0].offset, batch + prediction_plan.staging,
-            [&](value_type* out) { std::copy_n(input, shape::count, out); });
-        e.template run<prediction_plan>(1, 0);
-        session_.read(
-            e.at(prediction_plan.outputs[0]), std::ptrdiff_t(Output::count),
-            [&](value_type const* from) { detail::read_sample<device, Output>(from, output); });
+    // elements of an output (the first unless told). For loops that cannot wait: allocates nothing
+    // after the first call or, where several threads predict, once so many have at the same time (a
+    // predictor of one's own needs no others). Throws castnet::error as predict() does.
+    template <size_t Output = 0>
+    void predict_one(value_type const* input, value_type* output) const {
+        typename detail::predictor_pool<model>::lease const mine{predictors_, *this};
+        mine->template predict_one<Output>(input, output);
     }
 
     // The region of all parameters, in the order of the device.
@@ -153,6 +133,18 @@ public:
     // The device that they lie on, and those of all replicas in this process.
     typename device::session& session() { return session_; }
     devices const& chosen_devices() const { return devices_; }
+
+    // Who uses the parameters at this moment. What changes them, or reads them through data(), asks
+    // for access as long as it does.
+    model_access& access() const { return access_; }
+
+    // Waits until the device has done what a training gave it: its last step may be under way.
+    void finish_changes() const {
+        if constexpr (requires { session_.wait(); }) {
+            turn const one_at_a_time{waits_};
+            session_.wait();
+        }
+    }
 
 private:
     [[gnu::cold]] static placed_parameter const& find(std::string_view name) {
@@ -165,21 +157,14 @@ private:
                      (parameter_count() > 0 ? parameter_at(0).name.text() : ""), "'"});
     }
 
-    // Memory for prediction is allocated when it is first wanted: training has its own.
-    typename device::executor& prediction_executor() {
-        if (!executor_) {
-            executor_ = std::make_unique<typename device::executor>(session_, data(), key_of(seed_),
-                                                                    prediction_sizes);
-        }
-        return *executor_;
-    }
-
     std::uint64_t seed_;
     std::uint64_t revision_ = 0;
     devices devices_;
     typename device::session session_;
     typename device::memory parameters_;
-    std::unique_ptr<typename device::executor> executor_;
+    mutable model_access access_;
+    mutable std::atomic_flag waits_;
+    mutable detail::predictor_pool<model> predictors_; // made when they are first wanted
 };
 
 } // namespace castnet

@@ -86,6 +86,7 @@ public:
                      std::optional<double> learning_rate = {},
                      std::span<float const> class_weight = {}) {
         detail::check_class_weight<typename Data::target_type>("step", class_weight);
+        model_access::exclusive const access{model_.access(), "step"};
         replicas_.keep(data);
         replicas_.set_totals({});
         advance(data, samples, learning_rate.value_or(optimizer_.learning_rate), class_weight);
@@ -97,6 +98,7 @@ public:
     // train/profile.hpp.
     template <class Data, class After>
     void observe(Data const& data, std::span<size_t const> samples, After const& after) {
+        model_access::exclusive const access{model_.access(), "observe"};
         std::vector<std::vector<T>> statistics; // a pass moves running statistics on
         for (placed_parameter const& p : training_plan.parameters) {
             statistics.push_back(p.trainable ? std::vector<T>{} : model_.get(p.name.text()));
@@ -116,6 +118,7 @@ public:
     template <class Data>
     scores_type evaluate(Data const& data) {
         check_samples("evaluate", data.size());
+        model_access::exclusive const access{model_.access(), "evaluate"};
         replicas_.keep(data);
         replicas_.set_totals({});
         replicas_.evaluate(data);
@@ -132,6 +135,7 @@ public:
     template <class Data>
     history fit(Data const& data, fit_options<std::type_identity_t<Data>> const& options = {}) {
         check_fit(data, options);
+        model_access::exclusive const access{model_.access(), "fit"};
         replicas_.keep(data);
         if (options.validation) {
             replicas_.keep(*options.validation);
@@ -345,7 +349,9 @@ private:
 };
 
 // The step of a model: its loss (nn/losses.hpp or one's own), optimizer and metrics. The training
-// refers to the model, which must outlive it.
+// refers to the model, which must outlive it. It has the model to itself during fit(), step(),
+// evaluate() and load(): they throw castnet::error while another thread trains, predicts or sets
+// parameters, and so does that while they run; callbacks are calls of the training's own thread.
 template <class Model, class Loss, class Optimizer, class... Metrics>
 auto compile(Model& m, Loss, Optimizer const& o, Metrics...) {
     constexpr auto mistake = detail::mistake_in_compile<Model, Loss, Optimizer, Metrics...>();

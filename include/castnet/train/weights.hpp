@@ -78,6 +78,7 @@ template <class Model>
 
 template <class Model>
 [[gnu::cold]] void add_parameters(tensor_list<typename Model::value_type>& list, Model const& m) {
+    model_access::shared const access{m.access(), "save"};
     for (size_t i = 0; i < m.parameter_count(); ++i) {
         std::string const name = m.parameter_at(i).name.text();
         list.add(name, m.parameter_at(i), m.get(name));
@@ -86,6 +87,7 @@ template <class Model>
 
 template <class Model, class Values>
 [[gnu::cold]] void set_parameters(Model& m, Values const& values) {
+    model_access::exclusive const access{m.access(), "load"};
     for (size_t i = 0; i < values.size(); ++i) {
         m.set(m.parameter_at(i).name.text(), values[i]);
     }

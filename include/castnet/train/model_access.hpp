@@ -1,0 +1,105 @@
+// Readers–writer guard of a model's parameters. It throws where a lock would wait: the parameters
+// after a wait are not those that the caller meant.
+#pragma once
+
+#include <castnet/core/error.hpp>
+
+#include <atomic>
+#include <cstdint>
+
+namespace castnet {
+
+// Any number of threads share the parameters, or one thread has them exclusively. Within its scope
+// that thread may ask again, for either: a callback of fit() predicts and sets.
+class model_access {
+public:
+    // Both throw castnet::error, which names `call`, where another thread stands in the way.
+    class shared {
+    public:
+        shared(model_access& of, char const* call) : of_{of.share(call) ? &of : nullptr} {}
+        ~shared() {
+            if (of_ != nullptr) {
+                of_->state_.fetch_sub(one_reader, std::memory_order_release);
+            }
+        }
+        shared(shared const&) = delete;
+        shared& operator=(shared const&) = delete;
+
+    private:
+        model_access* of_; // none within an exclusive scope of this thread
+    };
+    class exclusive {
+    public:
+        exclusive(model_access& of, char const* call) : of_{of.claim(call) ? &of : nullptr} {}
+        ~exclusive() {
+            if (of_ != nullptr) {
+                of_->call_.store(nullptr, std::memory_order_relaxed);
+                of_->state_.store(0, std::memory_order_release);
+            }
+        }
+        exclusive(exclusive const&) = delete;
+        exclusive& operator=(exclusive const&) = delete;
+
+    private:
+        model_access* of_;
+    };
+
+private:
+    // Free (0), so many readers times two, or the odd number of the thread that writes.
+    using word = std::uintptr_t;
+    static constexpr word one_reader = 2;
+    static bool is_writer(word state) { return (state & 1) != 0; }
+    static word this_thread() {
+        alignas(2) static thread_local char here = 0;
+        return reinterpret_cast<word>(&here) | 1;
+    }
+
+    // Both return whether the end of the scope has something to undo.
+    bool share(char const* call) {
+        for (word now = state_.load(std::memory_order_relaxed);;) {
+            if (is_writer(now)) {
+                if (now == this_thread()) {
+                    return false;
+                }
+                refuse(call, now);
+            }
+            if (state_.compare_exchange_weak(now, now + one_reader, std::memory_order_acquire,
+                                             std::memory_order_relaxed)) {
+                return true;
+            }
+        }
+    }
+    bool claim(char const* call) {
+        word now = 0;
+        if (!state_.compare_exchange_strong(now, this_thread(), std::memory_order_acquire,
+                                            std::memory_order_relaxed)) {
+            if (now == this_thread()) {
+                return false;
+            }
+            refuse(call, now);
+        }
+        call_.store(call, std::memory_order_relaxed);
+        return true;
+    }
+
+    [[noreturn, gnu::cold]] void refuse(char const* call, word state) const {
+        if (is_writer(state)) {
+            char const* const other = call_.load(std::memory_order_relaxed);
+            throw error({"castnet: ", call, ": another thread is in ",
+                         (other != nullptr ? other : "a call"),
+                         ", which has the model's parameters to itself; call this before or after, "
+                         "or on a model of its own that loads the weights"});
+        }
+        word const readers = state / one_reader;
+        throw error({"castnet: ", call, ": needs the model's parameters to itself, but ", readers,
+                     (readers == 1 ? " call predicts with or reads them"
+                                   : " calls predict with or read them"),
+                     " in other threads; call this when they have returned, or on a model of its "
+                     "own"});
+    }
+
+    std::atomic<word> state_{0};
+    std::atomic<char const*> call_{nullptr}; // of the thread that writes
+};
+
+} // namespace castnet
