@@ -113,8 +113,7 @@ public:
     // samples.
     template <size_t Output = 0, class... Inputs>
     std::vector<value_type> predict(Inputs const&... inputs) const {
-        typename detail::predictor_pool<model>::lease const mine{predictors_, *this};
-        return mine->template predict<Output>(inputs...);
+        return take_executor()->template predict<Output>(inputs...);
     }
 
     // One sample of a network with one input, given by its elements in logical order; writes the
@@ -123,8 +122,7 @@ public:
     // predictor of one's own needs no others). Throws castnet::error as predict() does.
     template <size_t Output = 0>
     void predict_one(value_type const* input, value_type* output) const {
-        typename detail::predictor_pool<model>::lease const mine{predictors_, *this};
-        mine->template predict_one<Output>(input, output);
+        take_executor()->template predict_one<Output>(input, output);
     }
 
     // The region of all parameters, in the order of the device.
@@ -157,6 +155,10 @@ private:
                      (parameter_count() > 0 ? parameter_at(0).name.text() : ""), "'"});
     }
 
+    detail::taken_executor<model> take_executor() const {
+        return detail::taken_executor<model>{executors_.take(*this)};
+    }
+
     std::uint64_t seed_;
     std::uint64_t revision_ = 0;
     devices devices_;
@@ -164,7 +166,7 @@ private:
     typename device::memory parameters_;
     mutable model_access access_;
     mutable std::atomic_flag waits_;
-    mutable detail::predictor_pool<model> predictors_; // made when they are first wanted
+    mutable detail::prediction_executors<model> executors_; // made when they are first wanted
 };
 
 } // namespace castnet

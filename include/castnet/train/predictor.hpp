@@ -1,8 +1,8 @@
-// predictor<Model>: prediction with a model's parameters, in memory of its own.
+// predictor<Model>: prediction with a model's parameters, in memory of its own; and the predictors
+// that a model keeps for calls of its own predict().
 #pragma once
 
 #include <castnet/core/error.hpp>
-#include <castnet/core/turn.hpp>
 #include <castnet/policy/devices.hpp>
 #include <castnet/train/feed.hpp>
 #include <castnet/train/model_access.hpp>
@@ -11,8 +11,8 @@
 #include <algorithm>
 #include <atomic>
 #include <concepts>
-#include <memory>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -20,7 +20,7 @@ namespace castnet {
 
 namespace detail {
 
-// Counts the calls that predict in this process at the same time, which share its threads.
+// Counts the calls that predict at the same time in this process, and share its threads.
 class prediction_count {
 public:
     prediction_count() { all.fetch_add(1, std::memory_order_relaxed); }
@@ -100,98 +100,88 @@ struct inputs_are_given {
     static constexpr bool checked = true;
 };
 
-// Predicts with a model's parameters in one thread at a time. Others may do so at the same time
-// with predictors of their own or the model's predict(), which makes predictors as it needs them;
-// one that a thread keeps allocates nothing after its first call, whatever other threads do. The
-// model must outlive it.
+namespace detail {
+
+// Memory of a prediction and what is done in it, for one call at a time.
 template <class Model>
-class predictor {
+class prediction_executor {
     using T = typename Model::value_type;
     using network = typename Model::network_type;
     using device = typename Model::device;
     using policy = typename Model::policy_type;
 
     template <size_t Output>
-    using output = detail::nth_of<Output, typename Model::output_shapes>;
+    using output = nth_of<Output, typename Model::output_shapes>;
 
 public:
-    explicit predictor(Model const& m)
-        : model_{m}, session_{policy{}, detail::device_of<policy>(m.chosen_devices(), 0)},
+    explicit prediction_executor(Model const& m)
+        : model_{m}, session_{policy{}, device_of<policy>(m.chosen_devices(), 0)},
           executor_{session_, m.data(), key_of(m.seed_value()), Model::prediction_sizes} {}
-    predictor(predictor const&) = delete;
-    predictor& operator=(predictor const&) = delete;
+    prediction_executor(prediction_executor const&) = delete;
+    prediction_executor& operator=(prediction_executor const&) = delete;
 
-    // As the model's predict().
-    template <size_t Output = 0, class... Inputs>
+    // Takes it for a call, if no other one has it.
+    bool take() { return !is_taken_.test_and_set(std::memory_order_acquire); }
+    void give_back() { is_taken_.clear(std::memory_order_release); }
+
+    template <size_t Output, class... Inputs>
     std::vector<T> predict(Inputs const&... inputs) {
         static_assert(predict_takes<T, Inputs...>::checked);
-        if constexpr ((detail::is_data_set<Inputs> && ...)) {
+        if constexpr ((is_data_set<Inputs> && ...)) {
             static_assert(inputs_are_given<1, sizeof...(Inputs)>::checked);
             return predict_all<Output>(inputs...);
         } else {
             static_assert(inputs_are_given<network::inputs::size, sizeof...(Inputs)>::checked);
-            return predict_all<Output>(detail::samples_in_memory<T, typename network::inputs>{
-                std::span<T const>{inputs}...});
+            return predict_all<Output>(
+                samples_in_memory<T, typename network::inputs>{std::span<T const>{inputs}...});
         }
     }
 
-    // As the model's predict_one().
-    template <size_t Output = 0>
+    template <size_t Output>
     void predict_one(T const* input, T* result) {
         static_assert(network::inputs::size == 1,
                       "castnet: predict_one is for networks with one input; "
                       "give the numbers of each input to predict()");
-        using shape = detail::nth_of<0, typename network::inputs>;
-        call const now{*this, "predict_one"};
+        using shape = nth_of<0, typename network::inputs>;
+        call const now{model_, "predict_one"};
         T* const batch = executor_.batch();
-        detail::place_sample<device, shape>(batch + plan().inputs[0].offset, batch + plan().staging,
-                                            [&](T* to) { std::copy_n(input, shape::count, to); });
-        run<Output>(
-            1, [&](T const* from) { detail::read_sample<device, output<Output>>(from, result); });
+        place_sample<device, shape>(batch + plan().inputs[0].offset, batch + plan().staging,
+                                    [&](T* to) { std::copy_n(input, shape::count, to); });
+        run<Output>(1, [&](T const* from) { read_sample<device, output<Output>>(from, result); });
     }
 
 private:
-    // The length of a call: the parameters do not change, and nobody else uses this predictor.
-    class call {
-    public:
-        call(predictor& of, char const* name) : of_{of}, access_{of.model_.access(), name} {
-            of.model_.finish_changes();
-            if (of.busy_.test_and_set(std::memory_order_acquire)) {
-                throw error(
-                    {"castnet: ", name,
-                     ": this predictor is in use by another call; make one for each thread, "
-                     "or use the model's own predict"});
-            }
-        }
-        call(call const&) = delete;
-        call& operator=(call const&) = delete;
-        ~call() { of_.busy_.clear(std::memory_order_release); }
-
-    private:
-        predictor& of_;
-        model_access::shared access_;
-        detail::prediction_count beside_;
-    };
-
     static constexpr auto const& plan() { return Model::prediction_plan; }
+    // Whether any loop of it may be worth several threads.
+    static constexpr bool may_use_threads =
+        Model::flops_per_sample * std::ptrdiff_t(Model::capacity) > 100'000;
+
+    // While it lives, nobody changes the parameters.
+    struct call {
+        call(Model const& m, char const* name) : access{m.access(), name} { m.finish_changes(); }
+
+        struct nothing {};
+        model_access::shared access;
+        [[no_unique_address]] std::conditional_t<may_use_threads, prediction_count, nothing> beside;
+    };
 
     template <size_t Output, class Data>
     std::vector<T> predict_all(Data const& data) {
         constexpr size_t numbers = output<Output>::count;
-        detail::check_inputs<network, Data>();
-        call const now{*this, "predict"};
+        check_inputs<network, Data>();
+        call const now{model_, "predict"};
         std::vector<T> all(data.size() * numbers);
         for (size_t first = 0; first < data.size(); first += Model::capacity) {
             size_t const count = std::min(Model::capacity, data.size() - first);
             T* const batch = executor_.batch();
             for (size_t row = 0; row < count; ++row) {
-                detail::fill_inputs<device>(detail::places_in_batch(plan()), batch, data,
-                                            first + row, row, typename network::inputs{});
+                fill_inputs<device>(places_in_batch(plan()), batch, data, first + row, row,
+                                    typename network::inputs{});
             }
             run<Output>(count, [&](T const* from) {
                 for (size_t row = 0; row < count; ++row) {
-                    detail::read_sample<device, output<Output>>(
-                        from + row * numbers, all.data() + (first + row) * numbers);
+                    read_sample<device, output<Output>>(from + row * numbers,
+                                                        all.data() + (first + row) * numbers);
                 }
             });
         }
@@ -201,7 +191,7 @@ private:
     // Runs the plan over so many samples of the batch, and read(numbers) with an output of theirs.
     template <size_t Output, class Read>
     void run(size_t samples, Read const& read) {
-        typename device::replica_scope const share{0, detail::prediction_count::now()};
+        typename device::replica_scope const share{0, prediction_count::now()};
         executor_.template run<Model::prediction_plan>(std::ptrdiff_t(samples), 0);
         session_.read(executor_.at(plan().outputs[Output]),
                       std::ptrdiff_t(samples * output<Output>::count), read);
@@ -210,56 +200,96 @@ private:
     Model const& model_;
     typename device::session session_;
     typename device::executor executor_;
-    std::atomic_flag busy_;
+    std::atomic_flag is_taken_;
 };
 
-namespace detail {
-
-// Predictors of a model that no call uses, for those who have none of their own.
+// Those of a model, which live as long as it does: as many as calls have ever predicted at once.
 template <class Model>
-class predictor_pool {
+class prediction_executors {
     struct node {
         explicit node(Model const& m) : value{m} {}
-        predictor<Model> value;
-        std::unique_ptr<node> next;
+        prediction_executor<Model> value;
+        node* next = nullptr;
     };
 
 public:
-    // One of them, or a new one where none is left, as long as it lives.
-    class lease {
-    public:
-        lease(predictor_pool& from, Model const& m) : from_{from}, mine_{from.take()} {
-            if (!mine_) {
-                mine_ = std::make_unique<node>(m);
-            }
+    prediction_executors() = default;
+    prediction_executors(prediction_executors const&) = delete;
+    prediction_executors& operator=(prediction_executors const&) = delete;
+    ~prediction_executors() {
+        for (node* n = first_.load(); n != nullptr;) {
+            delete std::exchange(n, n->next);
         }
-        lease(lease const&) = delete;
-        lease& operator=(lease const&) = delete;
-        ~lease() {
-            turn const one_at_a_time{from_.busy_};
-            mine_->next = std::move(from_.idle_);
-            from_.idle_ = std::move(mine_);
-        }
-        predictor<Model>* operator->() const { return &mine_->value; }
-
-    private:
-        predictor_pool& from_;
-        std::unique_ptr<node> mine_;
-    };
-
-private:
-    std::unique_ptr<node> take() {
-        turn const one_at_a_time{busy_};
-        std::unique_ptr<node> first = std::move(idle_);
-        if (first) {
-            idle_ = std::move(first->next);
-        }
-        return first;
     }
 
-    std::atomic_flag busy_;
-    std::unique_ptr<node> idle_;
+    // One that is taken for the caller.
+    prediction_executor<Model>& take(Model const& m) {
+        for (node* n = first_.load(std::memory_order_acquire); n != nullptr; n = n->next) {
+            if (n->value.take()) {
+                return n->value;
+            }
+        }
+        node* const made = new node{m};
+        made->value.take();
+        made->next = first_.load(std::memory_order_relaxed);
+        while (!first_.compare_exchange_weak(made->next, made, std::memory_order_release,
+                                             std::memory_order_relaxed)) {
+        }
+        return made->value;
+    }
+
+private:
+    std::atomic<node*> first_{nullptr};
+};
+
+// One that is taken, as long as this lives.
+template <class Model>
+class taken_executor {
+public:
+    explicit taken_executor(prediction_executor<Model>& taken) : taken_{taken} {}
+    taken_executor(taken_executor const&) = delete;
+    taken_executor& operator=(taken_executor const&) = delete;
+    ~taken_executor() { taken_.give_back(); }
+    prediction_executor<Model>* operator->() const { return &taken_; }
+
+private:
+    prediction_executor<Model>& taken_;
 };
 
 } // namespace detail
+
+// Predicts with a model's parameters in memory of its own, which it allocates when it is made and
+// with the first call: later ones allocate nothing, whatever other threads do. One call at a time
+// may use it; others predict at the same time with predictors of their own, or with the model's
+// predict(), which makes such memory as it needs it. The model must outlive it.
+template <class Model>
+class predictor {
+    using T = typename Model::value_type;
+
+public:
+    explicit predictor(Model const& m) : executor_{m} {}
+
+    // As those of the model; both also throw castnet::error if another call uses this predictor.
+    template <size_t Output = 0, class... Inputs>
+    std::vector<T> predict(Inputs const&... inputs) {
+        return take("predict")->template predict<Output>(inputs...);
+    }
+    template <size_t Output = 0>
+    void predict_one(T const* input, T* output) {
+        take("predict_one")->template predict_one<Output>(input, output);
+    }
+
+private:
+    detail::taken_executor<Model> take(char const* call) {
+        if (!executor_.take()) {
+            throw error({"castnet: ", call,
+                         ": another call uses this predictor; make one for each "
+                         "thread, or predict with the model"});
+        }
+        return detail::taken_executor<Model>{executor_};
+    }
+
+    detail::prediction_executor<Model> executor_;
+};
+
 } // namespace castnet
