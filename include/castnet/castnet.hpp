@@ -16,6 +16,7 @@
 #include <castnet/policy/cpu.hpp>
 #include <castnet/tensor/tensor.hpp>
 #include <castnet/train/checkpoint.hpp>
+#include <castnet/train/partial_load.hpp>
 #include <castnet/train/profile.hpp>
 #include <castnet/train/summary.hpp>
 #include <castnet/train/training.hpp>

@@ -120,6 +120,115 @@ TEST_CASE("a file that does not fit is refused with its name and the tensor's") 
     }
 }
 
+namespace {
+
+using names = std::vector<std::string>;
+using other_head = cn::sequential<cn::input<2, 6, 6>, cn::conv2d<4, 3, cn::conv{.groups = 2}>,
+                                  cn::batch_norm, cn::relu, cn::flatten, cn::dense<5>>;
+
+// Writes the weights of a model under other names, besides some of another network.
+void save_as(std::string const& file, auto const& model, auto const& name_in_file) {
+    std::vector<std::vector<float>> values;
+    std::vector<cn::io::stored_tensor> tensors;
+    for (std::size_t i = 0; i < model.parameter_count(); ++i) {
+        auto const& p = model.parameter_at(i);
+        std::string const name = p.name.text();
+        values.push_back(model.get(name));
+        tensors.push_back(
+            cn::io::tensor_of(name_in_file(name), {p.dims, p.dims + p.rank}, values.back().data()));
+    }
+    float const more[6] = {1, 2, 3, 4, 5, 6};
+    std::int64_t const batches = 7;
+    tensors.push_back(cn::io::tensor_of("classifier.0.weight", {2, 3}, more));
+    tensors.push_back(cn::io::tensor_of("features.1.num_batches_tracked", {}, &batches));
+    cn::io::save_safetensors(file, tensors);
+}
+
+} // namespace
+
+TEST_CASE("a part of a file is loaded by a rule for names, and what was not is told") {
+    file const f;
+    model const saved{cn::seed{1}};
+    save_as(f.name, saved, [](std::string const& name) { // torchvision's, without its top
+        return name.starts_with("4.") ? "head." + name.substr(2) : "features." + name;
+    });
+    model m{cn::seed{2}};
+    auto const kept = m.get("4.weight");
+    auto const report =
+        cn::load(m, f.name, cn::partial{.rename = cn::replace_prefix{"", "features."}});
+    CHECK(report.loaded ==
+          names{"0.weight", "0.bias", "1.weight", "1.bias", "1.running_mean", "1.running_var"});
+    CHECK(report.missing == names{"4.weight", "4.bias"});
+    CHECK(report.unexpected == names{"classifier.0.weight", "head.bias", "head.weight"});
+    CHECK(report.mismatched.empty());
+    CHECK(m.get("0.weight") == saved.get("0.weight"));
+    CHECK(m.get("1.running_var") == saved.get("1.running_var"));
+    CHECK(m.get("4.weight") == kept);
+
+    SUBCASE("names without the prefix stay; an empty one is not looked for") {
+        auto const rule = [](std::string_view name) {
+            return name == "4.bias" ? std::string{} : cn::replace_prefix{"4.", "head."}(name);
+        };
+        auto const more = cn::load(m, f.name, cn::partial{.rename = rule});
+        CHECK(more.loaded == names{"4.weight"});
+        CHECK(m.get("4.weight") == saved.get("4.weight"));
+    }
+}
+
+TEST_CASE("a head of another size is skipped where that is asked for") {
+    file const f;
+    cn::model<other_head, cn::policy::cpu, cn::batch<1>> const saved{cn::seed{1}};
+    cn::save(saved, f.name);
+    model m{cn::seed{2}};
+    auto const before = everything(m);
+    std::string message;
+    try {
+        cn::load(m, f.name, cn::partial{});
+    } catch (cn::file_error const& e) {
+        message = e.what();
+    }
+    CHECK(contains(message, "\"4.weight\" is F32 (5, 64)"));
+    CHECK(contains(message, "(3, 64)"));
+    CHECK(contains(message, "skip_mismatch"));
+    CHECK(everything(m) == before);
+
+    auto const report = cn::load(m, f.name, cn::partial{.skip_mismatch = true});
+    CHECK(report.loaded.size() == 6);
+    CHECK(report.mismatched == names{"4.weight", "4.bias"});
+    CHECK(report.missing.empty());
+    CHECK(report.unexpected.empty());
+    CHECK(m.get("0.weight") == saved.get("0.weight"));
+}
+
+TEST_CASE("a file with nothing for the network is refused with an example of its names") {
+    file const f;
+    model m{cn::seed{2}};
+    auto const before = everything(m);
+    std::string message;
+    auto const try_to = [&](cn::partial const& how) {
+        try {
+            cn::load(m, f.name, how);
+        } catch (cn::file_error const& e) {
+            message = e.what();
+        }
+        CHECK(everything(m) == before);
+    };
+    save_as(f.name, m, [](std::string const& name) { return "\x1b[2J." + name; });
+    try_to({.rename = cn::replace_prefix{"", "features."}});
+    CHECK(contains(message, "\"0.weight\" was looked for as \"features.0.weight\""));
+    CHECK(contains(message, "\"\\u001b[2J.0.bias\"")); // nothing a terminal obeys
+    CHECK(contains(message, "partial::rename"));
+
+    save_as(f.name, m, [](std::string const& name) { return "other." + name; });
+    auto const all_from_one = [](std::string_view) { return std::string{"classifier.0.weight"}; };
+    try_to({.rename = all_from_one, .skip_mismatch = true});
+    CHECK(contains(message, "have other shapes"));
+
+    cn::save(cn::model<network, cn::policy::basic_cpu<double>, cn::batch<1>>{}, f.name);
+    try_to({});
+    CHECK(contains(message, "F64"));
+}
+
 TEST_CASE("history is a table that a spreadsheet reads") {
     std::string const name =
         (std::filesystem::temp_directory_path() / "castnet_history.csv").string();

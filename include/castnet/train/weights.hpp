@@ -36,27 +36,36 @@ private:
     std::vector<io::stored_tensor> tensors_;
 };
 
-// The values of a tensor that must look like the parameter.
+[[gnu::cold]] inline bool has_shape_of(io::stored_tensor const& t, placed_parameter const& p) {
+    return std::equal(t.shape.begin(), t.shape.end(), p.dims, p.dims + p.rank);
+}
+
+// Whether it is one of a network's parameters and running statistics, not PyTorch's
+// "….num_batches_tracked", which only counts, or what a training keeps besides.
+[[gnu::cold]] inline bool is_of_network(io::stored_tensor const& t) {
+    return !t.name.ends_with("num_batches_tracked") && !t.name.starts_with(optimizer_prefix);
+}
+
+// The values of a tensor that must look like the parameter; `advice` is for those who find that it
+// does not.
 template <class T>
-[[gnu::cold]] std::vector<T> values_of(io::safetensors_file const& file, std::string const& name,
-                                       placed_parameter const& p) {
+[[gnu::cold]] std::vector<T>
+values_of(io::safetensors_file const& file, std::string const& name, placed_parameter const& p,
+          char const* advice = "load it into the network that it was saved from") {
     io::stored_tensor const& t = file.at(name);
-    std::vector<size_t> const shape(p.dims, p.dims + p.rank);
-    if (t.shape != shape || t.type != io::dtype_of<T>) {
+    if (!has_shape_of(t, p) || t.type != io::dtype_of<T>) {
         throw file_error(file.file_name(),
-                         {"tensor '", t.name, "' is ", io::name_of(t.type), " ",
+                         {"tensor ", io::detail::shown(t.name), " is ", io::name_of(t.type), " ",
                           shape_text(t.shape.data(), int(t.shape.size())),
                           ", but the network's parameter is ", io::name_of(io::dtype_of<T>), " ",
-                          shape_text(p.dims, p.rank),
-                          "; load it into the network that it was saved from"});
+                          shape_text(p.dims, p.rank), "; ", advice});
     }
     std::vector<T> values(size_t(p.count()));
     std::memcpy(values.data(), t.bytes.data(), t.bytes.size());
     return values;
 }
 
-// All parameters of a model. PyTorch's "….num_batches_tracked", which only counts, and what a
-// training keeps besides are passed over.
+// All parameters of a model, of a file that holds nothing else of a network.
 template <class Model>
 [[gnu::cold]] auto parameters_in(io::safetensors_file const& file) {
     std::vector<std::vector<typename Model::value_type>> values;
@@ -64,14 +73,13 @@ template <class Model>
         placed_parameter const& p = Model::parameter_at(i);
         values.push_back(values_of<typename Model::value_type>(file, p.name.text(), p));
     }
-    auto const counts = [](io::stored_tensor const& t) {
-        return !t.name.ends_with("num_batches_tracked") && !t.name.starts_with(optimizer_prefix);
-    };
-    auto const held = size_t(std::count_if(file.entries().begin(), file.entries().end(), counts));
+    auto const held =
+        size_t(std::count_if(file.entries().begin(), file.entries().end(), is_of_network));
     if (held != values.size()) {
         throw file_error(file.file_name(),
                          {"holds ", held, " tensors, but the network has ", values.size(),
-                          " parameters; load it into the network that it was saved from"});
+                          " parameters; load it into the network that it was saved from, or what "
+                          "both have with castnet::partial"});
     }
     return values;
 }

@@ -1,0 +1,128 @@
+// Loading of those weights of a file that a network has in common with it: load(model, file,
+// partial{…}), as PyTorch's load_state_dict(strict=False).
+#pragma once
+
+#include <castnet/train/weights.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace castnet {
+
+struct partial {
+    // The name in the file of what the network calls so; empty: the same. A parameter for which it
+    // returns "" is not looked for.
+    std::function<std::string(std::string_view)> rename{};
+    // Parameters that have another shape in the file keep their values, as with Keras'
+    // skip_mismatch; otherwise they are an error.
+    bool skip_mismatch = false;
+};
+
+// A rule for partial::rename: parameters whose names begin with `ours` stand under `theirs` in the
+// file, others under their own names. replace_prefix{"", "features."} puts it before all.
+struct replace_prefix {
+    std::string ours, theirs;
+
+    std::string operator()(std::string_view name) const {
+        return name.starts_with(ours) ? theirs + std::string{name.substr(ours.size())}
+                                      : std::string{name};
+    }
+};
+
+// What a partial load found: names of the network's parameters, and of tensors.
+struct load_report {
+    std::vector<std::string> loaded;
+    std::vector<std::string> missing;    // the file has no such tensor: they keep their values
+    std::vector<std::string> mismatched; // it has another shape there: they keep their values
+    std::vector<std::string> unexpected; // tensors of the file that no parameter asked for
+};
+
+namespace detail {
+
+// What of a file goes where.
+struct partial_match {
+    struct pair {
+        placed_parameter const* parameter;
+        std::string tensor;
+    };
+    std::vector<pair> pairs;
+    load_report report;
+};
+
+// Throws file_error if there is nothing.
+[[gnu::cold]] inline partial_match match(io::safetensors_file const& file,
+                                         std::span<placed_parameter const> parameters,
+                                         partial const& how) {
+    partial_match all;
+    load_report& report = all.report;
+    std::vector<std::string> asked;
+    for (placed_parameter const& p : parameters) {
+        std::string const name = p.name.text();
+        asked.push_back(how.rename ? how.rename(name) : name);
+        io::stored_tensor const* const t = file.find(asked.back());
+        if (t == nullptr) {
+            report.missing.push_back(name);
+        } else if (how.skip_mismatch && !has_shape_of(*t, p)) {
+            report.mismatched.push_back(name);
+        } else {
+            report.loaded.push_back(name);
+            all.pairs.push_back({&p, asked.back()});
+        }
+    }
+    std::vector<std::string_view> sorted(asked.begin(), asked.end());
+    std::sort(sorted.begin(), sorted.end());
+    for (io::stored_tensor const& t : file.entries()) {
+        if (is_of_network(t) && !std::binary_search(sorted.begin(), sorted.end(), t.name)) {
+            report.unexpected.push_back(t.name);
+        }
+    }
+    if (!report.mismatched.empty() && report.loaded.empty()) {
+        throw file_error(file.file_name(),
+                         {"holds nothing for the network: all ", report.mismatched.size(),
+                          " tensors that have names of its parameters have other shapes"});
+    }
+    if (report.loaded.empty()) {
+        auto const first = [](std::vector<std::string> const& names) {
+            return names.empty() ? std::string{"none"} : io::detail::shown(names.front());
+        };
+        throw file_error(file.file_name(),
+                         {"holds nothing for the network, whose first parameter ",
+                          first(report.missing), " was looked for as ", first(asked),
+                          "; the first tensor of the file is ", first(report.unexpected),
+                          "; give partial::rename a rule from the one to the other"});
+    }
+    return all;
+}
+
+} // namespace detail
+
+// Reads the parameters and running statistics that the file holds under the names that `how` gives
+// them. The others keep their values, and the report names them. Throws file_error, and leaves the
+// model as it was, if there is nothing to load, if a tensor has another element type than the
+// model or, unless how.skip_mismatch, another shape than the parameter. (PyTorch's
+// "….num_batches_tracked" and the optimizer's state in a checkpoint are passed over.)
+template <class Net, class Where, class Batch>
+[[gnu::cold]] load_report load(model<Net, Where, Batch>& m, std::string const& file,
+                               partial const& how) {
+    using model_type = model<Net, Where, Batch>;
+    io::safetensors_file const stored = io::load_safetensors(file);
+    detail::partial_match const all =
+        detail::match(stored, {&model_type::parameter_at(0), model_type::parameter_count()}, how);
+    std::vector<std::vector<typename Where::value_type>> values;
+    for (auto const& [parameter, tensor] : all.pairs) {
+        values.push_back(detail::values_of<typename Where::value_type>(
+            stored, tensor, *parameter,
+            "leave out what has another shape by partial::skip_mismatch"));
+    }
+    model_access::exclusive const access{m.access(), "load"};
+    for (size_t i = 0; i < values.size(); ++i) {
+        m.set(all.pairs[i].parameter->name.text(), values[i]);
+    }
+    return all.report;
+}
+
+} // namespace castnet
