@@ -29,6 +29,13 @@ struct join_with_itself {
     constexpr auto operator()(auto a) const { return cn::concat(a, a, cn::square(a)); }
 };
 
+struct split_and_join { // reads some channels twice and others not at all
+    constexpr auto operator()(auto a) const {
+        auto const first = a | cn::slice_channels<0, 2>, last = a | cn::slice_channels<3, 2>;
+        return cn::concat(cn::sin(last), first * last, a | cn::slice_channels<1, 1>);
+    }
+};
+
 // y = scale * x + scale^2: a parameter of one's own, read twice.
 struct scaled {
     template <cn::Shape S>
@@ -126,6 +133,12 @@ TEST_CASE("concat") {
     of_network<cn::network<join_three{}, input<4, 2>, input<4, 3>, input<4, 1>>>();
     of_network<cn::network<join_three{}, input<2, 3, 2>, input<1, 3, 2>, input<3, 3, 2>>>();
     against_finite_differences(run_of<join_with_itself{}, shape<2, 3, 2>>());
+}
+
+TEST_CASE("slices of channels") {
+    against_finite_differences(run_of<split_and_join{}, shape<6>>());
+    against_finite_differences(run_of<split_and_join{}, shape<3, 6>>());
+    against_finite_differences(run_of<split_and_join{}, shape<6, 2, 3>>());
 }
 
 TEST_CASE("residual blocks") {

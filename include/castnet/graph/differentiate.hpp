@@ -181,8 +181,31 @@ private:
         case op::concat:
             split(i, g);
             break;
-        default:
+        case op::slice:
+            accumulate(x, operation(op::slice_gradient, x, attribute, g));
             break;
+        case op::input:
+        case op::target:
+        case op::sample_weight:
+        case op::present_count:
+        case op::parameter:
+        case op::constant:
+        case op::index:
+        case op::presence:
+        case op::bernoulli:
+            break; // sources: where gradients end
+        case op::matmul_data:
+        case op::matmul_weight:
+        case op::conv_data:
+        case op::conv_weight:
+        case op::max_pool_winner:
+        case op::max_pool_gradient:
+        case op::avg_pool_gradient:
+        case op::upsample_gradient:
+        case op::slice_gradient:
+        case op::copy:
+        case op::count:
+            throw "castnet: an operation of the network has no gradient";
         }
     }
 

@@ -9,37 +9,75 @@ namespace castnet {
 
 namespace detail {
 
-template <class Result, class... X>
-constexpr symbol<Result> operation(op kind, int attribute, X... x) {
-    graph& g = *graph_of(x...);
-    bool const sample = (g.nodes[x.id].size.sample || ...);
-    node n = graph::shaped<Result>(kind, sample);
+// The node of x as a value of every sample, as kernels want it that go from sample to sample: what
+// all samples share is repeated.
+template <class S>
+constexpr int sample_id(symbol<S> x) {
+    graph& g = *x.g;
+    int const id = value_id(x);
+    if (g.nodes[id].size.sample) {
+        return id;
+    }
+    int const zero = constant_node(g, 0);
+    node n = graph::shaped<S>(op::map, true);
+    n.function = fn::add;
+    n.operands = 2;
+    n.in[0] = id;
+    n.in[1] = zero;
+    return g.push(n);
+}
+
+template <class Result>
+constexpr symbol<Result> operation(graph& g, op kind, int attribute,
+                                   std::initializer_list<int> operands) {
+    node n = graph::shaped<Result>(kind, true);
     n.attribute = attribute;
-    (..., void(n.in[n.operands++] = x.id));
+    for (int id : operands) {
+        n.in[n.operands++] = id;
+    }
     return emit<Result>(g, n);
+}
+
+template <class Result, class S, class Weight>
+constexpr symbol<Result> matmul(symbol<S> x, symbol<Weight> weight) {
+    graph& g = *x.g;
+    node const& w = g.nodes[weight.id];
+    if (w.kind != op::parameter || g.parameters[w.attribute].kind != role::dense_weight) {
+        throw "castnet: matmul() multiplies with a parameter of role::dense_weight (units, "
+              "features), which new_parameter() gives; it does not multiply two activations";
+    }
+    return operation<Result>(g, op::matmul, -1, {sample_id(x), weight.id});
 }
 
 } // namespace detail
 
-// The last axis times a weight of logical shape (units, features).
+// The last axis times a parameter of role::dense_weight and logical shape (units, features).
 template <size_t Units, size_t Features>
 constexpr auto matmul(symbol<shape<Features>> x, symbol<shape<Units, Features>> weight) {
-    return detail::operation<shape<Units>>(op::matmul, -1, x, weight);
+    return detail::matmul<shape<Units>>(x, weight);
 }
 template <size_t Units, size_t Time, size_t Features>
 constexpr auto matmul(symbol<shape<Time, Features>> x, symbol<shape<Units, Features>> weight) {
-    return detail::operation<shape<Time, Units>>(op::matmul, -1, x, weight);
+    return detail::matmul<shape<Time, Units>>(x, weight);
 }
 
-// Cross-correlation with a weight of logical shape (filters, channels / groups, height, width).
+// Cross-correlation with a parameter of role::conv_weight and logical shape (filters, channels /
+// groups, height, width).
 template <Shape Result, class S, class Weight>
 constexpr auto convolve(symbol<S> x, symbol<Weight> weight, window const& w) {
-    return detail::operation<Result>(op::conv, x.g->add_window(w), x, weight);
+    graph& g = *x.g;
+    node const& n = g.nodes[weight.id];
+    if (n.kind != op::parameter || g.parameters[n.attribute].kind != role::conv_weight) {
+        throw "castnet: convolve() takes a parameter of role::conv_weight (filters, channels / "
+              "groups, height, width), which new_parameter() gives";
+    }
+    return detail::operation<Result>(g, op::conv, g.add_window(w),
+                                     {detail::sample_id(x), weight.id});
 }
 
 template <Shape Result, class S>
 constexpr auto pool(op kind, symbol<S> x, window const& w) {
-    return detail::operation<Result>(kind, x.g->add_window(w), x);
+    return detail::operation<Result>(*x.g, kind, x.g->add_window(w), {detail::sample_id(x)});
 }
 
 // reshape<…>(x) of a symbol.
@@ -49,7 +87,11 @@ constexpr auto reshaped(symbol<From> x, shape<D...>) {
     static_assert(same_count<From, to>,
                   "castnet: reshape must keep the number of elements; see same_count<from, to>");
     if constexpr (same_count<From, to>) {
-        return detail::operation<to>(op::reshape, -1, x);
+        graph& g = *x.g;
+        int const id = detail::value_id(x);
+        node n = graph::shaped<to>(op::reshape, g.nodes[id].size.sample);
+        n.in[n.operands++] = id;
+        return emit<to>(g, n);
     } else {
         return symbol<to>{x.g, x.id};
     }

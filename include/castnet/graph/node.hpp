@@ -38,6 +38,7 @@ enum class op : std::uint8_t {
     upsample_gradient,
     concat,
     slice,
+    slice_gradient,
     reshape,
     copy, // of what another device computed; see graph/devices.hpp
     count
@@ -71,6 +72,7 @@ constexpr char const* name_of(op kind) {
                                      "upsample_gradient",
                                      "concat",
                                      "slice",
+                                     "slice_gradient",
                                      "reshape",
                                      "copy"};
     static_assert(sizeof names / sizeof *names == static_cast<std::size_t>(op::count));
@@ -125,8 +127,9 @@ struct node {
     extents size{};
     double scalar = 1; // constant: value; reduce, presence: factor; bernoulli: keep
     // window: index in graph::windows. parameter: index in graph::parameters. input, target: which.
-    // bernoulli: number of the random stream. slice: first channel. reshape: as_stored or -1.
-    // map of normalize: the node of presence if the statistics are those of the batch, else -1.
+    // bernoulli: number of the random stream. slice and its gradient: first channel. reshape:
+    // as_stored or -1. map of normalize: the node of presence if the statistics are those of the
+    // batch, else -1.
     int attribute = -1;
     int device = 0; // of the policy's, where it is computed; a parameter's home
 };

@@ -38,8 +38,19 @@ struct penalty {
     friend constexpr bool operator==(penalty const&, penalty const&) = default;
 };
 
-// What a parameter is to its operation; decides fan-in, fan-out and the order in memory.
-enum class role : unsigned char { vector, dense_weight, conv_weight, statistic };
+// What a parameter is to its operation; decides the order in memory. Weights lie as their product
+// reads them, and only that may read them. All others lie as samples do, so that element-wise
+// functions and reductions see both alike.
+enum class role : unsigned char {
+    vector,       // any shape: a bias, a scale, an embedding of positions
+    dense_weight, // (units, features), for matmul()
+    conv_weight,  // (filters, channels / groups, height, width), for convolve()
+    statistic     // any shape; not trained
+};
+
+constexpr bool is_weight(role kind) {
+    return kind == role::dense_weight || kind == role::conv_weight;
+}
 
 // The name of a parameter as the parts of its path, "3", "shortcut", "weight": cheap to build while
 // compiling. text() joins them with dots.

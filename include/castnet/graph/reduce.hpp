@@ -27,7 +27,7 @@ constexpr symbol<Result> reduced(symbol<S> x, reduction kind, double factor = 1)
     graph& g = *x.g;
     bool const sample = g.nodes[x.id].size.sample;
     extents const size = graph::shaped<Result>(op::reduce, sample).size;
-    return {&g, g.push(reduce_node(x.id, kind, size, factor))};
+    return {&g, g.push(reduce_node(value_id(x), kind, size, factor))};
 }
 
 // The shape that is left when the channels (features) are reduced to one.
@@ -42,6 +42,10 @@ struct without_channels<shape<T, F>> {
 template <size_t C, size_t H, size_t W>
 struct without_channels<shape<C, H, W>> {
     using type = shape<1, H, W>;
+};
+template <size_t A, size_t B, size_t C, size_t D>
+struct without_channels<shape<A, B, C, D>> {
+    using type = shape<A, B, C, 1>;
 };
 
 } // namespace detail

@@ -101,9 +101,22 @@ constexpr int constant_node(graph& g, double value) {
 
 namespace detail {
 
+// The node of a tensor that an operation reads element by element. Weights have an order in memory
+// of their own (parameter::kind), so nothing but their product may read them.
+template <class S>
+constexpr int value_id(symbol<S> x) {
+    graph const& g = *x.g;
+    node const& n = g.nodes.data()[x.id];
+    if (n.kind == op::parameter && is_weight(g.parameters[n.attribute].kind)) {
+        throw "castnet: a parameter of role::dense_weight or conv_weight is for matmul() or "
+              "convolve() alone; what else computes with it needs one of role::vector";
+    }
+    return x.id;
+}
+
 template <class S>
 constexpr int operand_id(graph&, symbol<S> x) {
-    return x.id;
+    return value_id(x);
 }
 template <class T>
     requires std::is_arithmetic_v<T>

@@ -51,6 +51,47 @@ struct joined_all<A, B> : joined<A, B> {};
 template <class A, class B>
 inline constexpr bool joinable = requires { typename detail::joined<A, B>::type; };
 
+// First and Count fit the channels of the input.
+template <size_t First, size_t Count, size_t Channels>
+inline constexpr bool slice_within = Count > 0 && First + Count <= Channels;
+
+namespace detail {
+
+template <class S, size_t Count>
+struct with_channels;
+template <size_t A, size_t Count>
+struct with_channels<shape<A>, Count> {
+    using type = shape<Count>;
+};
+template <size_t T, size_t A, size_t Count>
+struct with_channels<shape<T, A>, Count> {
+    using type = shape<T, Count>;
+};
+template <size_t A, size_t H, size_t W, size_t Count>
+struct with_channels<shape<A, H, W>, Count> {
+    using type = shape<Count, H, W>;
+};
+
+} // namespace detail
+
+// Channels First to First + Count - 1 of images, and of the last axis of anything else: what concat
+// joined (PyTorch's narrow, TensorFlow's slice).
+template <size_t First, size_t Count>
+struct slice_channels_layer {
+    static constexpr char const* name = "slice_channels";
+    template <Shape S>
+    constexpr auto operator()(symbol<S> x) const {
+        constexpr size_t channels = S::rank == 3 ? S::extent[0] : S::extent[S::rank - 1];
+        static_assert(slice_within<First, Count, channels>,
+                      "castnet: slice_channels: the slice is empty or reaches beyond the channels; "
+                      "see slice_within<first, count, channels>");
+        using result = typename detail::with_channels<S, Count>::type;
+        return detail::operation<result>(*x.g, op::slice, int(First), {detail::sample_id(x)});
+    }
+};
+template <size_t First, size_t Count>
+inline constexpr slice_channels_layer<First, Count> slice_channels{};
+
 // Joins along the channels of images and the last axis of anything else; all other axes agree.
 template <Shape First, Shape... More>
     requires(sizeof...(More) > 0 && sizeof...(More) < max_operands)
@@ -59,8 +100,9 @@ constexpr auto concat(symbol<First> x, symbol<More>... more) {
                   "castnet: concat: the tensors differ in more than their channels; see "
                   "joinable<first shape, other shape>");
     if constexpr ((joinable<First, More> && ...)) {
-        return detail::operation<typename detail::joined_all<First, More...>::type>(op::concat, -1,
-                                                                                    x, more...);
+        using result = typename detail::joined_all<First, More...>::type;
+        return detail::operation<result>(*x.g, op::concat, -1,
+                                         {detail::sample_id(x), detail::sample_id(more)...});
     } else {
         return x;
     }

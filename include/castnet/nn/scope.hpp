@@ -3,6 +3,8 @@
 
 #include <castnet/graph/linear.hpp>
 
+#include <optional>
+
 namespace castnet {
 
 // Where a layer that asks for parameters stands: at the position or under the name that its
@@ -50,17 +52,43 @@ private:
 
 struct parameter_options {
     role kind = role::vector;
-    initializer start{};
+    std::optional<initializer> start{}; // unless told: Glorot uniform for weights, else zeros
     penalty cost{};
-    int groups = 1;
+    int groups = 1; // conv_weight
     bool trainable = true;
-    int pixels = 1;
+    int pixels = 1; // dense_weight: parameter::pixels
 };
+
+namespace detail {
+
+// Throws, which ends the compilation, where the shape is none for the role.
+template <Shape S>
+constexpr void check_role(parameter_options const& options) {
+    if (options.kind == role::dense_weight && S::rank != 2) {
+        throw "castnet: a parameter of role::dense_weight has two axes (units, features)";
+    }
+    if (options.kind == role::conv_weight && S::rank != 4) {
+        throw "castnet: a parameter of role::conv_weight has four axes (filters, channels / "
+              "groups, height, width)";
+    }
+}
+
+template <Shape S>
+constexpr bool has_shape(parameter const& p) {
+    bool same = p.rank == static_cast<int>(S::rank);
+    for (int i = 0; same && i < p.rank; ++i) {
+        same = p.dims[i] == static_cast<int>(S::extent[i]);
+    }
+    return same;
+}
+
+} // namespace detail
 
 // A parameter of this name in the present scope; the one that stands there already where a shared
 // layer is applied again.
 template <Shape S>
 constexpr symbol<S> new_parameter(graph& g, char const* name, parameter_options const& options) {
+    detail::check_role<S>(options);
     parameter p;
     p.name = g.path.prefix;
     p.name.push(name);
@@ -69,6 +97,11 @@ constexpr symbol<S> new_parameter(graph& g, char const* name, parameter_options 
         for (int k = 0; k < count; ++k) {
             int const i = (g.path.next + k) % count;
             if (g.parameters[i].name == p.name) {
+                if (!detail::has_shape<S>(g.parameters[i])) {
+                    throw "castnet: shared<name, layer> stands where its layer needs parameters of "
+                          "another shape; apply it to inputs of one shape, or name the other layer "
+                          "differently";
+                }
                 g.path.next = i + 1;
                 return {&g, g.parameters[i].node};
             }
@@ -76,7 +109,8 @@ constexpr symbol<S> new_parameter(graph& g, char const* name, parameter_options 
     }
     node n = graph::shaped<S>(op::parameter, false);
     p.kind = options.kind;
-    p.start = options.start;
+    p.start = options.start.value_or(
+        initializer{is_weight(options.kind) ? initial::glorot_uniform : initial::zeros});
     p.cost = options.cost;
     p.groups = options.groups;
     p.pixels = options.pixels;

@@ -269,6 +269,7 @@ private:
             s.image_to = n.rank == 3;
             break;
         case op::slice:
+        case op::slice_gradient:
             s.first_channel = n.attribute;
             break;
         case op::concat:

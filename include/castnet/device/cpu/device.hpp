@@ -70,6 +70,8 @@ struct cpu_device {
             return {&cpu::concat<T>};
         case op::slice:
             return {&cpu::slice<T>};
+        case op::slice_gradient:
+            return {&cpu::slice_gradient<T>};
         case op::reshape:
             return {&cpu::reshape<T>};
         case op::copy:
@@ -157,7 +159,8 @@ struct cpu_device {
     static constexpr kernel fused_kernel() {
         if constexpr (Code::end.code == opcode::store) {
             return {&cpu::map<Code, T>};
-        } else if constexpr ((Code::end.b & 3) == 0) {
+        } else if constexpr (static_cast<reduction>(Code::end.a) == reduction::sum &&
+                             (Code::end.b & 3) == 0) {
             return {.run = &cpu::reduce_lane<Code, T>,
                     .begin = &cpu::reduce_begin<Code, T>,
                     .finish = &cpu::reduce_finish<Code, T>,

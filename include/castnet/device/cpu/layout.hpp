@@ -2,6 +2,7 @@
 // device.
 #pragma once
 
+#include <castnet/device/sample_order.hpp>
 #include <castnet/graph/parameter.hpp>
 
 #include <cstddef>
@@ -9,7 +10,8 @@
 namespace castnet::cpu {
 
 // A parameter: dense weights (units, features) lie as (features, units); convolution weights
-// (filters, channels, height, width) as (group, height, width, channels, filters of the group).
+// (filters, channels, height, width) as (group, height, width, channels, filters of the group);
+// all others as samples do.
 constexpr std::ptrdiff_t place_in_parameter(std::ptrdiff_t i, parameter const& p) {
     if (p.kind == role::dense_weight) {
         return feature_in_memory(i % p.dims[1], p) * p.dims[0] + i / p.dims[1];
@@ -20,7 +22,7 @@ constexpr std::ptrdiff_t place_in_parameter(std::ptrdiff_t i, parameter const& p
         std::ptrdiff_t const filter = i / taps / p.dims[1], filters = p.dims[0] / p.groups;
         return ((filter / filters * taps + tap) * p.dims[1] + channel) * filters + filter % filters;
     }
-    return i;
+    return place_as_sample(i, p);
 }
 
 } // namespace castnet::cpu

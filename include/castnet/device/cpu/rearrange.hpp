@@ -14,7 +14,8 @@ template <class T>
 void reshape(step const& s, tables const& t, context<T> const& c) {
     array_ref const &from = t.arrays[s.first_array], &to = t.arrays[s.output];
     std::ptrdiff_t const count = from.size.count();
-    parallel_for(c.samples, double(c.samples * count), [&](std::ptrdiff_t sample) {
+    std::ptrdiff_t const samples = to.size.sample ? c.samples : 1;
+    parallel_for(samples, double(samples * count), [&](std::ptrdiff_t sample) {
         T const* const x = c.at(from) + sample * count;
         T* const y = c.at(to) + sample * count;
         if (s.image_from != s.image_to) { // channels move from innermost to outermost or back
@@ -51,6 +52,19 @@ void slice(step const& s, tables const& t, context<T> const& c) {
     parallel_for(rows, double(rows * to.size.channels), [&](std::ptrdiff_t row) {
         std::copy_n(c.at(from) + row * from.size.channels + s.first_channel, to.size.channels,
                     c.at(to) + row * to.size.channels);
+    });
+}
+
+// The gradient by the operand of a slice: 0 for all other channels.
+template <class T>
+void slice_gradient(step const& s, tables const& t, context<T> const& c) {
+    array_ref const &from = t.arrays[s.first_array], &to = t.arrays[s.output];
+    std::ptrdiff_t const rows = c.samples * to.size.pixels;
+    parallel_for(rows, double(rows * to.size.channels), [&](std::ptrdiff_t row) {
+        T* const out = c.at(to) + row * to.size.channels;
+        std::fill_n(out, to.size.channels, T(0));
+        std::copy_n(c.at(from) + row * from.size.channels, from.size.channels,
+                    out + s.first_channel);
     });
 }
 

@@ -122,20 +122,21 @@ void reduce(step const& s, tables const& t, context<T> const& c) {
                   keep_pixels ? range{pixel, pixel + 1} : range{0, pixels}, out + i * width);
         });
     } else {
-        static_assert(kind == reduction::sum);
         if (!s.space.sample) {
             piece({0, 1}, {0, pixels}, out);
             return;
         }
-        parallel_for(lanes_in_use(samples), work, [&](std::ptrdiff_t lane) {
-            context<T> mine = c;
-            mine.lane = lane;
-            mine.first = lane_begin(samples, lane);
-            mine.samples = lane_begin(samples, lane + 1) - mine.first;
-            reduce_begin<Program>(s, t, mine);
-            reduce_lane<Program>(s, t, mine);
-        });
-        reduce_finish<Program>(s, t, c);
+        if constexpr (kind == reduction::sum) { // over samples there is no other
+            parallel_for(lanes_in_use(samples), work, [&](std::ptrdiff_t lane) {
+                context<T> mine = c;
+                mine.lane = lane;
+                mine.first = lane_begin(samples, lane);
+                mine.samples = lane_begin(samples, lane + 1) - mine.first;
+                reduce_begin<Program>(s, t, mine);
+                reduce_lane<Program>(s, t, mine);
+            });
+            reduce_finish<Program>(s, t, c);
+        }
     }
 }
 

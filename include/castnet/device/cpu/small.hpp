@@ -16,7 +16,7 @@ namespace castnet::cpu {
 
 // The one place that decides which networks these are. Their parameters fill at most half of a
 // usual L1 cache and what is between the layers an L2 cache, no row is longer than 64 elements, and
-// their steps are products and element-wise functions of vectors.
+// their steps are products, element-wise functions of vectors, and reductions of them.
 template <class Plan>
 constexpr bool is_small(Plan const& p) {
     if (p.elements(region::parameters) > 4096 || p.elements(region::workspace) > 65536) {
@@ -33,7 +33,10 @@ constexpr bool is_small(Plan const& p) {
             continue;
         }
         bool const product = s.kind >= op::matmul && s.kind <= op::matmul_weight;
-        if (is_fused(s) == product || s.space.count() > 64) {
+        if (is_fused(s) == product || s.space.count() > 64 || s.space.pixels > 1) {
+            return false;
+        }
+        if (s.kind == op::reduce && !s.space.sample) {
             return false;
         }
         for (int k = s.first_array; k <= s.output; ++k) {

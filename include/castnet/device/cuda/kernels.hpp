@@ -41,6 +41,8 @@ CASTNET_HD constexpr kernel<Context> own_kernel(op kind) {
         return &concat<Context>;
     case op::slice:
         return &slice<Context>;
+    case op::slice_gradient:
+        return &slice_gradient<Context>;
     case op::reshape:
         return &reshape<Context>;
     default:

@@ -2,6 +2,7 @@
 // device: as cuDNN and cuBLASLt read it, so that a step converts nothing.
 #pragma once
 
+#include <castnet/device/sample_order.hpp>
 #include <castnet/graph/parameter.hpp>
 
 #include <cstddef>
@@ -9,7 +10,8 @@
 namespace castnet::cuda {
 
 // A parameter: dense weights (units, features) lie as (features, units); convolution weights
-// (filters, channels, height, width) as (filters, height, width, channels).
+// (filters, channels, height, width) as (filters, height, width, channels); all others as samples
+// do.
 constexpr std::ptrdiff_t place_in_parameter(std::ptrdiff_t i, parameter const& p) {
     if (p.kind == role::dense_weight) {
         return feature_in_memory(i % p.dims[1], p) * p.dims[0] + i / p.dims[1];
@@ -19,7 +21,7 @@ constexpr std::ptrdiff_t place_in_parameter(std::ptrdiff_t i, parameter const& p
         std::ptrdiff_t const tap = i % taps, channel = i / taps % p.dims[1];
         return (i / taps / p.dims[1] * taps + tap) * p.dims[1] + channel;
     }
-    return i;
+    return place_as_sample(i, p);
 }
 
 } // namespace castnet::cuda

@@ -47,7 +47,7 @@ template <class Context>
 CASTNET_HD void reshape(step const& s, tables const& t, Context const& c) {
     using T = typename Context::value_type;
     array_ref const &from = t.arrays[s.first_array], &to = t.arrays[s.output];
-    std::ptrdiff_t const count = c.samples * to.size.count();
+    std::ptrdiff_t const count = (to.size.sample ? c.samples : 1) * to.size.count();
     c.launch(grid_for(count),
              reshape_body<T>{stored_at(c, from), stored_at(c, to), quotient(from.size.pixels),
                              quotient(to.size.channels), from.size.channels, to.size.pixels,
@@ -102,6 +102,37 @@ template <class Context>
 CASTNET_HD void slice(step const& s, tables const& t, Context const& c) {
     array_ref const& to = t.arrays[s.output];
     copy_channels(c, t.arrays[s.first_array], s.first_channel, to, 0, to.size.channels);
+}
+
+// The gradient by the operand of a slice: 0 for all other channels.
+template <class T>
+struct slice_gradient_body {
+    stored<T> from, to;
+    int from_channels, first;
+    quotient to_channels;
+    std::ptrdiff_t count;
+
+    template <class Block>
+    CASTNET_HD void operator()(Block const& block) const {
+        for_each_index(block, count, [&](std::ptrdiff_t i) {
+            std::uint32_t const row = to_channels.divide(static_cast<std::uint32_t>(i));
+            int const channel =
+                static_cast<int>(static_cast<std::uint32_t>(i) - row * to_channels.divisor) - first;
+            bool const inside = channel >= 0 && channel < from_channels;
+            to[i] = inside ? from.get(std::ptrdiff_t{row} * from_channels + channel) : T(0);
+        });
+    }
+};
+
+CASTNET_CALLS_UNCHECKED
+template <class Context>
+CASTNET_HD void slice_gradient(step const& s, tables const& t, Context const& c) {
+    using T = typename Context::value_type;
+    array_ref const &from = t.arrays[s.first_array], &to = t.arrays[s.output];
+    std::ptrdiff_t const count = c.samples * to.size.count();
+    c.launch(grid_for(count),
+             slice_gradient_body<T>{stored_at(c, from), stored_at(c, to), from.size.channels,
+                                    s.first_channel, quotient(to.size.channels), count});
 }
 
 } // namespace castnet::cuda

@@ -1,0 +1,12 @@
+// matmul multiplies with a weight.
+// expect: castnet: matmul\(\) multiplies with a parameter of role::dense_weight
+#include <castnet/castnet.hpp>
+
+namespace cn = castnet;
+
+struct self_attention {
+    constexpr auto operator()(auto x) const { return matmul(x, x) | cn::softmax; }
+};
+using net = cn::network<self_attention{}, cn::input<4, 4>>;
+
+auto count = net::parameter_count;
