@@ -1,5 +1,5 @@
 // There are at least K classes.
-// expect: castnet: top_k: K is larger than the number of classes
+// expect: castnet: top_k: K is 0 or larger than the number of classes
 // expect: k_within_classes<5(UL)?, 3(UL)?>
 #include <castnet/castnet.hpp>
 

@@ -3,6 +3,9 @@
 
 #include "harness.hpp"
 
+#include <cmath>
+#include <limits>
+
 namespace cn = castnet;
 using check::values, cn::shape;
 
@@ -59,6 +62,38 @@ void golden(std::string const& name, double tolerance = 1e-13) {
     check::close("gradient", r.grad_input(), file[name + "/grad"], tolerance);
 }
 
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// The loss of one sample, and its gradient by the prediction.
+struct outcome {
+    double loss;
+    values gradient;
+};
+template <class Network>
+outcome of_sample(values const& prediction, values const& target) {
+    auto r = check::layer_run::of<Network, true, 1>();
+    r.set_input(prediction, 0);
+    r.set_input(target, 1);
+    r.set_grad_output({1});
+    r.run();
+    return {r.output()[0], r.grad_input()};
+}
+
+double sum(values const& x) {
+    double total = 0;
+    for (double const v : x) {
+        total += v;
+    }
+    return total;
+}
+
+struct of_three_classes : cn::network<of_two<cn::cross_entropy>{}, input<3>, input<>> {};
+struct of_three_smoothed
+    : cn::network<of_two<cn::smoothed_cross_entropy<0.5F>>{}, input<3>, input<>> {};
+struct of_three_probabilities
+    : cn::network<of_two<cn::categorical_cross_entropy>{}, input<3>, input<3>> {};
+struct of_two_decisions : cn::network<of_two<cn::binary_cross_entropy>{}, input<2>, input<2>> {};
+
 } // namespace
 
 TEST_CASE("cross-entropy of class numbers") {
@@ -72,6 +107,44 @@ TEST_CASE("cross-entropy of class numbers") {
 TEST_CASE("cross-entropy of probabilities") {
     golden<of_probabilities>("cross_entropy_probabilities");
     golden<of_probabilities>("cross_entropy_one_hot");
+}
+
+TEST_CASE("cross-entropy keeps the digits of large logits, and its gradient sums to 0") {
+    double const expected = std::log(1 + std::exp(-1.0) + std::exp(-2.0));
+    for (double const large : {0.0, 1e6, -1e12, 1e15}) {
+        CAPTURE(large);
+        values const logits{large, large - 1, large - 2};
+        outcome const hard = of_sample<of_three_classes>(logits, {0});
+        CHECK(hard.loss == doctest::Approx(expected).epsilon(1e-12));
+        CHECK(std::fabs(sum(hard.gradient)) < 1e-14);
+        CHECK(hard.gradient[0] == doctest::Approx(std::exp(-expected) - 1).epsilon(1e-12));
+        outcome const smooth = of_sample<of_three_smoothed>(logits, {0});
+        CHECK(smooth.loss == doctest::Approx(expected + 0.5).epsilon(1e-12));
+        CHECK(std::fabs(sum(smooth.gradient)) < 1e-14);
+        outcome const soft = of_sample<of_three_probabilities>(logits, {0.5, 0, 0.5});
+        CHECK(soft.loss == doctest::Approx(expected + 1).epsilon(1e-12));
+        CHECK(std::fabs(sum(soft.gradient)) < 1e-14);
+    }
+}
+
+TEST_CASE("logits of minus infinity are classes that are ruled out") {
+    outcome const hard = of_sample<of_three_classes>({0, -infinity, 0}, {0});
+    CHECK(hard.loss == doctest::Approx(std::log(2.0)).epsilon(1e-14));
+    CHECK(hard.gradient == values{-0.5, 0, 0.5});
+    CHECK(of_sample<of_three_classes>({0, -infinity, 0}, {1}).loss == infinity);
+    CHECK(of_sample<of_three_smoothed>({0, -infinity, 0}, {0}).loss == infinity);
+    outcome const soft = of_sample<of_three_probabilities>({0, -infinity, 0}, {1, 0, 0});
+    CHECK(soft.loss == doctest::Approx(std::log(2.0)).epsilon(1e-14));
+    CHECK(soft.gradient == values{-0.5, 0, 0.5});
+}
+
+TEST_CASE("a decision that is certain and right costs nothing") {
+    outcome const right = of_sample<of_two_decisions>({infinity, -infinity}, {1, 0});
+    CHECK(right.loss == 0);
+    CHECK(right.gradient == values{0, 0});
+    CHECK(of_sample<of_two_decisions>({infinity, -infinity}, {0, 0}).loss == infinity);
+    outcome const nearly = of_sample<of_two_decisions>({40, -40}, {1, 0}); // no digit is lost
+    CHECK(nearly.loss == doctest::Approx(std::exp(-40.0)).epsilon(1e-12));
 }
 
 TEST_CASE("binary cross-entropy of logits") {

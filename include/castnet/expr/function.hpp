@@ -35,6 +35,8 @@ enum class fn : std::uint8_t {
     // activation.hpp
     relu, relu6, leaky_relu, elu, selu, gelu, gelu_tanh, sigmoid, log_sigmoid, tanh, softplus,
     softsign, silu, mish, hard_sigmoid, hard_tanh, hard_silu,
+    // logistic_loss.hpp
+    logistic_loss,
     // normalize.hpp
     normalize, normalize_gradient, squared_difference, inverse_deviation, running_variance,
     count

@@ -69,7 +69,7 @@ private:
             return false;
         }
         case op::reduce:
-            return n.reduce != reduction::argmax && wanted[n.in[0]];
+            return n.reduce != reduction::argmax && n.attribute != detached && wanted[n.in[0]];
         default:
             for (int k = 0; k < n.operands; ++k) {
                 if (wanted[n.in[k]]) {
@@ -97,14 +97,37 @@ private:
         n.attribute = -1;
         int const arity = n.operands;
         for (int j = 0; j < arity; ++j) {
-            if ((reads >> j & 1U) == 0) {
-                n.in[j] = -1;
-            }
+            n.in[j] = (reads >> j & 1U) != 0 ? again(n.in[j]) : -1;
         }
         n.in[arity] = (reads >> arity & 1U) != 0 ? value : -1;
         n.in[arity + 1] = gradient;
         n.operands = arity + 2;
         return g_.push(n);
+    }
+
+    // The node that the backward pass reads for node i: itself, unless it is a comparison or a
+    // difference of one array with sources or with something smaller, which costs less to compute
+    // again than to store.
+    constexpr int again(int i) {
+        node n = at(i);
+        if (n.kind != op::map || n.derivative >= 0 || !costs_little(n.function)) {
+            return i;
+        }
+        int arrays = 0;
+        for (int k = 0; k < n.operands; ++k) {
+            node const& x = at(n.in[k]);
+            arrays += x.kind > op::bernoulli && x.size == n.size;
+        }
+        if (arrays > 1) {
+            return i;
+        }
+        for (int k = 0; k < n.operands; ++k) {
+            n.in[k] = again(n.in[k]);
+        }
+        return g_.push(n);
+    }
+    static constexpr bool costs_little(fn f) {
+        return f == fn::subtract || f == fn::equal || f == fn::less || f == fn::greater;
     }
 
     // Adds a contribution to the gradient of node i; sums what was broadcast on the way there.
@@ -238,7 +261,7 @@ private:
             d = map(fn::equal, size, {x, i});
             break;
         case reduction::log_sum_exp: // softmax
-            d = map(fn::exp, size, {map(fn::subtract, size, {x, i})});
+            d = map(fn::exp, size, {map(fn::subtract, size, {again(x), i})});
             break;
         case reduction::argmax:
             return;

@@ -113,6 +113,7 @@ struct window {
 
 inline constexpr int max_operands = 8;
 inline constexpr int as_stored = 1; // a reshape that leaves the elements in their order in memory
+inline constexpr int detached = 1;  // a reduction that differentiation takes for a constant
 
 struct node {
     op kind{};
@@ -128,8 +129,8 @@ struct node {
     double scalar = 1; // constant: value; reduce, presence: factor; bernoulli: keep
     // window: index in graph::windows. parameter: index in graph::parameters. input, target: which.
     // bernoulli: number of the random stream. slice and its gradient: first channel. reshape:
-    // as_stored or -1. map of normalize: the node of presence if the statistics are those of the
-    // batch, else -1.
+    // as_stored or -1. reduce: detached or -1. map of normalize: the node of presence if the
+    // statistics are those of the batch, else -1.
     int attribute = -1;
     int device = 0; // of the policy's, where it is computed; a parameter's home
 };

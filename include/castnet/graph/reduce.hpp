@@ -73,6 +73,14 @@ template <class S>
 constexpr auto max_channels(symbol<S> x) {
     return detail::reduced<typename detail::without_channels<S>::type>(x, reduction::max);
 }
+// The same without a gradient (PyTorch's detach): for what is subtracted to keep numbers small, and
+// does not change the result.
+template <class S>
+constexpr auto detached_max_channels(symbol<S> x) {
+    auto const largest = max_channels(x);
+    x.g->nodes[largest.id].attribute = detached;
+    return largest;
+}
 // log(sum(exp(x))), computed without overflow.
 template <class S>
 constexpr auto log_sum_exp(symbol<S> x) {

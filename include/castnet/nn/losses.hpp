@@ -22,18 +22,23 @@ concept Loss = requires {
 
 // Cross-entropy of softmax(logits) and class numbers, as PyTorch's CrossEntropyLoss; with label
 // smoothing the target is 1 - s + s/classes for the class and s/classes for all others.
+//
+// The largest logit is subtracted first, so that large ones keep their digits; and what the target
+// rules out is left out, not multiplied with 0, since it may be infinite.
 template <float Smoothing>
 struct cross_entropy_loss {
     static constexpr char const* name = "cross_entropy";
     static constexpr bool labels = true;
     template <size_t Classes>
     constexpr auto operator()(symbol<shape<Classes>> logits, symbol<shape<>> label) const {
+        auto const largest = detached_max_channels(logits);
         auto const hit = equal(channel_index<shape<Classes>>(*logits.g), label);
         constexpr double rest = double{Smoothing} / double(Classes);
         if constexpr (Smoothing == 0) {
-            return log_sum_exp(logits) - sum(hit * logits);
+            return log_sum_exp(logits - largest) + sum(where(hit, largest - logits, 0));
         } else {
-            return log_sum_exp(logits) - sum((hit * (1.0 - double{Smoothing}) + rest) * logits);
+            return log_sum_exp(logits - largest) +
+                   sum((hit * (1.0 - double{Smoothing}) + rest) * (largest - logits));
         }
     }
 };
@@ -47,7 +52,9 @@ struct categorical_cross_entropy_loss {
     static constexpr bool labels = false;
     template <size_t Classes>
     constexpr auto operator()(symbol<shape<Classes>> logits, symbol<shape<Classes>> target) const {
-        return log_sum_exp(logits) * sum(target) - sum(target * logits);
+        auto const largest = detached_max_channels(logits);
+        return log_sum_exp(logits - largest) * sum(target) +
+               sum(where(target, target * (largest - logits), 0));
     }
 };
 inline constexpr categorical_cross_entropy_loss categorical_cross_entropy{};
@@ -59,7 +66,7 @@ struct binary_cross_entropy_loss {
     static constexpr bool labels = false;
     template <Shape S>
     constexpr auto operator()(symbol<S> logit, symbol<S> target) const {
-        return mean(softplus(logit) - logit * target);
+        return mean(apply(function<fn::logistic_loss>{}, logit, target));
     }
 };
 inline constexpr binary_cross_entropy_loss binary_cross_entropy{};

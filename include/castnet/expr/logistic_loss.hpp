@@ -1,0 +1,28 @@
+// The loss of a logit, an element-wise half of binary cross-entropy (nn/losses.hpp).
+#pragma once
+
+#include <castnet/core/select.hpp>
+#include <castnet/expr/detail/derivative_reads.hpp>
+#include <castnet/expr/function.hpp>
+
+#include <cmath>
+
+namespace castnet {
+
+// -target * log(sigmoid(x)) - (1 - target) * log(1 - sigmoid(x)): log(1 + exp(-|x|)), and |x| times
+// what the target gives to the other outcome; so an infinite logit that is right costs nothing.
+template <>
+struct function<fn::logistic_loss> : detail::derivative_reads<0b011, 0b001> {
+    static constexpr char const* name = "logistic_loss";
+    template <class T>
+    CASTNET_HD static constexpr T value(T x, T target) {
+        T const wrong = (x > T(0) ? T(1) : T(0)) - target;
+        return select(wrong == T(0), T(0), wrong * x) + std::log1p(std::exp(x < T(0) ? x : -x));
+    }
+    template <int I, class T>
+    CASTNET_HD static constexpr T derivative(T x, T target, T) {
+        return I == 0 ? T(1) / (T(1) + std::exp(-x)) - target : -x;
+    }
+};
+
+} // namespace castnet
