@@ -131,6 +131,13 @@ TEST_CASE("what is set in the model between steps reaches all replicas") {
     CHECK(train_a.evaluate(data).loss() == doctest::Approx(train_b.evaluate(data).loss()));
 }
 
+TEST_CASE("several trainings of a model go on from each other's parameters") {
+    auto const data = samples(29);
+    auto const expected = after_turns<one, 16>(data);
+    CHECK(largest_difference(after_turns<several<2>, 8>(data), expected) < 1e-9);
+    CHECK(largest_difference(after_turns<several<4>, 4>(data), expected) < 1e-9);
+}
+
 TEST_CASE("a step of more samples than all replicas take is refused") {
     auto const data = samples(64);
     cn::model<network, several<2>, cn::batch<8>> model{cn::seed{5}};

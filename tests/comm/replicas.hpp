@@ -55,4 +55,24 @@ auto after_steps(data_set const& data, std::vector<std::size_t> const& chosen,
     return all;
 }
 
+// Two trainings of a model take turns, as those of a GAN. Parameters, then losses and accuracies.
+template <class Policy, std::size_t Batch>
+auto after_turns(data_set const& data) {
+    cn::model<network, Policy, cn::batch<Batch>> model{cn::seed{5}};
+    auto a = cn::compile(model, cn::cross_entropy, cn::momentum{.learning_rate = 0.1});
+    auto b = cn::compile(model, cn::cross_entropy, cn::adam{}, cn::accuracy);
+    using T = typename Policy::value_type;
+    std::vector<T> scores{T(b.evaluate(data).loss())};
+    a.fit(data, {.epochs = 2, .verbose = cn::verbosity::silent});
+    scores.push_back(T(b.evaluate(data).loss()));
+    for (int k = 0; k < 7; ++k) { // enough for a GPU to launch both as graphs
+        scores.push_back(T(a.step(data, first(16)).loss()));
+        scores.push_back(T(b.step(data, first(13))["accuracy"]));
+    }
+    scores.push_back(T(a.evaluate(data).loss()));
+    auto all = everything(model);
+    all.insert(all.end(), scores.begin(), scores.end());
+    return all;
+}
+
 } // namespace replicas_test

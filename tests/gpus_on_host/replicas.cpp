@@ -205,6 +205,17 @@ TEST_CASE("replicas by NCCL, whose sums are part of the graphs") {
     CHECK(count.aborted == 0);
 }
 
+TEST_CASE("several trainings of a model go on from each other's parameters") {
+    auto const data = samples(29);
+    auto const expected = after_turns<reference, 16>(data);
+    in_several_orders([&] {
+        CHECK(largest_difference(after_turns<gpu, 16>(data), expected) < 1e-9);
+        CHECK(largest_difference(after_turns<several<2>, 8>(data), expected) < 1e-9);
+        CHECK(largest_difference(after_turns<cn::policy::logical<gpu, 2>, 8>(data), expected) <
+              1e-9);
+    });
+}
+
 TEST_CASE("as many GPUs as the program sees, or those that are chosen") {
     CHECK(largest_difference(after_fit<visible, 4>(), expected()) < 1e-10); // there are 4
     auto const two = after_fit<visible, 8>(cn::devices{3, 1});

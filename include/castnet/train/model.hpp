@@ -7,6 +7,7 @@
 #include <castnet/policy/devices.hpp>
 #include <castnet/train/initialize.hpp>
 #include <castnet/train/model_access.hpp>
+#include <castnet/train/parameter_copies.hpp>
 #include <castnet/train/predictor.hpp>
 #include <castnet/train/program.hpp>
 #include <castnet/train/transfer.hpp>
@@ -144,6 +145,10 @@ public:
         }
     }
 
+    // The parameters of replica `number` of this process, from 1 on, which all trainings of the
+    // model share as they share its own.
+    auto& copy_for(int number) { return copies_.of(number, devices_, parameter_bytes); }
+
 private:
     [[gnu::cold]] static placed_parameter const& find(std::string_view name) {
         for (size_t i = 0; i < parameter_count(); ++i) {
@@ -167,6 +172,7 @@ private:
     mutable model_access access_;
     mutable std::atomic_flag waits_;
     mutable detail::prediction_executors<model> executors_; // made when they are first wanted
+    parameter_copies<Where> copies_{detail::replicas_here<Where>(devices_)};
 };
 
 } // namespace castnet

@@ -35,12 +35,12 @@ public:
     explicit replicas(Model& m)
         : model_{m}, group_{detail::replicas_here<policy>(m.chosen_devices())} {
         if constexpr (alone) {
-            seats_[0].replica.emplace(m, m.session(), m.data());
+            replicas_[0].emplace(m, m.session(), m.data());
         } else {
-            seats_ = std::make_unique<seat[]>(size_t(group_.local()));
+            replicas_ = std::make_unique<std::optional<replica_type>[]>(size_t(group_.local()));
             group_.run([&](int i, auto& others) {
                 typename device::replica_scope const here{i, group_.local()};
-                take_seat(i);
+                make(i);
                 compare(others, replica_type::signature(), "program");
             });
         }
@@ -55,8 +55,8 @@ public:
     }
 
     // The replica whose parameters are the model's.
-    replica_type& first() { return *seats_[0].replica; }
-    replica_type const& first() const { return *seats_[0].replica; }
+    replica_type& first() { return *replicas_[0]; }
+    replica_type const& first() const { return *replicas_[0]; }
 
     int rank() const { return group_.first(); }
     int size() const { return group_.size(); }
@@ -197,7 +197,7 @@ public:
     }
     void forget_whole_state() const {
         if constexpr (strategies::sharded_optimizer) {
-            seats_[0].replica->forget_whole_state();
+            replicas_[0]->forget_whole_state();
         }
     }
 
@@ -225,20 +225,13 @@ public:
     }
 
 private:
-    // A replica, and what those besides the first have of their own.
-    struct seat {
-        std::optional<typename device::session> session;
-        typename device::memory parameters;
-        std::optional<replica_type> replica;
-    };
-    void take_seat(int i) {
-        seat& s = seats_[size_t(i)];
+    void make(int i) {
+        auto& r = replicas_[size_t(i)];
         if (i == 0) {
-            s.replica.emplace(model_, model_.session(), model_.data(), size());
+            r.emplace(model_, model_.session(), model_.data(), size());
         } else {
-            s.session.emplace(policy{}, detail::device_of<policy>(model_.chosen_devices(), i));
-            s.parameters = typename device::memory(Model::parameter_bytes);
-            s.replica.emplace(model_, *s.session, s.parameters.template as<T>(), size());
+            auto& copy = model_.copy_for(i);
+            r.emplace(model_, copy.session, copy.parameters.template as<T>(), size());
         }
     }
 
@@ -290,7 +283,7 @@ private:
                 f(const_cast<replicas*>(this)->first(), others);
             } else {
                 typename device::replica_scope const here{i, group_.local()};
-                f(*seats_[size_t(i)].replica, others);
+                f(*replicas_[size_t(i)], others);
             }
         });
     }
@@ -332,7 +325,9 @@ private:
 
     Model& model_;
     mutable group group_;
-    std::conditional_t<alone, std::array<seat, 1>, std::unique_ptr<seat[]>> seats_;
+    std::conditional_t<alone, std::array<std::optional<replica_type>, 1>,
+                       std::unique_ptr<std::optional<replica_type>[]>>
+        replicas_;
     scores_type totals_{};
     mutable std::uint64_t revision_ = 0; // when replicas were last made alike
     mutable bool changed_ = true;

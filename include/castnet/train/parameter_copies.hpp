@@ -1,0 +1,44 @@
+// Copies of a model's parameters on the devices of the other replicas of its process.
+#pragma once
+
+#include <castnet/policy/devices.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+namespace castnet {
+
+// They belong to the model, as several trainings of it (those of a GAN) take their steps in turns,
+// and each has to begin with what the last one made of the parameters. The first replica has the
+// model's own.
+template <class Policy>
+class parameter_copies {
+    using device = typename Policy::device;
+
+public:
+    struct copy {
+        copy(devices const& chosen, int replica, std::size_t bytes)
+            : session{Policy{}, detail::device_of<Policy>(chosen, replica)}, parameters{bytes} {}
+        typename device::session session; // of which they are in the memory
+        typename device::memory parameters;
+    };
+
+    // `replicas`: of the process.
+    explicit parameter_copies(int replicas) : copies_(static_cast<std::size_t>(replicas) - 1) {}
+
+    // That of a replica from 1 on, which asks for it in its own thread; made when it is first asked
+    // for.
+    copy& of(int replica, devices const& chosen, std::size_t bytes) {
+        auto& c = copies_[static_cast<std::size_t>(replica) - 1];
+        if (!c) {
+            c = std::make_unique<copy>(chosen, replica, bytes);
+        }
+        return *c;
+    }
+
+private:
+    std::vector<std::unique_ptr<copy>> copies_;
+};
+
+} // namespace castnet
