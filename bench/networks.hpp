@@ -78,7 +78,7 @@ template <class Dataset>
 Dataset random_samples(size_t count) {
     cn::data::detail::random_stream random{0x62656e63, 42, 0};
     std::vector<float> inputs(count * Dataset::template input_shape<0>::count);
-    std::vector<float> targets(count * Dataset::target_count);
+    std::vector<float> targets(count * Dataset::template target_shape<0>::count);
     for (float& x : inputs) {
         x = float(random.uniform());
     }

@@ -41,7 +41,7 @@ struct tiny {
 template <class Data>
 Data tiny_data(std::size_t samples) {
     std::vector<float> x(samples * Data::template input_shape<0>::count),
-        y(samples * Data::target_count);
+        y(samples * Data::template target_shape<0>::count);
     for (std::size_t i = 0; i < x.size(); ++i) {
         x[i] = std::sin(float(i * i % 1009));
     }

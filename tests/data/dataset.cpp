@@ -43,7 +43,8 @@ static_assert(std::is_same_v<images::target_type, label<3>>);
 static_assert(std::is_same_v<images::input_shape<0>, shape<1, 2, 2>>);
 static_assert(images::input_count == 1 && images::target_count == 1);
 static_assert(dataset<shape<2, 3>, shape<1>, shape<4>>::input_count == 2);
-static_assert(dataset<shape<2, 3>, shape<1>, shape<4>>::target_count == 6);
+static_assert(std::is_same_v<dataset<shape<2, 3>, shape<1>>::target_shape<0>, shape<2, 3>>);
+static_assert(std::is_same_v<images::target_shape<0>, shape<>>);
 
 TEST_CASE("samples come out in order, as float and as double") {
     auto const samples = five();
@@ -82,6 +83,41 @@ TEST_CASE("several inputs and a target of real numbers") {
     CHECK(two[0] == 8.0F);
     CHECK(target[0] == 8.0F);
     CHECK(target[2] == 10.0F);
+}
+
+TEST_CASE("several targets go with their sample into every subset") {
+    using boxes = dataset<data::targets<label<3>, shape<2>, shape<1>>, shape<1>>;
+    static_assert(boxes::target_count == 3);
+    static_assert(std::is_same_v<boxes::target_shape<0>, shape<>>);
+    static_assert(std::is_same_v<boxes::target_shape<1>, shape<2>>);
+    boxes const samples{std::vector<float>{0, 1, 2, 3}, std::vector<int>{0, 2, 1, 2},
+                        column{counting(8), 0.5}, std::vector<float>{9, 8, 7, 6}};
+    auto const check = [](boxes const& of, size_t sample, std::vector<float> const& expected) {
+        std::vector<float> found(4);
+        of.copy_target(sample, found.data());
+        of.copy_target<1>(sample, found.data() + 1);
+        of.copy_target<2>(sample, found.data() + 3);
+        CHECK(found == expected);
+    };
+    check(samples, 1, {2, 1, 1.5F, 8});
+    check(samples.take(2), 0, {0, 0, 0.5F, 9});
+    check(samples.skip(2), 1, {2, 3, 3.5F, 6});
+    check(samples.split(0.5).last, 0, {1, 2, 2.5F, 7});
+    check(samples.subset(std::vector<size_t>{3, 1}).with_weights({1, 2}), 1, {2, 1, 1.5F, 8});
+    CHECK(samples.column_of<2>().size() == 8);
+    CHECK(samples.column_of<3>().size() == 4);
+}
+
+TEST_CASE("the target that is wrong is named by its number") {
+    using two = dataset<data::targets<shape<2>, label<2>>, shape<1>>;
+    using floats = std::vector<float>;
+    CHECK_THROWS_WITH_AS(
+        (two{floats(3), floats(6), floats(2)}),
+        "castnet: dataset: target 1: found 2 values, expected 3 samples of 1 values", error);
+    CHECK_THROWS_WITH_AS((two{floats(3), floats(6), floats{0, 1, 2}}),
+                         "castnet: dataset: target 1: the label of sample 2 is 2, expected a "
+                         "whole number from 0 to 1",
+                         error);
 }
 
 TEST_CASE("columns are made from spans, too") {

@@ -1,6 +1,11 @@
-// Networks with several outputs: predicted one by one, trained by a loss that sees them all.
+// Networks with several outputs: predicted one by one, trained by a loss for each of them or by one
+// that sees them all.
 #include <castnet/castnet.hpp>
+#include <castnet/policy/mirrored.hpp>
 
+#include "policy.hpp"
+
+#include <cmath>
 #include <doctest/doctest.h>
 
 namespace cn = castnet;
@@ -11,27 +16,105 @@ namespace {
 struct two_heads {
     constexpr auto operator()(auto x) const {
         auto const code = x | cn::dense<8> | cn::tanh;
-        return cn::outputs(code | cn::named<"class", cn::dense<3>>,
-                           code | cn::named<"copy", cn::dense<4>>);
+        return cn::outputs<"kind", "copy">(code | cn::named<"class", cn::dense<3>>,
+                                           code | cn::named<"copy", cn::dense<4>>);
     }
 };
 using network = cn::network<two_heads{}, cn::input<4>>;
+using both_targets = cn::data::targets<cn::data::label<3>, cn::shape<4>>;
+using data_set = cn::data::dataset<both_targets, cn::shape<4>>;
+
+double number(std::size_t i) {
+    return double(i * 37 % 101) / 50 - 1;
+}
+
+data_set samples(std::size_t count) {
+    std::vector<float> x, copies, weights;
+    std::vector<int> kinds;
+    for (std::size_t i = 0; i < count; ++i) {
+        kinds.push_back(int(i * 2 % 3));
+        weights.push_back(i % 4 == 1 ? 0.0F : float(i % 3) + 0.5F);
+        for (std::size_t j = 0; j < 4; ++j) {
+            x.push_back(float(number(4 * i + j)));
+            copies.push_back(float(number(i + 7 * j)));
+        }
+    }
+    return data_set{x, kinds, copies}.with_weights(weights);
+}
+
+std::vector<std::size_t> first(std::size_t count) {
+    std::vector<std::size_t> all(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        all[i] = i;
+    }
+    return all;
+}
+
+using losses = decltype(cn::losses<cn::cross_entropy, cn::loss_weight<0.25F, cn::mse>>);
+
+template <class Policy>
+using trained = cn::model<network, Policy, cn::batch<16>>;
+template <class Policy>
+auto compiled(trained<Policy>& model) {
+    return cn::compile(model, losses{}, cn::momentum{.learning_rate = 0.1}, cn::accuracy,
+                       cn::on_output<1, cn::mae>);
+}
+
+// Cross-entropy, squared and absolute error of what the model predicts, weighted means.
+template <class Model>
+std::vector<double> expected_scores(Model& model, data_set const& data) {
+    auto const logits = model.predict(data);
+    auto const copies = model.template predict<1>(data);
+    std::vector<double> sums(4);
+    double weights = 0;
+    for (std::size_t i = 0; i < data.size(); ++i) {
+        double const* const z = logits.data() + 3 * i;
+        double kind = 0, copy[4], sum = 0, squares = 0, distances = 0;
+        data.copy_target(i, &kind);
+        data.copy_target<1>(i, copy);
+        for (std::size_t j = 0; j < 3; ++j) {
+            sum += std::exp(z[j]);
+        }
+        for (std::size_t j = 0; j < 4; ++j) {
+            double const error = copies[4 * i + j] - copy[j];
+            squares += error * error / 4;
+            distances += std::abs(error) / 4;
+        }
+        double const entropy = std::log(sum) - z[std::size_t(kind)];
+        double const weight = double(data.weight(i));
+        double const hit = std::max_element(z, z + 3) - z == std::ptrdiff_t(kind);
+        double const each[] = {entropy, squares, hit, distances};
+        for (std::size_t k = 0; k < 4; ++k) {
+            sums[k] += weight * each[k];
+        }
+        weights += weight;
+    }
+    for (double& sum : sums) {
+        sum /= weights;
+    }
+    return {sums[0] + 0.25 * sums[1], sums[0], sums[1], sums[2], sums[3]};
+}
+
+using images = cn::sequential<cn::input<3, 4, 5>, cn::conv2d<6, 3, cn::conv{.padding = cn::same}>,
+                              cn::relu, cn::conv2d<2, 1>>;
 
 // Cross-entropy of the first output, whose target is a class number; the second is kept near 1.
-struct both {
-    [[maybe_unused]] static constexpr char const* name = "both";
+struct one_target {
+    [[maybe_unused]] static constexpr char const* name = "one_target";
     static constexpr bool labels = true;
     constexpr auto operator()(auto logits, auto copy, auto label) const {
         return cn::cross_entropy(logits, label) + 0.5 * cn::mean(cn::square(copy - 1.0));
     }
 };
 
+constexpr char const* columns[] = {"loss", "kind_loss", "copy_loss", "accuracy", "copy_mae"};
+
 } // namespace
 
-TEST_CASE("a network with two outputs trains both and predicts each") {
+TEST_CASE("a network with two outputs trains both by one loss and predicts each") {
     auto const data = cn::data::blobs<3, 4>(90, 7);
-    cn::model<network, cn::policy::cpu, cn::batch<16>> model{cn::seed{3}};
-    auto training = cn::compile(model, both{}, cn::adam{.learning_rate = 0.02}, cn::accuracy);
+    trained<check::policy> model{cn::seed{3}};
+    auto training = cn::compile(model, one_target{}, cn::adam{.learning_rate = 0.02}, cn::accuracy);
     auto const history = training.fit(data, {.epochs = 40, .verbose = cn::verbosity::silent});
     CHECK(history["accuracy"].back() > 0.9);
     CHECK(history["loss"].back() < 0.5 * history["loss"].front());
@@ -41,7 +124,7 @@ TEST_CASE("a network with two outputs trains both and predicts each") {
     REQUIRE(classes.size() == 90 * 3);
     REQUIRE(copies.size() == 90 * 4);
     double error = 0;
-    for (float x : copies) {
+    for (double x : copies) {
         error += (x - 1) * (x - 1) / double(copies.size());
     }
     CHECK(error < 0.05);
@@ -54,10 +137,46 @@ TEST_CASE("a network with two outputs trains both and predicts each") {
     }
 }
 
+TEST_CASE("scores of every output are those of its target, and the loss is their weighted sum") {
+    auto const data = samples(37);
+    trained<check::policy> model{cn::seed{3}};
+    auto training = compiled(model);
+    auto const scores = training.evaluate(data);
+    auto const expected = expected_scores(model, data);
+    REQUIRE(scores.count == expected.size());
+    for (std::size_t i = 0; i < scores.count; ++i) {
+        CAPTURE(columns[i]);
+        CHECK(scores.names[i] == std::string{columns[i]});
+        CHECK(scores[columns[i]] == doctest::Approx(expected[i]).epsilon(1e-9));
+    }
+}
+
+TEST_CASE("gradients of a loss for each output are those of finite differences") {
+    auto const data = samples(11);
+    trained<check::policy> model{cn::seed{4}};
+    auto training = compiled(model);
+    training.step(data, first(11), 0.0);
+    for (std::size_t p = 0; p < model.parameter_count(); ++p) {
+        auto const name = model.parameter_at(p).name.text();
+        auto const gradient = training.gradient(name);
+        auto const start = model.get(name);
+        for (std::size_t i = 0; i < start.size(); ++i) {
+            double loss[2];
+            for (int side : {0, 1}) {
+                auto moved = start;
+                moved[i] += side == 0 ? -1e-5 : 1e-5;
+                model.set(name, moved);
+                loss[side] = training.evaluate(data).loss();
+            }
+            CAPTURE(name);
+            CAPTURE(i);
+            CHECK((loss[1] - loss[0]) / 2e-5 == doctest::Approx(gradient[i]).epsilon(1e-6));
+        }
+        model.set(name, start);
+    }
+}
+
 TEST_CASE("predict_one agrees with predict, for images of several channels too") {
-    using images =
-        cn::sequential<cn::input<3, 4, 5>, cn::conv2d<6, 3, cn::conv{.padding = cn::same}>,
-                       cn::relu, cn::conv2d<2, 1>>;
     std::vector<float> pixels(2 * 60), targets(2 * 40);
     for (std::size_t i = 0; i < pixels.size(); ++i) {
         pixels[i] = float(i % 17) / 17 - 0.4F;

@@ -18,7 +18,7 @@ Data samples_of(size_t count, bool weighted) {
     for (float& x : inputs) {
         x = float(2 * random.uniform() - 1);
     }
-    for (size_t i = 0; i < count * Data::target_count; ++i) {
+    for (size_t i = 0; i < count * Data::template target_shape<0>::count; ++i) {
         if constexpr (cn::data::is_label<typename Data::target_type>) {
             targets.push_back(float(random.below(Data::target_type::classes)));
         } else {

@@ -1,14 +1,15 @@
-// dataset<Target, Inputs...>: samples in memory, each with one or more inputs and a target.
+// dataset<Target, Inputs...>: samples in memory, each with one or more inputs and targets.
 #pragma once
 
 #include <castnet/core/text.hpp>
 #include <castnet/data/column.hpp>
-#include <castnet/data/label.hpp>
+#include <castnet/data/targets.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <tuple>
 
@@ -20,49 +21,98 @@ struct parts {
     Dataset first, last;
 };
 
-// Target is label<K> or a shape of real numbers; Inputs are shapes, in row-major order: channels,
-// height, width. Copies and subsets share the columns and hold only a list of sample numbers.
-template <Target TargetType, Shape... Inputs>
-class dataset {
-    static_assert(sizeof...(Inputs) >= 1, "castnet: a dataset needs at least one input");
+namespace detail {
 
+// The columns of a data set, one for each input and then one for each target, which never change.
+template <class Targets, Shape... Inputs>
+class table;
+template <Target... Targets, Shape... Inputs>
+class table<targets<Targets...>, Inputs...> {
     template <class>
     using as_column = column;
 
 public:
-    using target_type = TargetType;
-    template <size_t I>
-    using input_shape = std::tuple_element_t<I, std::tuple<Inputs...>>;
-    static constexpr size_t input_count = sizeof...(Inputs);
-    static constexpr size_t target_count = [] { // numbers per target: 1 for a label
-        if constexpr (is_label<TargetType>) {
-            return size_t{1};
-        } else {
-            return TargetType::count;
+    // Throws castnet::error unless all hold the same number of whole samples and every label is a
+    // class number.
+    [[gnu::cold]] explicit table(as_column<Inputs>... inputs, as_column<Targets>... all_targets)
+        : columns_{std::make_shared<columns const>(
+              columns{std::move(inputs)..., std::move(all_targets)...})} {
+        for (size_t i = 0; i < count; ++i) {
+            size_t const found = (*columns_)[i].size();
+            if (found != samples() * counts[i]) {
+                throw error({"castnet: dataset: ", name_of(i), ": found ", found,
+                             " values, expected ", samples(), " samples of ", counts[i],
+                             " values"});
+            }
         }
-    }();
-
-    static constexpr float least_weight = 1e-18F, most_weight = 1e18F; // beside 0
-
-    // One column per input, then the target's. Throws castnet::error unless all hold the same
-    // number of whole samples and every label is a class number.
-    [[gnu::cold]] explicit dataset(as_column<Inputs>... inputs, column target)
-        : columns_{
-              std::make_shared<columns const>(columns{{std::move(inputs)...}, std::move(target)})} {
-        auto const& held = *columns_;
-        size_t const samples = held.target.size() / target_count;
-        for (size_t i = 0; i < input_count; ++i) {
-            check_size(string_of({"input ", i}), held.inputs[i].size(), input_counts[i], samples);
-        }
-        check_size("the target", held.target.size(), target_count, samples);
-        if constexpr (is_label<TargetType>) {
-            check_labels();
-        }
-        samples_.resize(samples);
-        for (size_t i = 0; i < samples; ++i) {
-            samples_[i] = i;
+        for (size_t i = 0; i < count; ++i) {
+            if (classes[i] > 0) {
+                check_labels(i);
+            }
         }
     }
+
+    size_t samples() const { return (*columns_)[first_target].size() / counts[first_target]; }
+
+    column const& operator[](size_t i) const { return (*columns_)[i]; }
+
+private:
+    static constexpr size_t first_target = sizeof...(Inputs);
+    static constexpr size_t count = first_target + sizeof...(Targets);
+    using columns = std::array<column, count>;
+
+    // Of each column, the values of a sample and, if they are labels, the number of classes.
+    static constexpr size_t counts[] = {Inputs::count..., target_shape<Targets>::count...};
+    static constexpr size_t classes[] = {classes_of<Inputs>..., classes_of<Targets>...};
+
+    [[gnu::cold]] static std::string name_of(size_t i) {
+        return i < first_target          ? string_of({"input ", i})
+               : sizeof...(Targets) == 1 ? "the target"
+                                         : string_of({"target ", i - first_target});
+    }
+
+    [[gnu::cold]] void check_labels(size_t i) const {
+        column const& labels = (*columns_)[i];
+        for (size_t sample = 0; sample < labels.size(); ++sample) {
+            double found = 0;
+            labels.copy(sample, 1, &found);
+            bool const in_range = found >= 0 && found < static_cast<double>(classes[i]);
+            if (!in_range || found != static_cast<double>(static_cast<size_t>(found))) {
+                std::string const which = sizeof...(Targets) == 1 ? "" : name_of(i) + ": ";
+                throw error({"castnet: dataset: ", which, "the label of sample ", sample, " is ",
+                             found, ", expected a whole number from 0 to ", classes[i] - 1});
+            }
+        }
+    }
+
+    std::shared_ptr<columns const> columns_;
+};
+
+} // namespace detail
+
+// Type is label<K>, a shape of real numbers or, for several targets, targets<T…> of them; Inputs
+// are shapes, in row-major order: channels, height, width. Made of one column for each input, then
+// one for each target; throws castnet::error unless all hold the same number of whole samples and
+// every label is a class number. Copies and subsets share the columns and hold only a list of
+// sample numbers.
+template <TargetType Type, Shape... Inputs>
+class dataset : detail::table<as_targets<Type>, Inputs...> {
+    static_assert(sizeof...(Inputs) >= 1, "castnet: a dataset needs at least one input");
+
+    using table = detail::table<as_targets<Type>, Inputs...>;
+
+public:
+    static constexpr float least_weight = 1e-18F, most_weight = 1e18F; // beside 0
+
+    using table::table;
+
+    using target_type = Type;
+    static constexpr size_t input_count = sizeof...(Inputs);
+    static constexpr size_t target_count = as_targets<Type>::count;
+    template <size_t I>
+    using input_shape = std::tuple_element_t<I, std::tuple<Inputs...>>;
+    template <size_t I>
+    using target_shape = data::target_shape<typename as_targets<Type>::template at<I>>;
 
     size_t size() const { return samples_.size(); }
 
@@ -70,23 +120,20 @@ public:
     template <size_t I = 0, class T>
     void copy_input(size_t sample, T* out) const {
         constexpr size_t count = input_shape<I>::count;
-        columns_->inputs[I].copy(stored(sample) * count, count, out);
+        column_of<I>().copy(stored(sample) * count, count, out);
     }
 
-    // Writes the target of a sample: target_count numbers; a label is its class number.
-    template <class T>
+    // Writes target I of a sample: target_shape<I>::count numbers; a label is its class number.
+    template <size_t I = 0, class T>
     void copy_target(size_t sample, T* out) const {
-        columns_->target.copy(stored(sample) * target_count, target_count, out);
+        constexpr size_t count = target_shape<I>::count;
+        column_of<input_count + I>().copy(stored(sample) * count, count, out);
     }
 
-    // The column of input I, or of the target (I = input_count), and the number of a sample there.
+    // The column of input I, or of target I - input_count, and the number of a sample there.
     template <size_t I>
     column const& column_of() const {
-        if constexpr (I < input_count) {
-            return columns_->inputs[I];
-        } else {
-            return columns_->target;
-        }
+        return table::operator[](I);
     }
     size_t number_in_columns(size_t sample) const { return stored(sample); }
 
@@ -119,7 +166,7 @@ public:
 
     // The samples with these numbers, in this order; a number may occur more than once.
     dataset subset(std::span<size_t const> samples) const {
-        dataset chosen{columns_};
+        dataset chosen{*this, {}};
         chosen.samples_.reserve(samples.size());
         for (size_t const sample : samples) {
             chosen.samples_.push_back(stored(sample));
@@ -148,34 +195,14 @@ public:
     }
 
 private:
-    struct columns {
-        std::array<column, sizeof...(Inputs)> inputs;
-        column target;
-    };
+    // Of other samples in the same columns.
+    dataset(table const& columns, std::vector<size_t> samples)
+        : table{columns}, samples_{std::move(samples)} {}
 
-    static constexpr size_t input_counts[] = {Inputs::count...};
-
-    explicit dataset(std::shared_ptr<columns const> held) : columns_{std::move(held)} {}
-
-    [[gnu::cold]] static void check_size(std::string const& which, size_t found, size_t per_sample,
-                                         size_t samples) {
-        if (found != samples * per_sample) {
-            throw error({"castnet: dataset: ", which, ": found ", found, " values, expected ",
-                         samples, " samples of ", per_sample, " values"});
-        }
-    }
-
-    void check_labels() const {
-        auto const& target = columns_->target;
-        for (size_t i = 0; i < target.size(); ++i) {
-            double found = 0;
-            target.copy(i, 1, &found);
-            bool const in_range = found >= 0 && found < static_cast<double>(TargetType::classes);
-            if (!in_range || found != static_cast<double>(static_cast<size_t>(found))) {
-                throw error({"castnet: dataset: the label of sample ", i, " is ", found,
-                             ", expected a whole number from 0 to ", TargetType::classes - 1});
-            }
-        }
+    static std::vector<size_t> all(size_t samples) {
+        std::vector<size_t> numbers(samples);
+        std::iota(numbers.begin(), numbers.end(), size_t{0});
+        return numbers;
     }
 
     void check_sample(size_t sample) const {
@@ -196,21 +223,19 @@ private:
             throw error({"castnet: dataset::", call, ": found ", std::max(first, last),
                          ", but there are only ", size(), " samples"});
         }
-        dataset chosen{columns_};
         auto const slice = [&](auto const& list) {
             return std::decay_t<decltype(list)>(list.begin() + static_cast<std::ptrdiff_t>(first),
                                                 list.begin() + static_cast<std::ptrdiff_t>(last));
         };
-        chosen.samples_ = slice(samples_);
+        dataset chosen{*this, slice(samples_)};
         if (!weights_.empty()) {
             chosen.weights_ = slice(weights_);
         }
         return chosen;
     }
 
-    std::shared_ptr<columns const> columns_;
-    std::vector<size_t> samples_; // numbers in the columns
-    std::vector<float> weights_;  // one per sample of samples_; empty: all 1
+    std::vector<size_t> samples_ = all(table::samples()); // numbers in the columns
+    std::vector<float> weights_; // one per sample of samples_; empty: all 1
 };
 
 } // namespace castnet::data

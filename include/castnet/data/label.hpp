@@ -19,7 +19,13 @@ inline constexpr bool is_label = false;
 template <size_t Classes>
 inline constexpr bool is_label<label<Classes>> = true;
 
-// What a data set may have as its target: a class number, or real numbers.
+// The number of classes; 0 for what is no label.
+template <class T>
+inline constexpr size_t classes_of = 0;
+template <size_t Classes>
+inline constexpr size_t classes_of<label<Classes>> = Classes;
+
+// What a sample may be compared with: a class number, or real numbers.
 template <class T>
 concept Target = is_label<T> || Shape<T>;
 

@@ -2,8 +2,10 @@
 //
 // A loss is called with the symbols of a prediction and its target. The target has the shape of the
 // prediction, or, where `labels` is true, is a class number; a loss of one's own may name another
-// `target_shape`. With several outputs, a loss is called with all of them and the target last. What
-// a step minimises is
+// `target_shape`. With several outputs there is a loss for each (nn/output_losses.hpp), or one that
+// is called with all of them and the target last; or all targets, if it names several:
+//     using targets = data::targets<data::label<3>, shape<4>>;
+// What a step minimises is
 //     sum over samples of weight * loss  /  sum of weights,
 // the mean where nothing is weighted.
 #pragma once

@@ -1,5 +1,6 @@
 // Metrics: expressions like losses, one number per sample; reported is their weighted mean.
-// Every loss is a metric too. A metric sees the first output of a network that has several.
+// Every loss is a metric too. A metric sees the first output of a network that has several and its
+// target, on_output<n, metric> another one (nn/output_losses.hpp).
 #pragma once
 
 #include <castnet/core/fixed_string.hpp>

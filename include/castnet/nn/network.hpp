@@ -30,10 +30,31 @@ template <Shape... S>
 struct output_list {
     int ids[sizeof...(S)];
     using shapes = type_list<S...>;
+    static constexpr std::string_view name(size_t) { return {}; }
 };
-template <Shape... S>
-constexpr output_list<S...> outputs(symbol<S>... x) {
-    return {{x.id...}};
+template <class Outputs, fixed_string... Names>
+struct named_outputs : Outputs {
+    static constexpr std::string_view name(size_t output) {
+        std::string_view const names[] = {Names.view()...};
+        return names[output];
+    }
+};
+
+template <size_t Names, size_t Outputs>
+inline constexpr bool one_name_each = Names == Outputs;
+
+// What a function with several outputs returns; outputs<"kind", "box">(a, b) names them in scores
+// and histories (nn/output_losses.hpp).
+template <fixed_string... Names, Shape... S>
+constexpr auto outputs(symbol<S>... x) {
+    if constexpr (sizeof...(Names) == 0) {
+        return output_list<S...>{{x.id...}};
+    } else {
+        static_assert(one_name_each<sizeof...(Names), sizeof...(S)>,
+                      "castnet: outputs<names…> needs a name for each output; see "
+                      "one_name_each<names, outputs>");
+        return named_outputs<output_list<S...>, Names...>{{{x.id...}}};
+    }
 }
 
 namespace detail {
@@ -49,8 +70,9 @@ template <Shape S>
 constexpr output_list<S> as_outputs(symbol<S> x) {
     return {{x.id}};
 }
-template <Shape... S>
-constexpr output_list<S...> as_outputs(output_list<S...> list) {
+template <class Outputs>
+    requires requires { typename Outputs::shapes; }
+constexpr Outputs as_outputs(Outputs list) {
     return list;
 }
 

@@ -20,6 +20,22 @@ inline constexpr bool inputs_fit = std::is_same_v<Expected, Given>;
 template <class Expected, class Given>
 inline constexpr bool target_fits = std::is_same_v<Expected, Given>;
 
+// Classes, so that every compiler prints their arguments.
+template <size_t Number, class Expected, class Given>
+struct target_number_fits {
+    static_assert(std::is_same_v<Expected, Given>,
+                  "castnet: a target of the data set is of another kind than the loss compares "
+                  "the output with; see target_number_fits<number, expected, given>");
+    static constexpr bool checked = true;
+};
+template <size_t Expected, size_t Given>
+struct target_count_fits {
+    static_assert(Expected == Given,
+                  "castnet: the data set has another number of targets than the loss compares "
+                  "with; see target_count_fits<expected, given>");
+    static constexpr bool checked = true;
+};
+
 namespace detail {
 
 template <class Data, size_t... I>
@@ -34,16 +50,27 @@ constexpr void check_inputs() {
                   "inputs; see inputs_fit<expected, given>");
 }
 
-template <class Loss, class Output, class Target, class Data>
-constexpr void check_target() {
-    using expected = std::conditional_t<Loss::labels, data::label<Output::count>, Target>;
-    static_assert(target_fits<expected, typename Data::target_type>,
-                  "castnet: the loss compares its prediction with another kind of target than the "
-                  "data set holds; see target_fits<expected, given>");
+template <class Expected, class Given, size_t... I>
+constexpr void check_each_target(std::index_sequence<I...>) {
+    static_assert((target_number_fits<I, typename Expected::template at<I>,
+                                      typename Given::template at<I>>::checked &&
+                   ...));
+}
+template <class Expected, class Given>
+constexpr void check_targets() {
+    if constexpr (Expected::count == 1 && Given::count == 1) {
+        static_assert(
+            target_fits<typename Expected::template at<0>, typename Given::template at<0>>,
+            "castnet: the loss compares its prediction with another kind of target than "
+            "the data set holds; see target_fits<expected, given>");
+    } else if constexpr (target_count_fits<Expected::count, Given::count>::checked &&
+                         Expected::count == Given::count) {
+        check_each_target<Expected, Given>(std::make_index_sequence<Expected::count>{});
+    }
 }
 
-// Writes one input of one sample to where it belongs on the device. copy(to) writes the elements in
-// logical order; `staging` has room for them where the device has another order.
+// Writes one input or target of one sample to where it belongs on the device. copy(to) writes the
+// elements in logical order; `staging` has room for them where the device has another order.
 template <class Device, Shape S, class T, class Copy>
 void place_sample(T* out, T* staging, Copy const& copy) {
     constexpr node sample = graph::shaped<S>(op::input, true);
@@ -92,42 +119,54 @@ void fill_inputs(batch_places const& places, T* batch, Data const& data, size_t 
                         std::make_index_sequence<sizeof...(S)>{});
 }
 
+template <class Device, class T, class Data, class... Target, size_t... I>
+void fill_targets(batch_places const& places, T* batch, Data const& data, size_t sample, size_t row,
+                  data::targets<Target...>, std::index_sequence<I...>) {
+    (place_sample<Device, data::target_shape<Target>>(
+         batch + places.targets[I].offset + std::ptrdiff_t(row * data::target_shape<Target>::count),
+         batch + places.staging,
+         [&](T* out) {
+             data::copy_target<I>(data, sample, out);
+             if constexpr (data::is_label<Target>) {
+                 checked_label(double(*out), Target::classes, sample);
+             }
+         }),
+     ...);
+}
+
 // What samples count in a step.
 struct batch_weight {
     double sum = 0;
     size_t present = 0; // samples whose weight is not 0
 };
 
-// The weight of a sample, whose target is given for its class. Throws castnet::error for a weight
-// that is none.
+// The factor of a sample's class, which the only label among its targets says; see
+// check_class_weight.
 template <class T, class Data>
-double weight_of(Data const& data, size_t sample, T const* target,
-                 std::span<float const> class_weight) {
-    double const weight = checked_weight(double(data.weight(sample)), sample);
-    if (class_weight.empty()) {
-        return weight;
+double class_factor(Data const& data, size_t sample, std::span<float const> class_weight) {
+    constexpr int label = data::targets_of<Data>::only_label;
+    if constexpr (label >= 0) {
+        T number{};
+        data::copy_target<size_t(label)>(data, sample, &number);
+        return double(class_weight[checked_label(double(number), class_weight.size(), sample)]);
     }
-    size_t const label = checked_label(double(*target), class_weight.size(), sample);
-    return weight * double(class_weight[label]);
+    return 1;
 }
 
-// The same, with the target read where it is needed.
-template <Shape Target, class T, class Data>
-double weight_of_sample(Data const& data, size_t sample, std::span<float const> class_weight) {
-    T target[Target::count]{};
-    if (!class_weight.empty()) {
-        data.copy_target(sample, target);
-    }
-    return weight_of(data, sample, target, class_weight);
+// Throws castnet::error for a weight that is none.
+template <class T, class Data>
+double weight_of(Data const& data, size_t sample, std::span<float const> class_weight) {
+    double const weight = checked_weight(double(data.weight(sample)), sample);
+    return class_weight.empty() ? weight : weight * class_factor<T>(data, sample, class_weight);
 }
 
 // Of samples that others compute, too.
-template <Shape Target, class T, class Data>
+template <class T, class Data>
 batch_weight weigh(Data const& data, std::span<size_t const> samples,
                    std::span<float const> class_weight) {
     batch_weight all;
     for (size_t sample : samples) {
-        double const weight = weight_of_sample<Target, T>(data, sample, class_weight);
+        double const weight = weight_of<T>(data, sample, class_weight);
         all.sum += weight;
         all.present += weight > 0;
     }
@@ -159,30 +198,24 @@ batch_weight fill_weights(batch_places const& places, T* batch, size_t count, si
 
 // Fills `rows` rows of region::batch at `batch`; those behind the samples hold the sample
 // `padding`, with the weight 0. Throws castnet::error for a label that is no class number.
-template <class Device, class Inputs, Shape Target, class T, class Data>
+template <class Device, class Inputs, class T, class Data>
 [[gnu::noinline]] batch_weight fill_batch(batch_places const& places, T* batch, Data const& data,
                                           std::span<size_t const> samples, size_t rows,
                                           size_t padding, std::span<float const> class_weight,
                                           std::optional<size_t> present) {
-    auto const target_at = [&](size_t row) {
-        return batch + places.targets[0].offset + std::ptrdiff_t(row * Target::count);
-    };
+    using targets = data::targets_of<Data>;
     for (size_t row = 0; row < rows; ++row) {
         size_t const sample = row < samples.size() ? samples[row] : padding;
         fill_inputs<Device>(places, batch, data, sample, row, Inputs{});
-        place_sample<Device, Target>(target_at(row), batch + places.staging,
-                                     [&](T* out) { data.copy_target(sample, out); });
-        if constexpr (data::is_label<typename Data::target_type>) {
-            checked_label(double(*target_at(row)), Data::target_type::classes, sample);
-        }
+        fill_targets<Device>(places, batch, data, sample, row, targets{},
+                             std::make_index_sequence<targets::count>{});
     }
-    return fill_weights(places, batch, samples.size(), rows, present, [&](size_t row) {
-        return weight_of(data, samples[row], target_at(row), class_weight);
-    });
+    return fill_weights(places, batch, samples.size(), rows, present,
+                        [&](size_t row) { return weight_of<T>(data, samples[row], class_weight); });
 }
 
 // The same where the device has the data: only the numbers of their samples are written.
-template <Shape Target, class T, class Data>
+template <class T, class Data>
 [[gnu::noinline]] batch_weight
 fill_numbers(batch_places const& places, T* batch, std::uint32_t* numbers, Data const& data,
              std::span<size_t const> samples, size_t rows, size_t padding,
@@ -195,9 +228,8 @@ fill_numbers(batch_places const& places, T* batch, std::uint32_t* numbers, Data 
         }
         numbers[row] = static_cast<std::uint32_t>(sample);
     }
-    return fill_weights(places, batch, samples.size(), rows, present, [&](size_t row) {
-        return weight_of_sample<Target, T>(data, samples[row], class_weight);
-    });
+    return fill_weights(places, batch, samples.size(), rows, present,
+                        [&](size_t row) { return weight_of<T>(data, samples[row], class_weight); });
 }
 
 } // namespace detail

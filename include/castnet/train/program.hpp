@@ -4,9 +4,9 @@
 #include <castnet/core/fixed_string.hpp>
 #include <castnet/graph/devices.hpp>
 #include <castnet/graph/differentiate.hpp>
-#include <castnet/nn/metrics.hpp>
 #include <castnet/nn/network.hpp>
 #include <castnet/plan/plan.hpp>
+#include <castnet/train/step_scores.hpp>
 
 namespace castnet {
 
@@ -44,35 +44,6 @@ struct devices_exist {
 
 namespace detail {
 
-template <class Network>
-using outputs_of = typename decltype(Network::trace(std::declval<graph&>()))::shapes;
-
-template <size_t N, class List>
-struct nth;
-template <size_t N, class First, class... Rest>
-struct nth<N, type_list<First, Rest...>> : nth<N - 1, type_list<Rest...>> {};
-template <class First, class... Rest>
-struct nth<0, type_list<First, Rest...>> {
-    using type = First;
-};
-template <size_t N, class List>
-using nth_of = typename nth<N, List>::type;
-
-// What a loss or metric compares a prediction of shape S with.
-template <class Loss, class S>
-struct target_of {
-    static constexpr auto choose() {
-        if constexpr (requires { typename Loss::target_shape; }) {
-            return typename Loss::target_shape{};
-        } else if constexpr (Loss::labels) {
-            return shape<>{};
-        } else {
-            return S{};
-        }
-    }
-    using type = decltype(choose());
-};
-
 struct prediction_recipe {
     template <class Network>
     static constexpr results build(graph& g) {
@@ -85,23 +56,26 @@ struct prediction_recipe {
     }
 };
 
-// outputs: the weighted sum of the losses, then of each metric, over the samples.
+// outputs: the weighted sums over the samples of the loss, of those that it consists of, and of
+// each metric.
 template <class Loss, class... Metrics>
 struct step_recipe {
     template <class Network>
     static constexpr results build(graph& g) {
         auto const out = Network::trace(g);
-        using first = nth_of<0, typename decltype(out)::shapes>;
         g.device = g.nodes[out.ids[0]].device;
-        using target_shape = typename target_of<Loss, first>::type;
-        [[maybe_unused]] symbol<first> const prediction{&g, out.ids[0]}; // without metrics
-        symbol<target_shape> const target =
-            emit<target_shape>(g, graph::shaped<target_shape>(op::target, true));
+        using outputs = typename decltype(out)::shapes;
+        step_symbols<outputs, targets_of_step<Loss, outputs>> const symbols{g, out.ids};
         symbol<shape<>> const weight =
             emit<shape<>>(g, graph::shaped<shape<>>(op::sample_weight, true));
-        symbol<shape<>> const loss = call(g, out, target, typename decltype(out)::shapes{});
+        list<symbol<shape<>>> parts;
+        symbol<shape<>> const loss = step_loss(Loss{}, symbols, parts);
         results r;
-        r.outputs = {total(loss, weight), total(Metrics{}(prediction, target), weight)...};
+        r.outputs.push(total(loss, weight));
+        for (symbol<shape<>> part : parts) {
+            r.outputs.push(total(part, weight));
+        }
+        (r.outputs.push(total(step_metric(Metrics{}, symbols), weight)), ...);
         if (g.training) {
             r.gradients = differentiation{g}.run(loss.id, weight.id);
         }
@@ -109,16 +83,6 @@ struct step_recipe {
     }
 
 private:
-    template <class Out, class Target, class... S>
-    static constexpr auto call(graph& g, Out const& out, Target target, type_list<S...>) {
-        return call(g, out, target, type_list<S...>{}, std::make_index_sequence<sizeof...(S)>{});
-    }
-    template <class Out, class Target, class... S, size_t... I>
-    static constexpr auto call(graph& g, Out const& out, Target target, type_list<S...>,
-                               std::index_sequence<I...>) {
-        return Loss{}(symbol<S>{&g, out.ids[I]}..., target);
-    }
-
     static constexpr int total(symbol<shape<>> value, symbol<shape<>> weight) {
         graph& g = *value.g;
         return g.push(reduce_node(value.id, reduction::sum, extents{false, 1, 1}, 1, weight.id));

@@ -34,8 +34,8 @@ class replica {
 
 public:
     using strategies = detail::strategy_of<policy>;
-    using scores_type = scores<Metrics...>;
-    using first_output = detail::nth_of<0, typename Model::output_shapes>;
+    using scores_type = detail::scores_of_step<network, Loss, Metrics...>;
+    using targets = detail::targets_of_step<Loss, typename Model::output_shapes>;
 
     using training_program = detail::program_of<recipe, network, device, capacity, true>;
     static constexpr auto const& training_plan = training_program::value;
@@ -121,9 +121,8 @@ public:
             throw error(
                 {"castnet: a step of at most ", capacity, " samples was given ", samples.size()});
         }
-        using target = typename detail::target_of<Loss, first_output>::type;
         detail::check_inputs<network, Data>();
-        detail::check_target<Loss, first_output, target, Data>();
+        detail::check_targets<targets, data::targets_of<Data>>();
         samples_ = std::ptrdiff_t(samples.size());
         size_t const rows = device::whole_batches && !step.empty() ? capacity : samples.size();
         size_t const padding = step.empty() ? 0 : step[0];
@@ -131,10 +130,10 @@ public:
         constexpr detail::batch_places places = detail::places_in_batch(Plan);
         if constexpr (keeps<Data>) {
             std::uint32_t* const numbers = executor_.gather_from(kept(data).arrays());
-            return detail::fill_numbers<target>(places, batch, numbers, data, samples, rows,
-                                                padding, class_weight, present);
+            return detail::fill_numbers(places, batch, numbers, data, samples, rows, padding,
+                                        class_weight, present);
         } else {
-            return detail::fill_batch<device, typename network::inputs, target>(
+            return detail::fill_batch<device, typename network::inputs>(
                 places, batch, data, samples, rows, padding, class_weight, present);
         }
     }
@@ -158,8 +157,7 @@ public:
     template <class Data>
     static detail::batch_weight weigh(Data const& data, std::span<size_t const> samples,
                                       std::span<float const> class_weight) {
-        using target = typename detail::target_of<Loss, first_output>::type;
-        return detail::weigh<target, T>(data, samples, class_weight);
+        return detail::weigh<T>(data, samples, class_weight);
     }
 
     // One step with what fill() put there: forward, backward, and the optimizer's rule applied to
@@ -296,8 +294,7 @@ private:
 
     template <class Data>
     auto const& kept(Data const& data) const {
-        using target = typename detail::target_of<Loss, first_output>::type;
-        using stored = detail::stored_data<device, typename network::inputs, target>;
+        using stored = detail::stored_data<device, typename network::inputs, targets>;
         return data.template kept_on<stored>(session_.index(),
                                              [&] { return stored{session_, data}; });
     }

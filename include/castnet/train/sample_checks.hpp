@@ -2,7 +2,7 @@
 #pragma once
 
 #include <castnet/core/error.hpp>
-#include <castnet/data/label.hpp>
+#include <castnet/data/targets.hpp>
 #include <castnet/optim/hyperparameters.hpp>
 
 #include <span>
@@ -47,24 +47,25 @@ inline double checked_weight_sum(double sum) {
     return sum;
 }
 
-// For data with such a target; `call` names what was given the factors. Throws castnet::error
-// unless there is none or one for each class.
-template <data::Target Target>
+// For data with such targets; `call` names what was given the factors. Throws castnet::error
+// unless there is none or one for each class of the only label.
+template <class Targets>
 [[gnu::cold]] void check_class_weight(char const* call, std::span<float const> class_weight) {
     if (class_weight.empty()) {
         return;
     }
-    if constexpr (data::is_label<Target>) {
-        if (class_weight.size() != Target::classes) {
+    if constexpr (constexpr int label = Targets::only_label; label >= 0) {
+        constexpr size_t classes = Targets::template at<size_t(label)>::classes;
+        if (class_weight.size() != classes) {
             throw error({"castnet: ", call, ": class_weight holds ", class_weight.size(),
-                         " factors, but the labels of the data set have ", Target::classes,
+                         " factors, but the labels of the data set have ", classes,
                          " classes; give one factor for each class"});
         }
     } else {
         throw error({"castnet: ", call,
-                     ": class_weight needs targets that are class numbers, data::label<classes>, "
-                     "but the data set's are real numbers; weigh samples with "
-                     "dataset::with_weights"});
+                     ": class_weight needs one target that is a class number, "
+                     "data::label<classes>, and the data set has none or several; weigh samples "
+                     "with dataset::with_weights"});
     }
     for (float factor : class_weight) {
         if (!is_finite_not_negative(double(factor))) {

@@ -1,4 +1,4 @@
-// A data set in the memory of a device that has one of its own: every input and the target of all
+// A data set in the memory of a device that has one of its own: the inputs and targets of all
 // samples, in the order of the device. What a column holds as bytes stays bytes, with a table of
 // what they stand for, so numbers are those of the host to the last bit.
 #pragma once
@@ -14,7 +14,7 @@
 
 namespace castnet::detail {
 
-// Of input I, or of the target (I = input_count).
+// Of input I, or of target I - input_count.
 template <size_t I, class Data>
 data::column const* byte_column(Data const& data) {
     if constexpr (requires { data.template column_of<I>(); }) {
@@ -29,17 +29,18 @@ void copy_numbers(Data const& data, size_t sample, T* out) {
     if constexpr (I < Data::input_count) {
         data.template copy_input<I>(sample, out);
     } else {
-        data.copy_target(sample, out);
+        data::copy_target<I - Data::input_count>(data, sample, out);
     }
 }
 
-template <class Device, class Inputs, Shape Target>
+template <class Device, class Inputs, class Targets>
 class stored_data;
-template <class Device, Shape... S, Shape Target>
-class stored_data<Device, type_list<S...>, Target> {
+template <class Device, Shape... S, class... Target>
+class stored_data<Device, type_list<S...>, data::targets<Target...>> {
     using T = typename Device::value_type;
     using array = typename Device::stored_array;
-    using each = std::index_sequence_for<S..., Target>;
+    using shapes = type_list<S..., data::target_shape<Target>...>;
+    using each = std::make_index_sequence<shapes::size>;
 
 public:
     template <class Data>
@@ -73,7 +74,7 @@ private:
 
     template <class Data, size_t... I>
     void place(Data const& data, std::index_sequence<I...>) {
-        (..., place_one<I, nth_of<I, type_list<S..., Target>>>(data));
+        (..., place_one<I, nth_of<I, shapes>>(data));
     }
     template <size_t I, class Logical, class Data>
     void place_one(Data const& data) {
@@ -88,7 +89,7 @@ private:
 
     template <class Data, size_t... I>
     void fill(typename Device::session const& where, Data const& data, std::index_sequence<I...>) {
-        (..., fill_one<I, nth_of<I, type_list<S..., Target>>>(where, data));
+        (..., fill_one<I, nth_of<I, shapes>>(where, data));
     }
     template <size_t I, class Logical, class Data>
     void fill_one(typename Device::session const& where, Data const& data) {
@@ -133,8 +134,8 @@ private:
     }
 
     size_t bytes_ = 0;
-    size_t bytes_at_[sizeof...(S) + 1]{}, values_at_[sizeof...(S) + 1]{};
-    array arrays_[sizeof...(S) + 1]{};
+    size_t bytes_at_[shapes::size]{}, values_at_[shapes::size]{};
+    array arrays_[shapes::size]{};
     typename Device::memory memory_;
 };
 

@@ -85,7 +85,7 @@ public:
     scores_type step(Data const& data, std::span<size_t const> samples,
                      std::optional<double> learning_rate = {},
                      std::span<float const> class_weight = {}) {
-        detail::check_class_weight<typename Data::target_type>("step", class_weight);
+        detail::check_class_weight<data::targets_of<Data>>("step", class_weight);
         model_access::exclusive const access{model_.access(), "step"};
         replicas_.keep(data);
         replicas_.set_totals({});
@@ -298,7 +298,7 @@ private:
         if (options.epochs < 0) {
             throw error({"castnet: fit: ", options.epochs, " epochs, expected a number from 0"});
         }
-        detail::check_class_weight<typename Data::target_type>("fit", options.class_weight);
+        detail::check_class_weight<data::targets_of<Data>>("fit", options.class_weight);
     }
     [[gnu::cold]] static void check_samples(char const* call, size_t size) {
         if (size == 0) {

@@ -10,8 +10,8 @@
 
 namespace castnet::cuda {
 
-// One input, or the target, of all samples of a data set, one sample after the other in the order
-// of the device.
+// One input or target of all samples of a data set, one sample after the other in the order of the
+// device.
 template <class T>
 struct stored_array {
     unsigned char const* bytes = nullptr; // where it holds bytes
@@ -58,7 +58,7 @@ auto gather_call(Context const& c, stored_array<typename Context::value_type> co
     using T = typename Context::value_type;
     constexpr int inputs = Plan.sizes.inputs, arrays = inputs + Plan.sizes.targets;
     static_assert(arrays <= max_stored_arrays,
-                  "castnet: policy::cuda gathers at most 15 inputs and a target");
+                  "castnet: policy::cuda gathers at most 16 inputs and targets");
     gather_body<T, arrays> body{from, samples, {}};
     std::ptrdiff_t largest = 0;
     for (int k = 0; k < arrays; ++k) {

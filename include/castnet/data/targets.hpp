@@ -1,0 +1,80 @@
+// targets<T…>: marks several targets of one sample, each a label<K> or a shape of real numbers.
+#pragma once
+
+#include <castnet/data/label.hpp>
+
+#include <cstddef>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace castnet::data {
+
+template <Target... T>
+struct targets {
+    static constexpr size_t count = sizeof...(T);
+    template <size_t I>
+    using at = std::tuple_element_t<I, std::tuple<T...>>;
+
+    // The number of the target that is a label; -1 if there is none or more than one.
+    static constexpr int only_label = [] {
+        int found = -1, labels = 0, number = 0;
+        ((is_label<T> ? (++labels, found = number++) : number++), ...);
+        return labels == 1 ? found : -1;
+    }();
+
+    static_assert(count >= 1, "castnet: data::targets needs at least one target");
+};
+
+template <class T>
+inline constexpr bool is_targets = false;
+template <class... T>
+inline constexpr bool is_targets<targets<T...>> = true;
+
+// What a data set may have as its target_type: one target, or several.
+template <class T>
+concept TargetType = Target<T> || is_targets<T>;
+
+namespace detail {
+
+template <class T>
+struct as_targets {
+    using type = targets<T>;
+};
+template <class... T>
+struct as_targets<targets<T...>> {
+    using type = targets<T...>;
+};
+
+template <class T>
+struct shape_of_target {
+    using type = T;
+};
+template <size_t Classes>
+struct shape_of_target<label<Classes>> {
+    using type = shape<>;
+};
+
+} // namespace detail
+
+// A target_type as a list, and all targets of a data set.
+template <TargetType T>
+using as_targets = typename detail::as_targets<T>::type;
+template <class Data>
+using targets_of = as_targets<typename Data::target_type>;
+
+// The shape of a target's numbers; a label is one number.
+template <Target T>
+using target_shape = typename detail::shape_of_target<T>::type;
+
+// Writes target I of a sample of any data set: data sets with several have copy_target<I>.
+template <size_t I, class Data, class T>
+void copy_target(Data const& data, size_t sample, T* out) {
+    if constexpr (is_targets<typename Data::target_type>) {
+        data.template copy_target<I>(sample, out);
+    } else {
+        data.copy_target(sample, out);
+    }
+}
+
+} // namespace castnet::data

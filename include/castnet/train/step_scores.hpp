@@ -1,0 +1,239 @@
+// The loss and the metrics of a step: the targets that they are compared with, their symbols and
+// their names.
+#pragma once
+
+#include <castnet/core/fixed_string.hpp>
+#include <castnet/data/targets.hpp>
+#include <castnet/nn/metrics.hpp>
+#include <castnet/nn/network.hpp>
+#include <castnet/nn/output_losses.hpp>
+#include <castnet/train/scores.hpp>
+
+#include <string_view>
+
+namespace castnet {
+
+// Classes that say what does not fit, so that every compiler prints their arguments.
+template <size_t Losses, size_t Outputs>
+struct loss_for_each_output {
+    static_assert(Losses == Outputs, "castnet: cn::losses needs one loss for each output of the "
+                                     "network; see loss_for_each_output<losses, outputs>");
+    static constexpr bool checked = true;
+};
+template <class Loss, class... Arguments>
+struct loss_takes {
+    static_assert(
+        requires { Loss{}(Arguments{}...); },
+        "castnet: the loss cannot be called with the outputs of the network and the "
+        "targets; a network with several outputs needs cn::losses<…>, with a loss for "
+        "each, or a loss that takes all; see loss_takes<loss, outputs…, targets…>");
+    static constexpr bool checked = true;
+};
+template <size_t Number, size_t Outputs, size_t Targets>
+struct metric_has_output {
+    static_assert(Number < Outputs && (Number < Targets || Targets == 1),
+                  "castnet: cn::on_output names an output that the network does not have, or that "
+                  "has no target; see metric_has_output<number, outputs, targets>");
+    static constexpr bool checked = true;
+};
+
+namespace detail {
+
+template <size_t N, class List>
+struct nth;
+template <size_t N, class First, class... Rest>
+struct nth<N, type_list<First, Rest...>> : nth<N - 1, type_list<Rest...>> {};
+template <class First, class... Rest>
+struct nth<0, type_list<First, Rest...>> {
+    using type = First;
+};
+template <size_t N, class List>
+using nth_of = typename nth<N, List>::type;
+
+template <class Network>
+using traced_outputs = decltype(Network::trace(std::declval<graph&>()));
+template <class Network>
+using outputs_of = typename traced_outputs<Network>::shapes;
+
+// What a loss compares an output of shape S with.
+template <class Loss, class S>
+constexpr auto target_of() {
+    if constexpr (requires { typename Loss::target_shape; }) {
+        return typename Loss::target_shape{};
+    } else if constexpr (Loss::labels) {
+        return data::label<S::count>{};
+    } else {
+        return S{};
+    }
+}
+
+// The targets of a step. (Functions of empty objects, for their types.)
+template <class Loss, class Outputs>
+constexpr auto all_targets(Loss, Outputs) {
+    if constexpr (requires { typename Loss::targets; }) {
+        return data::as_targets<typename Loss::targets>{};
+    } else {
+        return data::targets<decltype(target_of<Loss, nth_of<0, Outputs>>())>{};
+    }
+}
+template <class... Loss, class... S>
+constexpr auto all_targets(loss_list<Loss...>, type_list<S...>) {
+    static_assert(loss_for_each_output<sizeof...(Loss), sizeof...(S)>::checked);
+    return data::targets<decltype(target_of<Loss, S>())...>{};
+}
+template <class Loss, class Outputs>
+using targets_of_step = decltype(all_targets(Loss{}, Outputs{}));
+
+// A network's outputs and the targets of a step while it is traced.
+template <class Outputs, class Targets>
+class step_symbols;
+template <class... S, class... Target>
+class step_symbols<type_list<S...>, data::targets<Target...>> {
+public:
+    static constexpr size_t outputs = sizeof...(S), targets = sizeof...(Target);
+
+    constexpr step_symbols(graph& g, int const* output_ids)
+        : g_{&g}, outputs_{output_ids},
+          targets_{g.push(graph::shaped<data::target_shape<Target>>(op::target, true))...} {}
+
+    template <size_t I>
+    constexpr auto output() const {
+        return symbol<nth_of<I, type_list<S...>>>{g_, outputs_[I]};
+    }
+    template <size_t I>
+    constexpr auto target() const {
+        return symbol<nth_of<I, type_list<data::target_shape<Target>...>>>{g_, targets_[I]};
+    }
+
+private:
+    graph* g_;
+    int const* outputs_;
+    int targets_[sizeof...(Target)];
+};
+
+template <class Loss, class... X>
+constexpr symbol<shape<>> call_loss(X... x) {
+    static_assert(loss_takes<Loss, X...>::checked);
+    return Loss{}(x...);
+}
+
+template <class Loss, class Symbols, size_t... Output, size_t... Target>
+constexpr symbol<shape<>> call_loss(Symbols const& s, std::index_sequence<Output...>,
+                                    std::index_sequence<Target...>) {
+    return call_loss<Loss>(s.template output<Output>()..., s.template target<Target>()...);
+}
+
+// The loss of a step, and those that it is a sum of.
+template <class Loss, class Symbols>
+constexpr symbol<shape<>> step_loss(Loss, Symbols const& s, list<symbol<shape<>>>&) {
+    return call_loss<Loss>(s, std::make_index_sequence<Symbols::outputs>{},
+                           std::make_index_sequence<Symbols::targets>{});
+}
+
+template <class Loss>
+struct one_of_losses {
+    static constexpr double weight = 1;
+    using unweighted = Loss;
+};
+template <float Weight, class Loss>
+struct one_of_losses<weighted_loss<Weight, Loss>> {
+    static constexpr double weight = double{Weight};
+    using unweighted = Loss;
+};
+
+template <class... Loss, class Symbols, size_t... I>
+constexpr void add_losses(loss_list<Loss...>, Symbols const& s, list<symbol<shape<>>>& parts,
+                          std::index_sequence<I...>) {
+    (parts.push(call_loss<typename one_of_losses<Loss>::unweighted>(s.template output<I>(),
+                                                                    s.template target<I>())),
+     ...);
+}
+template <class... Loss, class Symbols>
+constexpr symbol<shape<>> step_loss(loss_list<Loss...> losses, Symbols const& s,
+                                    list<symbol<shape<>>>& parts) {
+    add_losses(losses, s, parts, std::index_sequence_for<Loss...>{});
+    double const weights[] = {one_of_losses<Loss>::weight...};
+    symbol<shape<>> sum;
+    for (int i = 0; i < parts.size(); ++i) {
+        symbol<shape<>> const term = weights[i] == 1 ? parts[i] : parts[i] * weights[i];
+        sum = i == 0 ? term : sum + term;
+    }
+    return sum;
+}
+
+template <class Metric, class Symbols>
+constexpr symbol<shape<>> step_metric(Metric metric, Symbols const& s) {
+    return metric(s.template output<0>(), s.template target<0>());
+}
+template <size_t Output, class Metric, class Symbols>
+constexpr symbol<shape<>> step_metric(output_metric<Output, Metric>, Symbols const& s) {
+    static_assert(metric_has_output<Output, Symbols::outputs, Symbols::targets>::checked);
+    constexpr size_t target = Symbols::targets == 1 ? 0 : Output;
+    return Metric{}(s.template output<Output>(), s.template target<target>());
+}
+
+// The name of a loss or metric of an output, "box_mae" or "output_1_mae".
+template <class Outputs, size_t Number, class Score>
+struct score_of_output {
+    template <class Put>
+    static constexpr void spell(Put put) {
+        auto const write = [&](std::string_view text) {
+            for (char c : text) {
+                put(c);
+            }
+        };
+        if (Outputs::name(Number).empty()) {
+            write("output_");
+            if (Number >= 10) {
+                put(char('0' + Number / 10 % 10));
+            }
+            put(char('0' + Number % 10));
+        } else {
+            write(Outputs::name(Number));
+        }
+        put('_');
+        write(Score::name);
+    }
+    static constexpr size_t length = [] {
+        size_t count = 0;
+        spell([&](char) { ++count; });
+        return count;
+    }();
+    static constexpr auto text = [] {
+        char spelt[length + 1]{};
+        char* end = spelt;
+        spell([&](char c) { *end++ = c; });
+        return fixed_string{spelt};
+    }();
+    static constexpr char const* name = text.text;
+};
+struct loss_name {
+    static constexpr char const* name = "loss";
+};
+
+template <class Outputs, class Metric>
+struct named_metric {
+    using type = Metric;
+};
+template <class Outputs, size_t Number, class Metric>
+struct named_metric<Outputs, output_metric<Number, Metric>> {
+    using type = score_of_output<Outputs, Number, Metric>;
+};
+
+// The scores of a step: the loss, those that it is a sum of, the metrics.
+template <class Outputs, class... Metrics, class Loss, size_t... I>
+constexpr auto all_scores(Loss, std::index_sequence<I...>) {
+    return scores<score_of_output<Outputs, I, loss_name>...,
+                  typename named_metric<Outputs, Metrics>::type...>{};
+}
+template <class Loss>
+inline constexpr size_t parts_of = 0;
+template <class... Loss>
+inline constexpr size_t parts_of<loss_list<Loss...>> = sizeof...(Loss);
+
+template <class Network, class Loss, class... Metrics>
+using scores_of_step = decltype(all_scores<traced_outputs<Network>, Metrics...>(
+    Loss{}, std::make_index_sequence<parts_of<Loss>>{}));
+
+} // namespace detail
+} // namespace castnet
