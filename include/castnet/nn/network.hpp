@@ -41,18 +41,18 @@ struct named_outputs : Outputs {
 };
 
 template <size_t Names, size_t Outputs>
-inline constexpr bool one_name_each = Names == Outputs;
+inline constexpr bool one_name_each = Names == 0 || Names == Outputs;
 
 // What a function with several outputs returns; outputs<"kind", "box">(a, b) names them in scores
 // and histories (nn/output_losses.hpp).
 template <fixed_string... Names, Shape... S>
 constexpr auto outputs(symbol<S>... x) {
-    if constexpr (sizeof...(Names) == 0) {
+    static_assert(one_name_each<sizeof...(Names), sizeof...(S)>,
+                  "castnet: outputs<names…> needs a name for each output; see "
+                  "one_name_each<names, outputs>");
+    if constexpr (sizeof...(Names) != sizeof...(S)) {
         return output_list<S...>{{x.id...}};
     } else {
-        static_assert(one_name_each<sizeof...(Names), sizeof...(S)>,
-                      "castnet: outputs<names…> needs a name for each output; see "
-                      "one_name_each<names, outputs>");
         return named_outputs<output_list<S...>, Names...>{{{x.id...}}};
     }
 }

@@ -63,8 +63,9 @@ constexpr void check_targets() {
             target_fits<typename Expected::template at<0>, typename Given::template at<0>>,
             "castnet: the loss compares its prediction with another kind of target than "
             "the data set holds; see target_fits<expected, given>");
-    } else if constexpr (target_count_fits<Expected::count, Given::count>::checked &&
-                         Expected::count == Given::count) {
+    } else if constexpr (Expected::count != Given::count) {
+        static_assert(target_count_fits<Expected::count, Given::count>::checked);
+    } else {
         check_each_target<Expected, Given>(std::make_index_sequence<Expected::count>{});
     }
 }

@@ -13,7 +13,23 @@
 
 namespace castnet {
 
-// Classes that say what does not fit, so that every compiler prints their arguments.
+template <class Loss>
+inline constexpr bool has_labels = requires { bool{Loss::labels}; } || requires {
+    typename Loss::target_shape;
+} || requires { typename Loss::targets; };
+template <class Function, class... Arguments>
+inline constexpr bool callable_with = requires { Function{}(Arguments{}...); };
+
+// Classes that say what does not fit, so that every compiler prints their arguments. What they
+// refuse is replaced by something that compiles, so that one mistake is one error.
+template <class Loss>
+struct loss_has_labels {
+    static_assert(has_labels<Loss>,
+                  "castnet: a loss needs `static constexpr bool labels`: true where its target is "
+                  "a class number, false where it has the shape of the prediction; see "
+                  "loss_has_labels<loss>");
+    static constexpr bool checked = true;
+};
 template <size_t Losses, size_t Outputs>
 struct loss_for_each_output {
     static_assert(Losses == Outputs, "castnet: cn::losses needs one loss for each output of the "
@@ -22,11 +38,10 @@ struct loss_for_each_output {
 };
 template <class Loss, class... Arguments>
 struct loss_takes {
-    static_assert(
-        requires { Loss{}(Arguments{}...); },
-        "castnet: the loss cannot be called with the outputs of the network and the "
-        "targets; a network with several outputs needs cn::losses<…>, with a loss for "
-        "each, or a loss that takes all; see loss_takes<loss, outputs…, targets…>");
+    static_assert(callable_with<Loss, Arguments...>,
+                  "castnet: the loss cannot be called with the outputs of the network and the "
+                  "targets; a network with several outputs needs cn::losses<…>, with a loss for "
+                  "each, or a loss that takes all; see loss_takes<loss, outputs…, targets…>");
     static constexpr bool checked = true;
 };
 template <size_t Number, size_t Outputs, size_t Targets>
@@ -34,6 +49,13 @@ struct metric_has_output {
     static_assert(Number < Outputs && (Number < Targets || Targets == 1),
                   "castnet: cn::on_output names an output that the network does not have, or that "
                   "has no target; see metric_has_output<number, outputs, targets>");
+    static constexpr bool checked = true;
+};
+template <class Metric, class Output, class Target>
+struct metric_takes {
+    static_assert(callable_with<Metric, Output, Target>,
+                  "castnet: a metric cannot be called with its output and the target; see "
+                  "metric_takes<metric, output, target>");
     static constexpr bool checked = true;
 };
 
@@ -57,29 +79,42 @@ using outputs_of = typename traced_outputs<Network>::shapes;
 
 // What a loss compares an output of shape S with.
 template <class Loss, class S>
-constexpr auto target_of() {
-    if constexpr (requires { typename Loss::target_shape; }) {
-        return typename Loss::target_shape{};
-    } else if constexpr (Loss::labels) {
-        return data::label<S::count>{};
-    } else {
-        return S{};
+struct target_of {
+    static constexpr auto choose() {
+        if constexpr (requires { typename Loss::targets; }) {
+            return typename Loss::targets::template at<0>{};
+        } else if constexpr (requires { typename Loss::target_shape; }) {
+            return typename Loss::target_shape{};
+        } else if constexpr (!has_labels<Loss>) {
+            static_assert(loss_has_labels<Loss>::checked);
+            return S{};
+        } else if constexpr (Loss::labels) {
+            return data::label<S::count>{};
+        } else {
+            return S{};
+        }
     }
-}
+    using target = decltype(choose());
+    using type = data::target_shape<target>;
+};
 
 // The targets of a step. (Functions of empty objects, for their types.)
 template <class Loss, class Outputs>
 constexpr auto all_targets(Loss, Outputs) {
     if constexpr (requires { typename Loss::targets; }) {
-        return data::as_targets<typename Loss::targets>{};
+        return typename Loss::targets{};
     } else {
-        return data::targets<decltype(target_of<Loss, nth_of<0, Outputs>>())>{};
+        return data::targets<typename target_of<Loss, nth_of<0, Outputs>>::target>{};
     }
 }
 template <class... Loss, class... S>
 constexpr auto all_targets(loss_list<Loss...>, type_list<S...>) {
-    static_assert(loss_for_each_output<sizeof...(Loss), sizeof...(S)>::checked);
-    return data::targets<decltype(target_of<Loss, S>())...>{};
+    if constexpr (sizeof...(Loss) != sizeof...(S)) {
+        static_assert(loss_for_each_output<sizeof...(Loss), sizeof...(S)>::checked);
+        return data::targets<S...>{};
+    } else {
+        return data::targets<typename target_of<Loss, S>::target...>{};
+    }
 }
 template <class Loss, class Outputs>
 using targets_of_step = decltype(all_targets(Loss{}, Outputs{}));
@@ -91,36 +126,51 @@ template <class... S, class... Target>
 class step_symbols<type_list<S...>, data::targets<Target...>> {
 public:
     static constexpr size_t outputs = sizeof...(S), targets = sizeof...(Target);
+    template <size_t I>
+    using output_type = symbol<nth_of<I, type_list<S...>>>;
+    template <size_t I>
+    using target_type = symbol<nth_of<I, type_list<data::target_shape<Target>...>>>;
 
     constexpr step_symbols(graph& g, int const* output_ids)
         : g_{&g}, outputs_{output_ids},
           targets_{g.push(graph::shaped<data::target_shape<Target>>(op::target, true))...} {}
 
     template <size_t I>
-    constexpr auto output() const {
-        return symbol<nth_of<I, type_list<S...>>>{g_, outputs_[I]};
+    constexpr output_type<I> output() const {
+        return {g_, outputs_[I]};
     }
     template <size_t I>
-    constexpr auto target() const {
-        return symbol<nth_of<I, type_list<data::target_shape<Target>...>>>{g_, targets_[I]};
+    constexpr target_type<I> target() const {
+        return {g_, targets_[I]};
     }
 
+    // Instead of a loss or metric that is refused.
+    constexpr symbol<shape<>> any() const { return any(std::index_sequence_for<S...>{}); }
+
 private:
+    template <size_t... I>
+    constexpr symbol<shape<>> any(std::index_sequence<I...>) const {
+        return (mean(output<I>()) + ...);
+    }
+
     graph* g_;
     int const* outputs_;
-    int targets_[sizeof...(Target)];
+    int targets_[targets];
 };
-
-template <class Loss, class... X>
-constexpr symbol<shape<>> call_loss(X... x) {
-    static_assert(loss_takes<Loss, X...>::checked);
-    return Loss{}(x...);
-}
 
 template <class Loss, class Symbols, size_t... Output, size_t... Target>
 constexpr symbol<shape<>> call_loss(Symbols const& s, std::index_sequence<Output...>,
                                     std::index_sequence<Target...>) {
-    return call_loss<Loss>(s.template output<Output>()..., s.template target<Target>()...);
+    if constexpr (!has_labels<Loss>) { // which has been said already
+        return s.any();
+    } else if constexpr (!callable_with<Loss, typename Symbols::template output_type<Output>...,
+                                        typename Symbols::template target_type<Target>...>) {
+        static_assert(loss_takes<Loss, typename Symbols::template output_type<Output>...,
+                                 typename Symbols::template target_type<Target>...>::checked);
+        return s.any();
+    } else {
+        return Loss{}(s.template output<Output>()..., s.template target<Target>()...);
+    }
 }
 
 // The loss of a step, and those that it is a sum of.
@@ -142,16 +192,11 @@ struct one_of_losses<weighted_loss<Weight, Loss>> {
 };
 
 template <class... Loss, class Symbols, size_t... I>
-constexpr void add_losses(loss_list<Loss...>, Symbols const& s, list<symbol<shape<>>>& parts,
-                          std::index_sequence<I...>) {
-    (parts.push(call_loss<typename one_of_losses<Loss>::unweighted>(s.template output<I>(),
-                                                                    s.template target<I>())),
+constexpr symbol<shape<>> sum_of_losses(Symbols const& s, list<symbol<shape<>>>& parts,
+                                        std::index_sequence<I...>) {
+    (parts.push(call_loss<typename one_of_losses<Loss>::unweighted>(s, std::index_sequence<I>{},
+                                                                    std::index_sequence<I>{})),
      ...);
-}
-template <class... Loss, class Symbols>
-constexpr symbol<shape<>> step_loss(loss_list<Loss...> losses, Symbols const& s,
-                                    list<symbol<shape<>>>& parts) {
-    add_losses(losses, s, parts, std::index_sequence_for<Loss...>{});
     double const weights[] = {one_of_losses<Loss>::weight...};
     symbol<shape<>> sum;
     for (int i = 0; i < parts.size(); ++i) {
@@ -160,16 +205,41 @@ constexpr symbol<shape<>> step_loss(loss_list<Loss...> losses, Symbols const& s,
     }
     return sum;
 }
+template <class... Loss, class Symbols>
+constexpr symbol<shape<>> step_loss(loss_list<Loss...>, Symbols const& s,
+                                    list<symbol<shape<>>>& parts) {
+    if constexpr (sizeof...(Loss) == Symbols::outputs) {
+        return sum_of_losses<Loss...>(s, parts, std::index_sequence_for<Loss...>{});
+    } else {
+        return s.any();
+    }
+}
 
+template <class Metric, size_t Output, size_t Target, class Symbols>
+constexpr symbol<shape<>> call_metric(Symbols const& s) {
+    using output = typename Symbols::template output_type<Output>;
+    using target = typename Symbols::template target_type<Target>;
+    if constexpr (!callable_with<Metric, output, target>) {
+        static_assert(metric_takes<Metric, output, target>::checked);
+        return s.any();
+    } else {
+        return Metric{}(s.template output<Output>(), s.template target<Target>());
+    }
+}
 template <class Metric, class Symbols>
-constexpr symbol<shape<>> step_metric(Metric metric, Symbols const& s) {
-    return metric(s.template output<0>(), s.template target<0>());
+constexpr symbol<shape<>> step_metric(Metric, Symbols const& s) {
+    return call_metric<Metric, 0, 0>(s);
 }
 template <size_t Output, class Metric, class Symbols>
 constexpr symbol<shape<>> step_metric(output_metric<Output, Metric>, Symbols const& s) {
-    static_assert(metric_has_output<Output, Symbols::outputs, Symbols::targets>::checked);
-    constexpr size_t target = Symbols::targets == 1 ? 0 : Output;
-    return Metric{}(s.template output<Output>(), s.template target<target>());
+    constexpr size_t outputs = Symbols::outputs, targets = Symbols::targets;
+    constexpr size_t target = targets == 1 ? 0 : Output;
+    if constexpr (Output >= outputs || target >= targets) {
+        static_assert(metric_has_output<Output, outputs, targets>::checked);
+        return s.any();
+    } else {
+        return call_metric<Metric, Output, target>(s);
+    }
 }
 
 // The name of a loss or metric of an output, "box_mae" or "output_1_mae".
