@@ -22,7 +22,8 @@ struct graph {
     };
     list<update> updates;
 
-    bool training = true; // dropout drops and batch statistics are used
+    bool probabilities = false; // a loss of logits was given a softmax or sigmoid
+    bool training = true;       // dropout drops and batch statistics are used
     int inputs = 0;
     int random_streams = 0;
     int device = 0;  // where the trace places nodes now

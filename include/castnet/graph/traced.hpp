@@ -27,7 +27,8 @@ struct graph_view {
 struct traced_sizes {
     int nodes = 0, windows = 0, parameters = 0, updates = 0, outputs = 0;
     bool differentiated = false;
-    int devices = 1; // one more than the last that on<…> named
+    int devices = 1;            // one more than the last that on<…> named
+    bool probabilities = false; // see graph
 
     constexpr bool fit(traced_sizes const& room) const {
         return nodes <= room.nodes && windows <= room.windows && parameters <= room.parameters &&
@@ -39,9 +40,8 @@ struct traced_sizes {
 inline constexpr traced_sizes usual_trace{1536, 128, 320, 128, 8};
 
 constexpr traced_sizes sizes_of(graph const& g, results const& r) {
-    return {g.nodes.size(),   g.windows.size(), g.parameters.size(),
-            g.updates.size(), r.outputs.size(), !r.gradients.empty(),
-            g.devices};
+    return {g.nodes.size(),   g.windows.size(),     g.parameters.size(), g.updates.size(),
+            r.outputs.size(), !r.gradients.empty(), g.devices,           g.probabilities};
 }
 
 constexpr size_t room(int count) { // arrays of length 0 are not C++

@@ -21,6 +21,32 @@ template <class T>
 concept Loss = requires {
     { T::labels } -> std::convertible_to<bool>;
 };
+namespace detail {
+
+// Whether a softmax, log_softmax or sigmoid made this node.
+constexpr bool is_probability(graph const& g, int id) {
+    auto const at = [&](int i) -> node const& { return g.nodes[i]; };
+    auto const is = [&](int i, fn f) { return at(i).kind == op::map && at(i).function == f; };
+    auto const is_log_softmax = [&](int i) {
+        return is(i, fn::subtract) && at(at(i).in[1]).kind == op::reduce &&
+               at(at(i).in[1]).reduce == reduction::log_sum_exp;
+    };
+    while (at(id).kind == op::reshape) {
+        id = at(id).in[0];
+    }
+    return is(id, fn::sigmoid) || is(id, fn::log_sigmoid) || is_log_softmax(id) ||
+           (is(id, fn::exp) && is_log_softmax(at(id).in[0]));
+}
+
+// Says that x is expected to be logits. Where it is not, a program with this loss does not compile:
+// the function would be applied twice, and training would go on, badly.
+template <class S>
+constexpr void takes_logits(symbol<S> x) {
+    graph& g = *x.g;
+    g.probabilities = g.probabilities || is_probability(g, x.id);
+}
+
+} // namespace detail
 
 // Cross-entropy of softmax(logits) and class numbers, as PyTorch's CrossEntropyLoss; with label
 // smoothing the target is 1 - s + s/classes for the class and s/classes for all others.
@@ -29,10 +55,11 @@ concept Loss = requires {
 // rules out is left out, not multiplied with 0, since it may be infinite.
 template <float Smoothing>
 struct cross_entropy_loss {
-    static constexpr char const* name = "cross_entropy";
+    static constexpr char const* name = Smoothing == 0 ? "cross_entropy" : "smoothed_cross_entropy";
     static constexpr bool labels = true;
     template <size_t Classes>
     constexpr auto operator()(symbol<shape<Classes>> logits, symbol<shape<>> label) const {
+        detail::takes_logits(logits);
         auto const largest = detached_max_channels(logits);
         auto const hit = equal(channel_index<shape<Classes>>(*logits.g), label);
         constexpr double rest = double{Smoothing} / double(Classes);
@@ -54,6 +81,7 @@ struct categorical_cross_entropy_loss {
     static constexpr bool labels = false;
     template <size_t Classes>
     constexpr auto operator()(symbol<shape<Classes>> logits, symbol<shape<Classes>> target) const {
+        detail::takes_logits(logits);
         auto const largest = detached_max_channels(logits);
         return log_sum_exp(logits - largest) * sum(target) +
                sum(where(target, target * (largest - logits), 0));
@@ -68,6 +96,7 @@ struct binary_cross_entropy_loss {
     static constexpr bool labels = false;
     template <Shape S>
     constexpr auto operator()(symbol<S> logit, symbol<S> target) const {
+        detail::takes_logits(logit);
         return mean(apply(function<fn::logistic_loss>{}, logit, target));
     }
 };

@@ -76,6 +76,7 @@ struct binary_accuracy_metric {
     static constexpr char const* name = "binary_accuracy";
     template <Shape S>
     constexpr auto operator()(symbol<S> logit, symbol<S> target) const {
+        detail::takes_logits(logit);
         return mean(where(greater(target, 0.5), greater(logit, 0), less(logit, 0)));
     }
 };

@@ -34,6 +34,26 @@ struct input_is_used {
     static constexpr bool checked = true;
 };
 
+template <bool GivenLogits>
+struct loss_is_given_logits {
+    static_assert(
+        GivenLogits,
+        "castnet: the network ends in softmax, log_softmax or sigmoid, which cross_entropy, "
+        "categorical_cross_entropy, binary_cross_entropy and binary_accuracy apply themselves: "
+        "leave it out; for probabilities, predict with a network of the same layers that ends in "
+        "it and loads the same file");
+    static constexpr bool checked = true;
+};
+
+template <class LossOrMetric>
+struct has_no_members {
+    static_assert(std::is_empty_v<LossOrMetric>,
+                  "castnet: a loss or metric has members, but only its type goes into the step: "
+                  "make their values template arguments, as in huber<delta>; see "
+                  "has_no_members<type>");
+    static constexpr bool checked = true;
+};
+
 template <int Named, int Available>
 struct devices_exist {
     static_assert(Available == 1 || Named <= Available,
@@ -60,6 +80,8 @@ struct prediction_recipe {
 // each metric.
 template <class Loss, class... Metrics>
 struct step_recipe {
+    static_assert(has_no_members<Loss>::checked && (has_no_members<Metrics>::checked && ...));
+
     template <class Network>
     static constexpr results build(graph& g) {
         auto const out = Network::trace(g);
@@ -157,6 +179,7 @@ private:
     }
     static_assert(
         devices_exist<traced_in<trace_room>.sizes.devices, device_count<Device>>::checked);
+    static_assert(loss_is_given_logits<!traced_in<trace_room>.sizes.probabilities>::checked);
     static_assert(parameter_is_used<unused()>::checked);
     static_assert(input_is_used<steps.unused_input>::checked);
 };

@@ -2,15 +2,55 @@
 #pragma once
 
 #include <castnet/core/error.hpp>
+#include <castnet/core/fixed_string.hpp>
 
 #include <cstddef>
+#include <iterator>
 #include <string>
 #include <string_view>
 
 namespace castnet {
 
+// A class, so that every compiler prints the name.
+template <fixed_string Name>
+struct column_is_unique {
+    static_assert(Name.view().empty(),
+                  "castnet: two metrics have the same name, or that of another column of scores "
+                  "and histories; leave one out, or give it another `name`; see "
+                  "column_is_unique<name>");
+    static constexpr bool checked = true;
+};
+
+namespace detail {
+
+// The first name that is there twice; empty if all differ.
+template <class... Metrics>
+constexpr auto repeated_column() {
+    constexpr std::string_view names[] = {"loss", "epoch", "learning_rate", "seconds",
+                                          Metrics::name...};
+    constexpr std::string_view found = [&] {
+        for (std::size_t i = 0; i < std::size(names); ++i) {
+            for (std::size_t k = 0; k < i; ++k) {
+                if (names[i] == names[k]) {
+                    return names[i];
+                }
+            }
+        }
+        return std::string_view{};
+    }();
+    char text[found.size() + 1]{};
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        text[i] = found[i];
+    }
+    return fixed_string{text};
+}
+
+} // namespace detail
+
 template <class... Metrics>
 class scores {
+    static_assert(column_is_unique<detail::repeated_column<Metrics...>()>::checked);
+
 public:
     static constexpr std::size_t count = 1 + sizeof...(Metrics);
     static constexpr char const* names[] = {"loss", Metrics::name...};
