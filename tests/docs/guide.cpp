@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <doctest/doctest.h>
 #include <filesystem>
+#include <future>
 
 // clang-format off
 // [sequential]
@@ -247,6 +248,41 @@ TEST_CASE("training of the guide") {
     float scores[4];
     served.predict_one(point, scores);
     // [/save]
+    // [numbers]
+    std::vector<float> const two = {0.9F, 0.1F, 0.2F, 0.8F}; // samples, one after the other
+    std::vector<float> found = model.predict(two);           // 4 numbers for each
+    // [/numbers]
+    CHECK(found.size() == 8);
+    // [threads]
+    auto const serve = [&model, &test] { return model.predict(test); };
+    auto first = std::async(std::launch::async, serve);
+    auto second = std::async(std::launch::async, serve);
+    CHECK(first.get() == second.get());
+
+    cn::predictor mine{model}; // memory of its own, for the thread that has it
+    mine.predict_one(point, scores);
+    // [/threads]
+    // [parameters]
+    for (std::size_t i = 0; i < model.parameter_count(); ++i) {
+        auto const& p = model.parameter_at(i);
+        std::printf("%s: %d numbers\n", p.name.text().c_str(), p.count());
+    }
+    std::vector<float> bias = model.get("2.bias");
+    bias[3] += 0.5F;
+    model.set("2.bias", bias);
+    // [/parameters]
+    // [partial]
+    using other = cn::sequential<cn::input<2>, cn::named<"body", cn::block<cn::dense<32>, swish{}>>,
+                                 cn::named<"head", cn::dense<2>>>;
+    cn::model<other, cn::policy::cpu, cn::batch<32>> tuned;
+    auto report = cn::load(tuned, file, cn::partial{.rename = cn::replace_prefix{"0.body.", ""}});
+    // report.loaded: 0.body.0.weight, 0.body.0.bias
+    // report.missing: 1.head.weight, 1.head.bias
+    // report.unexpected: 2.bias, 2.weight
+    // [/partial]
+    CHECK(report.loaded == std::vector<std::string>{"0.body.0.weight", "0.body.0.bias"});
+    CHECK(report.missing == std::vector<std::string>{"1.head.weight", "1.head.bias"});
+    CHECK(report.unexpected == std::vector<std::string>{"2.bias", "2.weight"});
     auto const checkpoint = (folder / "run.safetensors").string();
     training.fit(train, {.epochs = 1,
                          .verbose = cn::verbosity::silent,
