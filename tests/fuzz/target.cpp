@@ -1,0 +1,13 @@
+// A program for libFuzzer: CASTNET_FUZZ names the target; see run.sh.
+#ifdef CASTNET_FUZZ_CHECKPOINT
+#include "checkpoint.hpp"
+#else
+#include "readers.hpp"
+#endif
+
+#include <cstdint>
+
+extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
+    castnet::fuzz::CASTNET_FUZZ({data, size});
+    return 0;
+}
