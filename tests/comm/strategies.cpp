@@ -3,14 +3,13 @@
 #include <castnet/train/checkpoint.hpp>
 #include <castnet/train/communication_report.hpp>
 
+#include "../checkpoint_content.hpp"
 #include "observed.hpp"
 #include "replicas.hpp"
 #include "team.hpp"
 
 #include <doctest/doctest.h>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <unistd.h>
 
 using namespace replicas_test;
@@ -274,11 +273,6 @@ TEST_CASE("a sharded optimizer has its part of the state in each replica") {
 
 namespace {
 
-std::string content(std::string const& file) {
-    std::ifstream in{file, std::ios::binary};
-    return {std::istreambuf_iterator<char>{in}, {}};
-}
-
 // Of a process, or one of the team.
 struct temporary_file {
     explicit temporary_file(char const* which, int of = getpid())
@@ -329,9 +323,9 @@ TEST_CASE("checkpoints hold the whole state, and any number of replicas goes on 
     fitted<threads_float>(some(n), 2, "", whole.name);
     fitted<sharded>(team(n), 2, "", shared.name);
     fitted<parameter_server>(team(n), 2, "", server.name);
-    CHECK(content(whole.name).size() > 1000);
-    CHECK(content(whole.name) == content(shared.name));
-    CHECK(content(whole.name) == content(server.name));
+    CHECK(check::content_without_times(whole.name).size() > 1000);
+    CHECK(check::content_without_times(whole.name) == check::content_without_times(shared.name));
+    CHECK(check::content_without_times(whole.name) == check::content_without_times(server.name));
 
     auto const uninterrupted = fitted<threads_float>(some(n), 4, "", mine.name);
     CHECK(uninterrupted == fitted<sharded>(team(n), 4, shared.name, last.name));

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <doctest/doctest.h>
 #include <filesystem>
+#include <limits>
 
 namespace cn = castnet;
 using check::everything;
@@ -241,4 +242,16 @@ TEST_CASE("history is a table that a spreadsheet reads") {
     CHECK(std::string(bytes.begin(), bytes.end()) == "epoch,loss,seconds\n1,0.5,2\n2,0.25,3\n");
     CHECK(h["loss"] == std::vector<double>{0.5, 0.25});
     CHECK_THROWS_AS((void)h["none"], cn::error);
+}
+
+TEST_CASE("history knows its best epochs") {
+    double const nan = std::numeric_limits<double>::quiet_NaN();
+    cn::history h{{"loss", "accuracy"}, {nan, 0.5, 0.3, 0.75, 0.2, 0.75, 0.2, 0.5}};
+    CHECK(h.lowest("loss").epoch == 3);
+    CHECK(h.lowest("loss").value == 0.2);
+    CHECK(h.highest("accuracy").epoch == 2);
+    CHECK(h.highest("loss").value == 0.3);
+    CHECK_THROWS_AS((void)h.lowest("none"), cn::error);
+    cn::history const never{{"loss"}, {nan}};
+    CHECK(never.lowest("loss").epoch == 0);
 }

@@ -2,6 +2,7 @@
 #include <castnet/castnet.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <doctest/doctest.h>
 #include <limits>
 #include <numeric>
@@ -81,7 +82,10 @@ TEST_CASE("the history has a column for every number") {
     CHECK(h["learning_rate"][0] == doctest::Approx(0.01 * 3 / 9)); // of the epoch's last step
     CHECK(h["learning_rate"][2] == doctest::Approx(0.01));
     CHECK(h["val_loss"][2] == training.evaluate(points(7)).loss());
-    CHECK_THROWS_AS(h["precision"], cn::error);
+    CHECK_THROWS_WITH_AS(h["precision"],
+                         "castnet: history has no column 'precision'; it has loss, accuracy, "
+                         "val_loss, val_accuracy, learning_rate, seconds",
+                         cn::error);
 }
 
 TEST_CASE("the end of an epoch can end the training") {
@@ -239,4 +243,40 @@ TEST_CASE("class weights are refused where targets are real numbers") {
         "castnet: fit: class_weight needs targets that are class numbers, data::label<classes>, "
         "but the data set's are real numbers; weigh samples with dataset::with_weights",
         cn::error);
+}
+
+TEST_CASE("validation data may be of another type than training data") {
+    model_type model;
+    auto training = training_of(model);
+    auto const h = training.fit(points(8), {.validation = own_data{}, .verbose = silent});
+    CHECK(h["val_loss"].back() == training.evaluate(own_data{}).loss());
+}
+
+TEST_CASE("a loss that is NaN ends a fit, or is a warning") {
+    std::vector<float> x(20 * 4, 0.5F);
+    x[4 * 17] = std::numeric_limits<float>::quiet_NaN();
+    data_type const data{x, std::vector<int>(20, 1)};
+    model_type model;
+    auto training = training_of(model);
+    int written = 0;
+    cn::checkpoint_options const checkpoint{[&] { ++written; }, 1};
+    auto const before = [&] {
+        model_type other;
+        auto one = training_of(other);
+        return one.fit(data.take(16), {.shuffle = false, .verbose = silent})["loss"][0];
+    }();
+    CHECK_THROWS_WITH_AS(
+        training.fit(data, {.shuffle = false, .verbose = silent, .checkpoint = checkpoint}),
+        doctest::Contains(cn::string_of({"castnet: fit: the loss is NaN or infinite after step 3 "
+                                         "of epoch 1 (its mean before was ",
+                                         before, "); "})
+                              .c_str()),
+        cn::error);
+    CHECK(written == 2); // the checkpoint stays that of the step before
+    CHECK(std::isnan(training.fit(data, {.verbose = silent, .allow_nan = true})["loss"][0]));
+
+    model_type sound;
+    auto validated = training_of(sound);
+    CHECK_THROWS_WITH_AS(validated.fit(data.take(8), {.validation = data, .verbose = silent}),
+                         doctest::Contains("on the validation data behind epoch 1"), cn::error);
 }

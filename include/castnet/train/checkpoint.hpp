@@ -3,9 +3,11 @@
 //
 // The file holds the weights as a file of weights does (so load(model, file) and PyTorch read
 // them), the optimizer's state as "optimizer/<slot>/<parameter>", and as text in the metadata,
-// under "castnet.…", the optimizer, the seed, the steps and epochs done and the place in the epoch.
+// under "castnet.…", what the training consists of, the steps and epochs done, the place in the
+// epoch and the history.
 #pragma once
 
+#include <castnet/core/finite.hpp>
 #include <castnet/core/text.hpp>
 #include <castnet/train/training.hpp>
 #include <castnet/train/weights.hpp>
@@ -16,48 +18,142 @@ namespace castnet {
 
 namespace detail {
 
-// What a checkpoint of a training holds besides tensors, as text in the file's metadata.
+// Of what the metadata holds; another version is refused.
+inline constexpr char const* checkpoint_version = "2";
+
+// The metadata of a checkpoint: numbers and texts by key. Doubles come back bit by bit.
 class training_record {
 public:
     training_record() = default;
-    training_record(io::safetensors_metadata values, std::string file)
+    [[gnu::cold]] training_record(io::safetensors_metadata values, std::string file)
         : values_{std::move(values)}, file_{std::move(file)} {}
 
-    template <class Number>
-    void put(std::string const& key, Number value) {
-        char text[32];
-        values_["castnet." + key] = {text, std::to_chars(text, text + sizeof text, value).ptr};
+    [[gnu::cold]] void put(std::string const& key, char const* text) { at(key) = text; }
+    [[gnu::cold]] void put(std::string const& key, std::uint64_t value) {
+        at(key) = string_of({value});
     }
-    void put(std::string const& key, char const* text) { values_["castnet." + key] = text; }
+    [[gnu::cold]] void put(std::string const& key, std::span<double const> numbers) {
+        std::string& all = at(key);
+        for (double const x : numbers) {
+            char digits[32];
+            all += all.empty() ? "" : " ";
+            all.append(digits, std::to_chars(digits, digits + sizeof digits, x).ptr);
+        }
+    }
+    void put(std::string const& key, double value) { put(key, std::span{&value, 1}); }
 
-    // Throws file_error if it is not there, or not a number.
-    std::string const& text(std::string const& key) const {
-        auto const at = values_.find("castnet." + key);
-        if (at == values_.end()) {
+    bool has(std::string const& key) const { return values_.contains("castnet." + key); }
+
+    // Throws file_error if it is not there.
+    [[gnu::cold]] std::string const& text(std::string const& key) const {
+        auto const found = values_.find("castnet." + key);
+        if (found == values_.end()) {
             throw file_error(file_, {"its metadata has no 'castnet.", key,
                                      "': it is no checkpoint of a training; load weights into "
                                      "the model"});
         }
-        return at->second;
+        return found->second;
     }
-    template <class Number>
-    Number number(std::string const& key) const {
-        std::string const& s = text(key);
-        Number value{};
-        auto const [end, error] = std::from_chars(s.data(), s.data() + s.size(), value);
-        if (error != std::errc{} || end != s.data() + s.size()) {
-            throw file_error(
-                file_, {"its metadata has '", s, "' for 'castnet.", key, "', expected a number"});
+
+    // Numbers that lie in a range. Throw file_error if there is something else.
+    [[gnu::cold]] std::uint64_t count(std::string const& key, std::uint64_t most) const {
+        return one<std::uint64_t>(key, [&](std::uint64_t x) { return x <= most; },
+                                  {"a whole number up to ", most});
+    }
+    bool flag(std::string const& key) const { return count(key, 1) != 0; }
+    [[gnu::cold]] double finite(std::string const& key) const {
+        return one<double>(key, is_finite, {"a finite number"});
+    }
+    [[gnu::cold]] double not_negative(std::string const& key) const {
+        return one<double>(key, [](double x) { return is_finite(x) && x >= 0; },
+                           {"a finite number that is not negative"});
+    }
+    [[gnu::cold]] std::vector<double> numbers(std::string const& key, std::size_t expected) const {
+        std::vector<double> all = parsed<double>(key);
+        if (all.size() != expected) {
+            fail(key, {expected, " numbers"});
         }
-        return value;
+        return all;
+    }
+
+    // Throws file_error unless the file and this training have the same; `what` they have.
+    [[gnu::cold]] void require(std::string const& key, std::string const& mine,
+                               char const* what) const {
+        if (text(key) != mine) {
+            throw file_error(file_,
+                             {"was written with the ", what, " ", io::detail::shown(text(key)),
+                              ", but this training has ", io::detail::shown(mine),
+                              "; compile it as it was, or load the weights alone, into the "
+                              "model"});
+        }
     }
 
     io::safetensors_metadata const& metadata() const { return values_; }
 
 private:
+    std::string& at(std::string const& key) { return values_["castnet." + key]; }
+
+    [[noreturn, gnu::cold]] void fail(std::string const& key,
+                                      std::initializer_list<text_piece> expected) const {
+        throw file_error(file_, {"its metadata has ", io::detail::shown(text(key)),
+                                 " for 'castnet.", key, "', expected ", string_of(expected)});
+    }
+
+    template <class Number>
+    [[gnu::cold]] std::vector<Number> parsed(std::string const& key) const {
+        std::string const& s = text(key);
+        std::vector<Number> all;
+        for (char const *at = s.data(), *const end = at + s.size(); at != end;) {
+            Number value{};
+            auto const [rest, failure] = std::from_chars(at, end, value);
+            if (failure != std::errc{} || (rest != end && *rest != ' ')) {
+                fail(key, {"numbers"});
+            }
+            all.push_back(value);
+            at = rest == end ? end : rest + 1;
+        }
+        return all;
+    }
+    template <class Number, class Fits>
+    [[gnu::cold]] Number one(std::string const& key, Fits const& fits,
+                             std::initializer_list<text_piece> expected) const {
+        std::vector<Number> const all = parsed<Number>(key);
+        if (all.size() != 1 || !fits(all[0])) {
+            fail(key, expected);
+        }
+        return all[0];
+    }
+
     io::safetensors_metadata values_;
     std::string file_;
 };
+
+template <class Scores>
+[[gnu::cold]] std::string metric_names() {
+    std::string all;
+    for (size_t i = 1; i < Scores::count; ++i) {
+        append(all, {i == 1 ? "" : ", ", Scores::names[i]});
+    }
+    return all;
+}
+template <class Loss>
+constexpr char const* loss_name() {
+    if constexpr (requires { Loss::name; }) {
+        return Loss::name;
+    } else {
+        return "";
+    }
+}
+
+// f(name, value) for the optimizer's numbers, if it lists them.
+template <class Optimizer, class F>
+[[gnu::cold]] void for_each_hyperparameter(Optimizer const& o, F const& f) {
+    if constexpr (requires { o.hyperparameters(); }) {
+        for (hyperparameter const& h : o.hyperparameters()) {
+            f(string_of({"optimizer.", h.name}), h.value);
+        }
+    }
+}
 
 template <class Training, class Visit>
 void for_each_slot(Visit const& visit) {
@@ -77,17 +173,34 @@ void write_checkpoint(training<Model, Loss, Optimizer, Metrics...> const& t,
     for_each_slot<training_type>([&](int k, placed_parameter const& p, std::string const& name) {
         list.add(name, p, t.slot(k, p));
     });
-    auto const& position = t.position();
+    auto const position = t.position();
+    using scores_type = typename training_type::scores_type;
     training_record record;
+    record.put("version", checkpoint_version);
     record.put("optimizer", Optimizer::name);
+    for_each_hyperparameter(
+        t.optimizer(), [&](std::string const& name, double value) { record.put(name, value); });
+    record.put("loss", loss_name<Loss>());
+    record.put("metrics", metric_names<scores_type>().c_str());
     record.put("seed", t.model().seed_value());
+    record.put("batch", std::uint64_t{Model::capacity});
+    record.put("samples_per_step", t.step_capacity());
     record.put("steps", t.steps());
     record.put("epochs", t.epochs());
     record.put("fit.epochs", position.epochs);
     record.put("fit.samples", position.samples);
+    record.put("fit.data_size", position.data_size);
     record.put("fit.weight", position.sums.weight);
-    for (size_t i = 0; i < position.sums.count; ++i) {
-        record.put(string_of({"fit.sum.", i}), position.sums.sum[i]);
+    record.put("fit.sums", std::span<double const>{position.sums.sum});
+    record.put("fit.seconds", position.seconds);
+    record.put("fit.rate", position.rate);
+    record.put("fit.callback_pending", std::uint64_t{position.callback_pending});
+    record.put("fit.stopped", std::uint64_t{position.stopped});
+    history const& h = t.fit_history();
+    record.put("history.columns", h.names().size());
+    for (size_t i = 0; i < h.names().size(); ++i) {
+        record.put(string_of({"history.", i, ".name"}), h.names()[i].c_str());
+        record.put(string_of({"history.", i}), std::span<double const>{h[h.names()[i]]});
     }
     io::save_safetensors(file, list.tensors(), record.metadata());
 }
@@ -109,40 +222,141 @@ checkpoint_options checkpoint(training<Model, Loss, Optimizer, Metrics...> const
     return {[&t, file] { save(t, file); }, every};
 }
 
+namespace detail {
+
+// Throws file_error unless the file was written by such a training.
+template <class Model, class Loss, class Optimizer, class... Metrics>
+[[gnu::cold]] void check_training(training<Model, Loss, Optimizer, Metrics...> const& t,
+                                  training_record const& record, std::string const& file) {
+    if (std::string const& written = record.text("optimizer"); written != Optimizer::name) {
+        throw file_error(file, {"was written with ", io::detail::shown(written),
+                                ", but this training's optimizer is ", Optimizer::name,
+                                "; load it into the model to take the weights"});
+    }
+    if (!record.has("version") || record.text("version") != checkpoint_version) {
+        throw file_error(file,
+                         {"is a checkpoint of ",
+                          record.has("version")
+                              ? string_of({"version ", io::detail::shown(record.text("version"))})
+                              : std::string{"the first version, without a history"},
+                          ", expected version ", checkpoint_version,
+                          "; load it into the model to take the weights"});
+    }
+    record.require("loss", loss_name<Loss>(), "loss");
+    record.require("metrics", metric_names<scores<Metrics...>>(), "metrics");
+    constexpr std::uint64_t most = std::uint64_t(-1);
+    if (auto const seed = record.count("seed", most); seed != t.model().seed_value()) {
+        throw file_error(file,
+                         {"was written with seed ", seed, ", but the model has ",
+                          t.model().seed_value(), "; make the model with the seed of the file"});
+    }
+    // Replicas may be fewer or more, or one may take the samples of all.
+    auto const batch = record.count("batch", most), step = record.count("samples_per_step", most);
+    if (batch != Model::capacity && step != t.step_capacity()) {
+        throw file_error(file, {"was written with batch<", batch, ">, ", step,
+                                " samples a step, but this training has batch<", Model::capacity,
+                                ">, ", t.step_capacity(), " samples a step"});
+    }
+    for_each_hyperparameter(t.optimizer(), [&](std::string const& name, double mine) {
+        if (double const written = record.finite(name); written != mine) {
+            throw file_error(file, {"was written with ", name, " = ", written,
+                                    ", but this training has ", mine,
+                                    "; compile it with the number of the file (another learning "
+                                    "rate is given by fit_options::schedule)"});
+        }
+    });
+}
+
+// How far the fit had come.
+template <class Position>
+[[gnu::cold]] Position position_in(training_record const& record, std::string const& file) {
+    constexpr std::uint64_t most = std::uint64_t{1} << 53; // exact as a double
+    Position p;
+    p.epochs = record.count("fit.epochs", std::numeric_limits<int>::max());
+    p.samples = record.count("fit.samples", most);
+    p.data_size = record.count("fit.data_size", most);
+    p.sums.weight = record.not_negative("fit.weight");
+    auto const sums = record.numbers("fit.sums", p.sums.count);
+    std::copy(sums.begin(), sums.end(), p.sums.sum);
+    p.seconds = record.not_negative("fit.seconds");
+    p.rate = record.not_negative("fit.rate");
+    p.callback_pending = record.flag("fit.callback_pending");
+    p.stopped = record.flag("fit.stopped");
+    bool const finite = std::all_of(sums.begin(), sums.end(), is_finite);
+    if (!finite || p.samples > p.data_size || (p.samples == 0) != (p.sums.weight == 0)) {
+        throw file_error(file, {"its metadata has a place in an epoch that cannot be: ", p.samples,
+                                " of ", p.data_size, " samples, of the weight ", p.sums.weight,
+                                finite ? "" : ", with a loss or metric that is no finite number"});
+    }
+    return p;
+}
+
+[[gnu::cold]] inline history history_in(training_record const& record, size_t epochs) {
+    size_t const columns = record.count("history.columns", 1000);
+    std::vector<std::string> names;
+    std::vector<double> rows(epochs * columns);
+    for (size_t i = 0; i < columns; ++i) {
+        names.push_back(record.text(string_of({"history.", i, ".name"})));
+        auto const column = record.numbers(string_of({"history.", i}), epochs);
+        for (size_t k = 0; k < epochs; ++k) {
+            rows[k * columns + i] = column[k];
+        }
+    }
+    return history{std::move(names), std::move(rows)};
+}
+
+template <class T>
+[[gnu::cold]] void check_numbers(std::string const& file, std::string const& name,
+                                 std::vector<T> const& values, bool not_negative) {
+    for (T const x : values) {
+        if (!is_finite(double(x)) || (not_negative && x < 0)) {
+            throw file_error(
+                file, {"tensor '", name, "' holds ", double(x), ", expected ",
+                       not_negative ? "finite numbers that are not negative" : "finite numbers",
+                       "; go on from an earlier checkpoint"});
+        }
+    }
+}
+
+template <class Optimizer>
+constexpr bool slot_not_negative(int slot) {
+    if constexpr (requires { Optimizer::not_negative(slot); }) {
+        return Optimizer::not_negative(slot);
+    } else {
+        return false;
+    }
+}
+
+} // namespace detail
+
 // Reads what save() wrote. A file that fit() wrote says how far it had come: the next fit() with
-// the same data and options does what was left. Throws file_error, and leaves training and model as
-// they were, unless the file fits the network and the optimizer and was written with the model's
-// seed.
+// the same data and options does what was left, and returns the history of all epochs. Throws
+// file_error, and leaves training and model as they were, unless the file fits the network, the
+// loss, the metrics, the optimizer with its numbers and the batch, was written with the model's
+// seed, and holds nothing that a training cannot have come to, such as NaN. Not within fit().
 template <class Model, class Loss, class Optimizer, class... Metrics>
 void load(training<Model, Loss, Optimizer, Metrics...>& t, std::string const& file) {
     using training_type = training<Model, Loss, Optimizer, Metrics...>;
     using T = typename Model::value_type;
+    t.refuse_within_fit("load");
     io::safetensors_file const stored = io::load_safetensors(file);
     detail::training_record const record{stored.metadata(), file};
-    if (std::string const& written = record.text("optimizer"); written != Optimizer::name) {
-        throw file_error(file, {"was written with ", written, ", but this training's optimizer is ",
-                                Optimizer::name, "; load it into the model to take the weights"});
-    }
+    detail::check_training(t, record, file);
+    auto const position = detail::position_in<typename training_type::position_type>(record, file);
+    constexpr std::uint64_t most = std::uint64_t{1} << 53;
+    auto const steps = record.count("steps", most), epochs = record.count("epochs", most);
+    history h = detail::history_in(record, position.epochs);
     Model& model = t.model();
-    if (auto const seed = record.number<std::uint64_t>("seed"); seed != model.seed_value()) {
-        throw file_error(file, {"was written with seed ", seed, ", but the model has ",
-                                model.seed_value(), "; make the model with the seed of the file"});
-    }
-    typename training_type::position_type position;
-    position.epochs = record.number<size_t>("fit.epochs");
-    position.samples = record.number<size_t>("fit.samples");
-    position.sums.weight = record.number<double>("fit.weight");
-    for (size_t i = 0; i < position.sums.count; ++i) {
-        position.sums.sum[i] = record.number<double>(string_of({"fit.sum.", i}));
-    }
-    auto const steps = record.number<std::uint64_t>("steps");
-    auto const epochs = record.number<std::uint64_t>("epochs");
     auto const parameters = detail::parameters_in<Model>(stored);
+    for (size_t i = 0; i < parameters.size(); ++i) {
+        detail::check_numbers(file, Model::parameter_at(i).name.text(), parameters[i], false);
+    }
     std::vector<std::vector<T>> state;
-    detail::for_each_slot<training_type>(
-        [&](int, placed_parameter const& p, std::string const& name) {
-            state.push_back(detail::values_of<T>(stored, name, p));
-        });
+    detail::for_each_slot<training_type>([&](int k, placed_parameter const& p,
+                                             std::string const& name) {
+        state.push_back(detail::values_of<T>(stored, name, p));
+        detail::check_numbers(file, name, state.back(), detail::slot_not_negative<Optimizer>(k));
+    });
     model_access::exclusive const access{model.access(), "load"};
     // nothing can fail from here on
     detail::set_parameters(model, parameters);
@@ -150,7 +364,7 @@ void load(training<Model, Loss, Optimizer, Metrics...>& t, std::string const& fi
     detail::for_each_slot<training_type>([&](int k, placed_parameter const& p, std::string const&) {
         t.set_slot(k, p, state[next++]);
     });
-    t.resume(steps, epochs, position);
+    t.resume(steps, epochs, position, std::move(h));
 }
 
 } // namespace castnet

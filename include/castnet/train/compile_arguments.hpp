@@ -214,7 +214,7 @@ template <class Arguments>
 struct refused_training {
     static constexpr Arguments checked{};
     template <class Data>
-    history fit(Data const&, fit_options<std::type_identity_t<Data>> const& = {});
+    history fit(Data const&, fit_options<refused_training> const& = {});
     scores<> evaluate(auto const&...);
     scores<> step(auto const&...);
 };

@@ -1,22 +1,25 @@
-// What fit() is told, what it tells after every epoch, and how far it has come.
+// Options of fit(), its report after every epoch, and how far it has come.
 #pragma once
 
 #include <castnet/optim/schedules.hpp>
 #include <castnet/train/history.hpp>
 #include <castnet/train/progress.hpp>
+#include <castnet/train/validation_data.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <vector>
 
 namespace castnet {
 
 // After each epoch of fit(); set `stop` to end the training.
 struct epoch_report {
-    int epoch; // from 1
-    castnet::history const& history;
+    int epoch;                       // from 1
+    castnet::history const& history; // of all epochs so far, those before a restart too
+    // Whether there may have been a call for this epoch already: the program ended behind the
+    // epoch's checkpoint and before the next one.
+    bool again = false;
     bool stop = false;
 };
 
@@ -27,24 +30,30 @@ struct checkpoint_options {
     std::uint64_t every = 0;
 };
 
-// How far a fit has come.
+// How far a fit has come; its history is kept beside.
 template <class Scores>
 struct fit_position {
-    std::size_t epochs = 0;  // that are done
-    std::size_t samples = 0; // of the epoch that is not
-    Scores sums{};           // of those samples
+    std::size_t epochs = 0;        // that are done
+    std::size_t samples = 0;       // of the epoch under way
+    std::size_t data_size = 0;     // samples of a whole epoch
+    Scores sums{};                 // of those samples
+    double seconds = 0;            // that they took
+    double rate = 0;               // learning rate of the last step
+    bool callback_pending = false; // on_epoch_end may not have seen the last epoch that is done
+    bool stopped = false;          // it ended the fit
 };
 
-template <class Dataset>
+template <class Training>
 struct fit_options {
-    int epochs = 1;
-    castnet::schedule schedule{};        // empty: the optimizer's own learning rate
-    std::optional<Dataset> validation{}; // evaluated after every epoch
-    std::vector<float> class_weight{};   // one factor per class, for labels
-    bool shuffle = true;                 // a new order every epoch, from the model's seed
+    int epochs = 1;                         // in all: those before a restart count
+    castnet::schedule schedule{};           // empty: the optimizer's own learning rate
+    validation_data<Training> validation{}; // a data set, evaluated after every epoch
+    std::vector<float> class_weight{};      // one factor per class, for labels
+    bool shuffle = true;                    // a new order every epoch, from the model's seed
     verbosity verbose = verbosity::bar;
     checkpoint_options checkpoint{};
     std::function<void(epoch_report&)> on_epoch_end{};
+    bool allow_nan = false; // a loss that is NaN or infinite: a warning, once, instead of an error
 };
 
 } // namespace castnet

@@ -1,9 +1,11 @@
-// What fit() reports of each epoch: one column per number, as Keras' History and CSVLogger.
+// The numbers of every epoch of a fit, a column for each, as Keras' History and CSVLogger.
 #pragma once
 
 #include <castnet/core/error.hpp>
+#include <castnet/core/finite.hpp>
 #include <castnet/io/csv.hpp>
 
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,26 +14,36 @@ namespace castnet {
 
 class history {
 public:
-    explicit history(std::vector<std::string> names) : names_{std::move(names)} {}
+    // Where a column is least or largest.
+    struct extreme {
+        int epoch;    // from 1; 0 where there is none
+        double value; // NaN where there is none
+    };
+
+    history() = default;
+    // `rows`: one number for each name, epoch after epoch.
+    explicit history(std::vector<std::string> names, std::vector<double> rows = {})
+        : names_{std::move(names)}, rows_{std::move(rows)} {}
 
     // loss and metrics, the same with "val_" before them where there is validation data, then
     // learning_rate (of the epoch's last step) and seconds (of training, without validation).
     std::vector<std::string> const& names() const { return names_; }
-    std::size_t epochs() const { return rows_.size() / names_.size(); }
+    std::size_t epochs() const { return names_.empty() ? 0 : rows_.size() / names_.size(); }
+    std::vector<double> const& rows() const { return rows_; }
 
     // One number per epoch. Throws castnet::error if there is no such column.
     [[gnu::cold]] std::vector<double> operator[](std::string_view name) const {
-        for (std::size_t i = 0; i < names_.size(); ++i) {
-            if (names_[i] == name) {
-                std::vector<double> column;
-                for (std::size_t k = i; k < rows_.size(); k += names_.size()) {
-                    column.push_back(rows_[k]);
-                }
-                return column;
-            }
+        std::vector<double> column;
+        for (std::size_t k = number_of(name); k < rows_.size(); k += names_.size()) {
+            column.push_back(rows_[k]);
         }
-        throw error({"castnet: history has no column '", name, "'"});
+        return column;
     }
+
+    // The first epoch with the least or largest number of a column; NaN and infinity do not count.
+    // Throws castnet::error if there is no such column.
+    [[gnu::cold]] extreme lowest(std::string_view name) const { return extreme_of(name, -1); }
+    [[gnu::cold]] extreme highest(std::string_view name) const { return extreme_of(name, 1); }
 
     // `row` holds one number for each name.
     [[gnu::cold]] void append(std::vector<double> const& row) {
@@ -59,6 +71,28 @@ public:
     }
 
 private:
+    [[gnu::cold]] std::size_t number_of(std::string_view name) const {
+        std::string known;
+        for (std::size_t i = 0; i < names_.size(); ++i) {
+            if (names_[i] == name) {
+                return i;
+            }
+            castnet::append(known, {i == 0 ? "" : ", ", names_[i]});
+        }
+        throw error({"castnet: history has no column '", name, "'; it has ", known});
+    }
+    [[gnu::cold]] extreme extreme_of(std::string_view name, double sign) const {
+        extreme best{0, std::numeric_limits<double>::quiet_NaN()};
+        std::size_t const column = number_of(name);
+        for (std::size_t i = 0; i < epochs(); ++i) {
+            double const x = rows_[i * names_.size() + column];
+            if (detail::is_finite(x) && (best.epoch == 0 || sign * x > sign * best.value)) {
+                best = {int(i) + 1, x};
+            }
+        }
+        return best;
+    }
+
     std::vector<std::string> names_;
     std::vector<double> rows_;
 };

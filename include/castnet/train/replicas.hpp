@@ -31,6 +31,9 @@ public:
     static constexpr bool alone = std::is_same_v<group, comm::alone>;
     // Whether a replica has the sums of loss and metrics over all replicas after a step.
     static constexpr bool whole_totals = alone || replica_type::on_gpus;
+    // Whether totals() waits for no device.
+    static constexpr bool totals_at_hand =
+        !whole_totals || requires { requires device::executor::in_host_memory; };
 
     explicit replicas(Model& m)
         : model_{m}, group_{detail::replicas_here<policy>(m.chosen_devices())} {
@@ -211,6 +214,25 @@ public:
                 others.broadcast(std::as_writable_bytes(std::span{&copy, 1}), {"broadcast"});
                 if (&r == &first()) {
                     result = copy;
+                }
+            });
+        }
+        return result;
+    }
+
+    std::vector<double> of_first(std::vector<double> const& values) {
+        std::vector<double> result = values;
+        if constexpr (!alone) {
+            size_t const count = of_first(values.size());
+            if (count == 0) {
+                return {};
+            }
+            run([&](replica_type& r, auto& others) {
+                std::vector<double> copy = values;
+                copy.resize(count);
+                others.broadcast(std::as_writable_bytes(std::span{copy}), {"broadcast"});
+                if (&r == &first()) {
+                    result = std::move(copy);
                 }
             });
         }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <castnet/core/clock.hpp>
+#include <castnet/core/finite.hpp>
 #include <castnet/core/text.hpp>
 #include <castnet/data/dataset.hpp>
 #include <castnet/data/shuffle.hpp>
@@ -12,9 +13,10 @@
 #include <castnet/train/replicas.hpp>
 
 #include <algorithm>
-#include <limits>
+#include <array>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 namespace castnet {
 
@@ -80,17 +82,18 @@ public:
     // before the update. The learning rate, finite and not negative, is the optimizer's own if none
     // is given. Samples of
     // weight 0 are as if they were not there; where all are, nothing changes. All processes of a
-    // policy with several must give the same samples.
+    // policy with several must give the same samples. Not within fit().
     template <class Data>
     scores_type step(Data const& data, std::span<size_t const> samples,
                      std::optional<double> learning_rate = {},
                      std::span<float const> class_weight = {}) {
+        refuse_within_fit("step");
         detail::check_class_weight<data::targets_of<Data>>("step", class_weight);
         model_access::exclusive const access{model_.access(), "step"};
         replicas_.keep(data);
-        replicas_.set_totals({});
-        advance(data, samples, learning_rate.value_or(optimizer_.learning_rate), class_weight);
-        return replicas_.totals();
+        return totals_of([&] {
+            advance(data, samples, learning_rate.value_or(optimizer_.learning_rate), class_weight);
+        });
     }
 
     // Calls after(i) when step i of training_plan has run, maybe in several parts, and after(-1)
@@ -120,93 +123,103 @@ public:
         check_samples("evaluate", data.size());
         model_access::exclusive const access{model_.access(), "evaluate"};
         replicas_.keep(data);
-        replicas_.set_totals({});
-        replicas_.evaluate(data);
-        scores_type const s = replicas_.totals();
+        scores_type const s = totals_of([&] { replicas_.evaluate(data); });
         if (s.weight == 0) {
             throw error("castnet: evaluate: the weight of every sample is 0: none counts");
         }
         return s;
     }
 
-    // Trains for some epochs; a last batch that is not full counts as what it holds. Throws
-    // castnet::error if there is no sample, if an option is out of its range, or if there is no
-    // room for data that are on_device().
+    // Copies data that are on_device() to their devices, which otherwise happens when they are
+    // first used. Throws castnet::error if there is no room.
     template <class Data>
-    history fit(Data const& data, fit_options<std::type_identity_t<Data>> const& options = {}) {
-        check_fit(data, options);
-        model_access::exclusive const access{model_.access(), "fit"};
+    void keep(Data const& data) {
         replicas_.keep(data);
-        if (options.validation) {
-            replicas_.keep(*options.validation);
+    }
+
+    // Trains for some epochs and returns the history of all of them. A last batch that is not full
+    // counts as what it holds. After load() of a checkpoint that a fit has written, it does what
+    // was left of that fit, which may be nothing; else every call trains for all epochs that it is
+    // told, from the parameters as they are: three fits of one epoch are one of three.
+    //
+    // Throws castnet::error if there is no sample; if an option is out of its range; if the loss is
+    // NaN or infinite and that is not allowed; if there is no room for data that are on_device();
+    // and within a fit of this training, as from its on_epoch_end.
+    template <class Data>
+    history fit(Data const& data, fit_options<training> const& options = {}) {
+        refuse_within_fit("fit");
+        detail::check_class_weight<data::targets_of<Data>>("fit", options.class_weight);
+        check_fit(data.size(), options);
+        model_access::exclusive const access{model_.access(), "fit"};
+        fit_scope const within{fitting_};
+        replicas_.keep(data);
+        if (options.validation.has_value()) {
+            options.validation.keep(*this);
         }
-        position_ = std::exchange(resume_, {}).value_or(position_type{});
-        begin_together(data.size(), options);
+        begin_fit(data.size(), options);
         size_t const capacity = step_capacity();
         size_t const steps = (data.size() + capacity - 1) / capacity;
         std::uint64_t const total = steps * std::uint64_t(options.epochs);
         std::vector<size_t> order(data.size());
-        history h{column_names(options.validation.has_value())};
         progress bar{rank() == 0 ? options.verbose : verbosity::silent, steps};
         checkpoint_options const& checkpoint = options.checkpoint;
-        if (position_.samples > data.size()) {
-            throw error({"castnet: fit: the checkpoint stands at sample ", position_.samples,
-                         " of an epoch, but the data set holds ", data.size(),
-                         "; go on with the data that it was written with"});
-        }
-        while (position_.epochs < size_t(options.epochs)) {
+        while (!position_.stopped && position_.epochs < size_t(options.epochs)) {
             int const epoch = int(position_.epochs) + 1;
             std::iota(order.begin(), order.end(), size_t(0));
             if (options.shuffle) {
                 data::shuffle(order, model_.seed_value(), epochs_);
             }
             bar.begin(epoch, options.epochs);
-            double const start = detail::monotonic_seconds();
-            double rate = optimizer_.learning_rate;
-            replicas_.set_totals(position_.sums);
+            begin_epoch();
             while (position_.samples < data.size()) {
                 size_t const first = position_.samples, s = first / capacity;
                 size_t const count = std::min(capacity, data.size() - first);
-                if (options.schedule) {
-                    rate = options.schedule(std::uint64_t(epoch - 1) * steps + s, total);
-                }
-                advance(data, std::span{order}.subspan(first, count), rate, options.class_weight);
+                position_.rate = options.schedule
+                                     ? options.schedule(std::uint64_t(epoch - 1) * steps + s, total)
+                                     : optimizer_.learning_rate;
+                advance(data, std::span{order}.subspan(first, count), position_.rate,
+                        options.class_weight);
                 position_.samples += count;
-                bar.step(s + 1, [&] { return replicas_.totals(); });
+                if constexpr (replicas_type::totals_at_hand) {
+                    check_loss(options, replicas_.totals(), s + 1);
+                }
+                bar.step(s + 1, [&] { return totals_to_show(options, s + 1); });
                 if (checkpoint.write && checkpoint.every > 0 && steps_ % checkpoint.every == 0) {
-                    position_.sums = replicas_.totals();
+                    check_loss(options, replicas_.totals(), s + 1);
                     checkpoint.write();
                 }
             }
-            scores_type const sums = replicas_.totals();
-            position_ = {size_t(epoch), 0, {}};
-            ++epochs_;
-            double const seconds = detail::monotonic_seconds() - start;
-            std::optional<scores_type> validated;
-            if (options.validation) {
-                validated = evaluate(*options.validation);
-            }
-            end_epoch(h, bar, sums, validated, rate, seconds);
-            if (checkpoint.write) {
-                checkpoint.write();
-            }
-            epoch_report report{epoch, h};
-            if (options.on_epoch_end) {
-                options.on_epoch_end(report);
-            }
-            if (replicas_.of_first(report.stop)) {
-                break;
-            }
+            end_epoch(options, bar, steps);
+            report_epoch(options, false);
         }
         position_ = {};
-        return h;
+        return std::exchange(history_, {});
+    }
+
+    // Throws castnet::error where fit() is running, and calls back: `call` would change its steps.
+    void refuse_within_fit(char const* call) const {
+        if (fitting_) {
+            throw error({"castnet: ", call,
+                         " was called within fit() of the same training, from "
+                         "on_epoch_end, a schedule or a data set; there, evaluate() and save() "
+                         "are possible, and report.stop ends the fit"});
+        }
     }
 
     // What a checkpoint holds besides the parameters: steps() and the number of epochs, which
-    // decide about random numbers, how far the fit has come, and the numbers of the optimizer's
-    // state for a trained parameter, in logical order.
+    // decide about random numbers, how far the fit has come, with its history, and the numbers of
+    // the optimizer's state for a trained parameter, in logical order.
     std::uint64_t epochs() const { return epochs_; }
-    position_type const& position() const { return position_; }
+    position_type position() const {
+        position_type p = position_;
+        if (p.samples > 0) {
+            p.sums = replicas_.totals();
+            p.seconds = detail::monotonic_seconds() - epoch_start_;
+        }
+        return p;
+    }
+    history const& fit_history() const { return history_; }
+    Optimizer const& optimizer() const { return optimizer_; }
     std::vector<T> slot(int which, placed_parameter const& p) const {
         return replicas_.first().slot(which, p);
     }
@@ -226,10 +239,14 @@ public:
         replicas_.changed();
     }
     // The next fit() goes on from `position`.
-    void resume(std::uint64_t steps, std::uint64_t epochs, position_type const& position) {
+    void resume(std::uint64_t steps, std::uint64_t epochs, position_type const& position,
+                history h) {
         steps_ = steps;
         epochs_ = epochs;
-        resume_ = position;
+        position_ = position;
+        history_ = std::move(h);
+        resumed_ = true;
+        begin_epoch();
     }
 
     Model& model() const { return model_; }
@@ -248,9 +265,76 @@ public:
     }
 
 private:
-    // At the begin of fit: all processes go on from where the first one is.
-    template <class Options>
-    void begin_together([[maybe_unused]] size_t samples, [[maybe_unused]] Options const& options) {
+    struct fit_scope {
+        bool& within;
+        explicit fit_scope(bool& flag) : within{flag} { within = true; }
+        fit_scope(fit_scope const&) = delete;
+        fit_scope& operator=(fit_scope const&) = delete;
+        ~fit_scope() { within = false; }
+    };
+
+    // Loss and metrics of what f() does alone; those of an epoch under way stay.
+    template <class F>
+    scores_type totals_of(F const& f) {
+        bool const in_epoch = fitting_ || position_.samples > 0;
+        scores_type const epoch = in_epoch ? replicas_.totals() : scores_type{};
+        replicas_.set_totals({});
+        try {
+            f();
+        } catch (...) {
+            if (in_epoch) {
+                replicas_.set_totals(epoch);
+            }
+            throw;
+        }
+        scores_type const s = replicas_.totals();
+        if (in_epoch) {
+            replicas_.set_totals(epoch);
+        }
+        return s;
+    }
+
+    // From the place of a checkpoint or from the begin; all processes from where the first one is.
+    [[gnu::cold]] void begin_fit(size_t samples, fit_options<training> const& options) {
+        if (!std::exchange(resumed_, false)) {
+            position_ = {};
+            history_ = {};
+        }
+        loss_before_ = {};
+        warned_of_nan_ = false;
+        begin_together(samples, options);
+        std::vector<std::string> names = column_names(options.validation.has_value());
+        if (position_.samples > 0 && position_.data_size != samples) {
+            throw error({"castnet: fit: the checkpoint stands at sample ", position_.samples,
+                         " of an epoch of ", position_.data_size, ", but the data set holds ",
+                         samples, "; go on with the data that it was written with"});
+        }
+        position_.data_size = samples;
+        bool const fits = history_.names().empty() || history_.names() == names;
+        if (!replicas_.of_first(fits)) {
+            throw error({"castnet: fit: the checkpoint was written ",
+                         options.validation.has_value() ? "without" : "with",
+                         " validation data, go on ",
+                         options.validation.has_value() ? "without" : "with",
+                         " them, so that the history has the same columns"});
+        }
+        history_ = history{std::move(names), replicas_.of_first(history_.rows())};
+        bool const nothing_left =
+            position_.stopped || (position_.epochs > 0 && options.epochs <= int(position_.epochs));
+        if (position_.callback_pending) {
+            report_epoch(options, true);
+        }
+        if (nothing_left && rank() == 0 && options.verbose != verbosity::silent) {
+            std::fprintf(stderr,
+                         "castnet: fit: the checkpoint stands behind epoch %zu%s: nothing is left "
+                         "to train (epochs = %d counts those before the restart)\n",
+                         position_.epochs,
+                         position_.stopped ? ", where on_epoch_end ended the fit" : "",
+                         options.epochs);
+        }
+    }
+    void begin_together([[maybe_unused]] size_t samples,
+                        [[maybe_unused]] fit_options<training> const& options) {
         if constexpr (!replicas_type::alone) {
             replicas_.require_same(
                 string_of({samples, " samples, ", options.epochs, " epochs, shuffle ",
@@ -262,8 +346,49 @@ private:
             replicas_.synchronize();
             steps_ = replicas_.of_first(steps_);
             epochs_ = replicas_.of_first(epochs_);
-            position_ = replicas_.of_first(position_);
+            position_ = replicas_.of_first(position());
         }
+    }
+
+    // At the begin of an epoch, or within it behind a restart.
+    void begin_epoch() {
+        epoch_start_ = detail::monotonic_seconds() - position_.seconds;
+        replicas_.set_totals(position_.sums);
+    }
+
+    // Throws castnet::error, or warns, where the loss of the epoch's steps so far is not finite.
+    void check_loss(fit_options<training> const& options, scores_type const& s, size_t step) {
+        if (detail::is_finite(s.sum[0])) {
+            loss_before_ = s.weight > 0 ? std::optional{s.loss()} : loss_before_;
+        } else {
+            report_loss(options,
+                        string_of({"after step ", step, " of epoch ", position_.epochs + 1}));
+        }
+    }
+    [[gnu::cold]] void report_loss(fit_options<training> const& options, std::string const& when) {
+        std::string before;
+        if (loss_before_) {
+            before = string_of({" (its mean before was ", *loss_before_, ")"});
+        }
+        std::string const message = string_of(
+            {"castnet: fit: the loss is NaN or infinite ", when, before,
+             "; look for such numbers in the data, lower the learning rate, and begin again or go "
+             "on from a checkpoint: the parameters may be spoilt"});
+        if (!options.allow_nan) {
+            throw error(message + " (fit_options::allow_nan makes this a warning)");
+        }
+        warned_of_nan_ = true;
+        if (rank() == 0 && options.verbose != verbosity::silent) {
+            std::fprintf(stderr, "%s\n", message.c_str());
+        }
+    }
+    // For the bar, which only rank 0 has: of several processes, it must not be the only one to end.
+    scores_type totals_to_show(fit_options<training> const& options, size_t step) {
+        scores_type const s = replicas_.totals();
+        if constexpr (replicas_type::alone && !replicas_type::totals_at_hand) {
+            check_loss(options, s, step);
+        }
+        return s;
     }
 
     // One step, whose loss and metrics are added to the totals.
@@ -289,16 +414,14 @@ private:
                      "rate given to step()"});
     }
 
-    template <class Data>
-    [[gnu::cold]] static void check_fit(Data const& data, fit_options<Data> const& options) {
-        check_samples("fit", data.size());
-        if (options.validation) {
-            check_samples("fit: validation", options.validation->size());
+    [[gnu::cold]] static void check_fit(size_t samples, fit_options<training> const& options) {
+        check_samples("fit", samples);
+        if (options.validation.has_value()) {
+            check_samples("fit: validation", options.validation.size());
         }
         if (options.epochs < 0) {
             throw error({"castnet: fit: ", options.epochs, " epochs, expected a number from 0"});
         }
-        detail::check_class_weight<data::targets_of<Data>>("fit", options.class_weight);
     }
     [[gnu::cold]] static void check_samples(char const* call, size_t size) {
         if (size == 0) {
@@ -306,10 +429,12 @@ private:
         }
     }
 
-    // Writes down what an epoch came to, in the order of column_names().
-    [[gnu::cold]] static void end_epoch(history& h, progress& bar, scores_type const& sums,
-                                        std::optional<scores_type> const& validated, double rate,
-                                        double seconds) {
+    // Writes down what an epoch came to, in the order of column_names(), and the checkpoint.
+    [[gnu::cold]] void end_epoch(fit_options<training> const& options, progress& bar,
+                                 size_t steps) {
+        scores_type const sums = replicas_.totals();
+        check_loss(options, sums, steps);
+        double const seconds = detail::monotonic_seconds() - epoch_start_;
         std::vector<double> row;
         auto const add = [&](scores_type const& s) {
             for (size_t i = 0; i < scores_type::count; ++i) {
@@ -317,13 +442,44 @@ private:
             }
         };
         add(sums);
-        if (validated) {
-            add(*validated);
+        std::string shown;
+        if (options.validation.has_value()) {
+            scores_type const validated = options.validation.evaluate(*this);
+            if (!detail::is_finite(validated.sum[0])) {
+                report_loss(options, string_of({"on the validation data behind epoch ",
+                                                position_.epochs + 1}));
+            }
+            add(validated);
+            shown = progress::means(validated, "val_");
         }
-        row.push_back(rate);
+        row.push_back(position_.rate);
         row.push_back(seconds);
-        h.append(row);
-        bar.end(sums, validated ? progress::means(*validated, "val_") : std::string{});
+        history_.append(row);
+        bar.end(sums, shown);
+        ++epochs_;
+        position_ = {.epochs = position_.epochs + 1,
+                     .data_size = position_.data_size,
+                     .rate = position_.rate,
+                     .callback_pending = bool(options.on_epoch_end)};
+        if (options.checkpoint.write) {
+            options.checkpoint.write();
+        }
+    }
+
+    // Calls on_epoch_end. That it has ended the fit, or seen its last epoch, is written down.
+    [[gnu::cold]] void report_epoch(fit_options<training> const& options, bool again) {
+        epoch_report report{int(position_.epochs), history_, again};
+        if (options.on_epoch_end) {
+            options.on_epoch_end(report);
+        }
+        auto const [stop, was_pending] =
+            replicas_.of_first(std::array{report.stop, position_.callback_pending});
+        position_.callback_pending = false;
+        position_.stopped = stop;
+        bool const last = stop || position_.epochs >= size_t(options.epochs);
+        if (options.checkpoint.write && was_pending && last) {
+            options.checkpoint.write();
+        }
     }
 
     [[gnu::cold]] static std::vector<std::string> column_names(bool validation) {
@@ -345,7 +501,12 @@ private:
     std::uint64_t steps_ = 0;
     std::uint64_t epochs_ = 0;
     position_type position_{};
-    std::optional<position_type> resume_{};
+    history history_{};      // of the epochs of the fit
+    double epoch_start_ = 0; // seconds, see position()
+    bool resumed_ = false;   // by load(): the next fit goes on from position_
+    bool fitting_ = false;
+    std::optional<double> loss_before_{}; // the mean of the epoch when it was last finite
+    bool warned_of_nan_ = false;
 };
 
 // The step of a model: its loss (nn/losses.hpp or one's own), optimizer and metrics. The training
