@@ -4,6 +4,8 @@
 
 #include "hostile.hpp"
 
+#include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <malloc.h>
 #include <new>
@@ -14,13 +16,14 @@ using doctest::Contains;
 
 namespace {
 
-size_t held = 0, most_held = 0, limit = ~size_t{0}; // bytes
+// In bytes. Atomic, since other tests of this program have threads.
+std::atomic<size_t> held{0}, most_held{0}, limit{~size_t{0}};
 
 } // namespace
 
 // Not inlined: GCC would see free() meet memory from operator new, and warn.
 [[gnu::noinline]] void* operator new(std::size_t size) {
-    if (size > limit - std::min(limit, held)) {
+    if (size > limit - std::min(limit.load(), held.load())) {
         throw std::bad_alloc{};
     }
     void* const memory = std::malloc(size);
@@ -28,7 +31,7 @@ size_t held = 0, most_held = 0, limit = ~size_t{0}; // bytes
         throw std::bad_alloc{};
     }
     held += ::malloc_usable_size(memory);
-    most_held = std::max(most_held, held);
+    most_held = std::max(most_held.load(), held.load());
     return memory;
 }
 [[gnu::noinline]] void operator delete(void* memory) noexcept {
@@ -44,7 +47,8 @@ namespace {
 // The bytes that `read` holds at most, beside what is held already.
 template <class F>
 size_t memory_of(F read) {
-    auto const before = most_held = held;
+    auto const before = held.load();
+    most_held = before;
     read();
     return most_held - before;
 }
