@@ -2,7 +2,12 @@
 #include <castnet/comm/threads.hpp>
 
 #include <cmath>
+#include <cstdlib>
 #include <doctest/doctest.h>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <unistd.h>
 
 namespace comm = castnet::comm;
 
@@ -263,4 +268,36 @@ TEST_CASE("replicas that do not make the same calls are told so") {
     CHECK(contains(message, "sum of this"));
     CHECK(contains(message, "sum of that"));
     CHECK(contains(message, "all replicas must make the same calls"));
+}
+
+TEST_CASE("two threads" * doctest::skip()) { // a program of its own
+    comm::threads<2> group;
+    group.run([](int, auto& others) {
+        float one = 1;
+        others.sum(std::span{&one, 1}, {"sum"});
+        CHECK(one == 2);
+    });
+}
+
+TEST_CASE("a deadline in the environment is a number of seconds above 0") {
+    auto const program = std::filesystem::read_symlink("/proc/self/exe").string();
+    auto const output =
+        std::filesystem::temp_directory_path() / ("castnet_deadline_" + std::to_string(getpid()));
+    struct {
+        char const* text;
+        bool accepted;
+    } const cases[] = {{"5", true},    {"0.5", true},  {"1e2", true}, {"", true},
+                       {"5s", false},  {"nan", false}, {"-5", false}, {"0", false},
+                       {"inf", false}, {"soon", false}};
+    for (auto const& [text, accepted] : cases) {
+        CAPTURE(text);
+        std::string const command = "CASTNET_DEADLINE='" + std::string(text) + "' '" + program +
+                                    "' --no-skip --test-case='two threads' > '" + output.string() +
+                                    "' 2>&1";
+        CHECK((std::system(command.c_str()) == 0) == accepted);
+        std::ifstream in{output};
+        std::string const said{std::istreambuf_iterator<char>{in}, {}};
+        CHECK(contains(said, "expected a number of seconds above 0") != accepted);
+    }
+    std::filesystem::remove(output);
 }

@@ -505,7 +505,7 @@ TEST_CASE("a connection to a replica that never comes is given up in time") {
     lonely_host host;
     CHECK_THROWS_WITH_AS(
         connection.open(host),
-        "castnet: rank 0 of 2, step 0, connection by NCCL: waited 0.2 s for the other "
+        "castnet: rank 0 of 2, connection by NCCL: waited 0.2 s for the other "
         "replicas; see comm::deadline()",
         cn::error);
     CHECK_FALSE(connection.is_open());

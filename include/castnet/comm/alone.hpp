@@ -19,6 +19,9 @@ struct no_communicator {
 //   void run(f);  // calls f(i, communicator) for each of the local replicas at the same time, and
 //                 // returns when all have returned; f(0, …) in the thread of the caller. What one
 //                 // throws ends all.
+// and, where it has the replicas of several processes,
+//   static constexpr bool has_processes = true;
+//   auto guarded(f);  // f() of this process alone; what it throws ends the job
 struct alone {
     explicit constexpr alone(int) {}
     static constexpr int local() { return 1; }

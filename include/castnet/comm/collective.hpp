@@ -25,9 +25,11 @@
 // have 2^k leaves.
 #pragma once
 
+#include <castnet/core/error.hpp>
 #include <castnet/core/text.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -38,12 +40,18 @@ namespace castnet::comm {
 
 // One collective, for messages.
 struct collective {
+    static constexpr std::uint64_t no_step = ~std::uint64_t(0);
+
     char const* what = "";
     int number = -1; // of several such in a step
-    std::uint64_t step = 0;
+    std::uint64_t step = no_step;
 
     std::string text() const {
-        std::string s = string_of({"step ", step, ", ", what});
+        std::string s;
+        if (step != no_step) {
+            append(s, {"step ", step, ", "});
+        }
+        append(s, {what});
         if (number >= 0) {
             append(s, {' ', number});
         }
@@ -51,14 +59,31 @@ struct collective {
     }
 };
 
+namespace detail {
+
+// What the environment says of the deadline, in seconds.
+[[gnu::cold]] inline double deadline_in_environment() {
+    char const* const name = "CASTNET_DEADLINE";
+    char const* const set = std::getenv(name);
+    if (set == nullptr || *set == '\0') {
+        return 300;
+    }
+    char* end = nullptr;
+    double const seconds = std::strtod(set, &end);
+    if (*end != '\0' || !(seconds > 0) || !std::isfinite(seconds)) {
+        throw error({"castnet: the environment variable ", name, " is '", set,
+                     "', expected a number of seconds above 0, such as 60"});
+    }
+    return seconds;
+}
+
+} // namespace detail
+
 // Seconds that a replica waits for the others before it gives up; 300 unless the program or the
-// environment variable CASTNET_DEADLINE says otherwise.
+// environment variable CASTNET_DEADLINE says otherwise. Throws castnet::error if the latter is no
+// number above 0.
 inline double& deadline() {
-    static double seconds = [] {
-        char const* const text = std::getenv("CASTNET_DEADLINE");
-        double const value = text != nullptr ? std::atof(text) : 0;
-        return value > 0 ? value : 300.0;
-    }();
+    static double seconds = detail::deadline_in_environment();
     return seconds;
 }
 

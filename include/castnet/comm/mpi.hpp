@@ -56,24 +56,27 @@ public:
     void gather(std::span<std::byte const> mine, std::span<std::byte> all, collective const& at) {
         size_t const n = mine.size();
         std::copy_n(mine.data(), n, all.data() + size_t(rank()) * n);
-        operation& o = next(at);
+        operation& o = next({at, detail::operation_kind::gathering, n});
+        meet(o);
         share(o, all.data(), [=](int r) { return part{size_t(r) * n, (size_t(r) + 1) * n}; });
         wait_for(o);
     }
 
     // From rank 0 to all, along a tree.
     void broadcast(std::span<std::byte> bytes, collective const& at) {
-        operation& o = next(at);
+        operation& o = next({at, detail::operation_kind::broadcast, bytes.size()});
         int nearest = 1; // power of two above the rank
         while (nearest <= rank()) {
             nearest *= 2;
         }
         if (rank() > 0) {
+            o.messages.expect_heading(rank() - nearest / 2, o.heading_tag());
             o.messages.receive(bytes.data(), bytes.size(), rank() - nearest / 2, o.tag());
             wait_for(o);
         }
         o.doing = sharing;
         for (int step = nearest; rank() + step < size(); step *= 2) {
+            o.messages.send_heading(rank() + step, o.heading_tag());
             o.messages.send(bytes.data(), bytes.size(), rank() + step, o.tag());
         }
         wait_for(o);
@@ -104,7 +107,7 @@ public:
 
     // Where this process is, for messages: the collective that it made last.
     std::string where() const {
-        return begun_.empty() ? "before its first step" : "after " + begun_.back()->at.text();
+        return begun_.empty() ? "before its first step" : "after " + begun_.back()->messages.text();
     }
 
     // Bytes that one process sends in a sum of `count` numbers: of the largest part, if they
@@ -125,10 +128,10 @@ private:
 
         // Processes make the same collectives, but not all messages of one before those of the
         // next.
-        int tag() const { return 1 + 2 * int(number % 8192) + (doing == sharing); }
+        int heading_tag() const { return 1 + 3 * int(number % 8192); }
+        int tag() const { return heading_tag() + (doing == sharing ? 2 : 1); }
 
         std::uint64_t number = 0;
-        collective at{};
         activity doing = sharing;
         detail::mpi_messages messages;
         std::vector<std::byte> room; // what the others sent
@@ -145,12 +148,18 @@ private:
     template <class T>
     operation& begin(std::span<T> values, detail::exchange_kind const& kind, collective const& at,
                      int together = 1) {
-        operation& o = next(at);
+        using what = detail::operation_kind;
+        operation& o = next({at,
+                             kind.adds && kind.shares ? what::sum
+                             : kind.adds              ? what::reduction
+                                                      : what::sharing,
+                             values.size_bytes()});
         o.values = values.data();
         o.count = values.size();
         o.kind = kind;
         o.together = together;
         o.go_on = &mpi::go_on<T>;
+        meet(o);
         if (!kind.adds) {
             share(o, values.data(), [&](int r) { return part_for<T>(o, r); });
             return o;
@@ -172,7 +181,7 @@ private:
 
     template <class T>
     void go_on(operation& o) {
-        if (!o.messages.done(o.at)) {
+        if (!o.messages.done()) {
             return;
         }
         if (o.doing == adding) {
@@ -188,7 +197,7 @@ private:
         o.doing = done;
     }
     void end_sharing(operation& o) {
-        if (o.messages.done(o.at)) {
+        if (o.messages.done()) {
             o.doing = done;
         }
     }
@@ -210,6 +219,16 @@ private:
         return reinterpret_cast<T*>((address + 63) / 64 * 64) + size_t(r) * stride(mine);
     }
 
+    // Every process tells all what it does.
+    void meet(operation& o) {
+        for (int r = 0; r < size(); ++r) {
+            if (r != rank()) {
+                o.messages.expect_heading(r, o.heading_tag());
+                o.messages.send_heading(r, o.heading_tag());
+            }
+        }
+    }
+
     // Every process sends its part to all.
     template <class T, class Part>
     void share(operation& o, T* values, Part const& part_of_rank) {
@@ -225,7 +244,7 @@ private:
     }
 
     // What begins now; takes the place of something that is done.
-    operation& next(collective const& at) {
+    operation& next(detail::heading const& what) {
         auto const old = std::find_if(begun_.begin(), begun_.end(),
                                       [](auto const& o) { return o->doing == done; });
         if (old == begun_.end()) {
@@ -235,7 +254,7 @@ private:
         }
         operation& o = *begun_.back();
         o.number = made_++;
-        o.at = at;
+        o.messages.belong_to(what);
         o.doing = sharing;
         o.go_on = &mpi::end_sharing;
         return o;
@@ -246,12 +265,12 @@ private:
         bool const all_came = detail::wait_until([&] {
             progress();
             if (o.doing != done && ++polls % 64 == 0) {
-                o.messages.look_for_ended(o.at);
+                o.messages.look_for_faults();
             }
             return o.doing == done;
         });
         if (!all_came) {
-            job_.fail(string_of({o.at.text(), ": waited ", deadline(), " s for rank ",
+            job_.fail(string_of({o.messages.text(), ": waited ", deadline(), " s for rank ",
                                  o.messages.late(), "; see comm::deadline()"}));
         }
     }

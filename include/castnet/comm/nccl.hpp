@@ -57,6 +57,7 @@ template <class Group>
 class with_nccl {
 public:
     static constexpr bool on_gpus = true; // sums are made there
+    static constexpr bool has_processes = requires { requires Group::has_processes; };
 
     explicit with_nccl(int local)
         : group_{local},
@@ -85,6 +86,11 @@ public:
             abort();
             throw;
         }
+    }
+
+    template <class F>
+    auto guarded(F const& f) {
+        return group_.guarded(f);
     }
 
     // To be called before the host waits for the GPUs for the last time: where one of them has

@@ -14,6 +14,8 @@ namespace castnet::comm {
 template <class Inner>
 class processes {
 public:
+    static constexpr bool has_processes = true; // besides this one
+
     // Throws castnet::error unless all processes have equally many replicas.
     explicit processes(int local) : inner_{local} {
         std::vector<int> all(static_cast<std::size_t>(mpi_.size()));
@@ -34,7 +36,7 @@ public:
     // What a replica throws ends the job: the others would wait for it.
     template <class F>
     void run(F const& f) {
-        try {
+        guarded([&] {
             inner_.run([&](int i, auto& inner) {
                 if constexpr (std::is_same_v<Inner, alone>) {
                     f(i, mpi_);
@@ -43,9 +45,19 @@ public:
                     f(i, all);
                 }
             });
+        });
+    }
+
+    // f() of this process alone; what it throws ends the job, too.
+    template <class F>
+    auto guarded(F const& f) {
+        try {
+            return f();
         } catch (std::exception const& e) {
             std::string const why = e.what(); // of threads: says where they were
             mpi_.fail(why.starts_with("castnet: ") ? why.substr(9) : mpi_.where() + ": " + why);
+        } catch (...) {
+            mpi_.fail(mpi_.where() + ": threw something that is no std::exception");
         }
     }
 

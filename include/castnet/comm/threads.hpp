@@ -18,7 +18,8 @@ class threads {
     static_assert(N >= 0, "castnet: a process has at least one replica");
 
 public:
-    explicit threads(int local = N) : place_{local} {}
+    // Throws castnet::error if the environment's deadline() is no number above 0.
+    explicit threads(int local = N) : place_{local} { deadline(); }
     threads(threads const&) = delete;
     threads& operator=(threads const&) = delete;
     ~threads() {

@@ -5,7 +5,9 @@
 #include <castnet/core/error.hpp>
 #include <castnet/core/text.hpp>
 
+#include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #ifndef OMPI_SKIP_MPICXX // MPI's C++ classes of old, which no longer compile without warnings
 #define OMPI_SKIP_MPICXX 1
 #endif
@@ -13,6 +15,7 @@
 #define MPICH_SKIP_MPICXX 1
 #endif
 #include <mpi.h>
+#include <unistd.h>
 #include <vector>
 
 namespace castnet::comm::detail {
@@ -32,7 +35,17 @@ public:
 
     MPI_Comm world() const { return world_; }
 
-    void check(int status, std::string const& what) const {
+    // A call of MPI, which may not return: MPICH ends a process from within one, by exit(), where
+    // another has ended the job.
+    template <class Call>
+    int within(Call const& call) {
+        in_call_ = true;
+        int const status = call();
+        in_call_ = false;
+        return status;
+    }
+
+    void check(int status, std::string const& what) {
         if (status != MPI_SUCCESS) {
             char text[MPI_MAX_ERROR_STRING];
             int length = 0;
@@ -42,24 +55,28 @@ public:
     }
 
     // Whether another process has ended its program: what it had sent has arrived by then.
-    bool has_ended(int peer) const {
+    bool has_ended(int peer) {
         int found = 0;
-        MPI_Iprobe(peer, ended, world_, &found, MPI_STATUS_IGNORE);
+        within([&] { return MPI_Iprobe(peer, ended, world_, &found, MPI_STATUS_IGNORE); });
         return found != 0;
     }
 
     // Ends the job: says why, and takes all other processes along.
-    [[noreturn]] void fail(std::string const& why) const {
+    [[noreturn, gnu::cold]] void fail(std::string const& why) {
         std::fprintf(stderr, "castnet: rank %d of %d, %s\n", rank_, size_, why.c_str());
         std::fflush(stderr);
-        MPI_Abort(world_, 1);
+        std::signal(SIGALRM, SIG_DFL); // ends what waits for a process that is no more
+        alarm(seconds_to_abort);
+        within([&] { return MPI_Abort(world_, 1); });
         std::_Exit(1);
     }
 
 private:
     static constexpr int ended = 0; // tag
+    static constexpr unsigned seconds_to_abort = 5;
 
     mpi_environment() {
+        deadline(); // throws while there is no job to end
         int running = 0;
         MPI_Initialized(&running);
         if (running == 0) {
@@ -85,11 +102,13 @@ private:
         }
     }
 
-    // Tells the others, so that those who still wait for this process need not wait in vain.
+    // Tells the others, so that those who still wait for this process need not wait in vain. Where
+    // exit() was called within MPI, or in another thread, which may be at any time, nobody is told.
     ~mpi_environment() {
-        int over = 0;
+        int over = 0, in_its_thread = 0;
         MPI_Finalized(&over);
-        if (!owner_ || over != 0) {
+        MPI_Is_thread_main(&in_its_thread);
+        if (!owner_ || over != 0 || in_call_ || in_its_thread == 0) {
             return;
         }
         char nothing = 0;
@@ -116,6 +135,7 @@ private:
     MPI_Comm world_ = MPI_COMM_NULL;
     int rank_ = 0, size_ = 1, rank_on_machine_ = 0;
     bool owner_ = false;
+    bool in_call_ = false;
 };
 
 } // namespace castnet::comm::detail

@@ -1,6 +1,7 @@
-// Messages between processes that are under way.
+// Messages under way between processes.
 #pragma once
 
+#include <castnet/comm/detail/heading.hpp>
 #include <castnet/comm/detail/mpi_environment.hpp>
 #include <castnet/core/text.hpp>
 
@@ -8,7 +9,17 @@ namespace castnet::comm::detail {
 
 class mpi_messages {
 public:
-    explicit mpi_messages(mpi_environment& job) : job_{&job} {}
+    explicit mpi_messages(mpi_environment& job)
+        : job_{&job}, theirs_(static_cast<std::size_t>(job.size())) {}
+
+    // The collective that the messages from now on belong to. All that processes send to each other
+    // in it comes behind their headings, which must be the same: begin to move these.
+    void belong_to(heading const& h) { mine_ = h; }
+    void expect_heading(int from, int tag) {
+        expected_.push_back({from, requests_.size()});
+        receive(&theirs_[static_cast<std::size_t>(from)], sizeof(heading), from, tag);
+    }
+    void send_heading(int to, int tag) { send(&mine_, sizeof mine_, to, tag); }
 
     // Begin to move bytes. A tag, from 1 on, tells messages apart that are under way together.
     void receive(void* to, std::size_t bytes, int from, int tag) {
@@ -22,30 +33,39 @@ public:
         });
     }
 
-    // Whether all have been moved.
-    bool done(collective const& at) {
+    // Whether all have been moved. Ends the job if another process makes another collective.
+    bool done() {
         if (requests_.empty()) {
             return true;
         }
         int done = 0;
-        job_->check(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done,
-                                MPI_STATUSES_IGNORE),
-                    at.text());
-        if (done != 0) {
+        int const status = job_->within([&] {
+            return MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done,
+                               MPI_STATUSES_IGNORE);
+        });
+        if (done != 0 || status != MPI_SUCCESS) {
+            compare_headings(); // before what MPI says of messages of other sizes
+            job_->check(status, mine_.text());
             requests_.clear();
             peers_.clear();
+            expected_.clear();
         }
         return done != 0;
     }
 
-    // Ends the job if one that this process waits for has ended.
-    void look_for_ended(collective const& at) const {
+    // Ends the job if one that this process waits for makes another collective, or has ended.
+    [[gnu::cold]] void look_for_faults() const {
+        compare_headings();
         for (std::size_t i = 0; i < requests_.size(); ++i) {
             if (open(requests_[i]) && job_->has_ended(peers_[i]) && open(requests_[i])) {
-                job_->fail(string_of({at.text(), ": rank ", peers_[i], " has ended its program"}));
+                job_->fail(
+                    string_of({mine_.text(), ": rank ", peers_[i], " has ended its program"}));
             }
         }
     }
+
+    // What messages say of where this process is.
+    std::string text() const { return mine_.text(); }
 
     // The ranks that this process waits for.
     std::string late() const {
@@ -74,21 +94,41 @@ private:
             std::size_t const n = count < largest_piece ? count : largest_piece;
             requests_.push_back(MPI_REQUEST_NULL);
             peers_.push_back(peer);
-            job_->check(begin(at, static_cast<int>(n), &requests_.back()), "a message");
+            job_->check(
+                job_->within([&] { return begin(at, static_cast<int>(n), &requests_.back()); }),
+                "a message");
             at += n;
             count -= n;
         }
     }
 
-    static bool open(MPI_Request r) {
+    // With those that have come.
+    void compare_headings() const {
+        for (auto const& [peer, request] : expected_) {
+            heading const& other = theirs_[static_cast<std::size_t>(peer)];
+            if (!open(requests_[request]) && !(other == mine_)) {
+                job_->fail(string_of({mine_.text(), ": rank ", peer, " is in ", other.text(),
+                                      "; all processes must make the same calls"}));
+            }
+        }
+    }
+
+    bool open(MPI_Request r) const {
         int done = 1;
-        MPI_Request_get_status(r, &done, MPI_STATUS_IGNORE);
+        job_->within([&] { return MPI_Request_get_status(r, &done, MPI_STATUS_IGNORE); });
         return done == 0;
     }
 
     mpi_environment* job_;
     std::vector<MPI_Request> requests_;
     std::vector<int> peers_; // of each request
+    struct expected {
+        int peer;
+        std::size_t request;
+    };
+    heading mine_;
+    std::vector<heading> theirs_;    // of each rank
+    std::vector<expected> expected_; // of them
 };
 
 } // namespace castnet::comm::detail

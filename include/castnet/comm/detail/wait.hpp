@@ -25,7 +25,7 @@ bool wait_until(Done const& done, double seconds = deadline()) {
     double const start = now();
     while (!done()) {
         double const waited = now() - start;
-        if (waited > seconds) {
+        if (!(waited <= seconds)) { // nor is there a deadline of NaN
             return false;
         }
         if (waited < 2e-3) {
