@@ -1,5 +1,6 @@
 // Names are unique.
-// expect-note: castnet: two layers are named<\.\.\.> alike in the same place
+// expect: castnet: two parameters of the network have the same name
+// expect: parameter_name_is_unique<.*twin\.weight
 #include <castnet/castnet.hpp>
 
 namespace cn = castnet;
@@ -11,4 +12,4 @@ struct twins {
 };
 using net = cn::network<twins{}, cn::input<4>>;
 
-auto count = net::parameter_count;
+cn::model<net, cn::policy::cpu, cn::batch<8>> model;

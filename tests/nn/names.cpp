@@ -1,5 +1,6 @@
 // Names, shapes and counts of parameters, and the shapes of outputs: known while compiling.
 #include <castnet/castnet.hpp>
+#include <castnet/zoo/resnet.hpp>
 
 #include <doctest/doctest.h>
 #include <string>
@@ -49,11 +50,43 @@ struct sharing {
     constexpr auto operator()(auto x) const { return (x | encoder | encoder) + encoder(x); }
 };
 
-struct clash {
+// Functions as layers: the branches of Inception, the gate of a squeeze-and-excitation block.
+struct branches {
     constexpr auto operator()(auto x) const {
-        return x | named<"a", dense<4>> | named<"a", dense<4>>;
+        auto const pixel = x | conv2d<2, 1>;
+        auto const wide = x | conv2d<2, 1> | cn::relu | conv2d<2, 3, conv{.padding = 1}>;
+        return cn::concat(pixel, wide, x | cn::block<conv2d<2, 1>, cn::batch_norm>);
     }
 };
+struct gated {
+    constexpr auto operator()(auto x) const {
+        auto const squeezed = x | cn::global_avg_pool2d | dense<2> | cn::silu;
+        return x * cn::along_channels(squeezed | dense<6> | cn::sigmoid);
+    }
+};
+struct one_layer { // and a block without parameters
+    constexpr auto operator()(auto x) const { return x | cn::block<cn::relu> | dense<4>; }
+};
+struct pair { // shared as a whole
+    constexpr auto operator()(auto x) const { return cn::concat(x | dense<2>, x | dense<2>); }
+};
+struct shared_pairs {
+    static constexpr auto both = cn::shared<"both", pair{}>;
+    constexpr auto operator()(auto x) const { return (x | both | both) + both(x); }
+};
+struct unnamed {
+    constexpr auto operator()(auto x) const {
+        auto const a = cn::new_parameter<shape<4>>(*x.g, "scale", {});
+        return x * a + cn::new_parameter<shape<4>>(*x.g, "scale", {});
+    }
+};
+
+template <class Network>
+bool has_clash() {
+    cn::graph g{true};
+    Network::trace(g);
+    return cn::repeated_name(g.parameters.data(), g.parameters.size()) >= 0;
+}
 
 } // namespace
 
@@ -120,7 +153,15 @@ TEST_CASE("names that the user gave") {
     using network = cn::sequential<input<4>, named<"stem", dense<4>>,
                                    named<"tail", cn::block<cn::relu, named<"head", dense<2>>>>>;
     CHECK(names<network>() ==
-          list{"0.stem.weight", "0.stem.bias", "1.tail.1.head.weight", "1.tail.1.head.bias"});
+          list{"stem.weight", "stem.bias", "tail.head.weight", "tail.head.bias"});
+    using classes = cn::sequential<
+        input<2, 4, 4>,
+        cn::frozen<named<"features", cn::block<conv2d<2, 3>, cn::relu, conv2d<2, 1>>>>, cn::flatten,
+        named<"classifier", cn::block<dense<3>, cn::relu, dense<2>>>, dense<2>>;
+    CHECK(names<classes>() == list{"features.0.weight", "features.0.bias", "features.2.weight",
+                                   "features.2.bias", "classifier.0.weight", "classifier.0.bias",
+                                   "classifier.2.weight", "classifier.2.bias", "3.weight",
+                                   "3.bias"});
 }
 
 TEST_CASE("functions number their layers by kind and order") {
@@ -140,18 +181,42 @@ TEST_CASE("what is shared is called the same everywhere, once") {
     CHECK(names<deep>() == list{"s.weight", "s.bias"});
 }
 
-TEST_CASE("freezing changes no name") {
-    using network = cn::sequential<input<4>, cn::frozen<dense<4>>, cn::frozen<dense<4>, dense<3>>>;
-    CHECK(names<network>() ==
-          list{"0.weight", "0.bias", "1.0.weight", "1.0.bias", "1.1.weight", "1.1.bias"});
+TEST_CASE("freezing and placing change no name") {
+    using plain =
+        cn::sequential<input<4>, dense<4>, cn::relu, dense<3>, cn::block<dense<2>>, dense<1>>;
+    using frozen = cn::sequential<input<4>, cn::frozen<dense<4>>,
+                                  cn::frozen<cn::relu, dense<3>, cn::block<dense<2>>>, dense<1>>;
+    using placed =
+        cn::sequential<input<4>, cn::on<0, cn::frozen<dense<4>, cn::relu>, dense<3>>, cn::frozen<>,
+                       cn::frozen<cn::on<1, cn::block<dense<2>>, dense<1>>>>;
+    list const expected{"0.weight",   "0.bias",   "2.weight", "2.bias",
+                        "3.0.weight", "3.0.bias", "4.weight", "4.bias"};
+    CHECK(names<plain>() == expected);
+    CHECK(names<frozen>() == expected);
+    CHECK(names<placed>() == expected);
 }
 
-TEST_CASE("two layers of one name are refused") {
-    bool refused = false;
-    try {
-        names<cn::network<clash{}, input<4>>>();
-    } catch (char const* message) {
-        refused = std::string{message}.find("named") != std::string::npos;
-    }
-    CHECK(refused);
+TEST_CASE("every layer of a function that stands in a chain has a name of its own") {
+    using inception = cn::sequential<input<2, 4, 4>, branches{}, cn::relu, branches{}>;
+    list const found = names<inception>();
+    CHECK(list(found.begin(), found.begin() + 14) ==
+          list{"0.weight", "0.bias", "0.conv2d_2.weight", "0.conv2d_2.bias", "0.conv2d_3.weight",
+               "0.conv2d_3.bias", "0.block_4.0.weight", "0.block_4.0.bias", "0.block_4.1.weight",
+               "0.block_4.1.bias", "0.block_4.1.running_mean", "0.block_4.1.running_var",
+               "2.weight", "2.bias"});
+    CHECK_FALSE(has_clash<inception>());
+    using efficient = cn::sequential<input<6, 4, 4>, cn::residual<conv2d<6, 1>, gated{}>, gated{}>;
+    CHECK(names<efficient>() == list{"0.0.weight", "0.0.bias", "0.1.weight", "0.1.bias",
+                                     "0.1.dense_2.weight", "0.1.dense_2.bias", "1.weight", "1.bias",
+                                     "1.dense_2.weight", "1.dense_2.bias"});
+    CHECK(names<cn::sequential<input<4>, one_layer{}>>() == list{"0.weight", "0.bias"});
+    CHECK(names<cn::network<shared_pairs{}, input<4>>>() ==
+          list{"both.weight", "both.bias", "both.dense_2.weight", "both.dense_2.bias"});
+    CHECK_FALSE(has_clash<cn::zoo::resnet50>());
+}
+
+TEST_CASE("parameters of one name are found") {
+    CHECK(has_clash<cn::sequential<input<4>, unnamed{}>>());
+    CHECK(has_clash<cn::sequential<input<4>, named<"a", dense<4>>, named<"a", dense<4>>>>());
+    CHECK_FALSE(has_clash<cn::sequential<input<4>, named<"a", dense<4>>, named<"b", dense<4>>>>());
 }

@@ -83,6 +83,18 @@ struct path {
         return true;
     }
 
+    // A number that tells most paths apart.
+    constexpr unsigned digest() const {
+        unsigned hash = 0;
+        for (int i = 0; i < depth; ++i) {
+            hash = hash * 31U + static_cast<unsigned>(parts[i].number);
+            for (char const* c = parts[i].text; *c != '\0'; ++c) {
+                hash = hash * 31U + static_cast<unsigned char>(*c);
+            }
+        }
+        return hash;
+    }
+
     // Calls put(character) for every character of the name.
     template <class Put>
     constexpr void write(Put put) const {
@@ -142,6 +154,25 @@ struct parameter {
     }
 };
 
+// The number of the first of these parameters whose name another before it has; -1 if all differ.
+template <class Parameter>
+constexpr int repeated_name(Parameter const* parameters, int count) {
+    constexpr unsigned buckets = 1021;
+    list<int> last = list<int>::filled(buckets, -1); // parameter of each digest
+    list<int> others = list<int>::filled(count, -1); // parameter of the same digest before it
+    for (int i = 0; i < count; ++i) {
+        int& bucket = last[static_cast<int>(parameters[i].name.digest() % buckets)];
+        for (int k = bucket; k >= 0; k = others[k]) {
+            if (parameters[k].name == parameters[i].name) {
+                return i;
+            }
+        }
+        others[i] = bucket;
+        bucket = i;
+    }
+    return -1;
+}
+
 // Where a dense weight has the row of this feature: of flattened images, channels lie innermost.
 constexpr std::ptrdiff_t feature_in_memory(std::ptrdiff_t feature, parameter const& p) {
     std::ptrdiff_t const channels = p.dims[1] / p.pixels;
@@ -157,8 +188,8 @@ struct scope {
     int sharing = 0; // depth of shared<…> that was traced before: parameters are found again
     int next = 0;    // behind the parameter that was found last: shared layers ask in one order
     int unnamed = 0; // layers named by a running number so far
+    int asked = 0;   // how often a parameter was asked for
     list<char const*> shared; // names of shared<…> so far
-    list<path> named;         // places of named<…> so far
 };
 
 } // namespace castnet

@@ -8,31 +8,69 @@
 
 namespace castnet {
 
+// How many positions of a chain a layer takes: one, unless it only says something of the layers in
+// it, which are then numbered as if they stood there themselves.
+template <class Layer>
+inline constexpr size_t positions_of = 1;
+template <class Layer>
+concept TransparentLayer = requires { Layer::transparent; };
+
+// A layer with a name of its own has that in place of its position.
+template <class Layer>
+inline constexpr bool is_named = false;
+
 // One layer at its position; its name in a compiler's output says which layer failed.
 template <size_t Position, class Layer>
 struct at_layer {
     Layer const& layer;
 
     constexpr auto operator()(Symbol auto x) const {
-        scope_guard const scope{*x.g, static_cast<int>(Position)};
-        return layer(x);
+        if constexpr (TransparentLayer<Layer>) {
+            return layer.template from<Position>(x);
+        } else if constexpr (is_named<Layer>) {
+            return layer(x);
+        } else {
+            scope_guard const scope{*x.g, static_cast<int>(Position)};
+            return layer(x);
+        }
     }
 };
 
 namespace detail {
+
+// The positions of layers that take so many each.
+template <size_t Count>
+struct positions {
+    size_t of[Count + 1]{};
+
+    template <class... Taken>
+    constexpr explicit positions(size_t first, Taken... taken) {
+        size_t i = 0;
+        of[0] = first;
+        (..., void((of[i + 1] = of[i] + taken, ++i)));
+    }
+};
+template <size_t First, auto... Layers>
+inline constexpr positions<sizeof...(Layers)> positions_from{
+    First, positions_of<std::remove_cvref_t<decltype(Layers)>>...};
 
 template <size_t Position, class Layer>
 constexpr at_layer<Position, Layer> placed(Layer const& layer) {
     return {layer};
 }
 
-template <auto... Layers, Symbol X, size_t... Position>
-constexpr auto chain(X x, std::index_sequence<Position...>) {
-    return (x | ... | placed<Position>(Layers));
+template <size_t First, auto... Layers, Symbol X, size_t... I>
+constexpr auto chain_from(X x, std::index_sequence<I...>) {
+    return (x | ... | placed<positions_from<First, Layers...>.of[I]>(Layers));
+}
+// The layers one after the other, numbered from First on.
+template <size_t First, auto... Layers, Symbol X>
+constexpr auto chain_from(X x) {
+    return chain_from<First, Layers...>(x, std::make_index_sequence<sizeof...(Layers)>{});
 }
 template <auto... Layers, Symbol X>
 constexpr auto chain(X x) {
-    return chain<Layers...>(x, std::make_index_sequence<sizeof...(Layers)>{});
+    return chain_from<0, Layers...>(x, std::make_index_sequence<sizeof...(Layers)>{});
 }
 
 } // namespace detail
@@ -78,24 +116,19 @@ struct projected_residual_layer {
 template <auto Shortcut, auto... Layers>
 inline constexpr projected_residual_layer<Shortcut, Layers...> projected_residual{};
 
-// Gives a layer a name of its own: named<"stem", conv2d<64, 7>> has "stem.weight".
+// Gives a layer a name of its own, instead of its position in a chain or its number in a function:
+// named<"stem", conv2d<64, 7>> has "stem.weight", as add_module() or OrderedDict name it in
+// PyTorch.
 template <fixed_string Name, auto Layer>
 struct named_layer {
     static constexpr char const* name = Name.text;
     constexpr auto operator()(Symbol auto... x) const {
-        graph& g = *detail::graph_of(x...);
-        scope_guard const scope{g, Name.text};
-        if (g.path.sharing == 0) {
-            for (path const& other : g.path.named) {
-                if (other == g.path.prefix) {
-                    throw "castnet: two layers are named<...> alike in the same place";
-                }
-            }
-            g.path.named.push(g.path.prefix);
-        }
+        scope_guard const scope{*detail::graph_of(x...), Name.text};
         return Layer(x...);
     }
 };
+template <fixed_string Name, auto Layer>
+inline constexpr bool is_named<named_layer<Name, Layer>> = true;
 template <fixed_string Name, auto Layer>
 inline constexpr named_layer<Name, Layer> named{};
 
@@ -123,6 +156,8 @@ struct shared_layer {
     }
 };
 template <fixed_string Name, auto Layer>
+inline constexpr bool is_named<shared_layer<Name, Layer>> = true;
+template <fixed_string Name, auto Layer>
 inline constexpr shared_layer<Name, Layer> shared{};
 
 namespace detail {
@@ -140,17 +175,33 @@ constexpr auto together(Symbol auto... x) {
 } // namespace detail
 
 // Parameters keep their values; batch_norm uses its running statistics. There is no gradient, no
-// optimizer state and no saved activation for what is frozen.
+// optimizer state and no saved activation for what is frozen. No name changes: in a chain, the
+// layers are numbered as they were before they were frozen; elsewhere, several are block<layers…>.
 template <auto... Layers>
 struct frozen_layer {
     static constexpr char const* name = "frozen";
+    static constexpr bool transparent = true;
+
     constexpr auto operator()(Symbol auto x) const {
-        x.g->path.frozen += 1;
-        auto const y = detail::together<Layers...>(x);
-        x.g->path.frozen -= 1;
+        return freeze(*x.g, [&] { return detail::together<Layers...>(x); });
+    }
+    template <size_t First>
+    constexpr auto from(Symbol auto x) const {
+        return freeze(*x.g, [&] { return detail::chain_from<First, Layers...>(x); });
+    }
+
+private:
+    template <class F>
+    static constexpr auto freeze(graph& g, F const& layers) {
+        g.path.frozen += 1;
+        auto const y = layers();
+        g.path.frozen -= 1;
         return y;
     }
 };
+template <auto... Layers>
+inline constexpr size_t positions_of<frozen_layer<Layers...>> =
+    (positions_of<std::remove_cvref_t<decltype(Layers)>> + ... + 0);
 template <auto... Layers>
 inline constexpr frozen_layer<Layers...> frozen{};
 
@@ -158,21 +209,35 @@ inline constexpr frozen_layer<Layers...> frozen{};
 // Keras' tf.device, PyTorch's .to("cuda:1"). They are computed there, forward and backward; a
 // parameter lies where it is first used, with its gradient and the optimizer's state. Layers that
 // no on<…> stands around are on device 0, a loss is where the network's first output is. On a
-// policy with a single device, everything is there. Names of parameters are those without it: on<1,
-// dense<2>> is dense<2>, several layers are block<layers…>.
+// policy with a single device, everything is there. Names of parameters are those without it, as
+// with frozen<…>.
 template <size_t Device, auto... Layers>
 struct on_layer {
     static constexpr char const* name = "on";
+    static constexpr bool transparent = true;
+
     constexpr auto operator()(Symbol auto... x) const {
-        graph& g = *detail::graph_of(x...);
+        return place(*detail::graph_of(x...), [&] { return detail::together<Layers...>(x...); });
+    }
+    template <size_t First>
+    constexpr auto from(Symbol auto x) const {
+        return place(*x.g, [&] { return detail::chain_from<First, Layers...>(x); });
+    }
+
+private:
+    template <class F>
+    static constexpr auto place(graph& g, F const& layers) {
         int const number = static_cast<int>(Device);
         int const outer = std::exchange(g.device, number);
         g.devices = g.devices > number ? g.devices : number + 1;
-        auto const y = detail::together<Layers...>(x...);
+        auto const y = layers();
         g.device = outer;
         return y;
     }
 };
+template <size_t Device, auto... Layers>
+inline constexpr size_t positions_of<on_layer<Device, Layers...>> =
+    (positions_of<std::remove_cvref_t<decltype(Layers)>> + ... + 0);
 template <size_t Device, auto... Layers>
 inline constexpr on_layer<Device, Layers...> on{};
 

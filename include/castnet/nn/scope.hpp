@@ -8,7 +8,9 @@
 namespace castnet {
 
 // Where a layer that asks for parameters stands: at the position or under the name that its
-// container gave it, else it is "dense_1", "conv2d_2", ….
+// container gave it, else it is "dense_1", "conv2d_2", …. Where a function stands at a position,
+// the first such layer in it has that, and the others are "0.dense_2", "0.conv2d_3", …: a function
+// of one layer has the names of that layer.
 struct layer_kind {
     char const* name;
 };
@@ -32,13 +34,15 @@ public:
         if (!positioned_) {
             path_.prefix.push(kind.name, ++unnamed_);
         }
+        takes_position_ = positioned_;
         path_.positioned = false;
         path_.unnamed = 0;
     }
     constexpr ~scope_guard() {
+        bool const taken = takes_position_ && path_.asked != asked_;
         path_.prefix.depth = depth_;
-        path_.positioned = positioned_;
-        path_.unnamed = unnamed_;
+        path_.positioned = positioned_ && !taken;
+        path_.unnamed = taken ? 1 : unnamed_;
     }
     scope_guard(scope_guard const&) = delete;
     scope_guard& operator=(scope_guard const&) = delete;
@@ -47,7 +51,9 @@ private:
     scope& path_;
     int depth_;
     int unnamed_;
+    int asked_ = path_.asked;
     bool positioned_;
+    bool takes_position_ = false; // its parameters are the first at this position
 };
 
 struct parameter_options {
@@ -89,6 +95,7 @@ constexpr bool has_shape(parameter const& p) {
 template <Shape S>
 constexpr symbol<S> new_parameter(graph& g, char const* name, parameter_options const& options) {
     detail::check_role<S>(options);
+    ++g.path.asked;
     parameter p;
     p.name = g.path.prefix;
     p.name.push(name);

@@ -27,6 +27,14 @@ struct parameter_is_used {
         "the loss); see parameter_is_used<name>");
     static constexpr bool checked = true;
 };
+template <fixed_string Name>
+struct parameter_name_is_unique {
+    static_assert(Name.view().empty(),
+                  "castnet: two parameters of the network have the same name, which files and "
+                  "model.get() find them by; give one of the layers another name with "
+                  "cn::named<…>; see parameter_name_is_unique<name>");
+    static constexpr bool checked = true;
+};
 template <int Number>
 struct input_is_used {
     static_assert(Number < 0, "castnet: an input of the network does not reach its outputs; see "
@@ -160,27 +168,35 @@ public:
         narrow_per_value<Device>()};
 
 private:
-    template <class Put>
-    static constexpr void spell_unused(Put put) {
-        if constexpr (steps.unused_parameter >= 0) {
-            value.parameters[steps.unused_parameter].name.write(put);
+    // The name of a parameter, empty for number -1.
+    template <int Number, class Put>
+    static constexpr void spell(Put put) {
+        if constexpr (Number >= 0) {
+            value.parameters[Number].name.write(put);
         }
     }
-    static constexpr size_t unused_length() {
+    template <int Number>
+    static constexpr size_t length() {
         size_t length = 0;
-        spell_unused([&](char) { ++length; });
+        spell<Number>([&](char) { ++length; });
         return length;
     }
-    static constexpr auto unused() {
-        char text[unused_length() + 1]{};
+    template <int Number>
+    static constexpr auto name_of() {
+        char text[length<Number>() + 1]{};
         char* end = text;
-        spell_unused([&](char c) { *end++ = c; });
+        spell<Number>([&](char c) { *end++ = c; });
         return fixed_string{text};
     }
+    // All programs of a network have the same parameters: it is enough to look at one.
+    static constexpr int repeated = std::is_same_v<Recipe, prediction_recipe>
+                                        ? repeated_name(value.parameters, value.sizes.parameters)
+                                        : -1;
     static_assert(
         devices_exist<traced_in<trace_room>.sizes.devices, device_count<Device>>::checked);
     static_assert(loss_is_given_logits<!traced_in<trace_room>.sizes.probabilities>::checked);
-    static_assert(parameter_is_used<unused()>::checked);
+    static_assert(parameter_is_used<name_of<steps.unused_parameter>()>::checked);
+    static_assert(parameter_name_is_unique<name_of<repeated>()>::checked);
     static_assert(input_is_used<steps.unused_input>::checked);
 };
 

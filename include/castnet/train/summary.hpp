@@ -59,6 +59,7 @@ constexpr char const* layer_name(elementwise<F> const&) {
 // What the table says of a layer.
 struct layer_record {
     char const* name = nullptr;
+    size_t position = 0; // in the chain; the input has none
     int rank = 0;
     size_t extent[4]{}; // of its output
     size_t parameters = 0;
@@ -77,16 +78,17 @@ struct layer_record {
 template <class Layer>
 struct recorded_layer {
     Layer const& layer;
-    int position;
+    size_t position;
     layer_record& record;
 
     template <Shape S>
     constexpr auto operator()(symbol<S> x) const {
         graph& g = *x.g;
-        scope_guard const scope{g, position};
+        scope_guard const scope{g, static_cast<int>(position)};
         int const before = g.parameters.size();
         auto const y = layer(x);
         record.set(layer_name(layer), typename decltype(y)::shape_type{});
+        record.position = position;
         for (int i = before; i < g.parameters.size(); ++i) {
             record.parameters += size_t(g.parameters[i].count());
         }
@@ -113,14 +115,15 @@ private:
     template <Symbol X, size_t... I>
     constexpr void trace(X x, std::index_sequence<I...>) {
         (void)(x | ... |
-               recorded_layer<std::remove_cvref_t<decltype(Layers)>>{Layers, int(I), of[I + 1]});
+               recorded_layer<std::remove_cvref_t<decltype(Layers)>>{
+                   Layers, positions_from<0, Layers...>.of[I], of[I + 1]});
     }
 };
 
 [[gnu::cold]] inline void append_layers(std::string& table, std::span<layer_record const> layers) {
     for (size_t i = 0; i < layers.size(); ++i) {
         layer_record const& layer = layers[i];
-        append_row(table, i == 0 ? layer.name : string_of({i - 1, " (", layer.name, ")"}),
+        append_row(table, i == 0 ? layer.name : string_of({layer.position, " (", layer.name, ")"}),
                    shape_text(layer.extent, layer.rank), with_commas(layer.parameters));
     }
 }
