@@ -4,11 +4,11 @@
 
 #include <castnet/train/weights.hpp>
 
-#include <algorithm>
 #include <functional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace castnet {
@@ -59,25 +59,31 @@ struct partial_match {
                                          partial const& how) {
     partial_match all;
     load_report& report = all.report;
-    std::vector<std::string> asked;
+    std::vector<io::stored_tensor> const& tensors = file.entries();
+    std::vector<char> is_asked(tensors.size(), 0);
+    std::string first_asked;
     for (placed_parameter const& p : parameters) {
         std::string const name = p.name.text();
-        asked.push_back(how.rename ? how.rename(name) : name);
-        io::stored_tensor const* const t = file.find(asked.back());
+        std::string asked = how.rename ? how.rename(name) : name;
+        io::stored_tensor const* const t = file.find(asked);
         if (t == nullptr) {
+            if (report.missing.empty()) {
+                first_asked = asked;
+            }
             report.missing.push_back(name);
-        } else if (how.skip_mismatch && !has_shape_of(*t, p)) {
+            continue;
+        }
+        is_asked[size_t(t - tensors.data())] = 1;
+        if (how.skip_mismatch && !has_shape_of(*t, p)) {
             report.mismatched.push_back(name);
         } else {
             report.loaded.push_back(name);
-            all.pairs.push_back({&p, asked.back()});
+            all.pairs.push_back({&p, std::move(asked)});
         }
     }
-    std::vector<std::string_view> sorted(asked.begin(), asked.end());
-    std::sort(sorted.begin(), sorted.end());
-    for (io::stored_tensor const& t : file.entries()) {
-        if (is_of_network(t) && !std::binary_search(sorted.begin(), sorted.end(), t.name)) {
-            report.unexpected.push_back(t.name);
+    for (size_t i = 0; i < tensors.size(); ++i) {
+        if (is_asked[i] == 0 && is_of_network(tensors[i])) {
+            report.unexpected.push_back(tensors[i].name);
         }
     }
     if (!report.mismatched.empty() && report.loaded.empty()) {
@@ -87,12 +93,13 @@ struct partial_match {
     }
     if (report.loaded.empty()) {
         auto const first = [](std::vector<std::string> const& names) {
-            return names.empty() ? std::string{"none"} : io::detail::shown(names.front());
+            return io::detail::shown(names.empty() ? "" : names.front());
         };
         throw file_error(file.file_name(),
                          {"holds nothing for the network, whose first parameter ",
-                          first(report.missing), " was looked for as ", first(asked),
-                          "; the first tensor of the file is ", first(report.unexpected),
+                          first(report.missing), " was looked for as ",
+                          io::detail::shown(first_asked), "; the first tensor of the file is ",
+                          first(report.unexpected),
                           "; give partial::rename a rule from the one to the other"});
     }
     return all;
