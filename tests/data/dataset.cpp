@@ -46,6 +46,10 @@ static_assert(dataset<shape<2, 3>, shape<1>, shape<4>>::input_count == 2);
 static_assert(std::is_same_v<dataset<shape<2, 3>, shape<1>>::target_shape<0>, shape<2, 3>>);
 static_assert(std::is_same_v<images::target_shape<0>, shape<>>);
 
+static_assert(data::targets<shape<1>, label<2>>::only_label == 1);
+static_assert(data::targets<shape<1>>::only_label == -1);
+static_assert(data::targets<label<2>, label<2>>::only_label == -1); // which is meant?
+
 TEST_CASE("samples come out in order, as float and as double") {
     auto const samples = five();
     CHECK(samples.size() == 5);

@@ -3,10 +3,13 @@
 #include <castnet/castnet.hpp>
 #include <castnet/policy/mirrored.hpp>
 
+#include "../parameters.hpp"
 #include "policy.hpp"
 
 #include <cmath>
 #include <doctest/doctest.h>
+#include <string>
+#include <vector>
 
 namespace cn = castnet;
 
@@ -54,8 +57,8 @@ using losses = decltype(cn::losses<cn::cross_entropy, cn::loss_weight<0.25F, cn:
 
 template <class Policy>
 using trained = cn::model<network, Policy, cn::batch<16>>;
-template <class Policy>
-auto compiled(trained<Policy>& model) {
+template <class Model>
+auto compiled(Model& model) {
     return cn::compile(model, losses{}, cn::momentum{.learning_rate = 0.1}, cn::accuracy,
                        cn::on_output<1, cn::mae>);
 }
@@ -100,10 +103,17 @@ using images = cn::sequential<cn::input<3, 4, 5>, cn::conv2d<6, 3, cn::conv{.pad
 
 // Cross-entropy of the first output, whose target is a class number; the second is kept near 1.
 struct one_target {
-    [[maybe_unused]] static constexpr char const* name = "one_target";
     static constexpr bool labels = true;
     constexpr auto operator()(auto logits, auto copy, auto label) const {
         return cn::cross_entropy(logits, label) + 0.5 * cn::mean(cn::square(copy - 1.0));
+    }
+};
+
+// The same as `losses`, in one.
+struct two_targets {
+    using targets = both_targets;
+    constexpr auto operator()(auto logits, auto copy, auto kind, auto copied) const {
+        return cn::cross_entropy(logits, kind) + 0.25 * cn::mse(copy, copied);
     }
 };
 
@@ -174,6 +184,76 @@ TEST_CASE("gradients of a loss for each output are those of finite differences")
         }
         model.set(name, start);
     }
+}
+
+TEST_CASE("one loss of all outputs and all targets is their weighted sum") {
+    auto const data = samples(37);
+    trained<check::policy> model{cn::seed{5}};
+    auto apart = compiled(model);
+    auto together = cn::compile(model, two_targets{}, cn::sgd{}, cn::on_output<1, cn::mae>);
+    auto const a = apart.evaluate(data);
+    auto const b = together.evaluate(data);
+    CHECK(a.loss() == doctest::Approx(b.loss()).epsilon(1e-12));
+    CHECK(a["copy_mae"] == b["copy_mae"]);
+}
+
+TEST_CASE("a history has the columns of every output") {
+    trained<check::policy> model;
+    auto training = compiled(model);
+    auto const h =
+        training.fit(samples(5), {.validation = samples(3), .verbose = cn::verbosity::silent});
+    std::vector<std::string> expected;
+    for (std::string const prefix : {"", "val_"}) {
+        for (char const* column : columns) {
+            expected.push_back(prefix + column);
+        }
+    }
+    expected.insert(expected.end(), {"learning_rate", "seconds"});
+    CHECK(h.names() == expected);
+}
+
+TEST_CASE("an output without a name goes by its number") {
+    using unnamed = cn::output_list<cn::shape<3>, cn::shape<4>>;
+    CHECK(cn::detail::score_of_output<unnamed, 1, cn::mae_loss>::name ==
+          std::string{"output_1_mae"});
+    CHECK(cn::detail::score_of_output<unnamed, 12, cn::detail::loss_name>::name ==
+          std::string{"output_12_loss"});
+}
+
+TEST_CASE("class weights are those of the only label among the targets") {
+    auto const data = samples(12);
+    std::vector<float> weights;
+    for (std::size_t i = 0; i < 12; ++i) {
+        float kind = 0;
+        data.copy_target(i, &kind);
+        weights.push_back(data.weight(i) * (kind + 1) / 2);
+    }
+    trained<check::policy> by_class{cn::seed{6}}, by_sample{cn::seed{6}};
+    auto of_class = compiled(by_class), of_sample = compiled(by_sample);
+    auto const a = of_class.step(data, first(12), {}, std::vector<float>{0.5F, 1, 1.5F});
+    auto const b = of_sample.step(data.with_weights(weights), first(12));
+    CHECK(a.weight == b.weight);
+    CHECK(a.loss() == b.loss());
+    CHECK(by_class.get("class.weight") == by_sample.get("class.weight"));
+}
+
+TEST_CASE("several replicas take several targets from their devices as one does from the host") {
+    auto const data = samples(30);
+    auto const run = [&](auto& model, auto const& from) {
+        auto training = compiled(model);
+        auto const h = training.fit(
+            from, {.epochs = 2, .class_weight = {1, 0.5F, 2}, .verbose = cn::verbosity::silent});
+        auto all = check::everything(model);
+        for (char const* column : columns) {
+            all.push_back(h[column].back());
+        }
+        all.push_back(training.evaluate(from)["copy_loss"]);
+        return all;
+    };
+    trained<check::policy> one{cn::seed{7}};
+    cn::model<network, cn::policy::logical<check::policy, 2>, cn::batch<8>> two{cn::seed{7}};
+    auto const by_two = run(two, cn::on_device(data));
+    CHECK(check::largest_difference(by_two, run(one, data)) < 1e-9);
 }
 
 TEST_CASE("predict_one agrees with predict, for images of several channels too") {
