@@ -13,6 +13,7 @@
 #include <castnet/nn/network.hpp>
 #include <castnet/nn/pooling.hpp>
 #include <castnet/nn/reshape.hpp>
+#include <castnet/optim/clipping.hpp>
 #include <castnet/policy/cpu.hpp>
 #include <castnet/tensor/tensor.hpp>
 #include <castnet/train/checkpoint.hpp>

@@ -32,12 +32,11 @@ using normalized =
                    cn::dense<6>, cn::batch_norm, cn::tanh, cn::dense<3>>;
 
 // Parameters, then loss, accuracy and weight, after two steps.
-template <class Network, class Policy, std::size_t Batch>
+template <class Network, class Policy, std::size_t Batch, class Optimizer = cn::momentum>
 auto stepped(data_set const& data, std::size_t count, cn::devices const& on = some(1),
-             bool statistics = true) {
+             bool statistics = true, Optimizer const& optimizer = {.learning_rate = 0.1}) {
     cn::model<Network, Policy, cn::batch<Batch>> model{cn::seed{5}, on};
-    auto training =
-        cn::compile(model, cn::cross_entropy, cn::momentum{.learning_rate = 0.1}, cn::accuracy);
+    auto training = cn::compile(model, cn::cross_entropy, optimizer, cn::accuracy);
     typename decltype(training)::scores_type s;
     for (int k = 0; k < 2; ++k) {
         s = training.step(data, first(count), {}, std::vector<float>{1, 0.5F, 2});
@@ -77,6 +76,29 @@ TEST_CASE("a parameter server and a sharded optimizer take the steps of all-redu
     take_the_same_steps<strategy::all_reduce>(data);
     take_the_same_steps<strategy::parameter_server>(data);
     take_the_same_steps<strategy::sharded_optimizer>(data);
+}
+
+TEST_CASE("gradients are clipped by the norm over all replicas, in every strategy alike") {
+    auto const data = samples(64);
+    auto const clipped = cn::clip_norm(cn::momentum{.learning_rate = 0.1}, 0.1);
+    auto const after = [&]<class Policy, std::size_t Batch>(
+                           cn::batch<Batch>, Policy, std::size_t count, cn::devices const& on) {
+        return stepped<plain, Policy, Batch>(data, count, on, true, clipped);
+    };
+    using sharded = several_float<strategy::sharded_optimizer>;
+    using parameter_server = several_float<strategy::parameter_server>;
+    for (int n : team_sizes()) {
+        CAPTURE(n);
+        std::size_t const count = std::size_t(n) * 8 - 3;
+        auto const whole = after(cn::batch<64>{}, one{}, count, some(1));
+        CHECK(largest_difference(whole, stepped<plain, one, 64>(data, count)) > 1e-3);
+        using micro_batches = several<strategy::sharded_optimizer, strategy::accumulate<2>>;
+        CHECK(largest_difference(after(cn::batch<4>{}, micro_batches{}, count, team(n)), whole) <
+              1e-12);
+        auto const all_reduced = after(cn::batch<8>{}, threads_float{}, count, some(n));
+        CHECK(after(cn::batch<8>{}, sharded{}, count, team(n)) == all_reduced); // to the last bit
+        CHECK(after(cn::batch<8>{}, parameter_server{}, count, team(n)) == all_reduced);
+    }
 }
 
 TEST_CASE("parameters that are not shared would be seen") {
@@ -350,12 +372,12 @@ TEST_CASE("checkpoints hold the whole state, and any number of replicas goes on 
 
 namespace {
 
-template <class... Options>
-void send_what_the_report_says(int micro_batches) {
+template <class... Options, class Optimizer = cn::adam>
+void send_what_the_report_says(int micro_batches, Optimizer const& optimizer = {}) {
     using policy = observed<several_float<Options...>, recorder>;
     int const n = team_sizes().size() > 1 ? 2 : team_sizes().front();
     cn::model<network, policy, cn::batch<8>> model{cn::seed{5}, team(n)};
-    auto training = cn::compile(model, cn::cross_entropy, cn::adam{}, cn::accuracy);
+    auto training = cn::compile(model, cn::cross_entropy, optimizer, cn::accuracy);
     using report = cn::communication_report<decltype(training)>;
     auto const data = samples(8 * 8 * 3);
     for (int step = 0; step < 2; ++step) {
@@ -363,18 +385,22 @@ void send_what_the_report_says(int micro_batches) {
         calls.clear();
         training.step(data, first(std::size_t(8 * n * micro_batches)));
         std::size_t bytes = 0, sum_bytes = 0, bucket_bytes = 0, share_bytes = 0;
-        int all = 0, sums = 0, buckets = 0, shares = 0;
+        int all = 0, sums = 0, buckets = 0, shares = 0, norms = 0;
         for (call const& c : calls) {
             if (step == 0 && (c.what.starts_with("broadcast") || c.what.starts_with("whether"))) {
                 continue; // makes them alike first
             }
             bool const bucket = c.what == "sum of gradients, bucket";
             bool const share = c.what == "parameters from those who updated them";
+            bool const norm = c.what == "sum of squares of gradients";
             bool const total = c.what == "sum of loss and metrics";
-            (bucket ? bucket_bytes : share ? share_bytes : sum_bytes) += total ? 0 : c.bytes;
+            (bucket  ? bucket_bytes
+             : share ? share_bytes
+                     : sum_bytes) += norm || total ? 0 : c.bytes;
             buckets += bucket;
             shares += share;
-            sums += !bucket && !share && !total;
+            norms += norm;
+            sums += !bucket && !share && !norm && !total;
             bytes += c.bytes;
             ++all;
         }
@@ -382,6 +408,7 @@ void send_what_the_report_says(int micro_batches) {
             CHECK(all == report::collectives);
             CHECK(bytes == report::bytes);
             CHECK(sums == report::sums);
+            CHECK(norms == report::norms);
             CHECK(sum_bytes == report::sum_bytes);
             CHECK(buckets == report::buckets);
             CHECK(bucket_bytes == report::gradient_bytes);
@@ -397,6 +424,7 @@ TEST_CASE("a step makes the collectives of its report, in every strategy, from t
     send_what_the_report_says<strategy::all_reduce>(1);
     send_what_the_report_says<strategy::parameter_server>(1);
     send_what_the_report_says<strategy::sharded_optimizer>(1);
+    send_what_the_report_says<strategy::sharded_optimizer>(1, cn::clip_norm(cn::adam{}, 1));
     send_what_the_report_says<strategy::bfloat16_gradients>(1);
     send_what_the_report_says<strategy::accumulate<3>>(3);
     send_what_the_report_says<strategy::local_batch_norm>(1);

@@ -1,6 +1,7 @@
 // castnet's CUDA kernels, run on the host, against the CPU's.
+#include <castnet/device/cuda/norm.hpp>
 #include <castnet/device/cuda/optimize.hpp>
-#include <castnet/optim/optimizers.hpp>
+#include <castnet/optim/clipping.hpp>
 
 #include "simulated_device.hpp"
 
@@ -236,4 +237,43 @@ TEST_CASE_TEMPLATE("the update of all parameters equals the CPU's", Optimizer, c
         worst = std::max(worst, std::fabs(memory.values[i] - expected[i]));
     }
     CHECK(worst <= 1e-13);
+}
+
+TEST_CASE("the norm of the gradient equals the CPU's") {
+    using T = float;
+    constexpr std::ptrdiff_t first = 128, last = 50176; // of some replica; several blocks' worth
+    std::vector<T> parameters(last), gradients(last);
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+        parameters[i] = T(i % 13) - 6;
+        gradients[i] = std::sin(T(i));
+    }
+    cn::cuda::penalized_range const ranges[] = {{256, {0.25F, 0}}, {30208, {}}, {last, {0, 0.5F}}};
+    T const scale = 0.125F;
+    double expected = 0;
+    std::ptrdiff_t begin = first;
+    for (auto const& r : ranges) {
+        expected += cn::cpu::sum_of_squares(r.cost, scale, parameters.data() + begin,
+                                            gradients.data() + begin, r.end - begin);
+        begin = r.end;
+    }
+
+    using rule_type = cn::norm_clipped<cn::sgd>::rule<T>;
+    cn::cuda::update_values<rule_type, T> now{cn::clip_norm(cn::sgd{}, 1).at<T>(1, 0.1), scale};
+    using source = cn::cuda::square_source<T>;
+    using state = cn::reducer<cn::reduction::sum, double>;
+    auto const shape =
+        cn::cuda::shape_reduction(1, (last - first) / cn::cuda::lanes_of<T>, false, true);
+    CHECK(shape.splits > 1);
+    std::vector<double> squares(shape.splits);
+    simt::launch(cn::cuda::grid{shape.splits, cn::cuda::block_threads,
+                                cn::cuda::block_threads * sizeof(state)},
+                 cn::cuda::reduce_body<source, state, double>{
+                     {&now.scale, ranges, parameters.data(), gradients.data(), first},
+                     shape,
+                     1.0,
+                     squares.data()});
+    simt::launch(cn::cuda::grid{1, 1, 0},
+                 cn::cuda::norm_body<rule_type, T>{&now, squares.data(), shape.splits});
+    CHECK(now.rule.factor == doctest::Approx(1 / (std::sqrt(expected) + 1e-6)).epsilon(1e-6));
+    CHECK(now.rule.max_norm == 1);
 }

@@ -217,14 +217,26 @@ public:
 
     template <auto const& Plan, int Slots, class Rule>
     void train(std::ptrdiff_t, std::uint64_t step, Rule const& rule, T scale) {
-        castnet::cuda::update_values<Rule, T> const values{rule, scale};
+        castnet::cuda::update_values<Rule, T> values{rule, scale};
         auto const ranges = penalties<Plan>();
         now_ = {static_cast<std::uint32_t>(step), 0};
         context_.samples = Plan.batch;
-        castnet::cuda::enqueue<Device, Plan>(
-            context_, gathers_, gather_call<Plan>(),
-            castnet::cuda::update_call<Plan, Slots>(context_, &values, ranges.data()),
-            castnet::cuda::totals_call<Plan>(context_, totals_));
+        auto const update =
+            castnet::cuda::update_call<Plan, Slots>(context_, &values, ranges.data());
+        auto const totals = castnet::cuda::totals_call<Plan>(context_, totals_);
+        if constexpr (castnet::NeedsNorm<Rule>) {
+            double squares[castnet::cuda::norm_elements];
+            castnet::cuda::enqueue<Device, Plan>(
+                context_, gathers_, gather_call<Plan>(),
+                castnet::cuda::squares_call<Device, Plan>(context_, &values.scale, ranges.data(),
+                                                          squares, 0, Plan.trainable),
+                castnet::cuda::norm_call(&values, squares,
+                                         castnet::cuda::squares_shape<Device, Plan>().splits),
+                update, totals);
+        } else {
+            castnet::cuda::enqueue<Device, Plan>(context_, gathers_, gather_call<Plan>(), update,
+                                                 totals);
+        }
     }
     template <auto const& Plan>
     void evaluate(std::ptrdiff_t) {

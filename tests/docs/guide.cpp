@@ -325,6 +325,13 @@ TEST_CASE("sample weights and a loss of the guide") {
     training.fit(data.with_weights(weights), {.epochs = 60, .verbose = cn::verbosity::silent});
     // [/weights]
     CHECK(training.evaluate(data)["mae"] < 0.05);
+
+    // [clip]
+    auto clipped =
+        cn::compile(model, log_cosh, cn::clip_norm(cn::adam{.learning_rate = 1e-2}, 1), cn::mae);
+    // [/clip]
+    clipped.fit(data, {.epochs = 10, .verbose = cn::verbosity::silent});
+    CHECK(clipped.evaluate(data)["mae"] < 0.05);
 }
 
 TEST_CASE("memory of the guide") {

@@ -34,11 +34,11 @@ using visible = cn::policy::mirrored<gpu>;
 
 // Until both slots of a step have been graphs some times; the last step of an epoch is short, and
 // has fewer samples than there are replicas.
-template <class Policy, std::size_t Batch>
-std::vector<double> after_fit(cn::devices const& chosen = {}, std::size_t size = 66) {
+template <class Policy, std::size_t Batch, class Optimizer = cn::momentum>
+std::vector<double> after_fit(cn::devices const& chosen = {}, std::size_t size = 66,
+                              Optimizer const& optimizer = {.learning_rate = 0.1}) {
     cn::model<network, Policy, cn::batch<Batch>> model{cn::seed{5}, chosen};
-    auto training =
-        cn::compile(model, cn::cross_entropy, cn::momentum{.learning_rate = 0.1}, cn::accuracy);
+    auto training = cn::compile(model, cn::cross_entropy, optimizer, cn::accuracy);
     auto const h = training.fit(samples(size), {.epochs = 3,
                                                 .schedule = cn::one_cycle(0.05),
                                                 .validation = samples(13),
@@ -239,9 +239,9 @@ cn::devices some(int count) {
 
 // Steps of 4 samples for each replica (and each batch of a step), the last one of an epoch of
 // fewer.
-template <class Where, class... Options>
-std::vector<double> in_fours(int replicas) {
-    return after_fit<cn::policy::mirrored<Where, 0, Options...>, 4>(some(replicas), 33);
+template <class Where, class... Options, class Optimizer = cn::momentum>
+std::vector<double> in_fours(int replicas, Optimizer const& optimizer = {.learning_rate = 0.1}) {
+    return after_fit<cn::policy::mirrored<Where, 0, Options...>, 4>(some(replicas), 33, optimizer);
 }
 
 template <class... Options>
@@ -285,6 +285,29 @@ TEST_CASE("owners update the parameters and send them to the other GPUs") {
                              in_fours<host>(3)) < 1e-10);
 }
 
+TEST_CASE("gradients are clipped by the norm over all GPUs") {
+    auto const clipped = cn::clip_norm(cn::momentum{.learning_rate = 0.1}, 0.1);
+    in_several_orders([&] {
+        CHECK(largest_difference(after_fit<gpu, 16>({}, 66, clipped),
+                                 after_fit<host, 16>({}, 66, clipped)) < 1e-10);
+    });
+    for (int n : {1, 3}) {
+        CAPTURE(n);
+        auto const expected = in_fours<host>(n, clipped);
+        CHECK(largest_difference(in_fours<host>(n), expected) > 1e-3);
+        using strategy::sharded_optimizer, strategy::parameter_server;
+        in_several_orders([&] {
+            CHECK(largest_difference(in_fours<gpu>(n, clipped), expected) < 1e-10);
+            CHECK(largest_difference(in_fours<gpu, sharded_optimizer>(n, clipped), expected) <
+                  1e-10);
+            CHECK(largest_difference(in_fours<gpu, parameter_server>(n, clipped), expected) <
+                  1e-10);
+        });
+        CHECK(largest_difference(in_fours<cn::policy::host_sums<gpu>>(n, clipped), expected) <
+              1e-10);
+    }
+}
+
 TEST_CASE("several batches of a step are added up before the GPUs exchange gradients") {
     take_the_steps_of_the_host<strategy::accumulate<2>>();
     take_the_steps_of_the_host<strategy::accumulate<3>, strategy::sharded_optimizer>();
@@ -319,12 +342,12 @@ TEST_CASE("gradients are rounded before the GPUs exchange them, and so are their
 namespace {
 
 // Steps from the first one on: put on the streams piece by piece, captured, and launched again.
-template <class... Options>
-void make_the_collectives_of_the_report(int micro_batches) {
+template <class... Options, class Optimizer = cn::adam>
+void make_the_collectives_of_the_report(int micro_batches, Optimizer const& optimizer = {}) {
     using simulated_nccl::kind, simulated_nccl::carried_out;
     using policy = cn::policy::mirrored<gpu, 3, Options...>;
     cn::model<network, policy, cn::batch<4>> model{cn::seed{5}};
-    auto training = cn::compile(model, cn::cross_entropy, cn::adam{}, cn::accuracy);
+    auto training = cn::compile(model, cn::cross_entropy, optimizer, cn::accuracy);
     CHECK(training.allocated_bytes() == training.bytes);
     using report = cn::communication_report<decltype(training)>;
     using strategies = typename report::strategies;
@@ -363,7 +386,8 @@ void make_the_collectives_of_the_report(int micro_batches) {
         }
         std::size_t const results = sizeof(double) * scores::count * std::size_t(micro_batches);
         bool const all = strategies::updates_all;
-        CHECK(sums == report::sum_bytes + results + (all ? report::gradient_bytes : 0));
+        CHECK(sums == report::sum_bytes + report::norm_bytes + results +
+                          (all ? report::gradient_bytes : 0));
         CHECK(reduced == (all ? 0 : report::gradient_bytes));
         CHECK(shared == report::update_bytes);
         CHECK(rounded == (strategies::bfloat16_gradients ? report::gradient_bytes : 0));
@@ -376,6 +400,8 @@ TEST_CASE("a step makes the collectives of its report, in every strategy, from t
     make_the_collectives_of_the_report<strategy::all_reduce>(1);
     make_the_collectives_of_the_report<strategy::parameter_server>(1);
     make_the_collectives_of_the_report<strategy::sharded_optimizer>(1);
+    make_the_collectives_of_the_report<strategy::sharded_optimizer>(1,
+                                                                    cn::clip_norm(cn::adam{}, 1));
     make_the_collectives_of_the_report<strategy::bfloat16_gradients>(1);
     make_the_collectives_of_the_report<strategy::accumulate<3>>(3);
     make_the_collectives_of_the_report<strategy::local_batch_norm>(1);

@@ -69,11 +69,11 @@ auto samples(std::size_t count) {
 }
 
 // What a fit leaves: all parameters by name, the losses of each epoch, predictions.
-template <class Network, class Policy>
-std::vector<float> after_fit() {
+template <class Network, class Policy, class Optimizer = cn::adam>
+std::vector<float> after_fit(Optimizer const& optimizer = {}) {
     auto const data = samples<Network>(37); // the last step is not full
     cn::model<Network, Policy, cn::batch<16>> model{cn::seed{11}};
-    auto training = cn::compile(model, cn::cross_entropy, cn::adam{}, cn::accuracy);
+    auto training = cn::compile(model, cn::cross_entropy, optimizer, cn::accuracy);
     auto const history = training.fit(data, {.epochs = 3,
                                              .validation = data.take(9),
                                              .class_weight = {1, 0.5F, 2},
@@ -102,6 +102,13 @@ TEST_CASE_TEMPLATE("devices end with the bits of one", Network, small, products,
     CHECK(after_fit<Network, three>() == expected);
     CHECK(after_fit<Network, three>() == expected); // whoever was fast
     CHECK(after_fit<Network, cn::policy::model_parallel<one, 4>>() == expected);
+}
+
+TEST_CASE("so they do with clipped gradients") {
+    auto const clipped = cn::clip_norm(cn::sgd{.learning_rate = 0.1}, 0.1);
+    auto const expected = after_fit<products, one>(clipped);
+    CHECK(after_fit<products, three>(clipped) == expected);
+    CHECK(after_fit<products, one>(cn::sgd{.learning_rate = 0.1}) != expected);
 }
 
 // Where devices part within a stage of images, sums over samples are made in other portions.

@@ -12,6 +12,12 @@
 // it takes them, of a compiler's vector of T (hence square_root). One kernel applies it to all
 // parameters. The weight decay of all but adamw is added to the gradient. Running means take a
 // `fresh` share of what is new, rounded once: 1 - T(0.999) is off by 1e-5.
+//
+// A rule that depends on the gradient as a whole (clip_norm) also has
+//   rule with_norm(double norm) const
+// itself for a step whose gradient has this Euclidean norm over all trained parameters. It is asked
+// for once a step, before any parameter is updated; on GPUs by a kernel, so the rule is trivially
+// copyable there.
 #pragma once
 
 #include <castnet/core/annotations.hpp>
@@ -22,6 +28,7 @@
 #include <cmath>
 #include <concepts>
 #include <cstdint>
+#include <utility>
 
 namespace castnet {
 
@@ -32,6 +39,14 @@ concept Optimizer = requires(T const& optimizer) {
     { optimizer.learning_rate } -> std::convertible_to<double>;
     optimizer.template at<float>(std::uint64_t{1}, 0.1);
 };
+
+template <class Rule>
+concept NeedsNorm = requires(Rule const& rule) { rule.with_norm(0.0); };
+
+namespace detail {
+template <class Optimizer, class T>
+using rule_of = decltype(std::declval<Optimizer const&>().template at<T>(std::uint64_t{1}, 0.0));
+}
 
 // parameter -= rate * gradient
 struct sgd {

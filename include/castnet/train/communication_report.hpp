@@ -21,11 +21,15 @@ struct communication_report {
 
     // Collectives of a step: sums that the step needs on its way (batch statistics; where these are
     // local, running ones), buckets of gradients, one of parameters if not everybody updates them
-    // all, and one for loss and metrics.
+    // all, one for the norm of the gradient if shards of it are clipped (clip_norm), and one for
+    // loss and metrics.
     static constexpr int sums = exchanges::count_of(false) * strategies::micro_batches;
     static constexpr int buckets = exchanges::count_of(true);
     static constexpr int updates = strategies::updates_all ? 0 : 1;
-    static constexpr int collectives = sums + buckets + updates + 1;
+    static constexpr int norms =
+        strategies::sharded_optimizer &&
+        NeedsNorm<detail::rule_of<typename Training::optimizer_type, value_type>>;
+    static constexpr int collectives = sums + buckets + updates + norms + 1;
 
     // Bytes that every replica brings to them.
     static constexpr std::size_t sum_bytes =
@@ -37,7 +41,9 @@ struct communication_report {
     static constexpr std::size_t update_bytes =
         std::size_t(updates) * std::size_t(Training::training_plan.trainable) * sizeof(value_type);
     static constexpr std::size_t total_bytes = (Training::scores_type::count + 1) * sizeof(double);
-    static constexpr std::size_t bytes = sum_bytes + gradient_bytes + update_bytes + total_bytes;
+    static constexpr std::size_t norm_bytes = norms * sizeof(double);
+    static constexpr std::size_t bytes =
+        sum_bytes + gradient_bytes + update_bytes + norm_bytes + total_bytes;
 
     // Bytes that each of so many replicas sends in a step, the busiest one if they differ. Sums
     // that all get go around a ring, or are made in parts: 2 (n - 1) / n of what a replica brings;
@@ -45,7 +51,7 @@ struct communication_report {
     // sends all parameters to each of the others.
     static constexpr double bytes_sent(int replicas) {
         double const others = replicas - 1, share = others / replicas;
-        double const shared = 2 * share * double(sum_bytes + total_bytes);
+        double const shared = 2 * share * double(sum_bytes + norm_bytes + total_bytes);
         if (strategies::parameter_server) {
             return shared + others * double(update_bytes);
         }
@@ -56,7 +62,8 @@ struct communication_report {
     // A model, no measurement: the seconds of a step's collectives, one after the other, none
     // hidden behind computing.
     static constexpr double seconds(int replicas, connection const& c) {
-        int const ways = 2 * (sums + 1) + (strategies::updates_all ? 2 * buckets : buckets + 1);
+        int const ways =
+            2 * (sums + norms + 1) + (strategies::updates_all ? 2 * buckets : buckets + 1);
         double const to_server =
             strategies::parameter_server ? (replicas - 1) * double(gradient_bytes) : 0;
         return (replicas - 1) * ways * c.latency + (bytes_sent(replicas) + to_server) / c.bandwidth;

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <castnet/device/steps.hpp>
+#include <castnet/optim/optimizers.hpp>
 #include <castnet/train/step_exchanges.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
@@ -86,13 +89,14 @@ public:
             keeps_ = false;
         }
         sums_ = 0;
+        auto const now = with_norm(e, others, rule, scale, step);
         if constexpr (strategy::updates_all) {
-            e.template update<program::value, Exchanges::slots>(rule, scale);
+            e.template update<program::value, Exchanges::slots>(now, scale);
         } else {
             auto const who = Exchanges::updated_by();
             auto const mine = who.of(trained, others.rank(), others.size());
             e.template update<program::value, Exchanges::slots>(
-                rule, scale, std::ptrdiff_t(mine.first), std::ptrdiff_t(mine.last),
+                now, scale, std::ptrdiff_t(mine.first), std::ptrdiff_t(mine.last),
                 std::ptrdiff_t(slot_elements_));
             others.begin_share(std::span{e.at(region::parameters), trained}, who,
                                {"parameters from those who updated them", -1, step});
@@ -101,6 +105,35 @@ public:
     }
 
 private:
+    // The rule of a step that knows the norm of the gradient, if it asks for it. Squares are summed
+    // up by the shards of a sharded optimizer in every strategy, which so have the same bits.
+    template <class Communicator, class Rule>
+    Rule with_norm([[maybe_unused]] executor& e, [[maybe_unused]] Communicator& others,
+                   Rule const& rule, [[maybe_unused]] T scale,
+                   [[maybe_unused]] std::uint64_t step) {
+        if constexpr (NeedsNorm<Rule>) {
+            auto const squares_of = [&](int rank) {
+                comm::part const p = comm::owners::shard(trained, rank, others.size());
+                return e.template squares<program::value>(scale, std::ptrdiff_t(p.first),
+                                                          std::ptrdiff_t(p.last));
+            };
+            squares_.assign(strategy::sharded_optimizer ? 1 : size_t(others.size()), 0);
+            if constexpr (strategy::sharded_optimizer) {
+                squares_[0] = squares_of(others.rank());
+                others.sum(std::span{squares_}, {"sum of squares of gradients", -1, step});
+            } else if (strategy::updates_all || others.rank() == 0) { // else without the gradients
+                for (int r = 0; r < others.size(); ++r) {
+                    squares_[size_t(r)] = squares_of(r);
+                }
+                comm::detail::tree_sum([&](int r) { return &squares_[size_t(r)]; }, others.size(),
+                                       0, 1);
+            }
+            return rule.with_norm(std::sqrt(squares_[0]));
+        } else {
+            return rule;
+        }
+    }
+
     template <class Communicator>
     void begin_bucket(Communicator& others, size_t k, std::span<T> values,
                       comm::collective const& at) {
@@ -178,7 +211,8 @@ private:
     };
     std::vector<message> rounded_; // of each bucket
     std::vector<std::vector<comm::part>> pieces_;
-    int sums_ = 0; // that the step has made
+    std::vector<double> squares_; // of the gradients of each shard
+    int sums_ = 0;                // that the step has made
     size_t kept_at_, slot_elements_;
     bool keeps_ = false;
 };

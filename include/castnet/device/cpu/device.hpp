@@ -100,6 +100,10 @@ struct cpu_device {
     static void optimize(Arguments&&... arguments) {
         cpu::optimize<Slots>(std::forward<Arguments>(arguments)...);
     }
+    template <class... Arguments>
+    static double sum_of_squares(Arguments&&... arguments) {
+        return cpu::sum_of_squares(std::forward<Arguments>(arguments)...);
+    }
 
     // Memory that a step needs besides its operands and its result.
     static constexpr scratch_size scratch(step const& s, window const* windows,

@@ -6,10 +6,12 @@
 #include <castnet/device/cpu/memory.hpp>
 #include <castnet/device/executor_sizes.hpp>
 #include <castnet/device/host_memory.hpp>
+#include <castnet/optim/optimizers.hpp>
 #include <castnet/plan/communication.hpp>
 #include <castnet/plan/penalties.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -67,6 +69,23 @@ public:
         Device::template run<Plan>(context_, after...);
     }
 
+    // The sum of the squares of the gradients of the parameters [first, last), as the optimizer's
+    // rule is given them. Parameter by parameter in the order of the network, which is the same
+    // wherever they lie.
+    template <auto const& Plan>
+    double squares(T scale, std::ptrdiff_t first, std::ptrdiff_t last) const {
+        double sum = 0;
+        for (placed_parameter const& p : Plan.parameters) {
+            std::ptrdiff_t const begin = std::max(p.offset, first),
+                                 end = std::min(p.offset + p.count(), last);
+            if (p.trainable && p.rank > 0 && begin < end) {
+                sum += Device::sum_of_squares(p.cost, scale, at(region::parameters) + begin,
+                                              at(region::gradients) + begin, end - begin);
+            }
+        }
+        return sum;
+    }
+
     // Applies the optimizer's rule to all parameters; gradients are multiplied with `scale`.
     template <auto const& Plan, int Slots, class Rule>
     void update(Rule const& rule, T scale) {
@@ -101,7 +120,12 @@ public:
     template <auto const& Plan, int Slots, class Rule>
     void train(std::ptrdiff_t samples, std::uint64_t step, Rule const& rule, T scale) {
         run<Plan>(samples, step);
-        update<Plan, Slots>(rule, scale);
+        if constexpr (NeedsNorm<Rule>) {
+            double const norm = std::sqrt(squares<Plan>(scale, 0, Plan.trainable));
+            update<Plan, Slots>(rule.with_norm(norm), scale);
+        } else {
+            update<Plan, Slots>(rule, scale);
+        }
         add_totals<Plan>();
     }
     template <auto const& Plan>

@@ -1,12 +1,14 @@
-// The update of all parameters in one pass.
+// The update of all parameters in one pass, and the squares of their gradients in one before it.
 #pragma once
 
 #include <castnet/device/cpu/threads.hpp>
 #include <castnet/device/cpu/vector.hpp>
-#include <castnet/graph/parameter.hpp>
+#include <castnet/device/penalized_gradient.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <numeric>
 #include <utility>
 
 namespace castnet::cpu {
@@ -15,7 +17,7 @@ namespace castnet::cpu {
 // `slot_stride` apart.
 template <class T>
 struct optimized {
-    T scale, l1, l2;
+    T scale, l1, two_l2;
     T* parameters;
     T const* gradients;
     T* slots;
@@ -34,9 +36,7 @@ void optimize_at(std::ptrdiff_t i, Rule const& rule, optimized<T> const& o,
     auto const store = [](T* to, V const& v) { std::memcpy(to, &v, sizeof v); };
     V p = load(o.parameters + i);
     [[maybe_unused]] V slot[] = {load(o.slots + S * std::size_t(o.slot_stride) + i)..., V{}};
-    V const zero{};
-    V const sign = p > zero ? zero + o.l1 : p < zero ? zero - o.l1 : zero;
-    V const g = load(o.gradients + i) * o.scale + o.l2 * p + sign;
+    V const g = penalized_gradient(load(o.gradients + i), o.scale, p, o.l1, o.two_l2);
     rule(p, g, slot[S]...);
     store(o.parameters + i, p);
     (..., store(o.slots + S * std::size_t(o.slot_stride) + i, slot[S]));
@@ -80,6 +80,49 @@ void optimize(Rule const& rule, penalty const& cost, T scale, T* parameters, T c
         for (; i < end; ++i) {
             optimize_at<T>(i, rule, all, each);
         }
+    });
+}
+
+// The sum of the squares of value_at(i) for 0 <= i < count, in double, in an order that `count`
+// alone decides.
+template <class F>
+double sum_of_squares(std::ptrdiff_t count, F const& value_at) {
+    constexpr std::ptrdiff_t width = 16; // sums side by side, whatever the processor's vectors hold
+    constexpr std::ptrdiff_t most_pieces = 64, least_piece = 4096;
+    std::ptrdiff_t const piece = std::max(least_piece, (count + most_pieces - 1) / most_pieces);
+    std::ptrdiff_t const pieces = (count + piece - 1) / piece;
+    double sums[most_pieces];
+    parallel_for(pieces, 4.0 * double(count), [=, to = &sums[0]](std::ptrdiff_t k) {
+        std::ptrdiff_t i = k * piece;
+        std::ptrdiff_t const end = std::min(i + piece, count);
+        double parts[width]{};
+        auto const add = [&](std::ptrdiff_t n) {
+            double const x = double(value_at(i + n));
+            parts[n] += x * x;
+        };
+        for (; i + width <= end; i += width) {
+            for (std::ptrdiff_t n = 0; n < width; ++n) {
+                add(n);
+            }
+        }
+        for (std::ptrdiff_t n = 0; n < end - i; ++n) {
+            add(n);
+        }
+        to[k] = std::accumulate(parts, parts + width, 0.0);
+    });
+    return std::accumulate(sums, sums + pieces, 0.0);
+}
+
+// That of the gradients that optimize() gives to its rule.
+template <class T>
+[[gnu::noinline]] double sum_of_squares(penalty const& cost, T scale, T const* parameters,
+                                        T const* gradients, std::ptrdiff_t count) {
+    if (cost == penalty{}) {
+        return sum_of_squares(count, [=](std::ptrdiff_t i) { return gradients[i] * scale; });
+    }
+    T const l1 = static_cast<T>(cost.l1), two_l2 = static_cast<T>(2 * cost.l2);
+    return sum_of_squares(count, [=](std::ptrdiff_t i) {
+        return penalized_gradient(gradients[i], scale, parameters[i], l1, two_l2);
     });
 }
 

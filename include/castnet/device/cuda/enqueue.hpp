@@ -1,8 +1,10 @@
 // What a device is given to do in a step, as kernels on a context's stream: the steps of a plan,
-// the update of the parameters, and the sums of the plan's outputs over steps.
+// the norm of the gradient, the update of the parameters, and the sums of the plan's outputs over
+// steps.
 #pragma once
 
 #include <castnet/device/cuda/gather.hpp>
+#include <castnet/device/cuda/norm.hpp>
 #include <castnet/device/cuda/one_block.hpp>
 #include <castnet/device/cuda/optimize.hpp>
 
@@ -26,6 +28,44 @@ template <auto const& Plan, int Slots, class Rule, class Context>
 auto update_call(Context const& c, update_values<Rule, typename Context::value_type> const* values,
                  penalized_range const* ranges) {
     return update_call<Plan, Slots>(c, values, ranges, 0, Plan.trainable, Plan.trainable);
+}
+
+// Who sums up the squares of the gradients of a plan: one block within the kernel of a plan that
+// fits one.
+template <class Device, auto const& Plan>
+constexpr reduce_shape squares_shape() {
+    return shape_reduction(1, Plan.trainable / lanes_of<typename Device::value_type>, false,
+                           !Device::template in_one_block<Plan>);
+}
+// Partial sums of the squares of the gradients of parameters [first, last).
+template <class Device, auto const& Plan, class Context>
+auto squares_call(Context const& c, typename Context::value_type const* scale,
+                  penalized_range const* ranges, double* squares, std::ptrdiff_t first,
+                  std::ptrdiff_t last) {
+    using T = typename Context::value_type;
+    using state = reducer<reduction::sum, double>;
+    reduce_shape shape = squares_shape<Device, Plan>();
+    shape.elements = (last - first) / lanes_of<T>;
+    square_source<T> const from{scale, ranges, c.region[int(region::parameters)],
+                                c.region[int(region::gradients)], first};
+    using body = reduce_body<square_source<T>, state, double>;
+    return kernel_call<body>{{shape.splits, block_threads, block_threads * sizeof(state)},
+                             {from, shape, 1.0, squares}};
+}
+// Their sum, behind the partial sums.
+template <class Device, auto const& Plan>
+auto sum_of_squares_call(double* squares) {
+    using state = reducer<reduction::sum, double>;
+    unsigned const splits = squares_shape<Device, Plan>().splits;
+    using body = reduce_body<partial_source<double>, state, double>;
+    return kernel_call<body>{
+        {1, block_threads, block_threads * sizeof(state)},
+        {{squares, 1}, shape_reduction(1, splits, false, false), 1.0, squares + max_splits}};
+}
+// Tells the rule the norm, out of so many sums.
+template <class Rule, class T>
+auto norm_call(update_values<Rule, T>* values, double const* squares, unsigned count) {
+    return kernel_call<norm_body<Rule, T>>{{1, 1}, {values, squares, count}};
 }
 
 template <auto const& Plan, class Context>

@@ -16,6 +16,7 @@
 #include <castnet/device/cuda/session.hpp>
 #include <castnet/device/cuda/widen.hpp>
 #include <castnet/device/steps.hpp>
+#include <castnet/optim/optimizers.hpp>
 #include <castnet/plan/communication.hpp>
 
 #include <cstdint>
@@ -94,19 +95,21 @@ public:
         }
     }
 
-    // Applies the optimizer's rule; behind it all replicas have the same parameters.
+    // Applies the optimizer's rule; behind it all replicas have the same parameters. `squares` is
+    // memory for the sums of a norm, if the rule asks for it.
     template <class Rule>
-    void update(update_values<Rule, T> const* values, penalized_range const* penalties) {
+    void update(update_values<Rule, T>* values, penalized_range const* penalties, double* squares) {
+        if constexpr (NeedsNorm<Rule>) {
+            find_norm(values, penalties, squares);
+        }
         auto const call = [&](auto... part) {
-            auto const u =
-                update_call<program::value, Exchanges::slots>(c_, values, penalties, part...);
-            c_.launch(u.where, u.body);
+            launch(update_call<program::value, Exchanges::slots>(c_, values, penalties, part...));
         };
         if constexpr (strategy::updates_all) {
             call();
         } else {
             auto const who = Exchanges::updated_by();
-            auto const mine = who.of(Exchanges::trained, gpus_.rank(), gpus_.size());
+            auto const mine = own_part();
             call(std::ptrdiff_t(mine.first), std::ptrdiff_t(mine.last),
                  std::ptrdiff_t(Exchanges::slot_elements(gpus_.size())));
             together(
@@ -128,6 +131,38 @@ private:
     template <class Body>
     static void launch(context const& c, Body const& body) {
         c.launch(grid_for(body.count), body);
+    }
+    template <class Body>
+    void launch(kernel_call<Body> const& call) const {
+        c_.launch(call.where, call.body);
+    }
+
+    // Of the parameters, those that this replica updates.
+    auto own_part() const {
+        return Exchanges::updated_by().of(Exchanges::trained, gpus_.rank(), gpus_.size());
+    }
+
+    // Of the gradients that this replica has, or with a sharded optimizer of those of all.
+    template <class Rule>
+    void find_norm(update_values<Rule, T>* values, penalized_range const* penalties,
+                   double* squares) {
+        std::ptrdiff_t first = 0, last = program::value.trainable;
+        if constexpr (strategy::sharded_optimizer) {
+            auto const mine = own_part();
+            first = std::ptrdiff_t(mine.first);
+            last = std::ptrdiff_t(mine.last);
+        }
+        launch(squares_call<Device, program::value>(c_, &values->scale, penalties, squares, first,
+                                                    last));
+        if constexpr (strategy::sharded_optimizer) {
+            launch(sum_of_squares_call<Device, program::value>(squares));
+            double* const sum = squares + max_splits;
+            together(compute(), "sum of squares of gradients", -1,
+                     [&](auto const& others) { others.sum(std::span{sum, 1}); });
+            launch(norm_call(values, sum, 1));
+        } else {
+            launch(norm_call(values, squares, squares_shape<Device, program::value>().splits));
+        }
     }
 
     template <class F>

@@ -10,6 +10,7 @@
 #include <castnet/device/cuda/step_slot.hpp>
 #include <castnet/device/executor_sizes.hpp>
 #include <castnet/device/steps.hpp>
+#include <castnet/optim/optimizers.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -155,6 +156,20 @@ public:
         messages_.write(number, ranges, last_->context);
     }
 
+    // The sum of the squares of the gradients of the parameters [first, last), as the optimizer's
+    // rule is given them; waits for the GPU.
+    template <auto const& Plan>
+    double squares(T scale, std::ptrdiff_t first, std::ptrdiff_t last) {
+        T* const factor = reinterpret_cast<T*>(norm_sums() + norm_elements);
+        session_.write(factor, 1, [&](T* to) { *to = scale; });
+        launch(last_->context, squares_call<Device, Plan>(last_->context, factor, penalties<Plan>(),
+                                                          norm_sums(), first, last));
+        launch(last_->context, sum_of_squares_call<Device, Plan>(norm_sums()));
+        double sum = 0;
+        session_.read(norm_sums() + max_splits, 1, [&](double const* from) { sum = *from; });
+        return sum;
+    }
+
     // Applies the optimizer's rule to all parameters; gradients are multiplied with `scale`.
     template <auto const& Plan, int Slots, class Rule>
     void update(Rule const& rule, T scale) {
@@ -181,9 +196,16 @@ public:
     void train(std::ptrdiff_t, std::uint64_t step, Rule const& rule, T scale) {
         bring<Plan>(rule, scale);
         submit<Plan>(work_kind::train, step, [&](context const& c) {
-            enqueue<Plan>(
-                update_call<Plan, Slots>(c, next_->template values<Rule>(), penalties<Plan>()),
-                totals_call<Plan>(c, totals_));
+            auto* const values = next_->template values<Rule>();
+            auto const update = update_call<Plan, Slots>(c, values, penalties<Plan>());
+            if constexpr (NeedsNorm<Rule>) {
+                enqueue<Plan>(squares_call<Device, Plan>(c, &values->scale, penalties<Plan>(),
+                                                         norm_sums(), 0, Plan.trainable),
+                              norm_call(values, norm_sums(), squares_shape<Device, Plan>().splits),
+                              update, totals_call<Plan>(c, totals_));
+            } else {
+                enqueue<Plan>(update, totals_call<Plan>(c, totals_));
+            }
         });
     }
     // The same together with the replicas on other GPUs (comm/nccl.hpp), but for the update where
@@ -206,7 +228,8 @@ public:
                 c, session_, *side_, gpus, step};
             all.run(is_last);
             if (is_last) {
-                all.update(next_->template values<Rule>(), penalties<program::value>());
+                all.update(next_->template values<Rule>(), penalties<program::value>(),
+                           NeedsNorm<Rule> ? norm_sums() : nullptr);
             }
             launch(c, totals_call<program::value>(c, totals_));
         };
@@ -305,6 +328,9 @@ private:
     void bring(Rule const& rule, T scale) {
         next_->set(update_values<Rule, T>{rule, scale});
         penalties<Plan>(); // allocates
+        if constexpr (NeedsNorm<Rule>) {
+            norm_sums();
+        }
     }
 
     // The connection to the GPUs of the other replicas, which from now on watches the host's waits.
@@ -351,9 +377,18 @@ private:
         return penalties_.template as<penalized_range>();
     }
 
+    // Sums on the way to a norm; behind them room for the scale of gradients.
+    double* norm_sums() {
+        if (norm_sums_.bytes() == 0) {
+            norm_sums_ = session_.allocate(norm_elements * sizeof(double) + sizeof(T),
+                                           "the norm of the gradient");
+        }
+        return norm_sums_.template as<double>();
+    }
+
     session const& session_;
     memory arena_;
-    memory penalties_;
+    memory penalties_, norm_sums_;
     double* totals_ = nullptr;
     std::vector<slot> slots_;
     slot* next_; // for the next run

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <castnet/device/cuda/map.hpp>
-#include <castnet/graph/parameter.hpp>
+#include <castnet/device/penalized_gradient.hpp>
 
 #include <utility>
 
@@ -56,8 +56,7 @@ private:
         load_lanes(gradients + i, all, g);
         (..., load_lanes(slots + std::ptrdiff_t(S) * stride + (i - first), all, state[S]));
         for (int k = 0; k < lanes_of<T>; ++k) {
-            T const sign = p[k] > T(0) ? l1 : p[k] < T(0) ? -l1 : T(0);
-            v.rule(p[k], g[k] * v.scale + two_l2 * p[k] + sign, state[S][k]...);
+            v.rule(p[k], penalized_gradient(g[k], v.scale, p[k], l1, two_l2), state[S][k]...);
         }
         store_lanes(p, all, parameters + i);
         (..., store_lanes(state[S], all, slots + std::ptrdiff_t(S) * stride + (i - first)));

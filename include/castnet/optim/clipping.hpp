@@ -1,0 +1,162 @@
+// Gradient clipping, for any optimizer:
+//   compile(model, loss, clip_norm(adam{.learning_rate = 1e-3}, 1));
+//
+// What is clipped is the gradient that the optimizer's rule is given: of the mean loss over all
+// samples of the step, those of all replicas and micro-batches, with the penalties of the layers
+// (l1, l2), before the optimizer's own weight decay.
+#pragma once
+
+#include <castnet/core/error.hpp>
+#include <castnet/core/fixed_string.hpp>
+#include <castnet/optim/optimizers.hpp>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+namespace castnet {
+
+namespace detail {
+
+// "clip_norm(adam)", in checkpoints and messages.
+template <class Optimizer, fixed_string Clipping>
+struct name_of_clipped {
+    static constexpr auto text = [] {
+        constexpr std::string_view name = Optimizer::name, clipping = Clipping.view();
+        std::array<char, clipping.size() + name.size() + 3> all{};
+        std::size_t end = 0;
+        for (std::string_view part :
+             {clipping, std::string_view{"("}, name, std::string_view{")"}}) {
+            for (char c : part) {
+                all[end++] = c;
+            }
+        }
+        return all;
+    }();
+};
+
+// Whether a rule updates one V, a number or a vector.
+template <class Rule, class V, class... Slot>
+concept Updates = requires(Rule const& rule, V& parameter, V gradient, Slot&... slot) {
+    rule(parameter, gradient, slot...);
+};
+
+template <class Optimizer>
+inline constexpr bool is_clipped = requires { typename Optimizer::clipped_optimizer; };
+
+template <bool Once, class Optimizer>
+struct clips_once {
+    static_assert(Once, "castnet: clip_norm and clip_value: a gradient is clipped once, and this "
+                        "optimizer clips it already");
+    static constexpr bool checked = true;
+};
+
+// The optimizer's numbers and one more.
+template <class Optimizer>
+[[gnu::cold]] auto hyperparameters_and(Optimizer const& optimizer, hyperparameter limit) {
+    if constexpr (requires { optimizer.hyperparameters(); }) {
+        auto const own = optimizer.hyperparameters();
+        std::array<hyperparameter, own.size() + 1> all{limit};
+        std::copy(own.begin(), own.end(), all.begin() + 1);
+        return all;
+    } else {
+        return std::array{limit};
+    }
+}
+
+[[gnu::cold]] inline void check_limit(char const* call, char const* what, double limit) {
+    if (!(limit > 0 && limit <= std::numeric_limits<double>::max())) {
+        throw error(
+            {"castnet: ", call, ": ", what, " is ", limit, ", expected a finite number above 0"});
+    }
+}
+
+} // namespace detail
+
+// An optimizer with gradients of at most this norm; see clip_norm().
+template <class Optimizer>
+struct norm_clipped : Optimizer {
+    using clipped_optimizer = Optimizer;
+    double max_norm = 1;
+    static constexpr char const* name =
+        detail::name_of_clipped<Optimizer, "clip_norm">::text.data();
+    [[gnu::cold]] auto hyperparameters() const {
+        return detail::hyperparameters_and<Optimizer>(*this, {"max_norm", max_norm});
+    }
+
+    template <class T>
+    struct rule {
+        detail::rule_of<Optimizer, T> inner;
+        double max_norm;
+        T factor = 1; // of the gradient
+
+        template <class V, class... Slot>
+            requires detail::Updates<detail::rule_of<Optimizer, T>, V, Slot...>
+        CASTNET_HD void operator()(V& p, V g, Slot&... slot) const {
+            inner(p, g * factor, slot...);
+        }
+        CASTNET_HD rule with_norm(double norm) const {
+            double const ratio = max_norm / (norm + 1e-6);
+            return {inner, max_norm, static_cast<T>(ratio > 1 ? 1.0 : ratio)};
+        }
+    };
+    template <class T>
+    rule<T> at(std::uint64_t step, double rate) const {
+        return {Optimizer::template at<T>(step, rate), max_norm};
+    }
+};
+
+// An optimizer with gradients whose elements are at most so large; see clip_value().
+template <class Optimizer>
+struct value_clipped : Optimizer {
+    using clipped_optimizer = Optimizer;
+    double max_value = 1;
+    static constexpr char const* name =
+        detail::name_of_clipped<Optimizer, "clip_value">::text.data();
+    [[gnu::cold]] auto hyperparameters() const {
+        return detail::hyperparameters_and<Optimizer>(*this, {"max_value", max_value});
+    }
+
+    template <class T>
+    struct rule {
+        detail::rule_of<Optimizer, T> inner;
+        T max_value;
+
+        template <class V, class... Slot>
+            requires detail::Updates<detail::rule_of<Optimizer, T>, V, Slot...>
+        CASTNET_HD void operator()(V& p, V g, Slot&... slot) const {
+            V const top = V{} + max_value, bottom = V{} - max_value;
+            V const clamped = g > top ? top : g < bottom ? bottom : g;
+            inner(p, clamped, slot...);
+        }
+    };
+    template <class T>
+    rule<T> at(std::uint64_t step, double rate) const {
+        return {Optimizer::template at<T>(step, rate), static_cast<T>(max_value)};
+    }
+};
+
+// The optimizer with the whole gradient multiplied by min(1, max_norm / (norm + 1e-6)), where norm
+// is the Euclidean norm over all trained parameters together: PyTorch's clip_grad_norm_, Keras'
+// global_clipnorm. As in PyTorch, an infinite norm makes finite elements 0, and a norm that is no
+// number makes all elements NaN. Throws castnet::error unless max_norm is finite and above 0.
+template <class Optimizer>
+norm_clipped<Optimizer> clip_norm(Optimizer const& optimizer, double max_norm) {
+    static_assert(detail::clips_once<!detail::is_clipped<Optimizer>, Optimizer>::checked);
+    detail::check_limit("clip_norm", "the largest norm", max_norm);
+    return {optimizer, max_norm};
+}
+
+// The optimizer with every element of the gradient brought into [-max_value, max_value]: PyTorch's
+// clip_grad_value_, Keras' clipvalue. An element that is no number stays so. Throws castnet::error
+// unless max_value is finite and above 0.
+template <class Optimizer>
+value_clipped<Optimizer> clip_value(Optimizer const& optimizer, double max_value) {
+    static_assert(detail::clips_once<!detail::is_clipped<Optimizer>, Optimizer>::checked);
+    detail::check_limit("clip_value", "the largest value", max_value);
+    return {optimizer, max_value};
+}
+
+} // namespace castnet
