@@ -77,16 +77,22 @@ private:
     std::span<T const> inputs_[sizeof...(S)];
 };
 
+template <class... Given>
+inline constexpr bool is_data_set = false;
 template <class Given>
-inline constexpr bool is_data_set = requires { Given::input_count; };
+inline constexpr bool is_data_set<Given> = requires { Given::input_count; };
+template <class Element, class... Given>
+inline constexpr bool are_spans = sizeof...(Given) > 0 &&
+                                  (std::convertible_to<Given const&, std::span<Element const>> &&
+                                   ...);
 
 } // namespace detail
 
+// Classes, so that every compiler prints what they were given.
 template <class Element, class... Given>
-struct predict_takes { // a class, so that every compiler prints the types
+struct predict_takes {
     static_assert(
-        (detail::is_data_set<Given> && ...) ||
-            (std::convertible_to<Given const&, std::span<Element const>> && ...),
+        detail::is_data_set<Given...> || detail::are_spans<Element, Given...>,
         "castnet: predict takes a data set or, for each input of the network, the numbers "
         "of its samples: a vector, array or span of the model's element type; see "
         "predict_takes<element type, what was given...>");
@@ -95,8 +101,8 @@ struct predict_takes { // a class, so that every compiler prints the types
 template <size_t Expected, size_t Given>
 struct inputs_are_given {
     static_assert(Expected == Given,
-                  "castnet: predict takes one data set, or the numbers of every input of the "
-                  "network; see inputs_are_given<expected, given>");
+                  "castnet: predict takes the numbers of every input of the network, one argument "
+                  "for each; see inputs_are_given<expected, given>");
     static constexpr bool checked = true;
 };
 
@@ -127,14 +133,17 @@ public:
     template <size_t Output, class... Inputs>
     std::vector<T> predict(Inputs const&... inputs) {
         static_assert(predict_takes<T, Inputs...>::checked);
-        if constexpr ((is_data_set<Inputs> && ...)) {
-            static_assert(inputs_are_given<1, sizeof...(Inputs)>::checked);
+        if constexpr (is_data_set<Inputs...>) {
             return predict_all<Output>(inputs...);
-        } else {
-            static_assert(inputs_are_given<network::inputs::size, sizeof...(Inputs)>::checked);
-            return predict_all<Output>(
-                samples_in_memory<T, typename network::inputs>{std::span<T const>{inputs}...});
+        } else if constexpr (are_spans<T, Inputs...>) {
+            constexpr size_t expected = network::inputs::size;
+            static_assert(inputs_are_given<expected, sizeof...(Inputs)>::checked);
+            if constexpr (sizeof...(Inputs) == expected) {
+                return predict_all<Output>(
+                    samples_in_memory<T, typename network::inputs>{std::span<T const>{inputs}...});
+            }
         }
+        return {}; // of what was refused
     }
 
     template <size_t Output>
