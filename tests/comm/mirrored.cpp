@@ -112,6 +112,11 @@ TEST_CASE("a fit with validation is the same, epoch by epoch") {
                              after_fit<several<2>, 8>(data, validation)) < 1e-8);
 }
 
+TEST_CASE("NaN in the data of one replica ends the fit of all") {
+    CHECK_THROWS_WITH_AS((after_fit<several<2>, 8>(samples_with_nan(43), samples(29))),
+                         doctest::Contains("the loss is NaN or infinite after step"), cn::error);
+}
+
 TEST_CASE("what is set in the model between steps reaches all replicas") {
     auto const data = samples(16);
     cn::model<network, one, cn::batch<16>> a{cn::seed{5}};

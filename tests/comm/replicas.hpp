@@ -6,6 +6,7 @@
 #include "../parameters.hpp"
 
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -22,16 +23,21 @@ using network =
                    cn::relu, cn::max_pool2d<2>, cn::flatten, cn::dropout<0.25F>,
                    cn::dense<6>.l2(1e-2F), cn::batch_norm, cn::tanh, cn::dense<3>>;
 
-inline data_set samples(std::size_t count) {
+inline data_set samples(std::size_t count, float first = 0) {
     std::vector<float> x(count * 50);
     std::vector<int> y(count);
     for (std::size_t i = 0; i < x.size(); ++i) {
         x[i] = std::sin(float(i * i % 101));
     }
+    x[0] = first;
     for (std::size_t i = 0; i < count; ++i) {
         y[i] = int(i * 2 % 3);
     }
     return data_set{std::move(x), y};
+}
+
+inline data_set samples_with_nan(std::size_t count) {
+    return samples(count, std::numeric_limits<float>::quiet_NaN());
 }
 
 inline std::vector<std::size_t> first(std::size_t count) {

@@ -35,15 +35,15 @@ using visible = cn::policy::mirrored<gpu>;
 // Until both slots of a step have been graphs some times; the last step of an epoch is short, and
 // has fewer samples than there are replicas.
 template <class Policy, std::size_t Batch, class Optimizer = cn::momentum>
-std::vector<double> after_fit(cn::devices const& chosen = {}, std::size_t size = 66,
+std::vector<double> after_fit(cn::devices const& chosen = {}, data_set const& data = samples(66),
                               Optimizer const& optimizer = {.learning_rate = 0.1}) {
     cn::model<network, Policy, cn::batch<Batch>> model{cn::seed{5}, chosen};
     auto training = cn::compile(model, cn::cross_entropy, optimizer, cn::accuracy);
-    auto const h = training.fit(samples(size), {.epochs = 3,
-                                                .schedule = cn::one_cycle(0.05),
-                                                .validation = samples(13),
-                                                .class_weight = {1, 0.5F, 2},
-                                                .verbose = cn::verbosity::silent});
+    auto const h = training.fit(data, {.epochs = 3,
+                                       .schedule = cn::one_cycle(0.05),
+                                       .validation = samples(13),
+                                       .class_weight = {1, 0.5F, 2},
+                                       .verbose = cn::verbosity::silent});
     auto all = everything(model);
     for (auto const& name : {"loss", "accuracy", "val_loss", "val_accuracy"}) {
         auto const column = h[name];
@@ -241,7 +241,8 @@ cn::devices some(int count) {
 // fewer.
 template <class Where, class... Options, class Optimizer = cn::momentum>
 std::vector<double> in_fours(int replicas, Optimizer const& optimizer = {.learning_rate = 0.1}) {
-    return after_fit<cn::policy::mirrored<Where, 0, Options...>, 4>(some(replicas), 33, optimizer);
+    return after_fit<cn::policy::mirrored<Where, 0, Options...>, 4>(some(replicas), samples(33),
+                                                                    optimizer);
 }
 
 template <class... Options>
@@ -288,8 +289,8 @@ TEST_CASE("owners update the parameters and send them to the other GPUs") {
 TEST_CASE("gradients are clipped by the norm over all GPUs") {
     auto const clipped = cn::clip_norm(cn::momentum{.learning_rate = 0.1}, 0.1);
     in_several_orders([&] {
-        CHECK(largest_difference(after_fit<gpu, 16>({}, 66, clipped),
-                                 after_fit<host, 16>({}, 66, clipped)) < 1e-10);
+        CHECK(largest_difference(after_fit<gpu, 16>({}, samples(66), clipped),
+                                 after_fit<host, 16>({}, samples(66), clipped)) < 1e-10);
     });
     for (int n : {1, 3}) {
         CAPTURE(n);
@@ -437,6 +438,16 @@ auto fitted(int replicas, int epochs, std::string const& from, std::string const
 
 } // namespace
 
+TEST_CASE("a loss of NaN ends a fit on all GPUs, and one that is alone") {
+    auto const data = samples_with_nan(66);
+    auto const is_refused = [](auto const& fit) {
+        CHECK_THROWS_WITH_AS(fit(), doctest::Contains("the loss is NaN or infinite after step 5"),
+                             cn::error);
+    };
+    is_refused([&] { after_fit<gpu, 16>({}, data); });
+    is_refused([&] { after_fit<several<2>, 8>({}, data); });
+}
+
 TEST_CASE("checkpoints hold the state of all GPUs, and any number of replicas goes on from them") {
     temporary_file const whole{"whole"}, shared{"shared"}, last{"last"};
     using strategy::sharded_optimizer;
@@ -529,11 +540,10 @@ TEST_CASE("a connection to a replica that never comes is given up in time") {
     deadline const soon{0.2};
     cn::comm::detail::nccl_connection connection;
     lonely_host host;
-    CHECK_THROWS_WITH_AS(
-        connection.open(host),
-        "castnet: rank 0 of 2, connection by NCCL: waited 0.2 s for the other "
-        "replicas; see comm::deadline()",
-        cn::error);
+    CHECK_THROWS_WITH_AS(connection.open(host),
+                         "castnet: rank 0 of 2, connection by NCCL: waited 0.2 s for the other "
+                         "replicas; see comm::deadline()",
+                         cn::error);
     CHECK_FALSE(connection.is_open());
     CHECK(count.open == 0);
 }

@@ -10,6 +10,7 @@
 #include <castnet/optim/hyperparameters.hpp>
 #include <castnet/train/compile_arguments.hpp>
 #include <castnet/train/fit_options.hpp>
+#include <castnet/train/hints.hpp>
 #include <castnet/train/replicas.hpp>
 
 #include <algorithm>
@@ -157,6 +158,9 @@ public:
             options.validation.keep(*this);
         }
         begin_fit(data.size(), options);
+        if (rank() == 0 && options.verbose != verbosity::silent) {
+            give_hints(data);
+        }
         size_t const capacity = step_capacity();
         size_t const steps = (data.size() + capacity - 1) / capacity;
         std::uint64_t const total = steps * std::uint64_t(options.epochs);
@@ -193,7 +197,9 @@ public:
             report_epoch(options, false);
         }
         position_ = {};
-        return std::exchange(history_, {});
+        history h = std::move(history_);
+        history_ = {};
+        return h;
     }
 
     // Throws castnet::error where fit() is running, and calls back: `call` would change its steps.
@@ -300,7 +306,7 @@ private:
             position_ = {};
             history_ = {};
         }
-        loss_before_ = {};
+        loss_before_ = 0;
         warned_of_nan_ = false;
         begin_together(samples, options);
         std::vector<std::string> names = column_names(options.validation.has_value());
@@ -350,6 +356,15 @@ private:
         }
     }
 
+    template <class Data>
+    [[gnu::cold]] static void give_hints(Data const& data) {
+        if constexpr (requires { requires device::executor::in_host_memory; }) {
+            detail::hint_at_optimisation(detail::is_optimised);
+            detail::hint_at_spinning(detail::threads_spin, cpu::thread_count());
+        }
+        detail::hint_at_scale(training_plan, data, std::make_index_sequence<Data::input_count>{});
+    }
+
     // At the begin of an epoch, or within it behind a restart.
     void begin_epoch() {
         epoch_start_ = detail::monotonic_seconds() - position_.seconds;
@@ -359,16 +374,16 @@ private:
     // Throws castnet::error, or warns, where the loss of the epoch's steps so far is not finite.
     void check_loss(fit_options<training> const& options, scores_type const& s, size_t step) {
         if (detail::is_finite(s.sum[0])) {
-            loss_before_ = s.weight > 0 ? std::optional{s.loss()} : loss_before_;
-        } else {
+            loss_before_ = s.loss();
+        } else if (!warned_of_nan_) {
             report_loss(options,
                         string_of({"after step ", step, " of epoch ", position_.epochs + 1}));
         }
     }
     [[gnu::cold]] void report_loss(fit_options<training> const& options, std::string const& when) {
         std::string before;
-        if (loss_before_) {
-            before = string_of({" (its mean before was ", *loss_before_, ")"});
+        if (loss_before_ != 0) {
+            before = string_of({" (its mean before was ", loss_before_, ")"});
         }
         std::string const message = string_of(
             {"castnet: fit: the loss is NaN or infinite ", when, before,
@@ -445,7 +460,7 @@ private:
         std::string shown;
         if (options.validation.has_value()) {
             scores_type const validated = options.validation.evaluate(*this);
-            if (!detail::is_finite(validated.sum[0])) {
+            if (!detail::is_finite(validated.sum[0]) && !warned_of_nan_) {
                 report_loss(options, string_of({"on the validation data behind epoch ",
                                                 position_.epochs + 1}));
             }
@@ -505,7 +520,7 @@ private:
     double epoch_start_ = 0; // seconds, see position()
     bool resumed_ = false;   // by load(): the next fit goes on from position_
     bool fitting_ = false;
-    std::optional<double> loss_before_{}; // the mean of the epoch when it was last finite
+    double loss_before_ = 0; // the mean of the epoch when it was last finite
     bool warned_of_nan_ = false;
 };
 

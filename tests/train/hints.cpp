@@ -1,0 +1,80 @@
+// Hints of fit: given where the cause is certain, and once.
+#include <castnet/castnet.hpp>
+
+#include <atomic>
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <filesystem>
+#include <string>
+#include <unistd.h>
+
+namespace cn = castnet;
+
+namespace {
+
+// What f writes to standard error.
+template <class F>
+std::string errors_of(F const& f) {
+    std::string const name =
+        (std::filesystem::temp_directory_path() / ("castnet_hints_" + std::to_string(::getpid())))
+            .string();
+    std::fflush(stderr);
+    int const kept = ::dup(2), file = ::open(name.c_str(), O_CREAT | O_WRONLY | O_TRUNC, 0600);
+    ::dup2(file, 2);
+    f();
+    std::fflush(stderr);
+    ::dup2(kept, 2);
+    ::close(kept);
+    ::close(file);
+    auto const bytes = cn::io::read_file(name);
+    std::filesystem::remove(name);
+    return {bytes.begin(), bytes.end()};
+}
+
+using network = cn::sequential<cn::input<4>, cn::dense<3>>;
+struct scaled_first {
+    constexpr auto operator()(auto x) const { return (x * (1.0 / 255)) | cn::dense<3>; }
+};
+using scaling_network = cn::network<scaled_first{}, cn::input<4>>;
+
+template <class Network>
+std::string errors_of_fit(double scale, unsigned char largest, cn::verbosity verbose) {
+    cn::model<Network, cn::policy::cpu, cn::batch<8>> model;
+    auto training = cn::compile(model, cn::cross_entropy, cn::sgd{});
+    std::vector<unsigned char> bytes(32, 1);
+    bytes[5] = largest;
+    cn::data::dataset<cn::data::label<3>, cn::shape<4>> const data{cn::data::column{bytes, scale},
+                                                                   std::vector<int>(8, 1)};
+    return errors_of([&] { training.fit(data, {.verbose = verbose}); });
+}
+bool mentions_bytes(std::string const& errors) {
+    return errors.find("as bytes of 0 to 255") != std::string::npos;
+}
+
+} // namespace
+
+TEST_CASE("bytes that go into a product as they are get a hint, once") {
+    auto const lines = cn::verbosity::lines;
+    CHECK(errors_of_fit<network>(1, 255, cn::verbosity::silent) == "");
+    CHECK(!mentions_bytes(errors_of_fit<network>(1.0 / 255, 255, lines)));
+    CHECK(!mentions_bytes(errors_of_fit<network>(1, 1, lines)));
+    CHECK(!mentions_bytes(errors_of_fit<scaling_network>(1, 255, lines)));
+    CHECK(mentions_bytes(errors_of_fit<network>(1, 255, lines)));
+    CHECK(errors_of_fit<network>(1, 255, lines) == "");
+}
+
+TEST_CASE("a hint is given once, and none to a program that is optimised") {
+    std::atomic_flag given;
+    CHECK(errors_of([&] {
+              cn::detail::hint(given, "one");
+              cn::detail::hint(given, "two");
+          }) == "castnet: fit: one\n");
+    CHECK(errors_of([] { cn::detail::hint_at_optimisation(true); }) == "");
+}
+
+TEST_CASE("a machine is busy where others use all cores now and have for a minute") {
+    CHECK(cn::detail::is_busy("2.50 1.00 0.90 3/400 1234\n", 2));
+    CHECK(!cn::detail::is_busy("2.50 1.00 0.90 2/400 1234\n", 2));
+    CHECK(!cn::detail::is_busy("1.90 1.00 0.90 9/400 1234\n", 2));
+    CHECK(!cn::detail::is_busy("", 2));
+}
