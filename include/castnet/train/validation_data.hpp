@@ -3,26 +3,41 @@
 
 #include <cstddef>
 #include <memory>
-#include <type_traits>
 
 namespace castnet {
+
+template <class Training>
+class validation_data;
+
+namespace detail {
+
+template <class Given>
+struct validation_is { // a class, so that every compiler prints the type
+    static_assert(
+        requires { typename Given::target_type; },
+        "castnet: the validation of a fit is a data set, such as the second part of "
+        "data.split(0.8); see validation_is<given>");
+    static constexpr bool checked = true;
+};
+template <class Training>
+struct validation_is<validation_data<Training>> {
+    static constexpr bool checked = true;
+};
+
+} // namespace detail
 
 // Holds a copy of the data set (that of castnet shares its columns), or none.
 template <class Training>
 class validation_data {
 public:
     validation_data() = default;
-    template <class Data>
-        requires(!std::is_same_v<Data, validation_data>)
+    template <class Data, bool = detail::validation_is<Data>::checked>
     validation_data(Data const& data)
         : data_{std::make_shared<Data const>(data)}, size_{data.size()},
           keep_{[](Training& t, void const* d) { t.keep(*static_cast<Data const*>(d)); }},
-          evaluate_{
-              [](Training& t, void const* d) { return t.evaluate(*static_cast<Data const*>(d)); }} {
-        static_assert(
-            requires { typename Data::target_type; },
-            "castnet: the validation of a fit is a data set, such as data::dataset");
-    }
+          evaluate_{[](Training& t, void const* d) {
+              return t.evaluate(*static_cast<Data const*>(d));
+          }} {}
 
     bool has_value() const { return data_ != nullptr; }
     std::size_t size() const { return size_; } // samples
