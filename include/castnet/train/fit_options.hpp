@@ -13,7 +13,7 @@
 
 namespace castnet {
 
-// After each epoch of fit(); set `stop` to end the training.
+// After each epoch of fit(); set `stop` to end the training, in one process or in all.
 struct epoch_report {
     int epoch;                       // from 1
     castnet::history const& history; // of all epochs so far, those before a restart too

@@ -7,6 +7,7 @@
 #include <castnet/core/text.hpp>
 #include <castnet/device/host_memory.hpp>
 #include <castnet/optim/optimizers.hpp>
+#include <castnet/train/agreement.hpp>
 #include <castnet/train/feed.hpp>
 #include <castnet/train/host_step.hpp>
 #include <castnet/train/model.hpp>
@@ -70,25 +71,28 @@ public:
     }
     static constexpr size_t arena_bytes = device::executor::bytes(sizes(replicas_at_least));
 
-    // Tells programs apart that would not understand each other, in words and as a number.
-    static std::string signature() {
-        std::uint64_t hash = 14695981039346656037ULL; // FNV-1a
-        auto const take = [&](std::uint64_t x) { hash = (hash ^ x) * 1099511628211ULL; };
+    // Tells programs apart that would not understand each other.
+    [[gnu::cold]] static detail::settings signature() {
+        detail::digest plan;
         for (step const& s : training_plan.steps) {
             array_ref const& r = training_plan.arrays[s.output];
-            take(std::uint64_t(s.kind));
-            take(std::uint64_t(s.flops));
-            take(std::uint64_t(r.where) << 60 ^ std::uint64_t(r.offset));
+            plan.take(std::uint64_t(s.kind));
+            plan.take(std::uint64_t(s.flops));
+            plan.take(std::uint64_t(r.where) << 60 ^ std::uint64_t(r.offset));
         }
         std::string names = scores_type::names[0];
         for (size_t i = 1; i < scores_type::count; ++i) {
             append(names, {", ", scores_type::names[i]});
         }
-        char number[32];
-        std::snprintf(number, sizeof number, "%016llx", static_cast<unsigned long long>(hash));
-        return string_of({training_plan.trainable, " trained numbers of ", sizeof(T),
-                          " bytes, batches of ", capacity, ", ", Optimizer::name, ", ", names, ", ",
-                          strategies::text(), ", plan ", number});
+        detail::settings s{"compile"};
+        s.add("the number of trained numbers", training_plan.trainable);
+        s.add("bytes of a number", sizeof(T));
+        s.add("the batch", capacity);
+        s.add("the optimizer", Optimizer::name);
+        s.add("loss and metrics", names);
+        s.add("the strategy", strategies::text());
+        s.add("digest of the plan", plan);
+        return s;
     }
 
     // One of so many; `parameters` lie in the model's order, on the session's device.

@@ -3,11 +3,11 @@
 #pragma once
 
 #include <castnet/comm/alone.hpp>
+#include <castnet/train/agreement.hpp>
 #include <castnet/train/replica.hpp>
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <memory>
 #include <optional>
 
@@ -29,6 +29,8 @@ public:
     using scores_type = typename replica_type::scores_type;
     using strategies = typename replica_type::strategies;
     static constexpr bool alone = std::is_same_v<group, comm::alone>;
+    // Whether there may be others in other processes.
+    static constexpr bool has_processes = requires { requires group::has_processes; };
     // Whether a replica has the sums of loss and metrics over all replicas after a step.
     static constexpr bool whole_totals = alone || replica_type::on_gpus;
     // Whether totals() waits for no device.
@@ -41,10 +43,9 @@ public:
             replicas_[0].emplace(m, m.session(), m.data());
         } else {
             replicas_ = std::make_unique<std::optional<replica_type>[]>(size_t(group_.local()));
-            group_.run([&](int i, auto& others) {
+            group_.run([&](int i, auto&) {
                 typename device::replica_scope const here{i, group_.local()};
                 make(i);
-                compare(others, replica_type::signature(), "program");
             });
         }
     }
@@ -95,8 +96,12 @@ public:
                 throw error({"castnet: a step of at most ", step_capacity(), " samples was given ",
                              samples.size()});
             }
-            micro_batches const all{data, samples, class_weight};
-            if (detail::checked_weight_sum(all.weight) == 0) {
+            auto const all = guarded([&] {
+                micro_batches const batches{data, samples, class_weight};
+                detail::checked_weight_sum(batches.weight);
+                return batches;
+            });
+            if (all.weight == 0) {
                 return false;
             }
             synchronize();
@@ -146,7 +151,7 @@ public:
                 }
             }
             if constexpr (!alone) {
-                add_totals(r, r.totals().weight, others, 0);
+                add_totals(r, r.totals().weight, others, comm::collective::no_step);
             }
         });
         if constexpr (!alone) {
@@ -175,7 +180,7 @@ public:
     // model and changed() say that they may not be.
     void synchronize() const {
         if constexpr (!alone) {
-            if (!changed_ && revision_ == model_.revision()) {
+            if (are_alike()) {
                 return;
             }
             run([](replica_type& r, auto& others) { r.take_from_first(others); });
@@ -184,6 +189,7 @@ public:
         }
     }
     void changed() { changed_ = true; }
+    bool are_alike() const { return !changed_ && revision_ == model_.revision(); }
 
     // Around reading or setting the optimizer's state, which may be in parts: all processes have to
     // do the first one.
@@ -239,10 +245,29 @@ public:
         return result;
     }
 
-    // Throws castnet::error on all replicas if `text` is not the same on all.
-    void require_same(std::string const& text, char const* what) {
-        if constexpr (!alone) {
-            run([&](replica_type&, auto& others) { compare(others, text, what); });
+    // Whether one of the processes says so.
+    bool any(bool mine) {
+        bool result = mine;
+        if constexpr (has_processes) {
+            run([&](replica_type& r, auto& others) {
+                std::byte const own{mine};
+                std::vector<std::byte> all(size_t(others.size()));
+                others.gather({&own, 1}, all, {"whether to stop"});
+                if (&r == &first()) {
+                    result = std::count(all.begin(), all.end(), std::byte{1}) > 0;
+                }
+            });
+        }
+        return result;
+    }
+
+    // All processes make a call with the same describe(): detail::settings, which is called where
+    // there are others. Else throws castnet::error on all of them.
+    template <class Describe>
+    void agree([[maybe_unused]] Describe const& describe) const {
+        if constexpr (has_processes) {
+            detail::settings const mine = guarded(describe);
+            run([&](replica_type&, auto& others) { detail::require_same(others, mine); });
         }
     }
 
@@ -297,6 +322,16 @@ private:
         return filled.sum;
     }
 
+    // f(), without a communicator: what it throws names the rank where others would wait.
+    template <class F>
+    auto guarded(F const& f) const {
+        if constexpr (has_processes) {
+            return group_.guarded(f);
+        } else {
+            return f();
+        }
+    }
+
     // f(replica, communicator) on all at the same time.
     template <class F>
     void run(F const& f) const {
@@ -323,25 +358,6 @@ private:
             std::copy_n(values, scores_type::count, s.sum);
             s.weight = values[scores_type::count];
             totals_ += s;
-        }
-    }
-
-    template <class Communicator>
-    static void compare(Communicator& others, std::string const& text, char const* what) {
-        constexpr size_t length = 512;
-        std::byte mine[length]{};
-        std::memcpy(mine, text.data(), std::min(text.size(), length - 1));
-        std::vector<std::byte> all(length * size_t(others.size()));
-        others.gather(mine, all, {"comparison of what replicas do"});
-        for (int r = 1; r < others.size(); ++r) {
-            auto const of = [&](int rank) {
-                return std::string(
-                    reinterpret_cast<char const*>(all.data() + length * size_t(rank)));
-            };
-            if (of(r) != of(0)) {
-                throw error({"castnet: replicas do not run the same ", what, ": rank 0 has ", of(0),
-                             ", but rank ", r, " has ", of(r)});
-            }
         }
     }
 

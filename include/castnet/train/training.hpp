@@ -62,8 +62,17 @@ public:
     // Floating-point operations of a training step for one sample, without the optimizer.
     static constexpr std::ptrdiff_t flops_per_sample = training_plan.flops();
 
-    // Throws castnet::error where a number of the optimizer is out of its range.
-    training(Model& m, Optimizer const& o) : model_{m}, optimizer_{checked(o)}, replicas_{m} {}
+    // Throws castnet::error where a number of the optimizer is out of its range; and on all
+    // processes of a policy with several if they differ in anything that their programs decide, or
+    // in the optimizer's numbers.
+    training(Model& m, Optimizer const& o) : model_{m}, optimizer_{checked(o)}, replicas_{m} {
+        replicas_.agree([&] {
+            detail::settings s = replica_type::signature();
+            s.add("the seed", model_.seed_value());
+            detail::add_optimizer<T>(s, optimizer_);
+            return s;
+        });
+    }
 
     // What was really allocated: equals `bytes`, but for a sharded optimizer of several processes.
     size_t allocated_bytes() const {
@@ -81,20 +90,29 @@ public:
 
     // One update from these samples of the data, at most step_capacity(); returns loss and metrics
     // before the update. The learning rate, finite and not negative, is the optimizer's own if none
-    // is given. Samples of
-    // weight 0 are as if they were not there; where all are, nothing changes. All processes of a
-    // policy with several must give the same samples. Not within fit().
+    // is given. Samples of weight 0 are as if they were not there; where all are, nothing changes.
+    // Throws castnet::error within fit(), and if the processes of a policy with several do not give
+    // the same.
     template <class Data>
     scores_type step(Data const& data, std::span<size_t const> samples,
                      std::optional<double> learning_rate = {},
                      std::span<float const> class_weight = {}) {
         refuse_within_fit("step");
+        double const rate = learning_rate.value_or(optimizer_.learning_rate);
+        replicas_.agree([&] {
+            detail::settings s{"step"};
+            s.add("the number of steps before", steps_);
+            s.add("whether state was set", replicas_.are_alike() ? "no" : "yes");
+            s.add("the number of samples", samples.size());
+            s.add("digest of sample numbers and class weights",
+                  detail::digest_of(samples, class_weight));
+            s.add_exactly("the learning rate", rate);
+            return s;
+        });
         detail::check_class_weight<data::targets_of<Data>>("step", class_weight);
         model_access::exclusive const access{model_.access(), "step"};
         replicas_.keep(data);
-        return totals_of([&] {
-            advance(data, samples, learning_rate.value_or(optimizer_.learning_rate), class_weight);
-        });
+        return totals_of([&] { advance(data, samples, rate, class_weight); });
     }
 
     // Calls after(i) when step i of training_plan has run, maybe in several parts, and after(-1)
@@ -121,6 +139,11 @@ public:
     // castnet::error if there is no sample, or none that counts.
     template <class Data>
     scores_type evaluate(Data const& data) {
+        replicas_.agree([&] {
+            detail::settings s{"evaluate"};
+            detail::add_data(s, "the data", data);
+            return s;
+        });
         check_samples("evaluate", data.size());
         model_access::exclusive const access{model_.access(), "evaluate"};
         replicas_.keep(data);
@@ -149,6 +172,7 @@ public:
     template <class Data>
     history fit(Data const& data, fit_options<training> const& options = {}) {
         refuse_within_fit("fit");
+        agree_on_fit(data, options);
         detail::check_class_weight<data::targets_of<Data>>("fit", options.class_weight);
         check_fit(data.size(), options);
         model_access::exclusive const access{model_.access(), "fit"};
@@ -234,6 +258,9 @@ public:
     // sets all.
     template <class Read>
     void read_state(Read const& read) const {
+        if constexpr (strategies::sharded_optimizer) {
+            replicas_.agree([] { return detail::settings{"save"}; });
+        }
         replicas_.collect_state();
         if (rank() == 0) {
             read();
@@ -300,6 +327,32 @@ private:
         return s;
     }
 
+    // Throws castnet::error on all processes unless they are told the same.
+    template <class Data>
+    void agree_on_fit(Data const& data, fit_options<training> const& options) const {
+        replicas_.agree([&] {
+            detail::settings s{"fit"};
+            detail::add_data(s, "the data", data);
+            detail::add_class_weights(s, options.class_weight);
+            s.add("epochs", options.epochs);
+            s.add("shuffle", options.shuffle ? "set" : "not set");
+            if (options.validation.has_value()) {
+                options.validation.describe(s, "the validation data");
+            } else {
+                s.add("samples of the validation data", 0);
+            }
+            std::uint64_t const steps = (data.size() + step_capacity() - 1) / step_capacity();
+            detail::add_schedule(s, options.schedule,
+                                 steps * std::uint64_t(std::max(options.epochs, 0)));
+            if constexpr (strategies::sharded_optimizer) { // else only rank 0 writes
+                s.add("steps between checkpoints",
+                      options.checkpoint.write ? options.checkpoint.every : 0);
+                s.add("a checkpoint", options.checkpoint.write ? "set" : "not set");
+            }
+            return s;
+        });
+    }
+
     // From the place of a checkpoint or from the begin; all processes from where the first one is.
     [[gnu::cold]] void begin_fit(size_t samples, fit_options<training> const& options) {
         if (!std::exchange(resumed_, false)) {
@@ -308,7 +361,7 @@ private:
         }
         loss_before_ = 0;
         warned_of_nan_ = false;
-        begin_together(samples, options);
+        begin_together();
         std::vector<std::string> names = column_names(options.validation.has_value());
         if (position_.samples > 0 && position_.data_size != samples) {
             throw error({"castnet: fit: the checkpoint stands at sample ", position_.samples,
@@ -339,15 +392,8 @@ private:
                          options.epochs);
         }
     }
-    void begin_together([[maybe_unused]] size_t samples,
-                        [[maybe_unused]] fit_options<training> const& options) {
+    void begin_together() {
         if constexpr (!replicas_type::alone) {
-            replicas_.require_same(
-                string_of({samples, " samples, ", options.epochs, " epochs, shuffle ",
-                           options.shuffle, ", validation ", options.validation.has_value(),
-                           ", class weights ", options.class_weight.size(), ", seed ",
-                           model_.seed_value()}),
-                "fit");
             replicas_.changed();
             replicas_.synchronize();
             steps_ = replicas_.of_first(steps_);
@@ -487,8 +533,8 @@ private:
         if (options.on_epoch_end) {
             options.on_epoch_end(report);
         }
-        auto const [stop, was_pending] =
-            replicas_.of_first(std::array{report.stop, position_.callback_pending});
+        bool const stop = replicas_.any(report.stop);
+        bool const was_pending = replicas_.of_first(position_.callback_pending);
         position_.callback_pending = false;
         position_.stopped = stop;
         bool const last = stop || position_.epochs >= size_t(options.epochs);

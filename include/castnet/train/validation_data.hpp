@@ -1,6 +1,8 @@
 // A data set of any type for the training to be evaluated on.
 #pragma once
 
+#include <castnet/train/agreement.hpp>
+
 #include <cstddef>
 #include <memory>
 
@@ -35,8 +37,10 @@ public:
     validation_data(Data const& data)
         : data_{std::make_shared<Data const>(data)}, size_{data.size()},
           keep_{[](Training& t, void const* d) { t.keep(*static_cast<Data const*>(d)); }},
-          evaluate_{[](Training& t, void const* d) {
-              return t.evaluate(*static_cast<Data const*>(d));
+          evaluate_{
+              [](Training& t, void const* d) { return t.evaluate(*static_cast<Data const*>(d)); }},
+          describe_{[](detail::settings& s, char const* what, void const* d) {
+              detail::add_data(s, what, *static_cast<Data const*>(d));
           }} {}
 
     bool has_value() const { return data_ != nullptr; }
@@ -44,12 +48,14 @@ public:
 
     void keep(Training& t) const { keep_(t, data_.get()); }
     auto evaluate(Training& t) const { return evaluate_(t, data_.get()); }
+    void describe(detail::settings& s, char const* what) const { describe_(s, what, data_.get()); }
 
 private:
     std::shared_ptr<void const> data_;
     std::size_t size_ = 0;
     void (*keep_)(Training&, void const*) = nullptr;
     typename Training::scores_type (*evaluate_)(Training&, void const*) = nullptr;
+    void (*describe_)(detail::settings&, char const*, void const*) = nullptr;
 };
 
 } // namespace castnet

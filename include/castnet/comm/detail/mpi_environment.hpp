@@ -82,6 +82,7 @@ private:
         if (running == 0) {
             int threads = 0;
             MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &threads);
+            MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN); // MPICH asks it for all
             owner_ = true;
         }
         MPI_Comm_dup(MPI_COMM_WORLD, &world_);
