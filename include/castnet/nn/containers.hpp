@@ -91,11 +91,30 @@ struct block_layer {
 template <auto... Layers>
 inline constexpr block_layer<Layers...> block{};
 
+template <class Input, class Output>
+struct residual_keeps_shape {
+    static_assert(shapes_agree<Input, Output>,
+                  "castnet: residual: its layers change the shape, so their result cannot be added "
+                  "to the input; use cn::projected_residual, whose first layer brings the input "
+                  "into that shape, too; see residual_keeps_shape<input, output>");
+    static constexpr bool checked = true;
+};
+
 // x + block(x): He et al. 2016, without the last activation.
 template <auto... Layers>
 struct residual_layer {
     static constexpr char const* name = "residual";
-    constexpr auto operator()(Symbol auto x) const { return x + block<Layers...>(x); }
+    constexpr auto operator()(Symbol auto x) const {
+        auto const y = block<Layers...>(x);
+        using input = typename decltype(x)::shape_type;
+        using output = typename std::remove_cvref_t<decltype(y)>::shape_type;
+        static_assert(residual_keeps_shape<input, output>::checked);
+        if constexpr (shapes_agree<input, output>) {
+            return x + y;
+        } else {
+            return y;
+        }
+    }
 };
 template <auto... Layers>
 inline constexpr residual_layer<Layers...> residual{};

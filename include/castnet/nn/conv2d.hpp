@@ -28,6 +28,8 @@ struct groups_divide {
 template <size_t Filters, size2 Kernel, conv Options>
 struct conv2d_layer : weighted<conv2d_layer<Filters, Kernel, Options>> {
     static constexpr char const* name = "conv2d";
+    static_assert(Filters > 0, "castnet: conv2d needs at least one filter");
+    static constexpr size_t filters = Filters > 0 ? Filters : 1; // one mistake is one error
     template <Shape S>
     constexpr auto operator()(symbol<S> x) const {
         static_assert(is_image<S>, "castnet: conv2d needs an image (channels, height, width); see "
@@ -35,31 +37,31 @@ struct conv2d_layer : weighted<conv2d_layer<Filters, Kernel, Options>> {
         if constexpr (is_image<S>) {
             return over_image(x);
         } else {
-            return symbol<shape<Filters, 1, 1>>{x.g, x.id};
+            return symbol<shape<filters, 1, 1>>{x.g, x.id};
         }
     }
 
 private:
     template <size_t C, size_t H, size_t W>
     constexpr auto over_image(symbol<shape<C, H, W>> x) const {
-        static_assert(groups_divide<C, Filters, Options.groups>::checked);
+        static_assert(groups_divide<C, filters, Options.groups>::checked);
         constexpr window w =
-            make_window(int(C), int(H), int(W), int(Filters), Kernel, Options.stride,
+            make_window(int(C), int(H), int(W), int(filters), Kernel, Options.stride,
                         Options.padding, Options.dilation, Options.groups);
         constexpr bool fits = w.out_height > 0 && w.out_width > 0;
         static_assert(fits || kernel_within<kernel<Kernel.h, Kernel.w>, shape<C, H, W>>,
-                      "castnet: conv2d: the kernel is larger than its input; see "
-                      "kernel_within<kernel<height, width>, input shape>");
+                      "castnet: conv2d: the kernel is larger than its input (channels, height, "
+                      "width); see kernel_within<kernel<height, width>, input shape>");
         using result =
-            shape<Filters, fits ? size_t(w.out_height) : 1, fits ? size_t(w.out_width) : 1>;
+            shape<filters, fits ? size_t(w.out_height) : 1, fits ? size_t(w.out_width) : 1>;
         graph& g = *x.g;
         scope_guard const scope{g, layer_kind{"conv2d"}};
-        auto const weight = new_parameter<shape<Filters, C / Options.groups, Kernel.h, Kernel.w>>(
+        auto const weight = new_parameter<shape<filters, C / Options.groups, Kernel.h, Kernel.w>>(
             g, "weight", {role::conv_weight, this->weight_start, this->cost, int(Options.groups)});
         auto y = convolve<result>(x, weight, w);
         if (this->has_bias) {
             y = y + along_channels(
-                        new_parameter<shape<Filters>>(g, "bias", {role::vector, this->bias_start}));
+                        new_parameter<shape<filters>>(g, "bias", {role::vector, this->bias_start}));
         }
         return y;
     }

@@ -15,6 +15,8 @@ inline constexpr bool dense_takes = Input::rank == 1 || Input::rank == 2;
 template <size_t Units>
 struct dense_layer : weighted<dense_layer<Units>> {
     static constexpr char const* name = "dense";
+    static_assert(Units > 0, "castnet: dense needs at least one unit");
+    static constexpr size_t units = Units > 0 ? Units : 1; // one mistake is one error
     template <Symbol X>
     constexpr auto operator()(X x) const {
         using S = typename X::shape_type;
@@ -28,14 +30,14 @@ struct dense_layer : weighted<dense_layer<Units>> {
             scope_guard const scope{g, layer_kind{"dense"}};
             parameter_options options{role::dense_weight, this->weight_start, this->cost};
             options.pixels = flattened_pixels<X>;
-            auto const weight = new_parameter<shape<Units, features>>(g, "weight", options);
+            auto const weight = new_parameter<shape<units, features>>(g, "weight", options);
             auto y = matmul(in_order_of(weight, x), weight);
             if (this->has_bias) {
-                y = y + new_parameter<shape<Units>>(g, "bias", {role::vector, this->bias_start});
+                y = y + new_parameter<shape<units>>(g, "bias", {role::vector, this->bias_start});
             }
             return y;
         } else {
-            return symbol<shape<Units>>{x.g, x.id};
+            return symbol<shape<units>>{x.g, x.id};
         }
     }
 };

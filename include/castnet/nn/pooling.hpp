@@ -47,8 +47,8 @@ private:
             make_window(int(C), int(H), int(W), int(C), Kernel, stride, Options.padding, 1, 1);
         constexpr bool fits = w.out_height > 0 && w.out_width > 0;
         static_assert(fits || kernel_within<kernel<Kernel.h, Kernel.w>, shape<C, H, W>>,
-                      "castnet: pooling: the kernel is larger than its input; see "
-                      "kernel_within<kernel<height, width>, input shape>");
+                      "castnet: pooling: the kernel is larger than its input (channels, height, "
+                      "width); see kernel_within<kernel<height, width>, input shape>");
         using result = shape<C, fits ? size_t(w.out_height) : 1, fits ? size_t(w.out_width) : 1>;
         window counted = w;
         counted.count_padding = Options.count_padding;

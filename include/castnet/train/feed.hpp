@@ -35,6 +35,23 @@ struct target_count_fits {
                   "with; see target_count_fits<expected, given>");
     static constexpr bool checked = true;
 };
+template <size_t Outputs, size_t Classes>
+struct outputs_and_classes {
+    static_assert(Outputs == Classes,
+                  "castnet: the network has another number of outputs than the labels have "
+                  "classes: its last layer needs one for each class; see "
+                  "outputs_and_classes<outputs, classes>");
+    static constexpr bool checked = true;
+};
+template <bool HoldsLabels, size_t Numbers>
+struct data_holds_labels {
+    static_assert(HoldsLabels,
+                  "castnet: the loss or metric takes class numbers, but the data set holds numbers "
+                  "for each sample: with one-hot targets or probabilities use "
+                  "cn::categorical_cross_entropy and cn::categorical_accuracy; see "
+                  "data_holds_labels<false, numbers of a sample>");
+    static constexpr bool checked = true;
+};
 
 namespace detail {
 
@@ -50,6 +67,20 @@ constexpr void check_inputs() {
                   "inputs; see inputs_fit<expected, given>");
 }
 
+template <class Expected, class Given>
+struct target_kind {
+    static_assert(target_fits<Expected, Given>,
+                  "castnet: the loss compares its prediction with another kind of target than the "
+                  "data set holds; see target_fits<expected, given>");
+    static constexpr bool checked = true;
+};
+template <size_t Outputs, size_t Classes>
+struct target_kind<data::label<Outputs>, data::label<Classes>>
+    : outputs_and_classes<Outputs, Classes> {};
+template <size_t Outputs>
+struct target_kind<data::label<Outputs>, shape<Outputs>>
+    : data_holds_labels<Outputs == 0, Outputs> {};
+
 template <class Expected, class Given, size_t... I>
 constexpr void check_each_target(std::index_sequence<I...>) {
     static_assert((target_number_fits<I, typename Expected::template at<I>,
@@ -59,10 +90,8 @@ constexpr void check_each_target(std::index_sequence<I...>) {
 template <class Expected, class Given>
 constexpr void check_targets() {
     if constexpr (Expected::count == 1 && Given::count == 1) {
-        static_assert(
-            target_fits<typename Expected::template at<0>, typename Given::template at<0>>,
-            "castnet: the loss compares its prediction with another kind of target than "
-            "the data set holds; see target_fits<expected, given>");
+        static_assert(target_kind<typename Expected::template at<0>,
+                                  typename Given::template at<0>>::checked);
     } else if constexpr (Expected::count != Given::count) {
         static_assert(target_count_fits<Expected::count, Given::count>::checked);
     } else {

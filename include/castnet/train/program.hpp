@@ -32,7 +32,7 @@ struct parameter_name_is_unique {
     static_assert(Name.view().empty(),
                   "castnet: two parameters of the network have the same name, which files and "
                   "model.get() find them by; give one of the layers another name with "
-                  "cn::named<…>; see parameter_name_is_unique<name>");
+                  "cn::named; see parameter_name_is_unique<name>");
     static constexpr bool checked = true;
 };
 template <int Number>
@@ -177,12 +177,12 @@ private:
     }
     template <int Number>
     static constexpr size_t length() {
-        size_t length = 0;
-        spell<Number>([&](char) { ++length; });
-        return length;
+        size_t count = 0;
+        spell<Number>([&](char) { ++count; });
+        return count;
     }
     template <int Number>
-    static constexpr auto name_of() {
+    static constexpr auto name_text() {
         char text[length<Number>() + 1]{};
         char* end = text;
         spell<Number>([&](char c) { *end++ = c; });
@@ -195,8 +195,8 @@ private:
     static_assert(
         devices_exist<traced_in<trace_room>.sizes.devices, device_count<Device>>::checked);
     static_assert(loss_is_given_logits<!traced_in<trace_room>.sizes.probabilities>::checked);
-    static_assert(parameter_is_used<name_of<steps.unused_parameter>()>::checked);
-    static_assert(parameter_name_is_unique<name_of<repeated>()>::checked);
+    static_assert(parameter_is_used<name_text<steps.unused_parameter>()>::checked);
+    static_assert(parameter_name_is_unique<name_text<repeated>()>::checked);
     static_assert(input_is_used<steps.unused_input>::checked);
 };
 
