@@ -156,7 +156,7 @@ TEST_CASE("networks of the guide") {
     cn::model<tuned, cn::policy::cpu, cn::batch<2>> model;
     auto const training = cn::compile(model, cn::cross_entropy, cn::adam{});
     CHECK(training.gradient("0.0.0.weight").empty());
-    CHECK(training.gradient("2.weight").size() == 5 * 16);
+    CHECK(training.gradient("4.weight").size() == 5 * 16);
 }
 
 TEST_CASE("several outputs of the guide") {

@@ -3,8 +3,10 @@
 // Parameters: weight (gamma, ones), bias (beta, zeros); statistics running_mean (zeros) and
 // running_var (ones), all of shape (channels). In training the mean and the (biased) variance are
 // those of the samples that are present, each counted once whatever its weight; the running
-// variance takes the unbiased one. In evaluation, and where frozen, the running statistics are
-// used.
+// variance takes the unbiased one. The variance is the mean of the squared distances from the mean,
+// both summed in the element type: it is too large by the square of the mean's rounding error,
+// which in float shows where the mean is thousands of deviations and more. In evaluation, and where
+// frozen, the running statistics are used.
 #pragma once
 
 #include <castnet/graph/reduce.hpp>
