@@ -4,6 +4,7 @@
 #include <castnet/core/error.hpp>
 #include <castnet/core/fixed_string.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <iterator>
 #include <string>
@@ -39,9 +40,7 @@ constexpr auto repeated_column() {
         return std::string_view{};
     }();
     char text[found.size() + 1]{};
-    for (std::size_t i = 0; i < found.size(); ++i) {
-        text[i] = found[i];
-    }
+    std::copy(found.begin(), found.end(), text);
     return fixed_string{text};
 }
 
