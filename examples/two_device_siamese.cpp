@@ -62,7 +62,6 @@ public:
     void copy_target(std::size_t sample, T* out) const { // 1: the same kind
         *out = sample % 2 == 0 ? T(1) : T(0);
     }
-    static float weight(std::size_t) { return 1; }
 
 private:
     std::size_t kind(std::size_t picture) const {

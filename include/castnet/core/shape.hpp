@@ -22,6 +22,14 @@ struct shape {
     static_assert(((D > 0) && ...), "castnet: every extent of a shape must be at least 1");
 };
 
+namespace detail {
+
+// For a static_assert in a template that nobody is to use.
+template <class...>
+inline constexpr bool never = false;
+
+} // namespace detail
+
 template <class T>
 inline constexpr bool is_shape = false;
 template <size_t... D>

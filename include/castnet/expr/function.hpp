@@ -60,9 +60,13 @@ template <fn F>
 struct elementwise {
     template <class... X>
     constexpr auto operator()(X&&... x) const {
-        static_assert(sizeof...(X) == function<F>::arity,
+        static_assert(sizeof...(X) > 0,
+                      "castnet: an activation is an object and takes no (): cn::relu");
+        static_assert(sizeof...(X) == function<F>::arity || sizeof...(X) == 0,
                       "castnet: wrong number of arguments to an element-wise function");
-        if constexpr ((std::is_arithmetic_v<std::remove_cvref_t<X>> && ...)) {
+        if constexpr (sizeof...(X) != function<F>::arity) {
+            return *this;
+        } else if constexpr ((std::is_arithmetic_v<std::remove_cvref_t<X>> && ...)) {
             using T = number_of<F, std::common_type_t<std::remove_cvref_t<X>...>>;
             return function<F>::value(static_cast<T>(x)...);
         } else { // found with symbols (graph/) and tensors (tensor/)

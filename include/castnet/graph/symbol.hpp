@@ -210,10 +210,26 @@ constexpr auto operator-(A const& a) {
     return apply(function<fn::negate>{}, a);
 }
 
+// A class, so that every compiler prints the types.
+template <class Layer, class Input>
+struct layer_takes {
+    static_assert(
+        requires(Layer const& layer, symbol<Input> x) { layer(x); },
+        "castnet: what stands at this position of the layers cannot be called with the result of "
+        "the layer before it: it is no layer, or one for other shapes; see layer_takes<type, input "
+        "shape>");
+    static constexpr bool checked = true;
+};
+
 // x | layer applies a layer: the functional form.
 template <Symbol X, class Layer>
 constexpr auto operator|(X x, Layer const& layer) {
-    return layer(x);
+    if constexpr (requires { layer(x); }) {
+        return layer(x);
+    } else {
+        static_assert(layer_takes<Layer, typename X::shape_type>::checked);
+        return x;
+    }
 }
 
 } // namespace castnet

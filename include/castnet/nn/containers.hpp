@@ -31,7 +31,11 @@ struct at_layer {
             return layer(x);
         } else {
             scope_guard const scope{*x.g, static_cast<int>(Position)};
-            return layer(x);
+            if constexpr (requires { layer(x); }) {
+                return layer(x);
+            } else {
+                return x | layer; // says so
+            }
         }
     }
 };

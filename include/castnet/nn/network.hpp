@@ -90,6 +90,37 @@ constexpr size_t count_parameters() {
 
 } // namespace detail
 
+template <class>
+inline constexpr bool is_input = false;
+template <size_t... D>
+inline constexpr bool is_input<input_layer<D...>> = true;
+
+// A class, so that every compiler prints the type.
+template <class Given>
+struct begins_with_input {
+    static_assert(is_input<Given>,
+                  "castnet: a network begins with its input, cn::input<channels, height, width> or "
+                  "cn::input<features>; see begins_with_input<type found>");
+    static constexpr bool checked = true;
+};
+
+namespace detail {
+
+// After a failed check, something plausible.
+template <class Given>
+struct shape_of_input {
+    static_assert(begins_with_input<Given>::checked);
+    using type = shape<1>;
+};
+template <size_t... D>
+struct shape_of_input<input_layer<D...>> {
+    using type = shape<D...>;
+};
+template <auto Input>
+using shape_of_input_t = typename shape_of_input<std::remove_cvref_t<decltype(Input)>>::type;
+
+} // namespace detail
+
 template <class Expected, class Given>
 inline constexpr bool same_input = std::is_same_v<Expected, Given>;
 
@@ -97,7 +128,7 @@ inline constexpr bool same_input = std::is_same_v<Expected, Given>;
 // belongs to the first layer behind the input.
 template <auto Input, auto... Layers>
 struct sequential {
-    using input_shape = typename std::remove_cvref_t<decltype(Input)>::shape_type;
+    using input_shape = detail::shape_of_input_t<Input>;
     using inputs = type_list<input_shape>;
 
     static constexpr auto trace(graph& g) {
@@ -119,7 +150,7 @@ struct sequential {
 // takes symbols and returns one, or outputs(a, b, …) for several.
 template <auto F, auto... Inputs>
 struct network {
-    using inputs = type_list<typename std::remove_cvref_t<decltype(Inputs)>::shape_type...>;
+    using inputs = type_list<detail::shape_of_input_t<Inputs>...>;
 
     static constexpr auto trace(graph& g) {
         return call(g, inputs{}, std::make_index_sequence<inputs::size>{});

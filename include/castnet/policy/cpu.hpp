@@ -3,17 +3,12 @@
 #pragma once
 
 #include <castnet/device/cpu/device.hpp>
+#include <castnet/policy/policy.hpp>
 
 #include <limits>
+#include <type_traits>
 
 namespace castnet {
-
-template <class T>
-concept Policy = requires {
-    typename T::value_type;
-    typename T::device;
-    T::budget;
-};
 
 namespace policy {
 
@@ -34,4 +29,12 @@ struct within : Base {
 };
 
 } // namespace policy
+
+namespace detail {
+
+// What a policy is made of; after a failed check, something plausible.
+template <class Where>
+using policy_or_cpu = std::conditional_t<Policy<Where>, Where, policy::cpu>;
+
+} // namespace detail
 } // namespace castnet

@@ -30,7 +30,6 @@ struct basic_cuda {
     static constexpr bool use_graphs = true;
     static constexpr bool uses_nccl = true; // where there are several replicas
 };
-using cuda = basic_cuda<float>;
 
 template <class Base>
 struct tf32 : Base {
@@ -56,7 +55,7 @@ struct timed : Base {
     static constexpr castnet::cuda::plan_order plans = castnet::cuda::plan_order::by_time;
 };
 
-template <int Index, class Base = cuda>
+template <int Index, class Base>
 struct on_gpu : Base {
     static constexpr int device_index = Index;
 };

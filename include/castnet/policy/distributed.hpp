@@ -13,8 +13,9 @@ namespace castnet::policy {
 // share a machine with several devices, the first takes the first ones, and so on. GPUs need
 // castnet/nccl.hpp. The options are types of castnet::strategy, and add to those of a mirrored
 // policy.
-template <Policy Where, class... Options>
-struct distributed : Where {
+template <class Where, class... Options>
+struct distributed : castnet::detail::policy_or_cpu<Where> {
+    static_assert(is_policy<Where>::checked);
     using strategies = typename castnet::detail::strategy_of<Where>::template with<Options...>;
     using group = comm::processes<comm::host_group_of<Where>>;
     static constexpr char const* name = "distributed";

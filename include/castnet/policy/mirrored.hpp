@@ -14,8 +14,9 @@ namespace castnet::policy {
 // there is a replica for each device that the program sees, or for each of castnet::devices; the
 // CPU is one device. Several GPUs need castnet/nccl.hpp. The options are types of
 // castnet::strategy.
-template <Policy Where, int N = 0, class... Options>
-struct mirrored : Where {
+template <class Where, int N, class... Options>
+struct mirrored : castnet::detail::policy_or_cpu<Where> {
+    static_assert(is_policy<Where>::checked);
     using strategies = typename castnet::detail::strategy_of<Where>::template with<Options...>;
     using group = comm::threads<N>;
     static constexpr int replicas = N;
@@ -25,13 +26,14 @@ struct mirrored : Where {
 // Sums over replicas are made in the host's memory, in the order of comm/collective.hpp, whatever
 // the device: every step waits for its copies, but the bits are those of any policy with as many
 // replicas of that device, and GPUs need no NCCL.
-template <Policy Where>
-struct host_sums : Where {
+template <class Where>
+struct host_sums : castnet::detail::policy_or_cpu<Where> {
+    static_assert(is_policy<Where>::checked);
     static constexpr bool uses_nccl = false;
 };
 
 // N replicas on the one device that Where means, to test on it what is to run on N.
-template <Policy Where, int N, class... Options>
+template <class Where, int N, class... Options>
 struct logical : mirrored<host_sums<Where>, N, Options...> {
     static constexpr bool share_a_device = true;
     static constexpr char const* name = "logical";

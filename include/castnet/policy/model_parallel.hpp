@@ -19,6 +19,8 @@ struct several<cpu_device<T>, N> {
     static constexpr bool on_a_cpu = true;
     using device = cpu_devices<T, N>;
 };
+template <class Where>
+using device_of_each = typename castnet::detail::policy_or_cpu<Where>::device;
 
 } // namespace detail
 
@@ -26,14 +28,15 @@ struct several<cpu_device<T>, N> {
 // another reads is copied at once, and a parameter once in every step; gradients are added where
 // the parameter is. Steps are those of the same network on Where. mirrored<model_parallel<Where,
 // N>, M> has both kinds of parallelism.
-template <Policy Where, int N>
-struct model_parallel : Where {
+template <class Where, int N>
+struct model_parallel : castnet::detail::policy_or_cpu<Where> {
+    static_assert(is_policy<Where>::checked);
     static_assert(N >= 1, "castnet: a policy has at least one device");
     static_assert(
-        detail::several<typename Where::device, N>::on_a_cpu,
+        detail::several<detail::device_of_each<Where>, N>::on_a_cpu,
         "castnet: policy::model_parallel takes a policy::cpu; what runs several GPUs together "
         "is not there");
-    using device = typename detail::several<typename Where::device, N>::device;
+    using device = typename detail::several<detail::device_of_each<Where>, N>::device;
     static constexpr char const* name = "model_parallel";
 };
 

@@ -5,6 +5,7 @@
 #include <castnet/nn/metrics.hpp>
 #include <castnet/optim/optimizers.hpp>
 #include <castnet/train/fit_options.hpp>
+#include <castnet/train/model_arguments.hpp>
 #include <castnet/train/program.hpp>
 #include <castnet/train/scores.hpp>
 
@@ -17,6 +18,7 @@ namespace detail {
 
 enum class mistake {
     none,
+    in_model, // which has been said
     model_is_none,
     text,
     optimizer_as_loss,
@@ -37,10 +39,9 @@ template <class T>
 inline constexpr bool is_text = std::is_convertible_v<T, std::string_view>;
 
 template <class T>
-inline constexpr bool is_model = requires {
-    typename T::network_type;
-    typename T::output_shapes;
-};
+inline constexpr bool is_model = false;
+template <class Net, class Where, class Samples>
+inline constexpr bool is_model<model<Net, Where, Samples>> = true;
 
 // A formula of symbols: a class with a call operator, which may be a template.
 struct any_call {
@@ -140,6 +141,8 @@ template <class Model, class Loss, class Optimizer, class... Metrics>
 constexpr mistake mistake_in_compile() {
     if constexpr (!is_model<Model>) {
         return mistake::model_is_none;
+    } else if constexpr (!requires { typename Model::output_shapes; }) {
+        return mistake::in_model;
     } else {
         using outputs = typename Model::output_shapes;
         mistake const all[] = {mistake_in_loss<Loss>(outputs{}), mistake_in_optimizer<Optimizer>(),

@@ -170,6 +170,16 @@ struct batch_weight {
     size_t present = 0; // samples whose weight is not 0
 };
 
+// What a data set says that a sample counts; 1 where it has no weights.
+template <class Data>
+double own_weight([[maybe_unused]] Data const& data, [[maybe_unused]] size_t sample) {
+    if constexpr (requires { data.weight(sample); }) {
+        return double(data.weight(sample));
+    } else {
+        return 1;
+    }
+}
+
 // The factor of a sample's class, which the only label among its targets says; see
 // check_class_weight.
 template <class T, class Data>
@@ -186,7 +196,7 @@ double class_factor(Data const& data, size_t sample, std::span<float const> clas
 // Throws castnet::error for a weight that is none.
 template <class T, class Data>
 double weight_of(Data const& data, size_t sample, std::span<float const> class_weight) {
-    double const weight = checked_weight(double(data.weight(sample)), sample);
+    double const weight = checked_weight(own_weight(data, sample), sample);
     return class_weight.empty() ? weight : weight * class_factor<T>(data, sample, class_weight);
 }
 

@@ -5,8 +5,11 @@
 #include <castnet/core/turn.hpp>
 #include <castnet/policy/cpu.hpp>
 #include <castnet/policy/devices.hpp>
+#include <castnet/train/feed.hpp>
+#include <castnet/train/fit_options.hpp>
 #include <castnet/train/initialize.hpp>
 #include <castnet/train/model_access.hpp>
+#include <castnet/train/model_arguments.hpp>
 #include <castnet/train/parameter_copies.hpp>
 #include <castnet/train/predictor.hpp>
 #include <castnet/train/program.hpp>
@@ -33,14 +36,14 @@ struct fits_budget { // a class, so that every compiler prints the numbers
     static constexpr bool checked = true;
 };
 
-template <Network Net, Policy Where, class Batch>
-class model {
+template <Network Net, Policy Where, Batch Samples>
+class model<Net, Where, Samples> {
 public:
     using network_type = Net;
     using policy_type = Where;
     using value_type = typename Where::value_type;
     using device = typename Where::device;
-    static constexpr size_t capacity = Batch::capacity;
+    static constexpr size_t capacity = Samples::capacity;
 
     using prediction = detail::program_of<detail::prediction_recipe, Net, device, capacity, false>;
     static constexpr auto const& prediction_plan = prediction::value;
@@ -124,6 +127,15 @@ public:
     template <size_t Output = 0>
     void predict_one(value_type const* input, value_type* output) const {
         take_executor()->template predict_one<Output>(input, output);
+    }
+
+    // Not here: says where.
+    template <class Data>
+    history fit(Data const&, fit_options<std::type_identity_t<Data>> const& = {}) {
+        static_assert(detail::never<Data>,
+                      "castnet: a model has parameters only; auto training = cn::compile(model, "
+                      "loss, optimizer) has fit() and evaluate()");
+        return history{{}};
     }
 
     // The region of all parameters, in the order of the device.

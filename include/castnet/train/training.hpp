@@ -6,6 +6,7 @@
 #include <castnet/core/finite.hpp>
 #include <castnet/core/text.hpp>
 #include <castnet/data/dataset.hpp>
+#include <castnet/data/is_dataset.hpp>
 #include <castnet/data/shuffle.hpp>
 #include <castnet/optim/hyperparameters.hpp>
 #include <castnet/train/compile_arguments.hpp>
@@ -93,7 +94,7 @@ public:
     // is given. Samples of weight 0 are as if they were not there; where all are, nothing changes.
     // Throws castnet::error within fit(), and if the processes of a policy with several do not give
     // the same.
-    template <class Data>
+    template <data::Dataset<T> Data>
     scores_type step(Data const& data, std::span<size_t const> samples,
                      std::optional<double> learning_rate = {},
                      std::span<float const> class_weight = {}) {
@@ -137,7 +138,7 @@ public:
 
     // Loss and metrics over all samples, with running statistics and without dropout. Throws
     // castnet::error if there is no sample, or none that counts.
-    template <class Data>
+    template <data::Dataset<T> Data>
     scores_type evaluate(Data const& data) {
         replicas_.agree([&] {
             detail::settings s{"evaluate"};
@@ -169,7 +170,7 @@ public:
     // Throws castnet::error if there is no sample; if an option is out of its range; if the loss is
     // NaN or infinite and that is not allowed; if there is no room for data that are on_device();
     // and within a fit of this training, as from its on_epoch_end.
-    template <class Data>
+    template <data::Dataset<T> Data>
     history fit(Data const& data, fit_options<training> const& options = {}) {
         refuse_within_fit("fit");
         agree_on_fit(data, options);
@@ -224,6 +225,32 @@ public:
         history h = std::move(history_);
         history_ = {};
         return h;
+    }
+
+    // Of what is no data set.
+    template <class Data>
+    scores_type step(Data const&, std::span<size_t const>, std::optional<double> = {},
+                     std::span<float const> = {}) {
+        static_assert(data::is_dataset<Data, T>::checked);
+        return {};
+    }
+    template <class Data>
+    scores_type evaluate(Data const&) {
+        static_assert(data::is_dataset<Data, T>::checked);
+        return {};
+    }
+    template <class Data>
+    history fit(Data const&, fit_options<training> const& = {}) {
+        static_assert(data::is_dataset<Data, T>::checked);
+        return history{{}};
+    }
+
+    // Not here: says where.
+    template <class Data>
+    std::vector<T> predict(Data const&) {
+        static_assert(detail::never<Data>, "castnet: it is the model that predicts: "
+                                           "model.predict(data), also while it is trained");
+        return {};
     }
 
     // Throws castnet::error where fit() is running, and calls back: `call` would change its steps.

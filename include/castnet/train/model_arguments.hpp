@@ -1,0 +1,38 @@
+// Checks of the arguments of model<Network, Policy, batch<N>>.
+#pragma once
+
+#include <castnet/nn/network.hpp>
+#include <castnet/policy/policy.hpp>
+
+namespace castnet {
+
+template <class T>
+concept Batch = requires { T::capacity; };
+
+// Classes, so that every compiler prints the type.
+template <class Net>
+struct is_network {
+    static_assert(Network<Net>, "castnet: the first argument of cn::model is no network; it is a "
+                                "type, cn::sequential<cn::input<...>, layers...> or "
+                                "cn::network<function{}, cn::input<...>>; see is_network<type>");
+    static constexpr bool checked = true;
+};
+template <class Samples>
+struct is_batch {
+    static_assert(Batch<Samples>, "castnet: the third argument of cn::model is the batch, "
+                                  "cn::batch<number of samples>; see is_batch<type>");
+    static constexpr bool checked = true;
+};
+
+// What is made of other arguments than those of a model (train/model.hpp).
+template <class Net, class Where, class Samples>
+class model {
+    static_assert(is_network<Net>::checked);
+    static_assert(is_policy<Where>::checked);
+    static_assert(is_batch<Samples>::checked);
+
+public:
+    model(auto const&...) {}
+};
+
+} // namespace castnet

@@ -1,0 +1,10 @@
+// policy::cuda has a header of its own.
+// expect: castnet: policy::cuda and its variants need #include <castnet/cuda.hpp>
+#include <castnet/castnet.hpp>
+
+namespace cn = castnet;
+
+using net = cn::sequential<cn::input<3>, cn::dense<2>>;
+
+cn::model<net, cn::policy::cuda, cn::batch<8>> model;
+auto training = cn::compile(model, cn::cross_entropy, cn::adam{});
