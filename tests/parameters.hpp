@@ -10,7 +10,7 @@ namespace check {
 template <class T, class Model>
 std::vector<T> everything(Model const& model) {
     std::vector<T> all;
-    for (std::size_t i = 0; i < model.parameter_count(); ++i) {
+    for (std::size_t i = 0; i < model.parameter_tensors(); ++i) {
         auto const w = model.get(model.parameter_at(i).name.text());
         all.insert(all.end(), w.begin(), w.end());
     }

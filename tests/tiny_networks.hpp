@@ -68,7 +68,7 @@ std::vector<double> tiny_training() {
     for (char const* const column : {"loss", "mae", "val_loss", "val_mae"}) {
         all.push_back(h[column].back());
     }
-    for (std::size_t i = 0; i < model.parameter_count(); ++i) {
+    for (std::size_t i = 0; i < model.parameter_tensors(); ++i) {
         auto const g = training.gradient(model.parameter_at(i).name.text());
         all.insert(all.end(), g.begin(), g.end());
     }

@@ -42,7 +42,7 @@ auto stepped(data_set const& data, std::size_t count, cn::devices const& on = so
         s = training.step(data, first(count), {}, std::vector<float>{1, 0.5F, 2});
     }
     std::vector<typename Policy::value_type> all;
-    for (std::size_t i = 0; i < model.parameter_count(); ++i) {
+    for (std::size_t i = 0; i < model.parameter_tensors(); ++i) {
         std::string const name = model.parameter_at(i).name.text();
         if (statistics || name.find("running") == std::string::npos) {
             auto const w = model.get(name);

@@ -133,7 +133,7 @@ TEST_CASE("what bfloat16 can hold is computed exactly") {
                                                                          std::vector<int>(6)};
     auto const predict = [&]<class Policy>(Policy) {
         cn::model<convnet, Policy, cn::batch<4>> model{cn::seed{1}};
-        for (std::size_t p = 0; p < model.parameter_count(); ++p) {
+        for (std::size_t p = 0; p < model.parameter_tensors(); ++p) {
             auto const name = model.parameter_at(p).name.text();
             auto values = model.get(name);
             for (std::size_t i = 0; i < values.size(); ++i) {

@@ -341,7 +341,7 @@ TEST_CASE("memory of the guide") {
     using model = cn::model<images, place, cn::batch<1>>;
     static_assert(model::parameter_bytes + model::prediction_bytes < 2_MiB);
     // [/memory]
-    CHECK(model{}.parameter_count() > 0);
+    CHECK(model{}.parameter_tensors() > 0);
 }
 
 // The program of the README, which is compiled only; readme.sh runs it.

@@ -56,10 +56,10 @@ TEST_CASE("model and training allocate what they say, and no more") {
 
     // Beyond the two blocks: the initial values, one parameter at a time.
     std::size_t initial = 0;
-    for (std::size_t i = 0; i < model.parameter_count(); ++i) {
+    for (std::size_t i = 0; i < model.parameter_tensors(); ++i) {
         initial += std::size_t(model.parameter_at(i).count()) * sizeof(double);
     }
-    CHECK(allocations - before == 2 + int(model.parameter_count()));
+    CHECK(allocations - before == 2 + int(model.parameter_tensors()));
     CHECK(allocated - bytes_before == training.bytes + 2 * slack + initial);
     CHECK(training.bytes == model_type::parameter_bytes + training.gradient_bytes +
                                 training.optimizer_bytes + training.batch_bytes +

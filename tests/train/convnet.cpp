@@ -45,7 +45,7 @@ cn::data::mnist_dataset const& samples() {
 template <class T, class Optimizer>
 values losses(Optimizer const& optimizer, std::size_t steps) {
     cn::model<convnet, cn::policy::basic_cpu<T>, cn::batch<128>> model;
-    for (std::size_t i = 0; i < model.parameter_count(); ++i) {
+    for (std::size_t i = 0; i < model.parameter_tensors(); ++i) {
         std::string const name = model.parameter_at(i).name.text();
         values const w = golden()[name];
         model.set(name, std::vector<T>(w.begin(), w.end()));

@@ -79,7 +79,7 @@ std::vector<float> after_fit(Optimizer const& optimizer = {}) {
                                              .class_weight = {1, 0.5F, 2},
                                              .verbose = cn::verbosity::silent});
     std::vector<float> all = model.predict(data);
-    for (std::size_t i = 0; i < model.parameter_count(); ++i) {
+    for (std::size_t i = 0; i < model.parameter_tensors(); ++i) {
         auto const w = model.get(model.parameter_at(i).name.text());
         all.insert(all.end(), w.begin(), w.end());
     }

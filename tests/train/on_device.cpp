@@ -74,7 +74,7 @@ std::vector<double> train() {
     for (char const* const column : {"loss", "accuracy", "val_loss", "val_accuracy"}) {
         all.push_back(h[column].back());
     }
-    for (std::size_t i = 0; i < model.parameter_count(); ++i) {
+    for (std::size_t i = 0; i < model.parameter_tensors(); ++i) {
         auto const w = model.get(model.parameter_at(i).name.text());
         all.insert(all.end(), w.begin(), w.end());
     }

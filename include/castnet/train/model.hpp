@@ -65,7 +65,7 @@ public:
     explicit model(seed s = {}, devices chosen = {})
         : seed_{s.value}, devices_{std::move(chosen)},
           session_{Where{}, detail::device_of<Where>(devices_, 0)}, parameters_{parameter_bytes} {
-        for (std::uint32_t i = 0; i < parameter_count(); ++i) {
+        for (std::uint32_t i = 0; i < parameter_tensors(); ++i) {
             placed_parameter const& p = parameter_at(i);
             detail::write_parameter<device>(session_, data(), p,
                                             detail::initial_values(p, seed_, i));
@@ -76,8 +76,9 @@ public:
 
     std::uint64_t seed_value() const { return seed_; }
 
-    // Parameters and running statistics by number, in the order of the layers.
-    static constexpr size_t parameter_count() { return size_t(prediction_plan.sizes.parameters); }
+    // Parameters and running statistics by number, in the order of the layers. (The numbers in the
+    // parameters are network_type::parameter_count.)
+    static constexpr size_t parameter_tensors() { return size_t(prediction_plan.sizes.parameters); }
     static constexpr placed_parameter const& parameter_at(size_t i) {
         return prediction_plan.parameters[i];
     }
@@ -163,13 +164,13 @@ public:
 
 private:
     [[gnu::cold]] static placed_parameter const& find(std::string_view name) {
-        for (size_t i = 0; i < parameter_count(); ++i) {
+        for (size_t i = 0; i < parameter_tensors(); ++i) {
             if (parameter_at(i).name.text() == name) {
                 return parameter_at(i);
             }
         }
         throw error({"castnet: model: the network has no parameter '", name, "'; its first is '",
-                     (parameter_count() > 0 ? parameter_at(0).name.text() : ""), "'"});
+                     (parameter_tensors() > 0 ? parameter_at(0).name.text() : ""), "'"});
     }
 
     detail::taken_executor<model> take_executor() const {

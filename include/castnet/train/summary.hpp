@@ -141,7 +141,7 @@ void append_rows(std::string& table) {
         static constexpr layer_records<network_type> records;
         append_layers(table, records.of);
     } else {
-        for (size_t i = 0; i < Model::parameter_count(); ++i) {
+        for (size_t i = 0; i < Model::parameter_tensors(); ++i) {
             placed_parameter const& p = Model::parameter_at(i);
             append_row(table, p.name.text(), shape_text(p.dims, p.rank),
                        with_commas(size_t(p.count())));
@@ -167,7 +167,7 @@ template <class Net, class Where, class Batch>
     append(table, {heavy, '\n'});
     detail::append_rows<model<Net, Where, Batch>>(table);
     size_t trained = 0, others = 0;
-    for (size_t i = 0; i < m.parameter_count(); ++i) {
+    for (size_t i = 0; i < m.parameter_tensors(); ++i) {
         placed_parameter const& p = m.parameter_at(i);
         (p.trainable ? trained : others) += size_t(p.count());
     }

@@ -69,7 +69,7 @@ values_of(io::safetensors_file const& file, std::string const& name, placed_para
 template <class Model>
 [[gnu::cold]] auto parameters_in(io::safetensors_file const& file) {
     std::vector<std::vector<typename Model::value_type>> values;
-    for (size_t i = 0; i < Model::parameter_count(); ++i) {
+    for (size_t i = 0; i < Model::parameter_tensors(); ++i) {
         placed_parameter const& p = Model::parameter_at(i);
         values.push_back(values_of<typename Model::value_type>(file, p.name.text(), p));
     }
@@ -87,7 +87,7 @@ template <class Model>
 template <class Model>
 [[gnu::cold]] void add_parameters(tensor_list<typename Model::value_type>& list, Model const& m) {
     model_access::shared const access{m.access(), "save"};
-    for (size_t i = 0; i < m.parameter_count(); ++i) {
+    for (size_t i = 0; i < m.parameter_tensors(); ++i) {
         std::string const name = m.parameter_at(i).name.text();
         list.add(name, m.parameter_at(i), m.get(name));
     }
