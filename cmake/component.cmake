@@ -2,8 +2,9 @@
 #                   [HINT <sentence>])
 #
 # Declares the target castnet::<name>: castnet::castnet with optional packages. In this build it
-# exists where the packages are found; installed it always is, and looks for them when asked for by
-# find_package(castnet COMPONENTS <name>). HINT says what to install and how to show where it is.
+# exists where CASTNET_COMPONENTS has it and the packages are found; installed it always is, and
+# looks for them when asked for by find_package(castnet COMPONENTS <name>). HINT says what to install
+# and how to show where it is.
 function(castnet_component name)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "HINT" "FIND;LINK;DEFINE")
 
@@ -12,22 +13,24 @@ function(castnet_component name)
     target_link_libraries(castnet_${name} INTERFACE castnet ${arg_LINK})
     target_compile_definitions(castnet_${name} INTERFACE ${arg_DEFINE})
 
-    set(missing "")
-    list(APPEND CMAKE_MODULE_PATH ${PROJECT_SOURCE_DIR}/cmake/modules)
-    foreach(find IN LISTS arg_FIND)
-        separate_arguments(find UNIX_COMMAND "${find}")
-        list(GET find 0 package)
-        find_package(${find} QUIET GLOBAL)
-        if(NOT ${package}_FOUND)
-            list(APPEND missing ${package})
+    if(name IN_LIST CASTNET_COMPONENTS)
+        set(missing "")
+        list(APPEND CMAKE_MODULE_PATH ${PROJECT_SOURCE_DIR}/cmake/modules)
+        foreach(find IN LISTS arg_FIND)
+            separate_arguments(find UNIX_COMMAND "${find}")
+            list(GET find 0 package)
+            find_package(${find} QUIET GLOBAL)
+            if(NOT ${package}_FOUND)
+                list(APPEND missing ${package})
+            endif()
+        endforeach()
+        if(NOT missing)
+            add_library(castnet::${name} ALIAS castnet_${name})
+        else()
+            list(JOIN missing ", " missing)
+            message(STATUS "castnet: no castnet::${name} in this build: ${missing} not found. "
+                           "${arg_HINT}")
         endif()
-    endforeach()
-    if(NOT missing)
-        add_library(castnet::${name} ALIAS castnet_${name})
-    elseif(PROJECT_IS_TOP_LEVEL)
-        list(JOIN missing ", " missing)
-        message(STATUS "castnet: no castnet::${name} in this build: ${missing} not found. "
-                       "${arg_HINT}")
     endif()
 
     set(find "${arg_FIND}")

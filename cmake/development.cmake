@@ -5,7 +5,7 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
 endif()
 set(CMAKE_CXX_EXTENSIONS OFF)
 
-option(CASTNET_WERROR "Fail castnet's own builds where a compiler warns" ON)
+option(CASTNET_WERROR "Fail castnet's own builds where a compiler warns" OFF)
 set(castnet_ptxas -warn-spills) # of a kernel that spills registers
 if(CASTNET_WERROR)
     string(APPEND castnet_ptxas ",-Werror")

@@ -21,3 +21,4 @@
 #include <castnet/train/profile.hpp>
 #include <castnet/train/summary.hpp>
 #include <castnet/train/training.hpp>
+#include <castnet/version.hpp>

@@ -10,6 +10,7 @@ namespace cn = castnet;
 using mlp = cn::sequential<cn::input<2>, cn::dense<16>, cn::relu, cn::dense<2>>;
 
 static_assert(mlp::parameter_count == 82);
+static_assert(CASTNET_VERSION_MAJOR == 0 && CASTNET_VERSION_MINOR == 1);
 
 int main() {
     std::vector<float> points;
