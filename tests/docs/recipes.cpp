@@ -1,0 +1,87 @@
+// Programs of docs/guide.md, between "// [name]" and "// [/name]"; check_snippets.sh compares.
+#include <castnet/castnet.hpp>
+
+#include <doctest/doctest.h>
+
+namespace cn = castnet;
+
+namespace {
+
+// [matmul]
+template <std::size_t Units>
+struct projection_layer {
+    static constexpr char const* name = "projection";
+
+    template <std::size_t N>
+    constexpr auto operator()(cn::symbol<cn::shape<N>> x) const {
+        cn::scope_guard const scope{*x.g, cn::layer_kind{"projection"}};
+        auto const weight = cn::new_parameter<cn::shape<Units, N>>(
+            *x.g, "weight", {.kind = cn::role::dense_weight, .start = cn::he_normal});
+        return cn::matmul(x, weight);
+    }
+};
+template <std::size_t Units>
+inline constexpr projection_layer<Units> projection{};
+// [/matmul]
+
+// [inner]
+using classifier = cn::sequential<cn::input<2>, projection<16>, cn::tanh, cn::dense<3>>;
+using first_layers = cn::sequential<cn::input<2>, projection<16>, cn::tanh>;
+// [/inner]
+
+} // namespace
+
+TEST_CASE("recipes of the guide") {
+    auto const data = cn::data::blobs<3, 2>(120, 1);
+
+    // [folds]
+    std::vector<std::size_t> order(data.size());
+    cn::data::shuffle(order, 7, 0);
+    std::size_t const folds = 4;
+    double mean = 0;
+    for (std::size_t fold = 0; fold < folds; ++fold) {
+        std::vector<std::size_t> train, test;
+        for (std::size_t i = 0; i < order.size(); ++i) {
+            (i % folds == fold ? test : train).push_back(order[i]);
+        }
+        cn::model<classifier, cn::policy::cpu, cn::batch<16>> model{cn::seed{fold}};
+        auto training =
+            cn::compile(model, cn::cross_entropy, cn::adam{.learning_rate = 1e-2}, cn::accuracy);
+        training.fit(data.subset(train), {.epochs = 20, .verbose = cn::verbosity::silent});
+        mean += training.evaluate(data.subset(test))["accuracy"] / folds;
+    }
+    // [/folds]
+    CHECK(mean > 0.8);
+
+    cn::model<classifier, cn::policy::cpu, cn::batch<16>> model{cn::seed{1}};
+    auto training = cn::compile(model, cn::cross_entropy, cn::adam{.learning_rate = 1e-2});
+    training.fit(data, {.epochs = 20, .verbose = cn::verbosity::silent});
+
+    // [confusion]
+    std::vector<float> const scores = model.predict(data); // 3 for each sample
+    std::size_t confusion[3][3] = {};                      // [class of the label][class predicted]
+    for (std::size_t i = 0; i < data.size(); ++i) {
+        auto const own = scores.begin() + std::ptrdiff_t(3 * i);
+        std::size_t label = 0;
+        data.copy_target(i, &label);
+        ++confusion[label][std::max_element(own, own + 3) - own];
+    }
+    // [/confusion]
+    CHECK(confusion[0][0] + confusion[1][1] + confusion[2][2] > 96);
+
+    // [activations]
+    cn::model<first_layers, cn::policy::cpu, cn::batch<16>> inner;
+    for (std::size_t i = 0; i < inner.parameter_count(); ++i) {
+        auto const name = inner.parameter_at(i).name.text(); // "0.weight", as in the whole network
+        inner.set(name, model.get(name));
+    }
+    std::vector<float> const activations = inner.predict(data); // 16 for each sample
+    // [/activations]
+    CHECK(activations.size() == 16 * data.size());
+    auto const weights = model.get("2.weight");
+    double logit = model.get("2.bias")[0];
+    for (std::size_t i = 0; i < 16; ++i) {
+        logit += double(activations[i]) * double(weights[i]);
+    }
+    CHECK(logit == doctest::Approx(double(scores[0])).epsilon(1e-4));
+}
