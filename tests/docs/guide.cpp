@@ -259,7 +259,7 @@ TEST_CASE("training of the guide") {
     mine.predict_one(point, scores);
     // [/threads]
     // [parameters]
-    for (std::size_t i = 0; i < model.parameter_count(); ++i) {
+    for (std::size_t i = 0; i < model.parameter_tensors(); ++i) {
         auto const& p = model.parameter_at(i);
         std::printf("%s: %d numbers\n", p.name.text().c_str(), p.count());
     }

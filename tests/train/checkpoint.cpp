@@ -131,7 +131,7 @@ using other_head = cn::sequential<cn::input<2, 6, 6>, cn::conv2d<4, 3, cn::conv{
 void save_as(std::string const& file, auto const& model, auto const& name_in_file) {
     std::vector<std::vector<float>> values;
     std::vector<cn::io::stored_tensor> tensors;
-    for (std::size_t i = 0; i < model.parameter_count(); ++i) {
+    for (std::size_t i = 0; i < model.parameter_tensors(); ++i) {
         auto const& p = model.parameter_at(i);
         std::string const name = p.name.text();
         values.push_back(model.get(name));

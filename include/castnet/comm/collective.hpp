@@ -1,5 +1,5 @@
-// What every communicator has in common: what a collective is called, the order of its sums, and
-// how long it may take.
+// Common parts of all communicators: the names of collectives, the order of their sums, and how
+// long they may take.
 //
 // A communicator connects replicas, which are numbered from 0. Its calls are collective: all
 // replicas make the same ones in the same order, each with its own data. It has

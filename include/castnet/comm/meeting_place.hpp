@@ -1,4 +1,5 @@
-// Where the replicas of a process meet: what each brings to a collective, and how far it has come.
+// Rendezvous of the replicas of a process: what each brings to a collective, and how far it has
+// come.
 #pragma once
 
 #include <castnet/comm/detail/wait.hpp>
@@ -54,7 +55,7 @@ public:
         return true;
     }
 
-    // What a replica brought, for who has seen it in phase 1 and has not left.
+    // A replica's buffer; valid from its phase 1 until this replica leaves.
     void* data(std::uint64_t number, int rank) const { return seat_of(number, rank).data; }
     collective const& where(std::uint64_t number, int rank) const {
         return seat_of(number, rank).at;

@@ -1,4 +1,4 @@
-// The few compiler-specific marks of the library, in one place. All are empty where they do not
+// Compiler-specific annotations, all in one place. All are empty where they do not
 // apply, so that every other header is plain C++20.
 #pragma once
 
@@ -40,7 +40,7 @@
 #define CASTNET_UNROLL
 #endif
 
-// Makes a number in a register one that the compiler knows nothing about. (At -O3, GCC makes a
+// Hides the value of a number in a register from the optimizer. (At -O3, GCC makes a
 // second loop for strides of 1, and spills pointers in it where registers are scarce.)
 #if defined(__GNUC__) && !defined(__clang__)
 #define CASTNET_OPAQUE(x) asm("" : "+r"(x))

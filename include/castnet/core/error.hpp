@@ -1,4 +1,4 @@
-// What castnet throws. Every message says what was attempted, what was found and what to do.
+// Exceptions. Every message says what was attempted, what was found and what to do.
 #pragma once
 
 #include <castnet/core/text.hpp>

@@ -1,4 +1,4 @@
-// What one thread does at a time. (std::mutex would bring <chrono>, a tenth of all that this
+// Scoped lock on a std::atomic_flag. (std::mutex would bring <chrono>, a tenth of all that this
 // library compiles.)
 #pragma once
 

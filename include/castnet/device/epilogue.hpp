@@ -1,4 +1,4 @@
-// What kernels of products and convolutions ask about their epilogue (plan/epilogue.hpp).
+// Epilogue of a product or convolution (plan/epilogue.hpp) as its kernels see it.
 #pragma once
 
 #include <castnet/plan/step.hpp>

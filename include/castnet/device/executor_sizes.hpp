@@ -1,4 +1,4 @@
-// How much memory an executor has besides the parameters.
+// Sizes of the memory that an executor has besides the parameters.
 #pragma once
 
 #include <castnet/core/language.hpp>

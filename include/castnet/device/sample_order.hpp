@@ -1,5 +1,5 @@
-// Where the element with logical (row-major) number i of a sample lies in the memory of every
-// device, and so does that of a parameter that is no weight of a product.
+// Order of a sample's elements in the memory of every device, from their logical (row-major)
+// numbers; also that of a parameter that is no weight of a product.
 #pragma once
 
 #include <castnet/graph/node.hpp>

@@ -1,4 +1,4 @@
-// From the steps of a plan to the kernels of a device: each different program is instantiated once.
+// Kernels of the steps of a plan on a device: each different program is instantiated once.
 //
 // A device has the types `kernel` (what a step is run with) and `context`, and the functions
 //   static constexpr kernel fused_kernel<Program>()   of a fused program

@@ -1,4 +1,4 @@
-// What differentiation and the planner must know of every element-wise function, by its number.
+// Table of all element-wise functions by number, for differentiation and the planner.
 #pragma once
 
 #include <castnet/expr/expr.hpp>

@@ -1,4 +1,4 @@
-// Where the trace is in the network, and the parameters that layers ask for there.
+// Scopes of names while a network is traced, and the parameters that layers ask for in them.
 #pragma once
 
 #include <castnet/graph/linear.hpp>

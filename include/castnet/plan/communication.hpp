@@ -1,4 +1,4 @@
-// What the replicas of a network tell each other in a step, found while compiling.
+// Communication of the replicas of a network in a step, found while compiling.
 //
 // Replicas take different samples, so what a step sums over samples is a part of the sum. Three
 // things become of it:

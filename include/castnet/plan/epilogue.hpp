@@ -95,7 +95,7 @@ private:
         }
     }
 
-    // An array that is there, into a result that nobody reads.
+    // The operand is materialised, and the sum has no other reader.
     constexpr bool sums_channels(int id) const {
         node const& n = nodes_[id];
         if (n.kind != op::reduce || n.reduce != reduction::sum || n.operands != 1 ||

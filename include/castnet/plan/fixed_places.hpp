@@ -1,4 +1,4 @@
-// What lies where it must: parameters, the batch, gradients, running statistics.
+// Buffers with fixed locations: parameters, the batch, gradients, running statistics.
 #pragma once
 
 #include <castnet/plan/places.hpp>

@@ -1,4 +1,5 @@
-// Where every value lies: a region and an offset, with blocks used again once nobody reads them.
+// Memory of a step: regions, offsets, and an allocator of blocks that are reused after their last
+// read.
 #pragma once
 
 #include <castnet/core/list.hpp>

@@ -1,4 +1,4 @@
-// Where the values of a graph's nodes lie, while a plan is made.
+// Locations of the values of a graph's nodes while a plan is made.
 #pragma once
 
 #include <castnet/plan/schedule.hpp>

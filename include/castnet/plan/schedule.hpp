@@ -1,5 +1,5 @@
-// From a graph to a list of steps: fusion, programs, and which arrays every step reads and writes;
-// not yet where they lie (plan/plan.hpp).
+// Schedule of a graph: its list of steps after fusion, their programs, and the arrays that every
+// step reads and writes; not yet where they lie (plan/plan.hpp).
 #pragma once
 
 #include <castnet/plan/epilogue.hpp>

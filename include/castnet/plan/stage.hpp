@@ -1,5 +1,5 @@
-// Which steps run together: consecutive steps that treat every sample by itself, or sum over
-// samples, become one stage, in which each lane takes a few samples through all of them.
+// Stages: consecutive steps that treat every sample by itself, or sum over samples, run together,
+// and each lane takes a few samples through all of them.
 #pragma once
 
 #include <castnet/plan/schedule.hpp>

@@ -1,5 +1,4 @@
-// Where there is room for the other values: in the workspace, whose memory is used again once
-// nobody reads it.
+// Assignment of all other values to the workspace, whose memory is reused after the last read.
 #pragma once
 
 #include <castnet/plan/memory.hpp>

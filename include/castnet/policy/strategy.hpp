@@ -1,5 +1,5 @@
-// How replicas share the work of a step: further arguments of policy::mirrored and
-// policy::distributed, in any order,
+// Strategies of replicas, which say how they share a step: further arguments of policy::mirrored
+// and policy::distributed, in any order,
 //   policy::mirrored<policy::cpu, 4, strategy::sharded_optimizer, strategy::accumulate<8>>
 // With each of them replicas take the same steps as without, up to rounding, but for what is said.
 #pragma once

@@ -1,5 +1,5 @@
-// What the replicas of a training send each other in a step: exact numbers of collectives and
-// bytes, and a model of the time that they take.
+// Report of the communication in a training step: exact numbers of collectives and bytes, and a
+// model of the time that they take.
 #pragma once
 
 #include <castnet/train/training.hpp>

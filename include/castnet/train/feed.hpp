@@ -1,4 +1,4 @@
-// From a data set into the memory of a step: inputs, targets and weights of some samples.
+// Copies of samples into the memory of a step: inputs, targets and weights.
 #pragma once
 
 #include <castnet/core/error.hpp>

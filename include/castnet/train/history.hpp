@@ -1,4 +1,4 @@
-// The numbers of every epoch of a fit, a column for each, as Keras' History and CSVLogger.
+// History of a fit: one row per epoch, one column per number, as Keras' History and CSVLogger.
 #pragma once
 
 #include <castnet/core/error.hpp>

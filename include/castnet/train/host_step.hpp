@@ -31,7 +31,7 @@ public:
     // Forward and backward. With the last samples of the step, the gradients are on their way.
     template <class Communicator>
     void run(executor& e, Communicator& others, samples_of_step const& now, std::uint64_t step) {
-        // Others than these read and write the memory of the device.
+        // All other strategies access the memory of the device directly.
         constexpr bool by_messages =
             strategy::updates_all && strategy::micro_batches == 1 && !strategy::local_batch_norm;
         static_assert(

@@ -118,7 +118,7 @@ template <class Net, class Where, class Batch>
     using model_type = model<Net, Where, Batch>;
     io::safetensors_file const stored = io::load_safetensors(file);
     detail::partial_match const all =
-        detail::match(stored, {&model_type::parameter_at(0), model_type::parameter_count()}, how);
+        detail::match(stored, {&model_type::parameter_at(0), model_type::parameter_tensors()}, how);
     std::vector<std::vector<typename Where::value_type>> values;
     for (auto const& [parameter, tensor] : all.pairs) {
         values.push_back(detail::values_of<typename Where::value_type>(

@@ -1,5 +1,5 @@
-// Where the time of a training step goes: per step of the plan its time, work, share of what the
-// machine can do, and memory traffic.
+// Profile of a training step: for each step of the plan its time, work, share of what the machine
+// can do, and memory traffic.
 #pragma once
 
 #include <castnet/core/clock.hpp>

@@ -1,5 +1,5 @@
-// What one device holds and does in a training: the memory of a step, and the passes over it. The
-// loops that decide which samples and how fast are in train/training.hpp.
+// Replica: the memory of a training step on one device, and the passes over it. The loops that
+// decide which samples and how fast are in train/training.hpp.
 #pragma once
 
 #include <castnet/comm/alone.hpp>
@@ -95,7 +95,7 @@ public:
         return s;
     }
 
-    // One of so many; `parameters` lie in the model's order, on the session's device.
+    // One of `replicas` replicas; `parameters` lie in the model's order, on the session's device.
     replica(Model& m, typename device::session& session, T* parameters, int replicas = 1)
         : session_{session},
           executor_{session, parameters, key_of(m.seed_value()), sizes(replicas)},

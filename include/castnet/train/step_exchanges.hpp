@@ -1,5 +1,5 @@
-// What the replicas of a training exchange in a step, and who updates which parameters: what the
-// plan says, in the way of a strategy. train/host_step.hpp carries it out in the memory of the
+// Exchanges of replicas in a training step, and who updates which parameters: those of the plan, in
+// the way of a strategy. train/host_step.hpp carries it out in the memory of the
 // host, device/cuda/exchanges.hpp in that of GPUs.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What a CPU kernel gets: the memory, and what changes from step to step.
+// Context of a CPU kernel: the memory, and what changes from step to step.
 #pragma once
 
 #include <castnet/core/philox.hpp>

@@ -1,4 +1,4 @@
-// Which kernels compute a convolution and its gradients: minimal filtering (winograd_conv.hpp),
+// Choice of kernels for a convolution and its gradients: minimal filtering (winograd_conv.hpp),
 // runs of pixels with few channels (shallow_conv.hpp), or products over any windows
 // (direct_conv.hpp). Windows are constants of a plan, so only the kernels that it needs are
 // compiled.

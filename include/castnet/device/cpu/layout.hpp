@@ -1,5 +1,5 @@
-// Where the element with logical (row-major) number i of a parameter lies in the memory of this
-// device.
+// Order of a parameter's elements in the memory of this device, from their logical (row-major)
+// numbers.
 #pragma once
 
 #include <castnet/device/sample_order.hpp>

@@ -1,4 +1,4 @@
-// What the processor can do at most, as a measure for kernels.
+// Peak performance of the processor, as a measure for kernels.
 #pragma once
 
 #include <castnet/core/annotations.hpp>

@@ -1,4 +1,4 @@
-// Which of the plans that a library lists a policy takes.
+// Choice of one of a library's plans, as the policy says.
 #pragma once
 
 #include <castnet/device/cuda/description.hpp>

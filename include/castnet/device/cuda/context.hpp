@@ -1,4 +1,4 @@
-// What a CUDA kernel's launcher gets: the memory of a step and the stream to launch on.
+// Context of a CUDA kernel's launcher: the memory of a step and the stream to launch on.
 //
 // A launcher is called as k(step, tables, context). A step always computes the whole batch: the
 // rows of samples that are not there hold copies of one that is, with the weight 0. So its work is

@@ -1,4 +1,4 @@
-// What GPUs the program sees.
+// Descriptions of the GPUs that the program sees.
 #pragma once
 
 #include <castnet/core/text.hpp>

@@ -1,4 +1,4 @@
-// How the libraries call the types of elements.
+// The libraries' names of element types.
 #pragma once
 
 #include <castnet/core/language.hpp>

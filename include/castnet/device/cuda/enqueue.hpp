@@ -1,6 +1,5 @@
-// What a device is given to do in a step, as kernels on a context's stream: the steps of a plan,
-// the norm of the gradient, the update of the parameters, and the sums of the plan's outputs over
-// steps.
+// Work of a step as kernels on a context's stream: the steps of a plan, the norm of the gradient,
+// the update of the parameters, and the sums of the plan's outputs over steps.
 #pragma once
 
 #include <castnet/device/cuda/gather.hpp>

@@ -1,4 +1,4 @@
-// Which epilogues (plan/epilogue.hpp) cuDNN and cuBLASLt are asked for.
+// Epilogues (plan/epilogue.hpp) that cuDNN and cuBLASLt are asked for.
 #pragma once
 
 #include <castnet/device/cuda/step_values.hpp>

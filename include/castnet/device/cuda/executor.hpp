@@ -323,7 +323,7 @@ private:
         next_ = next_ == &slots_[0] ? &slots_[1] : &slots_[0];
     }
 
-    // What an update needs, into the next slot.
+    // Writes the update's arguments into the next slot.
     template <auto const& Plan, class Rule>
     void bring(Rule const& rule, T scale) {
         next_->set(update_values<Rule, T>{rule, scale});

@@ -1,4 +1,4 @@
-// Which of several pieces of work takes a GPU the least time.
+// Search for the piece of work that takes a GPU the least time.
 #pragma once
 
 #include <castnet/device/cuda/graph.hpp>

@@ -1,4 +1,4 @@
-// What becomes of gradients and statistics before and after they are added up over replicas.
+// Kernels on gradients and statistics before and after they are added up over replicas.
 #pragma once
 
 #include <castnet/core/bfloat16.hpp>

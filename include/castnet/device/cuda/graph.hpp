@@ -1,4 +1,4 @@
-// What was put on a stream once, to be put there again as a whole.
+// A captured CUDA graph.
 #pragma once
 
 #include <castnet/device/cuda/stream.hpp>

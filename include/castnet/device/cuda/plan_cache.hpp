@@ -1,5 +1,5 @@
-// Which of the plans that a library lists was the fastest: remembered for the process, and from run
-// to run in the file that the environment variable CASTNET_PLAN_CACHE names.
+// Cache of the fastest of a library's plans: for the process, and from run to run in the file that
+// the environment variable CASTNET_PLAN_CACHE names.
 #pragma once
 
 #include <castnet/core/text.hpp>

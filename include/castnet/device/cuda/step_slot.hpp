@@ -1,5 +1,5 @@
-// What changes from step to step: the batch, the step's number, the optimizer's rule. The host
-// writes it into page-locked memory, which is copied to the GPU beside the step before.
+// Buffer of what changes from step to step: the batch, the step's number, the optimizer's rule. The
+// host writes it in page-locked memory, which is copied to the GPU beside the step before.
 #pragma once
 
 #include <castnet/device/cuda/gather.hpp>

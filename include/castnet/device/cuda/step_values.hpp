@@ -1,4 +1,4 @@
-// What a kernel's launcher is called with, besides the context: k(step, tables, context).
+// Arguments of a kernel's launcher besides the context: k(step, tables, context).
 #pragma once
 
 #include <castnet/plan/step.hpp>

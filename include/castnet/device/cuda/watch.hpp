@@ -1,4 +1,4 @@
-// Who looks after the host's waits for a GPU whose work may wait for that of other GPUs.
+// Watchdog, polled while the host waits for work of a GPU that may wait for other GPUs.
 #pragma once
 
 #include <castnet/core/language.hpp>

@@ -1,5 +1,5 @@
-// How the loops read an operand of an element-wise function: a number or a tensor expression X,
-// seen in the shape S of the result.
+// Operand of an element-wise function as the loops read it: a number or a tensor expression X, seen
+// in the shape S of the result.
 #pragma once
 
 #include <castnet/tensor/broadcast.hpp>

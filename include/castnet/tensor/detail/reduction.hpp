@@ -1,4 +1,4 @@
-// What the reductions do with the elements they meet. Each holds `result`, the type of its answer;
+// Accumulators of reductions. Each holds `result`, the type of its answer;
 // `add`, which takes an element and its position in the reduced part; and `get`, the answer for
 // `count` elements. Sums of floating type run in double.
 #pragma once

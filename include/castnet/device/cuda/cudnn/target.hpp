@@ -1,5 +1,5 @@
-// What cuDNN plans for: the device of a handle, or a device that is only described. The latter
-// needs no GPU and no driver, so that tests can ask what a device would do.
+// Target that cuDNN plans for: the device of a handle, or a device that is only described. The
+// latter needs no GPU and no driver, so that tests can ask what a device would do.
 #pragma once
 
 #include <castnet/device/cuda/cudnn/descriptor.hpp>
