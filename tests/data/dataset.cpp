@@ -1,4 +1,5 @@
 #include <castnet/data/dataset.hpp>
+#include <castnet/data/is_dataset.hpp>
 
 #include <cmath>
 #include <doctest/doctest.h>
@@ -41,6 +42,8 @@ std::vector<float> first_pixels(Dataset const& samples) {
 
 static_assert(std::is_same_v<images::target_type, label<3>>);
 static_assert(std::is_same_v<images::input_shape<0>, shape<1, 2, 2>>);
+static_assert(castnet::data::Dataset<images> &&
+              !castnet::data::Dataset<castnet::data::parts<images>>);
 static_assert(images::input_count == 1 && images::target_count == 1);
 static_assert(dataset<shape<2, 3>, shape<1>, shape<4>>::input_count == 2);
 static_assert(std::is_same_v<dataset<shape<2, 3>, shape<1>>::target_shape<0>, shape<2, 3>>);

@@ -9,6 +9,9 @@
 namespace cn = castnet;
 using check::values, cn::shape;
 
+static_assert(cn::Loss<cn::cross_entropy_loss<0.0F>> && !cn::Loss<cn::shape<2>>);
+static_assert(cn::Metric<cn::accuracy_metric>);
+
 namespace {
 
 // A loss as a network of two inputs, the prediction and its target.

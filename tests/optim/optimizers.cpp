@@ -13,7 +13,7 @@ using check::values;
 namespace {
 
 struct as_in_pytorch {
-    template <class Optimizer>
+    template <cn::Optimizer Optimizer>
     void operator()(std::string const& name, Optimizer const& optimizer) const {
         static check::golden_file const file{"optimizers"};
         values parameter = file[name + "/parameter0"];
