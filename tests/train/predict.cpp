@@ -25,8 +25,7 @@ struct facts_and_photo {
 };
 using two_inputs = cn::network<facts_and_photo{}, cn::input<3, 8, 8>, cn::input<5>>;
 using two_inputs_data = cn::data::dataset<cn::data::label<3>, cn::shape<3, 8, 8>, cn::shape<5>>;
-using image =
-    cn::sequential<cn::input<2, 6, 6>, cn::conv2d<4, 3>, cn::relu, cn::flatten, cn::dense<3>>;
+using image = cn::sequential<cn::input<2, 6, 6>, cn::flatten, cn::dense<8>, cn::relu, cn::dense<3>>;
 using image_data = cn::data::dataset<cn::data::label<3>, cn::shape<2, 6, 6>>;
 using image_model = cn::model<image, cn::policy::cpu, cn::batch<4>>;
 
@@ -92,7 +91,7 @@ TEST_CASE("numbers in memory are predicted as those of a data set") {
 }
 
 TEST_CASE("each input of a network is given by itself") {
-    cn::model<two_inputs, cn::policy::cpu, cn::batch<4>> const model{cn::seed{3}};
+    cn::model<two_inputs, cn::policy::cpu, cn::batch<16>> const model{cn::seed{3}};
     auto const photos = numbers(7 * 192), facts = numbers(7 * 5);
     two_inputs_data const data{photos, facts, std::vector<int>(7)};
     CHECK(model.predict(photos, facts) == model.predict(data));
@@ -110,8 +109,8 @@ TEST_CASE("numbers that are no whole samples are refused with the size of a samp
     CHECK(contains(message, "72"));
 }
 
-// Threads that begin together and predict parts of the samples, again and again, with the model,
-// with predictors of their own, and one by one.
+// Threads that begin together and predict 10,000 samples each, with the model and with predictors
+// of their own.
 template <class Policy>
 void predict_in_threads() {
     constexpr std::size_t samples = 500, rounds = 20;
