@@ -216,8 +216,8 @@ TEST_CASE("an output without a name goes by its number") {
     using unnamed = cn::output_list<cn::shape<3>, cn::shape<4>>;
     CHECK(cn::detail::score_of_output<unnamed, 1, cn::mae_loss>::name ==
           std::string{"output_1_mae"});
-    CHECK(cn::detail::score_of_output<unnamed, 12, cn::detail::loss_name>::name ==
-          std::string{"output_12_loss"});
+    CHECK(cn::detail::score_of_output<unnamed, 12, cn::mse_loss>::name ==
+          std::string{"output_12_mse"});
 }
 
 TEST_CASE("class weights are those of the only label among the targets") {

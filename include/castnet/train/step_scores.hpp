@@ -277,7 +277,7 @@ struct score_of_output {
     }();
     static constexpr char const* name = text.text;
 };
-struct loss_name {
+struct loss_score {
     static constexpr char const* name = "loss";
 };
 
@@ -293,7 +293,7 @@ struct named_metric<Outputs, output_metric<Number, Metric>> {
 // The scores of a step: the loss, those that it is a sum of, the metrics.
 template <class Outputs, class... Metrics, class Loss, size_t... I>
 constexpr auto all_scores(Loss, std::index_sequence<I...>) {
-    return scores<score_of_output<Outputs, I, loss_name>...,
+    return scores<score_of_output<Outputs, I, loss_score>...,
                   typename named_metric<Outputs, Metrics>::type...>{};
 }
 template <class Loss>
