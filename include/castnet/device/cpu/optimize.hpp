@@ -83,47 +83,66 @@ void optimize(Rule const& rule, penalty const& cost, T scale, T* parameters, T c
     });
 }
 
-// The sum of the squares of value_at(i) for 0 <= i < count, in double, in an order that `count`
-// alone decides.
-template <class F>
-double sum_of_squares(std::ptrdiff_t count, F const& value_at) {
+// The gradients that optimize() gives to its rule, from i on.
+template <bool Penalized, class V, class T>
+V gradient_at(std::ptrdiff_t i, optimized<T> const& o) {
+    V g;
+    std::memcpy(&g, o.gradients + i, sizeof g);
+    if constexpr (Penalized) {
+        V p;
+        std::memcpy(&p, o.parameters + i, sizeof p);
+        return penalized_gradient(g, o.scale, p, o.l1, o.two_l2);
+    } else {
+        return g * o.scale;
+    }
+}
+
+// The sum of their squares, in double, in an order that `count` alone decides.
+template <bool Penalized, class T>
+double sum_of_squares(std::ptrdiff_t count, optimized<T> const& o) {
     constexpr std::ptrdiff_t width = 16; // sums side by side, whatever the processor's vectors hold
     constexpr std::ptrdiff_t most_pieces = 64, least_piece = 4096;
     std::ptrdiff_t const piece = std::max(least_piece, (count + most_pieces - 1) / most_pieces);
     std::ptrdiff_t const pieces = (count + piece - 1) / piece;
     double sums[most_pieces];
     parallel_for(pieces, 4.0 * double(count), [=, to = &sums[0]](std::ptrdiff_t k) {
+#ifndef __CUDACC__
+        typedef T vector __attribute__((vector_size(vector_bytes)));
+#else
+        using vector = T;
+#endif
+        constexpr auto step = static_cast<std::ptrdiff_t>(sizeof(vector) / sizeof(T));
         std::ptrdiff_t i = k * piece;
         std::ptrdiff_t const end = std::min(i + piece, count);
         double parts[width]{};
+        T gradients[width];
         auto const add = [&](std::ptrdiff_t n) {
-            double const x = double(value_at(i + n));
-            parts[n] += x * x;
+            parts[n] += double(gradients[n]) * double(gradients[n]);
         };
         for (; i + width <= end; i += width) {
+            for (std::ptrdiff_t n = 0; n < width; n += step) {
+                auto const g = gradient_at<Penalized, vector>(i + n, o);
+                std::memcpy(gradients + n, &g, sizeof g);
+            }
             for (std::ptrdiff_t n = 0; n < width; ++n) {
                 add(n);
             }
         }
         for (std::ptrdiff_t n = 0; n < end - i; ++n) {
+            gradients[n] = gradient_at<Penalized, T>(i + n, o);
             add(n);
         }
         to[k] = std::accumulate(parts, parts + width, 0.0);
     });
     return std::accumulate(sums, sums + pieces, 0.0);
 }
-
-// That of the gradients that optimize() gives to its rule.
 template <class T>
-[[gnu::noinline]] double sum_of_squares(penalty const& cost, T scale, T const* parameters,
+[[gnu::noinline]] double sum_of_squares(penalty const& cost, T scale, T* parameters,
                                         T const* gradients, std::ptrdiff_t count) {
-    if (cost == penalty{}) {
-        return sum_of_squares(count, [=](std::ptrdiff_t i) { return gradients[i] * scale; });
-    }
-    T const l1 = static_cast<T>(cost.l1), two_l2 = static_cast<T>(2 * cost.l2);
-    return sum_of_squares(count, [=](std::ptrdiff_t i) {
-        return penalized_gradient(gradients[i], scale, parameters[i], l1, two_l2);
-    });
+    optimized<T> const all{
+        scale, static_cast<T>(cost.l1), static_cast<T>(2 * cost.l2), parameters, gradients, nullptr,
+        0};
+    return cost == penalty{} ? sum_of_squares<false>(count, all) : sum_of_squares<true>(count, all);
 }
 
 } // namespace castnet::cpu
