@@ -115,22 +115,21 @@ double sum_of_squares(std::ptrdiff_t count, optimized<T> const& o) {
         std::ptrdiff_t i = k * piece;
         std::ptrdiff_t const end = std::min(i + piece, count);
         double parts[width]{};
-        T gradients[width];
-        auto const add = [&](std::ptrdiff_t n) {
-            parts[n] += double(gradients[n]) * double(gradients[n]);
+        auto const add = [&](std::ptrdiff_t n, T gradient) {
+            parts[n] += double(gradient) * double(gradient);
         };
         for (; i + width <= end; i += width) {
+            T gradients[width];
             for (std::ptrdiff_t n = 0; n < width; n += step) {
                 auto const g = gradient_at<Penalized, vector>(i + n, o);
                 std::memcpy(gradients + n, &g, sizeof g);
             }
             for (std::ptrdiff_t n = 0; n < width; ++n) {
-                add(n);
+                add(n, gradients[n]);
             }
         }
         for (std::ptrdiff_t n = 0; n < end - i; ++n) {
-            gradients[n] = gradient_at<Penalized, T>(i + n, o);
-            add(n);
+            add(n, gradient_at<Penalized, T>(i + n, o));
         }
         to[k] = std::accumulate(parts, parts + width, 0.0);
     });
