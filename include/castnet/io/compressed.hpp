@@ -4,8 +4,6 @@
 
 #include <castnet/io/file.hpp>
 
-#include <memory>
-
 #ifdef CASTNET_HAS_ZLIB
 #include <castnet/io/gzip.hpp>
 #endif
@@ -18,18 +16,21 @@ namespace castnet::io {
     return !exists(path) && exists(zipped) ? zipped : path;
 }
 
-// The content of the file plain_or_gz(path); decompressed when its first two bytes are those of
-// gzip, whatever its name. Throws file_error; see input_file and gunzip_input.
-[[gnu::cold]] inline std::unique_ptr<input> open_compressed(std::string const& path) {
+// What read(input&) makes of the file plain_or_gz(path); of its decompressed content when its first
+// two bytes are those of gzip, whatever its name. Throws file_error; see input_file and
+// gunzip_input.
+template <class Read>
+[[gnu::cold]] auto read_compressed(std::string const& path, Read read) {
     auto const found = plain_or_gz(path);
     unsigned char start[2] = {};
     input_file{found}.read(start);
-    auto file = std::make_unique<input_file>(found);
+    input_file file{found};
     if (start[0] != 0x1f || start[1] != 0x8b) {
-        return file;
+        return read(file);
     }
 #ifdef CASTNET_HAS_ZLIB
-    return std::make_unique<gunzip_input>(std::move(file));
+    gunzip_input unpacked{file};
+    return read(unpacked);
 #else
     throw file_error(found, "the file is gzip-compressed and this program was built without zlib: "
                             "compile with -DCASTNET_HAS_ZLIB=1 and link with -lz (in CMake, link "

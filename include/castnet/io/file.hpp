@@ -96,9 +96,9 @@ private:
 [[gnu::cold]] inline bytes read_file(std::string const& path,
                                      size_t most = std::numeric_limits<size_t>::max()) {
     input_file file{path};
-    auto content = file.read_up_to(most);
+    auto content = file.read_up_to(std::min(most, file.remaining()));
     unsigned char next[1];
-    if (file.read(next) != 0) {
+    if (content.size() == most && file.read(next) != 0) {
         throw file_error(path, {"the file has more than ", most, " bytes"});
     }
     return content;

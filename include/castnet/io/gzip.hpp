@@ -4,7 +4,6 @@
 #include <castnet/core/text.hpp>
 #include <castnet/io/input.hpp>
 
-#include <memory>
 #include <zlib.h>
 
 namespace castnet::io {
@@ -12,11 +11,11 @@ namespace castnet::io {
 // The decompressed content of `compressed`: all its members, one after the other; zero padding
 // after the last is skipped. No more is decompressed than is read, so that a file of 4 MB which
 // would give 4 GB costs nothing. Reading throws file_error for a truncated or damaged file and for
-// other bytes after the last member.
+// other bytes after the last member. `compressed` must outlive this.
 class gunzip_input : public input {
 public:
-    [[gnu::cold]] explicit gunzip_input(std::unique_ptr<input> compressed)
-        : input{compressed->file()}, compressed_{std::move(compressed)} {
+    [[gnu::cold]] explicit gunzip_input(input& compressed)
+        : input{compressed.file()}, compressed_{compressed} {
         constexpr int gzip_only = 15 + 16; // zlib: largest window, gzip header and trailer
         if (inflateInit2(&stream_, gzip_only) != Z_OK) {
             throw file_error(file(), "zlib cannot start: not enough memory");
@@ -50,7 +49,7 @@ private:
         for (;;) {
             if (stream_.avail_in == 0) {
                 stream_.next_in = chunk_;
-                stream_.avail_in = static_cast<uInt>(compressed_->read(chunk_));
+                stream_.avail_in = static_cast<uInt>(compressed_.read(chunk_));
             }
             bool const padding = !within_member_ && stream_.avail_in > 0 && *stream_.next_in == 0;
             if (!padding) {
@@ -62,10 +61,10 @@ private:
     }
 
     [[noreturn, gnu::cold]] void fail(std::string const& what) const {
-        throw file_error(file(), {"byte ", compressed_->position() - stream_.avail_in, ": ", what});
+        throw file_error(file(), {"byte ", compressed_.position() - stream_.avail_in, ": ", what});
     }
 
-    std::unique_ptr<input> compressed_;
+    input& compressed_;
     z_stream stream_{};
     unsigned char chunk_[65536];
     bool within_member_ = true; // at the start, since a file has one at least

@@ -86,9 +86,9 @@ constexpr struct {
     return array;
 }
 
-// The array in the file `path`, or in `path`.gz; see open_compressed.
+// The array in the file `path`, or in `path`.gz; see read_compressed.
 inline idx_array read_idx(std::string const& path) {
-    return read_idx(*open_compressed(path));
+    return read_compressed(path, [](input& in) { return read_idx(in); });
 }
 
 } // namespace castnet::io

@@ -70,17 +70,15 @@ public:
     // The next `count` bytes, or as many as there are.
     [[gnu::cold]] bytes read_up_to(size_t count) {
         try {
-            bytes taken(remaining() == unknown ? 0 : std::min(count, remaining()));
-            taken.resize(read(taken));
-            unsigned char chunk[65536];
-            while (taken.size() < count) {
-                auto const got =
-                    read(std::span{chunk}.first(std::min(sizeof chunk, count - taken.size())));
-                if (got == 0) {
-                    break;
-                }
-                taken.insert(taken.end(), chunk, chunk + got);
-            }
+            bytes taken;
+            size_t filled = 0;
+            do {
+                auto const room =
+                    remaining() != unknown ? remaining() : std::max(filled, size_t{65536});
+                taken.resize(filled + std::min(room, count - filled));
+                filled += read(std::span{taken}.subspan(filled));
+            } while (filled == taken.size() && filled < count);
+            taken.resize(filled);
             return taken;
         } catch (std::bad_alloc const&) {
             refuse_size();

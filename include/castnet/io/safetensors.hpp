@@ -29,14 +29,17 @@ public:
         auto const end = detail::check_places(header, file_);
         data_ = in.take(end, "the data of the tensors");
         in.check_end("the data of the tensors");
-        for (auto const& place : header.places) {
-            header.tensors[place.tensor].bytes =
-                std::span{data_}.subspan(place.begin, place.end - place.begin);
+        for (size_t i = 0; i < header.places.size(); ++i) {
+            auto const& place = header.places[i];
+            header.tensors[place.tensor].bytes = {data_.data() + place.begin,
+                                                  place.end - place.begin};
         }
         entries_ = std::move(header.tensors);
         metadata_ = std::move(header.metadata);
-        detail::sort<stored_tensor>(entries_, detail::by_name{});
-        detail::check_names(entries_, file_);
+        detail::sort(entries_.data(), entries_.size(), detail::by_name{});
+        for (size_t i = 1; i < entries_.size(); ++i) {
+            detail::check_names(entries_[i - 1], entries_[i], file_);
+        }
     } catch (std::bad_alloc const&) {
         in.refuse_size();
     }
@@ -89,12 +92,16 @@ inline safetensors_file load_safetensors(std::string const& path) {
 [[gnu::cold]] inline void save_safetensors(std::string const& path,
                                            std::span<stored_tensor const> tensors,
                                            safetensors_metadata const& metadata = {}) {
+    auto const by_name = detail::sorted(tensors.data(), tensors.size(), detail::by_name{});
+    for (size_t i = 1; i < by_name.size(); ++i) {
+        detail::check_names(*by_name[i - 1], *by_name[i], path);
+    }
     // As the reference writer does: widest elements first, which keeps every tensor aligned.
-    auto const order = detail::sorted(tensors, [](auto const& a, auto const& b) {
-        auto const a_size = size_of(a.type), b_size = size_of(b.type);
-        return a_size != b_size ? (a_size > b_size ? -1 : 1) : a.name.compare(b.name);
-    });
-    detail::check_names(tensors, path);
+    auto const order = detail::sorted(
+        tensors.data(), tensors.size(), [](stored_tensor const& a, stored_tensor const& b) {
+            auto const a_size = size_of(a.type), b_size = size_of(b.type);
+            return a_size != b_size ? (a_size > b_size ? -1 : 1) : a.name.compare(b.name);
+        });
     auto const header = detail::header_text(order, metadata, path);
     unsigned char size[8];
     for (unsigned i = 0; i < 8; ++i) {

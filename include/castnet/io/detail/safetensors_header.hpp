@@ -135,26 +135,34 @@ struct safetensors_header {
 // Checks that the tensors lie one behind the other without hole or overlap, each with as many bytes
 // as its type and shape need. Returns where the last one ends.
 [[gnu::cold]] inline size_t check_places(safetensors_header& header, std::string const& file) {
-    auto const in_place = [](tensor_place const& a, tensor_place const& b) {
-        return a.begin != b.begin ? (a.begin < b.begin ? -1 : 1)
-               : a.end < b.end    ? -1
-                                  : a.end > b.end;
+    auto& places = header.places;
+    auto const compare = [](void const* left, void const* right) {
+        auto const& a = *static_cast<tensor_place const*>(left);
+        auto const& b = *static_cast<tensor_place const*>(right);
+        if (a.begin != b.begin) {
+            return a.begin < b.begin ? -1 : 1;
+        }
+        return a.end < b.end ? -1 : int(a.end > b.end);
     };
+    if (!places.empty()) { // qsort wants no null pointer
+        std::qsort(places.data(), places.size(), sizeof(tensor_place), compare);
+    }
     size_t next = 0;
-    for (tensor_place const* const place : sorted<tensor_place>(header.places, in_place)) {
-        auto const& tensor = header.tensors[place->tensor];
+    for (size_t i = 0; i < places.size(); ++i) {
+        auto const& place = places[i];
+        auto const& tensor = header.tensors[place.tensor];
         auto const refuse = [&](std::initializer_list<text_piece> expected) {
             throw file_error(file,
-                             {"tensor ", shown(tensor.name), ": found data_offsets [", place->begin,
-                              ", ", place->end, "], expected ", string_of(expected)});
+                             {"tensor ", shown(tensor.name), ": found data_offsets [", place.begin,
+                              ", ", place.end, "], expected ", string_of(expected)});
         };
-        if (place->begin != next) {
+        if (place.begin != next) {
             refuse({"them to begin at ", next, ", where the tensor before ends"});
         }
-        if (place->end < place->begin || !fills_shape(tensor, place->end - place->begin)) {
+        if (place.end < place.begin || !fills_shape(tensor, place.end - place.begin)) {
             refuse({"as many bytes as its shape and its dtype ", name_of(tensor.type), " need"});
         }
-        next = place->end;
+        next = place.end;
     }
     return next;
 }
@@ -165,15 +173,12 @@ struct by_name {
     }
 };
 
-[[gnu::cold]] inline void check_names(std::span<stored_tensor const> tensors,
+// Throws file_error where both have the same name.
+[[gnu::cold]] inline void check_names(stored_tensor const& a, stored_tensor const& b,
                                       std::string const& file) {
-    stored_tensor const* before = nullptr;
-    for (auto const* tensor : sorted(tensors, by_name{})) {
-        if (before != nullptr && before->name == tensor->name) {
-            throw file_error(
-                file, {"found tensor ", shown(tensor->name), " twice, expected every name once"});
-        }
-        before = tensor;
+    if (a.name == b.name) {
+        throw file_error(file,
+                         {"found tensor ", shown(a.name), " twice, expected every name once"});
     }
 }
 
@@ -185,7 +190,7 @@ struct by_name {
 }
 
 // The header for tensors in this order; padded with spaces to a multiple of 8 bytes.
-[[gnu::cold]] inline std::string header_text(std::span<stored_tensor const* const> tensors,
+[[gnu::cold]] inline std::string header_text(std::vector<stored_tensor const*> const& tensors,
                                              safetensors_metadata const& metadata,
                                              std::string const& file) {
     std::string text = "{";

@@ -5,8 +5,8 @@
 #include <castnet/core/language.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdlib>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -15,19 +15,18 @@ namespace castnet::io::detail {
 // Pointers to the elements in their order. `Compare` has no state and gives, for (a, b), a number
 // below 0 where a comes first, above 0 where b does, and 0 where they are equal.
 template <class T, class Compare>
-std::vector<T*> sorted(std::span<T> list, Compare) {
-    std::vector<T*> order;
-    order.reserve(list.size());
+std::vector<T const*> sorted(T const* list, std::size_t size, Compare) {
+    std::vector<T const*> order(size);
     bool in_order = true;
-    for (T& element : list) {
-        in_order = in_order && (order.empty() || Compare{}(*order.back(), element) <= 0);
-        order.push_back(&element);
+    for (std::size_t i = 0; i < size; ++i) {
+        order[i] = list + i;
+        in_order = in_order && (i == 0 || Compare{}(list[i - 1], list[i]) <= 0);
     }
     if (!in_order) {
-        std::qsort(static_cast<void*>(order.data()), order.size(), sizeof(T*),
+        std::qsort(static_cast<void*>(order.data()), size, sizeof(T const*),
                    [](void const* left, void const* right) -> int {
-                       return Compare{}(**static_cast<T* const*>(left),
-                                        **static_cast<T* const*>(right));
+                       return Compare{}(**static_cast<T const* const*>(left),
+                                        **static_cast<T const* const*>(right));
                    });
     }
     return order;
@@ -35,22 +34,23 @@ std::vector<T*> sorted(std::span<T> list, Compare) {
 
 // Brings the elements themselves into this order, without room for a second list of them.
 template <class T, class Compare>
-void sort(std::span<T> list, Compare compare) {
-    auto order = sorted(list, compare);
-    for (std::size_t first = 0; first < list.size(); ++first) {
-        if (order[first] == nullptr || order[first] == &list[first]) {
+void sort(T* list, std::size_t size, Compare compare) {
+    auto order = sorted(static_cast<T const*>(list), size, compare);
+    for (std::size_t first = 0; first < size; ++first) {
+        if (order[first] == nullptr || order[first] == list + first) {
             continue;
         }
         // Around one cycle of the permutation.
         T held = std::move(list[first]);
         std::size_t at = first;
         for (;;) {
-            T* const from = std::exchange(order[at], nullptr);
-            if (from == &list[first]) {
+            auto const from = static_cast<std::size_t>(order[at] - list);
+            order[at] = nullptr;
+            if (from == first) {
                 break;
             }
-            list[at] = std::move(*from);
-            at = static_cast<std::size_t>(from - list.data());
+            list[at] = std::move(list[from]);
+            at = from;
         }
         list[at] = std::move(held);
     }
