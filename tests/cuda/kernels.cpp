@@ -178,6 +178,8 @@ TEST_CASE_TEMPLATE("reductions of every kind and size", T, float, double) {
         // values repeat, so that the first of several largest is asked for
         check_program<cn::program<load(0, 7), apply(fn::sign, 0), reduce(reduction::argmax, 3)>, T>(
             at, 7, 7, varying(at, 3), 0);
+        check_program<cn::program<load(0, 7), reduce(reduction::strict_argmax, 3)>, T>(
+            at, 7, 7, varying(at, 3), 0);
         check_program<cn::program<load(0, 7), bernoulli, apply(fn::multiply, 0, 1),
                                   reduce(reduction::sum, 4)>,
                       T>(at, 7, 7, varying(at, 4), tolerance);

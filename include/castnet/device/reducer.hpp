@@ -54,6 +54,24 @@ struct reducer<reduction::argmax, T> {
     CASTNET_HD T result(T) const { return static_cast<T>(where); }
 };
 
+// The one that is larger than all others; -1 at a tie, and where one is NaN.
+template <class T>
+struct reducer<reduction::strict_argmax, T> {
+    T best = detail::minus_infinity<T>;
+    std::ptrdiff_t where = -1;
+    CASTNET_HD void take(T x, std::ptrdiff_t i) {
+        if (x > best) {
+            best = x;
+            where = i;
+        } else if (!(x < best)) {
+            where = -1;
+            best = x == best ? best : -detail::minus_infinity<T>; // nothing is larger
+        }
+    }
+    CASTNET_HD void join(reducer const& other) { take(other.best, other.where); }
+    CASTNET_HD T result(T) const { return static_cast<T>(where); }
+};
+
 // Keeps sum(exp(x - best)), rescaled whenever a larger x comes.
 template <class T>
 struct reducer<reduction::log_sum_exp, T> {

@@ -69,7 +69,8 @@ private:
             return false;
         }
         case op::reduce:
-            return n.reduce != reduction::argmax && n.attribute != detached && wanted[n.in[0]];
+            return n.reduce != reduction::argmax && n.reduce != reduction::strict_argmax &&
+                   n.attribute != detached && wanted[n.in[0]];
         default:
             for (int k = 0; k < n.operands; ++k) {
                 if (wanted[n.in[k]]) {
@@ -264,6 +265,7 @@ private:
             d = map(fn::exp, size, {map(fn::subtract, size, {again(x), i})});
             break;
         case reduction::argmax:
+        case reduction::strict_argmax:
             return;
         }
         int const gradient = times(g, d, size);

@@ -79,7 +79,7 @@ constexpr char const* name_of(op kind) {
     return names[static_cast<int>(kind)];
 }
 
-enum class reduction : std::uint8_t { sum, max, log_sum_exp, argmax };
+enum class reduction : std::uint8_t { sum, max, log_sum_exp, argmax, strict_argmax };
 
 // The index space of a tensor as every kernel sees it: samples x pixels x channels.
 // Channels lie innermost in memory, whatever the logical order of the axes:

@@ -92,6 +92,12 @@ constexpr auto argmax(symbol<S> x) {
     return detail::reduced<typename detail::without_channels<S>::type>(x, reduction::argmax);
 }
 
+// The same where one channel is larger than all others; -1 at a tie or where one is NaN.
+template <class S>
+constexpr auto strict_argmax(symbol<S> x) {
+    return detail::reduced<typename detail::without_channels<S>::type>(x, reduction::strict_argmax);
+}
+
 // Over height and width: (C, H, W) becomes (C).
 template <size_t C, size_t H, size_t W>
 constexpr symbol<shape<C>> mean_pixels(symbol<shape<C, H, W>> x) {

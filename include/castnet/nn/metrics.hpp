@@ -15,13 +15,6 @@ concept Metric = Loss<T> && requires {
 
 namespace detail {
 
-// How many outputs are less than that of the label. Neither an equal one is, nor one that is NaN.
-template <size_t Classes>
-constexpr auto outputs_below(symbol<shape<Classes>> prediction, symbol<shape<>> label) {
-    auto const hit = equal(channel_index<shape<Classes>>(*prediction.g), label);
-    return sum(less(prediction, sum(where(hit, prediction, 0))));
-}
-
 // A text with a number behind it, as long as the program runs.
 template <fixed_string Text, size_t Number>
 constexpr auto numbered() {
@@ -52,7 +45,7 @@ struct accuracy_metric {
     static constexpr char const* name = "accuracy";
     template <size_t Classes>
     constexpr auto operator()(symbol<shape<Classes>> prediction, symbol<shape<>> label) const {
-        return equal(detail::outputs_below(prediction, label), double(Classes - 1));
+        return equal(strict_argmax(prediction), label);
     }
 };
 inline constexpr accuracy_metric accuracy{};
@@ -97,7 +90,9 @@ struct top_k_metric {
         static_assert(k_within_classes<K, Classes>,
                       "castnet: top_k: K is 0 or larger than the number of classes; see "
                       "k_within_classes<K, classes>");
-        return greater_equal(detail::outputs_below(prediction, label), double(Classes) - double(K));
+        auto const hit = equal(channel_index<shape<Classes>>(*prediction.g), label);
+        auto const below = sum(less(prediction, sum(where(hit, prediction, 0))));
+        return greater_equal(below, double(Classes) - double(K));
     }
 };
 template <size_t K>
