@@ -18,6 +18,7 @@
 #include <castnet/tensor/tensor.hpp>
 #include <castnet/train/checkpoint.hpp>
 #include <castnet/train/partial_load.hpp>
+#include <castnet/train/predictor.hpp>
 #include <castnet/train/profile.hpp>
 #include <castnet/train/summary.hpp>
 #include <castnet/train/training.hpp>

@@ -11,6 +11,7 @@
 #include <castnet/train/model_access.hpp>
 #include <castnet/train/model_arguments.hpp>
 #include <castnet/train/parameter_copies.hpp>
+#include <castnet/train/prediction_executor.hpp>
 #include <castnet/train/predictor.hpp>
 #include <castnet/train/program.hpp>
 #include <castnet/train/transfer.hpp>
@@ -118,7 +119,8 @@ public:
     // samples.
     template <size_t Output = 0, class... Inputs>
     std::vector<value_type> predict(Inputs const&... inputs) const {
-        return take_executor()->template predict<Output>(inputs...);
+        detail::prediction_call const now{*this, "predict", executors_};
+        return now->template predict<Output>(inputs...);
     }
 
     // One sample of a network with one input, given by its elements in logical order; writes the
@@ -127,7 +129,8 @@ public:
     // predictor of one's own needs no others). Throws castnet::error as predict() does.
     template <size_t Output = 0>
     void predict_one(value_type const* input, value_type* output) const {
-        take_executor()->template predict_one<Output>(input, output);
+        detail::prediction_call const now{*this, "predict_one", executors_};
+        now->template predict_one<Output>(input, output);
     }
 
     // Not here: says where.
@@ -171,10 +174,6 @@ private:
         }
         throw error({"castnet: model: the network has no parameter '", name, "'; its first is '",
                      (parameter_tensors() > 0 ? parameter_at(0).name.text() : ""), "'"});
-    }
-
-    detail::taken_executor<model> take_executor() const {
-        return detail::taken_executor<model>{executors_.take(*this)};
     }
 
     std::uint64_t seed_;

@@ -1,0 +1,198 @@
+// Memory for prediction with a model, one for each of the calls that predict at the same time.
+#pragma once
+
+#include <castnet/core/error.hpp>
+#include <castnet/policy/devices.hpp>
+#include <castnet/train/feed.hpp>
+#include <castnet/train/model_access.hpp>
+#include <castnet/train/samples_in_memory.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace castnet::detail {
+
+// Counts the calls that predict at the same time in this process, and share its threads.
+class prediction_count {
+public:
+    prediction_count() { all.fetch_add(1, std::memory_order_relaxed); }
+    ~prediction_count() { all.fetch_sub(1, std::memory_order_relaxed); }
+    prediction_count(prediction_count const&) = delete;
+    prediction_count& operator=(prediction_count const&) = delete;
+
+    static int now() { return all.load(std::memory_order_relaxed); }
+
+private:
+    inline static std::atomic<int> all{0};
+};
+
+// Memory of a prediction and what is done in it, for one call at a time.
+template <class Model>
+class prediction_executor {
+    using T = typename Model::value_type;
+    using network = typename Model::network_type;
+    using device = typename Model::device;
+    using policy = typename Model::policy_type;
+
+    template <size_t Output>
+    using output = nth_of<Output, typename Model::output_shapes>;
+
+public:
+    explicit prediction_executor(Model const& m)
+        : model_{m}, session_{policy{}, device_of<policy>(m.chosen_devices(), 0)},
+          executor_{session_, m.data(), key_of(m.seed_value()), Model::prediction_sizes} {}
+    prediction_executor(prediction_executor const&) = delete;
+    prediction_executor& operator=(prediction_executor const&) = delete;
+
+    // Takes it for a call, unless another one has it.
+    bool take() { return !is_taken_.test_and_set(std::memory_order_acquire); }
+    void give_back() { is_taken_.clear(std::memory_order_release); }
+
+    template <size_t Output, class... Inputs>
+    std::vector<T> predict(Inputs const&... inputs) {
+        static_assert(predict_takes<T, Inputs...>::checked);
+        if constexpr (is_data_set<Inputs...>) {
+            return predict_all<Output>(inputs...);
+        } else if constexpr (are_spans<T, Inputs...>) {
+            constexpr size_t expected = network::inputs::size;
+            static_assert(inputs_are_given<expected, sizeof...(Inputs)>::checked);
+            if constexpr (sizeof...(Inputs) == expected) {
+                return predict_all<Output>(
+                    samples_in_memory<T, typename network::inputs>{std::span<T const>{inputs}...});
+            }
+        }
+        return {}; // of what was refused
+    }
+
+    template <size_t Output>
+    void predict_one(T const* input, T* result) {
+        static_assert(network::inputs::size == 1,
+                      "castnet: predict_one is for networks with one input; "
+                      "give the numbers of each input to predict()");
+        using shape = nth_of<0, typename network::inputs>;
+        model_.finish_changes();
+        T* const batch = executor_.batch();
+        place_sample<device, shape>(batch + plan().inputs[0].offset, batch + plan().staging,
+                                    [&](T* to) { std::copy_n(input, shape::count, to); });
+        run<Output>(1, [&](T const* from) { read_sample<device, output<Output>>(from, result); });
+    }
+
+private:
+    static constexpr auto const& plan() { return Model::prediction_plan; }
+
+    template <size_t Output, class Data>
+    std::vector<T> predict_all(Data const& data) {
+        constexpr size_t numbers = output<Output>::count;
+        check_inputs<network, Data>();
+        model_.finish_changes();
+        std::vector<T> all(data.size() * numbers);
+        for (size_t first = 0; first < data.size(); first += Model::capacity) {
+            size_t const count = std::min(Model::capacity, data.size() - first);
+            T* const batch = executor_.batch();
+            for (size_t row = 0; row < count; ++row) {
+                fill_inputs<device>(places_in_batch(plan()), batch, data, first + row, row,
+                                    typename network::inputs{});
+            }
+            run<Output>(count, [&](T const* from) {
+                for (size_t row = 0; row < count; ++row) {
+                    read_sample<device, output<Output>>(from + row * numbers,
+                                                        all.data() + (first + row) * numbers);
+                }
+            });
+        }
+        return all;
+    }
+
+    // Runs the plan over so many samples of the batch, and read(numbers) with an output of theirs.
+    template <size_t Output, class Read>
+    void run(size_t samples, Read const& read) {
+        typename device::replica_scope const share{0, prediction_count::now()};
+        executor_.template run<Model::prediction_plan>(std::ptrdiff_t(samples), 0);
+        session_.read(executor_.at(plan().outputs[Output]),
+                      std::ptrdiff_t(samples * output<Output>::count), read);
+    }
+
+    Model const& model_;
+    typename device::session session_;
+    typename device::executor executor_;
+    std::atomic_flag is_taken_;
+};
+
+// Those of a model, which live as long as it does: as many as calls have ever predicted at once.
+template <class Model>
+class prediction_executors {
+    struct node {
+        explicit node(Model const& m) : value{m} {}
+        prediction_executor<Model> value;
+        node* next = nullptr;
+    };
+
+public:
+    prediction_executors() = default;
+    prediction_executors(prediction_executors const&) = delete;
+    prediction_executors& operator=(prediction_executors const&) = delete;
+    ~prediction_executors() {
+        for (node* n = first_.load(); n != nullptr;) {
+            delete std::exchange(n, n->next);
+        }
+    }
+
+    // One that is taken for the caller.
+    prediction_executor<Model>& take(Model const& m) {
+        for (node* n = first_.load(std::memory_order_acquire); n != nullptr; n = n->next) {
+            if (n->value.take()) {
+                return n->value;
+            }
+        }
+        node* const made = new node{m};
+        made->value.take();
+        made->next = first_.load(std::memory_order_relaxed);
+        while (!first_.compare_exchange_weak(made->next, made, std::memory_order_release,
+                                             std::memory_order_relaxed)) {
+        }
+        return made->value;
+    }
+
+private:
+    std::atomic<node*> first_{nullptr};
+};
+
+// A call that predicts: while it lives, nobody changes the model's parameters, and nobody else uses
+// its executor.
+template <class Model>
+class prediction_call {
+    // Whether any loop of it may be worth several threads.
+    static constexpr bool may_use_threads =
+        Model::flops_per_sample * std::ptrdiff_t(Model::capacity) > 100'000;
+    struct nothing {};
+
+public:
+    // With one of the model's executors.
+    prediction_call(Model const& m, char const* name, prediction_executors<Model>& of)
+        : access_{m.access(), name}, executor_{of.take(m)} {}
+    // With this executor; throws castnet::error if another call has it.
+    prediction_call(Model const& m, char const* name, prediction_executor<Model>& one)
+        : access_{m.access(), name}, executor_{one} {
+        if (!one.take()) {
+            throw error({"castnet: ", name,
+                         ": another call uses this predictor; make one for each thread, or predict "
+                         "with the model"});
+        }
+    }
+    prediction_call(prediction_call const&) = delete;
+    prediction_call& operator=(prediction_call const&) = delete;
+    ~prediction_call() { executor_.give_back(); }
+
+    prediction_executor<Model>* operator->() const { return &executor_; }
+
+private:
+    model_access::shared access_;
+    [[no_unique_address]] std::conditional_t<may_use_threads, prediction_count, nothing> beside_;
+    prediction_executor<Model>& executor_;
+};
+
+} // namespace castnet::detail
