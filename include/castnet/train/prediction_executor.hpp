@@ -30,6 +30,12 @@ private:
     inline static std::atomic<int> all{0};
 };
 
+// Whether any loop of a prediction of so many samples may be worth several threads.
+template <class Model>
+constexpr bool may_use_threads(size_t samples) {
+    return Model::flops_per_sample * std::ptrdiff_t(samples) > 100'000;
+}
+
 // Memory of a prediction and what is done in it, for one call at a time.
 template <class Model>
 class prediction_executor {
@@ -110,7 +116,8 @@ private:
     // Runs the plan over so many samples of the batch, and read(numbers) with an output of theirs.
     template <size_t Output, class Read>
     void run(size_t samples, Read const& read) {
-        typename device::replica_scope const share{0, prediction_count::now()};
+        bool const shares = may_use_threads<Model>(samples);
+        typename device::replica_scope const share{0, shares ? prediction_count::now() : 1};
         executor_.template run<Model::prediction_plan>(std::ptrdiff_t(samples), 0);
         session_.read(executor_.at(plan().outputs[Output]),
                       std::ptrdiff_t(samples * output<Output>::count), read);
@@ -165,9 +172,6 @@ private:
 // its executor.
 template <class Model>
 class prediction_call {
-    // Whether any loop of it may be worth several threads.
-    static constexpr bool may_use_threads =
-        Model::flops_per_sample * std::ptrdiff_t(Model::capacity) > 100'000;
     struct nothing {};
 
 public:
@@ -191,7 +195,8 @@ public:
 
 private:
     model_access::shared access_;
-    [[no_unique_address]] std::conditional_t<may_use_threads, prediction_count, nothing> beside_;
+    [[no_unique_address]] std::conditional_t<may_use_threads<Model>(Model::capacity),
+                                             prediction_count, nothing> beside_;
     prediction_executor<Model>& executor_;
 };
 
