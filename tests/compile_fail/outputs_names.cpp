@@ -1,5 +1,5 @@
 // A name for the first of two outputs only.
-// expect: castnet: outputs<names…> needs a name for each output
+// expect: castnet: outputs<names\.\.\.> needs a name for each output
 // expect: one_name_each<.*1(UL)?.*>|one_name_each<sizeof
 #include <castnet/castnet.hpp>
 

@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <doctest/doctest.h>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -111,11 +112,18 @@ struct one_target {
 
 // The same as `losses`, in one.
 struct two_targets {
+    static constexpr char const* name = "two_targets";
     using targets = both_targets;
     constexpr auto operator()(auto logits, auto copy, auto kind, auto copied) const {
         return cn::cross_entropy(logits, kind) + 0.25 * cn::mse(copy, copied);
     }
 };
+
+template <class Model>
+auto in_one(Model& model) {
+    return cn::compile(model, two_targets{}, cn::momentum{.learning_rate = 0.1},
+                       cn::on_output<1, cn::mae>);
+}
 
 constexpr char const* columns[] = {"loss", "kind_loss", "copy_loss", "accuracy", "copy_mae"};
 
@@ -190,7 +198,7 @@ TEST_CASE("one loss of all outputs and all targets is their weighted sum") {
     auto const data = samples(37);
     trained<check::policy> model{cn::seed{5}};
     auto apart = compiled(model);
-    auto together = cn::compile(model, two_targets{}, cn::sgd{}, cn::on_output<1, cn::mae>);
+    auto together = in_one(model);
     auto const a = apart.evaluate(data);
     auto const b = together.evaluate(data);
     CHECK(a.loss() == doctest::Approx(b.loss()).epsilon(1e-12));
@@ -210,6 +218,29 @@ TEST_CASE("a history has the columns of every output") {
     }
     expected.insert(expected.end(), {"learning_rate", "seconds"});
     CHECK(h.names() == expected);
+}
+
+TEST_CASE("a checkpoint knows the losses of the outputs, and goes on with them") {
+    auto const file = (std::filesystem::temp_directory_path() / "castnet_outputs").string();
+    trained<check::policy> whole{cn::seed{8}}, parts{cn::seed{8}}, others{cn::seed{8}};
+    auto of_whole = compiled(whole), of_parts = compiled(parts), of_others = compiled(others);
+    auto const expected =
+        of_whole.fit(samples(20), {.epochs = 2, .verbose = cn::verbosity::silent});
+    of_parts.fit(samples(20), {.epochs = 1,
+                               .verbose = cn::verbosity::silent,
+                               .checkpoint = cn::checkpoint(of_parts, file)});
+    cn::load(of_others, file);
+    auto const resumed =
+        of_others.fit(samples(20), {.epochs = 2, .verbose = cn::verbosity::silent});
+    for (char const* column : columns) {
+        CHECK(resumed[column].back() == expected[column].back());
+    }
+    auto together = in_one(others);
+    CHECK_THROWS_WITH_AS(cn::load(together, file),
+                         doctest::Contains("with the loss \"cross_entropy + 0.25 mse\", but "
+                                           "this training has \"two_targets\""),
+                         cn::file_error);
+    std::filesystem::remove(file);
 }
 
 TEST_CASE("an output without a name goes by its number") {

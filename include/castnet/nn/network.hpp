@@ -48,7 +48,7 @@ inline constexpr bool one_name_each = Names == 0 || Names == Outputs;
 template <fixed_string... Names, Shape... S>
 constexpr auto outputs(symbol<S>... x) {
     static_assert(one_name_each<sizeof...(Names), sizeof...(S)>,
-                  "castnet: outputs<names…> needs a name for each output; see "
+                  "castnet: outputs<names...> needs a name for each output; see "
                   "one_name_each<names, outputs>");
     if constexpr (sizeof...(Names) != sizeof...(S)) {
         return output_list<S...>{{x.id...}};

@@ -136,13 +136,25 @@ template <class Scores>
     }
     return all;
 }
+
+// "cross_entropy + 0.25 mse".
 template <class Loss>
-constexpr char const* loss_name() {
+[[gnu::cold]] std::string loss_name(Loss) {
     if constexpr (requires { Loss::name; }) {
         return Loss::name;
     } else {
-        return "";
+        return {};
     }
+}
+template <float Weight, class Loss>
+[[gnu::cold]] std::string loss_name(weighted_loss<Weight, Loss>) {
+    return string_of({double{Weight}, " ", loss_name(Loss{})});
+}
+template <class... Loss>
+[[gnu::cold]] std::string loss_name(loss_list<Loss...>) {
+    std::string all;
+    (append(all, {all.empty() ? "" : " + ", loss_name(Loss{})}), ...);
+    return all;
 }
 
 // f(name, value) for the optimizer's numbers, if it lists them.
@@ -180,7 +192,7 @@ void write_checkpoint(training<Model, Loss, Optimizer, Metrics...> const& t,
     record.put("optimizer", Optimizer::name);
     for_each_hyperparameter(
         t.optimizer(), [&](std::string const& name, double value) { record.put(name, value); });
-    record.put("loss", loss_name<Loss>());
+    record.put("loss", loss_name(Loss{}).c_str());
     record.put("metrics", metric_names<scores_type>().c_str());
     record.put("seed", t.model().seed_value());
     record.put("batch", std::uint64_t{Model::capacity});
@@ -242,8 +254,11 @@ template <class Model, class Loss, class Optimizer, class... Metrics>
                           ", expected version ", checkpoint_version,
                           "; load it into the model to take the weights"});
     }
-    record.require("loss", loss_name<Loss>(), "loss");
-    record.require("metrics", metric_names<scores<Metrics...>>(), "metrics");
+    record.require("loss", loss_name(Loss{}), "loss");
+    record.require(
+        "metrics",
+        metric_names<typename training<Model, Loss, Optimizer, Metrics...>::scores_type>(),
+        "metrics");
     constexpr std::uint64_t most = std::uint64_t(-1);
     if (auto const seed = record.count("seed", most); seed != t.model().seed_value()) {
         throw file_error(file,

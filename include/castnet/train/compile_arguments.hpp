@@ -188,7 +188,8 @@ struct arguments_of_compile {
     static_assert(found != mistake::loss_takes_others,
                   "castnet: the loss cannot be called with the outputs of the network and a "
                   "target: a symbol for each output, then the target (a number where labels is "
-                  "true, else of the first output's shape)");
+                  "true, else of the first output's shape); cn::losses<...> takes a loss for each "
+                  "output");
     static_assert(found != mistake::loss_gives_others,
                   "castnet: a loss gives one number for each sample, symbol<shape<>>: return "
                   "cn::mean(...) or cn::sum(...) of its elements");

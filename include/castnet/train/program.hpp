@@ -61,6 +61,12 @@ struct has_no_members {
                   "has_no_members<type>");
     static constexpr bool checked = true;
 };
+template <class... Loss>
+struct has_no_members<loss_list<Loss...>> {
+    static constexpr bool checked = (has_no_members<Loss>::checked && ...);
+};
+template <size_t Output, class Metric>
+struct has_no_members<output_metric<Output, Metric>> : has_no_members<Metric> {};
 
 template <int Named, int Available>
 struct devices_exist {

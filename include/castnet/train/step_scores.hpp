@@ -25,7 +25,7 @@ inline constexpr bool callable_with = requires { Function{}(Arguments{}...); };
 template <class Loss>
 struct loss_has_labels {
     static_assert(has_labels<Loss>,
-                  "castnet: a loss needs `static constexpr bool labels`: true where its target is "
+                  "castnet: a loss needs static constexpr bool labels: true where its target is "
                   "a class number, false where it has the shape of the prediction; see "
                   "loss_has_labels<loss>");
     static constexpr bool checked = true;
@@ -40,8 +40,8 @@ template <class Loss, class... Arguments>
 struct loss_takes {
     static_assert(callable_with<Loss, Arguments...>,
                   "castnet: the loss cannot be called with the outputs of the network and the "
-                  "targets; a network with several outputs needs cn::losses<…>, with a loss for "
-                  "each, or a loss that takes all; see loss_takes<loss, outputs…, targets…>");
+                  "targets; a network with several outputs needs cn::losses<...>, with a loss for "
+                  "each, or a loss that takes all; see loss_takes<loss, outputs..., targets...>");
     static constexpr bool checked = true;
 };
 template <size_t Number, size_t Outputs, size_t Targets>
