@@ -74,8 +74,8 @@ using on_three = cn::network<placed_twins{}, cn::input<8>, cn::input<8>>;
 struct detector {
     constexpr auto operator()(auto photo) const {
         auto const seen = photo | cn::conv2d<8, 3> | cn::relu | cn::global_avg_pool2d;
-        return cn::outputs(seen | cn::named<"kind", cn::dense<3>>,
-                           seen | cn::named<"box", cn::dense<4>>);
+        return cn::outputs<"kind", "box">(seen | cn::named<"kind", cn::dense<3>>,
+                                          seen | cn::named<"box", cn::dense<4>>);
     }
 };
 using detection = cn::network<detector{}, cn::input<1, 12, 12>>;
@@ -108,6 +108,18 @@ inline constexpr scale_layer scale{};
 
 using scaled = cn::sequential<cn::input<4>, scale, cn::dense<1>>;
 // [/layer]
+
+// [targets]
+struct objects_only {
+    static constexpr char const* name = "objects_only";
+    using targets = cn::data::targets<cn::data::label<3>, cn::shape<4>>;
+
+    constexpr auto operator()(auto kind, auto box, auto label, auto corners) const {
+        auto const object = cn::greater(label, 0); // 1, or 0 for kind 0, the background
+        return cn::cross_entropy(kind, label) + object * cn::mse(box, corners);
+    }
+};
+// [/targets]
 
 // [loss]
 struct log_cosh_loss {
@@ -162,7 +174,7 @@ TEST_CASE("networks of the guide") {
 TEST_CASE("several outputs of the guide") {
     using images_of = cn::data::dataset<cn::data::label<3>, cn::shape<1, 12, 12>>;
     images_of const data{std::vector<float>(2 * 144, 0.5F), std::vector<int>{0, 2}};
-    cn::model<detection, cn::policy::cpu, cn::batch<2>> model;
+    cn::model<detection, cn::policy::cpu, cn::batch<16>> model;
     model.set("kind.bias", std::vector<float>{1, 2, 3});
     model.set("box.bias", std::vector<float>{4, 5, 6, 7});
     for (char const* weight : {"kind.weight", "box.weight"}) {
@@ -174,6 +186,43 @@ TEST_CASE("several outputs of the guide") {
     // [/predict]
     CHECK(kinds == std::vector<float>{1, 2, 3, 1, 2, 3});
     CHECK(boxes == std::vector<float>{4, 5, 6, 7, 4, 5, 6, 7});
+}
+
+TEST_CASE("training of several outputs of the guide") {
+    std::vector<float> photos, boxes;
+    std::vector<int> kinds;
+    for (int i = 0; i < 48; ++i) { // squares, the larger the brighter
+        int const kind = i * 7 % 3, size = 3 * kind + 2, x = i % (12 - size),
+                  y = i * 5 % (12 - size);
+        kinds.push_back(kind);
+        boxes.insert(boxes.end(), {0, 0, float(size) / 12, float(size) / 12});
+        for (int pixel = 0; pixel < 144; ++pixel) {
+            bool const inside = pixel % 12 - x >= 0 && pixel % 12 - x < size &&
+                                pixel / 12 - y >= 0 && pixel / 12 - y < size;
+            photos.push_back(inside ? 0.2F + 0.4F * float(kind) : 0.0F);
+        }
+    }
+    // [detection]
+    using scenes = cn::data::dataset<cn::data::targets<cn::data::label<3>, cn::shape<4>>,
+                                     cn::shape<1, 12, 12>>;
+    scenes data{photos, kinds, boxes};
+
+    cn::model<detection, cn::policy::cpu, cn::batch<16>> model{cn::seed{1}};
+    auto training =
+        cn::compile(model, cn::losses<cn::cross_entropy, cn::loss_weight<0.5F, cn::mse>>,
+                    cn::adam{.learning_rate = 0.02}, cn::accuracy, cn::on_output<1, cn::mae>);
+    auto history = training.fit(data, {.epochs = 60, .verbose = cn::verbosity::silent});
+    double const best = history.highest("accuracy").value;
+    double const mae = history["box_mae"].back();
+    // [/detection]
+    CHECK(best > 0.9);
+    CHECK(mae < 0.1);
+    CHECK(history["loss"].back() ==
+          doctest::Approx(history["kind_loss"].back() + 0.5 * history["box_loss"].back()));
+    auto const apart = training.evaluate(data);
+    double const all = cn::compile(model, objects_only{}, cn::adam{}).evaluate(data).loss();
+    CHECK(all > apart["kind_loss"]);
+    CHECK(all < apart["kind_loss"] + apart["box_loss"]);
 }
 
 TEST_CASE("data of the guide") {
