@@ -8,13 +8,20 @@ namespace {
 
 using namespace bench;
 
-template <class What, size_t Batch>
+struct plain_adam {
+    static auto make() { return cn::adam{}; }
+};
+struct clipped_adam {
+    static auto make() { return cn::clip_norm(cn::adam{}, 1); }
+};
+
+template <class What, size_t Batch, class Optimizer = plain_adam>
 void train(benchmark::State& state) {
     use_threads(int(state.range(0)));
     size_t constexpr batches = 8;
     auto const data = random_samples<typename What::dataset>(batches * Batch);
     cn::model<typename What::network, cn::policy::cpu, cn::batch<Batch>> model{cn::seed{42}};
-    auto training = cn::compile(model, What::loss, cn::adam{});
+    auto training = cn::compile(model, What::loss, Optimizer::make());
 
     std::vector<size_t> order(data.size());
     cn::data::shuffle(order, 42, 0);
@@ -46,6 +53,7 @@ BENCHMARK(train<convnet, 512>)->Name("convnet/batch:512")->Apply(settings);
 BENCHMARK(train<dropout_cnn, 128>)->Name("dropout_cnn/batch:128")->Apply(settings);
 BENCHMARK(train<vgg16_convolutions, 8>)->Name("vgg16_convolutions/batch:8")->Apply(settings);
 BENCHMARK(train<wide_mlp, 128>)->Name("wide_mlp/batch:128")->Apply(settings);
+BENCHMARK(train<wide_mlp, 128, clipped_adam>)->Name("wide_mlp_clipped/batch:128")->Apply(settings);
 BENCHMARK(train<tiny_mlp, 128>)->Name("tiny_mlp/batch:128")->Apply(settings);
 
 } // namespace
