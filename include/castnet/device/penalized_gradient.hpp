@@ -11,8 +11,8 @@ namespace castnet {
 template <class V, class T>
 CASTNET_HD V penalized_gradient(V g, T scale, V p, T l1, T two_l2) {
     V const zero{};
-    V const sign = p > zero ? zero + l1 : p < zero ? zero - l1 : zero;
-    return g * scale + two_l2 * p + sign;
+    V const of_l1 = p > zero ? zero + l1 : p < zero ? zero - l1 : zero;
+    return g * scale + two_l2 * p + of_l1;
 }
 
 } // namespace castnet
