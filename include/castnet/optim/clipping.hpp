@@ -3,7 +3,7 @@
 //
 // What is clipped is the gradient that the optimizer's rule is given: of the mean loss over all
 // samples of the step, those of all replicas and micro-batches, with the penalties of the layers
-// (l1, l2), before the optimizer's own weight decay.
+// (l1, l2), before the optimizer's own weight decay. training::gradient() says what it was before.
 #pragma once
 
 #include <castnet/core/error.hpp>
