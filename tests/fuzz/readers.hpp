@@ -32,7 +32,7 @@ bool accepted(F f) {
 
 inline void idx(std::span<unsigned char const> content) {
     accepted([&] {
-        io::memory_input in{content, "fuzz.idx"};
+        io::memory_source in{content, "fuzz.idx"};
         auto const array = io::read_idx(in);
         size_t size = 0;
         require(io::byte_count(array.type, array.extents, size) && array.data.size() == size);
@@ -71,13 +71,13 @@ inline io::bytes written_again(io::safetensors_file const& file) {
 // What is read can be written, and is then read as the same.
 inline void safetensors(std::span<unsigned char const> content) {
     accepted([&] {
-        io::memory_input in{content, "fuzz.safetensors"};
+        io::memory_source in{content, "fuzz.safetensors"};
         io::safetensors_file const file{in};
         for (auto const& tensor : file.entries()) {
             require(file.find(tensor.name) == &tensor);
         }
         auto const written = written_again(file);
-        io::memory_input again{written, "again"};
+        io::memory_source again{written, "again"};
         require(accepted([&] { require(same(file, io::safetensors_file{again})); }));
     });
 }
@@ -89,13 +89,13 @@ inline void gzip(std::span<unsigned char const> content) {
     constexpr size_t most = 1 << 16;
     io::bytes whole, pieces;
     bool const whole_accepted = accepted([&] {
-        io::memory_input packed{content, "fuzz.gz"};
-        io::gunzip_input in{packed};
+        io::memory_source packed{content, "fuzz.gz"};
+        io::gunzip_source in{packed};
         whole = in.read_up_to(most);
     });
     bool const pieces_accepted = accepted([&] {
-        io::memory_input packed{content, "fuzz.gz"};
-        io::gunzip_input in{packed};
+        io::memory_source packed{content, "fuzz.gz"};
+        io::gunzip_source in{packed};
         while (pieces.size() < most) {
             auto const piece =
                 in.read_up_to(std::min<size_t>(1 + pieces.size() % 1000, most - pieces.size()));

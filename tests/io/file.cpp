@@ -332,7 +332,7 @@ TEST_CASE("links are followed and permissions kept") {
 
 TEST_CASE("numbers are read in both byte orders, and not behind the end") {
     io::bytes const content{1, 2, 3, 4, 0x3f, 0x80, 0, 0, 0xff};
-    io::memory_input in{content, "some.file"};
+    io::memory_source in{content, "some.file"};
     CHECK(in.little<std::uint16_t>("a") == 0x0201);
     CHECK(in.big<std::uint16_t>("b") == 0x0304);
     CHECK(in.big<float>("c") == 1.0F);

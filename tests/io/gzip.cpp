@@ -14,7 +14,7 @@ io::bytes const cut_short{0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 
 
 io::bytes content_of(std::string const& path) {
     return io::read_compressed(path,
-                               [](io::input& in) { return in.read_up_to(io::input::unknown); });
+                               [](io::source& in) { return in.read_up_to(io::source::unknown); });
 }
 
 } // namespace
@@ -60,9 +60,9 @@ io::bytes gzip(io::bytes content) {
 }
 
 // Reads at most `most` bytes of what was compressed.
-io::bytes unpack(io::bytes const& packed, size_t most = io::input::unknown) {
-    io::memory_input file{packed, "data.gz"};
-    io::gunzip_input in{file};
+io::bytes unpack(io::bytes const& packed, size_t most = io::source::unknown) {
+    io::memory_source file{packed, "data.gz"};
+    io::gunzip_source in{file};
     return in.read_up_to(most);
 }
 
@@ -124,8 +124,8 @@ TEST_CASE("gunzip unpacks what is read and no more") {
     auto bomb = gzip(io::bytes(300'000'000));
     CHECK(bomb.size() < 300'000);
     bomb.back() ^= 1; // the last byte is not looked at
-    io::memory_input file{bomb, "bomb.gz"};
-    io::gunzip_input in{file};
+    io::memory_source file{bomb, "bomb.gz"};
+    io::gunzip_source in{file};
     CHECK(in.read_up_to(1'000'000).size() == 1'000'000);
     CHECK(in.position() == 1'000'000);
     CHECK(file.position() <= 65536);
@@ -136,8 +136,8 @@ TEST_CASE("gunzip unpacks what is read and no more") {
 
 TEST_CASE("gunzip reads in pieces of any size") {
     auto const packed = joined(gzip(noise(1000)), joined(gzip({}), gzip(noise(10))));
-    io::memory_input file{packed, "data.gz"};
-    io::gunzip_input in{file};
+    io::memory_source file{packed, "data.gz"};
+    io::gunzip_source in{file};
     io::bytes all;
     for (size_t size = 1; all.size() < 1010; size = size * 3 % 101) {
         auto const piece = in.read_up_to(size);

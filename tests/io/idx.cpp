@@ -24,7 +24,7 @@ io::bytes idx(unsigned char type, std::vector<std::uint32_t> const& extents,
 }
 
 io::idx_array parse(io::bytes const& content) {
-    io::memory_input in{content, "images"};
+    io::memory_source in{content, "images"};
     return io::read_idx(in);
 }
 

@@ -65,7 +65,7 @@ size_t memory_of_refusal(char const* message, F read) {
 }
 
 io::safetensors_file tensors_in(io::bytes const& content) {
-    io::memory_input in{content, "model"};
+    io::memory_source in{content, "model"};
     return io::safetensors_file{in};
 }
 

@@ -26,7 +26,7 @@ io::bytes file_of(std::string const& header, size_t data) {
 }
 
 io::safetensors_file parse(io::bytes const& content) {
-    io::memory_input in{content, "m.safetensors"};
+    io::memory_source in{content, "m.safetensors"};
     return io::safetensors_file{in};
 }
 

@@ -16,20 +16,20 @@ namespace castnet::io {
     return !exists(path) && exists(zipped) ? zipped : path;
 }
 
-// What read(input&) makes of the file plain_or_gz(path); of its decompressed content when its first
-// two bytes are those of gzip, whatever its name. Throws file_error; see input_file and
-// gunzip_input.
+// What read(source&) makes of the file plain_or_gz(path); of its decompressed content when its
+// first two bytes are those of gzip, whatever its name. Throws file_error; see file_source and
+// gunzip_source.
 template <class Read>
 [[gnu::cold]] auto read_compressed(std::string const& path, Read read) {
     auto const found = plain_or_gz(path);
     unsigned char start[2] = {};
-    input_file{found}.read(start);
-    input_file file{found};
+    file_source{found}.read(start);
+    file_source file{found};
     if (start[0] != 0x1f || start[1] != 0x8b) {
         return read(file);
     }
 #ifdef CASTNET_HAS_ZLIB
-    gunzip_input unpacked{file};
+    gunzip_source unpacked{file};
     return read(unpacked);
 #else
     throw file_error(found, "the file is gzip-compressed and this program was built without zlib: "

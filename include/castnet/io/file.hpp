@@ -2,7 +2,7 @@
 #pragma once
 
 #include <castnet/core/text.hpp>
-#include <castnet/io/input.hpp>
+#include <castnet/io/source.hpp>
 
 #include <cerrno>
 #include <cstring>
@@ -54,9 +54,9 @@ inline bool exists(std::string const& path) {
 }
 
 // A regular file. Throws file_error when it cannot be opened or is none.
-class input_file : public input {
+class file_source : public source {
 public:
-    [[gnu::cold]] explicit input_file(std::string const& path) : input{path} {
+    [[gnu::cold]] explicit file_source(std::string const& path) : source{path} {
         struct stat status{};
         // Asked before, since to open a device may have effects, and after, since it may be another
         // file by then.
@@ -95,7 +95,7 @@ private:
 // memory, or has more than `most` bytes.
 [[gnu::cold]] inline bytes read_file(std::string const& path,
                                      size_t most = std::numeric_limits<size_t>::max()) {
-    input_file file{path};
+    file_source file{path};
     auto content = file.read_up_to(std::min(most, file.remaining()));
     unsigned char next[1];
     if (content.size() == most && file.read(next) != 0) {

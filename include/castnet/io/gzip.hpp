@@ -2,7 +2,7 @@
 #pragma once
 
 #include <castnet/core/text.hpp>
-#include <castnet/io/input.hpp>
+#include <castnet/io/source.hpp>
 
 #include <zlib.h>
 
@@ -12,16 +12,16 @@ namespace castnet::io {
 // after the last is skipped. No more is decompressed than is read, so that a file of 4 MB which
 // would give 4 GB costs nothing. Reading throws file_error for a truncated or damaged file and for
 // other bytes after the last member. `compressed` must outlive this.
-class gunzip_input : public input {
+class gunzip_source : public source {
 public:
-    [[gnu::cold]] explicit gunzip_input(input& compressed)
-        : input{compressed.file()}, compressed_{compressed} {
+    [[gnu::cold]] explicit gunzip_source(source& compressed)
+        : source{compressed.file()}, compressed_{compressed} {
         constexpr int gzip_only = 15 + 16; // zlib: largest window, gzip header and trailer
         if (inflateInit2(&stream_, gzip_only) != Z_OK) {
             throw file_error(file(), "zlib cannot start: not enough memory");
         }
     }
-    ~gunzip_input() override { inflateEnd(&stream_); }
+    ~gunzip_source() override { inflateEnd(&stream_); }
 
 private:
     [[gnu::cold]] size_t read_some(std::span<unsigned char> out) override {
@@ -64,7 +64,7 @@ private:
         throw file_error(file(), {"byte ", compressed_.position() - stream_.avail_in, ": ", what});
     }
 
-    input& compressed_;
+    source& compressed_;
     z_stream stream_{};
     unsigned char chunk_[65536];
     bool within_member_ = true; // at the start, since a file has one at least

@@ -61,7 +61,7 @@ constexpr struct {
 
 // The array in a file. Throws file_error unless the header is valid and exactly as many bytes
 // follow as it announces.
-[[gnu::cold]] inline idx_array read_idx(input& in) {
+[[gnu::cold]] inline idx_array read_idx(source& in) {
     unsigned char magic[4];
     in.fill(magic, "the IDX header");
     if (magic[0] != 0 || magic[1] != 0) {
@@ -88,7 +88,7 @@ constexpr struct {
 
 // The array in the file `path`, or in `path`.gz; see read_compressed.
 inline idx_array read_idx(std::string const& path) {
-    return read_compressed(path, [](input& in) { return read_idx(in); });
+    return read_compressed(path, [](source& in) { return read_idx(in); });
 }
 
 } // namespace castnet::io

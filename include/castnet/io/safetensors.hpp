@@ -18,7 +18,7 @@ class safetensors_file {
 public:
     // Throws file_error unless the file is valid to the letter: every byte of data belongs to
     // exactly one tensor, and every name occurs once.
-    [[gnu::cold]] explicit safetensors_file(input& in) try : file_{in.file()} {
+    [[gnu::cold]] explicit safetensors_file(source& in) try : file_{in.file()} {
         auto const size = in.little<std::uint64_t>("the size of the safetensors header");
         if (size > detail::largest_header) {
             throw file_error(file_,
@@ -82,7 +82,7 @@ private:
 
 // Throws file_error; see safetensors_file.
 inline safetensors_file load_safetensors(std::string const& path) {
-    input_file file{path};
+    file_source file{path};
     return safetensors_file{file};
 }
 

@@ -6,7 +6,7 @@
 #include <castnet/core/text.hpp>
 #include <castnet/io/detail/shown.hpp>
 #include <castnet/io/detail/utf8.hpp>
-#include <castnet/io/input.hpp>
+#include <castnet/io/source.hpp>
 
 #include <limits>
 
@@ -36,11 +36,11 @@ struct json_place {
     bool named = name.data() != nullptr;
 };
 
-// Reads a document that takes up the next `size` bytes of an input, piece by piece: only what it
+// Reads a document that takes up the next `size` bytes of a source, piece by piece: only what it
 // gives is ever in memory.
 class json_reader {
 public:
-    json_reader(input& in, size_t size) : in_{in}, size_{size}, left_{size} {}
+    json_reader(source& in, size_t size) : in_{in}, size_{size}, left_{size} {}
 
     size_t size() const { return size_; } // of the document
 
@@ -238,7 +238,7 @@ private:
         return value;
     }
 
-    input& in_;
+    source& in_;
     size_t size_, left_; // bytes that are not in the buffer yet
     unsigned char buffer_[65536];
     size_t at_ = 0, held_ = 0; // in the buffer

@@ -92,7 +92,7 @@ struct safetensors_header {
 }
 
 // The header, which takes up the next `size` bytes.
-[[gnu::cold]] inline safetensors_header parse_header(input& in, size_t size) {
+[[gnu::cold]] inline safetensors_header parse_header(source& in, size_t size) {
     in.check_remaining(size, "the safetensors header");
     json_reader json{in, size};
     if (json.peek() != '{') {

@@ -39,12 +39,12 @@ constexpr T byte_swapped(T value) {
 
 // A reader asks for what its format's header announces. Memory grows with the bytes that are there,
 // never with what a header says. All functions throw file_error when the bytes cannot be read.
-class input {
+class source {
 public:
-    explicit input(std::string file) : file_{std::move(file)} {}
-    input(input const&) = delete;
-    input& operator=(input const&) = delete;
-    virtual ~input() = default;
+    explicit source(std::string file) : file_{std::move(file)} {}
+    source(source const&) = delete;
+    source& operator=(source const&) = delete;
+    virtual ~source() = default;
 
     std::string const& file() const { return file_; } // for messages
     size_t position() const { return position_; }     // how many bytes have been read
@@ -162,10 +162,10 @@ private:
 };
 
 // Bytes in memory, which came from `file` and must outlive this.
-class memory_input : public input {
+class memory_source : public source {
 public:
-    memory_input(std::span<unsigned char const> content, std::string file)
-        : input{std::move(file)}, content_{content} {}
+    memory_source(std::span<unsigned char const> content, std::string file)
+        : source{std::move(file)}, content_{content} {}
 
     size_t remaining() const override { return content_.size() - position(); }
 
