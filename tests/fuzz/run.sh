@@ -2,8 +2,8 @@
 # run.sh [<seconds> [<target>…]]
 #
 # Fuzzes the readers of files, each for that long (600 s unless given), from the seeds in seeds/ on.
-# Needs clang with libFuzzer and sanitizers (Debian: clang-19 libclang-rt-19-dev); ends with 77
-# where there is none. What a run finds lies in build/fuzz/<target>; a finding ends the script.
+# Needs clang with libFuzzer and sanitizers; ends with 77 where there is none. What a run finds lies
+# in build/fuzz/<target>; a finding ends the script.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source=$(cd "$here/../.." && pwd)
@@ -11,11 +11,15 @@ seconds=${1:-600}
 targets=("${@:2}")
 ((${#targets[@]})) || targets=(idx gzip safetensors checkpoint)
 
-compiler=$(command -v clang++-19 || command -v clang++) || exit 77
+skip() {
+    echo "fuzz: skipped: no clang with libFuzzer (Debian: clang-19 libclang-rt-19-dev)"
+    exit 77
+}
+compiler=$(command -v clang++-19 || command -v clang++) || skip
 flags=(-std=c++20 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
     -I "$source/include" -DCASTNET_HAS_ZLIB=1)
 echo 'extern "C" int LLVMFuzzerTestOneInput(char const*, unsigned long) { return 0; }' |
-    "$compiler" "${flags[@]}" -x c++ - -o /dev/null 2>/dev/null || exit 77
+    "$compiler" "${flags[@]}" -x c++ - -o /dev/null 2>/dev/null || skip
 
 for target in "${targets[@]}"; do
     folder=$source/build/fuzz/$target
