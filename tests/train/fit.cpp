@@ -178,7 +178,7 @@ struct own_data {
     template <std::size_t>
     using input_shape = cn::shape<4>;
     static constexpr std::size_t input_count = 1;
-    float last_label = 2, last_weight = 1;
+    float last_label = 2, last_weight = 1, other_weights = 1;
 
     std::size_t size() const { return 3; }
     template <std::size_t, class T>
@@ -189,7 +189,7 @@ struct own_data {
     void copy_target(std::size_t sample, T* out) const {
         *out = sample == 2 ? T(last_label) : T(sample);
     }
-    float weight(std::size_t sample) const { return sample == 2 ? last_weight : 1; }
+    float weight(std::size_t sample) const { return sample == 2 ? last_weight : other_weights; }
 };
 
 } // namespace
@@ -228,8 +228,7 @@ TEST_CASE("weights and labels that are none are refused, and nothing changes") {
     CHECK(refusal({}, {1, 1, nan}) != "");
     CHECK(refusal({}, {1, 1, -1}) != "");
 
-    auto const tiny = points(3).with_weights({1e-45F, 1e-45F, 0});
-    CHECK_THROWS_AS(training.step(tiny, all), cn::error);
+    CHECK(refusal({.last_weight = 1e-45F, .other_weights = 0}) != "");
     CHECK(model.get("0.weight") == before);
 }
 
@@ -238,11 +237,8 @@ TEST_CASE("class weights are refused where targets are real numbers") {
     auto training = cn::compile(model, cn::mse, cn::sgd{});
     std::vector<float> const x(12), y{-1.5F, 0, 2.7F};
     cn::data::dataset<cn::shape<1>, cn::shape<4>> const data{x, y};
-    CHECK_THROWS_WITH_AS(
-        training.fit(data, {.class_weight = {1, 1, 1}, .verbose = silent}),
-        "castnet: fit: class_weight needs targets that are class numbers, data::label<classes>, "
-        "but the data set's are real numbers; weigh samples with dataset::with_weights",
-        cn::error);
+    CHECK_THROWS_WITH_AS(training.fit(data, {.class_weight = {1, 1, 1}, .verbose = silent}),
+                         doctest::Contains("class_weight needs"), cn::error);
 }
 
 TEST_CASE("validation data may be of another type than training data") {

@@ -312,7 +312,7 @@ TEST_CASE("a checkpoint that does not fit is refused and changes nothing") {
             return refusal(f.name);
         };
         CHECK(contains(message(cn::compile(model, cn::smoothed_cross_entropy<0.1F>, cn::adam{})),
-                       "metrics"));
+                       "was written with the "));
         CHECK(contains(message(cn::compile(model, cn::cross_entropy, cn::adam{})),
                        "was written with the metrics \"\", but this training has \"accuracy\""));
         CHECK(contains(message(cn::compile(model, cn::cross_entropy, cn::adam{.learning_rate = 0.5},
@@ -353,7 +353,7 @@ TEST_CASE("a checkpoint that does not fit is refused and changes nothing") {
         with("history.0", "one");
         with("version", "3");
         with("loss", "mse");
-        CHECK(contains(with("steps", std::string(100'000, '\033')), "\\u001b"));
+        CHECK(with("steps", std::string(100'000, '\033')).find('\033') == std::string::npos);
         CHECK(refusal(f.name).size() < 1000);
         cn::io::save_safetensors(f.name, stored.entries(), stored.metadata());
         CHECK(refusal(f.name) == "");
