@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Kills trainings at random moments, in steps, callbacks and writes, until each ends, and compares
 # it with one that was not killed: weights, history and scores to the last bit, and the calls of
-# on_epoch_end, each of which is made, and a second time only if it is told so.
+# on_epoch_end, each of which is made, and a second time only if it is told so. No temporary file
+# may be left.
 #
 #   kill.sh PROGRAM KILLS [alone|mirrored|sharded…]
 #
@@ -53,6 +54,7 @@ for policy; do
             fail "$policy: the callbacks saw something else"
         [ -z "$(grep '^first' "$torn/calls" | cut -d' ' -f3 | sort | uniq -d)" ] ||
             fail "$policy: a call was repeated without a word"
+        [ -z "$(find "$torn" -name '*.tmp-*')" ] || fail "$policy: temporary files are left"
         rm -rf "$torn"
     done
     echo "$policy: $killed kills in $trainings trainings"
