@@ -218,7 +218,7 @@ template <class Arguments>
 struct refused_training {
     static constexpr Arguments checked{};
     template <class Data>
-    history fit(Data const&, fit_options<refused_training> const& = {});
+    history fit(Data const&, fit_options<detail::no_training> const& = {});
     scores<> evaluate(auto const&...);
     scores<> step(auto const&...);
 };

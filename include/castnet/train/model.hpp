@@ -135,7 +135,7 @@ public:
 
     // Not here: says where.
     template <class Data>
-    history fit(Data const&, fit_options<std::type_identity_t<Data>> const& = {}) {
+    history fit(Data const&, fit_options<detail::no_training> const& = {}) {
         static_assert(detail::never<Data>,
                       "castnet: a model has parameters only; auto training = cn::compile(model, "
                       "loss, optimizer) has fit() and evaluate()");

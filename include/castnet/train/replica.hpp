@@ -72,19 +72,18 @@ public:
     static constexpr size_t arena_bytes = device::executor::bytes(sizes(replicas_at_least));
 
     // Tells programs apart that would not understand each other.
-    [[gnu::cold]] static detail::settings signature() {
+    [[gnu::cold]] static void describe(detail::settings& s) {
         detail::digest plan;
-        for (step const& s : training_plan.steps) {
-            array_ref const& r = training_plan.arrays[s.output];
-            plan.take(std::uint64_t(s.kind));
-            plan.take(std::uint64_t(s.flops));
+        for (step const& each : training_plan.steps) {
+            array_ref const& r = training_plan.arrays[each.output];
+            plan.take(std::uint64_t(each.kind));
+            plan.take(std::uint64_t(each.flops));
             plan.take(std::uint64_t(r.where) << 60 ^ std::uint64_t(r.offset));
         }
         std::string names = scores_type::names[0];
         for (size_t i = 1; i < scores_type::count; ++i) {
             append(names, {", ", scores_type::names[i]});
         }
-        detail::settings s{"compile"};
         s.add("the number of trained numbers", training_plan.trainable);
         s.add("bytes of a number", sizeof(T));
         s.add("the batch", capacity);
@@ -92,7 +91,6 @@ public:
         s.add("loss and metrics", names);
         s.add("the strategy", strategies::text());
         s.add("digest of the plan", plan);
-        return s;
     }
 
     // One of `replicas` replicas; `parameters` lie in the model's order, on the session's device.

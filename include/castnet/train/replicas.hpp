@@ -261,12 +261,14 @@ public:
         return result;
     }
 
-    // All processes make a call with the same describe(): detail::settings, which is called where
-    // there are others. Else throws castnet::error on all of them.
+    // Where there are other processes, throws castnet::error on all of them unless they make the
+    // same call, of which describe(detail::settings&) writes down the same. (With a parameter of
+    // type auto&, it costs other policies no compile time.)
     template <class Describe>
-    void agree([[maybe_unused]] Describe const& describe) const {
+    void agree([[maybe_unused]] char const* call, [[maybe_unused]] Describe const& describe) const {
         if constexpr (has_processes) {
-            detail::settings const mine = guarded(describe);
+            detail::settings mine{call};
+            group_.guarded([&] { describe(mine); });
             run([&](replica_type&, auto& others) { detail::require_same(others, mine); });
         }
     }

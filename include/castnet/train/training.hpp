@@ -38,6 +38,7 @@ public:
     static constexpr auto const& training_plan = replica_type::training_plan;
     static constexpr auto const& evaluation_plan = replica_type::evaluation_plan;
 
+    static constexpr bool has_processes = replicas_type::has_processes;
     using strategies = typename replica_type::strategies;
     using exchanges = typename replica_type::exchanges;
 
@@ -67,11 +68,10 @@ public:
     // processes of a policy with several if they differ in anything that their programs decide, or
     // in the optimizer's numbers.
     training(Model& m, Optimizer const& o) : model_{m}, optimizer_{checked(o)}, replicas_{m} {
-        replicas_.agree([&] {
-            detail::settings s = replica_type::signature();
+        replicas_.agree("compile", [&](auto& s) {
+            replica_type::describe(s);
             s.add("the seed", model_.seed_value());
             detail::add_optimizer<T>(s, optimizer_);
-            return s;
         });
     }
 
@@ -100,15 +100,13 @@ public:
                      std::span<float const> class_weight = {}) {
         refuse_within_fit("step");
         double const rate = learning_rate.value_or(optimizer_.learning_rate);
-        replicas_.agree([&] {
-            detail::settings s{"step"};
+        replicas_.agree("step", [&](auto& s) {
             s.add("the number of steps before", steps_);
             s.add("whether state was set", replicas_.are_alike() ? "no" : "yes");
             s.add("the number of samples", samples.size());
             s.add("digest of sample numbers and class weights",
                   detail::digest_of(samples, class_weight));
             s.add_exactly("the learning rate", rate);
-            return s;
         });
         detail::check_class_weight<data::targets_of<Data>>("step", class_weight);
         model_access::exclusive const access{model_.access(), "step"};
@@ -140,11 +138,7 @@ public:
     // castnet::error if there is no sample, or none that counts.
     template <data::Dataset<T> Data>
     scores_type evaluate(Data const& data) {
-        replicas_.agree([&] {
-            detail::settings s{"evaluate"};
-            detail::add_data(s, "the data", data);
-            return s;
-        });
+        replicas_.agree("evaluate", [&](auto& s) { detail::add_data(s, "the data", data); });
         check_samples("evaluate", data.size());
         model_access::exclusive const access{model_.access(), "evaluate"};
         replicas_.keep(data);
@@ -286,7 +280,7 @@ public:
     template <class Read>
     void read_state(Read const& read) const {
         if constexpr (strategies::sharded_optimizer) {
-            replicas_.agree([] { return detail::settings{"save"}; });
+            replicas_.agree("save", [](auto&) {});
         }
         replicas_.collect_state();
         if (rank() == 0) {
@@ -357,8 +351,7 @@ private:
     // Throws castnet::error on all processes unless they are told the same.
     template <class Data>
     void agree_on_fit(Data const& data, fit_options<training> const& options) const {
-        replicas_.agree([&] {
-            detail::settings s{"fit"};
+        replicas_.agree("fit", [&](auto& s) {
             detail::add_data(s, "the data", data);
             detail::add_class_weights(s, options.class_weight);
             s.add("epochs", options.epochs);
@@ -376,7 +369,6 @@ private:
                       options.checkpoint.write ? options.checkpoint.every : 0);
                 s.add("a checkpoint", options.checkpoint.write ? "set" : "not set");
             }
-            return s;
         });
     }
 

@@ -38,16 +38,20 @@ public:
         : data_{std::make_shared<Data const>(data)}, size_{data.size()},
           keep_{[](Training& t, void const* d) { t.keep(*static_cast<Data const*>(d)); }},
           evaluate_{
-              [](Training& t, void const* d) { return t.evaluate(*static_cast<Data const*>(d)); }},
-          describe_{[](detail::settings& s, char const* what, void const* d) {
-              detail::add_data(s, what, *static_cast<Data const*>(d));
-          }} {}
+              [](Training& t, void const* d) { return t.evaluate(*static_cast<Data const*>(d)); }} {
+        if constexpr (requires { requires Training::has_processes; }) {
+            describe_ = [](detail::settings& s, char const* what, void const* d) {
+                detail::add_data(s, what, *static_cast<Data const*>(d));
+            };
+        }
+    }
 
     bool has_value() const { return data_ != nullptr; }
     std::size_t size() const { return size_; } // samples
 
     void keep(Training& t) const { keep_(t, data_.get()); }
     auto evaluate(Training& t) const { return evaluate_(t, data_.get()); }
+    // For a training with other processes.
     void describe(detail::settings& s, char const* what) const { describe_(s, what, data_.get()); }
 
 private:
