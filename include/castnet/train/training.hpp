@@ -537,10 +537,11 @@ private:
         history_.append(row);
         bar.end(sums, shown);
         ++epochs_;
-        position_ = {.epochs = position_.epochs + 1,
-                     .data_size = position_.data_size,
-                     .rate = position_.rate,
-                     .callback_pending = bool(options.on_epoch_end)};
+        ++position_.epochs;
+        position_.samples = 0;
+        position_.sums = {};
+        position_.seconds = 0;
+        position_.callback_pending = bool(options.on_epoch_end);
         if (options.checkpoint.write) {
             options.checkpoint.write();
         }
