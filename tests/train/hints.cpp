@@ -1,6 +1,7 @@
 // Hints of fit: given where the cause is certain, and once.
 #include <castnet/castnet.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <doctest/doctest.h>
 #include <fcntl.h>
@@ -77,4 +78,29 @@ TEST_CASE("a machine is busy where others use all cores now and have for a minut
     CHECK(!cn::detail::is_busy("2.50 1.00 0.90 2/400 1234\n", 2));
     CHECK(!cn::detail::is_busy("1.90 1.00 0.90 9/400 1234\n", 2));
     CHECK(!cn::detail::is_busy("", 2));
+}
+
+TEST_CASE("a fit that has nothing left to do says so") {
+    auto const folder = std::filesystem::temp_directory_path();
+    auto const file = (folder / ("castnet_hints_" + std::to_string(::getpid()) + ".safetensors"));
+    cn::model<network, cn::policy::cpu, cn::batch<8>> model;
+    auto training = cn::compile(model, cn::cross_entropy, cn::sgd{});
+    auto const fit = [&](int epochs, cn::verbosity verbose) {
+        return errors_of([&] {
+            auto const history = training.fit(cn::data::blobs<3, 4>(8, 1),
+                                              {.epochs = epochs,
+                                               .verbose = verbose,
+                                               .checkpoint = cn::checkpoint(training, file)});
+            CHECK(history.epochs() == std::size_t(std::max(epochs, 2)));
+        });
+    };
+    CHECK(fit(2, cn::verbosity::silent) == "");
+    cn::load(training, file);
+    CHECK(fit(2, cn::verbosity::lines).find("nothing is left to train") != std::string::npos);
+    cn::load(training, file);
+    CHECK(fit(1, cn::verbosity::silent) == "");
+    cn::load(training, file);
+    CHECK(fit(3, cn::verbosity::lines).find("nothing is left") == std::string::npos);
+    CHECK(training.steps() == 3);
+    std::filesystem::remove(file);
 }
