@@ -134,11 +134,20 @@ TEST_CASE("logits of minus infinity are classes that are ruled out") {
     outcome const hard = of_sample<of_three_classes>({0, -infinity, 0}, {0});
     CHECK(hard.loss == doctest::Approx(std::log(2.0)).epsilon(1e-14));
     CHECK(hard.gradient == values{-0.5, 0, 0.5});
+    CHECK(of_sample<of_three_classes>({-infinity, 0, 0}, {1}).gradient == values{0, -0.5, 0.5});
     CHECK(of_sample<of_three_classes>({0, -infinity, 0}, {1}).loss == infinity);
     CHECK(of_sample<of_three_smoothed>({0, -infinity, 0}, {0}).loss == infinity);
     outcome const soft = of_sample<of_three_probabilities>({0, -infinity, 0}, {1, 0, 0});
     CHECK(soft.loss == doctest::Approx(std::log(2.0)).epsilon(1e-14));
     CHECK(soft.gradient == values{-0.5, 0, 0.5});
+}
+
+TEST_CASE("a logit that is NaN makes the loss NaN, wherever it stands") {
+    for (std::size_t i = 0; i < 10; ++i) {
+        values logits{3, 1, 4, 1, 5, 9, 2, 6, 5, 3};
+        logits[i] = std::numeric_limits<double>::quiet_NaN();
+        CHECK(std::isnan(of_sample<of_classes>(logits, {2}).loss));
+    }
 }
 
 TEST_CASE("a decision that is certain and right costs nothing") {

@@ -73,6 +73,7 @@ struct reducer<reduction::strict_argmax, T> {
 };
 
 // Keeps sum(exp(x - best)), rescaled whenever a larger x comes.
+// Equal values are not subtracted, since both may be -infinity.
 template <class T>
 struct reducer<reduction::log_sum_exp, T> {
     T best = detail::minus_infinity<T>;
@@ -82,15 +83,15 @@ struct reducer<reduction::log_sum_exp, T> {
             total = total * std::exp(best - x) + T(1);
             best = x;
         } else {
-            total += std::exp(x - best);
+            total += x == best ? T(1) : std::exp(x - best);
         }
     }
     CASTNET_HD void join(reducer const& other) {
         if (other.best > best) {
             total = total * std::exp(best - other.best) + other.total;
             best = other.best;
-        } else if (other.total > 0) { // else it took nothing
-            total += other.total * std::exp(other.best - best);
+        } else if (other.total != T(0)) { // else it took nothing
+            total += other.total * (other.best == best ? T(1) : std::exp(other.best - best));
         }
     }
     CASTNET_HD T result(T) const { return best + std::log(total); }
