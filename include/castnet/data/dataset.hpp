@@ -37,7 +37,7 @@ public:
     [[gnu::cold]] explicit table(as_column<Inputs>... inputs, as_column<Targets>... all_targets)
         : columns_{std::make_shared<columns const>(
               columns{std::move(inputs)..., std::move(all_targets)...})} {
-        for (size_t i = 0; i < count; ++i) {
+        for (size_t i = 0; i < column_count; ++i) {
             size_t const found = (*columns_)[i].size();
             if (found != samples() * counts[i]) {
                 throw error({"castnet: dataset: ", name_of(i), ": found ", found,
@@ -45,7 +45,7 @@ public:
                              " values"});
             }
         }
-        for (size_t i = 0; i < count; ++i) {
+        for (size_t i = 0; i < column_count; ++i) {
             if (classes[i] > 0) {
                 check_labels(i);
             }
@@ -58,8 +58,8 @@ public:
 
 private:
     static constexpr size_t first_target = sizeof...(Inputs);
-    static constexpr size_t count = first_target + sizeof...(Targets);
-    using columns = std::array<column, count>;
+    static constexpr size_t column_count = first_target + sizeof...(Targets);
+    using columns = std::array<column, column_count>;
 
     // Of each column, the values of a sample and, if they are labels, the number of classes.
     static constexpr size_t counts[] = {Inputs::count..., target_shape<Targets>::count...};
