@@ -81,12 +81,12 @@ private:
         }
         throw error({"castnet: history has no column '", name, "'; it has ", known});
     }
-    [[gnu::cold]] extreme extreme_of(std::string_view name, double sign) const {
+    [[gnu::cold]] extreme extreme_of(std::string_view name, double direction) const {
         extreme best{0, std::numeric_limits<double>::quiet_NaN()};
         std::size_t const column = number_of(name);
         for (std::size_t i = 0; i < epochs(); ++i) {
             double const x = rows_[i * names_.size() + column];
-            if (detail::is_finite(x) && (best.epoch == 0 || sign * x > sign * best.value)) {
+            if (detail::is_finite(x) && (best.epoch == 0 || direction * x > direction * best.value)) {
                 best = {int(i) + 1, x};
             }
         }
