@@ -8,4 +8,5 @@ using net = cn::sequential<cn::input<3>, cn::dense<2>>;
 
 cn::model<net, cn::policy::cpu, cn::batch<8>> model;
 auto training = cn::compile(model, "mse", "adam");
-auto history = training.fit(cn::data::blobs<2, 3>(16, 1), {.epochs = 3});
+auto history = training.fit(cn::data::blobs<2, 3>(16, 1),
+                            {.epochs = 3, .validation = cn::data::blobs<2, 3>(16, 2)});

@@ -1,6 +1,8 @@
 // Test for finite numbers that -ffast-math does not take away.
 #pragma once
 
+#include <castnet/core/language.hpp>
+
 #include <bit>
 #include <cstdint>
 

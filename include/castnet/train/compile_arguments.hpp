@@ -213,14 +213,20 @@ struct arguments_of_compile {
                   "cn::mean(...) or cn::sum(...) of its elements");
 };
 
-// What compile() returns then, so that one mistake is one error.
-template <class Arguments>
-struct refused_training {
-    static constexpr Arguments checked{};
+// Has the calls of a training, so that one mistake is one error.
+struct no_training {
+    using scores_type = scores<>;
     template <class Data>
-    history fit(Data const&, fit_options<detail::no_training> const& = {});
-    scores<> evaluate(auto const&...);
-    scores<> step(auto const&...);
+    history fit(Data const&, fit_options<no_training> const& = {});
+    scores_type evaluate(auto const&...);
+    scores_type step(auto const&...);
+    void keep(auto const&);
+};
+
+// What compile() returns then.
+template <class Arguments>
+struct refused_training : no_training {
+    static constexpr Arguments checked{};
 };
 
 } // namespace castnet

@@ -4,7 +4,6 @@
 #include <castnet/optim/schedules.hpp>
 #include <castnet/train/history.hpp>
 #include <castnet/train/progress.hpp>
-#include <castnet/train/scores.hpp>
 #include <castnet/train/validation_data.hpp>
 
 #include <cstddef>
@@ -43,15 +42,6 @@ struct fit_position {
     bool callback_pending = false; // on_epoch_end may not have seen the last epoch that is done
     bool stopped = false;          // it ended the fit
 };
-
-namespace detail {
-// Stands for a training in options of a fit() that only says that it is none.
-struct no_training {
-    using scores_type = scores<>;
-    void keep(auto const&);
-    scores<> evaluate(auto const&);
-};
-} // namespace detail
 
 template <class Training>
 struct fit_options {

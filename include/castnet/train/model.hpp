@@ -5,8 +5,8 @@
 #include <castnet/core/turn.hpp>
 #include <castnet/policy/cpu.hpp>
 #include <castnet/policy/devices.hpp>
+#include <castnet/train/compile_arguments.hpp>
 #include <castnet/train/feed.hpp>
-#include <castnet/train/fit_options.hpp>
 #include <castnet/train/initialize.hpp>
 #include <castnet/train/model_access.hpp>
 #include <castnet/train/model_arguments.hpp>
@@ -135,7 +135,7 @@ public:
 
     // Not here: says where.
     template <class Data>
-    history fit(Data const&, fit_options<detail::no_training> const& = {}) {
+    history fit(Data const&, fit_options<no_training> const& = {}) {
         static_assert(detail::never<Data>,
                       "castnet: a model has parameters only; auto training = cn::compile(model, "
                       "loss, optimizer) has fit() and evaluate()");
