@@ -13,6 +13,7 @@ while [[ $1 != -- ]]; do
     shift
 done
 shift
+nvcc=("$@")
 mkdir -p "$scratch"
 
 declare -A groups
@@ -20,25 +21,41 @@ for source in "${sources[@]}"; do
     groups[$(grep '^#include' "$source" | sort)]+="$source "
 done
 
-status=0
-for includes in "${!groups[@]}"; do
+# compile <source>…: those that have the same #include lines, each in a namespace.
+compile() {
     {
-        printf '%s\n' "$includes"
-        for source in ${groups[$includes]}; do
+        grep '^#include' "$1"
+        for source in "$@"; do
             printf 'namespace %s {\n#line 1 "%s"\n' "$(basename "$source" .cpp)" "$source"
             sed 's/^#include.*//' "$source"
             echo '}'
         done
     } >"$scratch/together.cu"
-    output=$("$@" -ptx "$scratch/together.cu" -o "$scratch/together.ptx" 2>&1)
-    for source in ${groups[$includes]}; do
-        # An error belongs to the source that it names, at the latest where templates were asked for.
-        errors=$(awk -v source="$source" '
-            function flush() { if (error && index(block, source)) printf "%s", block; block = "" }
-            /^[^ ].*\([0-9]+\): (error|warning)/ { flush(); error = / error/ }
-            /^$/ { flush() }
-            { block = block $0 "\n" }
-            END { flush() }' <<<"$output")
+    output=$("${nvcc[@]}" -ptx "$scratch/together.cu" -o "$scratch/together.ptx" 2>&1)
+}
+
+# An error belongs to the source that it names, at the latest where templates were asked for.
+errors_of() {
+    awk -v source="$1" '
+        function flush() { if (error && index(block, source)) printf "%s", block; block = "" }
+        /^[^ ].*\([0-9]+\): (error|warning)/ { flush(); error = / error/ }
+        /^$/ { flush() }
+        { block = block $0 "\n" }
+        END { flush() }' <<<"$output"
+}
+
+status=0
+for includes in "${!groups[@]}"; do
+    read -ra group <<<"${groups[$includes]}"
+    compile "${group[@]}"
+    together=$output
+    for source in "${group[@]}"; do
+        output=$together
+        errors=$(errors_of "$source")
+        if [[ -z $errors ]]; then # of a check that failed for another source already
+            compile "$source"
+            errors=$(errors_of "$source")
+        fi
         first=$(head -n 2 <<<"$errors")
         if [[ $first != *castnet:\ * ]] && ! grep -q '^// expect-note:' "$source"; then
             echo "$source: the first error is no sentence of castnet's: $first"

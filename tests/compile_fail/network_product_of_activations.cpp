@@ -1,5 +1,5 @@
 // matmul multiplies with a weight.
-// expect: castnet: matmul\(\) multiplies with a parameter of role::dense_weight
+// expect-note: castnet: matmul\(\) multiplies with a parameter of role::dense_weight
 #include <castnet/castnet.hpp>
 
 namespace cn = castnet;
