@@ -46,7 +46,7 @@ float const weights[] = {1, 2, 3, 4, 5, 6};
 double const scale = 0.5;
 std::uint8_t const flags[] = {1, 0, 1};
 
-std::vector<io::stored_tensor> model() {
+std::vector<io::stored_tensor> saved_tensors() {
     return {io::tensor_of("flags", {3}, flags), io::tensor_of("dense.weight", {2, 3}, weights),
             io::tensor_of("scale", {}, &scale), io::tensor_of("empty", {0, 4}, weights),
             io::tensor_of("bias", {1}, weights)};
@@ -64,14 +64,15 @@ std::string const model_header =
 TEST_CASE("tensors and metadata come back as they were saved") {
     temporary_directory const directory;
     auto const path = directory / "model.safetensors";
-    io::save_safetensors(path, model(), {{"format", "pt"}, {"note", "a \"b\"\n\\ \x01 \xC3\xA4"}});
+    io::save_safetensors(path, saved_tensors(),
+                         {{"format", "pt"}, {"note", "a \"b\"\n\\ \x01 \xC3\xA4"}});
     auto const loaded = io::load_safetensors(path);
     CHECK(loaded.file_name() == path);
     CHECK(loaded.metadata().at("note") == "a \"b\"\n\\ \x01 \xC3\xA4");
     CHECK(loaded.metadata().size() == 2);
     REQUIRE(loaded.entries().size() == 5);
     CHECK(loaded.entries()[0].name == "bias");
-    for (auto const& saved : model()) {
+    for (auto const& saved : saved_tensors()) {
         auto const& tensor = loaded.at(saved.name);
         CHECK(tensor.type == saved.type);
         CHECK(tensor.shape == saved.shape);
@@ -87,7 +88,7 @@ TEST_CASE("tensors and metadata come back as they were saved") {
 TEST_CASE("the saved bytes depend on the content alone") {
     temporary_directory const directory;
     auto const path = directory / "model.safetensors";
-    auto tensors = model();
+    auto tensors = saved_tensors();
     io::save_safetensors(path, tensors, {{"format", "pt"}});
     auto const saved = io::read_file(path);
     auto const padding = (8 - model_header.size() % 8) % 8;
@@ -296,14 +297,14 @@ TEST_CASE("what cannot be saved is refused and the old file stays") {
 TEST_CASE("safetensors: every truncation is refused") {
     temporary_directory const directory;
     auto const path = directory / "model";
-    io::save_safetensors(path, model());
+    io::save_safetensors(path, saved_tensors());
     check_truncations(io::read_file(path), parse);
 }
 
 TEST_CASE("safetensors: a mutated file loads or is refused") {
     temporary_directory const directory;
     auto const path = directory / "model";
-    io::save_safetensors(path, model(), {{"format", "pt"}});
+    io::save_safetensors(path, saved_tensors(), {{"format", "pt"}});
     auto const refused =
         check_mutations(io::read_file(path), 3, 8000, [](io::bytes const& damaged) {
             unsigned sum = 0;
@@ -322,7 +323,7 @@ TEST_CASE("safetensors: a mutated file loads or is refused") {
 TEST_CASE("a loaded file can be moved") {
     temporary_directory const directory;
     auto const path = directory / "model";
-    io::save_safetensors(path, model());
+    io::save_safetensors(path, saved_tensors());
     auto first = io::load_safetensors(path);
     auto const second = std::move(first);
     float value = 0;
