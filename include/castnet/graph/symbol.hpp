@@ -221,10 +221,16 @@ struct layer_takes {
     static constexpr bool checked = true;
 };
 
+// Of layers in a container, which checks them itself.
+template <class>
+inline constexpr bool is_placed = false;
+
 // x | layer applies a layer: the functional form.
 template <Symbol X, class Layer>
 constexpr auto operator|(X x, Layer const& layer) {
-    if constexpr (requires { layer(x); }) {
+    if constexpr (is_placed<Layer>) {
+        return layer(x); // without a requires, which lengthens the compilers' traces
+    } else if constexpr (requires { layer(x); }) {
         return layer(x);
     } else {
         static_assert(layer_takes<Layer, typename X::shape_type>::checked);

@@ -39,6 +39,8 @@ struct at_layer {
         }
     }
 };
+template <size_t Position, class Layer>
+inline constexpr bool is_placed<at_layer<Position, Layer>> = true;
 
 namespace detail {
 
