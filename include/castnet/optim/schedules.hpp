@@ -2,8 +2,8 @@
 // What makes one throws castnet::error for rates that are negative or not finite.
 #pragma once
 
-#include <castnet/optim/hyperparameters.hpp>
 #include <castnet/core/language.hpp>
+#include <castnet/optim/hyperparameters.hpp>
 
 #include <cmath>
 #include <cstdint>

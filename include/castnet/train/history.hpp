@@ -86,7 +86,8 @@ private:
         std::size_t const column = number_of(name);
         for (std::size_t i = 0; i < epochs(); ++i) {
             double const x = rows_[i * names_.size() + column];
-            if (detail::is_finite(x) && (best.epoch == 0 || direction * x > direction * best.value)) {
+            if (detail::is_finite(x) &&
+                (best.epoch == 0 || direction * x > direction * best.value)) {
                 best = {int(i) + 1, x};
             }
         }
