@@ -167,7 +167,8 @@ TEST_CASE("networks of the guide") {
     CHECK(scaled::parameter_count == 4 + 4 + 1);
     cn::model<tuned, cn::policy::cpu, cn::batch<2>> model;
     auto const training = cn::compile(model, cn::cross_entropy, cn::adam{});
-    CHECK(training.gradient("0.0.0.weight").empty());
+    CHECK(training.gradient("0.0.weight").empty());
+    CHECK_THROWS_AS(training.gradient("0.weight"), cn::error); // there is none
     CHECK(training.gradient("4.weight").size() == 5 * 16);
 }
 
@@ -320,13 +321,13 @@ TEST_CASE("training of the guide") {
     using other = cn::sequential<cn::input<2>, cn::named<"body", cn::block<cn::dense<32>, swish{}>>,
                                  cn::named<"head", cn::dense<2>>>;
     cn::model<other, cn::policy::cpu, cn::batch<32>> tuned;
-    auto report = cn::load(tuned, file, cn::partial{.rename = cn::replace_prefix{"0.body.", ""}});
-    // report.loaded: 0.body.0.weight, 0.body.0.bias
-    // report.missing: 1.head.weight, 1.head.bias
+    auto report = cn::load(tuned, file, cn::partial{.rename = cn::replace_prefix{"body.", ""}});
+    // report.loaded: body.0.weight, body.0.bias
+    // report.missing: head.weight, head.bias
     // report.unexpected: 2.bias, 2.weight
     // [/partial]
-    CHECK(report.loaded == std::vector<std::string>{"0.body.0.weight", "0.body.0.bias"});
-    CHECK(report.missing == std::vector<std::string>{"1.head.weight", "1.head.bias"});
+    CHECK(report.loaded == std::vector<std::string>{"body.0.weight", "body.0.bias"});
+    CHECK(report.missing == std::vector<std::string>{"head.weight", "head.bias"});
     CHECK(report.unexpected == std::vector<std::string>{"2.bias", "2.weight"});
     auto const checkpoint = (folder / "run.safetensors").string();
     training.fit(train, {.epochs = 1,

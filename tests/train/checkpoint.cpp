@@ -217,7 +217,7 @@ TEST_CASE("a file with nothing for the network is refused with an example of its
     save_as(f.name, m, [](std::string const& name) { return "\x1b[2J." + name; });
     try_to({.rename = cn::replace_prefix{"", "features."}});
     CHECK(contains(message, "\"0.weight\" was looked for as \"features.0.weight\""));
-    CHECK(contains(message, "\"\\u001b[2J.0.bias\"")); // nothing a terminal obeys
+    CHECK(contains(message, "\"\\x1b[2J.0.bias\"")); // nothing a terminal obeys
     CHECK(contains(message, "partial::rename"));
 
     save_as(f.name, m, [](std::string const& name) { return "other." + name; });

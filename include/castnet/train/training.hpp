@@ -306,7 +306,8 @@ public:
     Model& model() const { return model_; }
 
     // The gradient of the last step by a parameter, divided by the sum of weights, in logical
-    // order; empty for what is frozen. For tests and for loops of one's own.
+    // order; empty for what is frozen. Throws castnet::error if there is no parameter of this name.
+    // For tests and for loops of one's own.
     std::vector<T> gradient(std::string_view name) const {
         static_assert(!replica_type::strategies::sharded_optimizer,
                       "castnet: with strategy::sharded_optimizer no replica has all gradients");
@@ -315,6 +316,7 @@ public:
                 return replicas_.first().gradient(p);
             }
         }
+        model_.get(name); // throws where there is none
         return {};
     }
 
