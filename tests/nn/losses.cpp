@@ -29,6 +29,12 @@ template <auto Loss>
 using of_vectors = cn::network<of_two<Loss>{}, input<10>, input<10>>;
 template <auto Loss>
 using of_values = cn::network<of_two<Loss>{}, input<6>, input<6>>;
+template <auto Loss>
+using of_three_logits = cn::network<of_two<Loss>{}, input<3>, input<>>;
+template <auto Loss>
+using of_three_vectors = cn::network<of_two<Loss>{}, input<3>, input<3>>;
+template <auto Loss>
+using of_two_values = cn::network<of_two<Loss>{}, input<2>, input<2>>;
 
 // With names of their own: nvcc 13.0 writes invalid C++ for template arguments that are made within
 // a test case.
@@ -90,12 +96,10 @@ double sum(values const& x) {
     return total;
 }
 
-struct of_three_classes : cn::network<of_two<cn::cross_entropy>{}, input<3>, input<>> {};
-struct of_three_smoothed
-    : cn::network<of_two<cn::smoothed_cross_entropy<0.5F>>{}, input<3>, input<>> {};
-struct of_three_probabilities
-    : cn::network<of_two<cn::categorical_cross_entropy>{}, input<3>, input<3>> {};
-struct of_two_decisions : cn::network<of_two<cn::binary_cross_entropy>{}, input<2>, input<2>> {};
+struct of_three_classes : of_three_logits<cn::cross_entropy> {};
+struct of_three_smoothed : of_three_logits<cn::smoothed_cross_entropy<0.5F>> {};
+struct of_three_probabilities : of_three_vectors<cn::categorical_cross_entropy> {};
+struct of_two_decisions : of_two_values<cn::binary_cross_entropy> {};
 
 } // namespace
 

@@ -61,17 +61,17 @@ template <class Targets>
                          " factors, but the labels of the data set have ", classes,
                          " classes; give one factor for each class"});
         }
+        for (float factor : class_weight) {
+            if (!is_finite_not_negative(double(factor))) {
+                throw error({"castnet: ", call, ": a class weight is ", factor,
+                             ", expected a finite number that is not negative"});
+            }
+        }
     } else {
         throw error({"castnet: ", call,
                      ": class_weight needs one target that is a class number, "
                      "data::label<classes>, and the data set has none or several; weigh samples "
                      "with dataset::with_weights"});
-    }
-    for (float factor : class_weight) {
-        if (!is_finite_not_negative(double(factor))) {
-            throw error({"castnet: ", call, ": a class weight is ", factor,
-                         ", expected a finite number that is not negative"});
-        }
     }
 }
 
