@@ -76,7 +76,7 @@ void convolve(benchmark::State& state, bench::convolution const& c, role const& 
     step.window = 0;
     cn::scratch_size const scratch = device::scratch(step, &w, {});
     std::ptrdiff_t const sums = cn::aligned(scratch.sums);
-    std::ptrdiff_t const lane = sums + cn::aligned(scratch.room) + cn::alignment;
+    std::ptrdiff_t const lane = sums + cn::aligned(scratch.room) + cn::cpu_alignment;
     cn::extents const sizes[] = {r.kind == cn::op::conv_data ? result : image,
                                  r.kind == cn::op::conv_weight ? result : weight,
                                  r.kind == cn::op::conv        ? result
