@@ -196,8 +196,8 @@ public:
 
 private:
     // Of other samples in the same columns.
-    dataset(table const& columns, std::vector<size_t> samples)
-        : table{columns}, samples_{std::move(samples)} {}
+    dataset(table const& all_columns, std::vector<size_t> samples)
+        : table{all_columns}, samples_{std::move(samples)} {}
 
     static std::vector<size_t> all(size_t samples) {
         std::vector<size_t> numbers(samples);

@@ -131,6 +131,7 @@ public:
     // Runs a plan over the batch; `step` numbers the random numbers of dropout.
     template <auto const& Plan>
     void run(std::ptrdiff_t, std::uint64_t step) {
+        static_assert(arrays_have_numbers<Plan>::checked); // before errors that follow from it
         submit<Plan>(work_kind::run, step, [&](context const&) { enqueue<Plan>(); });
     }
     // Calls after(i) when step i has ended: one step at a time.
@@ -276,6 +277,15 @@ public:
 
 private:
     template <auto const& Plan>
+    struct arrays_have_numbers {
+        static_assert(
+            can_be_numbered(Plan),
+            "castnet: policy::cuda numbers the elements of an array with 31 bits, and one "
+            "of this network's has more: use a smaller batch");
+        static constexpr bool checked = true;
+    };
+
+    template <auto const& Plan>
     void gather() const {
         if (next_->gathers()) {
             launch(next_->context, next_->template gather_call<Plan>());
@@ -299,10 +309,7 @@ private:
     // Sends the next slot to the GPU; the compute stream waits for it.
     template <auto const& Plan>
     void send(std::uint64_t step) {
-        static_assert(
-            can_be_numbered(Plan),
-            "castnet: policy::cuda numbers the elements of an array with 31 bits, and one "
-            "of this network's has more: use a smaller batch");
+        static_assert(arrays_have_numbers<Plan>::checked);
         session_.use();
         next_->template send<Plan>({static_cast<std::uint32_t>(step), first_sample_, share_},
                                    session_.copies(), session_.compute());
