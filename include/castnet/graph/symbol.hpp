@@ -225,12 +225,14 @@ struct layer_takes {
 template <class>
 inline constexpr bool is_placed = false;
 
+// (In this order: a requires lengthens the compilers' traces.)
+template <class Layer, class X>
+concept AppliesTo = is_placed<Layer> || requires(Layer const& layer, X x) { layer(x); };
+
 // x | layer applies a layer: the functional form.
 template <Symbol X, class Layer>
 constexpr auto operator|(X x, Layer const& layer) {
-    if constexpr (is_placed<Layer>) {
-        return layer(x); // without a requires, which lengthens the compilers' traces
-    } else if constexpr (requires { layer(x); }) {
+    if constexpr (AppliesTo<Layer, X>) {
         return layer(x);
     } else {
         static_assert(layer_takes<Layer, typename X::shape_type>::checked);

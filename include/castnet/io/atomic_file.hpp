@@ -28,7 +28,7 @@ namespace detail {
             return path;
         }
         std::string const link(target, static_cast<size_t>(size));
-        path = link.starts_with('/') ? link : folder_of(path) + link;
+        path = string_of({link.starts_with('/') ? "" : folder_of(path), link});
     }
     errno = ELOOP;
     system_failure(path, "cannot follow the symbolic link");

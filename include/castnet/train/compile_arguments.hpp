@@ -16,7 +16,7 @@ namespace castnet {
 
 namespace detail {
 
-enum class mistake {
+enum class mistake : unsigned char {
     none,
     in_model, // which has been said
     model_is_none,
@@ -116,11 +116,9 @@ constexpr mistake mistake_in_metric() {
         return mistake::text;
     } else if constexpr (Optimizer<Metric>) {
         return mistake::optimizer_as_metric;
-    } else if constexpr (!is_formula<Metric>()) {
-        return mistake::none;
-    } else if constexpr (!castnet::Metric<Metric>) {
+    } else if constexpr (is_formula<Metric>() && !castnet::Metric<Metric>) {
         return mistake::metric_lacks_members;
-    } else if constexpr (!castnet::Loss<Loss>) {
+    } else if constexpr (!is_formula<Metric>() || !castnet::Loss<Loss>) {
         return mistake::none;
     } else {
         using target = symbol<typename target_of<Loss, Output>::type>;

@@ -484,7 +484,7 @@ private:
         steps_ += replicas_.train(data, samples, steps_, rule, class_weight);
     }
 
-    [[gnu::cold]] static Optimizer const& checked(Optimizer const& o) {
+    [[gnu::cold]] static Optimizer checked(Optimizer const& o) {
         if constexpr (requires { o.hyperparameters(); }) {
             detail::check_hyperparameters(Optimizer::name, o.hyperparameters());
         }
