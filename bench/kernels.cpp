@@ -50,7 +50,7 @@ struct role {
 constexpr role roles[] = {
     {"conv", cn::op::conv}, {"conv_data", cn::op::conv_data}, {"conv_weight", cn::op::conv_weight}};
 
-cn::window window_of(bench::convolution const& c) {
+cn::ir::window window_of(bench::convolution const& c) {
     int const out = c.out();
     return {c.channels, c.size, c.size, c.filters, out,   out,   3,
             3,          1,      1,      c.pad,     c.pad, c.pad, c.pad};
@@ -60,13 +60,13 @@ void convolve(benchmark::State& state, bench::convolution const& c, role const& 
     using device = cn::cpu_device<float>;
     bench::use_threads(1);
     constexpr std::ptrdiff_t samples = bench::convolution::samples;
-    cn::window const w = window_of(c);
-    cn::extents const image{true, w.height * w.width, w.channels};
-    cn::extents const result{true, w.out_height * w.out_width, w.filters};
-    cn::extents const weight{false, 1, int(cpu::weight_count(w))};
+    cn::ir::window const w = window_of(c);
+    cn::ir::extents const image{true, w.height * w.width, w.channels};
+    cn::ir::extents const result{true, w.out_height * w.out_width, w.filters};
+    cn::ir::extents const weight{false, 1, int(cpu::weight_count(w))};
 
     // operands, result, scratch memory for all and for each lane, one after another in one region
-    cn::step step;
+    cn::ir::step step;
     step.kind = r.kind;
     step.arrays = 2;
     step.output = 2;
@@ -74,40 +74,40 @@ void convolve(benchmark::State& state, bench::convolution const& c, role const& 
     step.sums = 4;
     step.room = 5;
     step.window = 0;
-    cn::scratch_size const scratch = device::scratch(step, &w, {});
-    std::ptrdiff_t const sums = cn::aligned(scratch.sums);
-    std::ptrdiff_t const lane = sums + cn::aligned(scratch.room) + cn::cpu_alignment;
-    cn::extents const sizes[] = {r.kind == cn::op::conv_data ? result : image,
-                                 r.kind == cn::op::conv_weight ? result : weight,
-                                 r.kind == cn::op::conv        ? result
-                                 : r.kind == cn::op::conv_data ? image
-                                                               : weight};
-    cn::array_ref arrays[6];
+    cn::ir::scratch_size const scratch = device::scratch(step, &w, {});
+    std::ptrdiff_t const sums = cn::ir::aligned(scratch.sums);
+    std::ptrdiff_t const lane = sums + cn::ir::aligned(scratch.room) + cn::ir::cpu_alignment;
+    cn::ir::extents const sizes[] = {r.kind == cn::op::conv_data ? result : image,
+                                     r.kind == cn::op::conv_weight ? result : weight,
+                                     r.kind == cn::op::conv        ? result
+                                     : r.kind == cn::op::conv_data ? image
+                                                                   : weight};
+    cn::ir::array_ref arrays[6];
     std::ptrdiff_t total = 0;
     for (int i = 0; i < 3; ++i) {
-        arrays[i] = {cn::region::workspace, total, sizes[i]};
-        total += cn::aligned(sizes[i].count() * (sizes[i].sample ? samples : 1));
+        arrays[i] = {cn::ir::region::workspace, total, sizes[i]};
+        total += cn::ir::aligned(sizes[i].count() * (sizes[i].sample ? samples : 1));
     }
-    arrays[3] = {cn::region::workspace, total, {false, 1, 1}};
-    total += cn::aligned(scratch.shared);
-    arrays[4] = {cn::region::workspace, total, {false, 1, 1}, lane};
-    arrays[5] = {cn::region::workspace, total + sums, {false, 1, 1}, lane};
+    arrays[3] = {cn::ir::region::workspace, total, {false, 1, 1}};
+    total += cn::ir::aligned(scratch.shared);
+    arrays[4] = {cn::ir::region::workspace, total, {false, 1, 1}, lane};
+    arrays[5] = {cn::ir::region::workspace, total + sums, {false, 1, 1}, lane};
     cpu::memory const room = room_for(total + cpu::lanes * lane);
 
     cpu::tables const tables{arrays, nullptr, &w};
     cpu::context<float> context;
-    context.region[int(cn::region::workspace)] = room.as<float>();
+    context.region[int(cn::ir::region::workspace)] = room.as<float>();
     context.samples = samples;
     std::ptrdiff_t elements = 0; // of a sample, as a plan counts them
-    for (cn::extents const& size : sizes) {
+    for (cn::ir::extents const& size : sizes) {
         elements += size.sample ? size.count() : 0;
     }
-    cn::stage const alone{0, 1, device::samples_at_once(step, &w, {}, elements), 1};
+    cn::ir::stage const alone{0, 1, device::samples_at_once(step, &w, {}, elements), 1};
     auto const parts = device::kernel_of(step, &w);
     auto const kernel = alone.samples_at_once > 0 ? parts.in_lanes() : parts.alone();
     bench::meter const clock;
     for ([[maybe_unused]] auto _ : state) {
-        cpu::run_stage(alone, &step, &kernel, tables, context, cn::ignore_steps{});
+        cpu::run_stage(alone, &step, &kernel, tables, context, cn::ir::ignore_steps{});
         benchmark::ClobberMemory();
     }
     clock.report(state, cpu::conv_work(w, samples));

@@ -6,7 +6,9 @@ include(GNUInstallDirs)
 set(castnet_package_dir ${CMAKE_INSTALL_DATADIR}/cmake/castnet)
 
 # One export set each, so that plain find_package(castnet) looks for no other package.
-install(TARGETS castnet EXPORT castnet-targets FILE_SET HEADERS)
+install(TARGETS castnet EXPORT castnet-targets INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY include/castnet DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+        FILES_MATCHING PATTERN *.hpp)
 install(EXPORT castnet-targets NAMESPACE castnet:: DESTINATION ${castnet_package_dir})
 get_property(components GLOBAL PROPERTY castnet_components)
 foreach(name IN LISTS components)
@@ -16,7 +18,7 @@ foreach(name IN LISTS components)
 endforeach()
 install(DIRECTORY cmake/modules DESTINATION ${castnet_package_dir})
 
-list(JOIN components ", " components)
+list(JOIN components ", " names)
 configure_package_config_file(
     cmake/castnet-config.cmake.in castnet-config.cmake INSTALL_DESTINATION ${castnet_package_dir}
     NO_SET_AND_CHECK_MACRO)
@@ -29,6 +31,11 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/castnet-config.cmake
 file(RELATIVE_PATH castnet_pc_to_include ${CMAKE_INSTALL_FULL_DATADIR}/pkgconfig
      ${CMAKE_INSTALL_FULL_INCLUDEDIR})
 configure_file(cmake/castnet.pc.in castnet.pc @ONLY)
-install(FILES ${CMAKE_CURRENT_BINARY_DIR}/castnet.pc DESTINATION ${CMAKE_INSTALL_DATADIR}/pkgconfig)
+set(castnet_pkg_config_dir ${CMAKE_INSTALL_DATADIR}/pkgconfig)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/castnet.pc DESTINATION ${castnet_pkg_config_dir})
+foreach(name IN LISTS components)
+    install(FILES ${PROJECT_BINARY_DIR}/castnet-${name}.pc DESTINATION ${castnet_pkg_config_dir}
+            OPTIONAL)
+endforeach()
 
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

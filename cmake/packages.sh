@@ -3,7 +3,8 @@
 #   need_packages <package>…    stops the script where one is missing and cannot be installed
 #   want_packages <package>…    says so and goes on
 #
-# Packages have Debian's names. What is there already, however it came there, is left alone.
+# Packages have Debian's names. What is there already, however it came there, is left alone. What is
+# going to be installed is said first; with CASTNET_INSTALL_PACKAGES=no in the environment, nothing is.
 # shellcheck shell=bash
 
 _has_header() { echo "#include <$1>" | "${CXX:-c++}" -x c++ -E - >/dev/null 2>&1; }
@@ -39,32 +40,45 @@ _apt_get() {
     "${become[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -y -q "$@" </dev/null
 }
 
+# Whether packages may be installed, which CASTNET_INSTALL_PACKAGES=no denies, and can be.
 _can_install() {
-    [[ -e /etc/debian_version ]] && command -v apt-get >/dev/null &&
-        { ((EUID == 0)) || sudo -n true 2>/dev/null; }
+    [[ ${CASTNET_INSTALL_PACKAGES:-yes} != no && -e /etc/debian_version ]] &&
+        command -v apt-get >/dev/null && { ((EUID == 0)) || sudo -n true 2>/dev/null; }
 }
 
 # The lists of packages are brought up to date only where the ones at hand do not suffice.
 _install_packages() {
-    _can_install || return 1
     _apt_get install --no-install-recommends "$@" ||
         { _apt_get update && _apt_get install --no-install-recommends "$@"; }
+}
+
+_announce() {
+    echo "castnet: installing what is missing (CASTNET_INSTALL_PACKAGES=no prevents it): $*" >&2
 }
 
 need_packages() {
     local missing
     mapfile -t missing < <(_missing_packages "$@")
-    ((${#missing[@]} == 0)) || _install_packages "${missing[@]}" || {
+    ((${#missing[@]} == 0)) && return
+    if _can_install; then
+        _announce "${missing[@]}"
+        _install_packages "${missing[@]}" && return
+    fi
+    {
         echo "castnet: please install what these Debian packages hold, then run this again:"
         echo "    ${missing[*]}"
-        exit 1
     } >&2
+    exit 1
 }
 
+# One by one, so that one that cannot be installed keeps no other away.
 want_packages() {
-    local package
-    for package in $(_missing_packages "$@"); do
-        _install_packages "$package" ||
+    local missing package
+    mapfile -t missing < <(_missing_packages "$@")
+    ((${#missing[@]} == 0)) && return
+    ! _can_install || _announce "${missing[@]}"
+    for package in "${missing[@]}"; do
+        { _can_install && _install_packages "$package"; } ||
             echo "castnet: going on without $package: the checks that use it are left out" >&2
     done
 }

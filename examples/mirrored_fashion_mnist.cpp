@@ -1,6 +1,6 @@
-// The quickstart's network on several replicas in one process: a step of N replicas with batch<B>
-// is that of one with batch<N * B>, shared by N threads, or by all GPUs where nvcc compiles this
-// (mirrored_fashion_mnist.cu).
+// Trains the quickstart's network on several replicas in one process: a step of N replicas with
+// batch<B> is a step of one replica with batch<N * B>, shared by N threads, or by all GPUs if nvcc
+// compiles this (mirrored_fashion_mnist.cu).
 //
 //   mirrored_fashion_mnist [FOLDER OF THE DATA]
 #include <castnet/castnet.hpp>
@@ -19,9 +19,9 @@ using zalando = cn::sequential<cn::input<1, 28, 28>, cn::conv2d<32, 3>, cn::relu
                                cn::conv2d<64, 3>, cn::relu, cn::max_pool2d<2>, cn::conv2d<64, 3>,
                                cn::relu, cn::flatten, cn::dense<64>, cn::relu, cn::dense<10>>;
 
-// The only lines that say so.
+// Nothing else in the program depends on the number of replicas.
 #ifdef __CUDACC__
-using where = cn::policy::mirrored<cn::policy::cuda>; // as many GPUs as the program sees
+using where = cn::policy::mirrored<cn::policy::cuda>; // all GPUs that the program sees
 #else
 using where = cn::policy::mirrored<cn::policy::cpu, 2>;
 #endif

@@ -1,2 +1,2 @@
-// mirrored_fashion_mnist.cpp on the GPUs that the program sees, with sums by NCCL.
+// mirrored_fashion_mnist.cpp on all GPUs that the program sees; NCCL computes the sums.
 #include "mirrored_fashion_mnist.cpp"

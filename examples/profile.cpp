@@ -1,4 +1,4 @@
-// Where the time of a training step goes: the network of the quickstart on random images.
+// Profiles a training step of the quickstart's network on random images.
 //
 //   profile [samples per step, at most 512]
 #include <castnet/castnet.hpp>

@@ -1,6 +1,6 @@
-// Do two pictures show the same kind of clothes? One encoder is applied to both, to each on a
-// device of its own at the same time; the first device compares the codes. (Keras: one shared layer
-// under tf.device('/gpu:0') and tf.device('/gpu:1').)
+// Siamese network on two devices: decides whether two pictures show the same kind of clothes. One
+// encoder is applied to both at the same time, to each on its own device; the first device compares
+// the codes. (Keras: a shared layer under tf.device('/gpu:0') and tf.device('/gpu:1').)
 //
 //   two_device_siamese [FOLDER OF THE DATA [PAIRS PER EPOCH]]
 #include <castnet/castnet.hpp>
@@ -30,7 +30,7 @@ using network = cn::network<siamese{}, cn::input<1, 28, 28>, cn::input<1, 28, 28
 
 using where = cn::policy::model_parallel<cn::policy::cpu, 2>; // policy::cpu takes the same steps
 
-// Pairs of pictures, every other one of the same kind: a data set of our own.
+// A custom data set: pairs of pictures, every other pair of the same kind.
 class pairs {
 public:
     using target_type = cn::shape<1>;

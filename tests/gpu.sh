@@ -57,7 +57,7 @@ build_programs() {
     local generator="Unix Makefiles" keep_going=-k status=0 program
     ! command -v ninja >/dev/null || generator=Ninja keep_going=-k0
     # Another compiler may warn of something new.
-    cmake -S . -B $build -G "$generator" -DCMAKE_BUILD_TYPE=Release -DCASTNET_WERROR=OFF \
+    cmake -S . -B $build -G "$generator" -DCMAKE_BUILD_TYPE=Release -DCASTNET_WERROR=OFF -DCASTNET_ALL_GPU_TESTS=ON \
         -DCMAKE_CUDA_ARCHITECTURES="${CASTNET_ARCHITECTURES:-$([[ $gpu ]] && echo native || echo 90)}" \
         ${CASTNET_HEADERS:+-DCASTNET_HEADERS="$(realpath "$CASTNET_HEADERS")"} || return
     cmake --build $build --parallel "$(nproc)" --target gpu_tests bench_gpu -- $keep_going || status=1

@@ -23,7 +23,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 # PyTorch's ways, each with the policy of castnet that it is compared with.
-WAYS = {"eager": "float", "tuned": "timed", "compile": "timed", "graph": "timed"}
+WAYS = {"eager": "float", "tuned": "autotuned", "compile": "autotuned", "graph": "autotuned"}
 
 
 def output_of(*command):
@@ -107,10 +107,10 @@ def table(result):
              + f", commit {facts['commit']}, {result['rounds']} rounds in turns:", "",
              "```sh", result["command"], "```", "",
              "Medians over the rounds. The ratio is time of PyTorch / time of castnet, round by "
-             "round: of eager with castnet's float, of the others with timed. castnet: float, tf32, "
-             "bf16: policies; timed: bf16 with timed plans. PyTorch: eager: float, fused Adam; tuned: "
-             "channels last, AMP in bfloat16; compile, graph: tuned and compiled, or captured as one "
-             "CUDA graph.", "",
+             "round: of eager with castnet's float, of the others with autotuned. castnet: float, "
+             "tf32, bf16: policies; autotuned: bf16 with algorithms chosen by timing them. PyTorch: "
+             "eager: float, fused Adam; tuned: channels last, AMP in bfloat16; compile, graph: tuned "
+             "and compiled, or captured as one CUDA graph.", "",
              "| network/batch | | µs a step | min … max | ratio | TFLOP/s | planned MiB |",
              "|---|---|---:|---:|---:|---:|---:|"]
     for name, one in result["benchmarks"].items():

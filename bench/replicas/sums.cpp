@@ -98,7 +98,7 @@ void sums_of_processes(comm::mpi& all) {
 }
 
 // Processes that send every bucket at once and wait for it.
-class waiting_processes : public comm::processes<comm::alone> {
+class waiting_processes : public comm::processes<comm::single_replica> {
     struct communicator : comm::mpi {
         template <class T>
         void begin_sum(std::span<T> values, comm::collective const& at) {

@@ -91,15 +91,15 @@ TEST_CASE("buckets hold neighbours, up to their limits, in the order in which th
         decltype(cn::compile(std::declval<cn::model<three_dense, cn::policy::cpu, cn::batch<4>>&>(),
                              cn::mse, cn::sgd{}));
     static constexpr auto const& plan = training::training_plan;
-    using finder = cn::communication_finder<std::remove_cvref_t<decltype(plan)>>;
+    using finder = cn::ir::communication_finder<std::remove_cvref_t<decltype(plan)>>;
     auto const d = finder{plan, 4, {1 << 20, 1 << 20}}.run();
     // From the last layer to the first: its bias with nothing that fits beside it, then its weight,
     // …
     std::vector<std::ptrdiff_t> counts;
-    std::ptrdiff_t end = plan.elements(cn::region::gradients);
+    std::ptrdiff_t end = plan.elements(cn::ir::region::gradients);
     int before = -1;
-    for (cn::exchange const& e : d.exchanges) {
-        cn::element_range const& r = d.ranges[e.first];
+    for (cn::ir::exchange const& e : d.exchanges) {
+        cn::ir::element_range const& r = d.ranges[e.first];
         CHECK(r.offset + r.count == end);
         CHECK(e.after >= before);
         end = r.offset;
@@ -116,7 +116,7 @@ TEST_CASE("buckets hold neighbours, up to their limits, in the order in which th
     auto const large = finder{plan, 4, {1 << 20, 25 << 20}}.run();
     REQUIRE(large.exchanges.size() == 2);
     CHECK(large.ranges[0].count == 512);
-    CHECK(large.ranges[1].count == plan.elements(cn::region::gradients) - 512);
+    CHECK(large.ranges[1].count == plan.elements(cn::ir::region::gradients) - 512);
 }
 
 TEST_CASE("frozen layers send nothing") {

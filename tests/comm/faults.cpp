@@ -96,7 +96,7 @@ TEST_CASE("a program of which a replica fails ends in time and goes on from its 
         temporary_file const checkpoint{"checkpoint"}, output{"output"};
         auto const start = std::chrono::steady_clock::now();
         std::string const command =
-            "ulimit -c 0; CASTNET_DEADLINE=1 CASTNET_FAULT=" + std::string(fault) +
+            "ulimit -c 0; CASTNET_TIMEOUT=1 CASTNET_FAULT=" + std::string(fault) +
             " CASTNET_CHECKPOINT=" + checkpoint.name + " '" + program +
             "' --no-skip --test-case='the victim' --source-file='*/faults.cpp' > " + output.name +
             " 2>&1";

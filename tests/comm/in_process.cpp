@@ -13,11 +13,11 @@ namespace comm = castnet::comm;
 
 namespace {
 
-// Sets the deadline for one test.
-struct deadline {
-    explicit deadline(double seconds) { comm::deadline() = seconds; }
-    ~deadline() { comm::deadline() = before; }
-    double before = comm::deadline();
+// Sets the timeout for one test.
+struct timeout {
+    explicit timeout(double seconds) { comm::timeout() = seconds; }
+    ~timeout() { comm::timeout() = before; }
+    double before = comm::timeout();
 };
 
 float number(int rank, std::size_t i) { // of very different sizes, so that the order shows
@@ -231,8 +231,8 @@ TEST_CASE("what a replica threw is nested in the error") {
     }
 }
 
-TEST_CASE("a replica that does not come is waited for until the deadline") {
-    deadline const short_one{0.2};
+TEST_CASE("a replica that does not come is waited for until the timeout") {
+    timeout const short_one{0.2};
     comm::threads<3> group;
     std::atomic<bool> go_on{false};
     auto const message = failure([&] {
@@ -279,10 +279,10 @@ TEST_CASE("two threads" * doctest::skip()) { // a program of its own
     });
 }
 
-TEST_CASE("a deadline in the environment is a number of seconds above 0") {
+TEST_CASE("a timeout in the environment is a number of seconds above 0") {
     auto const program = std::filesystem::read_symlink("/proc/self/exe").string();
     auto const output =
-        std::filesystem::temp_directory_path() / ("castnet_deadline_" + std::to_string(getpid()));
+        std::filesystem::temp_directory_path() / ("castnet_timeout_" + std::to_string(getpid()));
     struct {
         char const* text;
         bool accepted;
@@ -291,7 +291,7 @@ TEST_CASE("a deadline in the environment is a number of seconds above 0") {
                        {"inf", false}, {"soon", false}};
     for (auto const& [text, accepted] : cases) {
         CAPTURE(text);
-        std::string const command = "CASTNET_DEADLINE='" + std::string(text) + "' '" + program +
+        std::string const command = "CASTNET_TIMEOUT='" + std::string(text) + "' '" + program +
                                     "' --no-skip --test-case='two threads' > '" + output.string() +
                                     "' 2>&1";
         CHECK((std::system(command.c_str()) == 0) == accepted);

@@ -7,4 +7,4 @@ namespace cn = castnet;
 
 using net = cn::sequential<cn::input<64>, cn::dense<64>>;
 
-cn::model<net, cn::policy::within<cn::policy::cpu, 1000>, cn::batch<8>> model;
+cn::model<net, cn::policy::memory_limit<cn::policy::cpu, 1000>, cn::batch<8>> model;

@@ -7,5 +7,5 @@ namespace cn = castnet;
 
 using net = cn::sequential<cn::input<64>, cn::dense<64>>;
 
-cn::model<net, cn::policy::within<cn::policy::cpu, 30'000>, cn::batch<8>> model;
+cn::model<net, cn::policy::memory_limit<cn::policy::cpu, 30'000>, cn::batch<8>> model;
 auto training = cn::compile(model, cn::mse, cn::adam{});

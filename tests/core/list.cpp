@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-using castnet::list;
+using castnet::ir::list;
 
 namespace {
 

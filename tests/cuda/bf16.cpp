@@ -12,7 +12,7 @@
 
 namespace cn = castnet;
 using check::everything;
-using cn::bfloat16, cn::op, cn::region;
+using cn::bfloat16, cn::op, cn::ir::region;
 
 namespace {
 

@@ -10,8 +10,8 @@
 
 namespace cn = castnet;
 using cn::fn;
-using cn::instruction;
-using cn::opcode;
+using cn::ir::instruction;
+using cn::ir::opcode;
 
 namespace {
 
@@ -23,7 +23,7 @@ constexpr instruction apply(fn function, int a, int b = 0) {
 }
 constexpr instruction bernoulli{opcode::bernoulli, {}, -1, 0, 1};
 constexpr instruction store{opcode::store};
-constexpr instruction reduce(cn::reduction kind, int keep) {
+constexpr instruction reduce(cn::ir::reduction kind, int keep) {
     return {opcode::reduce, {}, -1, std::uint8_t(kind), std::uint8_t(keep)};
 }
 
@@ -33,9 +33,9 @@ class arrays {
 public:
     static constexpr T canary = T(12345);
 
-    cn::array_ref add(cn::extents size, std::ptrdiff_t samples, bool fill = true) {
+    cn::ir::array_ref add(cn::ir::extents size, std::ptrdiff_t samples, bool fill = true) {
         std::ptrdiff_t const count = size.count() * (size.sample ? samples : 1);
-        cn::array_ref const r{cn::region::workspace, std::ptrdiff_t(values.size()), size};
+        cn::ir::array_ref const r{cn::ir::region::workspace, std::ptrdiff_t(values.size()), size};
         for (std::ptrdiff_t i = 0; i < count; ++i) {
             auto const word = cn::philox({next_++, 0, 0, 0}, cn::key_of(11)).x0;
             values.push_back(fill ? T(double(word >> 20) / 2048 - 1) : T(-77));
@@ -57,24 +57,24 @@ constexpr space spaces[] = {{1, 1, 1},   {1, 1, 10},   {3, 5, 7},   {2, 3, 4},  
                             {4, 49, 8},  {7, 9, 33},   {2, 196, 3}, {300, 1, 10}, {16, 25, 40},
                             {64, 64, 1}, {1, 1, 5000}, {3, 1, 1001}};
 
-cn::extents varying(space const& s, int variation) {
+cn::ir::extents varying(space const& s, int variation) {
     return {(variation & 1) != 0, (variation & 2) ? s.pixels : 1, (variation & 4) ? s.channels : 1};
 }
 
 // Runs a fused program of three arrays on the simulated device in T and on the CPU in double.
 template <class Program, class T>
-void check_program(space const& at, int v0, int v1, cn::extents result, double tolerance) {
+void check_program(space const& at, int v0, int v1, cn::ir::extents result, double tolerance) {
     CAPTURE(at.samples);
     CAPTURE(at.pixels);
     CAPTURE(at.channels);
     arrays<T> memory;
-    cn::extents const size{true, at.pixels, at.channels};
-    cn::array_ref refs[4];
+    cn::ir::extents const size{true, at.pixels, at.channels};
+    cn::ir::array_ref refs[4];
     refs[0] = memory.add(varying(at, v0), at.samples);
     refs[1] = memory.add(varying(at, v1), at.samples);
     refs[2] = memory.add(result, at.samples, false);
     double const scalars[] = {0.75, 3, 9};
-    cn::step s;
+    cn::ir::step s;
     s.arrays = 2;
     s.output = 2;
     s.scalars = 3;
@@ -91,18 +91,18 @@ void check_program(space const& at, int v0, int v1, cn::extents result, double t
     }
     std::vector<double> expected(memory.values.begin(), memory.values.end());
     cn::cpu::context<double> host;
-    host.region[int(cn::region::workspace)] = expected.data();
+    host.region[int(cn::ir::region::workspace)] = expected.data();
     host.samples = at.samples;
     host.key = cn::key_of(42);
     host.step = 6;
     host.first_sample = 100;
     simt::context<T> device;
-    device.region[int(cn::region::workspace)] = memory.values.data();
+    device.region[int(cn::ir::region::workspace)] = memory.values.data();
     device.samples = at.samples;
     device.key = host.key;
     cn::cuda::step_values const now{6, 100};
     device.now = &now;
-    cn::step_tables const tables{refs, scalars, nullptr};
+    cn::ir::step_tables const tables{refs, scalars, nullptr};
     if constexpr (reduces) {
         cn::cpu::reduce<Program>(s, tables, host);
         cn::cuda::reduce<Program>(s, tables, device);
@@ -126,37 +126,37 @@ constexpr double epsilon = sizeof(T) == 4 ? 2e-6 : 1e-14;
 
 TEST_CASE_TEMPLATE("maps of every broadcast and size", T, float, double) {
     for (space const& at : spaces) {
-        cn::extents const all{true, at.pixels, at.channels};
-        check_program<cn::program<load(0, 7), load(1, 7), apply(fn::maximum, 0, 1), store>, T>(
+        cn::ir::extents const all{true, at.pixels, at.channels};
+        check_program<cn::ir::program<load(0, 7), load(1, 7), apply(fn::maximum, 0, 1), store>, T>(
             at, 7, 7, all, epsilon<T>);
-        check_program<
-            cn::program<load(0, 7), load(1, 4), apply(fn::add, 0, 1), apply(fn::tanh, 2), store>,
-            T>(at, 7, 4, all, epsilon<T>);
-        check_program<cn::program<load(0, 1), load(1, 2), apply(fn::multiply, 0, 1), store>, T>(
+        check_program<cn::ir::program<load(0, 7), load(1, 4), apply(fn::add, 0, 1),
+                                      apply(fn::tanh, 2), store>,
+                      T>(at, 7, 4, all, epsilon<T>);
+        check_program<cn::ir::program<load(0, 1), load(1, 2), apply(fn::multiply, 0, 1), store>, T>(
             at, 1, 2, all, epsilon<T>);
-        check_program<cn::program<load(0, 3), load(1, 6), apply(fn::subtract, 0, 1),
-                                  instruction{opcode::index}, apply(fn::add, 2, 3), store>,
+        check_program<cn::ir::program<load(0, 3), load(1, 6), apply(fn::subtract, 0, 1),
+                                      instruction{opcode::index}, apply(fn::add, 2, 3), store>,
                       T>(at, 3, 6, all, epsilon<T>);
-        check_program<cn::program<load(0, 5), load(1, 0), apply(fn::multiply, 0, 1), store>, T>(
+        check_program<cn::ir::program<load(0, 5), load(1, 0), apply(fn::multiply, 0, 1), store>, T>(
             at, 5, 0, all, epsilon<T>);
     }
 }
 
 TEST_CASE_TEMPLATE("dropout keeps what the CPU keeps", T, float, double) {
     for (space const& at : spaces) {
-        check_program<cn::program<load(0, 7), bernoulli, apply(fn::multiply, 0, 1), store>, T>(
+        check_program<cn::ir::program<load(0, 7), bernoulli, apply(fn::multiply, 0, 1), store>, T>(
             at, 7, 7, {true, at.pixels, at.channels}, epsilon<T>);
     }
 }
 
 TEST_CASE_TEMPLATE("reductions of every kind and size", T, float, double) {
-    using cn::reduction;
+    using cn::ir::reduction;
     for (space const& at : spaces) {
         double const tolerance =
             epsilon<T> * (1 + 0.05 * double(at.samples * at.pixels * at.channels));
         auto const sum_to = [&]<int Keep>(std::integral_constant<int, Keep>) {
-            check_program<cn::program<load(0, 7), load(1, 4), apply(fn::multiply, 0, 1),
-                                      reduce(reduction::sum, Keep)>,
+            check_program<cn::ir::program<load(0, 7), load(1, 4), apply(fn::multiply, 0, 1),
+                                          reduce(reduction::sum, Keep)>,
                           T>(at, 7, 4, varying(at, Keep), tolerance);
         };
         sum_to(std::integral_constant<int, 0>{});
@@ -166,22 +166,22 @@ TEST_CASE_TEMPLATE("reductions of every kind and size", T, float, double) {
         sum_to(std::integral_constant<int, 4>{});
         sum_to(std::integral_constant<int, 5>{});
         sum_to(std::integral_constant<int, 6>{});
-        check_program<
-            cn::program<load(0, 7), load(1, 7), apply(fn::add, 0, 1), reduce(reduction::max, 3)>,
-            T>(at, 7, 7, varying(at, 3), epsilon<T>);
-        check_program<
-            cn::program<load(0, 7), load(1, 7), apply(fn::add, 0, 1), reduce(reduction::max, 5)>,
-            T>(at, 7, 7, varying(at, 5), epsilon<T>);
-        check_program<cn::program<load(0, 7), load(1, 7), apply(fn::add, 0, 1),
-                                  reduce(reduction::log_sum_exp, 3)>,
+        check_program<cn::ir::program<load(0, 7), load(1, 7), apply(fn::add, 0, 1),
+                                      reduce(reduction::max, 3)>,
+                      T>(at, 7, 7, varying(at, 3), epsilon<T>);
+        check_program<cn::ir::program<load(0, 7), load(1, 7), apply(fn::add, 0, 1),
+                                      reduce(reduction::max, 5)>,
+                      T>(at, 7, 7, varying(at, 5), epsilon<T>);
+        check_program<cn::ir::program<load(0, 7), load(1, 7), apply(fn::add, 0, 1),
+                                      reduce(reduction::log_sum_exp, 3)>,
                       T>(at, 7, 7, varying(at, 3), 4 * epsilon<T>);
         // values repeat, so that the first of several largest is asked for
-        check_program<cn::program<load(0, 7), apply(fn::sign, 0), reduce(reduction::argmax, 3)>, T>(
+        check_program<cn::ir::program<load(0, 7), apply(fn::sign, 0), reduce(reduction::argmax, 3)>,
+                      T>(at, 7, 7, varying(at, 3), 0);
+        check_program<cn::ir::program<load(0, 7), reduce(reduction::strict_argmax, 3)>, T>(
             at, 7, 7, varying(at, 3), 0);
-        check_program<cn::program<load(0, 7), reduce(reduction::strict_argmax, 3)>, T>(
-            at, 7, 7, varying(at, 3), 0);
-        check_program<cn::program<load(0, 7), bernoulli, apply(fn::multiply, 0, 1),
-                                  reduce(reduction::sum, 4)>,
+        check_program<cn::ir::program<load(0, 7), bernoulli, apply(fn::multiply, 0, 1),
+                                      reduce(reduction::sum, 4)>,
                       T>(at, 7, 7, varying(at, 4), tolerance);
     }
 }
@@ -262,7 +262,7 @@ TEST_CASE("the norm of the gradient equals the CPU's") {
     using rule_type = cn::norm_clipped<cn::sgd>::rule<T>;
     cn::cuda::update_values<rule_type, T> now{cn::clip_norm(cn::sgd{}, 1).at<T>(1, 0.1), scale};
     using source = cn::cuda::square_source<T>;
-    using state = cn::reducer<cn::reduction::sum, double>;
+    using state = cn::ir::reducer<cn::ir::reduction::sum, double>;
     auto const shape =
         cn::cuda::shape_reduction(1, (last - first) / cn::cuda::lanes_of<T>, false, true);
     CHECK(shape.splits > 1);

@@ -27,7 +27,7 @@ struct context {
     std::uint32_t first_sample = 0;
     castnet::cuda::step_values const* now = nullptr;
 
-    T* at(castnet::array_ref const& r) const {
+    T* at(castnet::ir::array_ref const& r) const {
         return region[static_cast<int>(r.where)] + r.offset;
     }
 
@@ -50,7 +50,7 @@ void each_product(std::ptrdiff_t rows, std::ptrdiff_t in, std::ptrdiff_t out, F 
 }
 // The numbers of an array, and back.
 template <class T>
-std::vector<T> numbers(context<T> const& c, castnet::array_ref const& r, std::ptrdiff_t count) {
+std::vector<T> numbers(context<T> const& c, castnet::ir::array_ref const& r, std::ptrdiff_t count) {
     castnet::cuda::stored<T> const from = castnet::cuda::stored_at(c, r);
     std::vector<T> all;
     for (std::ptrdiff_t i = 0; i < count; ++i) {
@@ -59,7 +59,7 @@ std::vector<T> numbers(context<T> const& c, castnet::array_ref const& r, std::pt
     return all;
 }
 template <class T>
-void put(std::vector<T> const& numbers, context<T> const& c, castnet::array_ref const& r) {
+void put(std::vector<T> const& numbers, context<T> const& c, castnet::ir::array_ref const& r) {
     castnet::cuda::stored<T> const to = castnet::cuda::stored_at(c, r);
     for (std::size_t i = 0; i < numbers.size(); ++i) {
         to.set(std::ptrdiff_t(i), numbers[i]);
@@ -75,8 +75,8 @@ struct product_sizes {
 // Sums the products that `each` calls for; a gradient of weights goes through bfloat16 where the
 // device says so with scratch memory for it.
 template <class T, class Each>
-void add_products(castnet::step const& s, castnet::step_tables const& t, context<T> const& c,
-                  product_sizes const& z, Each const& each) {
+void add_products(castnet::ir::step const& s, castnet::ir::step_tables const& t,
+                  context<T> const& c, product_sizes const& z, Each const& each) {
     auto const &first = t.arrays[s.first_array], &second = t.arrays[s.first_array + 1];
     bool const forward = z.kind == z.forward, data = z.kind == z.data;
     std::vector<T> const a = numbers(c, first, data ? z.y : z.x);
@@ -101,7 +101,7 @@ void add_products(castnet::step const& s, castnet::step_tables const& t, context
 }
 
 template <class T>
-void matmul(castnet::step const& s, castnet::step_tables const& t, context<T> const& c) {
+void matmul(castnet::ir::step const& s, castnet::ir::step_tables const& t, context<T> const& c) {
     using castnet::op;
     auto const &first = t.arrays[s.first_array], &second = t.arrays[s.first_array + 1];
     auto const& result = t.arrays[s.output];
@@ -117,7 +117,7 @@ void matmul(castnet::step const& s, castnet::step_tables const& t, context<T> co
 
 // The same for a convolution, with weights as (filters, height, width, channels of the group).
 template <class F>
-void each_product(castnet::window const& w, std::ptrdiff_t samples, F const& each) {
+void each_product(castnet::ir::window const& w, std::ptrdiff_t samples, F const& each) {
     int const channels = w.channels / w.groups, filters = w.filters / w.groups;
     auto const taps = [&](std::ptrdiff_t n, int row, int column, int f) {
         std::ptrdiff_t const y = ((n * w.out_height + row) * w.out_width + column) * w.filters + f;
@@ -145,9 +145,9 @@ void each_product(castnet::window const& w, std::ptrdiff_t samples, F const& eac
     }
 }
 template <class T>
-void conv(castnet::step const& s, castnet::step_tables const& t, context<T> const& c) {
+void conv(castnet::ir::step const& s, castnet::ir::step_tables const& t, context<T> const& c) {
     using castnet::op;
-    castnet::window const& w = t.windows[s.window];
+    castnet::ir::window const& w = t.windows[s.window];
     std::ptrdiff_t const x = c.samples * w.height * w.width * w.channels;
     std::ptrdiff_t const y = c.samples * w.out_height * w.out_width * w.filters;
     add_products(s, t, c,
@@ -174,11 +174,11 @@ class executor : public castnet::cpu::executor<Device> {
 
 public:
     executor(session const& where, T* parameters, castnet::philox_key key,
-             castnet::executor_sizes const& z)
+             castnet::ir::executor_sizes const& z)
         : base{where, parameters, key, z}, numbers_(std::size_t(z.samples)) {
         context_.key = key;
         for (int i = 0; i < 4; ++i) {
-            context_.region[i] = this->at(castnet::region(i));
+            context_.region[i] = this->at(castnet::ir::region(i));
         }
         context_.now = &now_;
     }
@@ -261,8 +261,9 @@ private:
     template <auto const& Plan>
     static std::vector<castnet::cuda::penalized_range> penalties() {
         std::vector<castnet::cuda::penalized_range> all;
-        castnet::for_each_penalty(Plan, [&](castnet::penalty const& cost, std::ptrdiff_t,
-                                            std::ptrdiff_t last) { all.push_back({last, cost}); });
+        castnet::ir::for_each_penalty(Plan,
+                                      [&](castnet::penalty const& cost, std::ptrdiff_t,
+                                          std::ptrdiff_t last) { all.push_back({last, cost}); });
         return all;
     }
 
@@ -276,7 +277,7 @@ private:
 
 // OneBlock: a plan that fits one block is one kernel. Narrow: products read bfloat16.
 template <class T, bool OneBlock, bool Narrow = false>
-struct device : castnet::factor_storage<T, Narrow> {
+struct device : castnet::ir::factor_storage<T, Narrow> {
     using value_type = T;
     using context = simt::context<T>;
     using memory = castnet::cpu::memory;
@@ -290,17 +291,17 @@ struct device : castnet::factor_storage<T, Narrow> {
     static constexpr std::ptrdiff_t alignment =
         static_cast<std::ptrdiff_t>(castnet::cuda::alignment_bytes / sizeof(T));
 
-    static constexpr std::ptrdiff_t place_in_sample(std::ptrdiff_t i, castnet::extents size,
+    static constexpr std::ptrdiff_t place_in_sample(std::ptrdiff_t i, castnet::ir::extents size,
                                                     bool image) {
-        return castnet::place_in_sample(i, size, image);
+        return castnet::ir::place_in_sample(i, size, image);
     }
     static constexpr std::ptrdiff_t place_in_parameter(std::ptrdiff_t i,
                                                        castnet::parameter const& p) {
         return castnet::cuda::place_in_parameter(i, p);
     }
-    static constexpr castnet::scratch_size scratch(castnet::step const& s,
-                                                   castnet::window const* windows,
-                                                   castnet::instruction const& end) {
+    static constexpr castnet::ir::scratch_size scratch(castnet::ir::step const& s,
+                                                       castnet::ir::window const* windows,
+                                                       castnet::ir::instruction const& end) {
         return s.kind == castnet::op::reduce ? castnet::cuda::reduce_scratch(s, end)
                : Narrow && s.kind == castnet::op::conv_weight
                    ? castnet::cuda::narrow_weight_scratch<T>(windows[s.window])
@@ -311,22 +312,23 @@ struct device : castnet::factor_storage<T, Narrow> {
     static constexpr bool in_one_block = OneBlock && castnet::cuda::fits_one_block<T>(Plan);
 
     // As if a library were asked for these and had none of them.
-    static constexpr bool takes_epilogue(castnet::op product, castnet::epilogue const& e) {
+    static constexpr bool takes_epilogue(castnet::op product, castnet::ir::epilogue const& e) {
         return castnet::cuda::takes_epilogue<float>(product, e);
     }
-    static bool finishes(castnet::step const&, castnet::step_tables const&, context const&) {
+    static bool finishes(castnet::ir::step const&, castnet::ir::step_tables const&,
+                         context const&) {
         return false;
     }
 
-    template <auto const& Plan, class After = castnet::ignore_steps>
+    template <auto const& Plan, class After = castnet::ir::ignore_steps>
     static void run(context c, After const& after = {}) {
         castnet::cuda::step_values const values{c.step, c.first_sample};
         c.now = &values;
         c.samples = Plan.batch;
-        if constexpr (std::is_same_v<After, castnet::ignore_steps>) {
+        if constexpr (std::is_same_v<After, castnet::ir::ignore_steps>) {
             castnet::cuda::enqueue<device, Plan>(c, false, castnet::cuda::kernel_call<nothing>{});
         } else {
-            castnet::run_steps<device, Plan>(c, after);
+            castnet::ir::run_steps<device, Plan>(c, after);
         }
     }
 
@@ -345,8 +347,12 @@ struct device : castnet::factor_storage<T, Narrow> {
         case castnet::op::conv_weight:
             return &conv<T>;
         default:
-            return castnet::cuda::own_kernel<context>(kind);
+            return castnet::cuda::kernel_of<context>(kind);
         }
+    }
+    template <castnet::op K>
+    static constexpr kernel own_kernel() {
+        return castnet::cuda::kernel_for<context, K>::of();
     }
 };
 

@@ -2,7 +2,7 @@
 // cuDNN plans for the device that a file describes.
 #include <castnet/device/cuda/conv.hpp>
 #include <castnet/nn/window.hpp>
-#include <castnet/train/program.hpp>
+#include <castnet/train/compiled_step.hpp>
 #include <castnet/zoo/resnet.hpp>
 #include <castnet/zoo/vgg.hpp>
 
@@ -36,11 +36,11 @@ cudnn::target const& h200() {
 
 // What policy::cuda gives cuDNN.
 struct finishing {
-    static constexpr cn::scratch_size scratch(cn::step const&, cn::window const*,
-                                              cn::instruction const&) {
+    static constexpr cn::ir::scratch_size scratch(cn::ir::step const&, cn::ir::window const*,
+                                                  cn::ir::instruction const&) {
         return {};
     }
-    static constexpr bool takes_epilogue(op product, cn::epilogue const& e) {
+    static constexpr bool takes_epilogue(op product, cn::ir::epilogue const& e) {
         return cn::cuda::takes_epilogue<float>(product, e);
     }
 };
@@ -59,26 +59,26 @@ std::vector<cudnn::convolution> with_all_arithmetic(cudnn::convolution c) {
     return all;
 }
 
-void has_plan(cudnn::convolution const& c, std::int64_t workspace = most_workspace) {
+void has_algorithm(cudnn::convolution const& c, std::int64_t workspace = most_workspace) {
     CAPTURE(cudnn::text_of(c));
     CAPTURE(c.type);
     CAPTURE(c.tensor_cores);
-    auto const plans =
-        cudnn::plans_of(cudnn::graph_of(c, h200()), h200(), {c.tensor_cores, workspace});
-    REQUIRE(plans.size() == 1);
-    CHECK(plans[0].workspace <= workspace);
+    auto const algorithms =
+        cudnn::algorithms_of(cudnn::graph_of(c, h200()), h200(), {c.tensor_cores, workspace});
+    REQUIRE(algorithms.size() == 1);
+    CHECK(algorithms[0].workspace <= workspace);
     if (!c.tensor_cores) {
-        CHECK(!plans[0].tensor_cores);
+        CHECK(!algorithms[0].tensor_cores);
     }
 }
 
-std::vector<cudnn::execution_plan> plans(cudnn::convolution const& c, std::size_t count,
+std::vector<cudnn::algorithm> algorithms(cudnn::convolution const& c, std::size_t count,
                                          std::optional<int> number = std::nullopt) {
-    return cudnn::plans_of(cudnn::graph_of(c, h200()), h200(),
-                           {c.tensor_cores, most_workspace, count, number});
+    return cudnn::algorithms_of(cudnn::graph_of(c, h200()), h200(),
+                                {c.tensor_cores, most_workspace, count, number});
 }
 
-bool has_tensor_cores(std::vector<cudnn::execution_plan> const& all) {
+bool has_tensor_cores(std::vector<cudnn::algorithm> const& all) {
     return std::any_of(all.begin(), all.end(), [](auto const& p) { return p.tensor_cores; });
 }
 
@@ -86,18 +86,19 @@ bool has_tensor_cores(std::vector<cudnn::execution_plan> const& all) {
 template <class Network>
 std::vector<cudnn::convolution> convolutions_of(int samples) {
     using recipe = cn::detail::step_recipe<cn::cross_entropy_loss<0.0F>>;
-    cn::graph g{true};
-    cn::results const wanted = recipe::build<Network>(g);
-    cn::graph_view const view{g.nodes.data(),   g.windows.data(),      g.parameters.data(),
-                              g.updates.data(), wanted.outputs.data(), wanted.gradients.data(),
-                              g.nodes.size(),   g.windows.size(),      g.parameters.size(),
-                              g.updates.size(), wanted.outputs.size(), true};
-    cn::list<int> groups = cn::fuse(view);
-    cn::epilogue_finder<finishing>{view, groups}.run();
-    cn::scheduler<finishing> scheduler{view, groups.data()};
-    cn::step_schedule_draft const d = scheduler.run();
+    cn::ir::graph g{true};
+    cn::ir::results wanted = recipe::build<Network>(g);
+    cn::ir::differentiate(g, wanted);
+    cn::ir::graph_view const view{g.nodes.data(),   g.windows.data(),      g.parameters.data(),
+                                  g.updates.data(), wanted.outputs.data(), wanted.gradients.data(),
+                                  g.nodes.size(),   g.windows.size(),      g.parameters.size(),
+                                  g.updates.size(), wanted.outputs.size(), true};
+    cn::ir::list<int> groups = cn::ir::fuse(view);
+    cn::ir::epilogue_finder<finishing>{view, groups}.run();
+    cn::ir::scheduler<finishing> scheduler{view, groups.data()};
+    cn::ir::step_schedule_draft const d = scheduler.run();
     std::vector<cudnn::convolution> all;
-    for (cn::step const& s : d.steps) {
+    for (cn::ir::step const& s : d.steps) {
         if (s.kind == op::conv || s.kind == op::conv_data || s.kind == op::conv_weight) {
             cn::cuda::context<float> context;
             context.samples = samples;
@@ -112,26 +113,26 @@ std::vector<cudnn::convolution> convolutions_of(int samples) {
 }
 
 template <class Network>
-void all_have_plans(int samples, std::size_t different, std::size_t finished) {
+void all_have_algorithms(int samples, std::size_t different, std::size_t finished) {
     auto const all = convolutions_of<Network>(samples);
     CHECK(all.size() == different);
     std::size_t with_bias = 0;
     for (auto c : all) {
         with_bias += c.bias;
-        has_plan(c);
+        has_algorithm(c);
         c.tensor_cores = true;
-        has_plan(c);
+        has_algorithm(c);
         c.type = CUDNN_DATA_BFLOAT16;
-        has_plan(c);
+        has_algorithm(c);
     }
     CHECK(with_bias == finished);
 }
 
 } // namespace
 
-TEST_CASE("windows of every kind have plans in every arithmetic") {
+TEST_CASE("windows of every kind have algorithms in every arithmetic") {
     using cn::make_window, cn::same, cn::size2, cn::valid;
-    cn::window const windows[] = {
+    cn::ir::window const windows[] = {
         make_window(1, 28, 28, 32, 3, 1, valid, 1, 1),     // one channel
         make_window(13, 14, 14, 17, 3, 1, same, 1, 1),     // odd numbers of channels
         make_window(5, 9, 11, 7, {2, 3}, {3, 2}, 1, 1, 1), // nothing is square
@@ -140,61 +141,62 @@ TEST_CASE("windows of every kind have plans in every arithmetic") {
         make_window(16, 14, 14, 32, 3, 1, same, 1, 4),     // groups
         make_window(32, 14, 14, 32, 3, 2, same, 1, 32),    // a group for each channel
     };
-    for (cn::window const& w : windows) {
+    for (cn::ir::window const& w : windows) {
         for (op const kind : {op::conv, op::conv_data, op::conv_weight}) {
             for (auto const& c : with_all_arithmetic({kind, w, 64})) {
-                has_plan(c);
+                has_algorithm(c);
             }
         }
         for (auto c : with_all_arithmetic({op::conv, w, 64})) {
             c.bias = true;
-            has_plan(c);
+            has_algorithm(c);
             c.relu = true;
-            has_plan(c);
+            has_algorithm(c);
         }
     }
 }
 
-TEST_CASE("a plan is found again by its number") {
+TEST_CASE("an algorithm is found again by its number") {
     cudnn::convolution c{op::conv, cn::make_window(64, 56, 56, 64, 3, 1, cn::same, 1, 1), 32};
     for (bool const bias : {false, true}) {
         c.bias = c.relu = bias;
-        auto const all = plans(c, 8);
+        auto const all = algorithms(c, 8);
         CHECK(all.size() > 1);
         CHECK(all.size() <= 8);
-        for (cudnn::execution_plan const& p : all) {
-            auto const again = plans(c, 1, p.number);
+        for (cudnn::algorithm const& p : all) {
+            auto const again = algorithms(c, 1, p.number);
             REQUIRE(again.size() == 1);
             CHECK(again[0].number == p.number);
             CHECK(again[0].engine == p.engine);
             CHECK(again[0].workspace == p.workspace);
         }
-        CHECK(plans(c, 8, 100'000).empty());
+        CHECK(algorithms(c, 8, 100'000).empty());
     }
 }
 
 // So castnet pads no channels (docs/architecture.md).
-TEST_CASE("any number of channels and filters has plans by tensor cores among the timed ones") {
+TEST_CASE(
+    "any number of channels and filters has algorithms by tensor cores among the timed ones") {
     using cn::make_window, cn::same, cn::valid;
-    cn::window const windows[] = {make_window(1, 28, 28, 32, 3, 1, valid, 1, 1),
-                                  make_window(2, 28, 28, 32, 3, 1, valid, 1, 1),
-                                  make_window(3, 32, 32, 64, 3, 1, same, 1, 1),
-                                  make_window(3, 224, 224, 64, 3, 1, same, 1, 1),
-                                  make_window(3, 224, 224, 64, 7, 2, same, 1, 1),
-                                  make_window(13, 14, 14, 17, 3, 1, same, 1, 1)};
-    for (cn::window const& w : windows) {
+    cn::ir::window const windows[] = {make_window(1, 28, 28, 32, 3, 1, valid, 1, 1),
+                                      make_window(2, 28, 28, 32, 3, 1, valid, 1, 1),
+                                      make_window(3, 32, 32, 64, 3, 1, same, 1, 1),
+                                      make_window(3, 224, 224, 64, 3, 1, same, 1, 1),
+                                      make_window(3, 224, 224, 64, 7, 2, same, 1, 1),
+                                      make_window(13, 14, 14, 17, 3, 1, same, 1, 1)};
+    for (cn::ir::window const& w : windows) {
         bool const is_stem = w.kernel_h == 7; // see below
         for (auto const type : {CUDNN_DATA_FLOAT, CUDNN_DATA_BFLOAT16}) {
             cudnn::convolution c{op::conv, w, 64, type, true};
             CAPTURE(cudnn::text_of(c));
-            CHECK(has_tensor_cores(plans(c, cn::cuda::timed_plans)));
+            CHECK(has_tensor_cores(algorithms(c, cn::cuda::timed_algorithms)));
             c.bias = c.relu = true;
-            CHECK(has_tensor_cores(plans(c, cn::cuda::timed_plans)));
+            CHECK(has_tensor_cores(algorithms(c, cn::cuda::timed_algorithms)));
             c = {op::conv_data, w, 64, type, true};
-            CHECK(has_tensor_cores(plans(c, cn::cuda::timed_plans)));
+            CHECK(has_tensor_cores(algorithms(c, cn::cuda::timed_algorithms)));
             c.kind = op::conv_weight;
             c.samples = is_stem ? 128 : 64;
-            CHECK(has_tensor_cores(plans(c, cn::cuda::timed_plans)) ==
+            CHECK(has_tensor_cores(algorithms(c, cn::cuda::timed_algorithms)) ==
                   !(is_stem && type == CUDNN_DATA_FLOAT));
         }
     }
@@ -202,8 +204,8 @@ TEST_CASE("any number of channels and filters has plans by tensor cores among th
 
 TEST_CASE("cuDNN pads three channels to eight in its workspace where that buys tensor cores") {
     auto const workspace = [](int channels) {
-        cn::window const w = cn::make_window(channels, 224, 224, 64, 3, 1, cn::same, 1, 1);
-        auto const all = plans({op::conv, w, 64, CUDNN_DATA_BFLOAT16, true}, 1);
+        cn::ir::window const w = cn::make_window(channels, 224, 224, 64, 3, 1, cn::same, 1, 1);
+        auto const all = algorithms({op::conv, w, 64, CUDNN_DATA_BFLOAT16, true}, 1);
         REQUIRE(all.size() == 1);
         CHECK(all[0].tensor_cores);
         return all[0].workspace;
@@ -215,14 +217,14 @@ TEST_CASE("cuDNN pads three channels to eight in its workspace where that buys t
     CHECK(workspace(8) < 4096);
 }
 
-// Where tensor cores get no plan, more channels would not help.
+// Where tensor cores get no algorithm, more channels would not help.
 TEST_CASE("the weights of a large first layer want as much workspace with 3 channels as with 8") {
     for (int const channels : {3, 4, 8}) {
-        cn::window const w = cn::make_window(channels, 224, 224, 64, 7, 2, cn::same, 1, 1);
+        cn::ir::window const w = cn::make_window(channels, 224, 224, 64, 7, 2, cn::same, 1, 1);
         cudnn::convolution const c{op::conv_weight, w, 128, CUDNN_DATA_FLOAT, true};
-        CHECK_FALSE(has_tensor_cores(plans(c, 100)));
+        CHECK_FALSE(has_tensor_cores(algorithms(c, 100)));
         auto const larger =
-            cudnn::plans_of(cudnn::graph_of(c, h200()), h200(), {true, 4 * most_workspace});
+            cudnn::algorithms_of(cudnn::graph_of(c, h200()), h200(), {true, 4 * most_workspace});
         REQUIRE(larger.size() == 1);
         CHECK(larger[0].tensor_cores);
     }
@@ -234,12 +236,12 @@ TEST_CASE("different convolutions are different texts") {
     all[1].kind = op::conv_data;
     all[2].kind = op::conv_weight;
     all[3].samples = 33;
-    for (int cn::window::* const member :
-         {&cn::window::channels, &cn::window::height, &cn::window::width, &cn::window::filters,
-          &cn::window::kernel_h, &cn::window::kernel_w, &cn::window::stride_h,
-          &cn::window::stride_w, &cn::window::pad_top, &cn::window::pad_left,
-          &cn::window::pad_bottom, &cn::window::pad_right, &cn::window::dilation,
-          &cn::window::groups}) {
+    for (int cn::ir::window::* const member :
+         {&cn::ir::window::channels, &cn::ir::window::height, &cn::ir::window::width,
+          &cn::ir::window::filters, &cn::ir::window::kernel_h, &cn::ir::window::kernel_w,
+          &cn::ir::window::stride_h, &cn::ir::window::stride_w, &cn::ir::window::pad_top,
+          &cn::ir::window::pad_left, &cn::ir::window::pad_bottom, &cn::ir::window::pad_right,
+          &cn::ir::window::dilation, &cn::ir::window::groups}) {
         ++(all.emplace_back(c).geometry.*member);
     }
     for (auto const& other : with_all_arithmetic(c)) {
@@ -256,16 +258,16 @@ TEST_CASE("different convolutions are different texts") {
     CHECK(texts.size() == all.size() - 1);
 }
 
-TEST_CASE("every convolution of the small networks has a plan") {
-    all_have_plans<bench::convnet::network>(128, 8, 3);
-    all_have_plans<bench::convnet::network>(512, 8, 3);
-    all_have_plans<bench::dropout_cnn::network>(128, 5, 2);
+TEST_CASE("every convolution of the small networks has an algorithm") {
+    all_have_algorithms<bench::convnet::network>(128, 8, 3);
+    all_have_algorithms<bench::convnet::network>(512, 8, 3);
+    all_have_algorithms<bench::dropout_cnn::network>(128, 5, 2);
 }
 
-TEST_CASE("every convolution of VGG16 has a plan") {
-    all_have_plans<cn::zoo::vgg16>(64, 26, 9);
+TEST_CASE("every convolution of VGG16 has an algorithm") {
+    all_have_algorithms<cn::zoo::vgg16>(64, 26, 9);
 }
 
-TEST_CASE("every convolution of ResNet-50 has a plan") {
-    all_have_plans<cn::zoo::resnet50>(128, 68, 0);
+TEST_CASE("every convolution of ResNet-50 has an algorithm") {
+    all_have_algorithms<cn::zoo::resnet50>(128, 68, 0);
 }

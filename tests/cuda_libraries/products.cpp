@@ -43,14 +43,14 @@ T read(cublasLtMatmulDesc_t d, cublasLtMatmulDescAttributes_t name) {
 // A step of a dense layer from 6 features to 10 units on 3 rows of each of 4 samples.
 template <class T>
 cublas::product dense_step(op kind, cn::cuda::product_precision precision = {},
-                           cn::epilogue const& end = {}, bool narrow_result = false) {
-    cn::extents const x{true, 3, 6}, y{true, 3, 10}, w{false, 10, 6};
-    cn::array_ref arrays[3];
+                           cn::ir::epilogue const& end = {}, bool narrow_result = false) {
+    cn::ir::extents const x{true, 3, 6}, y{true, 3, 10}, w{false, 10, 6};
+    cn::ir::array_ref arrays[3];
     arrays[0].size = kind == op::matmul_data ? y : x;
     arrays[1].size = kind == op::matmul_weight ? y : w;
     arrays[2].size = kind == op::matmul ? y : kind == op::matmul_data ? x : w;
     arrays[2].narrow = narrow_result;
-    cn::step s;
+    cn::ir::step s;
     s.kind = kind;
     s.end = end;
     s.output = 2;
@@ -109,7 +109,7 @@ TEST_CASE("what a product is computed in") {
 }
 
 TEST_CASE("what is done to a product's result") {
-    auto const code = [](cn::epilogue const& end, op kind = op::matmul) {
+    auto const code = [](cn::ir::epilogue const& end, op kind = op::matmul) {
         cublas::product const p = dense_step<float>(kind, {}, end);
         cublas::product_descriptors const d{p};
         auto const set = read<cublasLtEpilogue_t>(d.operation(), CUBLASLT_MATMUL_DESC_EPILOGUE);

@@ -38,10 +38,11 @@ struct numbers {
 template <class T>
 class one_kernel {
 public:
-    std::vector<double> operator()(cn::step s, cn::window const& w, std::ptrdiff_t samples,
-                                   int at_once, std::vector<double> const& a, cn::extents a_size,
-                                   std::vector<double> const& b, cn::extents b_size,
-                                   cn::extents result, std::vector<double> const& bias = {}) {
+    std::vector<double> operator()(cn::ir::step s, cn::ir::window const& w, std::ptrdiff_t samples,
+                                   int at_once, std::vector<double> const& a,
+                                   cn::ir::extents a_size, std::vector<double> const& b,
+                                   cn::ir::extents b_size, cn::ir::extents result,
+                                   std::vector<double> const& bias = {}) {
         s.window = 0;
         s.arrays = 2;
         s.output = 3;
@@ -49,14 +50,15 @@ public:
         s.sums = 5;
         s.room = 6;
         s.end.bias = s.end.activates = !bias.empty();
-        cn::scratch_size const wanted = cn::cpu_device<T>::scratch(s, &w, {});
-        std::ptrdiff_t const lane = cn::aligned(wanted.sums) + cn::aligned(wanted.room) + 16;
-        std::ptrdiff_t const scratch = cn::aligned(wanted.shared) + cn::cpu::lanes * lane;
+        cn::ir::scratch_size const wanted = cn::cpu_device<T>::scratch(s, &w, {});
+        std::ptrdiff_t const lane =
+            cn::ir::aligned(wanted.sums) + cn::ir::aligned(wanted.room) + 16;
+        std::ptrdiff_t const scratch = cn::ir::aligned(wanted.shared) + cn::cpu::lanes * lane;
         std::ptrdiff_t const count = result.count() * (result.sample ? samples : 1);
         auto const end_of = [this] { return std::ptrdiff_t(memory_.size()); };
-        cn::array_ref arrays[7];
-        auto const place = [&](int i, cn::extents size, std::vector<double> const& content) {
-            arrays[i] = {cn::region::workspace, end_of(), size};
+        cn::ir::array_ref arrays[7];
+        auto const place = [&](int i, cn::ir::extents size, std::vector<double> const& content) {
+            arrays[i] = {cn::ir::region::workspace, end_of(), size};
             memory_.insert(memory_.end(), content.begin(), content.end());
             memory_.resize((memory_.size() + 15) / 16 * 16 + 16, canary);
         };
@@ -66,23 +68,23 @@ public:
         place(3, result, std::vector<double>(std::size_t(count), nan_value));
         std::ptrdiff_t const behind_result = end_of();
         place(4, {false, 1, 1}, std::vector<double>(std::size_t(scratch), nan_value));
-        auto const lanes_begin = arrays[4].offset + cn::aligned(wanted.shared);
-        arrays[5] = {cn::region::workspace, lanes_begin, {false, 1, 1}, lane};
+        auto const lanes_begin = arrays[4].offset + cn::ir::aligned(wanted.shared);
+        arrays[5] = {cn::ir::region::workspace, lanes_begin, {false, 1, 1}, lane};
         arrays[6] = arrays[5];
-        arrays[6].offset += cn::aligned(wanted.sums);
+        arrays[6].offset += cn::ir::aligned(wanted.sums);
         cn::cpu::memory block{memory_.size() * sizeof(T)};
         T* const data = block.template as<T>();
         std::copy(memory_.begin(), memory_.end(), data);
 
         cn::cpu::context<T> c;
-        c.region[int(cn::region::workspace)] = data;
+        c.region[int(cn::ir::region::workspace)] = data;
         c.samples = samples;
         cn::cpu::tables const tables{arrays, nullptr, &w};
         auto const parts = cn::cpu_device<T>::kernel_of(s, &w);
         bool const in_lanes = cn::cpu_device<T>::samples_at_once(s, &w, {}, 1) > 0;
         auto const kernel = in_lanes ? parts.in_lanes() : parts.alone();
-        cn::stage const alone{0, 1, in_lanes ? at_once : 0, 1 << 20};
-        cn::cpu::run_stage(alone, &s, &kernel, tables, c, cn::ignore_steps{});
+        cn::ir::stage const alone{0, 1, in_lanes ? at_once : 0, 1 << 20};
+        cn::cpu::run_stage(alone, &s, &kernel, tables, c, cn::ir::ignore_steps{});
 
         auto const unchanged = [&](std::ptrdiff_t from, std::ptrdiff_t to) {
             bool same = true;
@@ -118,7 +120,7 @@ constexpr double epsilon = std::is_same_v<T, float> ? 1e-6 : 1e-14;
 
 // x (samples, pixels, channels), weight in the order of the device, y (samples, pixels, filters).
 struct convolution {
-    cn::window w;
+    cn::ir::window w;
     int samples;
 
     // Calls visit(place in x, place in weight, place in y) for every product.
@@ -167,7 +169,7 @@ struct convolution {
 };
 
 template <class T>
-void check_convolution(cn::window const& w, int samples, int at_once = 2) {
+void check_convolution(cn::ir::window const& w, int samples, int at_once = 2) {
     CAPTURE(w.channels);
     CAPTURE(w.filters);
     CAPTURE(w.height);
@@ -175,9 +177,9 @@ void check_convolution(cn::window const& w, int samples, int at_once = 2) {
     CAPTURE(w.kernel_w);
     CAPTURE(w.stride_h);
     CAPTURE(w.groups);
-    cn::extents const image{true, w.height * w.width, w.channels};
-    cn::extents const result{true, w.out_height * w.out_width, w.filters};
-    cn::extents const kernel{false, w.channels / w.groups * w.kernel_h * w.kernel_w, w.filters};
+    cn::ir::extents const image{true, w.height * w.width, w.channels};
+    cn::ir::extents const result{true, w.out_height * w.out_width, w.filters};
+    cn::ir::extents const kernel{false, w.channels / w.groups * w.kernel_h * w.kernel_w, w.filters};
     numbers random;
     auto const x = random(image.count() * samples), weight = random(kernel.count()),
                dy = random(result.count() * samples);
@@ -189,7 +191,7 @@ void check_convolution(cn::window const& w, int samples, int at_once = 2) {
         dw[k] += dy[o] * x[i];
     });
     double const taps = double(kernel.pixels), pixels = double(result.pixels * samples);
-    cn::step s;
+    cn::ir::step s;
     s.kind = op::conv;
     close(one_kernel<T>{}(s, w, samples, at_once, x, image, weight, kernel, result), y,
           epsilon<T> * taps);
@@ -213,7 +215,7 @@ void check_product(int rows, int in, int out) {
     CAPTURE(in);
     CAPTURE(out);
     numbers random;
-    cn::extents const x_size{true, 1, in}, y_size{true, 1, out}, w_size{false, in, out};
+    cn::ir::extents const x_size{true, 1, in}, y_size{true, 1, out}, w_size{false, in, out};
     auto const x = random(rows * in), w = random(in * out), dy = random(rows * out);
     std::vector<double> y(dy.size()), dx(x.size()), dw(w.size());
     for (int r = 0; r < rows; ++r) {
@@ -227,7 +229,7 @@ void check_product(int rows, int in, int out) {
             }
         }
     }
-    cn::step s;
+    cn::ir::step s;
     s.kind = op::matmul;
     close(one_kernel<T>{}(s, {}, rows, 2, x, x_size, w, w_size, y_size), y, epsilon<T> * in);
     auto const bias = random(out);
@@ -332,19 +334,19 @@ TEST_CASE_TEMPLATE("convolution of so many weights that lanes share their gradie
 
 TEST_CASE_TEMPLATE("a sample's convolution does not depend on the samples beside it", T, float,
                    double) {
-    auto const check = [](cn::window const& w) {
+    auto const check = [](cn::ir::window const& w) {
         CAPTURE(w.channels);
         CAPTURE(w.filters);
         constexpr int samples = 9;
         numbers random;
-        cn::extents const image{true, w.height * w.width, w.channels};
-        cn::extents const result{true, w.out_height * w.out_width, w.filters};
-        cn::extents const kernel{false, w.channels * w.kernel_h * w.kernel_w, w.filters};
+        cn::ir::extents const image{true, w.height * w.width, w.channels};
+        cn::ir::extents const result{true, w.out_height * w.out_width, w.filters};
+        cn::ir::extents const kernel{false, w.channels * w.kernel_h * w.kernel_w, w.filters};
         auto const x = random(image.count() * samples), weight = random(kernel.count()),
                    dy = random(result.count() * samples);
-        auto const check_alone = [&](op kind, std::vector<double> const& all, cn::extents from,
-                                     cn::extents to) {
-            cn::step s;
+        auto const check_alone = [&](op kind, std::vector<double> const& all, cn::ir::extents from,
+                                     cn::ir::extents to) {
+            cn::ir::step s;
             s.kind = kind;
             auto const together = one_kernel<T>{}(s, w, samples, 3, all, from, weight, kernel, to);
             for (int i : {0, 4, 8}) {

@@ -8,8 +8,8 @@
 
 namespace cn = castnet;
 using cn::fn;
-using cn::instruction;
-using cn::opcode;
+using cn::ir::instruction;
+using cn::ir::opcode;
 
 namespace {
 
@@ -23,15 +23,16 @@ constexpr instruction bernoulli(std::uint8_t keep, std::uint8_t stream) {
     return {opcode::bernoulli, {}, -1, keep, stream};
 }
 constexpr instruction store{opcode::store};
-constexpr instruction relu_gradient{opcode::apply, fn::relu, 0, cn::no_register, 0, 1};
+constexpr instruction relu_gradient{opcode::apply, fn::relu, 0, cn::ir::no_register, 0, 1};
 
-using alike = cn::program<load(0, 7), load(1, 7), relu_gradient, store>;
-using biased = cn::program<load(0, 7), load(1, 4), apply(fn::add, 0, 1), apply(fn::relu, 2), store>;
-using by_sample = cn::program<load(0, 1), load(1, 2), apply(fn::maximum, 0, 1), store>;
-using by_image = cn::program<load(0, 3), load(1, 6), apply(fn::minimum, 0, 1),
-                             instruction{opcode::index}, apply(fn::subtract, 2, 3), store>;
-using dropout = cn::program<load(0, 7), bernoulli(0, 1), apply(fn::multiply, 0, 1), store>;
-using dropouts = cn::program<bernoulli(0, 1), bernoulli(0, 2), apply(fn::add, 0, 1), store>;
+using alike = cn::ir::program<load(0, 7), load(1, 7), relu_gradient, store>;
+using biased =
+    cn::ir::program<load(0, 7), load(1, 4), apply(fn::add, 0, 1), apply(fn::relu, 2), store>;
+using by_sample = cn::ir::program<load(0, 1), load(1, 2), apply(fn::maximum, 0, 1), store>;
+using by_image = cn::ir::program<load(0, 3), load(1, 6), apply(fn::minimum, 0, 1),
+                                 instruction{opcode::index}, apply(fn::subtract, 2, 3), store>;
+using dropout = cn::ir::program<load(0, 7), bernoulli(0, 1), apply(fn::multiply, 0, 1), store>;
+using dropouts = cn::ir::program<bernoulli(0, 1), bernoulli(0, 2), apply(fn::add, 0, 1), store>;
 
 template <class Program, class T>
 void check(std::ptrdiff_t samples, int pixels, int channels) {
@@ -44,18 +45,18 @@ void check(std::ptrdiff_t samples, int pixels, int channels) {
         auto const word = cn::philox({std::uint32_t(i), 0, 0, 0}, cn::key_of(5)).x0;
         memory[std::size_t(i)] = T(word >> 28) - T(7); // zeros among them
     }
-    cn::extents const size{true, pixels, channels};
-    cn::array_ref const arrays[] = {{cn::region::workspace, 0, size},
-                                    {cn::region::workspace, room, size},
-                                    {cn::region::workspace, 2 * room, size}};
+    cn::ir::extents const size{true, pixels, channels};
+    cn::ir::array_ref const arrays[] = {{cn::ir::region::workspace, 0, size},
+                                        {cn::ir::region::workspace, room, size},
+                                        {cn::ir::region::workspace, 2 * room, size}};
     double const scalars[] = {0.75, 3, 9};
-    cn::step s;
+    cn::ir::step s;
     s.arrays = 2;
     s.output = 2;
     s.scalars = 3;
     s.space = size;
     cn::cpu::context<T> c;
-    c.region[int(cn::region::workspace)] = memory.data();
+    c.region[int(cn::ir::region::workspace)] = memory.data();
     c.samples = samples;
     c.key = cn::key_of(42);
     c.step = 17;
@@ -66,8 +67,8 @@ void check(std::ptrdiff_t samples, int pixels, int channels) {
     for (std::ptrdiff_t sample = 0; sample < samples; ++sample) {
         for (std::ptrdiff_t pixel = 0; pixel < pixels; ++pixel) {
             for (std::ptrdiff_t channel = 0; channel < channels; ++channel) {
-                expected.push_back(
-                    cn::evaluate<Program>(a, cn::point{sample, pixel, channel, pixels, channels}));
+                expected.push_back(cn::ir::evaluate<Program>(
+                    a, cn::ir::point{sample, pixel, channel, pixels, channels}));
             }
         }
     }

@@ -27,36 +27,37 @@ array numbers(std::ptrdiff_t count, unsigned seed) {
 // first holds NaN.
 template <class T>
 struct launch {
-    void (*kernel)(cn::step const&, cpu::tables const&, cpu::context<T> const&);
+    void (*kernel)(cn::ir::step const&, cpu::tables const&, cpu::context<T> const&);
     std::ptrdiff_t samples;
-    cn::extents a{}, b{}, out{};
-    cn::window window{};
+    cn::ir::extents a{}, b{}, out{};
+    cn::ir::window window{};
 
     array operator()(array const& x, array const& y, std::ptrdiff_t count,
-                     array* winners = nullptr) const {
+                     array* argmax = nullptr) const {
         auto const nx = std::ptrdiff_t(x.size()), ny = std::ptrdiff_t(y.size());
-        cn::array_ref refs[] = {{cn::region::workspace, 0, a},
-                                {cn::region::workspace, cn::aligned(nx), b},
-                                {cn::region::workspace, cn::aligned(nx) + cn::aligned(ny), out}};
-        std::ptrdiff_t const total = refs[2].offset + cn::aligned(count);
+        cn::ir::array_ref refs[] = {
+            {cn::ir::region::workspace, 0, a},
+            {cn::ir::region::workspace, cn::ir::aligned(nx), b},
+            {cn::ir::region::workspace, cn::ir::aligned(nx) + cn::ir::aligned(ny), out}};
+        std::ptrdiff_t const total = refs[2].offset + cn::ir::aligned(count);
         cpu::memory const room{size_t(total + 1) * sizeof(T)};
         T* const start = room.as<T>();
         std::fill_n(start, total + 1, std::numeric_limits<T>::quiet_NaN());
         std::copy_n(x.begin(), nx, start);
         std::copy_n(y.begin(), ny, start + refs[1].offset);
         start[total] = 7; // nobody's
-        cn::step s;
+        cn::ir::step s;
         s.arrays = 2;
         s.output = 2;
-        s.second_output = winners ? 1 : -1;
+        s.second_output = argmax ? 1 : -1;
         s.window = 0;
         cpu::context<T> c;
-        c.region[int(cn::region::workspace)] = start;
+        c.region[int(cn::ir::region::workspace)] = start;
         c.samples = samples;
         kernel(s, {refs, nullptr, &window}, c);
         CHECK(start[total] == 7);
-        if (winners) {
-            *winners = {start + refs[1].offset, start + refs[1].offset + ny};
+        if (argmax) {
+            *argmax = {start + refs[1].offset, start + refs[1].offset + ny};
         }
         return {start + refs[2].offset, start + refs[2].offset + count};
     }
@@ -74,7 +75,7 @@ void check_close(array const& a, array const& b) {
 
 // Calls f(input element of the sample or -1 in the padding, weight element, output element).
 template <class F>
-void for_each_product(cn::window const& w, F const& f) {
+void for_each_product(cn::ir::window const& w, F const& f) {
     int const channels = w.channels / w.groups, filters = w.filters / w.groups;
     for (int o = 0; o < w.out_height * w.out_width * w.filters; ++o) {
         int const filter = o % w.filters, pixel = o / w.filters, g = filter / filters;
@@ -96,7 +97,7 @@ struct sizes {
     int channels, height, width, filters, kernel_h, kernel_w, stride_h, stride_w, pad, dilation,
         groups;
 
-    cn::window window() const {
+    cn::ir::window window() const {
         auto const out = [&](int in, int kernel, int stride) {
             return (in + 2 * pad - (kernel - 1) * dilation - 1) / stride + 1;
         };
@@ -125,30 +126,30 @@ TEST_CASE_TEMPLATE("the first largest pixel of a window gets its gradient", T, f
     for (sizes z :
          {sizes{65, 8, 7, 65, 2, 2, 2, 2, 0, 1, 1}, sizes{3, 9, 8, 3, 3, 3, 2, 1, 1, 1, 1},
           sizes{130, 3, 3, 130, 3, 3, 3, 3, 0, 1, 1}}) {
-        cn::window const w = z.window();
+        cn::ir::window const w = z.window();
         int const n = 3, in = w.channels * w.height * w.width;
         int const out = w.channels * w.out_height * w.out_width;
         array const x = numbers(n * in, 4), dy = numbers(n * out, 5);
         array y(size_t(n * out), -1e9), dx(size_t(n * in));
-        cn::window per_channel = w;
+        cn::ir::window per_channel = w;
         per_channel.groups = w.channels;
         for (int i = 0; i < n; ++i) {
-            std::vector<size_t> winner(size_t(out), 0);
+            std::vector<size_t> best_pixel(size_t(out), 0);
             for_each_product(per_channel, [&](int from, int, int to) { // row by row
                 if (size_t const a = size_t(i * in + from), c = size_t(i * out + to); x[a] > y[c]) {
                     y[c] = x[a];
-                    winner[size_t(to)] = a;
+                    best_pixel[size_t(to)] = a;
                 }
             });
             for (int to = 0; to < out; ++to) {
-                dx[winner[size_t(to)]] += dy[size_t(i * out + to)];
+                dx[best_pixel[size_t(to)]] += dy[size_t(i * out + to)];
             }
         }
-        array winners(size_t(n * out), 1e9);
+        array argmax(size_t(n * out), 1e9);
         launch<T> const pool{cpu::max_pool_kernel<T>(w).run, n, {}, {}, {}, w};
         check_close(pool(x, {}, n * out), y);
-        check_close(pool(x, winners, n * out, &winners), y);
+        check_close(pool(x, argmax, n * out, &argmax), y);
         launch<T> const gradient{cpu::max_pool_gradient_kernel<T>(w).run, n, {}, {}, {}, w};
-        check_close(gradient(winners, dy, n * in), dx);
+        check_close(gradient(argmax, dy, n * in), dx);
     }
 }

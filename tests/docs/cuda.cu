@@ -29,14 +29,14 @@ TEST_CASE("the programs of docs/cuda.md") {
     CHECK(further["accuracy"].back() == 1);
 
     // [options]
-    using fast = cn::policy::tf32<cn::policy::cuda>;       // tensor cores, factors of 10 bits
-    using faster = cn::policy::bf16<cn::policy::cuda>;     // factors of 8 bits, half the memory
-    using second = cn::policy::on_gpu<1, fast>;            // the second GPU that is visible
-    using small = cn::policy::within<fast, 8'000'000'000>; // bytes
-    using tuned = cn::policy::timed<fast>;                 // plans chosen by timing them
+    using fast = cn::policy::tf32<cn::policy::cuda>;   // tensor cores, factors of 10 bits
+    using faster = cn::policy::bf16<cn::policy::cuda>; // factors of 8 bits, half the memory
+    using second = cn::policy::on_gpu<1, fast>;        // the second GPU that is visible
+    using small = cn::policy::memory_limit<fast, 8'000'000'000>; // bytes
+    using tuned = cn::policy::autotuned<fast>;                   // algorithms chosen by timing them
     // [/options]
     static_assert(faster::precision != fast::precision);
     static_assert(second::device_index == 1 && second::precision == fast::precision);
     static_assert(small::budget == 8'000'000'000);
-    static_assert(tuned::plans != fast::plans && tuned::precision == fast::precision);
+    static_assert(tuned::algorithms != fast::algorithms && tuned::precision == fast::precision);
 }

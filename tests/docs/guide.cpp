@@ -387,7 +387,7 @@ TEST_CASE("sample weights and a loss of the guide") {
 TEST_CASE("memory of the guide") {
     // [memory]
     using namespace castnet::literals;
-    using place = cn::policy::within<cn::policy::cpu, 4_MiB>; // checked while compiling
+    using place = cn::policy::memory_limit<cn::policy::cpu, 4_MiB>; // checked while compiling
     using model = cn::model<images, place, cn::batch<1>>;
     static_assert(model::parameter_bytes + model::prediction_bytes < 2_MiB);
     // [/memory]
@@ -414,14 +414,16 @@ using zalando = cn::sequential<                        // a network is a type
 
 static_assert(zalando::parameter_count == 93'322);     // known before the program runs
 
+using where = cn::policy::cpu;                         // or policy::mirrored<…>, policy::cuda
+
 int main(int count, char** values) try {
     auto folder = count > 1 ? values[1] : "/usr/share/datasets/fashion-mnist";
     auto data = cn::data::fashion_mnist(folder);
-    cn::model<zalando, cn::policy::cpu, cn::batch<128>> model{cn::seed{42}};
+    cn::model<zalando, where, cn::batch<128>> model{cn::seed{42}};
     auto training = cn::compile(model, cn::cross_entropy, cn::adam{}, cn::accuracy);
     training.fit(data.train, {.epochs = 5, .schedule = cn::one_cycle(4e-3), .validation = data.test});
     cn::save(model, "zalando.safetensors");
-} catch (cn::error const& wrong) {                     // a file that is missing, say
+} catch (cn::error const& wrong) {                     // a missing file, say
     std::fprintf(stderr, "%s\n", wrong.what());
     return 1;
 }

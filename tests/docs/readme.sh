@@ -48,7 +48,7 @@ fi
 
 mkdir project
 {
-    echo 'cmake_minimum_required(VERSION 3.24)'
+    echo 'cmake_minimum_required(VERSION 3.22)'
     echo 'project(program LANGUAGES CXX)'
     echo 'add_executable(program ../program.cpp)'
     block cmake add_subdirectory | sed 's| *add_subdirectory(castnet)|add_subdirectory(../castnet castnet)|'

@@ -1,5 +1,5 @@
-// What cuDNN says of this GPU, for tests/data: tests without a GPU plan for what a file describes.
-#include <castnet/device/cuda/cudnn/plans.hpp>
+// What cuDNN says of this GPU, for tests/data: tests without a GPU take a device from a file.
+#include <castnet/device/cuda/cudnn/algorithms.hpp>
 #include <castnet/device/cuda/stream.hpp>
 #include <castnet/nn/window.hpp>
 
@@ -9,7 +9,7 @@
 namespace cn = castnet;
 namespace cudnn = castnet::cuda::cudnn;
 
-TEST_CASE("cuDNN plans alike for this GPU and for its description") {
+TEST_CASE("cuDNN lists the same algorithms for this GPU and for its description") {
     cn::cuda::stream const stream;
     cudnn::target const here{stream.get()};
     std::string const text = here.description();
@@ -17,19 +17,19 @@ TEST_CASE("cuDNN plans alike for this GPU and for its description") {
     cudnn::target const described{text};
 
     using cn::make_window, cn::op, cn::same, cn::valid;
-    cn::window const windows[] = {make_window(1, 28, 28, 32, 3, 1, valid, 1, 1),
-                                  make_window(32, 13, 13, 64, 3, 1, valid, 1, 1),
-                                  make_window(3, 224, 224, 64, 7, 2, 3, 1, 1),
-                                  make_window(64, 56, 56, 256, 1, 1, same, 1, 1)};
-    for (cn::window const& w : windows) {
+    cn::ir::window const windows[] = {make_window(1, 28, 28, 32, 3, 1, valid, 1, 1),
+                                      make_window(32, 13, 13, 64, 3, 1, valid, 1, 1),
+                                      make_window(3, 224, 224, 64, 7, 2, 3, 1, 1),
+                                      make_window(64, 56, 56, 256, 1, 1, same, 1, 1)};
+    for (cn::ir::window const& w : windows) {
         for (op const kind : {op::conv, op::conv_data, op::conv_weight}) {
             cudnn::convolution const c{kind, w, 128};
             CAPTURE(cudnn::text_of(c));
-            auto const plan = [&](cudnn::target const& where) {
-                return cudnn::plans_of(cudnn::graph_of(c, where), where,
-                                       {false, std::int64_t{256} << 20});
+            auto const list = [&](cudnn::target const& where) {
+                return cudnn::algorithms_of(cudnn::graph_of(c, where), where,
+                                            {false, std::int64_t{256} << 20});
             };
-            auto const a = plan(here), b = plan(described);
+            auto const a = list(here), b = list(described);
             REQUIRE(a.size() == 1);
             REQUIRE(b.size() == 1);
             CHECK(a[0].number == b[0].number);

@@ -28,8 +28,8 @@ struct body {
 } // namespace
 
 TEST_CASE("structs of numbers, instructions and plain bodies cross a launch") {
-    using program =
-        cn::program<cn::instruction{cn::opcode::constant}, cn::instruction{cn::opcode::store}>;
+    using program = cn::ir::program<cn::ir::instruction{cn::ir::opcode::constant},
+                                    cn::ir::instruction{cn::ir::opcode::store}>;
     cn::cuda::session const session{cn::policy::cuda{}};
     cn::cuda::memory const memory{sizeof(double)};
     cn::cuda::launch(session.compute().get(), {2, 64, 0},

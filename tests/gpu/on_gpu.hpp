@@ -40,7 +40,7 @@ struct device : castnet::cuda_device<double> {
         castnet::philox_key key{};
         std::uint32_t step = 0;
 
-        double* at(castnet::array_ref const& r) const {
+        double* at(castnet::ir::array_ref const& r) const {
             return region[static_cast<int>(r.where)] + r.offset;
         }
     };

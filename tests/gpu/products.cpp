@@ -34,9 +34,9 @@ numbers random_numbers(std::ptrdiff_t count, std::uint64_t seed) {
 template <class T>
 class one_step {
 public:
-    one_step(cn::step s, cn::window const& w, std::ptrdiff_t samples, numbers const& a,
-             cn::extents a_size, numbers const& b, cn::extents b_size, cn::extents result,
-             product_precision precision = {}, numbers const& bias = {})
+    one_step(cn::ir::step s, cn::ir::window const& w, std::ptrdiff_t samples, numbers const& a,
+             cn::ir::extents a_size, numbers const& b, cn::ir::extents b_size,
+             cn::ir::extents result, product_precision precision = {}, numbers const& bias = {})
         : step_{s}, window_{w} {
         step_.window = 0;
         step_.arrays = s.end.bias ? 4 : 2;
@@ -52,7 +52,7 @@ public:
         memory_ = cn::cuda::memory{content_.size() * sizeof(T)};
         CASTNET_CUDA(cudaMemcpyAsync(memory_.as<T>(), content_.data(), content_.size() * sizeof(T),
                                      cudaMemcpyHostToDevice, stream_.get()));
-        context_.region[int(cn::region::workspace)] = memory_.as<T>();
+        context_.region[int(cn::ir::region::workspace)] = memory_.as<T>();
         context_.samples = samples;
         context_.stream = stream_.get();
         context_.library = &libraries_;
@@ -60,7 +60,7 @@ public:
     }
 
     void run() {
-        cn::step_tables const tables{arrays_, nullptr, &window_};
+        cn::ir::step_tables const tables{arrays_, nullptr, &window_};
         switch (step_.kind) {
         case op::conv:
             return cn::cuda::conv(step_, tables, context_);
@@ -75,7 +75,7 @@ public:
 
     // Whether the library does the epilogue.
     bool finishes() {
-        cn::step_tables const tables{arrays_, nullptr, &window_};
+        cn::ir::step_tables const tables{arrays_, nullptr, &window_};
         return cn::cuda_device<T>::finishes(step_, tables, context_);
     }
 
@@ -89,15 +89,15 @@ public:
     cn::cuda::stream const& stream() const { return stream_; }
 
 private:
-    numbers read(cn::array_ref const& from, std::size_t count) const {
+    numbers read(cn::ir::array_ref const& from, std::size_t count) const {
         std::vector<T> found(count);
         CASTNET_CUDA(cudaMemcpyAsync(found.data(), memory_.as<T>(from.offset), count * sizeof(T),
                                      cudaMemcpyDeviceToHost, stream_.get()));
         stream_.wait();
         return {found.begin(), found.end()};
     }
-    void place(int i, numbers const& values, cn::extents size) {
-        arrays_[i] = {cn::region::workspace, std::ptrdiff_t(content_.size()), size};
+    void place(int i, numbers const& values, cn::ir::extents size) {
+        arrays_[i] = {cn::ir::region::workspace, std::ptrdiff_t(content_.size()), size};
         for (double const x : values) {
             content_.push_back(static_cast<T>(x));
         }
@@ -106,9 +106,9 @@ private:
         content_.resize((content_.size() + line - 1) / line * line);
     }
 
-    cn::step step_;
-    cn::window window_;
-    cn::array_ref arrays_[5]; // the factors, the result, the bias or its gradient, the result
+    cn::ir::step step_;
+    cn::ir::window window_;
+    cn::ir::array_ref arrays_[5]; // the factors, the result, the bias or its gradient, the result
     std::vector<T> content_;
     std::size_t count_ = 0; // of the result
     cn::cuda::memory memory_;
@@ -138,12 +138,12 @@ void close(numbers const& found, numbers const& expected, double tolerance) {
 
 // x (samples, pixels, channels), weight in the order of the device, y (samples, pixels, filters).
 struct convolution {
-    cn::window w;
+    cn::ir::window w;
     int samples;
 
-    cn::extents x_size() const { return {true, w.height * w.width, w.channels}; }
-    cn::extents y_size() const { return {true, w.out_height * w.out_width, w.filters}; }
-    cn::extents weight_size() const {
+    cn::ir::extents x_size() const { return {true, w.height * w.width, w.channels}; }
+    cn::ir::extents y_size() const { return {true, w.out_height * w.out_width, w.filters}; }
+    cn::ir::extents weight_size() const {
         return {false, 1, w.filters * (w.channels / w.groups) * w.kernel_h * w.kernel_w};
     }
 
@@ -188,7 +188,7 @@ struct convolution {
 
 template <class T>
 void check_convolution(convolution const& c, product_precision precision = {}) {
-    cn::window const& w = c.w;
+    cn::ir::window const& w = c.w;
     CAPTURE(w.channels);
     CAPTURE(w.filters);
     CAPTURE(w.groups);
@@ -203,7 +203,7 @@ void check_convolution(convolution const& c, product_precision precision = {}) {
         dw[tap] += dy[out] * x[in];
     });
     double const taps = double(w.kernel_h * w.kernel_w);
-    cn::step s;
+    cn::ir::step s;
     s.kind = op::conv;
     one_step<T> forward{s,          w,        c.samples, x, c.x_size(), weight, c.weight_size(),
                         c.y_size(), precision};
@@ -233,8 +233,8 @@ void check_product(product const& p, product_precision precision = {}) {
     CAPTURE(p.features);
     CAPTURE(p.units);
     int const rows = p.samples * p.pixels;
-    cn::extents const x_size{true, p.pixels, p.features}, y_size{true, p.pixels, p.units};
-    cn::extents const w_size{false, 1, p.features * p.units};
+    cn::ir::extents const x_size{true, p.pixels, p.features}, y_size{true, p.pixels, p.units};
+    cn::ir::extents const w_size{false, 1, p.features * p.units};
     auto const x = random_numbers(rows * p.features, 1);
     auto const weight = random_numbers(p.features * p.units, 2); // (features, units)
     auto const dy = random_numbers(rows * p.units, 3);
@@ -251,7 +251,7 @@ void check_product(product const& p, product_precision precision = {}) {
             }
         }
     }
-    cn::step s;
+    cn::ir::step s;
     s.kind = op::matmul;
     one_step<T> forward{s, {}, p.samples, x, x_size, weight, w_size, y_size, precision};
     forward.run();
@@ -266,7 +266,7 @@ void check_product(product const& p, product_precision precision = {}) {
     close(gradient.result(), dw, tolerance<T>(precision, rows));
 }
 
-double finished(cn::epilogue const& e, double x) {
+double finished(cn::ir::epilogue const& e, double x) {
     return !e.activates                   ? x
            : e.activation == cn::fn::relu ? std::max(x, 0.0)
                                           : cn::function<cn::fn::gelu_tanh>::value(x);
@@ -274,8 +274,8 @@ double finished(cn::epilogue const& e, double x) {
 
 // With their epilogue in the library's kernel; or without, where the library has none.
 template <class T>
-void check_epilogue(one_step<T>& step, cn::epilogue const& e, numbers products, numbers const& bias,
-                    double tolerance) {
+void check_epilogue(one_step<T>& step, cn::ir::epilogue const& e, numbers products,
+                    numbers const& bias, double tolerance) {
     bool const done = step.finishes();
     WARN(done);
     for (std::size_t i = 0; i < products.size() && done; ++i) {
@@ -287,7 +287,7 @@ void check_epilogue(one_step<T>& step, cn::epilogue const& e, numbers products, 
 
 template <class T>
 void check_epilogues(convolution const& c, product_precision precision = {}) {
-    cn::window const& w = c.w;
+    cn::ir::window const& w = c.w;
     CAPTURE(w.channels);
     CAPTURE(w.filters);
     auto const x = random_numbers(c.x_size().count() * c.samples, 1);
@@ -296,8 +296,9 @@ void check_epilogues(convolution const& c, product_precision precision = {}) {
     numbers y(std::size_t(c.y_size().count() * c.samples));
     c.each(
         [&](std::size_t in, std::size_t tap, std::size_t out) { y[out] += x[in] * weight[tap]; });
-    for (cn::epilogue const e : {cn::epilogue{true}, cn::epilogue{true, true, cn::fn::relu}}) {
-        cn::step s;
+    for (cn::ir::epilogue const e :
+         {cn::ir::epilogue{true}, cn::ir::epilogue{true, true, cn::fn::relu}}) {
+        cn::ir::step s;
         s.kind = op::conv;
         s.end = e;
         one_step<T> step{s,          w,         c.samples, x, c.x_size(), weight, c.weight_size(),
@@ -313,7 +314,7 @@ void check_epilogues(product const& p, product_precision precision = {}) {
     CAPTURE(p.features);
     CAPTURE(p.units);
     int const rows = p.samples * p.pixels;
-    cn::extents const x_size{true, p.pixels, p.features}, y_size{true, p.pixels, p.units};
+    cn::ir::extents const x_size{true, p.pixels, p.features}, y_size{true, p.pixels, p.units};
     auto const x = random_numbers(rows * p.features, 1);
     auto const weight = random_numbers(p.features * p.units, 2);
     auto const bias = random_numbers(p.units, 3);
@@ -324,9 +325,10 @@ void check_epilogues(product const& p, product_precision precision = {}) {
             y[o] += x[o / units * features + i] * weight[i * units + o % units];
         }
     }
-    for (cn::epilogue const e : {cn::epilogue{true}, cn::epilogue{true, true, cn::fn::relu},
-                                 cn::epilogue{true, true, cn::fn::gelu_tanh}}) {
-        cn::step s;
+    for (cn::ir::epilogue const e :
+         {cn::ir::epilogue{true}, cn::ir::epilogue{true, true, cn::fn::relu},
+          cn::ir::epilogue{true, true, cn::fn::gelu_tanh}}) {
+        cn::ir::step s;
         s.kind = op::matmul;
         s.end = e;
         one_step<T> step{
@@ -351,7 +353,7 @@ void check_bias_gradient(product const& p, product_precision precision) {
             dw[i * units + o % units] += x[o / units * features + i] * dy[o];
         }
     }
-    cn::step s;
+    cn::ir::step s;
     s.kind = op::matmul_weight;
     s.end.bias_gradient = true;
     numbers const unwritten(units, std::numeric_limits<double>::quiet_NaN());
@@ -452,13 +454,14 @@ TEST_CASE("gradients of biases beside those of weights") {
 TEST_CASE("a captured step repeats the same bits") {
     convolution const c{cn::make_window(32, 13, 13, 64, 3, 1, cn::valid, 1, 1), 64};
     for (op const kind : {op::conv, op::conv_data, op::conv_weight}) {
-        cn::step s;
+        cn::ir::step s;
         s.kind = kind;
-        cn::extents const x = c.x_size(), y = c.y_size(), w = c.weight_size();
-        cn::extents const sizes[] = {kind == op::conv_data ? y : x, kind == op::conv_weight ? y : w,
-                                     kind == op::conv        ? y
-                                     : kind == op::conv_data ? x
-                                                             : w};
+        cn::ir::extents const x = c.x_size(), y = c.y_size(), w = c.weight_size();
+        cn::ir::extents const sizes[] = {kind == op::conv_data ? y : x,
+                                         kind == op::conv_weight ? y : w,
+                                         kind == op::conv        ? y
+                                         : kind == op::conv_data ? x
+                                                                 : w};
         auto const operand = [&](int i) {
             return random_numbers(sizes[i].count() * (sizes[i].sample ? c.samples : 1),
                                   std::uint64_t(i));

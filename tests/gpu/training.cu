@@ -71,16 +71,16 @@ using cn::policy::basic_cpu, cn::policy::basic_cuda, cn::policy::eager;
 using planned =
     decltype(cn::compile(std::declval<cn::model<network, basic_cuda<float>, cn::batch<8>>&>(),
                          cn::cross_entropy, cn::adam{}));
-using tight = cn::policy::within<basic_cuda<float>, planned::bytes>;
+using tight = cn::policy::memory_limit<basic_cuda<float>, planned::bytes>;
 
-using timed = cn::policy::timed<basic_cuda<float>>;
+using autotuned = cn::policy::autotuned<basic_cuda<float>>;
 
 } // namespace
 
 TEST_CASE("the workspace of the libraries counts as much as the plan") {
     cn::model<network, tight, cn::batch<8>> model;
     CHECK_THROWS_WITH_AS(cn::compile(model, cn::cross_entropy, cn::adam{}),
-                         doctest::Contains("castnet: policy::within allows"), cn::error);
+                         doctest::Contains("castnet: policy::memory_limit allows"), cn::error);
 }
 
 TEST_CASE("a training takes the steps that it takes on the CPU") {
@@ -120,19 +120,19 @@ TEST_CASE("products of bfloat16 are near true ones") {
 }
 
 // The file is named before the process chooses first: by no other test.
-TEST_CASE("timed plans repeat the same bits, and a file keeps what was chosen") {
-    auto const file = std::filesystem::temp_directory_path() / "castnet_gpu_plans";
+TEST_CASE("autotuned algorithms repeat the same bits, and a file keeps what was chosen") {
+    auto const file = std::filesystem::temp_directory_path() / "castnet_gpu_algorithms";
     std::filesystem::remove(file);
-    ::setenv("CASTNET_PLAN_CACHE", file.c_str(), 1);
-    auto const graphs = train<timed>(cn::adam{}), single = train<eager<timed>>(cn::adam{});
-    ::unsetenv("CASTNET_PLAN_CACHE");
+    ::setenv("CASTNET_ALGORITHM_CACHE", file.c_str(), 1);
+    auto const graphs = train<autotuned>(cn::adam{}), single = train<eager<autotuned>>(cn::adam{});
+    ::unsetenv("CASTNET_ALGORITHM_CACHE");
     CHECK(graphs.parameters == single.parameters);
     CHECK(graphs.predictions == single.predictions);
-    same(train<timed>(cn::sgd{.learning_rate = 0.05}),
+    same(train<autotuned>(cn::sgd{.learning_rate = 0.05}),
          train<basic_cpu<double>>(cn::sgd{.learning_rate = 0.05}), 1e-4);
 
     auto const content = cn::io::read_file(file.string());
-    auto const known = cn::cuda::plan_choices_in(std::string{content.begin(), content.end()});
+    auto const known = cn::cuda::algorithm_choices_in(std::string{content.begin(), content.end()});
     auto const count = [&](char const* kind) {
         return std::count_if(known.begin(), known.end(),
                              [&](auto const& k) { return k.first.starts_with(kind); });

@@ -173,7 +173,7 @@ cudaError_t cudaMemcpyAsync(void* to, void const* from, std::size_t bytes, cudaM
     if (kind == cudaMemcpyHostToDevice && !is_pinned(from)) {
         auto const* const first = static_cast<char const*>(from);
         copy.run = [to, data = std::vector<char>(first, first + bytes)] {
-            std::memcpy(to, data.data(), data.size());
+            std::copy(data.begin(), data.end(), static_cast<char*>(to)); // may be nothing
         };
     } else {
         copy.run = [=] { std::memcpy(to, from, bytes); };

@@ -46,7 +46,7 @@ struct device {
     static constexpr std::ptrdiff_t alignment = loops::alignment;
     static int count() { return castnet::cuda::device_count(); }
 
-    static constexpr std::ptrdiff_t place_in_sample(std::ptrdiff_t i, castnet::extents size,
+    static constexpr std::ptrdiff_t place_in_sample(std::ptrdiff_t i, castnet::ir::extents size,
                                                     bool image) {
         return loops::place_in_sample(i, size, image);
     }
@@ -55,23 +55,24 @@ struct device {
         return loops::place_in_parameter(i, p);
     }
     template <class... A>
-    static constexpr castnet::scratch_size scratch(A const&... a) {
+    static constexpr castnet::ir::scratch_size scratch(A const&... a) {
         return loops::scratch(a...);
     }
 
-    static constexpr bool takes_epilogue(castnet::op product, castnet::epilogue const& e) {
+    static constexpr bool takes_epilogue(castnet::op product, castnet::ir::epilogue const& e) {
         return loops::takes_epilogue(product, e);
     }
-    static bool finishes(castnet::step const&, castnet::step_tables const&, context const&) {
+    static bool finishes(castnet::ir::step const&, castnet::ir::step_tables const&,
+                         context const&) {
         return false;
     }
     template <auto const& Plan>
     static constexpr bool in_one_block = OneBlock && castnet::cuda::fits_one_block<T>(Plan);
     template <auto const& Plan>
     static void prepare(context const&) {}
-    template <auto const& Plan, class After = castnet::ignore_steps>
+    template <auto const& Plan, class After = castnet::ir::ignore_steps>
     static void run(context const& c, After const& after = {}) {
-        castnet::run_steps<device, Plan>(c, after);
+        castnet::ir::run_steps<device, Plan>(c, after);
     }
 
     template <class Program>
@@ -79,7 +80,8 @@ struct device {
         return castnet::cuda::fused_kernel<Program, context>();
     }
     template <castnet::op Kind>
-    static void product(castnet::step const& s, castnet::step_tables const& t, context const& c) {
+    static void product(castnet::ir::step const& s, castnet::ir::step_tables const& t,
+                        context const& c) {
         simt::context<T> host;
         std::copy(c.region, c.region + 4, host.region);
         host.samples = c.samples;
@@ -100,8 +102,12 @@ struct device {
         case castnet::op::conv_weight:
             return &product<castnet::op::conv_weight>;
         default:
-            return castnet::cuda::own_kernel<context>(kind);
+            return castnet::cuda::kernel_of<context>(kind);
         }
+    }
+    template <castnet::op K>
+    static constexpr kernel own_kernel() {
+        return castnet::cuda::kernel_for<context, K>::of();
     }
 };
 

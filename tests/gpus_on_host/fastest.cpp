@@ -1,4 +1,4 @@
-// Which plan is the fastest, on a simulated GPU whose work takes as long as a test says.
+// Which algorithm is the fastest, on a simulated GPU whose work takes as long as a test says.
 #include <castnet/device/cuda/fastest.hpp>
 #include <castnet/device/cuda/noise.hpp>
 
@@ -97,7 +97,7 @@ TEST_CASE("slow work is not repeated often") {
     CHECK(two.runs[1] > 2 * two.runs[0]);
 }
 
-TEST_CASE("arrays to time plans on hold numbers of either sign, none near 0") {
+TEST_CASE("arrays to time algorithms on hold numbers of either sign, none near 0") {
     cuda::stream const s;
     for (int const bytes : {2, 4, 8}) {
         for (std::int64_t const count : {0, 1, 7, 1000, 300'001}) {

@@ -32,8 +32,8 @@ template <int N>
 using several = cn::policy::mirrored<gpu, N>;
 using visible = cn::policy::mirrored<gpu>;
 
-// Until both slots of a step have been graphs some times; the last step of an epoch is short, and
-// has fewer samples than there are replicas.
+// Until the graphs of both step buffers have run some times; the last step of an epoch is short,
+// and has fewer samples than there are replicas.
 template <class Policy, std::size_t Batch, class Optimizer = cn::momentum>
 std::vector<double> after_fit(cn::devices const& chosen = {}, data_set const& data = samples(66),
                               Optimizer const& optimizer = {.learning_rate = 0.1}) {
@@ -68,10 +68,10 @@ void in_several_orders(F const& f) {
     }
 }
 
-struct deadline {
-    explicit deadline(double seconds) { cn::comm::deadline() = seconds; }
-    ~deadline() { cn::comm::deadline() = before; }
-    double before = cn::comm::deadline();
+struct timeout {
+    explicit timeout(double seconds) { cn::comm::timeout() = seconds; }
+    ~timeout() { cn::comm::timeout() = before; }
+    double before = cn::comm::timeout();
 };
 
 std::string failure(auto const& f) {
@@ -273,7 +273,7 @@ std::vector<double> after_evaluating_one_sample() {
 } // namespace
 
 TEST_CASE("GPUs that have nothing to evaluate go on with the others") {
-    deadline const soon{20};
+    timeout const soon{20};
     CHECK(largest_difference(after_evaluating_one_sample<gpu>(),
                              after_evaluating_one_sample<host>()) < 1e-6);
 }
@@ -304,7 +304,7 @@ TEST_CASE("gradients are clipped by the norm over all GPUs") {
             CHECK(largest_difference(in_fours<gpu, parameter_server>(n, clipped), expected) <
                   1e-10);
         });
-        CHECK(largest_difference(in_fours<cn::policy::host_sums<gpu>>(n, clipped), expected) <
+        CHECK(largest_difference(in_fours<cn::policy::host_reduction<gpu>>(n, clipped), expected) <
               1e-10);
     }
 }
@@ -322,11 +322,11 @@ TEST_CASE("batch normalisation with statistics of each GPU") {
 }
 
 TEST_CASE("gradients are rounded before the GPUs exchange them, and so are their sums") {
-    using host_sums = cn::policy::host_sums<gpu>;
+    using host_reduction = cn::policy::host_reduction<gpu>;
     using strategy::bfloat16_gradients;
     for (int n : {1, 2}) { // of which all orders of sums are the same
         CAPTURE(n);
-        auto const expected = in_fours<host_sums, bfloat16_gradients>(n);
+        auto const expected = in_fours<host_reduction, bfloat16_gradients>(n);
         in_several_orders([&] {
             CHECK(in_fours<gpu, bfloat16_gradients>(n) == expected);
             CHECK(in_fours<gpu, bfloat16_gradients, strategy::parameter_server>(n) == expected);
@@ -494,7 +494,7 @@ TEST_CASE("what a replica throws ends all, and what waits on the GPUs") {
 }
 
 TEST_CASE("a GPU that does not come to a sum is given up in time, with a message") {
-    deadline const soon{1};
+    timeout const soon{1};
     auto const steps = [](auto const& where, int before) {
         using policy = std::remove_cvref_t<decltype(where)>;
         cn::model<network, policy, cn::batch<8>> model{cn::seed{5}};
@@ -537,12 +537,12 @@ struct lonely_host {
 } // namespace
 
 TEST_CASE("a connection to a replica that never comes is given up in time") {
-    deadline const soon{0.2};
+    timeout const soon{0.2};
     cn::comm::detail::nccl_connection connection;
     lonely_host host;
     CHECK_THROWS_WITH_AS(connection.open(host),
                          "castnet: rank 0 of 2, connection by NCCL: waited 0.2 s for the other "
-                         "replicas; see comm::deadline()",
+                         "replicas; see comm::timeout()",
                          cn::error);
     CHECK_FALSE(connection.is_open());
     CHECK(count.open == 0);

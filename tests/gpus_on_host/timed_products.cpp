@@ -11,7 +11,7 @@
 
 namespace cuda = castnet::cuda;
 namespace cublas = castnet::cuda::cublas;
-using cuda::plan_order;
+using cuda::algorithm_order;
 
 namespace {
 
@@ -88,10 +88,10 @@ TEST_CASE("a policy takes the first algorithm, or the fastest, which it then run
     cuda::stream const s;
     cublas::product const p{6, 7, 8};
     products_timed const timed{{3, 2, 1, 2}};
-    cuda::libraries guessing{s}, timing{s, plan_order::by_time};
-    CHECK(guessing.plan(p).how.number == 0);
+    cuda::libraries guessing{s}, timing{s, algorithm_order::by_time};
+    CHECK(guessing.prepare(p).how.number == 0);
     CHECK(timed == 0);
-    CHECK(timing.plan(p).how.number == 2);
+    CHECK(timing.prepare(p).how.number == 2);
     CHECK(timed > 4);
     timing.run(p, nullptr, nullptr, nullptr);
     s.wait();
@@ -105,15 +105,15 @@ TEST_CASE("equal products share an algorithm, wherever in the process they are")
     cuda::stream const s, other_stream;
     cublas::product const p{16, 17, 18};
     products_timed const first{{2, 1}};
-    cuda::libraries one{s, plan_order::by_time};
-    CHECK(one.plan(p).how.number == 1);
+    cuda::libraries one{s, algorithm_order::by_time};
+    CHECK(one.prepare(p).how.number == 1);
     products_timed const later{{1, 2}};
-    cuda::libraries other{other_stream, plan_order::by_time};
-    CHECK(other.plan(p).how.number == 1);
+    cuda::libraries other{other_stream, algorithm_order::by_time};
+    CHECK(other.prepare(p).how.number == 1);
     CHECK(later == 0);
     auto transposed = p;
     transposed.transposed_a = true;
-    CHECK(other.plan(transposed).how.number == 0);
+    CHECK(other.prepare(transposed).how.number == 0);
     CHECK(later > 0);
 }
 
@@ -124,21 +124,21 @@ TEST_CASE("where no algorithm has the epilogue, the product's own is taken") {
     with_bias.end = CUBLASLT_EPILOGUE_RELU_BIAS;
     products_timed const timed{{2, 3, 1}};
     simulated.epilogues = CUBLAS_STATUS_NOT_SUPPORTED;
-    cuda::libraries unable{s, plan_order::by_time}, able{s, plan_order::by_time};
-    CHECK(unable.plan(plain).how.number == 2);
-    CHECK_FALSE(unable.plan(plain).finishes);
+    cuda::libraries unable{s, algorithm_order::by_time}, able{s, algorithm_order::by_time};
+    CHECK(unable.prepare(plain).how.number == 2);
+    CHECK_FALSE(unable.prepare(plain).finishes);
     int const before = timed;
-    CHECK_FALSE(unable.plan(with_bias).finishes);
-    CHECK(unable.plan(with_bias).how.number == 2);
+    CHECK_FALSE(unable.prepare(with_bias).finishes);
+    CHECK(unable.prepare(with_bias).how.number == 2);
     CHECK(timed == before);
     simulated.epilogues = CUBLAS_STATUS_INVALID_VALUE;
-    CHECK_FALSE(cuda::libraries(s).plan(with_bias).finishes);
+    CHECK_FALSE(cuda::libraries(s).prepare(with_bias).finishes);
     simulated.epilogues = CUBLAS_STATUS_SUCCESS;
-    CHECK(able.plan(with_bias).finishes);
-    CHECK(able.plan(with_bias).how.number == 2);
+    CHECK(able.prepare(with_bias).finishes);
+    CHECK(able.prepare(with_bias).how.number == 2);
     CHECK(timed > before);
     simulated.milliseconds.clear();
-    CHECK_THROWS_WITH_AS(unable.plan({1, 2, 3}),
+    CHECK_THROWS_WITH_AS(unable.prepare({1, 2, 3}),
                          doctest::Contains("castnet: cuBLASLt has no algorithm for the product of "
                                            "1 x 3, and 3 x 2"),
                          castnet::error);
@@ -149,10 +149,10 @@ TEST_CASE("without memory to try them, the first algorithm is taken and not reme
     cublas::product const p{36, 37, 38};
     products_timed const timed{{2, 1}};
     machine::here().is_full = true;
-    cuda::libraries first{s, plan_order::by_time}, second{s, plan_order::by_time};
-    CHECK(first.plan(p).how.number == 0);
+    cuda::libraries first{s, algorithm_order::by_time}, second{s, algorithm_order::by_time};
+    CHECK(first.prepare(p).how.number == 0);
     CHECK(timed == 0);
     machine::here().is_full = false;
-    CHECK(second.plan(p).how.number == 1);
-    CHECK(first.plan(p).how.number == 0); // keeps what it has
+    CHECK(second.prepare(p).how.number == 1);
+    CHECK(first.prepare(p).how.number == 0); // keeps what it has
 }

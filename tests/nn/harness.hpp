@@ -4,7 +4,7 @@
 
 #include <castnet/core/philox.hpp>
 #include <castnet/device/cpu/device.hpp>
-#include <castnet/train/program.hpp>
+#include <castnet/train/compiled_step.hpp>
 
 #include "../golden.hpp"
 
@@ -24,8 +24,9 @@ namespace check {
 // the output instead.
 struct gradients_recipe {
     template <class Network>
-    static constexpr castnet::results build(castnet::graph& g) {
+    static constexpr castnet::ir::results build(castnet::ir::graph& g) {
         using namespace castnet;
+        using namespace castnet::ir;
         auto const out = Network::trace(g);
         using shape = castnet::detail::nth_of<0, typename decltype(out)::shapes>;
         auto const seed = emit<shape>(g, graph::shaped<shape>(op::target, true));
@@ -47,8 +48,9 @@ public:
     template <class Network, bool Training, std::size_t Batch>
     static layer_run of() {
         using namespace castnet;
+        using namespace castnet::ir;
         using program =
-            castnet::detail::program_of<gradients_recipe, Network, device, Batch, Training>;
+            castnet::detail::compiled_step<gradients_recipe, Network, device, Batch, Training>;
         constexpr auto const& plan = program::value;
         layer_run r;
         r.run_ = [](device::context const& c) { device::run<plan>(c); };
@@ -57,7 +59,7 @@ public:
         r.seed_ = {plan.targets[0], r.output_.image};
         r.add_inputs(plan, typename Network::inputs{});
         r.weights_ = plan.weights;
-        r.presence_ = plan.presence;
+        r.sample_mask_ = plan.sample_mask;
         r.present_ = plan.present;
         for (int i = 0; i < 4; ++i) {
             r.memory_.emplace_back(std::size_t(plan.size[i]) * sizeof(double));
@@ -70,7 +72,7 @@ public:
     }
 
     std::size_t inputs() const { return inputs_.size(); }
-    std::vector<castnet::placed_parameter> const& parameters() const { return parameters_; }
+    std::vector<castnet::ir::placed_parameter> const& parameters() const { return parameters_; }
 
     void set_input(values const& x, std::size_t which = 0) { put(inputs_[which], x); }
     values input(std::size_t which = 0) const { return get(inputs_[which]); }
@@ -80,19 +82,19 @@ public:
     values grad_input(std::size_t which = 0) const { return get(grad_inputs_[which]); }
 
     void set(std::string const& name, values const& w) {
-        castnet::placed_parameter const& p = find(name);
+        castnet::ir::placed_parameter const& p = find(name);
         REQUIRE(w.size() == std::size_t(p.count()));
         for (std::size_t k = 0; k < w.size(); ++k) {
-            at(castnet::region::parameters, p, k) = w[k];
+            at(castnet::ir::region::parameters, p, k) = w[k];
         }
     }
     values parameter(std::string const& name) const {
-        return all(castnet::region::parameters, find(name));
+        return all(castnet::ir::region::parameters, find(name));
     }
     values gradient(std::string const& name) const {
-        castnet::placed_parameter const& p = find(name);
+        castnet::ir::placed_parameter const& p = find(name);
         REQUIRE(p.trainable);
-        return all(castnet::region::gradients, p);
+        return all(castnet::ir::region::gradients, p);
     }
 
     // The sample weights: where one is 0, the sample is absent.
@@ -101,10 +103,10 @@ public:
         for (double w : weight) {
             count += w > 0;
         }
-        double* const batch = context_.region[int(castnet::region::batch)];
+        double* const batch = context_.region[int(castnet::ir::region::batch)];
         for (std::size_t i = 0; i < weight.size(); ++i) {
             batch[weights_ + std::ptrdiff_t(i)] = weight[i];
-            batch[presence_ + std::ptrdiff_t(i)] = weight[i] > 0 ? 1 / count : 0;
+            batch[sample_mask_ + std::ptrdiff_t(i)] = weight[i] > 0 ? 1 / count : 0;
         }
         batch[present_] = count;
     }
@@ -113,7 +115,7 @@ public:
 
 private:
     struct array {
-        castnet::array_ref ref;
+        castnet::ir::array_ref ref;
         bool image;
     };
 
@@ -128,7 +130,7 @@ private:
                grad_inputs_.push_back({plan.outputs[++i], S::rank == 3})));
     }
 
-    castnet::placed_parameter const& find(std::string const& name) const {
+    castnet::ir::placed_parameter const& find(std::string const& name) const {
         for (auto const& p : parameters_) {
             if (p.name.text() == name) {
                 return p;
@@ -137,10 +139,10 @@ private:
         FAIL("there is no parameter " << name);
         return parameters_[0];
     }
-    double& at(castnet::region r, castnet::placed_parameter const& p, std::size_t k) const {
+    double& at(castnet::ir::region r, castnet::ir::placed_parameter const& p, std::size_t k) const {
         return context_.region[int(r)][p.offset + device::place_in_parameter(std::ptrdiff_t(k), p)];
     }
-    values all(castnet::region r, castnet::placed_parameter const& p) const {
+    values all(castnet::ir::region r, castnet::ir::placed_parameter const& p) const {
         values w;
         for (std::size_t k = 0; k < std::size_t(p.count()); ++k) {
             w.push_back(at(r, p, k));
@@ -167,10 +169,10 @@ private:
     }
 
     void (*run_)(device::context const&) = nullptr;
-    std::vector<castnet::placed_parameter> parameters_;
+    std::vector<castnet::ir::placed_parameter> parameters_;
     array output_{}, seed_{};
     std::vector<array> inputs_, grad_inputs_;
-    std::ptrdiff_t weights_ = 0, presence_ = 0, present_ = 0;
+    std::ptrdiff_t weights_ = 0, sample_mask_ = 0, present_ = 0;
     std::vector<device::memory> memory_;
     device::context context_;
 };
@@ -193,7 +195,7 @@ layer_run run_of() {
 inline void against_golden(layer_run r, std::string const& name, double tolerance = 1e-12) {
     static golden_file const golden{"layers"};
     auto const expected = [&](std::string const& what) { return golden[name + "/" + what]; };
-    auto const parameter = [&](castnet::placed_parameter const& p) {
+    auto const parameter = [&](castnet::ir::placed_parameter const& p) {
         return p.name.text().substr(2);
     };
     CAPTURE(name);

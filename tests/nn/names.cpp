@@ -13,7 +13,7 @@ namespace {
 
 template <class Network>
 std::vector<std::string> names() {
-    cn::graph g{true};
+    cn::ir::graph g{true};
     Network::trace(g);
     std::vector<std::string> all;
     for (cn::parameter const& p : g.parameters) {
@@ -83,7 +83,7 @@ struct unnamed {
 
 template <class Network>
 bool has_clash() {
-    cn::graph g{true};
+    cn::ir::graph g{true};
     Network::trace(g);
     return cn::repeated_name(g.parameters.data(), g.parameters.size()) >= 0;
 }

@@ -74,7 +74,7 @@ void check_orders(char const* name) {
     CAPTURE(name);
     CAPTURE(Training);
     constexpr auto const& graph = graph_of<step, Network, Training, 3>::value;
-    cn::fused_groups<on_three, graph_of<step, Network, Training, 3>::size().nodes> const groups{
+    cn::ir::fused_groups<on_three, graph_of<step, Network, Training, 3>::size().nodes> const groups{
         graph.view()};
     plan_view const d = view<Network, Training>();
     std::array<int, 3> order{0, 1, 2};
@@ -93,12 +93,12 @@ int copies_to(plan_view const& d, int device) {
     return count;
 }
 
-bool holds(cn::element_range const& r, cn::array_ref const& a) {
+bool holds(cn::ir::element_range const& r, cn::ir::array_ref const& a) {
     return a.where == r.where && r.offset <= a.offset && a.offset < r.offset + r.count;
 }
-bool lies_on(plan_view const& d, cn::array_ref const& a, int device) {
-    cn::device_memory const& here = d.devices[device];
-    cn::element_range gradients = here.trained;
+bool lies_on(plan_view const& d, cn::ir::array_ref const& a, int device) {
+    cn::ir::device_memory const& here = d.devices[device];
+    cn::ir::element_range gradients = here.trained;
     gradients.where = region::gradients;
     return a.where == region::batch || holds(here.trained, a) || holds(here.others, a) ||
            holds(gradients, a) || holds(here.workspace, a);
@@ -147,13 +147,13 @@ TEST_CASE_TEMPLATE("devices compute in their own memory", Network, pair, braided
     CHECK(others == d.elements(region::parameters));
     CHECK(workspace == d.elements(region::workspace));
     for (int i = 0; i < d.sizes.parameters; ++i) {
-        cn::placed_parameter const& p = d.parameters[i];
+        cn::ir::placed_parameter const& p = d.parameters[i];
         CHECK(lies_on(d, {region::parameters, p.offset}, p.device));
     }
     for (int g = 0; g < d.sizes.stages; ++g) {
-        cn::stage const& now = d.stages[g];
+        cn::ir::stage const& now = d.stages[g];
         for (int i = now.first; i < now.last; ++i) {
-            cn::step const& s = d.steps[i];
+            cn::ir::step const& s = d.steps[i];
             CAPTURE(i);
             CHECK(lies_on(d, d.arrays[s.output], now.device));
             for (int k = s.first_array; k < s.output; ++k) {
@@ -166,8 +166,8 @@ TEST_CASE_TEMPLATE("devices compute in their own memory", Network, pair, braided
 TEST_CASE("a copy waits for the stage that makes what it copies, and nothing else waits") {
     plan_view const d = view<braided>();
     for (int g = 0; g < d.sizes.stages; ++g) {
-        cn::stage const& now = d.stages[g];
-        cn::step const& copy = d.steps[now.first];
+        cn::ir::stage const& now = d.stages[g];
+        cn::ir::step const& copy = d.steps[now.first];
         if (now.after < 0) {
             CHECK(
                 (copy.kind != op::copy || d.arrays[copy.first_array].where == region::parameters));

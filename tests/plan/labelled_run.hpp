@@ -13,7 +13,7 @@
 
 namespace planned {
 
-using cn::op, cn::region;
+using cn::op, cn::ir::region;
 
 struct range {
     region where;
@@ -41,10 +41,10 @@ struct piece {
 class labelled_run {
 public:
     // `group`: per node the end of its group.
-    labelled_run(cn::graph_view const& g, int const* group, int batch, plan_view const& d)
+    labelled_run(cn::ir::graph_view const& g, int const* group, int batch, plan_view const& d)
         : labelled_run{g, group, batch, d, in_order(d)} {}
     // The stages in another order.
-    labelled_run(cn::graph_view const& g, int const* group, int batch, plan_view const& d,
+    labelled_run(cn::ir::graph_view const& g, int const* group, int batch, plan_view const& d,
                  std::vector<int> const& order)
         : g_{g}, d_{d}, batch_{batch}, group_{group} {
         fill();
@@ -78,7 +78,7 @@ public:
             }
         }
         for (int i = 0; i < g.update_count; ++i) {
-            cn::graph::update const& u = g.updates[i];
+            cn::ir::graph::update const& u = g.updates[i];
             check(of_parameter(u.parameter, region::parameters), u.value, all);
         }
     }
@@ -117,7 +117,7 @@ private:
         return all;
     }
 
-    cn::node const& at(int id) const { return g_.nodes[id]; }
+    cn::ir::node const& at(int id) const { return g_.nodes[id]; }
 
     // Reshaping moves elements where the channels of an image lie innermost.
     bool keeps_order(int id) const {
@@ -125,10 +125,10 @@ private:
     }
     bool is_step(int id) const {
         bool const view =
-            at(id).kind == op::reshape &&
-            (at(id).attribute == cn::as_stored || (keeps_order(id) && keeps_order(at(id).in[0])));
-        return group_[id] == id && !cn::is_source(at(id).kind) && !view &&
-               at(id).kind != op::max_pool_winner;
+            at(id).kind == op::reshape && (at(id).attribute == cn::ir::as_stored ||
+                                           (keeps_order(id) && keeps_order(at(id).in[0])));
+        return group_[id] == id && !cn::ir::traits_of(at(id)).source && !view &&
+               at(id).kind != op::max_pool_argmax;
     }
     // The node that wrote what is known as `id`.
     int source(int id) const {
@@ -136,23 +136,23 @@ private:
             id = at(id).in[0];
         }
         op const kind = at(id).kind;
-        return kind == op::presence ? presence : kind == op::present_count ? present_count : id;
+        return kind == op::sample_mask ? sample_mask : kind == op::sample_count ? sample_count : id;
     }
 
     // The first step of plans in which products read bfloat16.
-    bool copies_parameters(cn::step const& s) const {
+    bool copies_parameters(cn::ir::step const& s) const {
         return d_.arrays[s.first_array].size.count() == d_.elements(region::parameters) &&
                d_.arrays[s.output].narrow;
     }
 
     // Elements of memory of a whole array that is not in lanes: two of bfloat16 are one.
-    std::ptrdiff_t room_of(cn::array_ref const& a) const {
+    std::ptrdiff_t room_of(cn::ir::array_ref const& a) const {
         auto const count = a.size.count() * (a.size.sample ? batch_ : 1);
         return a.narrow ? (count + 1) / 2 : count;
     }
 
     // Sample i of these; of bfloat16 all samples are one piece.
-    range of(cn::array_ref const& a, piece const& p, std::ptrdiff_t i) const {
+    range of(cn::ir::array_ref const& a, piece const& p, std::ptrdiff_t i) const {
         if (a.narrow) {
             return {a.where, a.offset, a.offset + room_of(a)};
         }
@@ -162,13 +162,13 @@ private:
         auto const from = begin + (a.size.sample ? i * a.size.count() : 0);
         return {a.where, from, from + a.size.count()};
     }
-    static std::ptrdiff_t parts(cn::array_ref const& a, piece const& p) {
+    static std::ptrdiff_t parts(cn::ir::array_ref const& a, piece const& p) {
         return a.size.sample && !a.narrow ? p.count : 1;
     }
-    static std::ptrdiff_t sample_of(cn::array_ref const& a, piece const& p, std::ptrdiff_t i) {
+    static std::ptrdiff_t sample_of(cn::ir::array_ref const& a, piece const& p, std::ptrdiff_t i) {
         return a.size.sample && !a.narrow ? p.first + i : -1;
     }
-    cn::array_ref of_parameter(int i, region where) const {
+    cn::ir::array_ref of_parameter(int i, region where) const {
         return {where, d_.parameters[i].offset, {false, 1, d_.parameters[i].count()}};
     }
 
@@ -180,7 +180,7 @@ private:
         }
         return {-1, -1};
     }
-    void check(cn::array_ref const& a, int label, piece const& p) {
+    void check(cn::ir::array_ref const& a, int label, piece const& p) {
         for (std::ptrdiff_t i = 0; i < parts(a, p); ++i) {
             CHECK(find(of(a, p, i)) == value{label, sample_of(a, p, i)});
         }
@@ -191,7 +191,7 @@ private:
         REQUIRE(r.begin >= 0);
         REQUIRE(r.end <= d_.size[int(r.where)]);
     }
-    void write(cn::array_ref const& a, int label, piece const& p) {
+    void write(cn::ir::array_ref const& a, int label, piece const& p) {
         for (std::ptrdiff_t i = 0; i < parts(a, p); ++i) {
             write(of(a, p, i), {label, sample_of(a, p, i)});
         }
@@ -199,7 +199,7 @@ private:
     }
 
     // Notes that the memory of a whole array is in use now: that of the batch or of all lanes.
-    void use(cn::array_ref const& a) {
+    void use(cn::ir::array_ref const& a) {
         if (a.where != region::workspace) {
             return;
         }
@@ -209,7 +209,7 @@ private:
             auto const begin = a.offset + lane * a.lane_stride;
             auto const elements =
                 a.lane_stride > 0 && a.size.sample ? at_once * a.size.count() : room_of(a);
-            range const r{a.where, begin, begin + cn::aligned(elements)};
+            range const r{a.where, begin, begin + cn::ir::aligned(elements)};
             auto const known = std::find_if(blocks_.begin(), blocks_.end(), [&](block const& b) {
                 return b.where == r && b.last == stage_;
             });
@@ -219,10 +219,10 @@ private:
         }
     }
     // The array was written in an earlier stage and has been in use since.
-    void use_again(cn::array_ref const& a) {
+    void use_again(cn::ir::array_ref const& a) {
         for (block& b : blocks_) {
             if (a.where == region::workspace && a.lane_stride == 0 && b.where.begin == a.offset &&
-                b.where.end == a.offset + cn::aligned(room_of(a)) &&
+                b.where.end == a.offset + cn::ir::aligned(room_of(a)) &&
                 (&b == &blocks_.back() || newest(b))) {
                 b.last = std::max(b.last, stage_);
             }
@@ -258,11 +258,11 @@ private:
             case op::sample_weight:
                 put(d_.weights, true, id);
                 break;
-            case op::presence:
-                put(d_.presence, true, presence);
+            case op::sample_mask:
+                put(d_.sample_mask, true, sample_mask);
                 break;
-            case op::present_count:
-                put(d_.present, false, present_count);
+            case op::sample_count:
+                put(d_.present, false, sample_count);
                 break;
             default:
                 break;
@@ -291,7 +291,7 @@ private:
         return all;
     }
 
-    void execute(cn::stage const& s) {
+    void execute(cn::ir::stage const& s) {
         REQUIRE(s.last > s.first);
         piece const all{0, 0, batch_};
         if (s.samples_at_once == 0) {
@@ -319,7 +319,7 @@ private:
             }
         }
         for (int i = s.first; i < s.last; ++i) { // the sums of the lanes are added
-            if (cn::step const& step = d_.steps[i]; step.sums >= 0) {
+            if (cn::ir::step const& step = d_.steps[i]; step.sums >= 0) {
                 for (std::ptrdiff_t lane = 0; lane < lanes; ++lane) {
                     check(d_.arrays[step.sums], sum_of(i), {lane, 0, 0});
                 }
@@ -336,7 +336,7 @@ private:
 
     void run(int i, piece const& p) {
         CAPTURE(i);
-        cn::step const& s = d_.steps[i];
+        cn::ir::step const& s = d_.steps[i];
         int const id = node_of_[std::size_t(i)];
         if (id == all_copied) {
             copy_parameters(d_.arrays[s.output]);
@@ -349,11 +349,11 @@ private:
         if (s.room >= 0) {
             write(d_.arrays[s.room], scratch_of(i), p);
         }
-        cn::array_ref const& output = d_.arrays[s.output];
+        cn::ir::array_ref const& output = d_.arrays[s.output];
         bool const sums = s.sums >= 0 && d_.stages[stage_].samples_at_once > 0;
         std::set<int> found;
         for (int k = s.first_array; k < s.first_array + s.arrays; ++k) {
-            cn::array_ref const& a = d_.arrays[k];
+            cn::ir::array_ref const& a = d_.arrays[k];
             if (s.end.bias && k == s.first_array + 2) { // where the epilogue finds the product
                 CHECK(of(a, p, 0) == of(output, p, 0));
                 continue;
@@ -379,16 +379,16 @@ private:
         }
     }
 
-    void copy_parameters(cn::array_ref const& all) {
+    void copy_parameters(cn::ir::array_ref const& all) {
         use(all);
         for (int i = 0; i < d_.sizes.parameters; ++i) {
-            cn::array_ref a = of_parameter(i, region::parameters);
+            cn::ir::array_ref a = of_parameter(i, region::parameters);
             a = {all.where, all.offset + a.offset / 2, a.size, 0, true};
             write(of(a, {}, 0), {g_.parameters[i].node, -1});
         }
     }
-    bool is_copy(cn::array_ref const& a) const {
-        cn::array_ref const& all = d_.arrays[d_.steps[0].output];
+    bool is_copy(cn::ir::array_ref const& a) const {
+        cn::ir::array_ref const& all = d_.arrays[d_.steps[0].output];
         return node_of_[0] == all_copied && a.where == all.where && a.narrow && !a.size.sample &&
                a.offset >= all.offset && a.offset < all.offset + room_of(all);
     }
@@ -402,11 +402,11 @@ private:
         return at(id).kind;
     }
 
-    // The winners of a pooling, the sums that joined the gradient of a weight.
+    // The argmax of a pooling, the sums that joined the gradient of a weight.
     int second_result_of(int id) const {
         for (int other = 0; other < g_.node_count; ++other) {
             op const kind = at(other).kind;
-            if ((kind == op::max_pool_winner && at(other).in[1] == id) ||
+            if ((kind == op::max_pool_argmax && at(other).in[1] == id) ||
                 (kind == op::reduce && other != id && group_[other] == id)) {
                 return other;
             }
@@ -415,13 +415,13 @@ private:
     }
 
     // All nodes of these kinds are one array.
-    static constexpr int presence = 1 << 30, present_count = presence + 1;
-    static constexpr int all_copied = present_count + 1; // all parameters, in bfloat16
+    static constexpr int sample_mask = 1 << 30, sample_count = sample_mask + 1;
+    static constexpr int all_copied = sample_count + 1; // all parameters, in bfloat16
     // What steps keep for themselves.
     static constexpr int scratch_of(int step) { return -2 - 2 * step; }
     static constexpr int sum_of(int step) { return -3 - 2 * step; }
 
-    cn::graph_view g_;
+    cn::ir::graph_view g_;
     plan_view d_;
     int batch_;
     int const* group_;

@@ -15,14 +15,14 @@ void check_plan(char const* name) {
     using recipe = cn::detail::step_recipe<Loss>;
     using traced = graph_of<recipe, Network, Training, 1, Device>;
     constexpr auto const& graph = traced::value;
-    cn::fused_groups<Device, traced::size().nodes> const groups{graph.view()};
+    cn::ir::fused_groups<Device, traced::size().nodes> const groups{graph.view()};
     plan_view const d = view_of<recipe, Network, Training, Batch, Device>();
     labelled_run const run{graph.view(), groups.of, int(Batch), d};
     auto const peak = d.elements(region::workspace);
     CHECK(peak < run.written()); // memory is used again
     CHECK(peak >= run.most_alive());
     // and with few gaps, of which large blocks for the whole batch leave more
-    CHECK(double(peak) <= (cn::LaneDevice<Device> ? 1.3 : 1.7) * double(run.most_alive()));
+    CHECK(double(peak) <= (cn::ir::LaneDevice<Device> ? 1.3 : 1.7) * double(run.most_alive()));
 }
 
 template <class Network, std::size_t Batch = 4, class Loss = planned::mse, class Device = device>

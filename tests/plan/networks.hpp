@@ -11,12 +11,12 @@ using device = cn::cpu_device<float>;
 // What a planner asks of a device without lanes whose libraries finish products: a bias, and relu
 // behind a convolution, gelu_tanh behind a dense product, and the gradient of a dense layer's bias.
 struct finishing_device {
-    static constexpr std::ptrdiff_t alignment = cn::cpu_alignment;
-    static constexpr cn::scratch_size scratch(cn::step const&, cn::window const*,
-                                              cn::instruction const&) {
+    static constexpr std::ptrdiff_t alignment = cn::ir::cpu_alignment;
+    static constexpr cn::ir::scratch_size scratch(cn::ir::step const&, cn::ir::window const*,
+                                                  cn::ir::instruction const&) {
         return {};
     }
-    static constexpr bool takes_epilogue(cn::op product, cn::epilogue const& e) {
+    static constexpr bool takes_epilogue(cn::op product, cn::ir::epilogue const& e) {
         return e.bias_gradient
                    ? product == cn::op::matmul_weight
                    : !e.activates || e.activation == (product == cn::op::conv ? cn::fn::relu
@@ -73,51 +73,52 @@ using mse = cn::mse_loss;
 template <class Recipe, class Network, bool Training, int Devices = 1, class Device = device>
 struct graph_of {
     struct tracing {
-        cn::graph g{Training};
-        cn::results wanted = Recipe::template build<Network>(g);
+        cn::ir::graph g{Training};
+        cn::ir::results wanted = Recipe::template build<Network>(g);
         constexpr tracing() {
-            cn::place_on_devices(g, wanted, Devices);
-            if constexpr (cn::NarrowDevice<Device>) {
-                cn::copies_for_products{g, wanted}.run();
+            cn::ir::differentiate(g, wanted);
+            cn::ir::place_on_devices(g, wanted, Devices);
+            if constexpr (cn::ir::NarrowDevice<Device>) {
+                cn::ir::copies_for_products{g, wanted}.run();
             }
         }
     };
-    static constexpr cn::traced_sizes size() {
+    static constexpr cn::ir::traced_sizes size() {
         tracing const t;
-        return cn::sizes_of(t.g, t.wanted);
+        return cn::ir::sizes_of(t.g, t.wanted);
     }
-    static constexpr cn::traced_graph<size()> make() {
+    static constexpr cn::ir::traced_graph<size()> make() {
         tracing const t;
         return {t.g, t.wanted};
     }
-    static constexpr cn::traced_graph<size()> value = make();
+    static constexpr cn::ir::traced_graph<size()> value = make();
 };
 
 // A plan without its sizes.
 struct plan_view {
-    cn::step const* steps;
-    cn::stage const* stages;
-    cn::array_ref const* arrays;
-    cn::window const* windows;
-    cn::instruction const* instructions;
+    cn::ir::step const* steps;
+    cn::ir::stage const* stages;
+    cn::ir::array_ref const* arrays;
+    cn::ir::window const* windows;
+    cn::ir::instruction const* instructions;
     int const* first_instruction;
-    cn::placed_parameter const* parameters;
-    cn::array_ref const *inputs, *targets, *outputs;
+    cn::ir::placed_parameter const* parameters;
+    cn::ir::array_ref const *inputs, *targets, *outputs;
     std::ptrdiff_t const* size;
-    cn::device_memory const* devices;
-    std::ptrdiff_t trainable, weights, presence, present;
-    cn::plan_sizes sizes;
+    cn::ir::device_memory const* devices;
+    std::ptrdiff_t trainable, weights, sample_mask, present;
+    cn::ir::plan_sizes sizes;
 
-    std::ptrdiff_t elements(cn::region r) const { return size[int(r)]; }
+    std::ptrdiff_t elements(cn::ir::region r) const { return size[int(r)]; }
 };
 
 template <class Recipe, class Network, bool Training, std::size_t Batch, class Device = device>
 plan_view view_of() {
     constexpr auto const& p =
-        cn::detail::program_of<Recipe, Network, Device, Batch, Training>::value;
-    return {p.steps,      p.stages,  p.arrays,   p.windows, p.instructions, p.first_instruction,
-            p.parameters, p.inputs,  p.targets,  p.outputs, p.size,         p.devices,
-            p.trainable,  p.weights, p.presence, p.present, p.sizes};
+        cn::detail::compiled_step<Recipe, Network, Device, Batch, Training>::value;
+    return {p.steps,      p.stages,  p.arrays,      p.windows, p.instructions, p.first_instruction,
+            p.parameters, p.inputs,  p.targets,     p.outputs, p.size,         p.devices,
+            p.trainable,  p.weights, p.sample_mask, p.present, p.sizes};
 }
 
 } // namespace planned

@@ -6,7 +6,7 @@
 
 namespace cn = castnet;
 using namespace planned;
-using cn::op, cn::region;
+using cn::op, cn::ir::region;
 
 namespace {
 
@@ -42,10 +42,10 @@ int count(plan_view const& d, op kind) {
     return n;
 }
 
-cn::array_ref const& output(plan_view const& d, int step) {
+cn::ir::array_ref const& output(plan_view const& d, int step) {
     return d.arrays[d.steps[step].output];
 }
-cn::array_ref const& operand(plan_view const& d, int step, int i = 0) {
+cn::ir::array_ref const& operand(plan_view const& d, int step, int i = 0) {
     return d.arrays[d.steps[step].first_array + i];
 }
 
@@ -53,11 +53,11 @@ using steps = std::vector<op>;
 
 // Without the assertions of a whole program.
 template <class Network, bool Training>
-constexpr cn::step_schedule_sizes steps_of() {
+constexpr cn::ir::step_schedule_sizes steps_of() {
     using graph = graph_of<cn::detail::step_recipe<planned::mse>, Network, Training>;
-    cn::list<int> const groups = cn::fuse(graph::value.view());
-    cn::scheduler<device> s{graph::value.view(), groups.data()};
-    cn::step_schedule_draft const d = s.run();
+    cn::ir::list<int> const groups = cn::ir::fuse(graph::value.view());
+    cn::ir::scheduler<device> s{graph::value.view(), groups.data()};
+    cn::ir::step_schedule_draft const d = s.run();
     return d.sizes;
 }
 
@@ -89,8 +89,8 @@ TEST_CASE("where the device can, a bias and a function are part of their product
                                  cn::flatten, cn::dense<3>>;
     auto const d = finished<image>();
     CHECK(kinds(d) == steps{op::conv, op::max_pool, op::matmul});
-    CHECK(d.steps[0].end == cn::epilogue{true, true, cn::fn::relu});
-    CHECK(d.steps[2].end == cn::epilogue{true});
+    CHECK(d.steps[0].end == cn::ir::epilogue{true, true, cn::fn::relu});
+    CHECK(d.steps[2].end == cn::ir::epilogue{true});
     CHECK(d.steps[0].flops == 16 * 4 * (2 * 9 + 2));
     // the factors, the result, the bias; and by itself a step on the last two
     REQUIRE(d.steps[0].arrays == 4);
@@ -98,7 +98,7 @@ TEST_CASE("where the device can, a bias and a function are part of their product
     CHECK(operand(d, 0, 1).where == region::parameters);
     CHECK(operand(d, 0, 2).offset == output(d, 0).offset);
     CHECK(operand(d, 0, 3).offset == d.parameters[1].offset);
-    cn::step const alone = cn::epilogue_step(d.steps[0]);
+    cn::ir::step const alone = cn::ir::epilogue_step(d.steps[0]);
     CHECK(alone.kind == op::map);
     CHECK(alone.program == d.steps[0].program);
     CHECK(alone.arrays == 2);
@@ -110,7 +110,7 @@ TEST_CASE("where the device can, a bias and a function are part of their product
     using gelu = cn::sequential<input<6>, cn::dense<4>, cn::gelu_tanh, cn::dense<3>>;
     CHECK(kinds(finished<gelu>()) == steps{op::matmul, op::matmul});
     auto const kept = finished<gelu, true>(); // gelu's derivative needs what comes before it
-    CHECK(kept.steps[0].end == cn::epilogue{true});
+    CHECK(kept.steps[0].end == cn::ir::epilogue{true});
     CHECK(kinds(kept)[1] == op::map);
 }
 
@@ -121,17 +121,17 @@ TEST_CASE("the gradient of a dense layer's bias is a second result of the weight
     CHECK(count(d, op::matmul_weight) == 2);
     CHECK(count(d, op::reduce) == count(finished<bare, true>(), op::reduce)); // of the loss
     for (int i = 0; i < d.sizes.steps; ++i) {
-        cn::step const& s = d.steps[i];
+        cn::ir::step const& s = d.steps[i];
         if (s.kind != op::matmul_weight) {
             continue;
         }
-        REQUIRE(s.end == cn::epilogue{.bias_gradient = true});
+        REQUIRE(s.end == cn::ir::epilogue{.bias_gradient = true});
         CHECK(s.arrays == 2);
-        cn::array_ref const& sums = d.arrays[s.second_output];
+        cn::ir::array_ref const& sums = d.arrays[s.second_output];
         CHECK(sums.where == region::gradients);
-        CHECK(sums.size == cn::extents{false, 1, operand(d, i, 1).size.channels});
+        CHECK(sums.size == cn::ir::extents{false, 1, operand(d, i, 1).size.channels});
         // by itself a reduction of the second factor
-        cn::step const alone = cn::epilogue_step(s);
+        cn::ir::step const alone = cn::ir::epilogue_step(s);
         CHECK(alone.kind == op::reduce);
         CHECK(alone.output == s.second_output);
         CHECK(alone.space == operand(d, i, 1).size);
@@ -166,7 +166,7 @@ TEST_CASE("what a device cannot finish stays a step of its own") {
     // a product that others read, too
     using shared = cn::sequential<input<2, 6, 6>, cn::conv2d<4, 3>, cn::batch_norm, cn::relu>;
     auto const d = finished<shared, true>();
-    CHECK(d.steps[0].end == cn::epilogue{true}); // the statistics and the result read the sum
+    CHECK(d.steps[0].end == cn::ir::epilogue{true}); // the statistics and the result read the sum
 }
 
 namespace {
@@ -178,12 +178,12 @@ void check_types(plan_view const& d) {
     CHECK(operand(d, 0).size.count() == d.elements(region::parameters));
     for (int i = 1; i < d.sizes.steps; ++i) {
         CAPTURE(i);
-        cn::step const& s = d.steps[i];
+        cn::ir::step const& s = d.steps[i];
         bool const image = s.kind == op::conv || s.kind == op::conv_data;
         bool read = false; // by a product
         for (int k = i + 1; k < d.sizes.steps; ++k) {
-            for (int a = 0; a < 2 && has_factors(d.steps[k].kind); ++a) {
-                cn::array_ref const& x = operand(d, k, a);
+            for (int a = 0; a < 2 && cn::ir::operation_of(d.steps[k].kind).is.product; ++a) {
+                cn::ir::array_ref const& x = operand(d, k, a);
                 read = read || (x.where == output(d, i).where && x.offset == output(d, i).offset);
             }
             if (output(d, k).where == output(d, i).where &&
@@ -192,7 +192,7 @@ void check_types(plan_view const& d) {
             }
         }
         CHECK(output(d, i).narrow == (read || image));
-        for (int a = 0; a < 2 && has_factors(s.kind); ++a) {
+        for (int a = 0; a < 2 && cn::ir::operation_of(s.kind).is.product; ++a) {
             CHECK(operand(d, i, a).narrow);
             CHECK(operand(d, i, a).where == region::workspace);
         }
@@ -204,10 +204,10 @@ void check_types(plan_view const& d) {
         }
         int const first = s.first_array + (s.end.bias ? 2 : 0);
         for (int k = d.first_instruction[s.program]; k < d.first_instruction[s.program + 1]; ++k) {
-            cn::instruction const& x = d.instructions[k];
-            if (x.code == cn::opcode::load) {
+            cn::ir::instruction const& x = d.instructions[k];
+            if (x.code == cn::ir::opcode::load) {
                 CHECK((x.c == 1) == d.arrays[first + x.a].narrow);
-            } else if (x.code == cn::opcode::store) {
+            } else if (x.code == cn::ir::opcode::store) {
                 CHECK((x.a == 1) == output(d, i).narrow);
             }
         }
@@ -370,7 +370,7 @@ TEST_CASE("trainable parameters lie before all others, each aligned") {
         auto const& p = d.parameters[i];
         CAPTURE(p.name.text());
         CHECK((p.offset < d.trainable) == p.trainable);
-        CHECK(p.offset % cn::cpu_alignment == 0);
+        CHECK(p.offset % cn::ir::cpu_alignment == 0);
     }
 }
 

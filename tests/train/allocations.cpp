@@ -1,14 +1,16 @@
 // The memory of a training step: as large as declared, and taken once.
 #include <castnet/castnet.hpp>
 
+#include <atomic>
 #include <cstdlib>
 #include <doctest/doctest.h>
 #include <new>
 
 namespace {
 
-int allocations = 0;
-std::size_t allocated = 0; // bytes
+// Atomic, since the other tests of the program have threads.
+std::atomic<int> allocations = 0;
+std::atomic<std::size_t> allocated = 0; // bytes
 
 void* count(std::size_t bytes, std::size_t alignment) {
     ++allocations;
@@ -35,6 +37,9 @@ void* count(std::size_t bytes, std::size_t alignment) {
     std::free(memory);
 }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
+    std::free(memory);
+}
+[[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
     std::free(memory);
 }
 

@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 
 namespace cn = castnet;
-using cn::op, cn::region;
+using cn::op, cn::ir::region;
 
 namespace {
 
@@ -21,7 +21,7 @@ using training_of = cn::training<model_of<Network>, cn::cross_entropy_loss<0.0F>
 template <class Plan>
 constexpr int steps_of(Plan const& plan, op kind) {
     int count = 0;
-    for (cn::step const& s : plan.steps) {
+    for (cn::ir::step const& s : plan.steps) {
         count += s.kind == kind;
     }
     return count;
@@ -76,7 +76,7 @@ TEST_CASE("a frozen batch_norm uses its running statistics in training too") {
 
 TEST_CASE("there is no gradient, no optimizer state and no backward step for them") {
     constexpr auto const& plan = training_of<start>::training_plan;
-    static_assert(plan.trainable == cn::aligned(3 * 36) + cn::aligned(3));
+    static_assert(plan.trainable == cn::ir::aligned(3 * 36) + cn::ir::aligned(3));
     static_assert(plan.elements(region::gradients) == plan.trainable);
     static_assert(training_of<start>::optimizer_bytes == 2 * 8 * plan.trainable);
     static_assert(steps_of(plan, op::conv) == 2);

@@ -8,7 +8,7 @@
 namespace cn = castnet;
 
 static_assert(cn::zoo::vgg16::parameter_count == 138'357'544);
-static_assert(std::is_same_v<decltype(cn::zoo::vgg16::trace(std::declval<cn::graph&>())),
+static_assert(std::is_same_v<decltype(cn::zoo::vgg16::trace(std::declval<cn::ir::graph&>())),
                              cn::output_list<cn::shape<1000>>>);
 
 TEST_CASE("names and shapes are those of torchvision's vgg16") {
@@ -29,7 +29,7 @@ TEST_CASE("names and shapes are those of torchvision's vgg16") {
     expected.push_back({"classifier.3", {4096, 4096}});
     expected.push_back({"classifier.6", {1000, 4096}});
 
-    cn::graph g{true};
+    cn::ir::graph g{true};
     cn::zoo::vgg16::trace(g);
     REQUIRE(g.parameters.size() == 2 * static_cast<int>(expected.size()));
     for (int i = 0; i < g.parameters.size(); ++i) {

@@ -1,24 +1,23 @@
-// Common parts of all communicators: the names of collectives, the order of their sums, and how
-// long they may take.
+// Collectives of all communicators: their names, the order of their sums, and their timeout.
 //
 // A communicator connects replicas, which are numbered from 0. Its calls are collective: all
 // replicas make the same ones in the same order, each with its own data. It has
 //   int rank() const, size() const;
-//   void begin_sum(std::span<T> values, collective const&);  // everybody gets the sums
+//   void begin_sum(std::span<T> values, collective const&);  // all-reduce
 //   void begin_reduce(std::span<T> values, owners const&, collective const&);
-//        // every owner gets the sums of its part; what is in the others is of no use then
+//        // reduce-scatter: every owner gets the sums of its part; the other parts become undefined
 //   void begin_share(std::span<T> values, owners const&, collective const&);
-//        // everybody gets every part from its owner
-//   void progress();  // goes on with what was begun, as far as that needs no waiting
-//   void finish();    // waits until all that was begun is done
-// What begins is done by finish() at the latest, and until then the values are the communicator's.
-// While it computes, a replica calls progress() now and then: collectives go on behind its back
-// only where a device carries them out. These wait:
-//   void sum(std::span<T> values, collective const&);  // for these sums, not for what was begun
+//        // all-gather: every replica gets every part from its owner
+//   void progress();  // advances begun collectives without blocking
+//   void finish();    // waits until all begun collectives are complete
+// A collective that was begun completes in finish() at the latest; until then the values belong to
+// the communicator. A replica calls progress() between its computations: collectives only advance
+// in the background where a device carries them out. These calls block:
+//   void sum(std::span<T> values, collective const&);  // waits for these sums only
 //   void gather(std::span<std::byte const> mine, std::span<std::byte> all, collective const&);
 //   void broadcast(std::span<std::byte> bytes, collective const&);  // from rank 0
-// Who waits throws castnet::error, or ends the program, where a replica does not come within
-// deadline().
+// A call that waits throws castnet::error, or ends the program, if a replica does not come within
+// timeout().
 //
 // Sums are made in one order, whatever the communicator: a binary tree over the ranks, neighbours
 // first. So threads and processes get the same bits, and so does a tree of trees whose inner ones
@@ -30,6 +29,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -38,12 +38,12 @@
 
 namespace castnet::comm {
 
-// One collective, for messages.
+// Description of a collective for error messages.
 struct collective {
     static constexpr std::uint64_t no_step = ~std::uint64_t(0);
 
     char const* what = "";
-    int number = -1; // of several such in a step
+    int number = -1; // among such collectives of a step
     std::uint64_t step = no_step;
 
     std::string text() const {
@@ -61,9 +61,9 @@ struct collective {
 
 namespace detail {
 
-// What the environment says of the deadline, in seconds.
-[[gnu::cold]] inline double deadline_in_environment() {
-    char const* const name = "CASTNET_DEADLINE";
+// The environment's timeout in seconds.
+[[gnu::cold]] inline double timeout_in_environment() {
+    char const* const name = "CASTNET_TIMEOUT";
     char const* const set = std::getenv(name);
     if (set == nullptr || *set == '\0') {
         return 300;
@@ -80,15 +80,15 @@ namespace detail {
 } // namespace detail
 
 // Seconds that a replica waits for the others before it gives up; 300 unless the program or the
-// environment variable CASTNET_DEADLINE says otherwise. Throws castnet::error if the latter is no
+// environment variable CASTNET_TIMEOUT says otherwise. Throws castnet::error if the latter is no
 // number above 0.
-inline double& deadline() {
-    static double seconds = detail::deadline_in_environment();
+inline double& timeout() {
+    static double seconds = detail::timeout_in_environment();
     return seconds;
 }
 
-// The part of `count` things that belongs to one of `size` replicas: contiguous, as equal as can
-// be.
+// The range of `count` elements that belongs to one of `size` replicas; sizes differ by at most
+// one.
 struct part {
     std::size_t first, last;
     constexpr std::size_t count() const { return last - first; }
@@ -100,10 +100,10 @@ constexpr part part_of(std::size_t count, int rank, int size) {
     return {begin(r), begin(r + 1)};
 }
 
-// Which replica a part of some values belongs to.
+// Ownership of values by replicas.
 class owners {
 public:
-    // All to rank 0.
+    // Rank 0 owns all values.
     static constexpr owners first() { return owners{{}, 0}; }
     // The values are pieces, in their order, of an array of `total` elements, of which every
     // replica owns a shard. The pieces must stay where they are.
@@ -111,8 +111,8 @@ public:
         return owners{pieces, total};
     }
 
-    // A replica's shard: contiguous, as equal as can be, from and to a multiple of `unit` elements
-    // or the end.
+    // A replica's shard: a contiguous range between multiples of `unit` elements (or the end), all
+    // as equal as possible.
     static constexpr std::size_t unit = 64;
     static constexpr part shard(std::size_t total, int rank, int size) {
         part const p = part_of((total + unit - 1) / unit, rank, size);
@@ -123,7 +123,7 @@ public:
         return std::min((units + n - 1) / n * unit, total);
     }
 
-    // Of `count` values those of the replicas [rank * together, (rank + 1) * together).
+    // The values, of `count`, that the replicas [rank * together, (rank + 1) * together) own.
     constexpr part of(std::size_t count, int rank, int size, int together = 1) const {
         if (total_ == 0) {
             return {0, rank == 0 ? count : 0};
@@ -137,7 +137,7 @@ private:
     constexpr owners(std::span<part const> pieces, std::size_t total)
         : pieces_{pieces}, total_{total} {}
 
-    // How many of the values lie before element i of the array.
+    // The number of values before element i of the array.
     constexpr std::size_t before(std::size_t i) const {
         std::size_t count = 0;
         for (part const& p : pieces_) {
@@ -147,15 +147,15 @@ private:
     }
 
     std::span<part const> pieces_;
-    std::size_t total_; // 0: all to rank 0
+    std::size_t total_; // 0: rank 0 owns all
 };
 
 namespace detail {
 
-// What a collective does with the values of all replicas.
+// The operation of a collective on the values of all replicas.
 struct exchange_kind {
-    bool adds = true, shares = true; // sums for the owners; from the owners to all
-    owners to = owners::first();     // unless both: then who sums up what does not show
+    bool adds = true, shares = true; // reduces to the owners; sends from the owners to all
+    owners to = owners::first();     // not for all-reduce, whose result does not depend on them
 };
 
 // row(0)[i] = the sum of row(r)[i] over 0 <= r < count, for first <= i < last; the other rows are
@@ -178,4 +178,19 @@ void tree_sum(Row const& row, int count, std::size_t first, std::size_t last) {
 }
 
 } // namespace detail
+template <class C>
+concept Communicator = requires(C& c, std::span<float> values, std::span<std::byte> bytes,
+                                owners const& of, collective const& at) {
+    { c.rank() } -> std::convertible_to<int>;
+    { c.size() } -> std::convertible_to<int>;
+    c.begin_sum(values, at);
+    c.begin_reduce(values, of, at);
+    c.begin_share(values, of, at);
+    c.progress();
+    c.finish();
+    c.sum(values, at);
+    c.gather(bytes, bytes, at);
+    c.broadcast(bytes, at);
+};
+
 } // namespace castnet::comm

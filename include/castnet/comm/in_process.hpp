@@ -1,7 +1,7 @@
-// Replicas that are threads of one process: they read and write each other's memory.
+// Communicator of the threads of one process, which read and write each other's memory.
 #pragma once
 
-#include <castnet/comm/meeting_place.hpp>
+#include <castnet/comm/rendezvous.hpp>
 
 #include <algorithm>
 #include <deque>
@@ -9,28 +9,28 @@
 
 namespace castnet::comm {
 
-// One process: nothing outside.
+// No communicator between processes: all replicas are in this one.
 struct no_processes {
     static constexpr int rank() { return 0; }
     static constexpr int size() { return 1; }
 };
 
-// With `Outer`, a communicator of processes that each have as many replicas: sums of a process are
+// `Outer` is a communicator of processes with equally many replicas each. The sums of a process are
 // made in the memory of its first replica, which exchanges them with the other processes.
 template <class Outer = no_processes>
 class in_process {
-    static constexpr bool closed = std::is_same_v<Outer, no_processes>; // nothing outside
+    static constexpr bool closed = std::is_same_v<Outer, no_processes>; // one process
 
 public:
-    in_process(meeting_place& place, int rank)
+    in_process(rendezvous& local, int rank)
         requires(closed)
-        : place_{place}, local_{rank} {}
+        : rendezvous_{local}, local_{rank} {}
     in_process(in_process<> const& inner, Outer& outer)
-        : place_{inner.place()}, local_{inner.rank()}, outer_{outer} {}
+        : rendezvous_{inner.local_rendezvous()}, local_{inner.rank()}, outer_{outer} {}
 
-    int rank() const { return outer_.rank() * place_.size() + local_; }
-    int size() const { return outer_.size() * place_.size(); }
-    meeting_place& place() const { return place_; }
+    int rank() const { return outer_.rank() * rendezvous_.size() + local_; }
+    int size() const { return outer_.size() * rendezvous_.size(); }
+    rendezvous& local_rendezvous() const { return rendezvous_; }
 
     template <class T>
     void begin_sum(std::span<T> values, collective const& at) {
@@ -70,15 +70,16 @@ public:
         begun_.clear();
     }
 
-    // all: what every rank brings, one after the other.
+    // all: the bytes of every rank, in the order of the ranks.
     void gather(std::span<std::byte const> mine, std::span<std::byte> all, collective const& at) {
         finish();
-        size_t const bytes = mine.size(), here = bytes * size_t(place_.size());
-        auto const number = place_.enter(local_, const_cast<std::byte*>(mine.data()), bytes, at);
-        place_.wait(local_, number, entered);
+        size_t const bytes = mine.size(), here = bytes * size_t(rendezvous_.size());
+        auto const number =
+            rendezvous_.enter(local_, const_cast<std::byte*>(mine.data()), bytes, at);
+        rendezvous_.wait(local_, number, entered);
         std::byte* const to = all.data() + size_t(outer_.rank()) * here;
-        for (int r = 0; r < place_.size(); ++r) {
-            std::copy_n(static_cast<std::byte const*>(place_.data(number, r)), bytes,
+        for (int r = 0; r < rendezvous_.size(); ++r) {
+            std::copy_n(static_cast<std::byte const*>(rendezvous_.data(number, r)), bytes,
                         to + size_t(r) * bytes);
         }
         leave(number);
@@ -90,7 +91,7 @@ public:
         }
     }
 
-    // From rank 0 to all.
+    // Sends rank 0's bytes to all.
     void broadcast(std::span<std::byte> bytes, collective const& at) {
         finish();
         if constexpr (!closed) {
@@ -102,9 +103,9 @@ public:
     }
 
 private:
-    // What a replica has done in a collective: brought its values, added up its part, sent the sums
-    // to other processes, done all.
-    static constexpr int entered = 1, added = 2, sent = 3, left = meeting_place::phases;
+    // Phases of a replica in a collective: its values are available, its part is summed, the sums
+    // are sent to other processes, it has left.
+    static constexpr int entered = 1, added = 2, sent = 3, left = rendezvous::phases;
 
     struct operation {
         std::uint64_t number;
@@ -112,7 +113,7 @@ private:
         detail::exchange_kind kind;
         void (in_process::*go_on)(operation&, bool may_send);
         int phase = entered;
-        std::uint64_t outer = 0; // its number among those of the processes
+        std::uint64_t outer = 0; // the number of the operation between processes
     };
 
     template <class T>
@@ -120,11 +121,11 @@ private:
         while (!begun_.empty() && done(begun_.front())) {
             begun_.pop_front();
         }
-        if (begun_.size() == meeting_place::under_way) {
+        if (begun_.size() == rendezvous::under_way) {
             wait_for(begun_.front());
             begun_.pop_front();
         }
-        auto const number = place_.enter(local_, values.data(), values.size_bytes(), at);
+        auto const number = rendezvous_.enter(local_, values.data(), values.size_bytes(), at);
         begun_.push_back({number, values.size(), kind, &in_process::go_on<T>});
         progress();
         return begun_.back();
@@ -132,10 +133,10 @@ private:
 
     template <class T>
     void go_on(operation& o, bool may_send) {
-        auto const row = [&](int r) { return static_cast<T*>(place_.data(o.number, r)); };
-        int const replicas = place_.size();
-        if (o.phase == entered && place_.all_reached(o.number, entered)) {
-            place_.require_same_size(local_, o.number);
+        auto const row = [&](int r) { return static_cast<T*>(rendezvous_.data(o.number, r)); };
+        int const replicas = rendezvous_.size();
+        if (o.phase == entered && rendezvous_.all_reached(o.number, entered)) {
+            rendezvous_.require_same_size(local_, o.number);
             part const mine = !closed || (o.kind.adds && o.kind.shares)
                                   ? part_of(o.count, local_, replicas)
                                   : o.kind.to.of(o.count, local_, replicas);
@@ -152,7 +153,7 @@ private:
                 if (!o.kind.adds) {
                     copy(local_, 0, o.kind.to.of(o.count, rank(), size()));
                 }
-                place_.reach(local_, o.number, added);
+                rendezvous_.reach(local_, o.number, added);
             } else {
                 int const holder = o.kind.adds ? 0 : local_;
                 for (int r = 0; r < replicas; ++r) {
@@ -173,15 +174,16 @@ private:
         if (o.phase == added && local_ != 0) {
             o.phase = sent;
         }
-        if (o.phase == added && may_send && place_.all_reached(o.number, added)) {
-            auto const at = place_.where(o.number, 0);
-            o.outer = outer_.begin_together(std::span{row(0), o.count}, o.kind, place_.size(), at);
+        if (o.phase == added && may_send && rendezvous_.all_reached(o.number, added)) {
+            auto const at = rendezvous_.where(o.number, 0);
+            o.outer =
+                outer_.begin_together(std::span{row(0), o.count}, o.kind, rendezvous_.size(), at);
             o.phase = sent;
         }
         if (o.phase == sent && local_ == 0 && outer_.is_done(o.outer)) {
             leave(o);
         }
-        if (o.phase == sent && local_ != 0 && place_.reached(o.number, 0, left)) {
+        if (o.phase == sent && local_ != 0 && rendezvous_.reached(o.number, 0, left)) {
             part const mine =
                 o.kind.shares ? part{0, o.count} : o.kind.to.of(o.count, rank(), size());
             std::copy(row(0) + mine.first, row(0) + mine.last, row(local_) + mine.first);
@@ -190,15 +192,15 @@ private:
     }
 
     void leave(operation& o) {
-        place_.reach(local_, o.number, left);
+        rendezvous_.reach(local_, o.number, left);
         o.phase = left;
     }
     bool done(operation const& o) const {
-        return o.phase == left && place_.all_reached(o.number, left);
+        return o.phase == left && rendezvous_.all_reached(o.number, left);
     }
     void wait_for(operation const& o) {
         auto const until = [&](auto const& reached) {
-            place_.wait(
+            rendezvous_.wait(
                 local_, o.number,
                 [&] {
                     progress();
@@ -215,28 +217,31 @@ private:
         until([&] { return done(o); });
     }
 
-    // What the first replica of a process waits for, it says itself.
+    // The other replicas of a process are more patient than the first, which reports a timeout
+    // between processes itself.
     int patience() const { return !closed && local_ != 0 ? 2 : 1; }
 
     void leave(std::uint64_t number) {
-        place_.reach(local_, number, left);
-        place_.wait(local_, number, left);
+        rendezvous_.reach(local_, number, left);
+        rendezvous_.wait(local_, number, left);
     }
-    // From the first replica of the process to the others.
+    // Sends bytes of the process's first replica to the others.
     void spread(std::span<std::byte> bytes, collective const& at) {
-        auto const number = place_.enter(local_, bytes.data(), bytes.size(), at);
-        place_.wait(local_, number, entered, patience());
+        auto const number = rendezvous_.enter(local_, bytes.data(), bytes.size(), at);
+        rendezvous_.wait(local_, number, entered, patience());
         if (local_ != 0) {
-            std::copy_n(static_cast<std::byte const*>(place_.data(number, 0)), bytes.size(),
+            std::copy_n(static_cast<std::byte const*>(rendezvous_.data(number, 0)), bytes.size(),
                         bytes.data());
         }
         leave(number);
     }
 
-    meeting_place& place_;
+    rendezvous& rendezvous_;
     int local_; // rank in the process
     std::conditional_t<closed, no_processes, Outer&> outer_{};
     std::deque<operation> begun_;
 };
+
+static_assert(Communicator<in_process<>>);
 
 } // namespace castnet::comm

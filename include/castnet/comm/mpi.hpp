@@ -1,4 +1,4 @@
-// Replicas that are processes, by MPI: needs castnet::mpi, that is Open MPI or MPICH.
+// Communicator of the processes of an MPI job. Needs castnet::mpi: Open MPI or MPICH.
 #pragma once
 
 #include <castnet/comm/detail/mpi_messages.hpp>
@@ -10,16 +10,16 @@
 
 namespace castnet::comm {
 
-// All processes of the job. MPI begins with the first of these objects and ends with the program,
-// unless the program does so itself. A process that waits longer than deadline() for another, or
-// for one that has ended, says so on standard error and ends the job.
+// Communicator of all processes of the job. The first of these objects initializes MPI and the end
+// of the program finalizes it, unless the program does so itself. A process that waits longer than
+// timeout() for another, or for one that has ended, reports it on standard error and ends the job.
 class mpi {
 public:
     mpi() : job_{detail::mpi_environment::instance()} {}
 
     int rank() const { return job_.rank(); }
     int size() const { return job_.size(); }
-    // Which one this is of the processes on its machine.
+    // The rank of this process among those on its machine.
     int rank_on_machine() const { return job_.rank_on_machine(); }
 
     template <class T>
@@ -52,7 +52,7 @@ public:
         }
     }
 
-    // all: what every process brings, one after the other.
+    // all: the bytes of every process, in the order of the ranks.
     void gather(std::span<std::byte const> mine, std::span<std::byte> all, collective const& at) {
         size_t const n = mine.size();
         std::copy_n(mine.data(), n, all.data() + size_t(rank()) * n);
@@ -62,7 +62,7 @@ public:
         wait_for(o);
     }
 
-    // From rank 0 to all, along a tree.
+    // Sends rank 0's bytes to all, along a tree.
     void broadcast(std::span<std::byte> bytes, collective const& at) {
         operation& o = next({at, detail::operation_kind::broadcast, bytes.size()});
         int nearest = 1; // power of two above the rank
@@ -82,8 +82,8 @@ public:
         wait_for(o);
     }
 
-    // For several replicas of a process, `together`: the number of what begins, whether it is done,
-    // and waiting for it.
+    // For several replicas per process, `together`: begins an operation and returns its number;
+    // tests it; waits for it.
     template <class T>
     std::uint64_t begin_together(std::span<T> values, detail::exchange_kind const& kind,
                                  int together, collective const& at) {
@@ -105,13 +105,13 @@ public:
     // Ends the job, on all processes.
     [[noreturn]] void fail(std::string const& why) const { job_.fail(why); }
 
-    // Where this process is, for messages: the collective that it made last.
+    // The last collective of this process, for error messages.
     std::string where() const {
         return begun_.empty() ? "before its first step" : "after " + begun_.back()->messages.text();
     }
 
-    // Bytes that one process sends in a sum of `count` numbers: of the largest part, if they
-    // differ.
+    // Bytes that one process sends in a sum of `count` numbers; with unequal parts, the owner of
+    // the largest.
     static constexpr size_t bytes_sent(size_t count, size_t element_bytes, int size) {
         size_t const others = size_t(size) - 1;
         return count * element_bytes <= small_message
@@ -126,15 +126,14 @@ private:
     struct operation {
         explicit operation(detail::mpi_environment& job) : messages{job} {}
 
-        // Processes make the same collectives, but not all messages of one before those of the
-        // next.
+        // Processes call the same collectives, but messages of several may be in flight.
         int heading_tag() const { return 1 + 3 * int(number % 8192); }
         int tag() const { return heading_tag() + (doing == sharing ? 2 : 1); }
 
         std::uint64_t number = 0;
         activity doing = sharing;
         detail::mpi_messages messages;
-        std::vector<std::byte> room; // what the others sent
+        std::vector<std::byte> room; // received values
         void* values = nullptr;
         std::size_t count = 0;
         detail::exchange_kind kind{};
@@ -142,9 +141,9 @@ private:
         void (mpi::*go_on)(operation&) = nullptr;
     };
 
-    // Every process gets its part of the numbers from all others, adds them up, and sends the sums
-    // to all: as many bytes as around a ring, but in one order whatever their number. Of few
-    // numbers, where each message costs more than what is in it, every process gets all.
+    // Every process receives its part of the numbers from all others, adds them up, and sends the
+    // sums to all: as many bytes as a ring, but in an order of summation that does not depend on
+    // their number. Of few numbers, where latency outweighs bandwidth, every process receives all.
     template <class T>
     operation& begin(std::span<T> values, detail::exchange_kind const& kind, collective const& at,
                      int together = 1) {
@@ -219,7 +218,7 @@ private:
         return reinterpret_cast<T*>((address + 63) / 64 * 64) + size_t(r) * stride(mine);
     }
 
-    // Every process tells all what it does.
+    // Every process sends its heading to all.
     void meet(operation& o) {
         for (int r = 0; r < size(); ++r) {
             if (r != rank()) {
@@ -243,14 +242,14 @@ private:
         }
     }
 
-    // What begins now; takes the place of something that is done.
+    // A new operation, in the object of a completed one if there is one.
     operation& next(detail::heading const& what) {
         auto const old = std::find_if(begun_.begin(), begun_.end(),
                                       [](auto const& o) { return o->doing == done; });
         if (old == begun_.end()) {
             begun_.push_back(std::make_unique<operation>(job_));
         } else {
-            std::rotate(old, old + 1, begun_.end()); // those that were begun first come first
+            std::rotate(old, old + 1, begun_.end()); // in the order of their begin
         }
         operation& o = *begun_.back();
         o.number = made_++;
@@ -270,8 +269,8 @@ private:
             return o.doing == done;
         });
         if (!all_came) {
-            job_.fail(string_of({o.messages.text(), ": waited ", deadline(), " s for rank ",
-                                 o.messages.late(), "; see comm::deadline()"}));
+            job_.fail(string_of({o.messages.text(), ": waited ", timeout(), " s for rank ",
+                                 o.messages.late(), "; see comm::timeout()"}));
         }
     }
 
@@ -279,5 +278,7 @@ private:
     std::vector<std::unique_ptr<operation>> begun_;
     std::uint64_t made_ = 0;
 };
+
+static_assert(Communicator<mpi>);
 
 } // namespace castnet::comm

@@ -1,5 +1,5 @@
-// Replicas on several GPUs: sums in the memory of the GPUs are NCCL's, everything else goes by a
-// communicator of the host. Needs castnet::nccl.
+// Communicator of replicas on several GPUs: NCCL for values in the GPUs' memory, a communicator of
+// the host for all others. Needs castnet::nccl.
 #pragma once
 
 #include <castnet/comm/detail/nccl_connection.hpp>
@@ -9,7 +9,7 @@
 
 namespace castnet::comm {
 
-// A communicator of the host (of threads, or of processes) and a connection between GPUs.
+// A communicator of the host (of threads or processes), with an NCCL connection between GPUs.
 template <class Host>
 class nccl {
 public:
@@ -18,7 +18,7 @@ public:
     int rank() const { return host_.rank(); }
     int size() const { return host_.size(); }
 
-    // In the memory of the host.
+    // Collectives in host memory.
     template <class T>
     void sum(std::span<T> values, collective const& at) {
         host_.sum(values, at);
@@ -39,7 +39,7 @@ public:
         gather({&mine, 1}, all, at);
     }
 
-    // Between the GPUs, of which this replica's is current. The first call connects them.
+    // The connection between the GPUs; this replica's is current. The first call opens it.
     detail::nccl_connection& gpus() {
         if (!connection_.is_open()) {
             connection_.open(host_);
@@ -52,7 +52,7 @@ private:
     detail::nccl_connection& connection_;
 };
 
-// The replicas of a group, which have a GPU each.
+// A group whose replicas have a GPU each.
 template <class Group>
 class with_nccl {
 public:
@@ -67,7 +67,7 @@ public:
     ~with_nccl() {
         try {
             group_.run([&](int i, auto&) { connections_[std::size_t(i)].close(); });
-        } catch (error const&) { // of a replica before; those that are left abort
+        } catch (error const&) { // of an earlier replica; the remaining ones abort
         }
     }
 
@@ -82,7 +82,7 @@ public:
                 nccl all{host, connections_[std::size_t(i)]};
                 f(i, all);
             });
-        } catch (...) { // else GPUs would wait for a replica that does not come
+        } catch (...) { // otherwise GPUs would wait for this replica forever
             abort();
             throw;
         }
@@ -93,8 +93,8 @@ public:
         return group_.guarded(f);
     }
 
-    // To be called before the host waits for the GPUs for the last time: where one of them has
-    // failed, the others must not wait for it.
+    // To be called before the host's last wait for the GPUs: if one has failed, the others must not
+    // wait for it.
     void before_end() noexcept {
         for (int i = 0; i < local(); ++i) {
             if (connections_[std::size_t(i)].has_failed()) {

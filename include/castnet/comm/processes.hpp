@@ -1,10 +1,10 @@
-// The group of policy::distributed: the replicas of this process, connected with those of all other
+// Group of policy::distributed: the replicas of this process, connected with those of all other
 // processes of the job.
 #pragma once
 
-#include <castnet/comm/alone.hpp>
 #include <castnet/comm/in_process.hpp>
 #include <castnet/comm/mpi.hpp>
+#include <castnet/comm/single_replica.hpp>
 
 #include <string>
 #include <type_traits>
@@ -33,12 +33,12 @@ public:
     int first() const { return mpi_.rank() * local(); }
     int size() const { return mpi_.size() * local(); }
 
-    // What a replica throws ends the job: the others would wait for it.
+    // An exception of a replica ends the job: the others would wait for it.
     template <class F>
     void run(F const& f) {
         guarded([&] {
             inner_.run([&](int i, auto& inner) {
-                if constexpr (std::is_same_v<Inner, alone>) {
+                if constexpr (std::is_same_v<Inner, single_replica>) {
                     f(i, mpi_);
                 } else {
                     in_process<mpi> all{inner, mpi_};
@@ -48,13 +48,13 @@ public:
         });
     }
 
-    // f() of this process alone; what it throws ends the job, too.
+    // Calls f() on this process only; its exceptions end the job, too.
     template <class F>
     auto guarded(F const& f) {
         try {
             return f();
         } catch (std::exception const& e) {
-            std::string const why = e.what(); // of threads: says where they were
+            std::string const why = e.what(); // from threads: names their last collective
             mpi_.fail(why.starts_with("castnet: ") ? why.substr(9) : mpi_.where() + ": " + why);
         } catch (...) {
             mpi_.fail(mpi_.where() + ": threw something that is no std::exception");

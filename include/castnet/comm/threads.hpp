@@ -1,8 +1,9 @@
-// The group of policy::mirrored: N replicas, each in a thread of its own that lives as long as the
-// group; the first is the caller's.
+// Group of policy::mirrored: N replicas, each with its own thread, which lives as long as the
+// group; the first uses the caller's.
 #pragma once
 
 #include <castnet/comm/in_process.hpp>
+#include <castnet/comm/single_replica.hpp>
 
 #include <condition_variable>
 #include <exception>
@@ -12,14 +13,14 @@
 
 namespace castnet::comm {
 
-// N: how many; 0: as many as the constructor is told.
+// N replicas; if N is 0, the constructor's argument.
 template <int N>
 class threads {
     static_assert(N >= 0, "castnet: a process has at least one replica");
 
 public:
-    // Throws castnet::error if the environment's deadline() is no number above 0.
-    explicit threads(int local = N) : place_{local} { deadline(); }
+    // Throws castnet::error if the environment's timeout() is no number above 0.
+    explicit threads(int local = N) : rendezvous_{local} { timeout(); }
     threads(threads const&) = delete;
     threads& operator=(threads const&) = delete;
     ~threads() {
@@ -33,22 +34,23 @@ public:
         }
     }
 
-    int local() const { return place_.size(); }
+    int local() const { return rendezvous_.size(); }
     static constexpr int first() { return 0; }
-    int size() const { return place_.size(); }
+    int size() const { return rendezvous_.size(); }
 
-    // f(i, communicator) on all replicas. Throws castnet::error, which names the replica and where
-    // it was, with what it threw nested, if one throws or is late; after that the group is of no
-    // use. A replica that does not return at all within the deadline ends the program.
+    // Calls f(i, communicator) on all replicas. If one throws or is late, throws castnet::error
+    // that names the replica and its last collective, with the replica's exception nested; the
+    // group is unusable afterwards. A replica that does not return within the timeout ends the
+    // program.
     template <class F>
     void run(F const& f) {
         if (size() == 1) {
-            in_process<> c{place_, 0};
+            in_process<> c{rendezvous_, 0};
             f(0, c);
             return;
         }
         start([&](int i) {
-            in_process<> c{place_, i};
+            in_process<> c{rendezvous_, i};
             f(i, c);
         });
     }
@@ -68,22 +70,22 @@ private:
         }
         called_.notify_all();
         guarded(work, 0);
-        bool const all = detail::wait_until([&] { return returned() || place_.failed(); }) &&
+        bool const all = detail::wait_until([&] { return returned() || rendezvous_.failed(); }) &&
                          detail::wait_until([&] { return returned(); });
-        if (!all) { // it still uses what the caller would take away
-            place_.fail(0, "another replica did not return");
-            std::fprintf(stderr, "%s\n", place_.message().c_str());
+        if (!all) { // it still uses the caller's objects
+            rendezvous_.fail(0, "another replica did not return");
+            std::fprintf(stderr, "%s\n", rendezvous_.message().c_str());
             std::_Exit(1);
         }
-        if (place_.failed()) {
+        if (rendezvous_.failed()) {
             std::exception_ptr const cause = cause_;
             if (!cause) {
-                throw error(place_.message());
+                throw error(rendezvous_.message());
             }
             try {
                 std::rethrow_exception(cause);
             } catch (...) {
-                std::throw_with_nested(error(place_.message()));
+                std::throw_with_nested(error(rendezvous_.message()));
             }
         }
     }
@@ -118,13 +120,13 @@ private:
     }
     void remember(int i, char const* what) {
         std::lock_guard const lock{mutex_};
-        if (!place_.failed()) {
+        if (!rendezvous_.failed()) {
             cause_ = std::current_exception();
-            place_.fail(i, what);
+            rendezvous_.fail(i, what);
         }
     }
 
-    meeting_place place_;
+    rendezvous rendezvous_;
     std::vector<std::thread> workers_;
     std::mutex mutex_;
     std::condition_variable called_;
@@ -134,5 +136,7 @@ private:
     bool ended_ = false;
     std::exception_ptr cause_;
 };
+
+static_assert(Group<threads<2>>);
 
 } // namespace castnet::comm

@@ -1,5 +1,5 @@
-// Compiler-specific annotations, all in one place. All are empty where they do not
-// apply, so that every other header is plain C++20.
+// Compiler-specific annotations; empty where they do not apply, so every other header is plain
+// C++20.
 #pragma once
 
 #include <castnet/core/language.hpp>
@@ -10,16 +10,16 @@
 #define CASTNET_HD
 #endif
 
-// Before a template marked CASTNET_HD whose arguments decide whether it is for the host or the
-// device: nvcc does not ask whether all that it calls is for both.
+// For a CASTNET_HD template whose arguments decide whether it is for the host or the device: nvcc
+// does not check that its callees are for both.
 #ifdef __CUDACC__
 #define CASTNET_CALLS_UNCHECKED _Pragma("nv_exec_check_disable")
 #else
 #define CASTNET_CALLS_UNCHECKED
 #endif
 
-// Says of the loop that follows: its iterations do not depend on each other. (Clang's equivalent
-// warns wherever it cannot vectorise; clang checks at run time instead.)
+// Declares the iterations of the following loop independent. (Clang's equivalent warns wherever it
+// cannot vectorise; clang checks at run time instead.)
 #if defined(__GNUC__) && !defined(__clang__)
 #define CASTNET_IVDEP _Pragma("GCC ivdep")
 #else
@@ -33,7 +33,7 @@
 #define CASTNET_WIDE_VECTORS
 #endif
 
-// Unrolls the loop that follows, which makes at most sixteen rounds. (nvcc knows no such mark.)
+// Unrolls the following loop of at most sixteen iterations. (nvcc has no such pragma.)
 #if defined(__GNUC__) && !defined(__CUDACC__)
 #define CASTNET_UNROLL _Pragma("GCC unroll 16")
 #else

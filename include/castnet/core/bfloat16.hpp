@@ -1,5 +1,5 @@
-// A number of 16 bits with float's range and 8 bits of precision: the upper half of a float, as a
-// format to keep or send numbers in. Arithmetic is that of the type it is converted to.
+// bfloat16, the upper half of a float: 16 bits with float's range and 8 bits of precision. A
+// storage format; arithmetic is that of the type it is converted to.
 #pragma once
 
 #include <castnet/core/annotations.hpp>
@@ -12,7 +12,7 @@ struct bfloat16 {
     std::uint16_t bits;
 
     bfloat16() = default;
-    // To the nearest, ties to even.
+    // Rounds to nearest, ties to even.
     CASTNET_HD constexpr explicit bfloat16(float x)
         : bits{rounded(__builtin_bit_cast(std::uint32_t, x))} {}
     CASTNET_HD constexpr explicit bfloat16(double x) : bfloat16(static_cast<float>(x)) {}
@@ -27,7 +27,7 @@ struct bfloat16 {
     CASTNET_HD constexpr bfloat16& operator+=(bfloat16 other) {
         return *this = bfloat16{static_cast<float>(*this) + static_cast<float>(other)};
     }
-    friend bool operator==(bfloat16, bfloat16) = default; // of the bits
+    friend bool operator==(bfloat16, bfloat16) = default; // bitwise
 
 private:
     CASTNET_HD static constexpr std::uint16_t rounded(std::uint32_t wide) {

@@ -1,4 +1,4 @@
-// Sizes of memory, written 512_MiB after `using namespace castnet::literals`.
+// Literals for sizes of memory: 512_MiB after `using namespace castnet::literals`.
 #pragma once
 
 #include <castnet/core/language.hpp>

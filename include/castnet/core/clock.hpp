@@ -1,5 +1,5 @@
-// Seconds of a clock that never jumps. By POSIX, because including <chrono> costs every program
-// that trains 0.2 s of compile time.
+// Seconds of a monotonic clock. By POSIX, because including <chrono> costs every program that
+// trains 0.2 s of compile time.
 #pragma once
 
 #include <castnet/core/language.hpp>
@@ -8,7 +8,7 @@
 
 namespace castnet::detail {
 
-// Since some moment in the past.
+// Since an arbitrary time in the past.
 inline double monotonic_seconds() {
     timespec t{};
     clock_gettime(CLOCK_MONOTONIC, &t);

@@ -1,4 +1,4 @@
-// Exceptions. Every message says what was attempted, what was found and what to do.
+// Exceptions. Messages name the attempt, the fault found, and the remedy.
 #pragma once
 
 #include <castnet/core/text.hpp>
@@ -14,7 +14,8 @@ struct error : std::runtime_error {
         : std::runtime_error{string_of(message)} {}
 };
 
-// A file that cannot be read or written, or does not hold what it should: names the file first.
+// Error of a file that cannot be read or written, or has invalid content; the message begins with
+// its name.
 struct file_error : error {
     [[gnu::cold]] file_error(std::string const& file, std::initializer_list<text_piece> what)
         : error{{"castnet: ", file, ": ", string_of(what)}}, file_name{file} {}

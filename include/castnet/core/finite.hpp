@@ -1,4 +1,4 @@
-// Test for finite numbers that -ffast-math does not take away.
+// Test for finite numbers that -ffast-math does not remove.
 #pragma once
 
 #include <castnet/core/language.hpp>

@@ -8,7 +8,7 @@
 #include <initializer_list>
 #include <utility>
 
-namespace castnet {
+namespace castnet::ir {
 
 template <class T>
 class list {
@@ -20,10 +20,7 @@ public:
     // `count` times `value`.
     static constexpr list filled(int count, T const& value) {
         list all{};
-        all.reserve(count);
-        while (all.size_ < count) {
-            all.data_[all.size_++] = value;
-        }
+        all.append(value, count);
         return all;
     }
     constexpr list(list&& other) noexcept
@@ -69,6 +66,12 @@ public:
             push(values[i]);
         }
     }
+    constexpr void append(T const& value, int count) {
+        reserve(size_ + count);
+        for (int const end = size_ + count; size_ < end;) {
+            data_[size_++] = value;
+        }
+    }
     constexpr void insert(int at, T value) {
         push(value);
         for (int i = size_ - 1; i > at; --i) {
@@ -112,4 +115,4 @@ private:
     int capacity_ = 0;
 };
 
-} // namespace castnet
+} // namespace castnet::ir

@@ -1,4 +1,4 @@
-// A choice between two numbers that compilers turn into a choice between two vectors.
+// Branchless select between two numbers, which compilers vectorize.
 #pragma once
 
 #include <castnet/core/annotations.hpp>

@@ -24,7 +24,7 @@ struct shape {
 
 namespace detail {
 
-// For a static_assert in a template that nobody is to use.
+// False, for a static_assert in a template that must not be instantiated.
 template <class...>
 inline constexpr bool never = false;
 

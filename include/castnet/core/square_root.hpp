@@ -1,7 +1,7 @@
 // The square root of a number, or of each number of a compiler's vector.
 //
 // A loop over std::sqrt stays scalar under GCC, because std::sqrt must report errors in errno; so
-// code that means to run on vectors calls this.
+// code to be vectorized calls this.
 #pragma once
 
 #include <castnet/core/annotations.hpp>

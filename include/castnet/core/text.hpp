@@ -1,5 +1,5 @@
-// Text put together of strings and numbers: messages, names, tables. Cheap to compile: one function
-// does it for all of them, where every + of two std::strings would become code of its own.
+// Concatenation of strings and numbers for messages, names and tables. Cheap to compile: one
+// function for all of them, where every + of two std::strings would become code of its own.
 #pragma once
 
 #include <castnet/core/language.hpp>
@@ -14,7 +14,7 @@
 
 namespace castnet {
 
-// A string, which someone else owns, a character or a number. Integers are written in full, real
+// A non-owning string, a character or a number. Integers are written in full, floating-point
 // numbers with up to six digits, as by %g.
 class text_piece {
 public:

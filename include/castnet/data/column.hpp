@@ -1,4 +1,4 @@
-// One quantity of every sample, one sample after the other: numbers kept as bytes or as floats.
+// Column of a data set: one input or target of all samples, stored as bytes or as floats.
 #pragma once
 
 #include <castnet/core/error.hpp>
@@ -16,7 +16,7 @@ namespace castnet::data {
 namespace detail {
 
 template <class Element>
-inline constexpr bool column_takes = false; // the others have constructors of their own
+inline constexpr bool column_takes = false; // supported types have their own constructors
 
 } // namespace detail
 
@@ -25,7 +25,7 @@ public:
     column(std::vector<float> values) : floats_{std::move(values)} {}
     explicit column(std::span<float const> values) : floats_(values.begin(), values.end()) {}
 
-    // Kept as floats. Throws castnet::error for a finite number that is beyond their range.
+    // Stored as floats. Throws castnet::error for a finite number beyond the range of float.
     [[gnu::cold]] column(std::vector<double> const& values) {
         floats_.reserve(values.size());
         for (double const value : values) {
@@ -37,7 +37,7 @@ public:
         }
     }
 
-    // Bytes that stand for byte * scale + offset: an image in [0, 1] has the scale 1.0 / 255.
+    // Bytes with the values byte * scale + offset: an image in [0, 1] has the scale 1.0 / 255.
     // Throws castnet::error unless both are finite.
     column(std::vector<unsigned char> bytes, double scale = 1, double offset = 0)
         : bytes_{std::move(bytes)}, scale_{scale}, offset_{offset}, holds_bytes_{true} {
@@ -49,7 +49,7 @@ public:
     explicit column(std::span<unsigned char const> bytes, double scale = 1, double offset = 0)
         : column{std::vector<unsigned char>(bytes.begin(), bytes.end()), scale, offset} {}
 
-    // Whole numbers, such as class numbers; kept as floats. Throws castnet::error beyond +-2^24,
+    // Whole numbers, such as class numbers; stored as floats. Throws castnet::error beyond +-2^24,
     // where a float is not exact.
     column(std::vector<int> const& values) {
         floats_.reserve(values.size());
@@ -71,9 +71,9 @@ public:
 
     size_t size() const { return holds_bytes_ ? bytes_.size() : floats_.size(); }
 
-    // What it holds, if that is bytes; else nullptr.
+    // The bytes, or nullptr if the column holds floats.
     unsigned char const* bytes() const { return holds_bytes_ ? bytes_.data() : nullptr; }
-    // What such a byte stands for.
+    // The value of such a byte.
     template <class T>
     T value_of(unsigned char byte) const {
         return static_cast<T>(byte) * static_cast<T>(scale_) + static_cast<T>(offset_);

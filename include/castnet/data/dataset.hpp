@@ -1,4 +1,4 @@
-// dataset<Target, Inputs...>: samples in memory, each with one or more inputs and targets.
+// In-memory data set, dataset<Target, Inputs...>: samples with one or more inputs and targets.
 #pragma once
 
 #include <castnet/core/text.hpp>
@@ -23,7 +23,7 @@ struct parts {
 
 namespace detail {
 
-// The columns of a data set, one for each input and then one for each target, which never change.
+// The immutable columns of a data set, one for each input and then one for each target.
 template <class Targets, Shape... Inputs>
 class table;
 template <Target... Targets, Shape... Inputs>
@@ -32,8 +32,8 @@ class table<targets<Targets...>, Inputs...> {
     using as_column = column;
 
 public:
-    // Throws castnet::error unless all hold the same number of whole samples and every label is a
-    // class number.
+    // Throws castnet::error unless all columns hold the same number of whole samples and every
+    // label is a class number.
     [[gnu::cold]] explicit table(as_column<Inputs>... inputs, as_column<Targets>... all_targets)
         : columns_{std::make_shared<columns const>(
               columns{std::move(inputs)..., std::move(all_targets)...})} {
@@ -61,7 +61,7 @@ private:
     static constexpr size_t column_count = first_target + sizeof...(Targets);
     using columns = std::array<column, column_count>;
 
-    // Of each column, the values of a sample and, if they are labels, the number of classes.
+    // For each column: the number of values per sample; the number of classes if they are labels.
     static constexpr size_t counts[] = {Inputs::count..., target_shape<Targets>::count...};
     static constexpr size_t classes[] = {classes_of<Inputs>..., classes_of<Targets>...};
 
@@ -90,11 +90,11 @@ private:
 
 } // namespace detail
 
-// Type is label<K>, a shape of real numbers or, for several targets, targets<T…> of them; Inputs
-// are shapes, in row-major order: channels, height, width. Made of one column for each input, then
-// one for each target; throws castnet::error unless all hold the same number of whole samples and
-// every label is a class number. Copies and subsets share the columns and hold only a list of
-// sample numbers.
+// Type is label<K>, a shape of real numbers or, for several targets, targets<T…> of these; Inputs
+// are shapes, in row-major order: channels, height, width. The constructor takes one column for
+// each input, then one for each target; it throws castnet::error unless all hold the same number of
+// whole samples and every label is a class number. Copies and subsets share the columns and hold
+// only a list of sample numbers.
 template <TargetType Type, Shape... Inputs>
 class dataset : detail::table<as_targets<Type>, Inputs...> {
     static_assert(sizeof...(Inputs) >= 1, "castnet: a dataset needs at least one input");
@@ -137,7 +137,7 @@ public:
     }
     size_t number_in_columns(size_t sample) const { return stored(sample); }
 
-    // How much a sample counts in sums of losses, gradients and metrics; 1 unless with_weights.
+    // The weight of a sample in sums of losses, gradients and metrics; 1 unless with_weights.
     float weight(size_t sample) const {
         check_sample(sample);
         return weights_.empty() ? 1.0F : weights_[sample];
@@ -184,7 +184,7 @@ public:
     dataset skip(size_t n) const { return range("skip", n, size()); }
 
     // The first `fraction` of the samples, rounded to the nearest count, and the rest; in order,
-    // so shuffle first where the order has a meaning.
+    // so shuffle first if the samples are sorted.
     parts<dataset> split(double fraction) const {
         if (!(fraction >= 0 && fraction <= 1)) {
             throw error({"castnet: dataset::split: found the fraction ", fraction,
@@ -195,7 +195,7 @@ public:
     }
 
 private:
-    // Of other samples in the same columns.
+    // Other samples of the same columns.
     dataset(table const& all_columns, std::vector<size_t> samples)
         : table{all_columns}, samples_{std::move(samples)} {}
 
@@ -212,7 +212,7 @@ private:
         }
     }
 
-    // Where a sample of this subset lies in the columns.
+    // The number in the columns of a sample of this subset.
     size_t stored(size_t sample) const {
         check_sample(sample);
         return samples_[sample];

@@ -1,7 +1,8 @@
-// Fashion-MNIST (Xiao et al., 2017, arXiv:1708.07747) and MNIST (LeCun et al., 1998): 60,000 images
-// to train with and 10,000 to test with, 28 x 28 grey values, ten classes.
+// Fashion-MNIST (Xiao et al., 2017, arXiv:1708.07747) and MNIST (LeCun et al., 1998): 60,000
+// training images and 10,000 test images of 28 x 28 grey values, in ten classes.
 #pragma once
 
+#include <castnet/core/target.hpp>
 #include <castnet/core/text.hpp>
 #include <castnet/data/dataset.hpp>
 #include <castnet/io/idx.hpp>
@@ -14,7 +15,7 @@ struct mnist_sets {
     mnist_dataset train, test;
 };
 
-namespace detail {
+namespace detail::inline CASTNET_GZIP_SUPPORT {
 
 [[gnu::cold]] inline io::idx_array mnist_array(std::string const& path, size_t rank) {
     auto array = io::read_idx(path);
@@ -38,7 +39,7 @@ namespace detail {
     return array;
 }
 
-// The file of this name, or with .gz behind it.
+// The path of this file, plain or with .gz appended.
 [[gnu::cold]] inline std::string mnist_file(std::string const& directory, std::string const& part,
                                             char const* kind) {
     auto const path = io::plain_or_gz(string_of({directory, '/', part, kind}));
@@ -70,19 +71,22 @@ namespace detail {
     return mnist_dataset{column{std::move(images.data), 1.0 / 255}, std::move(labels.data)};
 }
 
-} // namespace detail
+} // namespace detail::inline CASTNET_GZIP_SUPPORT
+
+inline namespace CASTNET_GZIP_SUPPORT {
 
 // Reads train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and
 // t10k-labels-idx1-ubyte from the directory, plain or (with castnet::zlib) with .gz. Throws
-// file_error, naming file and byte, when one is missing, damaged or not what its name says.
+// file_error, which names file and byte, if one is missing, damaged or of the wrong kind.
 inline mnist_sets mnist(std::string const& directory) {
     return {detail::mnist_part(directory, "train"), detail::mnist_part(directory, "t10k")};
 }
 
-// The same for Fashion-MNIST; by default from where its Debian package puts it.
+// The same for Fashion-MNIST; by default from the directory of its Debian package.
 inline mnist_sets
 fashion_mnist(std::string const& directory = "/usr/share/datasets/fashion-mnist") {
     return mnist(directory);
 }
 
+} // namespace CASTNET_GZIP_SUPPORT
 } // namespace castnet::data

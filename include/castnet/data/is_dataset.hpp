@@ -1,4 +1,4 @@
-// Concept of a data set: what fit(), evaluate() and predict() need of one.
+// Concept of a data set: the members that fit(), evaluate() and predict() need.
 #pragma once
 
 #include <castnet/core/shape.hpp>

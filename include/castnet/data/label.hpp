@@ -1,4 +1,4 @@
-// label<K>: marks a target that is a class number, 0 to K-1.
+// Class label as a target, label<K>: a class number from 0 to K-1.
 #pragma once
 
 #include <castnet/core/shape.hpp>
@@ -19,13 +19,13 @@ inline constexpr bool is_label = false;
 template <size_t Classes>
 inline constexpr bool is_label<label<Classes>> = true;
 
-// The number of classes; 0 for what is no label.
+// The number of classes; 0 for types other than labels.
 template <class T>
 inline constexpr size_t classes_of = 0;
 template <size_t Classes>
 inline constexpr size_t classes_of<label<Classes>> = Classes;
 
-// What a sample may be compared with: a class number, or real numbers.
+// The target of a sample: a class number, or real numbers.
 template <class T>
 concept Target = is_label<T> || Shape<T>;
 

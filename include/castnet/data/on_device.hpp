@@ -1,7 +1,7 @@
-// on_device(data): a data set of which the device that trains on it keeps a copy.
+// Device-resident data set, on_device(data): the device that trains on it keeps a copy.
 #pragma once
 
-#include <castnet/core/turn.hpp>
+#include <castnet/core/spin_lock.hpp>
 #include <castnet/data/dataset.hpp>
 
 #include <atomic>
@@ -12,17 +12,17 @@ namespace castnet {
 
 namespace data {
 
-// Is the data set that it was made of, and owns what devices keep of it.
+// The data set it was made from, with ownership of the devices' copies.
 template <class Dataset>
 class on_device_set : public Dataset {
 public:
     explicit on_device_set(Dataset data) : Dataset{std::move(data)} {}
 
-    // What device number `device` keeps, made by make() when it is asked for first.
+    // The copy on device number `device`, which the first call for that device gets from make().
     template <class Kept, class Make>
     Kept const& kept_on(int device, Make const& make) const {
         static constexpr char type{};
-        turn const one_at_a_time{kept_->busy};
+        spin_lock const lock{kept_->busy};
         for (copy const& c : kept_->copies) {
             if (c.type == &type && c.device == device) {
                 return *static_cast<Kept const*>(c.what.get());
@@ -35,7 +35,7 @@ public:
 
 private:
     struct copy {
-        void const* type; // of what is kept
+        void const* type; // identifies Kept
         int device;
         std::shared_ptr<void const> what;
     };
@@ -54,12 +54,12 @@ inline constexpr bool is_on_device<on_device_set<Dataset>> = true;
 } // namespace data
 
 // The same data set, which fit(), evaluate() and step() copy to the device's memory once, as
-// PyTorch's tensor.to(device) does; then only the numbers and weights of a step's samples go there:
+// PyTorch's tensor.to(device) does; then only the indices and weights of a step's samples go there:
 //   training.fit(on_device(data.train), {.validation = on_device(data.test)});
 // Bytes stay bytes there, and become numbers when a step reads them. The device keeps its copy
-// until the last copy of the result ends; keep the result for more than one call. Throws
-// castnet::error before anything is trained where the device has no room. On a CPU nothing is
-// copied.
+// until the last copy of the result is destroyed, so store the result for more than one call.
+// Throws castnet::error before anything is trained if the device has too little memory. On a CPU
+// nothing is copied.
 template <class Dataset>
 data::on_device_set<Dataset> on_device(Dataset data) {
     return data::on_device_set<Dataset>{std::move(data)};

@@ -1,4 +1,4 @@
-// The order in which an epoch visits the samples.
+// Shuffling: the random order of the samples in an epoch.
 #pragma once
 
 #include <castnet/core/shape.hpp>
@@ -10,7 +10,7 @@ namespace castnet::data {
 
 // Fills `order` with the numbers 0 .. order.size() - 1 in random order; every order is equally
 // likely (Fisher-Yates). It depends on (size, seed, epoch) alone: not on the machine, the thread or
-// the epochs before, so a resumed training goes on in the same order. Allocates nothing.
+// the epochs before, so a resumed training continues in the same order. Allocates nothing.
 [[gnu::cold]] inline void shuffle(std::span<size_t> order, std::uint64_t seed,
                                   std::uint64_t epoch) {
     constexpr std::uint32_t purpose = 0x73687566; // "shuf"

@@ -1,4 +1,4 @@
-// Small data sets made from random numbers, for tests and first steps; equal for equal seeds.
+// Synthetic data sets for tests and first steps: random numbers, equal for equal seeds.
 #pragma once
 
 #include <castnet/data/dataset.hpp>

@@ -1,4 +1,5 @@
-// targets<T…>: marks several targets of one sample, each a label<K> or a shape of real numbers.
+// List of targets, targets<T…>: several targets of one sample, each a label<K> or a shape of real
+// numbers.
 #pragma once
 
 #include <castnet/data/label.hpp>
@@ -31,7 +32,7 @@ inline constexpr bool is_targets = false;
 template <class... T>
 inline constexpr bool is_targets<targets<T...>> = true;
 
-// What a data set may have as its target_type: one target, or several.
+// The target_type of a data set: one target, or several.
 template <class T>
 concept TargetType = Target<T> || is_targets<T>;
 

@@ -1,14 +1,14 @@
-// The steps of a plan as types, for kernels that are compiled for one step, with its sizes as
-// constants. A type holds whole numbers only, so that kernel templates may have it as an argument:
-// nvcc 13.0 rounds real ones there. Those are given at run time.
+// Steps of a plan as types, for kernels that are compiled for one step with constant sizes. A type
+// holds integers only, so that it can be a template argument of a kernel: nvcc 13.0 rounds
+// floating-point numbers there, so these are passed at run time.
 #pragma once
 
 #include <castnet/device/steps.hpp>
 
-namespace castnet {
+namespace castnet::ir {
 
-// Code is the program of an element-wise step, void of another; Arrays are its operands and its
-// result, and behind that a second result.
+// Code is the program of an element-wise step, or void; Arrays are its operands, its result, and a
+// second result if there is one.
 template <step S, class Code, window Window, array_ref... Arrays>
 struct constant_step {
     static constexpr step numbers = S;
@@ -19,9 +19,7 @@ struct constant_step {
 template <class... Step>
 struct constant_steps {};
 
-namespace detail {
-
-// With numbers that mean a constant_step's own arrays.
+// The step with indices into a constant_step's own arrays.
 constexpr step with_own_arrays(step s) {
     s.first_array = 0;
     s.output = s.arrays;
@@ -36,7 +34,7 @@ constexpr step with_own_arrays(step s) {
 
 template <auto const& Plan, int Program>
 struct code_or_void {
-    using type = castnet::code_of<Plan, Program>;
+    using type = castnet::ir::code_of<Plan, Program>;
 };
 template <auto const& Plan>
 struct code_or_void<Plan, -1> {
@@ -57,24 +55,18 @@ struct make_constant_step<Plan, I, std::index_sequence<K...>> {
 template <auto const& Plan, class Numbers>
 struct make_constant_steps;
 
-} // namespace detail
-
 template <auto const& Plan, int I>
-using constant_step_of = typename detail::make_constant_step<
+using constant_step_of = typename make_constant_step<
     Plan, I,
     std::make_index_sequence<size_t(Plan.steps[I].arrays +
                                     (Plan.steps[I].second_output >= 0 ? 2 : 1))>>::type;
 
-namespace detail {
 template <auto const& Plan, size_t... I>
 struct make_constant_steps<Plan, std::index_sequence<I...>> {
     using type = constant_steps<constant_step_of<Plan, int(I)>...>;
 };
-} // namespace detail
-
 template <auto const& Plan>
 using constant_steps_of =
-    typename detail::make_constant_steps<Plan,
-                                         std::make_index_sequence<size_t(Plan.sizes.steps)>>::type;
+    typename make_constant_steps<Plan, std::make_index_sequence<size_t(Plan.sizes.steps)>>::type;
 
-} // namespace castnet
+} // namespace castnet::ir

@@ -3,10 +3,10 @@
 
 #include <castnet/plan/step.hpp>
 
-namespace castnet {
+namespace castnet::ir {
 
-// The bias of a step with an epilogue, its last operand, or where the bias's gradient goes; nullptr
-// for other steps.
+// The bias of a step with an epilogue (its last operand), or the destination of the bias's
+// gradient; nullptr for other steps.
 template <class Context>
 auto* bias_of(step const& s, step_tables const& t, Context const& c) {
     return s.end.bias            ? c.at(t.arrays[s.output - 1])
@@ -14,4 +14,4 @@ auto* bias_of(step const& s, step_tables const& t, Context const& c) {
                                  : nullptr;
 }
 
-} // namespace castnet
+} // namespace castnet::ir

@@ -1,11 +1,11 @@
-// Sizes of the memory that an executor has besides the parameters.
+// Sizes of an executor's memory without the parameters.
 #pragma once
 
 #include <castnet/core/language.hpp>
 
 #include <cstddef>
 
-namespace castnet {
+namespace castnet::ir {
 
 struct executor_sizes { // in elements, multiples of the device's alignment
     std::ptrdiff_t gradients = 0;
@@ -16,4 +16,4 @@ struct executor_sizes { // in elements, multiples of the device's alignment
     constexpr std::ptrdiff_t all() const { return gradients + state + batch + workspace; }
 };
 
-} // namespace castnet
+} // namespace castnet::ir

@@ -1,14 +1,15 @@
-// The host's own memory, read and written as a session does the memory of its device.
+// Host memory with the interface of a session: read() and write().
 #pragma once
 
 #include <castnet/core/language.hpp>
 
 #include <cstddef>
 
-namespace castnet {
+namespace castnet::ir {
 
 struct host_memory {
-    // use(numbers) with `count` numbers of the memory; fill(numbers) is to write them all.
+    // Calls use(numbers) with `count` numbers of the memory, or fill(numbers), which writes them
+    // all.
     template <class T, class F>
     void read(T const* from, std::ptrdiff_t, F const& use) const {
         use(from);
@@ -19,4 +20,4 @@ struct host_memory {
     }
 };
 
-} // namespace castnet
+} // namespace castnet::ir

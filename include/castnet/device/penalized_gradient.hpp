@@ -1,10 +1,10 @@
-// The gradient that an optimizer's rule is given: of the mean loss, and of the parameter's penalty.
+// Gradient for an optimizer's rule: of the mean loss plus the parameter's penalty.
 #pragma once
 
 #include <castnet/core/annotations.hpp>
 #include <castnet/graph/parameter.hpp>
 
-namespace castnet {
+namespace castnet::ir {
 
 // V is a number or, where the compiler has them, a vector; g is a sum over samples, `scale` 1 / the
 // sum of their weights.
@@ -15,4 +15,4 @@ CASTNET_HD V penalized_gradient(V g, T scale, V p, T l1, T two_l2) {
     return g * scale + two_l2 * p + of_l1;
 }
 
-} // namespace castnet
+} // namespace castnet::ir

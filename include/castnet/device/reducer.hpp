@@ -1,5 +1,5 @@
-// The state of a reduction for one result: takes values one by one, joins with the state of another
-// part, and says the result.
+// Accumulator of a reduction for one result: takes values, merges with the accumulator of another
+// part, returns the result.
 #pragma once
 
 #include <castnet/core/annotations.hpp>
@@ -9,15 +9,13 @@
 #include <cstddef>
 #include <limits>
 
-namespace castnet {
+namespace castnet::ir {
 
 template <reduction R, class T>
 struct reducer;
 
-namespace detail {
 template <class T>
 inline constexpr T minus_infinity = -std::numeric_limits<T>::infinity();
-}
 
 template <class T>
 struct reducer<reduction::sum, T> {
@@ -29,16 +27,16 @@ struct reducer<reduction::sum, T> {
 
 template <class T>
 struct reducer<reduction::max, T> {
-    T best = detail::minus_infinity<T>;
+    T best = minus_infinity<T>;
     CASTNET_HD void take(T x, std::ptrdiff_t) { best = x > best ? x : best; }
     CASTNET_HD void join(reducer const& other) { take(other.best, 0); }
     CASTNET_HD T result(T) const { return best; }
 };
 
-// The first of several that are largest.
+// The first of the largest values.
 template <class T>
 struct reducer<reduction::argmax, T> {
-    T best = detail::minus_infinity<T>;
+    T best = minus_infinity<T>;
     std::ptrdiff_t where = 0;
     CASTNET_HD void take(T x, std::ptrdiff_t i) {
         if (x > best) {
@@ -54,10 +52,10 @@ struct reducer<reduction::argmax, T> {
     CASTNET_HD T result(T) const { return static_cast<T>(where); }
 };
 
-// The one that is larger than all others; -1 at a tie, and where one is NaN.
+// The value that is larger than all others; -1 for a tie or a NaN.
 template <class T>
 struct reducer<reduction::strict_argmax, T> {
-    T best = detail::minus_infinity<T>;
+    T best = minus_infinity<T>;
     std::ptrdiff_t where = -1;
     CASTNET_HD void take(T x, std::ptrdiff_t i) {
         if (x > best) {
@@ -65,7 +63,7 @@ struct reducer<reduction::strict_argmax, T> {
             where = i;
         } else if (!(x < best)) {
             where = -1;
-            best = x == best ? best : -detail::minus_infinity<T>; // nothing is larger
+            best = x == best ? best : -minus_infinity<T>; // nothing is larger
         }
     }
     CASTNET_HD void join(reducer const& other) { take(other.best, other.where); }
@@ -76,7 +74,7 @@ struct reducer<reduction::strict_argmax, T> {
 // Equal values are not subtracted, since both may be -infinity.
 template <class T>
 struct reducer<reduction::log_sum_exp, T> {
-    T best = detail::minus_infinity<T>;
+    T best = minus_infinity<T>;
     T total = 0;
     CASTNET_HD void take(T x, std::ptrdiff_t) {
         if (x > best) {
@@ -90,11 +88,11 @@ struct reducer<reduction::log_sum_exp, T> {
         if (other.best > best) {
             total = total * std::exp(best - other.best) + other.total;
             best = other.best;
-        } else if (other.total != T(0)) { // else it took nothing
+        } else if (other.total != T(0)) { // otherwise it is empty
             total += other.total * (other.best == best ? T(1) : std::exp(other.best - best));
         }
     }
     CASTNET_HD T result(T) const { return best + std::log(total); }
 };
 
-} // namespace castnet
+} // namespace castnet::ir

@@ -1,22 +1,42 @@
 // Kernels of the steps of a plan on a device: each different program is instantiated once.
 //
-// A device has the types `kernel` (what a step is run with) and `context`, and the functions
+// A device has the types `kernel` (that runs a step) and `context`, and the functions
 //   static constexpr kernel fused_kernel<Program>()   of a fused program
 //   static kernel kernel_of(op)                        of any other operation (for run_steps())
+//   static constexpr kernel own_kernel<op>()           of one that is not castnet's own
 #pragma once
 
+#include <castnet/plan/own_operations.hpp>
 #include <castnet/plan/plan.hpp>
 
+#include <concepts>
 #include <utility>
 
-namespace castnet {
+namespace castnet::ir {
+
+template <class D>
+concept Device = requires {
+    typename D::value_type;
+    typename D::context;
+    typename D::kernel;
+    typename D::memory;
+    typename D::session;
+    typename D::executor;
+    typename D::replica_scope;
+    { D::alignment } -> std::convertible_to<std::ptrdiff_t>;
+    { D::whole_batches } -> std::convertible_to<bool>;
+    { D::count() } -> std::convertible_to<int>;
+    { D::scratch(step{}, nullptr, instruction{}) } -> std::convertible_to<scratch_size>;
+    { D::place_in_sample(0, extents{}, false) } -> std::convertible_to<std::ptrdiff_t>;
+    { D::place_in_parameter(0, parameter{}) } -> std::convertible_to<std::ptrdiff_t>;
+};
 
 // Does nothing after a step.
 struct ignore_steps {
     void operator()(int) const {}
 };
 
-// Calls f(i) when all steps up to i are done, at least at the end of every stage.
+// Calls f(i) when all steps up to i are complete, at least at the end of every stage.
 template <class F>
 struct after_stages {
     F f;
@@ -35,10 +55,8 @@ inline constexpr bool calls_after_steps<ignore_steps> = false;
 template <class F>
 inline constexpr bool calls_after_steps<after_stages<F>> = false;
 
-namespace detail {
-
 template <auto const& Plan, int Program, size_t... I>
-auto code_of(std::index_sequence<I...>)
+auto program_type(std::index_sequence<I...>)
     -> program<Plan.instructions[Plan.first_instruction[Program] + int(I)]...>;
 
 template <class Kernel, int Count>
@@ -46,17 +64,13 @@ struct kernel_table {
     Kernel of[room(Count)];
 };
 
-} // namespace detail
-
 // The type of a plan's program.
 template <auto const& Plan, int Program>
-using code_of = decltype(detail::code_of<Plan, Program>(
+using code_of = decltype(program_type<Plan, Program>(
     std::make_index_sequence<size_t(Plan.first_instruction[Program + 1] -
                                     Plan.first_instruction[Program])>{}));
 
-namespace detail {
-
-// Whether a kernel of this program may be called: not if it is an epilogue that is always done.
+// Whether a kernel of this program may be called: not if it is an epilogue that is always fused.
 template <class Device, auto const& Plan>
 constexpr bool is_called(int program) {
     for (int i = 0; i < Plan.sizes.steps; ++i) {
@@ -71,7 +85,7 @@ constexpr bool is_called(int program) {
 template <class Device, auto const& Plan, int Program>
 constexpr typename Device::kernel fused_kernel() {
     if constexpr (is_called<Device, Plan>(Program)) {
-        return Device::template fused_kernel<castnet::code_of<Plan, Program>>();
+        return Device::template fused_kernel<castnet::ir::code_of<Plan, Program>>();
     } else {
         return {};
     }
@@ -83,12 +97,36 @@ make_fused_kernels(std::index_sequence<P...>) {
     return {{fused_kernel<Device, Plan, int(P)>()...}};
 }
 
-} // namespace detail
-
 // The kernels of a plan's programs.
 template <class Device, auto const& Plan>
-inline constexpr auto fused_kernels = detail::make_fused_kernels<Device, Plan>(
-    std::make_index_sequence<size_t(Plan.sizes.programs)>{});
+inline constexpr auto fused_kernels =
+    make_fused_kernels<Device, Plan>(std::make_index_sequence<size_t(Plan.sizes.programs)>{});
+
+// A class, so that every compiler prints the types.
+template <class Device, op K>
+struct operation_has_kernel {
+    static_assert(
+        requires { Device::template own_kernel<K>(); },
+        "castnet: an operation of the network has no kernel for the policy's device: "
+        "specialise kernel_for<T, K> or kernel_for<Context, K>, as device/cpu/kernel.hpp and "
+        "device/cuda/"
+        "kernel_for.hpp say; see operation_has_kernel<device, operation>");
+    static constexpr bool checked = true;
+};
+
+// The kernel of an operation that is not castnet's own.
+template <class Device, auto const& Plan>
+constexpr typename Device::kernel own_kernel(op kind) {
+    return with_own_kind<Plan>(kind, [](auto own) -> typename Device::kernel {
+        constexpr op K = decltype(own)::value;
+        static_assert(operation_has_kernel<Device, K>::checked);
+        if constexpr (requires { Device::template own_kernel<K>(); }) {
+            return Device::template own_kernel<K>();
+        } else {
+            return {};
+        }
+    });
+}
 
 // Calls the kernel of every step of the plan, in order, and after(i) when step i has been called.
 template <class Device, auto const& Plan, class After>
@@ -96,8 +134,9 @@ void run_steps(typename Device::context const& c, After const& after) {
     static constexpr step_tables tables{Plan.arrays, Plan.scalars, Plan.windows};
     for (int i = 0; i < Plan.sizes.steps; ++i) {
         step const& s = Plan.steps[i];
-        typename Device::kernel const k =
-            is_fused(s) ? fused_kernels<Device, Plan>.of[s.program] : Device::kernel_of(s.kind);
+        typename Device::kernel const k = is_fused(s) ? fused_kernels<Device, Plan>.of[s.program]
+                                          : s.kind < op::own ? Device::kernel_of(s.kind)
+                                                             : own_kernel<Device, Plan>(s.kind);
         k(s, tables, c);
         if constexpr (MayNotFinish<Device>) {
             if (s.end.does_anything() && !Device::finishes(s, tables, c)) {
@@ -108,4 +147,4 @@ void run_steps(typename Device::context const& c, After const& after) {
     }
 }
 
-} // namespace castnet
+} // namespace castnet::ir

@@ -2,7 +2,6 @@
 // derivatives use the value y where they can, so that the input need not be kept.
 #pragma once
 
-#include <castnet/expr/detail/derivative_reads.hpp>
 #include <castnet/expr/function.hpp>
 
 #include <cmath>
@@ -11,7 +10,7 @@ namespace castnet {
 
 // 1 / (1 + exp(-x))
 template <>
-struct function<fn::sigmoid> : detail::derivative_reads<0b10> {
+struct function<fn::sigmoid> : derivative_reads<0b10> {
     static constexpr char const* name = "sigmoid";
     template <class T>
     CASTNET_HD static constexpr T value(T x) {
@@ -25,7 +24,7 @@ struct function<fn::sigmoid> : detail::derivative_reads<0b10> {
 
 // log(sigmoid(x)); its derivative is 1 - sigmoid(x)
 template <>
-struct function<fn::log_sigmoid> : detail::derivative_reads<0b10> {
+struct function<fn::log_sigmoid> : derivative_reads<0b10> {
     static constexpr char const* name = "log_sigmoid";
     template <class T>
     CASTNET_HD static constexpr T value(T x) {
@@ -39,7 +38,7 @@ struct function<fn::log_sigmoid> : detail::derivative_reads<0b10> {
 
 // log(1 + exp(x)); its derivative is sigmoid(x)
 template <>
-struct function<fn::softplus> : detail::derivative_reads<0b10> {
+struct function<fn::softplus> : derivative_reads<0b10> {
     static constexpr char const* name = "softplus";
     template <class T>
     CASTNET_HD static constexpr T value(T x) {
@@ -52,7 +51,7 @@ struct function<fn::softplus> : detail::derivative_reads<0b10> {
 };
 
 template <>
-struct function<fn::tanh> : detail::derivative_reads<0b10> {
+struct function<fn::tanh> : derivative_reads<0b10> {
     static constexpr char const* name = "tanh";
     template <class T>
     CASTNET_HD static constexpr T value(T x) {
@@ -66,7 +65,7 @@ struct function<fn::tanh> : detail::derivative_reads<0b10> {
 
 // x / (1 + |x|)
 template <>
-struct function<fn::softsign> : detail::derivative_reads<0b10> {
+struct function<fn::softsign> : derivative_reads<0b10> {
     static constexpr char const* name = "softsign";
     template <class T>
     CASTNET_HD static constexpr T value(T x) {
@@ -81,7 +80,7 @@ struct function<fn::softsign> : detail::derivative_reads<0b10> {
 
 // x * sigmoid(x), also called swish
 template <>
-struct function<fn::silu> : detail::derivative_reads<0b01> {
+struct function<fn::silu> : derivative_reads<0b01> {
     static constexpr char const* name = "silu";
     template <class T>
     CASTNET_HD static constexpr T value(T x) {
@@ -108,7 +107,7 @@ CASTNET_HD constexpr T tanh_softplus(T x) {
 
 // x * tanh(softplus(x)), Misra 2019
 template <>
-struct function<fn::mish> : detail::derivative_reads<0b01> {
+struct function<fn::mish> : derivative_reads<0b01> {
     static constexpr char const* name = "mish";
     template <class T>
     CASTNET_HD static constexpr T value(T x) {
@@ -124,7 +123,7 @@ struct function<fn::mish> : detail::derivative_reads<0b01> {
 // x times the normal distribution function of x, Hendrycks & Gimpel 2016
 // 0.707… = 1 / sqrt(2), 0.398… = 1 / sqrt(2 pi)
 template <>
-struct function<fn::gelu> : detail::derivative_reads<0b01> {
+struct function<fn::gelu> : derivative_reads<0b01> {
     static constexpr char const* name = "gelu";
     template <class T>
     CASTNET_HD static constexpr T value(T x) {
@@ -140,7 +139,7 @@ struct function<fn::gelu> : detail::derivative_reads<0b01> {
 // gelu with its distribution function approximated by tanh, as gelu(approximate="tanh")
 // 0.797… = sqrt(2 / pi)
 template <>
-struct function<fn::gelu_tanh> : detail::derivative_reads<0b01> {
+struct function<fn::gelu_tanh> : derivative_reads<0b01> {
     static constexpr char const* name = "gelu_tanh";
     template <class T>
     CASTNET_HD static constexpr T value(T x) {

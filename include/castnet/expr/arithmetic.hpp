@@ -2,13 +2,12 @@
 #pragma once
 
 #include <castnet/core/select.hpp>
-#include <castnet/expr/detail/derivative_reads.hpp>
 #include <castnet/expr/function.hpp>
 
 namespace castnet {
 
 template <>
-struct function<fn::add> : detail::derivative_reads<0, 0> {
+struct function<fn::add> : integer_derivative_reads<0, 0> {
     static constexpr char const* name = "add";
     template <class T>
     CASTNET_HD static constexpr T value(T a, T b) {
@@ -21,7 +20,7 @@ struct function<fn::add> : detail::derivative_reads<0, 0> {
 };
 
 template <>
-struct function<fn::subtract> : detail::derivative_reads<0, 0> {
+struct function<fn::subtract> : integer_derivative_reads<0, 0> {
     static constexpr char const* name = "subtract";
     template <class T>
     CASTNET_HD static constexpr T value(T a, T b) {
@@ -34,7 +33,7 @@ struct function<fn::subtract> : detail::derivative_reads<0, 0> {
 };
 
 template <>
-struct function<fn::multiply> : detail::derivative_reads<0b10, 0b01> {
+struct function<fn::multiply> : integer_derivative_reads<0b10, 0b01> {
     static constexpr char const* name = "multiply";
     template <class T>
     CASTNET_HD static constexpr T value(T a, T b) {
@@ -47,7 +46,7 @@ struct function<fn::multiply> : detail::derivative_reads<0b10, 0b01> {
 };
 
 template <>
-struct function<fn::divide> : detail::derivative_reads<0b010, 0b110> {
+struct function<fn::divide> : integer_derivative_reads<0b010, 0b110> {
     static constexpr char const* name = "divide";
     template <class T>
     CASTNET_HD static constexpr T value(T a, T b) {
@@ -60,7 +59,7 @@ struct function<fn::divide> : detail::derivative_reads<0b010, 0b110> {
 };
 
 template <>
-struct function<fn::negate> : detail::derivative_reads<0> {
+struct function<fn::negate> : integer_derivative_reads<0> {
     static constexpr char const* name = "negate";
     template <class T>
     CASTNET_HD static constexpr T value(T a) {
@@ -74,7 +73,7 @@ struct function<fn::negate> : detail::derivative_reads<0> {
 
 // |a|; derivative 0 at 0, as in PyTorch.
 template <>
-struct function<fn::absolute> : detail::derivative_reads<0b1> {
+struct function<fn::absolute> : integer_derivative_reads<0b1> {
     static constexpr char const* name = "abs";
     template <class T>
     CASTNET_HD static constexpr T value(T a) {
@@ -87,7 +86,7 @@ struct function<fn::absolute> : detail::derivative_reads<0b1> {
 };
 
 template <>
-struct function<fn::sign> : detail::derivative_reads<no_gradient> {
+struct function<fn::sign> : integer_derivative_reads<no_gradient> {
     static constexpr char const* name = "sign";
     template <class T>
     CASTNET_HD static constexpr T value(T a) {
@@ -96,7 +95,7 @@ struct function<fn::sign> : detail::derivative_reads<no_gradient> {
 };
 
 template <>
-struct function<fn::square> : detail::derivative_reads<0b1> {
+struct function<fn::square> : integer_derivative_reads<0b1> {
     static constexpr char const* name = "square";
     template <class T>
     CASTNET_HD static constexpr T value(T a) {
@@ -110,7 +109,7 @@ struct function<fn::square> : detail::derivative_reads<0b1> {
 
 // The smaller of two; at a tie both get half of the gradient, as in PyTorch.
 template <>
-struct function<fn::minimum> : detail::derivative_reads<0b11, 0b11> {
+struct function<fn::minimum> : integer_derivative_reads<0b11, 0b11> {
     static constexpr char const* name = "minimum";
     template <class T>
     CASTNET_HD static constexpr T value(T a, T b) {
@@ -124,7 +123,7 @@ struct function<fn::minimum> : detail::derivative_reads<0b11, 0b11> {
 
 // The larger of two; at a tie both get half of the gradient, as in PyTorch.
 template <>
-struct function<fn::maximum> : detail::derivative_reads<0b11, 0b11> {
+struct function<fn::maximum> : integer_derivative_reads<0b11, 0b11> {
     static constexpr char const* name = "maximum";
     template <class T>
     CASTNET_HD static constexpr T value(T a, T b) {
@@ -138,7 +137,7 @@ struct function<fn::maximum> : detail::derivative_reads<0b11, 0b11> {
 
 // a * b + c
 template <>
-struct function<fn::multiply_add> : detail::derivative_reads<0b010, 0b001, 0> {
+struct function<fn::multiply_add> : integer_derivative_reads<0b010, 0b001, 0> {
     static constexpr char const* name = "multiply_add";
     template <class T>
     CASTNET_HD static constexpr T value(T a, T b, T c) {
@@ -152,7 +151,7 @@ struct function<fn::multiply_add> : detail::derivative_reads<0b010, 0b001, 0> {
 
 // a + weight * (b - a), as torch.lerp(a, b, weight)
 template <>
-struct function<fn::lerp> : detail::derivative_reads<0b100, 0b100, 0b011> {
+struct function<fn::lerp> : integer_derivative_reads<0b100, 0b100, 0b011> {
     static constexpr char const* name = "lerp";
     template <class T>
     CASTNET_HD static constexpr T value(T a, T b, T weight) {

@@ -1,5 +1,4 @@
-// The functions as users call them: cn::exp(x) on a number, a symbol (graph/) or a tensor
-// (tensor/).
+// Callable element-wise functions: cn::exp(x) of a number, a symbol (graph/) or a tensor (tensor/).
 //
 // Parameterless activations are layers at the same time: a layer is whatever is callable on a
 // symbol, so cn::relu stands in a network and in an expression. Those with a parameter (leaky_relu,

@@ -1,14 +1,13 @@
-// Comparisons, which return 1 or 0 and have no gradient, and the choice between two values.
+// Comparisons, which return 1 or 0 and have no gradient, and selection between two values.
 #pragma once
 
 #include <castnet/core/select.hpp>
-#include <castnet/expr/detail/derivative_reads.hpp>
 #include <castnet/expr/function.hpp>
 
 namespace castnet {
 
 template <>
-struct function<fn::less> : detail::derivative_reads<no_gradient, no_gradient> {
+struct function<fn::less> : integer_derivative_reads<no_gradient, no_gradient> {
     static constexpr char const* name = "less";
     template <class T>
     CASTNET_HD static constexpr T value(T a, T b) {
@@ -17,7 +16,7 @@ struct function<fn::less> : detail::derivative_reads<no_gradient, no_gradient> {
 };
 
 template <>
-struct function<fn::less_equal> : detail::derivative_reads<no_gradient, no_gradient> {
+struct function<fn::less_equal> : integer_derivative_reads<no_gradient, no_gradient> {
     static constexpr char const* name = "less_equal";
     template <class T>
     CASTNET_HD static constexpr T value(T a, T b) {
@@ -26,7 +25,7 @@ struct function<fn::less_equal> : detail::derivative_reads<no_gradient, no_gradi
 };
 
 template <>
-struct function<fn::greater> : detail::derivative_reads<no_gradient, no_gradient> {
+struct function<fn::greater> : integer_derivative_reads<no_gradient, no_gradient> {
     static constexpr char const* name = "greater";
     template <class T>
     CASTNET_HD static constexpr T value(T a, T b) {
@@ -35,7 +34,7 @@ struct function<fn::greater> : detail::derivative_reads<no_gradient, no_gradient
 };
 
 template <>
-struct function<fn::greater_equal> : detail::derivative_reads<no_gradient, no_gradient> {
+struct function<fn::greater_equal> : integer_derivative_reads<no_gradient, no_gradient> {
     static constexpr char const* name = "greater_equal";
     template <class T>
     CASTNET_HD static constexpr T value(T a, T b) {
@@ -44,7 +43,7 @@ struct function<fn::greater_equal> : detail::derivative_reads<no_gradient, no_gr
 };
 
 template <>
-struct function<fn::equal> : detail::derivative_reads<no_gradient, no_gradient> {
+struct function<fn::equal> : integer_derivative_reads<no_gradient, no_gradient> {
     static constexpr char const* name = "equal";
     template <class T>
     CASTNET_HD static constexpr T value(T a, T b) {
@@ -53,7 +52,7 @@ struct function<fn::equal> : detail::derivative_reads<no_gradient, no_gradient> 
 };
 
 template <>
-struct function<fn::not_equal> : detail::derivative_reads<no_gradient, no_gradient> {
+struct function<fn::not_equal> : integer_derivative_reads<no_gradient, no_gradient> {
     static constexpr char const* name = "not_equal";
     template <class T>
     CASTNET_HD static constexpr T value(T a, T b) {
@@ -63,7 +62,7 @@ struct function<fn::not_equal> : detail::derivative_reads<no_gradient, no_gradie
 
 // a where the condition is not 0, b where it is
 template <>
-struct function<fn::where> : detail::derivative_reads<no_gradient, 0b001, 0b001> {
+struct function<fn::where> : integer_derivative_reads<no_gradient, 0b001, 0b001> {
     static constexpr char const* name = "where";
     template <class T>
     CASTNET_HD static constexpr T value(T condition, T a, T b) {

@@ -14,6 +14,14 @@
 //   static T derivative(T x0, …, T y);              by input I; unread arguments may be anything
 //
 // Functions of truth (less, equal, …) return 1 or 0.
+//
+// Numbers from fn::own on are for functions of other programs, each for one function in a whole
+// program. It needs nothing but a specialisation and an object to call it by:
+//
+//   inline constexpr auto cube_number = castnet::fn::own;
+//   template <>
+//   struct castnet::function<cube_number> : castnet::derivative_reads<0b01> { … };
+//   inline constexpr castnet::elementwise<cube_number> cube{};
 #pragma once
 
 #include <castnet/core/annotations.hpp>
@@ -39,7 +47,8 @@ enum class fn : std::uint8_t {
     logistic_loss,
     // normalize.hpp
     normalize, normalize_gradient, squared_difference, inverse_deviation, running_variance,
-    count
+    count,
+    own = 128 // the first of the numbers for functions of other programs
 };
 // clang-format on
 
@@ -48,12 +57,25 @@ struct function;
 
 inline constexpr unsigned no_gradient = ~0U;
 
+// A base for specialisations: the part that is data, one mask per input.
+template <unsigned... Reads>
+struct derivative_reads {
+    static constexpr int arity = static_cast<int>(sizeof...(Reads));
+    static constexpr unsigned reads[sizeof...(Reads)] = {Reads...};
+};
+// The same of a function that computes in integers where its inputs are.
+template <unsigned... Reads>
+struct integer_derivative_reads : derivative_reads<Reads...> {
+    static constexpr bool takes_integers = true;
+};
+
 // What F computes in when its inputs have the common type T: T itself, but int for smaller integers
 // (as in C++ arithmetic), and double for integers in the functions of math.hpp and the activations
 // (as in NumPy).
 template <fn F, class T>
-using number_of =
-    std::conditional_t<std::is_integral_v<T> && (F >= fn::exp), double, decltype(+T{})>;
+using number_of = std::conditional_t<std::is_integral_v<T> && !requires {
+    function<F>::takes_integers;
+}, double, decltype(+T{})>;
 
 // The callable form: cn::exp(x) for a number, and for whatever provides apply(function<F>, x…).
 template <fn F>

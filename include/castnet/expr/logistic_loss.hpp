@@ -1,18 +1,18 @@
-// The loss of a logit, an element-wise half of binary cross-entropy (nn/losses.hpp).
+// Logistic loss of a logit, the element-wise part of binary cross-entropy (nn/losses.hpp).
 #pragma once
 
 #include <castnet/core/select.hpp>
-#include <castnet/expr/detail/derivative_reads.hpp>
 #include <castnet/expr/function.hpp>
 
 #include <cmath>
 
 namespace castnet {
 
-// -target * log(sigmoid(x)) - (1 - target) * log(1 - sigmoid(x)): log(1 + exp(-|x|)), and |x| times
-// what the target gives to the other outcome; so an infinite logit that is right costs nothing.
+// -target * log(sigmoid(x)) - (1 - target) * log(1 - sigmoid(x)): log(1 + exp(-|x|)), plus |x|
+// times the target's probability of the other outcome; so an infinite logit of the right sign has
+// the loss 0.
 template <>
-struct function<fn::logistic_loss> : detail::derivative_reads<0b011, 0b001> {
+struct function<fn::logistic_loss> : derivative_reads<0b011, 0b001> {
     static constexpr char const* name = "logistic_loss";
     template <class T>
     CASTNET_HD static constexpr T value(T x, T target) {

@@ -2,7 +2,6 @@
 // the value y where they can: then the input need not be kept for the backward pass.
 #pragma once
 
-#include <castnet/expr/detail/derivative_reads.hpp>
 #include <castnet/expr/function.hpp>
 
 #include <cmath>
@@ -10,7 +9,7 @@
 namespace castnet {
 
 template <>
-struct function<fn::exp> : detail::derivative_reads<0b10> {
+struct function<fn::exp> : derivative_reads<0b10> {
     static constexpr char const* name = "exp";
     template <class T>
     CASTNET_HD static constexpr T value(T x) {
@@ -24,7 +23,7 @@ struct function<fn::exp> : detail::derivative_reads<0b10> {
 
 // exp(x) - 1, exact near 0
 template <>
-struct function<fn::expm1> : detail::derivative_reads<0b10> {
+struct function<fn::expm1> : derivative_reads<0b10> {
     static constexpr char const* name = "expm1";
     template <class T>
     CASTNET_HD static constexpr T value(T x) {
@@ -38,7 +37,7 @@ struct function<fn::expm1> : detail::derivative_reads<0b10> {
 
 // the natural logarithm
 template <>
-struct function<fn::log> : detail::derivative_reads<0b01> {
+struct function<fn::log> : derivative_reads<0b01> {
     static constexpr char const* name = "log";
     template <class T>
     CASTNET_HD static constexpr T value(T x) {
@@ -52,7 +51,7 @@ struct function<fn::log> : detail::derivative_reads<0b01> {
 
 // log(1 + x), exact near 0
 template <>
-struct function<fn::log1p> : detail::derivative_reads<0b01> {
+struct function<fn::log1p> : derivative_reads<0b01> {
     static constexpr char const* name = "log1p";
     template <class T>
     CASTNET_HD static constexpr T value(T x) {
@@ -65,7 +64,7 @@ struct function<fn::log1p> : detail::derivative_reads<0b01> {
 };
 
 template <>
-struct function<fn::sqrt> : detail::derivative_reads<0b10> {
+struct function<fn::sqrt> : derivative_reads<0b10> {
     static constexpr char const* name = "sqrt";
     template <class T>
     CASTNET_HD static constexpr T value(T x) {
@@ -79,7 +78,7 @@ struct function<fn::sqrt> : detail::derivative_reads<0b10> {
 
 // 1 / sqrt(x)
 template <>
-struct function<fn::rsqrt> : detail::derivative_reads<0b10> {
+struct function<fn::rsqrt> : derivative_reads<0b10> {
     static constexpr char const* name = "rsqrt";
     template <class T>
     CASTNET_HD static constexpr T value(T x) {
@@ -94,7 +93,7 @@ struct function<fn::rsqrt> : detail::derivative_reads<0b10> {
 // As in PyTorch, 0 to a power of at least 0 has derivative 0 by the power, and anything to the
 // power of 0 has derivative 0 by the base.
 template <>
-struct function<fn::pow> : detail::derivative_reads<0b011, 0b101> {
+struct function<fn::pow> : derivative_reads<0b011, 0b101> {
     static constexpr char const* name = "pow";
     template <class T>
     CASTNET_HD static constexpr T value(T base, T exponent) {
@@ -111,7 +110,7 @@ struct function<fn::pow> : detail::derivative_reads<0b011, 0b101> {
 };
 
 template <>
-struct function<fn::sin> : detail::derivative_reads<0b01> {
+struct function<fn::sin> : derivative_reads<0b01> {
     static constexpr char const* name = "sin";
     template <class T>
     CASTNET_HD static constexpr T value(T x) {
@@ -124,7 +123,7 @@ struct function<fn::sin> : detail::derivative_reads<0b01> {
 };
 
 template <>
-struct function<fn::cos> : detail::derivative_reads<0b01> {
+struct function<fn::cos> : derivative_reads<0b01> {
     static constexpr char const* name = "cos";
     template <class T>
     CASTNET_HD static constexpr T value(T x) {
@@ -138,7 +137,7 @@ struct function<fn::cos> : detail::derivative_reads<0b01> {
 
 // the error function; 1.128… = 2 / sqrt(pi)
 template <>
-struct function<fn::erf> : detail::derivative_reads<0b01> {
+struct function<fn::erf> : derivative_reads<0b01> {
     static constexpr char const* name = "erf";
     template <class T>
     CASTNET_HD static constexpr T value(T x) {

@@ -1,8 +1,7 @@
-// The two element-wise halves of batch normalisation; the sums between them are reductions of the
-// graph (nn/batch_norm.hpp, graph/differentiate.hpp).
+// Element-wise parts of batch normalisation; the sums between them are reductions of the graph
+// (nn/batch_norm.hpp, graph/differentiate.hpp).
 #pragma once
 
-#include <castnet/expr/detail/derivative_reads.hpp>
 #include <castnet/expr/function.hpp>
 #include <castnet/expr/math.hpp>
 
@@ -10,7 +9,7 @@ namespace castnet {
 
 // (x - mean) * deviation * gamma + beta, with deviation = 1 / sqrt(variance + epsilon)
 template <>
-struct function<fn::normalize> : detail::derivative_reads<0b01100, 0b01100, 0b01011, 0b00111, 0> {
+struct function<fn::normalize> : derivative_reads<0b01100, 0b01100, 0b01011, 0b00111, 0> {
     static constexpr char const* name = "normalize";
     template <class T>
     CASTNET_HD static constexpr T value(T x, T mean, T deviation, T gamma, T beta) {
@@ -32,8 +31,8 @@ struct function<fn::normalize> : detail::derivative_reads<0b01100, 0b01100, 0b01
 // per channel for samples that are present and 0 for those that are not.
 template <>
 struct function<fn::normalize_gradient>
-    : detail::derivative_reads<no_gradient, no_gradient, no_gradient, no_gradient, no_gradient,
-                               no_gradient, no_gradient, no_gradient> {
+    : derivative_reads<no_gradient, no_gradient, no_gradient, no_gradient, no_gradient, no_gradient,
+                       no_gradient, no_gradient> {
     static constexpr char const* name = "normalize_gradient";
     template <class T>
     CASTNET_HD static constexpr T value(T g, T x, T mean, T deviation, T gamma, T sum_g, T sum_gx,
@@ -44,7 +43,7 @@ struct function<fn::normalize_gradient>
 
 // (x - mean)^2
 template <>
-struct function<fn::squared_difference> : detail::derivative_reads<0b011, 0b011> {
+struct function<fn::squared_difference> : derivative_reads<0b011, 0b011> {
     static constexpr char const* name = "squared_difference";
     template <class T>
     CASTNET_HD static constexpr T value(T x, T mean) {
@@ -58,7 +57,7 @@ struct function<fn::squared_difference> : detail::derivative_reads<0b011, 0b011>
 
 // 1 / sqrt(variance + epsilon)
 template <>
-struct function<fn::inverse_deviation> : detail::derivative_reads<0b100, no_gradient> {
+struct function<fn::inverse_deviation> : derivative_reads<0b100, no_gradient> {
     static constexpr char const* name = "inverse_deviation";
     template <class T>
     CASTNET_HD static constexpr T value(T variance, T epsilon) {
@@ -74,7 +73,7 @@ struct function<fn::inverse_deviation> : detail::derivative_reads<0b100, no_grad
 // elements gave the biased one.
 template <>
 struct function<fn::running_variance>
-    : detail::derivative_reads<no_gradient, no_gradient, no_gradient, no_gradient, no_gradient> {
+    : derivative_reads<no_gradient, no_gradient, no_gradient, no_gradient, no_gradient> {
     static constexpr char const* name = "running_variance";
     template <class T>
     CASTNET_HD static constexpr T value(T running, T variance, T samples, T pixels, T momentum) {

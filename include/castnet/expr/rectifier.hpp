@@ -1,9 +1,8 @@
-// Activations made of straight lines and exponential tails: the ReLU family and the "hard" forms.
-// Definitions and derivatives at the kinks are those of PyTorch. Each of them lets NaN through.
+// Piecewise linear and exponential activations: the ReLU family and the "hard" forms. Definitions
+// and derivatives at the kinks are those of PyTorch. Each of them lets NaN through.
 #pragma once
 
 #include <castnet/core/select.hpp>
-#include <castnet/expr/detail/derivative_reads.hpp>
 #include <castnet/expr/function.hpp>
 
 #include <cmath>
@@ -25,7 +24,7 @@ CASTNET_HD constexpr T clamp(T x, T low, T high) {
 
 // max(x, 0)
 template <>
-struct function<fn::relu> : detail::derivative_reads<0b10> {
+struct function<fn::relu> : derivative_reads<0b10> {
     static constexpr char const* name = "relu";
     template <class T>
     CASTNET_HD static constexpr T value(T x) {
@@ -39,7 +38,7 @@ struct function<fn::relu> : detail::derivative_reads<0b10> {
 
 // min(max(x, 0), 6)
 template <>
-struct function<fn::relu6> : detail::derivative_reads<0b10> {
+struct function<fn::relu6> : derivative_reads<0b10> {
     static constexpr char const* name = "relu6";
     template <class T>
     CASTNET_HD static constexpr T value(T x) {
@@ -53,7 +52,7 @@ struct function<fn::relu6> : detail::derivative_reads<0b10> {
 
 // x where positive, slope * x elsewhere; any slope
 template <>
-struct function<fn::leaky_relu> : detail::derivative_reads<0b011, no_gradient> {
+struct function<fn::leaky_relu> : derivative_reads<0b011, no_gradient> {
     static constexpr char const* name = "leaky_relu";
     template <class T>
     CASTNET_HD static constexpr T value(T x, T slope) {
@@ -67,7 +66,7 @@ struct function<fn::leaky_relu> : detail::derivative_reads<0b011, no_gradient> {
 
 // x where positive, alpha * (exp(x) - 1) elsewhere; alpha must be positive
 template <>
-struct function<fn::elu> : detail::derivative_reads<0b110, no_gradient> {
+struct function<fn::elu> : derivative_reads<0b110, no_gradient> {
     static constexpr char const* name = "elu";
     template <class T>
     CASTNET_HD static constexpr T value(T x, T alpha) {
@@ -81,7 +80,7 @@ struct function<fn::elu> : detail::derivative_reads<0b110, no_gradient> {
 
 // scale * elu(x, alpha), with fixed scale and alpha
 template <>
-struct function<fn::selu> : detail::derivative_reads<0b10> {
+struct function<fn::selu> : derivative_reads<0b10> {
     static constexpr char const* name = "selu";
     template <class T>
     CASTNET_HD static constexpr T value(T x) {
@@ -96,7 +95,7 @@ struct function<fn::selu> : detail::derivative_reads<0b10> {
 
 // min(max(x + 3, 0), 6) / 6
 template <>
-struct function<fn::hard_sigmoid> : detail::derivative_reads<0b10> {
+struct function<fn::hard_sigmoid> : derivative_reads<0b10> {
     static constexpr char const* name = "hard_sigmoid";
     template <class T>
     CASTNET_HD static constexpr T value(T x) {
@@ -110,7 +109,7 @@ struct function<fn::hard_sigmoid> : detail::derivative_reads<0b10> {
 
 // min(max(x, -1), 1)
 template <>
-struct function<fn::hard_tanh> : detail::derivative_reads<0b10> {
+struct function<fn::hard_tanh> : derivative_reads<0b10> {
     static constexpr char const* name = "hard_tanh";
     template <class T>
     CASTNET_HD static constexpr T value(T x) {
@@ -124,7 +123,7 @@ struct function<fn::hard_tanh> : detail::derivative_reads<0b10> {
 
 // x * hard_sigmoid(x)
 template <>
-struct function<fn::hard_silu> : detail::derivative_reads<0b01> {
+struct function<fn::hard_silu> : derivative_reads<0b01> {
     static constexpr char const* name = "hard_silu";
     template <class T>
     CASTNET_HD static constexpr T value(T x) {

@@ -1,16 +1,12 @@
 // Several devices in one graph: what a node reads from another device is copied to its own first.
 #pragma once
 
+#include <castnet/graph/operations.hpp>
 #include <castnet/graph/traced.hpp>
 
 #include <utility>
 
-namespace castnet {
-
-// What the host feeds, and what a kernel computes where it needs it, is on all devices.
-constexpr bool is_everywhere(op kind) {
-    return kind <= op::bernoulli && kind != op::parameter;
-}
+namespace castnet::ir {
 
 // Appends the nodes anew, with copies of what another device reads, one for each: of parameters,
 // whose home is where they were first asked for, before everything else; of an activation or a
@@ -73,7 +69,7 @@ private:
     // The new node that has the value of an old one on this device.
     constexpr int on(int device, int id) {
         node const& from = old_[id];
-        if (from.device == device || is_everywhere(from.kind)) {
+        if (from.device == device || traits_of(from).everywhere) {
             return moved_[id];
         }
         int& copy = copies_[id * g_.devices + device];
@@ -117,4 +113,4 @@ constexpr void place_on_devices(graph& g, results& r, int devices) {
     }
 }
 
-} // namespace castnet
+} // namespace castnet::ir

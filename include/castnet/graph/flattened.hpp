@@ -2,7 +2,7 @@
 // memory, channels innermost, and the rows of its weight lie in that order, too.
 #pragma once
 
-#include <castnet/graph/linear.hpp>
+#include <castnet/graph/symbol.hpp>
 
 namespace castnet {
 
@@ -42,14 +42,14 @@ constexpr int image_of(flattened<Image> x) {
 template <Shape Weight, Symbol X>
 constexpr symbol<typename X::shape_type> in_order_of(symbol<Weight> weight, X x) {
     using features = typename X::shape_type;
-    graph& g = *x.g;
+    ir::graph& g = *x.g;
     int const pixels = g.parameters[g.nodes[weight.id].attribute].pixels;
     if (features::rank != 1 || pixels == 1) {
         return x;
     }
     int image = detail::image_of(x);
     if (image < 0 || g.nodes[image].size.pixels != pixels) {
-        node moved = graph::shaped<features>(op::reshape, g.nodes[x.id].size.sample);
+        ir::node moved = ir::graph::shaped<features>(op::reshape, g.nodes[x.id].size.sample);
         moved.rank = 3;
         moved.dims[0] = moved.size.channels /= pixels;
         moved.dims[1] = moved.size.pixels = pixels;
@@ -57,8 +57,8 @@ constexpr symbol<typename X::shape_type> in_order_of(symbol<Weight> weight, X x)
         moved.in[moved.operands++] = x.id;
         image = g.push(moved);
     }
-    node n = graph::shaped<features>(op::reshape, g.nodes[image].size.sample);
-    n.attribute = as_stored;
+    ir::node n = ir::graph::shaped<features>(op::reshape, g.nodes[image].size.sample);
+    n.attribute = ir::as_stored;
     n.in[n.operands++] = image;
     return emit<features>(g, n);
 }

@@ -1,4 +1,4 @@
-// Table of all element-wise functions by number, for differentiation and the planner.
+// Element-wise functions as differentiation and the planner see them.
 #pragma once
 
 #include <castnet/expr/expr.hpp>
@@ -6,7 +6,7 @@
 
 #include <utility>
 
-namespace castnet {
+namespace castnet::ir {
 
 struct function_entry {
     char const* name = "";
@@ -14,8 +14,6 @@ struct function_entry {
     unsigned reads[max_operands]{};
     int slope[max_operands]{}; // the derivative where it is constant
 };
-
-namespace detail {
 
 template <class F, size_t I, size_t... Argument>
 constexpr int slope_of(std::index_sequence<Argument...>) {
@@ -49,9 +47,27 @@ constexpr function_entries all_functions(std::index_sequence<F...>) {
         std::make_index_sequence<function<static_cast<fn>(F)>::arity>{})...}};
 }
 
-} // namespace detail
+// castnet's own, by number.
+inline constexpr function_entries function_table =
+    all_functions(std::make_index_sequence<static_cast<size_t>(fn::count)>{});
 
-inline constexpr detail::function_entries function_table =
-    detail::all_functions(std::make_index_sequence<static_cast<size_t>(fn::count)>{});
+// The entry that a node has to bring along; castnet's own have theirs in the table.
+template <fn F>
+inline constexpr function_entry function_entry_of =
+    entry_of<function<F>>(std::make_index_sequence<function<F>::arity>{});
 
-} // namespace castnet
+template <fn F>
+constexpr function_entry const* own_function() {
+    if constexpr (F < fn::own) {
+        return nullptr;
+    } else {
+        return &function_entry_of<F>;
+    }
+}
+
+// Of a node of kind map.
+constexpr function_entry const& function_of(node const& n) {
+    return n.function < fn::own ? function_table[n.function] : *n.own_function;
+}
+
+} // namespace castnet::ir

@@ -6,10 +6,11 @@
 
 #include <castnet/core/list.hpp>
 #include <castnet/core/shape.hpp>
+#include <castnet/graph/mistake.hpp>
 #include <castnet/graph/node.hpp>
 #include <castnet/graph/parameter.hpp>
 
-namespace castnet {
+namespace castnet::ir {
 
 struct graph {
     list<node> nodes;
@@ -22,8 +23,8 @@ struct graph {
     };
     list<update> updates;
 
-    bool probabilities = false; // a loss of logits was given a softmax or sigmoid
-    bool training = true;       // dropout drops and batch statistics are used
+    mistake wrong{};      // the first that the trace came to
+    bool training = true; // dropout drops and batch statistics are used
     int inputs = 0;
     int random_streams = 0;
     int device = 0;  // where the trace places nodes now
@@ -55,10 +56,13 @@ struct graph {
         return n;
     }
 
+    // The trace goes on with something plausible; who uses the network says what is wrong.
+    constexpr void report(mistake found) { wrong = wrong == mistake::none ? found : wrong; }
+
     constexpr int add_window(window const& w) {
         windows.push(w);
         return windows.size() - 1;
     }
 };
 
-} // namespace castnet
+} // namespace castnet::ir

@@ -12,12 +12,12 @@ enum class op : std::uint8_t {
     input,
     target,
     sample_weight,
-    present_count,
+    sample_count,
     parameter,
     // sources that a kernel computes where it needs them
     constant,
     index,
-    presence,
+    sample_mask,
     bernoulli,
     // element-wise functions and reductions
     map,
@@ -30,7 +30,7 @@ enum class op : std::uint8_t {
     conv_data,
     conv_weight,
     max_pool,
-    max_pool_winner, // which pixel of each window was the largest; made by max_pool's own kernel
+    max_pool_argmax, // which pixel of each window was the largest; made by max_pool's own kernel
     max_pool_gradient,
     avg_pool,
     avg_pool_gradient,
@@ -41,42 +41,17 @@ enum class op : std::uint8_t {
     slice_gradient,
     reshape,
     copy, // of what another device computed; see graph/devices.hpp
-    count
+    count,
+    own = 128 // the first of the numbers for operations of other programs
 };
 
-// What reports call an operation.
-constexpr char const* name_of(op kind) {
-    constexpr char const* names[] = {"input",
-                                     "target",
-                                     "sample_weight",
-                                     "present_count",
-                                     "parameter",
-                                     "constant",
-                                     "index",
-                                     "presence",
-                                     "bernoulli",
-                                     "map",
-                                     "reduce",
-                                     "matmul",
-                                     "matmul_data",
-                                     "matmul_weight",
-                                     "conv",
-                                     "conv_data",
-                                     "conv_weight",
-                                     "max_pool",
-                                     "max_pool_winner",
-                                     "max_pool_gradient",
-                                     "avg_pool",
-                                     "avg_pool_gradient",
-                                     "upsample",
-                                     "upsample_gradient",
-                                     "concat",
-                                     "slice",
-                                     "slice_gradient",
-                                     "reshape",
-                                     "copy"};
-    static_assert(sizeof names / sizeof *names == static_cast<std::size_t>(op::count));
-    return names[static_cast<int>(kind)];
+namespace ir {
+
+CASTNET_HD constexpr bool is_matmul(op kind) {
+    return kind == op::matmul || kind == op::matmul_data || kind == op::matmul_weight;
+}
+CASTNET_HD constexpr bool is_conv(op kind) {
+    return kind == op::conv || kind == op::conv_data || kind == op::conv_weight;
 }
 
 enum class reduction : std::uint8_t { sum, max, log_sum_exp, argmax, strict_argmax };
@@ -115,6 +90,9 @@ inline constexpr int max_operands = 8;
 inline constexpr int as_stored = 1; // a reshape that leaves the elements in their order in memory
 inline constexpr int detached = 1;  // a reduction that differentiation takes for a constant
 
+struct operation_entry;
+struct function_entry;
+
 struct node {
     op kind{};
     fn function{};       // map
@@ -126,13 +104,16 @@ struct node {
     int rank = 0;
     int dims[4]{}; // logical shape
     extents size{};
-    double scalar = 1; // constant: value; reduce, presence: factor; bernoulli: keep
+    double scalar = 1; // constant: value; reduce, sample_mask: factor; bernoulli: keep
     // window: index in graph::windows. parameter: index in graph::parameters. input, target: which.
     // bernoulli: number of the random stream. slice and its gradient: first channel. reshape:
-    // as_stored or -1. reduce: detached or -1. map of normalize: the node of presence if the
+    // as_stored or -1. reduce: detached or -1. map of normalize: the node of sample_mask if the
     // statistics are those of the batch, else -1.
     int attribute = -1;
     int device = 0; // of the policy's, where it is computed; a parameter's home
+    // Of operations and functions that are not castnet's own (graph/operation.hpp).
+    operation_entry const* own = nullptr;
+    function_entry const* own_function = nullptr;
 };
 
 // The order in memory is the logical order: for all but images of several channels and pixels.
@@ -140,4 +121,5 @@ constexpr bool in_order(node const& n) {
     return n.rank != 3 || n.size.pixels == 1 || n.size.channels == 1;
 }
 
+} // namespace ir
 } // namespace castnet

@@ -158,8 +158,9 @@ struct parameter {
 template <class Parameter>
 constexpr int repeated_name(Parameter const* parameters, int count) {
     constexpr unsigned buckets = 1021;
-    list<int> last = list<int>::filled(buckets, -1); // parameter of each digest
-    list<int> others = list<int>::filled(count, -1); // parameter of the same digest before it
+    ir::list<int> last = ir::list<int>::filled(buckets, -1); // parameter of each digest
+    ir::list<int> others =
+        ir::list<int>::filled(count, -1); // parameter of the same digest before it
     for (int i = 0; i < count; ++i) {
         int& bucket = last[static_cast<int>(parameters[i].name.digest() % buckets)];
         for (int k = bucket; k >= 0; k = others[k]) {
@@ -189,7 +190,7 @@ struct scope {
     int next = 0;    // behind the parameter that was found last: shared layers ask in one order
     int unnamed = 0; // layers named by a running number so far
     int asked = 0;   // how often a parameter was asked for
-    list<char const*> shared; // names of shared<…> so far
+    ir::list<char const*> shared; // names of shared<…> so far
 };
 
 } // namespace castnet

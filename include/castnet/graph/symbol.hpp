@@ -3,6 +3,7 @@
 #pragma once
 
 #include <castnet/expr/expr.hpp>
+#include <castnet/graph/function_table.hpp>
 #include <castnet/graph/graph.hpp>
 
 #include <utility>
@@ -12,7 +13,7 @@ namespace castnet {
 template <Shape S>
 struct symbol {
     using shape_type = S;
-    graph* g = nullptr;
+    ir::graph* g = nullptr;
     int id = -1;
 };
 
@@ -77,13 +78,14 @@ constexpr auto broadcast_of() {
 }
 
 template <Shape S>
-constexpr symbol<S> emit(graph& g, node const& n) {
+constexpr symbol<S> emit(ir::graph& g, ir::node const& n) {
     return {&g, g.push(n)};
 }
 
 // An element-wise function of nodes, over the index space `size`; returns its node.
-constexpr int map_node(graph& g, fn function, extents size, std::initializer_list<int> operands) {
-    node n;
+constexpr int map_node(ir::graph& g, fn function, ir::extents size,
+                       std::initializer_list<int> operands) {
+    ir::node n;
     n.kind = op::map;
     n.function = function;
     n.size = size;
@@ -93,8 +95,23 @@ constexpr int map_node(graph& g, fn function, extents size, std::initializer_lis
     return g.push(n);
 }
 
-constexpr int constant_node(graph& g, double value) {
-    node n = graph::shaped<shape<>>(op::constant, false);
+// The node of a reduction of x, or of x * weight, to `size`: what is 1 (or shared) there is
+// reduced.
+constexpr ir::node reduce_node(int x, ir::reduction kind, ir::extents size, double factor = 1,
+                               int weight = -1) {
+    ir::node n;
+    n.kind = op::reduce;
+    n.reduce = kind;
+    n.operands = weight < 0 ? 1 : 2;
+    n.in[0] = x;
+    n.in[1] = weight;
+    n.size = size;
+    n.scalar = factor;
+    return n;
+}
+
+constexpr int constant_node(ir::graph& g, double value) {
+    ir::node n = ir::graph::shaped<shape<>>(op::constant, false);
     n.scalar = value;
     return g.push(n);
 }
@@ -105,22 +122,21 @@ namespace detail {
 // of their own (parameter::kind), so nothing but their product may read them.
 template <class S>
 constexpr int value_id(symbol<S> x) {
-    graph const& g = *x.g;
-    node const& n = g.nodes.data()[x.id];
+    ir::graph& g = *x.g;
+    ir::node const& n = g.nodes.data()[x.id];
     if (n.kind == op::parameter && is_weight(g.parameters[n.attribute].kind)) {
-        throw "castnet: a parameter of role::dense_weight or conv_weight is for matmul() or "
-              "convolve() alone; what else computes with it needs one of role::vector";
+        g.report(mistake::weight_as_value);
     }
     return x.id;
 }
 
 template <class S>
-constexpr int operand_id(graph&, symbol<S> x) {
+constexpr int operand_id(ir::graph&, symbol<S> x) {
     return value_id(x);
 }
 template <class T>
     requires std::is_arithmetic_v<T>
-constexpr int operand_id(graph& g, T value) {
+constexpr int operand_id(ir::graph& g, T value) {
     return constant_node(g, static_cast<double>(value));
 }
 
@@ -133,11 +149,11 @@ struct shape_of<X> {
     using type = typename X::shape_type;
 };
 
-constexpr graph* graph_of() {
+constexpr ir::graph* graph_of() {
     return nullptr;
 }
 template <class First, class... Rest>
-constexpr graph* graph_of(First const& first, Rest const&... rest) {
+constexpr ir::graph* graph_of(First const& first, Rest const&... rest) {
     if constexpr (is_symbol<First>) {
         return first.g;
     } else {
@@ -170,11 +186,12 @@ constexpr auto apply(function<F>, X const&... x) {
     static_assert((axes_agree<typename detail::shape_of<X>::type, result> && ...),
                   "castnet: an image combines element by element only with tensors of three axes, "
                   "over all pixels or over all channels; see axes_agree<operand, result>");
-    graph& g = *detail::graph_of(x...);
+    ir::graph& g = *detail::graph_of(x...);
     int const ids[] = {detail::operand_id(g, x)...};
-    node const* const nodes = g.nodes.data();
-    node n = graph::shaped<result>(op::map, false);
+    ir::node const* const nodes = g.nodes.data();
+    ir::node n = ir::graph::shaped<result>(op::map, false);
     n.function = F;
+    n.own_function = ir::own_function<F>();
     for (int id : ids) {
         n.in[n.operands++] = id;
         n.size.sample |= nodes[id].size.sample;

@@ -4,12 +4,14 @@
 
 #include <castnet/graph/graph.hpp>
 
-namespace castnet {
+namespace castnet::ir {
 
-// What leaves a step. `gradients` has an entry per parameter (-1: none) or is empty.
+// What leaves a step. `gradients` has an entry per parameter (-1: none) or is empty. The nodes of
+// the loss and of what is sent backwards from it, where differentiation is still to come; else -1.
 struct results {
     list<int> outputs;
     list<int> gradients;
+    int loss = -1, seed = -1;
 };
 
 // A graph as the planner sees it.
@@ -27,8 +29,8 @@ struct graph_view {
 struct traced_sizes {
     int nodes = 0, windows = 0, parameters = 0, updates = 0, outputs = 0;
     bool differentiated = false;
-    int devices = 1;            // one more than the last that on<…> named
-    bool probabilities = false; // see graph
+    int devices = 1; // one more than the last that on<…> named
+    mistake wrong{}; // of the network, or none
 
     constexpr bool fit(traced_sizes const& room) const {
         return nodes <= room.nodes && windows <= room.windows && parameters <= room.parameters &&
@@ -36,39 +38,50 @@ struct traced_sizes {
     }
 };
 
-// Enough for most networks: a training step of ResNet-50 has 1435 nodes.
-inline constexpr traced_sizes usual_trace{1536, 128, 320, 128, 8};
+// Enough for most networks, before differentiation.
+inline constexpr traced_sizes usual_trace{1088, 128, 320, 128, 8};
+
+// Enough for most graphs after differentiation: of the 1435 nodes of ResNet-50's training step 1040
+// are there before, of the 64 of a small network's 36.
+constexpr traced_sizes usual_differentiated(traced_sizes const& forward) {
+    return {2 * forward.nodes + 32, forward.windows, forward.parameters, forward.updates,
+            forward.outputs};
+}
 
 constexpr traced_sizes sizes_of(graph const& g, results const& r) {
     return {g.nodes.size(),   g.windows.size(),     g.parameters.size(), g.updates.size(),
-            r.outputs.size(), !r.gradients.empty(), g.devices,           g.probabilities};
+            r.outputs.size(), !r.gradients.empty(), g.devices,           g.wrong};
 }
 
 constexpr size_t room(int count) { // arrays of length 0 are not C++
     return count > 0 ? size_t(count) : 1;
 }
 
-template <class To, class T>
-constexpr void copy_list(To& to, list<T> const& from) {
-    int const count = from.size();
-    T const* const data = from.data();
+template <class T>
+constexpr void copy_array(T* to, T const* from, int count) {
     for (int i = 0; i < count; ++i) {
-        to[i] = data[i];
+        to[i] = from[i];
     }
+}
+template <class T>
+constexpr void copy_list(T* to, list<T> const& from) {
+    copy_array(to, from.data(), from.size());
 }
 
 // Where Room is not enough, nothing but the sizes is kept.
 template <traced_sizes Room>
 struct traced_graph {
     traced_sizes sizes;
-    node nodes[castnet::room(Room.nodes)]{};
-    window windows[castnet::room(Room.windows)]{};
-    parameter parameters[castnet::room(Room.parameters)]{};
-    graph::update updates[castnet::room(Room.updates)]{};
-    int outputs[castnet::room(Room.outputs)]{};
-    int gradients[castnet::room(Room.parameters)]{};
+    node nodes[castnet::ir::room(Room.nodes)]{};
+    window windows[castnet::ir::room(Room.windows)]{};
+    parameter parameters[castnet::ir::room(Room.parameters)]{};
+    graph::update updates[castnet::ir::room(Room.updates)]{};
+    int outputs[castnet::ir::room(Room.outputs)]{};
+    int gradients[castnet::ir::room(Room.parameters)]{};
+    int loss, seed; // see results
 
-    constexpr traced_graph(graph const& g, results const& r) : sizes{sizes_of(g, r)} {
+    constexpr traced_graph(graph const& g, results const& r)
+        : sizes{sizes_of(g, r)}, loss{r.loss}, seed{r.seed} {
         if (!sizes.fit(Room)) {
             return;
         }
@@ -86,6 +99,29 @@ struct traced_graph {
     // Room that is enough.
     constexpr traced_sizes room() const { return sizes.fit(Room) ? Room : sizes; }
 
+    // What it was made of, for more nodes.
+    constexpr graph graph_again() const {
+        graph g{true};
+        g.nodes.reserve(2 * sizes.nodes + 32);
+        g.nodes.append(nodes, sizes.nodes);
+        g.windows.append(windows, sizes.windows);
+        g.parameters.append(parameters, sizes.parameters);
+        g.updates.append(updates, sizes.updates);
+        g.wrong = sizes.wrong;
+        g.devices = sizes.devices;
+        return g;
+    }
+    constexpr results results_again() const {
+        results r;
+        r.outputs.append(outputs, sizes.outputs);
+        if (sizes.differentiated) {
+            r.gradients.append(gradients, sizes.parameters);
+        }
+        r.loss = loss;
+        r.seed = seed;
+        return r;
+    }
+
     constexpr graph_view view() const {
         return {nodes,         windows,       parameters,
                 updates,       outputs,       gradients,
@@ -94,4 +130,4 @@ struct traced_graph {
     }
 };
 
-} // namespace castnet
+} // namespace castnet::ir

@@ -1,5 +1,5 @@
-// Files that are written as a whole: the old content stays until the new one is complete on the
-// disk. Needs POSIX.
+// Atomically written files: the old content stays until the new one is complete on the disk. Needs
+// POSIX.
 #pragma once
 
 #include <castnet/io/file.hpp>
@@ -40,9 +40,9 @@ namespace detail {
            named.st_ino == open.st_ino && named.st_dev == open.st_dev;
 }
 
-// Temporary files for a target are called "<target>.tmp-<process>-<number>". Whoever writes one
-// holds a lock on it (flock), which ends with the process, however it ends: one without a lock was
-// left behind. Where a file system knows no locks, nothing is taken for left behind.
+// Temporary files for a target are called "<target>.tmp-<process>-<number>". Their writer holds a
+// lock (flock), which ends with its process: a file without a lock is stale. On file systems
+// without locks no file counts as stale.
 class temporary_files {
 public:
     explicit temporary_files(std::string const& target) : folder_{folder_of(target)} {
@@ -59,7 +59,7 @@ public:
             if (fd < 0 && errno != EEXIST) {
                 return fd;
             }
-            // Before it is locked, another process may take it for left behind and remove it.
+            // Until it is locked, another process may take it for stale and remove it.
             struct stat status{};
             if (fd >= 0 && (::flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) &&
                 ::fstat(fd, &status) == 0 && status.st_nlink > 0) {
@@ -73,7 +73,7 @@ public:
         return -1;
     }
 
-    // Removes those that were left behind, as far as this process may.
+    // Removes stale files, if this process has the permission.
     [[gnu::cold]] void remove_left_behind() const {
         auto* const folder = ::opendir(folder_.empty() ? "." : folder_.c_str());
         if (folder == nullptr) {
@@ -125,11 +125,10 @@ private:
 
 } // namespace detail
 
-// A file that comes into being as a whole: write() fills a temporary file in the same folder,
-// commit() puts it in the place of `path`. Without commit() nothing at `path` changes and the
-// temporary file is removed; one of a process that was killed is removed by the next that writes to
-// `path`. A symbolic link is followed; permissions of an old file are kept. All functions throw
-// file_error.
+// Atomically written file: write() fills a temporary file in the same folder, commit() puts it in
+// the place of `path`. Without commit() nothing at `path` changes and the temporary file is
+// removed; one of a process that was killed is removed by the next that writes to `path`. A
+// symbolic link is followed; permissions of an old file are kept. All functions throw file_error.
 class atomic_file {
 public:
     [[gnu::cold]] explicit atomic_file(std::string const& path)

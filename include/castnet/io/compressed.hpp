@@ -1,24 +1,25 @@
 // Reading files that may be gzip-compressed. Decompression needs zlib: link castnet::zlib, or
-// define CASTNET_HAS_ZLIB for the whole program and link zlib.
+// define CASTNET_HAS_ZLIB and link zlib.
 #pragma once
 
+#include <castnet/core/target.hpp>
 #include <castnet/io/file.hpp>
 
 #ifdef CASTNET_HAS_ZLIB
 #include <castnet/io/gzip.hpp>
 #endif
 
-namespace castnet::io {
+namespace castnet::io::inline CASTNET_GZIP_SUPPORT {
 
-// `path`, or `path`.gz where only that exists.
+// `path`, or `path`.gz if only that exists.
 [[gnu::cold]] inline std::string plain_or_gz(std::string const& path) {
     auto zipped = path + ".gz";
     return !exists(path) && exists(zipped) ? zipped : path;
 }
 
-// What read(source&) makes of the file plain_or_gz(path); of its decompressed content when its
-// first two bytes are those of gzip, whatever its name. Throws file_error; see file_source and
-// gunzip_source.
+// The result of read(source&) for the file plain_or_gz(path), or for its decompressed content if
+// the file begins with gzip's magic number, whatever its name. Throws file_error; see file_source
+// and gunzip_source.
 template <class Read>
 [[gnu::cold]] auto read_compressed(std::string const& path, Read read) {
     auto const found = plain_or_gz(path);
@@ -38,4 +39,4 @@ template <class Read>
 #endif
 }
 
-} // namespace castnet::io
+} // namespace castnet::io::inline CASTNET_GZIP_SUPPORT

@@ -1,4 +1,4 @@
-// The kinds of numbers that files hold. Names are those of the safetensors format.
+// Element types of stored tensors, named as in the safetensors format.
 #pragma once
 
 #include <castnet/core/language.hpp>

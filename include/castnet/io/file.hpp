@@ -1,4 +1,4 @@
-// Regular files, read from the first byte to the last. Needs POSIX.
+// Reader of regular files. Needs POSIX.
 #pragma once
 
 #include <castnet/core/text.hpp>
@@ -58,8 +58,8 @@ class file_source : public source {
 public:
     [[gnu::cold]] explicit file_source(std::string const& path) : source{path} {
         struct stat status{};
-        // Asked before, since to open a device may have effects, and after, since it may be another
-        // file by then.
+        // Checked before, since opening a device may have effects, and after, since it may be
+        // another file by then.
         if (::stat(path.c_str(), &status) == 0) {
             detail::check_regular(path, status);
             file_.fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -71,7 +71,7 @@ public:
         size_ = static_cast<size_t>(status.st_size);
     }
 
-    // Unknown where the system says nothing (/proc) or the file has grown.
+    // Unknown if the system does not report it (/proc) or the file has grown.
     size_t remaining() const override { return position() < size_ ? size_ - position() : unknown; }
 
 private:

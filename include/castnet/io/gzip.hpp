@@ -9,9 +9,9 @@
 namespace castnet::io {
 
 // The decompressed content of `compressed`: all its members, one after the other; zero padding
-// after the last is skipped. No more is decompressed than is read, so that a file of 4 MB which
-// would give 4 GB costs nothing. Reading throws file_error for a truncated or damaged file and for
-// other bytes after the last member. `compressed` must outlive this.
+// after the last is skipped. Decompresses only as far as it is read, so a file of 4 MB that expands
+// to 4 GB does no harm. Reading throws file_error for a truncated or damaged file and for other
+// bytes after the last member. `compressed` must outlive this.
 class gunzip_source : public source {
 public:
     [[gnu::cold]] explicit gunzip_source(source& compressed)

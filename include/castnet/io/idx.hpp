@@ -86,9 +86,13 @@ constexpr struct {
     return array;
 }
 
+inline namespace CASTNET_GZIP_SUPPORT {
+
 // The array in the file `path`, or in `path`.gz; see read_compressed.
 inline idx_array read_idx(std::string const& path) {
     return read_compressed(path, [](source& in) { return read_idx(in); });
 }
+
+} // namespace CASTNET_GZIP_SUPPORT
 
 } // namespace castnet::io

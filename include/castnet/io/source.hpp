@@ -1,4 +1,4 @@
-// The bytes of a file, read once from the first to the last.
+// Sequential source of a file's bytes.
 #pragma once
 
 #include <castnet/core/error.hpp>
@@ -23,7 +23,7 @@ using bytes = std::vector<unsigned char>;
 template <class T>
 concept Number = std::integral<T> || std::floating_point<T>;
 
-// Turns the bytes of a number round: between little and big endian.
+// Reverses the bytes of a number, between little and big endian.
 template <Number T>
 constexpr T byte_swapped(T value) {
     struct raw {
@@ -37,8 +37,9 @@ constexpr T byte_swapped(T value) {
     return std::bit_cast<T>(out);
 }
 
-// A reader asks for what its format's header announces. Memory grows with the bytes that are there,
-// never with what a header says. All functions throw file_error when the bytes cannot be read.
+// Readers request as many bytes as their format's header announces. Memory grows with the bytes
+// present, never with the header's claim. All functions throw file_error when the bytes cannot be
+// read.
 class source {
 public:
     explicit source(std::string file) : file_{std::move(file)} {}
@@ -47,13 +48,13 @@ public:
     virtual ~source() = default;
 
     std::string const& file() const { return file_; } // for messages
-    size_t position() const { return position_; }     // how many bytes have been read
+    size_t position() const { return position_; }     // bytes read so far
 
     static constexpr size_t unknown = std::numeric_limits<size_t>::max();
-    // How many bytes are left; unknown for some inputs.
+    // The number of remaining bytes; unknown for some inputs.
     virtual size_t remaining() const { return unknown; }
 
-    // Reads as many bytes as `out` has, fewer only at the end. Returns how many.
+    // Fills `out`, with fewer bytes only at the end; returns their number.
     [[gnu::cold]] size_t read(std::span<unsigned char> out) {
         size_t filled = 0;
         while (filled < out.size()) {
@@ -132,13 +133,13 @@ public:
         }
     }
 
-    // For readers whose memory runs out while they hold what they read.
+    // For readers that run out of memory.
     [[noreturn, gnu::cold]] void refuse_size() const {
         throw file_error(file_, "the file does not fit into memory");
     }
 
 private:
-    // Reads some of the next bytes, at least one unless there are no more. Returns how many.
+    // Reads some of the next bytes, at least one unless at the end; returns their number.
     virtual size_t read_some(std::span<unsigned char> out) = 0;
 
     [[noreturn, gnu::cold]] void cut_short(size_t start, std::string_view what, size_t needed,

@@ -1,5 +1,5 @@
-// A tensor as a file holds it: a name, a shape and plain bytes. What the readers and writers of
-// files with named tensors speak.
+// Serialized tensor: name, element type, shape and bytes, for readers and writers of files with
+// named tensors.
 #pragma once
 
 #include <castnet/io/dtype.hpp>
@@ -13,8 +13,8 @@ struct stored_tensor {
     std::string name;
     dtype type;
     std::vector<size_t> shape; // empty for a single number
-    // The elements, last axis fastest, in the byte order of this machine. Only a view: someone
-    // else owns them. May lie at any address, so copy with memcpy.
+    // The elements, last axis fastest, in the byte order of this machine. A non-owning view of any
+    // alignment, so copy with memcpy.
     std::span<unsigned char const> bytes;
 };
 

@@ -1,8 +1,8 @@
-// Activations with a parameter, and those over a whole axis. All others are element-wise functions
-// (expr/): relu, gelu, tanh, … stand in a network as they are.
+// Activation layers with a parameter or over an axis: leaky_relu, elu, log_softmax, softmax. All
+// others are element-wise functions (expr/), which are layers themselves: relu, gelu, tanh, …
 #pragma once
 
-#include <castnet/graph/reduce.hpp>
+#include <castnet/graph/op/reduce.hpp>
 #include <castnet/nn/scope.hpp>
 
 namespace castnet {

@@ -1,15 +1,15 @@
-// Batch normalisation over everything but the channels (Ioffe & Szegedy 2015; PyTorch's BatchNorm).
+// Batch normalisation over all axes but the channels (Ioffe & Szegedy 2015; PyTorch's BatchNorm).
 //
 // Parameters: weight (gamma, ones), bias (beta, zeros); statistics running_mean (zeros) and
-// running_var (ones), all of shape (channels). In training the mean and the (biased) variance are
-// those of the samples that are present, each counted once whatever its weight; the running
-// variance takes the unbiased one. The variance is the mean of the squared distances from the mean,
-// both summed in the element type: it is too large by the square of the mean's rounding error,
-// which in float shows where the mean is thousands of deviations and more. In evaluation, and where
-// frozen, the running statistics are used.
+// running_var (ones), all of shape (channels). In training it uses the mean and the (biased)
+// variance of the samples that are present, each counted once whatever its weight; the running
+// variance is updated with the unbiased one. The variance is the mean of the squared distances from
+// the mean, both summed in the element type: it is too large by the square of the mean's rounding
+// error, which matters in float if the mean is thousands of deviations or more. In evaluation and
+// in frozen layers it uses the running statistics.
 #pragma once
 
-#include <castnet/graph/reduce.hpp>
+#include <castnet/graph/op/reduce.hpp>
 #include <castnet/nn/initializers.hpp>
 #include <castnet/nn/scope.hpp>
 
@@ -25,7 +25,7 @@ struct batch_norm_layer {
 
     template <Shape S>
     constexpr symbol<S> operator()(symbol<S> x) const {
-        graph& g = *x.g;
+        ir::graph& g = *x.g;
         constexpr size_t channels = S::rank == 3 ? S::extent[0] : S::extent[S::rank - 1];
         constexpr size_t pixel_count = S::count / channels;
         constexpr double pixels = double(pixel_count);
@@ -41,17 +41,17 @@ struct batch_norm_layer {
         options.start = ones;
         auto const running_var = new_parameter<vector>(g, "running_var", options);
 
-        extents const per_channel{false, 1, int(channels)};
+        ir::extents const per_channel{false, 1, int(channels)};
         int mean = running_mean.id, var = running_var.id, share = -1;
         if (g.training && g.path.frozen == 0) {
-            node weight = graph::shaped<shape<>>(op::presence, true);
+            ir::node weight = ir::graph::shaped<shape<>>(op::sample_mask, true);
             weight.scalar = 1 / pixels;
             share = g.push(weight);
-            mean = g.push(reduce_node(x.id, reduction::sum, per_channel, 1, share));
+            mean = g.push(reduce_node(x.id, ir::reduction::sum, per_channel, 1, share));
             int const squared =
                 map_node(g, fn::squared_difference, g.nodes[x.id].size, {x.id, mean});
-            var = g.push(reduce_node(squared, reduction::sum, per_channel, 1, share));
-            int const samples = g.push(graph::shaped<shape<>>(op::present_count, false));
+            var = g.push(reduce_node(squared, ir::reduction::sum, per_channel, 1, share));
+            int const samples = g.push(ir::graph::shaped<shape<>>(op::sample_count, false));
             int const rate = constant_node(g, momentum);
             update(running_mean, map_node(g, fn::lerp, per_channel, {running_mean.id, mean, rate}));
             update(running_var,
@@ -60,7 +60,7 @@ struct batch_norm_layer {
         }
         int const deviation =
             map_node(g, fn::inverse_deviation, per_channel, {var, constant_node(g, epsilon)});
-        node y = graph::shaped<S>(op::map, true);
+        ir::node y = ir::graph::shaped<S>(op::map, true);
         y.function = fn::normalize;
         y.attribute = share;
         int const operands[] = {x.id, mean, deviation, gamma.id, beta.id};
@@ -73,7 +73,7 @@ struct batch_norm_layer {
 private:
     template <class V>
     static constexpr void update(V statistic, int value) {
-        graph& g = *statistic.g;
+        ir::graph& g = *statistic.g;
         g.updates.push({g.nodes[statistic.id].attribute, value});
     }
 };

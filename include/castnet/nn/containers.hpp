@@ -1,4 +1,5 @@
-// Layers made of layers. Layers are values: block<conv2d<64, 3>, relu> is a layer like any other.
+// Container layers: block, residual, named, shared, frozen, on. Layers are values, so
+// block<conv2d<64, 3>, relu> is a layer like any other.
 #pragma once
 
 #include <castnet/core/fixed_string.hpp>
@@ -8,14 +9,14 @@
 
 namespace castnet {
 
-// How many positions of a chain a layer takes: one, unless it only says something of the layers in
-// it, which are then numbered as if they stood there themselves.
+// Number of positions that a layer takes in a chain: one, unless it is transparent (frozen, on);
+// then the layers in it are numbered as if they were in the chain themselves.
 template <class Layer>
 inline constexpr size_t positions_of = 1;
 template <class Layer>
 concept TransparentLayer = requires { Layer::transparent; };
 
-// A layer with a name of its own has that in place of its position.
+// Named layers have their name in place of a position.
 template <class Layer>
 inline constexpr bool is_named = false;
 
@@ -34,7 +35,7 @@ struct at_layer {
             if constexpr (requires { layer(x); }) {
                 return layer(x);
             } else {
-                return x | layer; // says so
+                return x | layer; // reports the error
             }
         }
     }
@@ -44,7 +45,7 @@ inline constexpr bool is_placed<at_layer<Position, Layer>> = true;
 
 namespace detail {
 
-// The positions of layers that take so many each.
+// First positions of layers that take the given numbers of positions.
 template <size_t Count>
 struct positions {
     size_t of[Count + 1]{};
@@ -141,7 +142,7 @@ struct projected_residual_layer {
 template <auto Shortcut, auto... Layers>
 inline constexpr projected_residual_layer<Shortcut, Layers...> projected_residual{};
 
-// Gives a layer a name of its own, instead of its position in a chain or its number in a function:
+// A layer with a fixed name in place of its position in a chain or its number in a function:
 // named<"stem", conv2d<64, 7>> has "stem.weight", as add_module() or OrderedDict name it in
 // PyTorch.
 template <fixed_string Name, auto Layer>
@@ -157,13 +158,13 @@ inline constexpr bool is_named<named_layer<Name, Layer>> = true;
 template <fixed_string Name, auto Layer>
 inline constexpr named_layer<Name, Layer> named{};
 
-// A layer that may be applied several times with the same parameters, "encoder.weight" wherever it
-// stands: the name is the identity.
+// A layer that can be applied several times with the same parameters, "encoder.weight" everywhere:
+// layers of the same name are the same layer.
 template <fixed_string Name, auto Layer>
 struct shared_layer {
     static constexpr char const* name = Name.text;
     constexpr auto operator()(Symbol auto... x) const {
-        graph& g = *detail::graph_of(x...);
+        ir::graph& g = *detail::graph_of(x...);
         path const outer = g.path.prefix;
         g.path.prefix.depth = 0;
         bool known = false;
@@ -187,7 +188,7 @@ inline constexpr shared_layer<Name, Layer> shared{};
 
 namespace detail {
 
-// Several layers as a block, one as itself.
+// Several layers as a block; a single one unchanged.
 template <auto... Layers>
 constexpr auto together(Symbol auto... x) {
     if constexpr (sizeof...(Layers) == 1) {
@@ -199,9 +200,10 @@ constexpr auto together(Symbol auto... x) {
 
 } // namespace detail
 
-// Parameters keep their values; batch_norm uses its running statistics. There is no gradient, no
-// optimizer state and no saved activation for what is frozen. No name changes: in a chain, the
-// layers are numbered as they were before they were frozen; elsewhere, several are block<layers…>.
+// Layers that are not trained: parameters keep their values, and batch_norm uses its running
+// statistics. Frozen layers have no gradients, no optimizer state and no saved activations. No name
+// changes: in a chain, the layers are numbered as before they were frozen; elsewhere, several
+// layers are block<layers…>.
 template <auto... Layers>
 struct frozen_layer {
     static constexpr char const* name = "frozen";
@@ -217,7 +219,7 @@ struct frozen_layer {
 
 private:
     template <class F>
-    static constexpr auto freeze(graph& g, F const& layers) {
+    static constexpr auto freeze(ir::graph& g, F const& layers) {
         g.path.frozen += 1;
         auto const y = layers();
         g.path.frozen -= 1;
@@ -230,12 +232,11 @@ inline constexpr size_t positions_of<frozen_layer<Layers...>> =
 template <auto... Layers>
 inline constexpr frozen_layer<Layers...> frozen{};
 
-// Places layers on a device of the policy (policy::model_parallel<Where, N>), numbered from 0:
-// Keras' tf.device, PyTorch's .to("cuda:1"). They are computed there, forward and backward; a
-// parameter lies where it is first used, with its gradient and the optimizer's state. Layers that
-// no on<…> stands around are on device 0, a loss is where the network's first output is. On a
-// policy with a single device, everything is there. Names of parameters are those without it, as
-// with frozen<…>.
+// Layers on a device of the policy (policy::model_parallel<Where, N>), numbered from 0: Keras'
+// tf.device, PyTorch's .to("cuda:1"). They are computed there, forward and backward; a parameter is
+// stored where it is first used, with its gradient and the optimizer's state. Layers outside every
+// on<…> are on device 0, a loss is computed where the network's first output is. A policy with a
+// single device computes everything there. Like frozen<…>, it changes no names of parameters.
 template <size_t Device, auto... Layers>
 struct on_layer {
     static constexpr char const* name = "on";
@@ -251,7 +252,7 @@ struct on_layer {
 
 private:
     template <class F>
-    static constexpr auto place(graph& g, F const& layers) {
+    static constexpr auto place(ir::graph& g, F const& layers) {
         int const number = static_cast<int>(Device);
         int const outer = std::exchange(g.device, number);
         g.devices = g.devices > number ? g.devices : number + 1;

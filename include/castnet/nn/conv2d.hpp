@@ -1,5 +1,5 @@
-// conv2d<Filters, Kernel, conv{…}>: cross-correlation over an image plus bias (Keras' and PyTorch's
-// Conv2d). (channels, height, width) becomes (filters, height', width').
+// 2-D convolution, conv2d<Filters, Kernel, conv{…}>: cross-correlation over an image plus bias
+// (Keras' and PyTorch's Conv2d). (channels, height, width) becomes (filters, height', width').
 //
 // Parameters: weight (filters, channels / groups, kernel height, kernel width), Glorot uniform;
 // bias (filters), zeros.
@@ -45,7 +45,7 @@ private:
     template <size_t C, size_t H, size_t W>
     constexpr auto over_image(symbol<shape<C, H, W>> x) const {
         static_assert(groups_divide<C, filters, Options.groups>::checked);
-        constexpr window w =
+        constexpr ir::window w =
             make_window(int(C), int(H), int(W), int(filters), Kernel, Options.stride,
                         Options.padding, Options.dilation, Options.groups);
         constexpr bool fits = w.out_height > 0 && w.out_width > 0;
@@ -54,7 +54,7 @@ private:
                       "width); see kernel_within<kernel<height, width>, input shape>");
         using result =
             shape<filters, fits ? size_t(w.out_height) : 1, fits ? size_t(w.out_width) : 1>;
-        graph& g = *x.g;
+        ir::graph& g = *x.g;
         scope_guard const scope{g, layer_kind{"conv2d"}};
         auto const weight = new_parameter<shape<filters, C / Options.groups, Kernel.h, Kernel.w>>(
             g, "weight", {role::conv_weight, this->weight_start, this->cost, int(Options.groups)});

@@ -1,4 +1,5 @@
-// dense<Units>: x * weight^T + bias over the last axis (Keras' Dense, PyTorch's Linear).
+// Fully connected layer, dense<Units>: x * weight^T + bias over the last axis (Keras' Dense,
+// PyTorch's Linear).
 //
 // (features) becomes (units), (time, features) becomes (time, units).
 // Parameters: weight (units, features), Glorot uniform; bias (units), zeros.
@@ -26,7 +27,7 @@ struct dense_layer : weighted<dense_layer<Units>> {
             "cn::flatten before it; see dense_takes<input shape>");
         if constexpr (dense_takes<S>) {
             constexpr size_t features = S::extent[S::rank - 1];
-            graph& g = *x.g;
+            ir::graph& g = *x.g;
             scope_guard const scope{g, layer_kind{"dense"}};
             parameter_options options{role::dense_weight, this->weight_start, this->cost};
             options.pixels = flattened_pixels<X>;

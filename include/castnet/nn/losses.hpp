@@ -1,17 +1,17 @@
-// Losses: expressions that give one number per sample. Their gradients are derived like any other.
+// Loss functions: expressions with one value per sample, whose gradients are derived.
 //
 // A loss is called with the symbols of a prediction and its target. The target has the shape of the
-// prediction, or, where `labels` is true, is a class number; a loss of one's own may name another
-// `target_shape`. With several outputs there is a loss for each (nn/output_losses.hpp), or one that
-// is called with all of them and the target last; or all targets, if it names several:
+// prediction or, if `labels` is true, is a class number; a custom loss may define another
+// `target_shape`. A network with several outputs has a loss for each (nn/output_losses.hpp), or one
+// that is called with all outputs and then the target; or all targets, if it lists several:
 //     using targets = data::targets<data::label<3>, shape<4>>;
-// What a step minimises is
+// A step minimises
 //     sum over samples of weight * loss  /  sum of weights,
-// the mean where nothing is weighted.
+// which is the mean if samples have no weights.
 #pragma once
 
-#include <castnet/graph/linear.hpp>
-#include <castnet/graph/reduce.hpp>
+#include <castnet/graph/op/product.hpp>
+#include <castnet/graph/op/reduce.hpp>
 
 #include <concepts>
 
@@ -23,13 +23,13 @@ concept Loss = requires {
 };
 namespace detail {
 
-// Whether a softmax, log_softmax or sigmoid made this node.
-constexpr bool is_probability(graph const& g, int id) {
-    auto const at = [&](int i) -> node const& { return g.nodes[i]; };
+// Whether this node is the result of a softmax, log_softmax or sigmoid.
+constexpr bool is_probability(ir::graph const& g, int id) {
+    auto const at = [&](int i) -> ir::node const& { return g.nodes[i]; };
     auto const is = [&](int i, fn f) { return at(i).kind == op::map && at(i).function == f; };
     auto const is_log_softmax = [&](int i) {
         return is(i, fn::subtract) && at(at(i).in[1]).kind == op::reduce &&
-               at(at(i).in[1]).reduce == reduction::log_sum_exp;
+               at(at(i).in[1]).reduce == ir::reduction::log_sum_exp;
     };
     while (at(id).kind == op::reshape) {
         id = at(id).in[0];
@@ -38,12 +38,13 @@ constexpr bool is_probability(graph const& g, int id) {
            (is(id, fn::exp) && is_log_softmax(at(id).in[0]));
 }
 
-// Says that x is expected to be logits. Where it is not, a program with this loss does not compile:
-// the function would be applied twice, and training would go on, badly.
+// Declares that x must be logits. If it is not, a program with this loss does not compile: the
+// function would be applied twice, and the network would train, but badly.
 template <class S>
 constexpr void takes_logits(symbol<S> x) {
-    graph& g = *x.g;
-    g.probabilities = g.probabilities || is_probability(g, x.id);
+    if (is_probability(*x.g, x.id)) {
+        x.g->report(mistake::probabilities_as_logits);
+    }
 }
 
 } // namespace detail
@@ -51,8 +52,8 @@ constexpr void takes_logits(symbol<S> x) {
 // Cross-entropy of softmax(logits) and class numbers, as PyTorch's CrossEntropyLoss; with label
 // smoothing the target is 1 - s + s/classes for the class and s/classes for all others.
 //
-// The largest logit is subtracted first, so that large ones keep their digits; and what the target
-// rules out is left out, not multiplied with 0, since it may be infinite.
+// The largest logit is subtracted first, so that large logits keep their precision; terms of other
+// classes are left out and not multiplied by 0, since they may be infinite.
 template <float Smoothing>
 struct cross_entropy_loss {
     static constexpr char const* name = Smoothing == 0 ? "cross_entropy" : "smoothed_cross_entropy";
@@ -139,5 +140,9 @@ struct huber_loss {
 };
 template <float Delta = 1.0F>
 inline constexpr huber_loss<Delta> huber{};
+
+static_assert(Loss<cross_entropy_loss<0.0F>> && Loss<categorical_cross_entropy_loss> &&
+              Loss<binary_cross_entropy_loss> && Loss<mse_loss> && Loss<mae_loss> &&
+              Loss<huber_loss<1.0F>>);
 
 } // namespace castnet

@@ -1,6 +1,6 @@
-// Metrics: expressions like losses, one number per sample; reported is their weighted mean.
-// Every loss is a metric too. A metric sees the first output of a network that has several and its
-// target, on_output<n, metric> another one (nn/output_losses.hpp).
+// Metrics: expressions with one value per sample, like losses; their weighted mean is reported.
+// Every loss is a metric, too. If a network has several outputs, a metric compares the first with
+// its target, on_output<n, metric> another one (nn/output_losses.hpp).
 #pragma once
 
 #include <castnet/core/fixed_string.hpp>
@@ -15,7 +15,7 @@ concept Metric = Loss<T> && requires {
 
 namespace detail {
 
-// A text with a number behind it, as long as the program runs.
+// A text with a number appended, as a constant.
 template <fixed_string Text, size_t Number>
 constexpr auto numbered() {
     constexpr size_t digits = [] {
@@ -39,7 +39,7 @@ constexpr auto numbered() {
 
 } // namespace detail
 
-// Whether the output of the label is larger than all others: a tie is wrong, and so is NaN.
+// Whether the output for the label is larger than all others; ties and NaN count as wrong.
 struct accuracy_metric {
     static constexpr bool labels = true;
     static constexpr char const* name = "accuracy";
@@ -50,7 +50,7 @@ struct accuracy_metric {
 };
 inline constexpr accuracy_metric accuracy{};
 
-// The same where the target is one-hot, or holds probabilities: the first of the largest counts.
+// The same for one-hot or probability targets; of several largest targets the first counts.
 struct categorical_accuracy_metric {
     static constexpr bool labels = false;
     static constexpr char const* name = "categorical_accuracy";
@@ -62,8 +62,8 @@ struct categorical_accuracy_metric {
 };
 inline constexpr categorical_accuracy_metric categorical_accuracy{};
 
-// Whether a logit is positive where the target is more than 0.5 and negative where it is not, the
-// mean over the sample's elements: a logit of 0 is wrong, and so is NaN.
+// Whether a logit is positive if the target is more than 0.5, and negative otherwise; the mean over
+// the sample's elements. A logit of 0 or NaN counts as wrong.
 struct binary_accuracy_metric {
     static constexpr bool labels = false;
     static constexpr char const* name = "binary_accuracy";
@@ -78,8 +78,8 @@ inline constexpr binary_accuracy_metric binary_accuracy{};
 template <size_t K, size_t Classes>
 inline constexpr bool k_within_classes = K > 0 && K <= Classes;
 
-// Whether the output of the label is among the K largest, where an output that equals it or is NaN
-// counts as larger. It is called after its K: "top_5".
+// Whether the output for the label is among the K largest; an output that equals it or is NaN
+// counts as larger. Its name contains K: "top_5".
 template <size_t K>
 struct top_k_metric {
     static constexpr bool labels = true;
@@ -97,5 +97,8 @@ struct top_k_metric {
 };
 template <size_t K>
 inline constexpr top_k_metric<K> top_k{};
+
+static_assert(Metric<accuracy_metric> && Metric<categorical_accuracy_metric> &&
+              Metric<binary_accuracy_metric> && Metric<top_k_metric<5>>);
 
 } // namespace castnet

@@ -1,4 +1,4 @@
-// Whole networks as types: sequential<input<…>, layers…> and network<function, input<…>…>.
+// Networks as types: sequential<input<…>, layers…> and network<function, input<…>…>.
 //
 // A network has
 //   inputs                       type_list of the shapes of one sample of each input
@@ -25,7 +25,7 @@ struct input_layer {
 template <size_t... D>
 inline constexpr input_layer<D...> input{};
 
-// Several outputs of a network, or one.
+// The outputs of a network, one or several.
 template <Shape... S>
 struct output_list {
     int ids[sizeof...(S)];
@@ -43,8 +43,8 @@ struct named_outputs : Outputs {
 template <size_t Names, size_t Outputs>
 inline constexpr bool one_name_each = Names == 0 || Names == Outputs;
 
-// What a function with several outputs returns; outputs<"kind", "box">(a, b) names them in scores
-// and histories (nn/output_losses.hpp).
+// Result of a function with several outputs; outputs<"kind", "box">(a, b) names them in scores and
+// histories (nn/output_losses.hpp).
 template <fixed_string... Names, Shape... S>
 constexpr auto outputs(symbol<S>... x) {
     static_assert(one_name_each<sizeof...(Names), sizeof...(S)>,
@@ -60,8 +60,8 @@ constexpr auto outputs(symbol<S>... x) {
 namespace detail {
 
 template <Shape S>
-constexpr symbol<S> new_input(graph& g) {
-    node n = graph::shaped<S>(op::input, true);
+constexpr symbol<S> new_input(ir::graph& g) {
+    ir::node n = ir::graph::shaped<S>(op::input, true);
     n.attribute = g.inputs++;
     return emit<S>(g, n);
 }
@@ -79,7 +79,7 @@ constexpr Outputs as_outputs(Outputs list) {
 // Trainable and frozen parameters, without running statistics.
 template <class Network>
 constexpr size_t count_parameters() {
-    graph g{true};
+    ir::graph g{true};
     Network::trace(g);
     int count = 0;
     for (parameter const& p : g.parameters) {
@@ -106,7 +106,7 @@ struct begins_with_input {
 
 namespace detail {
 
-// After a failed check, something plausible.
+// The input's shape; after a failed check, a placeholder, so that no other errors follow.
 template <class Given>
 struct shape_of_input {
     static_assert(begins_with_input<Given>::checked);
@@ -124,14 +124,14 @@ using shape_of_input_t = typename shape_of_input<std::remove_cvref_t<decltype(In
 template <class Expected, class Given>
 inline constexpr bool same_input = std::is_same_v<Expected, Given>;
 
-// A chain of layers behind one input. Parameters are named as in PyTorch's Sequential: "0.weight"
-// belongs to the first layer behind the input.
+// A chain of layers after one input. Parameters are named as in PyTorch's Sequential: "0.weight"
+// belongs to the first layer after the input.
 template <auto Input, auto... Layers>
 struct sequential {
     using input_shape = detail::shape_of_input_t<Input>;
     using inputs = type_list<input_shape>;
 
-    static constexpr auto trace(graph& g) {
+    static constexpr auto trace(ir::graph& g) {
         return detail::as_outputs(detail::chain<Layers...>(detail::new_input<input_shape>(g)));
     }
 
@@ -152,7 +152,7 @@ template <auto F, auto... Inputs>
 struct network {
     using inputs = type_list<detail::shape_of_input_t<Inputs>...>;
 
-    static constexpr auto trace(graph& g) {
+    static constexpr auto trace(ir::graph& g) {
         return call(g, inputs{}, std::make_index_sequence<inputs::size>{});
     }
 
@@ -169,14 +169,14 @@ struct network {
 
 private:
     template <Shape... S, size_t... I>
-    static constexpr auto call(graph& g, type_list<S...>, std::index_sequence<I...>) {
+    static constexpr auto call(ir::graph& g, type_list<S...>, std::index_sequence<I...>) {
         int const ids[] = {detail::new_input<S>(g).id...}; // braces: in the order of the list
         return detail::as_outputs(F(symbol<S>{&g, ids[I]}...));
     }
 };
 
 template <class T>
-concept Network = requires(graph& g) {
+concept Network = requires(ir::graph& g) {
     typename T::inputs;
     T::trace(g);
 };

@@ -1,14 +1,15 @@
-// Pooling and up-sampling of images, channel by channel.
+// Pooling and up-sampling layers for images, channel by channel.
 #pragma once
 
-#include <castnet/graph/reduce.hpp>
+#include <castnet/graph/op/pool.hpp>
+#include <castnet/graph/op/reduce.hpp>
 #include <castnet/nn/scope.hpp>
 #include <castnet/nn/window.hpp>
 
 namespace castnet {
 
-// stride 0 stands for the kernel's own size. count_padding: the average divides by the whole window
-// (PyTorch's count_include_pad) and not by the pixels of the image in it (Keras).
+// A stride of 0 is the size of the kernel. count_padding: the average divides by the whole window
+// (PyTorch's count_include_pad) and not by the number of the image's pixels in it (Keras).
 struct pooling {
     size2 stride = 0;
     padding2 padding = valid;
@@ -43,20 +44,20 @@ private:
     static constexpr auto pooled(symbol<shape<C, H, W>> x) {
         constexpr size2 stride = {Options.stride.h ? Options.stride.h : Kernel.h,
                                   Options.stride.w ? Options.stride.w : Kernel.w};
-        constexpr window w =
+        constexpr ir::window w =
             make_window(int(C), int(H), int(W), int(C), Kernel, stride, Options.padding, 1, 1);
         constexpr bool fits = w.out_height > 0 && w.out_width > 0;
         static_assert(fits || kernel_within<kernel<Kernel.h, Kernel.w>, shape<C, H, W>>,
                       "castnet: pooling: the kernel is larger than its input (channels, height, "
                       "width); see kernel_within<kernel<height, width>, input shape>");
         using result = shape<C, fits ? size_t(w.out_height) : 1, fits ? size_t(w.out_width) : 1>;
-        window counted = w;
+        ir::window counted = w;
         counted.count_padding = Options.count_padding;
-        return pool<result>(Kind, x, counted);
+        return pool<Kind, result>(x, counted);
     }
 };
 
-// The largest pixel of each window; padding never wins. The first of equals gets the gradient.
+// The largest pixel of each window, ignoring padding. The first of equal ones gets the gradient.
 template <size2 Kernel, pooling Options = pooling{}>
 inline constexpr pool2d_layer<op::max_pool, Kernel, Options> max_pool2d{};
 
@@ -95,9 +96,9 @@ private:
     template <size_t C, size_t H, size_t W>
     static constexpr auto enlarged(symbol<shape<C, H, W>> x) {
         constexpr int f = static_cast<int>(Factor);
-        window const w{int(C), int(H), int(W), int(C), int(H) * f, int(W) * f, f,
-                       f,      f,      f,      0,      0,          0,          0};
-        return pool<shape<C, H * Factor, W * Factor>>(op::upsample, x, w);
+        ir::window const w{int(C), int(H), int(W), int(C), int(H) * f, int(W) * f, f,
+                           f,      f,      f,      0,      0,          0,          0};
+        return pool<op::upsample, shape<C, H * Factor, W * Factor>>(x, w);
     }
 };
 template <size_t Factor>

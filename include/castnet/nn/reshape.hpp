@@ -1,7 +1,8 @@
-// Layers that change the shape only, and the one that joins tensors.
+// Shape layers: flatten, slice_channels, and the concatenation of tensors, concat.
 #pragma once
 
 #include <castnet/graph/flattened.hpp>
+#include <castnet/graph/op/rearrange.hpp>
 #include <castnet/nn/scope.hpp>
 
 namespace castnet {
@@ -51,7 +52,7 @@ struct joined_all<A, B> : joined<A, B> {};
 template <class A, class B>
 inline constexpr bool joinable = requires { typename detail::joined<A, B>::type; };
 
-// First and Count fit the channels of the input.
+// Whether First and Count fit the channels of the input.
 template <size_t First, size_t Count, size_t Channels>
 inline constexpr bool slice_within = Count > 0 && First + Count <= Channels;
 
@@ -74,8 +75,8 @@ struct with_channels<shape<A, H, W>, Count> {
 
 } // namespace detail
 
-// Channels First to First + Count - 1 of images, and of the last axis of anything else: what concat
-// joined (PyTorch's narrow, TensorFlow's slice).
+// Channels First to First + Count - 1 of images, or that part of the last axis of other tensors:
+// the inverse of concat (PyTorch's narrow, TensorFlow's slice).
 template <size_t First, size_t Count>
 struct slice_channels_layer {
     static constexpr char const* name = "slice_channels";
@@ -86,23 +87,24 @@ struct slice_channels_layer {
                       "castnet: slice_channels: the slice is empty or reaches beyond the channels; "
                       "see slice_within<first, count, channels>");
         using result = typename detail::with_channels<S, Count>::type;
-        return detail::operation<result>(*x.g, op::slice, int(First), {detail::sample_id(x)});
+        return detail::emit_operation<op::slice, result>(*x.g, int(First), {detail::sample_id(x)});
     }
 };
 template <size_t First, size_t Count>
 inline constexpr slice_channels_layer<First, Count> slice_channels{};
 
-// Joins along the channels of images and the last axis of anything else; all other axes agree.
+// Concatenation along the channels of images or the last axis of other tensors; all other axes must
+// be equal.
 template <Shape First, Shape... More>
-    requires(sizeof...(More) > 0 && sizeof...(More) < max_operands)
+    requires(sizeof...(More) > 0 && sizeof...(More) < ir::max_operands)
 constexpr auto concat(symbol<First> x, symbol<More>... more) {
     static_assert((joinable<First, More> && ...),
                   "castnet: concat: the tensors differ in more than their channels; see "
                   "joinable<first shape, other shape>");
     if constexpr ((joinable<First, More> && ...)) {
         using result = typename detail::joined_all<First, More...>::type;
-        return detail::operation<result>(*x.g, op::concat, -1,
-                                         {detail::sample_id(x), detail::sample_id(more)...});
+        return detail::emit_operation<op::concat, result>(
+            *x.g, -1, {detail::sample_id(x), detail::sample_id(more)...});
     } else {
         return x;
     }

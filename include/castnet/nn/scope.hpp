@@ -1,34 +1,36 @@
-// Scopes of names while a network is traced, and the parameters that layers ask for in them.
+// Name scopes of a network that is traced, and the parameters that layers create in them.
 #pragma once
 
-#include <castnet/graph/linear.hpp>
+#include <castnet/graph/op/product.hpp>
+#include <castnet/graph/op/rearrange.hpp>
+#include <castnet/graph/op/source.hpp>
 
 #include <optional>
 
 namespace castnet {
 
-// Where a layer that asks for parameters stands: at the position or under the name that its
-// container gave it, else it is "dense_1", "conv2d_2", …. Where a function stands at a position,
-// the first such layer in it has that, and the others are "0.dense_2", "0.conv2d_3", …: a function
-// of one layer has the names of that layer.
+// Kind of a layer with parameters, which names it if its container gave it neither a position nor a
+// name: "dense_1", "conv2d_2", …. If a function is at a position, the first such layer in it has
+// that position, and the others are "0.dense_2", "0.conv2d_3", …: a function with a single layer
+// has the names of that layer.
 struct layer_kind {
     char const* name;
 };
 
-// While it lives, names begin with one part more.
+// Adds a part to the prefix of all names for as long as it lives.
 class scope_guard {
 public:
-    constexpr scope_guard(graph& g, char const* name)
+    constexpr scope_guard(ir::graph& g, char const* name)
         : path_{g.path}, depth_{path_.prefix.depth}, unnamed_{path_.unnamed},
           positioned_{path_.positioned} {
         path_.prefix.push(name);
         path_.positioned = true;
         path_.unnamed = 0;
     }
-    constexpr scope_guard(graph& g, int position) : scope_guard{g, ""} {
+    constexpr scope_guard(ir::graph& g, int position) : scope_guard{g, ""} {
         path_.prefix.parts[depth_].number = position;
     }
-    constexpr scope_guard(graph& g, layer_kind kind)
+    constexpr scope_guard(ir::graph& g, layer_kind kind)
         : path_{g.path}, depth_{path_.prefix.depth}, unnamed_{path_.unnamed},
           positioned_{path_.positioned} {
         if (!positioned_) {
@@ -58,7 +60,7 @@ private:
 
 struct parameter_options {
     role kind = role::vector;
-    std::optional<initializer> start{}; // unless told: Glorot uniform for weights, else zeros
+    std::optional<initializer> start{}; // default: Glorot uniform for weights, else zeros
     penalty cost{};
     int groups = 1; // conv_weight
     bool trainable = true;
@@ -67,16 +69,18 @@ struct parameter_options {
 
 namespace detail {
 
-// Throws, which ends the compilation, where the shape is none for the role.
+// What a parameter is to its operation, if its shape is one for that.
 template <Shape S>
-constexpr void check_role(parameter_options const& options) {
-    if (options.kind == role::dense_weight && S::rank != 2) {
-        throw "castnet: a parameter of role::dense_weight has two axes (units, features)";
+constexpr role checked_role(ir::graph& g, role kind) {
+    if (kind == role::dense_weight && S::rank != 2) {
+        g.report(mistake::axes_of_dense_weight);
+        return role::vector;
     }
-    if (options.kind == role::conv_weight && S::rank != 4) {
-        throw "castnet: a parameter of role::conv_weight has four axes (filters, channels / "
-              "groups, height, width)";
+    if (kind == role::conv_weight && S::rank != 4) {
+        g.report(mistake::axes_of_conv_weight);
+        return role::vector;
     }
+    return kind;
 }
 
 template <Shape S>
@@ -90,11 +94,11 @@ constexpr bool has_shape(parameter const& p) {
 
 } // namespace detail
 
-// A parameter of this name in the present scope; the one that stands there already where a shared
-// layer is applied again.
+// A parameter of this name in the current scope; the existing one if a shared layer is applied
+// again.
 template <Shape S>
-constexpr symbol<S> new_parameter(graph& g, char const* name, parameter_options const& options) {
-    detail::check_role<S>(options);
+constexpr symbol<S> new_parameter(ir::graph& g, char const* name,
+                                  parameter_options const& options) {
     ++g.path.asked;
     parameter p;
     p.name = g.path.prefix;
@@ -105,19 +109,18 @@ constexpr symbol<S> new_parameter(graph& g, char const* name, parameter_options 
             int const i = (g.path.next + k) % count;
             if (g.parameters[i].name == p.name) {
                 if (!detail::has_shape<S>(g.parameters[i])) {
-                    throw "castnet: shared<name, layer> stands where its layer needs parameters of "
-                          "another shape; apply it to inputs of one shape, or name the other layer "
-                          "differently";
+                    g.report(mistake::shared_with_other_shape);
+                    break;
                 }
                 g.path.next = i + 1;
                 return {&g, g.parameters[i].node};
             }
         }
     }
-    node n = graph::shaped<S>(op::parameter, false);
-    p.kind = options.kind;
+    ir::node n = ir::graph::shaped<S>(op::parameter, false);
+    p.kind = detail::checked_role<S>(g, options.kind);
     p.start = options.start.value_or(
-        initializer{is_weight(options.kind) ? initial::glorot_uniform : initial::zeros});
+        initializer{is_weight(p.kind) ? initial::glorot_uniform : initial::zeros});
     p.cost = options.cost;
     p.groups = options.groups;
     p.pixels = options.pixels;

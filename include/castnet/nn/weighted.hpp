@@ -1,5 +1,5 @@
-// Base of layers with a weight and a bias: how the weight starts, its penalty, and whether there is
-// a bias. Each setter returns a changed copy: dense<64>.init(he_normal).l2(1e-4f).
+// Base class of layers with a weight and a bias: initialisers, penalty, and whether there is a
+// bias. Each setter returns a changed copy: dense<64>.init(he_normal).l2(1e-4f).
 #pragma once
 
 #include <castnet/nn/initializers.hpp>

@@ -6,15 +6,15 @@
 
 namespace castnet {
 
-// Height and width; one number stands for both.
+// Height and width; a single number means both.
 struct size2 {
     size_t h = 1, w = 1;
     constexpr size2(size_t both) : h{both}, w{both} {}
     constexpr size2(size_t height, size_t width) : h{height}, w{width} {}
 };
 
-// valid: none; same: as much as gives ceil(input / stride) outputs, the odd one at the bottom and
-// right (TensorFlow's rule); or the same number of rows and columns on every side (PyTorch's).
+// valid: no padding; same: as much as needed for ceil(input / stride) outputs, the odd one at the
+// bottom and right (TensorFlow's rule); or a number of rows and columns on every side (PyTorch's).
 struct padding2 {
     bool same = false;
     size2 pixels = 0;
@@ -48,8 +48,8 @@ constexpr axis_window along(int in, int kernel, int stride, int dilation, bool s
 
 // The window that slides over an image of this size; out_height or out_width is 0 if it is too
 // large.
-constexpr window make_window(int channels, int height, int width, int filters, size2 kernel,
-                             size2 stride, padding2 padding, size_t dilation, size_t groups) {
+constexpr ir::window make_window(int channels, int height, int width, int filters, size2 kernel,
+                                 size2 stride, padding2 padding, size_t dilation, size_t groups) {
     auto const h =
         detail::along(height, static_cast<int>(kernel.h), static_cast<int>(stride.h),
                       static_cast<int>(dilation), padding.same, static_cast<int>(padding.pixels.h));
@@ -74,7 +74,7 @@ constexpr window make_window(int channels, int height, int width, int filters, s
             static_cast<int>(groups)};
 }
 
-// The two that error messages name.
+// Names for error messages.
 template <size_t Height, size_t Width>
 struct kernel;
 template <class Kernel, class Input>

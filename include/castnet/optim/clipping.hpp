@@ -1,9 +1,9 @@
 // Gradient clipping, for any optimizer:
 //   compile(model, loss, clip_norm(adam{.learning_rate = 1e-3}, 1));
 //
-// What is clipped is the gradient that the optimizer's rule is given: of the mean loss over all
-// samples of the step, those of all replicas and micro-batches, with the penalties of the layers
-// (l1, l2), before the optimizer's own weight decay. training::gradient() says what it was before.
+// The gradient is clipped before the optimizer's rule gets it: that of the mean loss over all
+// samples of the step, in all replicas and micro-batches, with the penalties of the layers (l1, l2)
+// but without the optimizer's own weight decay. training::gradient() returns the unclipped one.
 #pragma once
 
 #include <castnet/core/error.hpp>
@@ -37,7 +37,7 @@ struct name_of_clipped {
     }();
 };
 
-// Whether a rule updates one V, a number or a vector.
+// Whether a rule can update a V, a number or a vector.
 template <class Rule, class V, class... Slot>
 concept Updates = requires(Rule const& rule, V& parameter, V gradient, Slot&... slot) {
     rule(parameter, gradient, slot...);
@@ -108,7 +108,7 @@ struct norm_clipped : Optimizer {
     }
 };
 
-// An optimizer with gradients whose elements are at most so large; see clip_value().
+// An optimizer with gradients whose elements are at most max_value; see clip_value().
 template <class Optimizer>
 struct value_clipped : Optimizer {
     using clipped_optimizer = Optimizer;
@@ -140,8 +140,8 @@ struct value_clipped : Optimizer {
 
 // The optimizer with the whole gradient multiplied by min(1, max_norm / (norm + 1e-6)), where norm
 // is the Euclidean norm over all trained parameters together: PyTorch's clip_grad_norm_, Keras'
-// global_clipnorm. As in PyTorch, an infinite norm makes finite elements 0, and a norm that is no
-// number makes all elements NaN. Throws castnet::error unless max_norm is finite and above 0.
+// global_clipnorm. As in PyTorch, an infinite norm makes finite elements 0, and a NaN norm makes
+// all elements NaN. Throws castnet::error unless max_norm is finite and above 0.
 template <class Optimizer>
 norm_clipped<Optimizer> clip_norm(Optimizer const& optimizer, double max_norm) {
     static_assert(detail::clips_once<!detail::is_clipped<Optimizer>, Optimizer>::checked);
@@ -150,7 +150,7 @@ norm_clipped<Optimizer> clip_norm(Optimizer const& optimizer, double max_norm) {
 }
 
 // The optimizer with every element of the gradient brought into [-max_value, max_value]: PyTorch's
-// clip_grad_value_, Keras' clipvalue. An element that is no number stays so. Throws castnet::error
+// clip_grad_value_, Keras' clipvalue. An element that is NaN stays NaN. Throws castnet::error
 // unless max_value is finite and above 0.
 template <class Optimizer>
 value_clipped<Optimizer> clip_value(Optimizer const& optimizer, double max_value) {

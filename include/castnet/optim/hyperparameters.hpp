@@ -1,4 +1,4 @@
-// Named numbers of optimizers and schedules, and the ranges that they must lie in.
+// Hyperparameters of optimizers and schedules: name, value and allowed range.
 #pragma once
 
 #include <castnet/core/error.hpp>

@@ -3,21 +3,20 @@
 // An optimizer is a struct of hyperparameters with
 //   static constexpr char const* name
 //   static constexpr int slots    numbers of state per parameter, zero at the start
-//   rule<T> at(step, rate)        what a step needs, computed once per step; step counts from 1
-//   hyperparameters()             an array of its numbers by name and range (optional: those that
-//                                 have it are checked by compile() and compared with a
-//                                 checkpoint's)
+//   rule<T> at(step, rate)        the constants of a step, computed once per step, from step 1 on
+//   hyperparameters()             an array of their names, values and ranges (optional: compile()
+//                                 checks them and compares them with those of a checkpoint)
 //   static not_negative(slot)     whether the numbers of a slot cannot be negative (optional)
-// and rule<T> is callable as rule(parameter&, gradient, state&…): the update of one T, and, where
-// it takes them, of a compiler's vector of T (hence square_root). One kernel applies it to all
-// parameters. The weight decay of all but adamw is added to the gradient. Running means take a
-// `fresh` share of what is new, rounded once: 1 - T(0.999) is off by 1e-5.
+// and rule<T> is callable as rule(parameter&, gradient, state&…): the update of one T or, if the
+// rule accepts them, of a compiler's vector of T (hence square_root). One kernel applies it to all
+// parameters. The weight decay of all but adamw is added to the gradient. Running means are
+// updated with one_minus_beta, computed in double and rounded once: 1 - T(0.999) is off by 1e-5.
 //
-// A rule that depends on the gradient as a whole (clip_norm) also has
+// A rule that depends on the whole gradient (clip_norm) also has
 //   rule with_norm(double norm) const
-// itself for a step whose gradient has this Euclidean norm over all trained parameters. It is asked
-// for once a step, before any parameter is updated; on GPUs by a kernel, so the rule is trivially
-// copyable there.
+// which returns the rule for a step whose gradient has this Euclidean norm over all trained
+// parameters. It is called once per step, before any parameter is updated; on GPUs in a kernel, so
+// the rule must be trivially copyable there.
 #pragma once
 
 #include <castnet/core/annotations.hpp>
@@ -48,7 +47,7 @@ template <class Optimizer, class T>
 using rule_of = decltype(std::declval<Optimizer const&>().template at<T>(std::uint64_t{1}, 0.0));
 }
 
-// parameter -= rate * gradient
+// Stochastic gradient descent: parameter -= rate * gradient.
 struct sgd {
     double learning_rate = 1e-2;
     double weight_decay = 0;
@@ -106,7 +105,7 @@ struct momentum {
     }
 };
 
-// Hinton's lecture 6e, 2012.
+// RMSprop (Hinton's lecture 6e, 2012).
 struct rmsprop {
     double learning_rate = 1e-2;
     double alpha = 0.99;
@@ -124,11 +123,11 @@ struct rmsprop {
 
     template <class T>
     struct rule {
-        T rate, fresh, epsilon, decay;
+        T rate, one_minus_alpha, epsilon, decay;
         template <class V>
         CASTNET_HD void operator()(V& p, V g, V& squares) const {
             g += decay * p;
-            squares += fresh * (g * g - squares);
+            squares += one_minus_alpha * (g * g - squares);
             p -= rate * g / (square_root(squares) + epsilon);
         }
     };
@@ -161,13 +160,13 @@ struct rmsprop_momentum {
 
     template <class T>
     struct rule {
-        T rate, fresh, momentum, epsilon, decay;
+        T rate, one_minus_alpha, momentum, epsilon, decay;
         bool centered;
         template <class V>
         CASTNET_HD void operator()(V& p, V g, V& squares, V& mean, V& velocity) const {
             g += decay * p;
-            squares += fresh * (g * g - squares);
-            mean += fresh * (g - mean);
+            squares += one_minus_alpha * (g * g - squares);
+            mean += one_minus_alpha * (g - mean);
             V const variance = centered ? squares - mean * mean : squares;
             velocity = momentum * velocity + g / (square_root(variance) + epsilon);
             p -= rate * velocity;
@@ -179,7 +178,7 @@ struct rmsprop_momentum {
     }
 };
 
-// Kingma & Ba 2015.
+// Adam (Kingma & Ba 2015).
 struct adam {
     double learning_rate = 1e-3;
     double beta_1 = 0.9;
@@ -200,14 +199,14 @@ struct adam {
     template <class T>
     struct rule {
         T rate, epsilon, decay;
-        T fresh_1, fresh_2; // 1 - beta
-        T shrink;           // 1 - rate * decoupled decay
-        T root_correction;  // of the square root of the second moment
+        T one_minus_beta_1, one_minus_beta_2;
+        T shrink;          // 1 - rate * decoupled decay
+        T root_correction; // of the square root of the second moment
         template <class V>
         CASTNET_HD void operator()(V& p, V g, V& mean, V& squares) const {
             g += decay * p;
-            mean += fresh_1 * (g - mean);
-            squares += fresh_2 * (g * g - squares);
+            mean += one_minus_beta_1 * (g - mean);
+            squares += one_minus_beta_2 * (g * g - squares);
             p = shrink * p - rate * mean / (square_root(squares) * root_correction + epsilon);
         }
     };
@@ -252,7 +251,7 @@ struct adamw {
     }
 };
 
-// Duchi et al. 2011.
+// Adagrad (Duchi et al. 2011).
 struct adagrad {
     double learning_rate = 1e-2;
     double epsilon = 1e-10;
@@ -282,7 +281,7 @@ struct adagrad {
     }
 };
 
-// Zeiler 2012.
+// Adadelta (Zeiler 2012).
 struct adadelta {
     double learning_rate = 1;
     double rho = 0.9;
@@ -300,13 +299,13 @@ struct adadelta {
 
     template <class T>
     struct rule {
-        T rate, fresh, epsilon, decay;
+        T rate, one_minus_rho, epsilon, decay;
         template <class V>
         CASTNET_HD void operator()(V& p, V g, V& squares, V& moved) const {
             g += decay * p;
-            squares += fresh * (g * g - squares);
+            squares += one_minus_rho * (g * g - squares);
             V const delta = square_root(moved + epsilon) / square_root(squares + epsilon) * g;
-            moved += fresh * (delta * delta - moved);
+            moved += one_minus_rho * (delta * delta - moved);
             p -= rate * delta;
         }
     };
@@ -315,5 +314,14 @@ struct adadelta {
         return {T(rate), T(1 - rho), T(epsilon), T(weight_decay)};
     }
 };
+
+static_assert(Optimizer<sgd>);
+static_assert(Optimizer<momentum>);
+static_assert(Optimizer<rmsprop>);
+static_assert(Optimizer<rmsprop_momentum>);
+static_assert(Optimizer<adam>);
+static_assert(Optimizer<adamw>);
+static_assert(Optimizer<adagrad>);
+static_assert(Optimizer<adadelta>);
 
 } // namespace castnet

@@ -1,5 +1,5 @@
-// Learning-rate schedules: functions of the step (from 0) and the number of all steps of a fit.
-// What makes one throws castnet::error for rates that are negative or not finite.
+// Learning-rate schedules: functions of the step (from 0) and the total number of steps of a fit.
+// The functions that make them throw castnet::error for rates that are negative or not finite.
 #pragma once
 
 #include <castnet/core/language.hpp>
@@ -61,8 +61,8 @@ inline schedule step_decay(double rate, double factor, std::uint64_t every) {
     };
 }
 
-// Linearly from 0 to what `then` gives during the first `steps` steps (Goyal et al. 2017). Throws
-// castnet::error where `then` is empty.
+// Linear warm-up (Goyal et al. 2017): during the first `steps` steps, a growing share of the rate
+// of `then`. Throws castnet::error if `then` is empty.
 inline schedule warm_up(std::uint64_t steps, schedule const& then) {
     if (!then) {
         throw error(

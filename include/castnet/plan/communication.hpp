@@ -14,7 +14,7 @@
 
 #include <castnet/plan/plan.hpp>
 
-namespace castnet {
+namespace castnet::ir {
 
 // Added up over the replicas when step `after` has ended: ranges [first, last).
 struct exchange {
@@ -291,4 +291,4 @@ public:
     }
 };
 
-} // namespace castnet
+} // namespace castnet::ir

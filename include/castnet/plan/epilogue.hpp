@@ -8,7 +8,7 @@
 
 #include <utility>
 
-namespace castnet {
+namespace castnet::ir {
 
 // A device whose kernels or libraries finish results says which chains it gives them.
 //   static constexpr bool takes_epilogue(op product, epilogue);
@@ -167,4 +167,4 @@ struct fused_groups {
     }
 };
 
-} // namespace castnet
+} // namespace castnet::ir

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace castnet {
+namespace castnet::ir {
 
 // What a kernel needs besides the point. Small and trivially copyable: a kernel argument.
 template <class T>
@@ -71,10 +71,8 @@ struct random_at_points {
     }
 };
 
-namespace detail {
-
 template <class T>
-CASTNET_HD constexpr T read(T const* reg, int which) {
+CASTNET_HD constexpr T read_register(T const* reg, int which) {
     return which == no_register ? T(0) : reg[which];
 }
 
@@ -82,10 +80,11 @@ template <instruction I, class T, size_t... K>
 CASTNET_HD constexpr T apply_function(T const* r, std::index_sequence<K...>) {
     constexpr std::uint8_t in[] = {I.a, I.b, I.c, I.d, I.e, I.f, I.g, I.h};
     if constexpr (I.derivative < 0) {
-        return function<I.function>::value(read(r, in[K])...);
+        return function<I.function>::value(read_register(r, in[K])...);
     } else {
-        return r[in[sizeof...(K) + 1]] * function<I.function>::template derivative<I.derivative>(
-                                             read(r, in[K])..., read(r, in[sizeof...(K)]));
+        return r[in[sizeof...(K) + 1]] *
+               function<I.function>::template derivative<I.derivative>(
+                   read_register(r, in[K])..., read_register(r, in[sizeof...(K)]));
     }
 }
 
@@ -102,7 +101,7 @@ CASTNET_HD constexpr T execute(T const* r, program_arguments<T> const& a, point 
         return a.scalar[I.a];
     } else if constexpr (I.code == opcode::index) {
         return static_cast<T>(p.channel);
-    } else if constexpr (I.code == opcode::presence) {
+    } else if constexpr (I.code == opcode::sample_mask) {
         return a.array[I.a][p.sample] * a.scalar[I.b];
     } else if constexpr (I.code == opcode::bernoulli) {
         std::uint32_t const word = random(a, static_cast<std::uint32_t>(a.scalar[I.b]), p);
@@ -115,20 +114,18 @@ CASTNET_HD constexpr T execute(T const* r, program_arguments<T> const& a, point 
 }
 
 template <class T, class Random, instruction... I, size_t... N>
-CASTNET_HD constexpr T run(program<I...>, program_arguments<T> const& a, point const& p,
-                           Random const& random, std::index_sequence<N...>) {
+CASTNET_HD constexpr T run_program(program<I...>, program_arguments<T> const& a, point const& p,
+                                   Random const& random, std::index_sequence<N...>) {
     T r[sizeof...(I)]{};
     (..., void(r[N] = execute<I>(r, a, p, random)));
     return r[sizeof...(I) - 2]; // the last instruction says what becomes of it
 }
 
-} // namespace detail
-
 // The value of the program's last register at this point.
 template <class Program, class T, class Random = random_at_points>
 CASTNET_HD constexpr T evaluate(program_arguments<T> const& a, point const& p,
                                 Random const& random = {}) {
-    return detail::run(Program{}, a, p, random, std::make_index_sequence<Program::size + 1>{});
+    return run_program(Program{}, a, p, random, std::make_index_sequence<Program::size + 1>{});
 }
 
-} // namespace castnet
+} // namespace castnet::ir

@@ -5,16 +5,13 @@
 // index space; so no group can wait for itself, and one pass from the last node to the first does.
 #pragma once
 
+#include <castnet/graph/operations.hpp>
 #include <castnet/graph/traced.hpp>
 
-namespace castnet {
+namespace castnet::ir {
 
 inline constexpr int max_group_inputs = 20; // arrays and constants that one kernel may read
 inline constexpr int max_group_size = 40;   // functions in one kernel
-
-constexpr bool is_source(op kind) {
-    return kind <= op::bernoulli;
-}
 
 // Nodes whose values leave the step.
 constexpr list<int> kept_nodes(graph_view const& g) {
@@ -76,4 +73,4 @@ constexpr list<int> fuse(graph_view const& g) {
     return groups;
 }
 
-} // namespace castnet
+} // namespace castnet::ir

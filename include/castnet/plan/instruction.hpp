@@ -5,17 +5,17 @@
 
 #include <castnet/graph/node.hpp>
 
-namespace castnet {
+namespace castnet::ir {
 
 enum class opcode : std::uint8_t {
-    load,      // operand a: which array; b: along which of samples 1, pixels 2, channels 4 it
-               // varies; c: 1 if it is bfloat16
-    constant,  // a: which scalar
-    index,     // the number of the channel
-    presence,  // a: which array (one value per sample), b: which scalar to multiply it with
-    bernoulli, // a: which scalar is `keep`, b: which scalar numbers the random stream
-    apply,     // function of registers a, b, c, …
-    store,     // ends a program: the last register is the result at this point; a: 1 for bfloat16
+    load,        // operand a: which array; b: along which of samples 1, pixels 2, channels 4 it
+                 // varies; c: 1 if it is bfloat16
+    constant,    // a: which scalar
+    index,       // the number of the channel
+    sample_mask, // a: which array (one value per sample), b: which scalar to multiply it with
+    bernoulli,   // a: which scalar is `keep`, b: which scalar numbers the random stream
+    apply,       // function of registers a, b, c, …
+    store,       // ends a program: the last register is the result at this point; a: 1 for bfloat16
     reduce // ends a program: a: which reduction, b: what is kept of samples 1, pixels 2, channels 4
 };
 
@@ -33,7 +33,7 @@ struct instruction {
     // What it does is the same wherever axes end: nothing is broadcast along pixels or channels.
     constexpr bool ignores_axes() const {
         return !(code == opcode::load && b != 7 && b != 0) && code != opcode::index &&
-               code != opcode::presence;
+               code != opcode::sample_mask;
     }
     friend constexpr bool operator==(instruction const&, instruction const&) = default;
 };
@@ -61,4 +61,4 @@ struct program {
     static constexpr bool flat = random_streams == 0 && (I.ignores_axes() && ...);
 };
 
-} // namespace castnet
+} // namespace castnet::ir

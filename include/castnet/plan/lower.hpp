@@ -4,7 +4,7 @@
 #include <castnet/graph/traced.hpp>
 #include <castnet/plan/instruction.hpp>
 
-namespace castnet {
+namespace castnet::ir {
 
 class lowering {
 public:
@@ -108,8 +108,8 @@ private:
         case op::index:
             x.code = opcode::index;
             break;
-        case op::presence:
-            x.code = opcode::presence;
+        case op::sample_mask:
+            x.code = opcode::sample_mask;
             x.a = array(id);
             x.b = scalar(n.scalar);
             break;
@@ -149,4 +149,4 @@ private:
     extents space_;
 };
 
-} // namespace castnet
+} // namespace castnet::ir

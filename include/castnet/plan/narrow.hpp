@@ -7,10 +7,9 @@
 #pragma once
 
 #include <castnet/core/bfloat16.hpp>
-#include <castnet/graph/linear.hpp>
 #include <castnet/plan/fuse.hpp>
 
-namespace castnet {
+namespace castnet::ir {
 
 // Such a device says how many numbers of 16 bits are as long as one of its own:
 //   static constexpr int narrow_per_value;
@@ -32,21 +31,6 @@ constexpr int narrow_per_value() {
     } else {
         return 1;
     }
-}
-
-constexpr bool has_factors(op kind) {
-    return kind >= op::matmul && kind <= op::conv_weight;
-}
-
-// Images of a convolution; libraries write those in the type of its factors only.
-constexpr bool makes_image(op kind) {
-    return kind == op::conv || kind == op::conv_data;
-}
-
-// Kernels of these can store bfloat16.
-constexpr bool stores_narrow(op kind) {
-    return kind >= op::map && kind != op::reduce && kind != op::matmul_weight &&
-           kind != op::conv_weight && kind != op::max_pool_winner && kind != op::copy;
 }
 
 // A reshape that moves nothing.
@@ -82,13 +66,13 @@ public:
             node n = old[i];
             for (int k = 0; k < n.operands; ++k) {
                 if (n.in[k] >= 0) {
-                    n.in[k] = has_factors(n.kind) ? factor(n.in[k]) : moved_[n.in[k]];
+                    n.in[k] = traits_of(n).product ? factor(n.in[k]) : moved_[n.in[k]];
                 }
             }
             moved_[i] = g_.push(n);
         }
         for_each_kept([&](int& id) {
-            bool const image = makes_image(old_[base_of(id, old_)].kind);
+            bool const image = traits_of(old_[base_of(id, old_)]).image;
             id = image ? copy(id) : moved_[id];
         });
         for (parameter& p : g_.parameters) {
@@ -114,9 +98,10 @@ private:
 
     constexpr int factor(int id) {
         int const base = base_of(id, old_);
-        op const kind = old_[base].kind;
-        bool const kept = kept_[base] != 0 && !makes_image(kind); // of these, a copy is kept
-        return kind == op::parameter || (stores_narrow(kind) && !kept) ? moved_[id] : copy(id);
+        operation_traits const& is = traits_of(old_[base]);
+        bool const kept = kept_[base] != 0 && !is.image; // of images, a copy is kept
+        return old_[base].kind == op::parameter || (is.stores_narrow && !kept) ? moved_[id]
+                                                                               : copy(id);
     }
 
     constexpr int copy(int id) {
@@ -146,13 +131,13 @@ constexpr list<char> narrow_nodes(graph_view const& g, int const* group) {
     list<char> narrow = list<char>::filled(g.node_count, 0);
     for (int i = 0; i < g.node_count; ++i) {
         node const& n = g.nodes[i];
-        if (group[i] < 0 || !has_factors(n.kind)) {
+        if (group[i] < 0 || !traits_of(n).product) {
             continue;
         }
         for (int k = 0; k < n.operands; ++k) {
             narrow[base_of(n.in[k], g.nodes)] = 1;
         }
-        if (makes_image(n.kind)) {
+        if (traits_of(n).image) {
             narrow[group[i]] = 1;
         }
     }
@@ -160,7 +145,7 @@ constexpr list<char> narrow_nodes(graph_view const& g, int const* group) {
         node const& n = g.nodes[i];
         if (n.kind == op::parameter) { // of these, products read copies
             narrow[i] = 0;
-        } else if (has_factors(n.kind) && group[i] >= 0 && group[i] != i) {
+        } else if (traits_of(n).product && group[i] >= 0 && group[i] != i) {
             narrow[i] = narrow[group[i]];
         } else if (is_view(n, g.nodes)) {
             narrow[i] = narrow[base_of(i, g.nodes)];
@@ -169,4 +154,4 @@ constexpr list<char> narrow_nodes(graph_view const& g, int const* group) {
     return narrow;
 }
 
-} // namespace castnet
+} // namespace castnet::ir

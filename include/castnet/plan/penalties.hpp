@@ -3,7 +3,7 @@
 
 #include <castnet/plan/plan.hpp>
 
-namespace castnet {
+namespace castnet::ir {
 
 // Calls f(penalty, first, last) for ranges [first, last) of elements of region::parameters, in
 // order, which together hold all trainable parameters.
@@ -26,4 +26,4 @@ constexpr void for_each_penalty(Plan const& plan, F const& f) {
     up_to(plan.trainable);
 }
 
-} // namespace castnet
+} // namespace castnet::ir

@@ -1,10 +1,10 @@
 // A plan: everything that a step needs at run time, as a constant of fixed size.
 #pragma once
 
-#include <castnet/plan/fixed_places.hpp>
-#include <castnet/plan/workspace_places.hpp>
+#include <castnet/plan/fixed_buffers.hpp>
+#include <castnet/plan/workspace_assignment.hpp>
 
-namespace castnet {
+namespace castnet::ir {
 
 struct plan_sizes {
     int inputs = 0, targets = 0;
@@ -52,24 +52,26 @@ struct plan {
     std::ptrdiff_t trainable = 0; // elements of region::parameters that are trained
     std::ptrdiff_t size[4]{};     // elements of each region
     device_memory devices[room(Z.devices)]{};
-    std::ptrdiff_t weights = 0, presence = 0, present = 0; // offsets in region::batch
+    std::ptrdiff_t weights = 0, sample_mask = 0, present = 0; // offsets in region::batch
     std::ptrdiff_t staging = 0; // one image in logical order, also in region::batch
 
-    template <class Schedule, class Stages>
-    constexpr plan(graph_view const& g, Schedule const& s, Stages const& found, int capacity,
-                   std::ptrdiff_t alignment, int narrow_per_value)
+    template <class Schedule, class Lifetimes, class Stages>
+    constexpr plan(graph_view const& g, Schedule const& s, Lifetimes const& lives,
+                   Stages const& found, int capacity, std::ptrdiff_t alignment,
+                   int narrow_per_value)
         : batch{capacity} {
-        copy(steps, s.steps, Z.steps);
-        copy(stages, found.of, Z.stages);
-        copy(scalars, s.scalars, Z.scalars);
-        copy(windows, g.windows, Z.windows);
-        copy(instructions, s.instructions, Z.instructions);
-        copy(first_instruction, s.first_instruction, Z.programs + 1);
-        node_places places{g};
-        fixed_places<plan> fixed{*this, g, places, alignment};
+        copy_array(steps, s.steps, Z.steps);
+        copy_array(stages, found.of, Z.stages);
+        copy_array(scalars, s.scalars, Z.scalars);
+        copy_array(windows, g.windows, Z.windows);
+        copy_array(instructions, s.instructions, Z.instructions);
+        copy_array(first_instruction, s.first_instruction, Z.programs + 1);
+        buffer_assignment places{g, lives};
+        fixed_buffers<plan> fixed{*this, g, places, alignment};
         fixed.run();
-        workspace_places<plan> workspace{*this,       g,         s.arrays,        places,
-                                         found.lanes, alignment, narrow_per_value};
+        workspace_assignment<plan> workspace{
+            *this,       g,         s.arrays,        places, lives.last_copied,
+            found.lanes, alignment, narrow_per_value};
         workspace.run();
         for (int i = 0; i < Z.outputs; ++i) {
             outputs[i] = places.ref(g.outputs[i]);
@@ -87,14 +89,6 @@ struct plan {
         }
         return sum;
     }
-
-private:
-    template <class T>
-    static constexpr void copy(T* to, T const* from, int count) {
-        for (int i = 0; i < count; ++i) {
-            to[i] = from[i];
-        }
-    }
 };
 
-} // namespace castnet
+} // namespace castnet::ir

@@ -1,59 +1,17 @@
-// Schedule of a graph: its list of steps after fusion, their programs, and the arrays that every
-// step reads and writes; not yet where they lie (plan/plan.hpp).
+// Scheduler: makes the list of steps (plan/step_schedule.hpp) of a graph and its fused groups.
 #pragma once
 
 #include <castnet/plan/epilogue.hpp>
 #include <castnet/plan/lower.hpp>
 #include <castnet/plan/narrow.hpp>
-#include <castnet/plan/step.hpp>
+#include <castnet/plan/step_schedule.hpp>
 
-namespace castnet {
-
-// An operand or result of a step: the value of a node, or (node -1) scratch memory for the step.
-struct array_use {
-    int node = -1;
-    std::ptrdiff_t scratch = 0; // elements
-    bool narrow = false;        // bfloat16; of a parameter: the copy that products read
-};
-
-// All parameters, and the copy of them in bfloat16, as operand and result of a step.
-inline constexpr int all_parameters = -2, narrow_parameters = -3;
-
-// An array of that many elements: the number of its entry, -1 for none.
-constexpr int scratch_array(list<array_use>& arrays, std::ptrdiff_t elements) {
-    if (elements == 0) {
-        return -1;
-    }
-    arrays.push({-1, elements});
-    return arrays.size() - 1;
-}
-
-struct step_schedule_sizes {
-    int steps = 0, arrays = 0, scalars = 0, programs = 0, instructions = 0;
-    int unused_parameter = -1, unused_input = -1; // -1: none; else the first
-
-    constexpr bool fit(step_schedule_sizes const& room) const {
-        return steps <= room.steps && arrays <= room.arrays && scalars <= room.scalars &&
-               programs <= room.programs && instructions <= room.instructions;
-    }
-};
-
-// Enough for most graphs of so many nodes.
-constexpr step_schedule_sizes usual_schedule(int nodes) {
-    return {nodes / 2 + 16, 5 * nodes / 2 + 32, nodes / 3 + 16, 48, 256};
-}
-
-struct step_schedule_draft {
-    list<step> steps;
-    list<array_use> arrays;
-    list<double> scalars;
-    list<list<instruction>> programs;
-    step_schedule_sizes sizes;
-};
+namespace castnet::ir {
 
 // What a step of its own computes.
 constexpr bool is_step(node const& n, node const* nodes) {
-    return !is_source(n.kind) && !is_view(n, nodes) && n.kind != op::max_pool_winner;
+    operation_traits const& is = traits_of(n);
+    return !is.source && !is.beside && !is_view(n, nodes);
 }
 
 // Device says how much scratch memory its kernels want:
@@ -63,16 +21,19 @@ template <class Device>
 class scheduler {
 public:
     // `group`: per node the end of its group, as fuse() gives it.
-    constexpr scheduler(graph_view const& g, int const* group)
-        : g_{g}, nodes_{g.nodes}, group_{group} {
+    constexpr scheduler(graph_view const& g, int const* group, schedule_begin const& begin = {})
+        : g_{g}, nodes_{g.nodes}, group_{group}, begin_{begin} {
         if constexpr (NarrowDevice<Device>) {
             narrow_ = narrow_nodes(g, group);
         }
     }
 
-    constexpr step_schedule_draft run() {
+    // Of the nodes from begin.node to last - 1. The numbers of arrays, scalars and programs go on
+    // from the parts before; the draft holds this part's, but all programs.
+    constexpr step_schedule_draft run(int last) {
+        take_programs();
         find_unused();
-        list_steps();
+        list_steps(last);
         d_.sizes.steps = d_.steps.size();
         d_.sizes.arrays = d_.arrays.size();
         d_.sizes.scalars = d_.scalars.size();
@@ -83,7 +44,19 @@ public:
         return std::move(d_);
     }
 
+    constexpr step_schedule_draft run() { return run(g_.node_count); }
+
 private:
+    constexpr void take_programs() {
+        list<instruction> code;
+        for (int p = 0; p < begin_.programs; ++p) {
+            int const first = begin_.first_instruction[p];
+            code.clear();
+            code.append(begin_.instructions + first, begin_.first_instruction[p + 1] - first);
+            program_number(code);
+        }
+    }
+
     constexpr void find_unused() {
         for (int i = g_.parameter_count - 1; i >= 0; --i) {
             parameter const& p = g_.parameters[i];
@@ -98,7 +71,7 @@ private:
         }
     }
 
-    constexpr void list_steps() {
+    constexpr void list_steps(int last) {
         list<int> firsts = list<int>::filled(g_.node_count, -1), nexts = firsts;
         int *const first = firsts.data(), *const next = nexts.data();
         for (int i = g_.node_count - 1; i >= 0; --i) { // what joins every group, ascending
@@ -108,15 +81,17 @@ private:
             }
         }
         for (int i = 0; i < g_.node_count; ++i) {
-            if (nodes_[i].kind == op::max_pool_winner) {
-                winners_.push({nodes_[i].in[1], i});
+            if (nodes_[i].kind == op::max_pool_argmax) {
+                argmaxes_.push({nodes_[i].in[1], i});
             }
         }
         lowering lower{g_, narrow_.empty() ? nullptr : narrow_.data()};
         if constexpr (NarrowDevice<Device>) {
-            copy_parameters();
+            if (begin_.node == 0) {
+                copy_parameters();
+            }
         }
-        for (int i = 0; i < g_.node_count; ++i) {
+        for (int i = begin_.node; i < last; ++i) {
             if (group_[i] == i && is_step(nodes_[i], nodes_)) {
                 add_step(i, first[i], next, lower);
             }
@@ -131,7 +106,7 @@ private:
             count += aligned(g_.parameters[i].count(), Device::alignment);
         }
         for (int i = 0; i < g_.node_count; ++i) {
-            for (int k = 0; k < nodes_[i].operands && has_factors(nodes_[i].kind); ++k) {
+            for (int k = 0; k < nodes_[i].operands && traits_of(nodes_[i]).product; ++k) {
                 read = read || (group_[i] >= 0 && nodes_[nodes_[i].in[k]].kind == op::parameter);
             }
         }
@@ -141,7 +116,7 @@ private:
         step s;
         s.kind = op::map;
         s.space = {false, 1, static_cast<int>(count)};
-        s.first_array = d_.arrays.size();
+        s.first_array = next_array();
         s.arrays = 1;
         s.output = s.first_array + 1;
         list<instruction> code;
@@ -160,15 +135,26 @@ private:
         return {id, 0, NarrowDevice<Device> || is_narrow(id)};
     }
 
+    constexpr int next_array() const { return begin_.arrays + d_.arrays.size(); }
+
+    // An array of that many elements: the number of its entry, -1 for none.
+    constexpr int scratch_array(std::ptrdiff_t elements) {
+        if (elements == 0) {
+            return -1;
+        }
+        d_.arrays.push({-1, elements});
+        return next_array() - 1;
+    }
+
     constexpr void add_step(int id, int first, int const* next, lowering& lower) {
         node const& n = nodes_[id];
         step s;
         s.kind = n.kind;
         s.factor = n.scalar;
-        s.first_array = d_.arrays.size();
+        s.first_array = next_array();
         instruction end;
         int product = id; // what has a kernel of its own
-        if (first >= 0 && has_factors(nodes_[first].kind)) {
+        if (first >= 0 && traits_of(nodes_[first]).product) {
             product = first;
             first = next[first];
             finish(s, product, id, first);
@@ -186,32 +172,32 @@ private:
             if (n.kind == op::map && s.space.pixels > 1 && lower.varies_as_a_whole()) {
                 s.space = {s.space.sample, 1, static_cast<int>(s.space.count())};
             }
-            s.first_scalar = d_.scalars.size();
+            s.first_scalar = begin_.scalars + d_.scalars.size();
             s.scalars = lower.scalars.size();
             d_.scalars.append(lower.scalars.data(), s.scalars);
             for (int const array : lower.arrays) { // the program finds a product in its result
                 array_use const use = use_of(array == product ? id : array);
                 d_.arrays.push({use.node, 0, use.narrow || (narrow_bias && array != product)});
             }
-            s.arrays = d_.arrays.size() - s.first_array;
+            s.arrays = next_array() - s.first_array;
         } else {
             describe(s, n);
             s.arrays = n.operands;
             for (int k = 0; k < n.operands; ++k) {
-                d_.arrays.push(has_factors(n.kind) ? factor(n.in[k]) : use_of(n.in[k]));
+                d_.arrays.push(traits_of(n).product ? factor(n.in[k]) : use_of(n.in[k]));
             }
         }
-        s.output = d_.arrays.size();
+        s.output = next_array();
         d_.arrays.push(use_of(id));
         if (n.kind == op::max_pool) {
-            add_winner(s, id);
+            add_argmax(s, id);
         }
         bool const sums = n.kind == op::matmul_weight && first >= 0;
         scratch_size const wanted =
             sums ? add_bias_gradient(s, first, lower) : Device::scratch(s, g_.windows, end);
-        s.scratch = scratch_array(d_.arrays, wanted.shared);
-        s.sums = scratch_array(d_.arrays, wanted.sums);
-        s.room = scratch_array(d_.arrays, wanted.room);
+        s.scratch = scratch_array(wanted.shared);
+        s.sums = scratch_array(wanted.sums);
+        s.room = scratch_array(wanted.room);
         d_.steps.push(s);
     }
 
@@ -231,58 +217,27 @@ private:
         s.end.bias_gradient = true;
         s.program = program_number(lower.code);
         s.space = nodes_[nodes_[sum].in[0]].size;
-        s.second_output = d_.arrays.size();
+        s.second_output = next_array();
         d_.arrays.push(use_of(sum));
         return Device::scratch(epilogue_step(s), g_.windows, lower.code.back());
     }
 
-    constexpr void add_winner(step& s, int pool) {
-        for (auto const& w : winners_) {
-            if (w.pool == pool && group_[w.winner] >= 0) {
-                s.second_output = d_.arrays.size();
-                d_.arrays.push({w.winner, 0});
+    constexpr void add_argmax(step& s, int pool) {
+        for (auto const& w : argmaxes_) {
+            if (w.pool == pool && group_[w.argmax] >= 0) {
+                s.second_output = next_array();
+                d_.arrays.push({w.argmax, 0});
             }
         }
     }
 
     constexpr void describe(step& s, node const& n) const {
-        node const& x = nodes_[n.in[0]];
-        switch (n.kind) {
-        case op::matmul:
-        case op::matmul_data:
-            s.flops = 2 * x.size.count() * n.size.channels;
-            break;
-        case op::matmul_weight:
-            s.flops = 2 * x.size.count() * nodes_[n.in[1]].size.channels;
-            break;
-        case op::conv:
-        case op::conv_data:
-        case op::conv_weight: {
-            window const& w = g_.windows[n.attribute];
-            s.window = n.attribute;
-            s.flops = std::ptrdiff_t{2} * w.out_height * w.out_width * w.filters * w.kernel_h *
-                      w.kernel_w * (w.channels / w.groups);
-            break;
-        }
-        case op::reshape:
-            s.image_from = x.rank == 3;
-            s.image_to = n.rank == 3;
-            break;
-        case op::slice:
-        case op::slice_gradient:
-            s.first_channel = n.attribute;
-            break;
-        case op::concat:
-        case op::copy:
-            break;
-        default: { // pooling and up-sampling
-            window const& w = g_.windows[n.attribute];
-            s.window = n.attribute;
-            s.flops = std::ptrdiff_t{1} * w.out_height * w.out_width * w.filters * w.kernel_h *
-                      w.kernel_w;
-            break;
-        }
-        }
+        operation_entry const& operation = operation_of(n);
+        s.flops = operation.has_flops ? operation.flops(n, g_) : 0;
+        s.window = operation.is.windowed ? n.attribute : -1;
+        s.first_channel = operation.is.sliced ? n.attribute : 0;
+        s.image_from = nodes_[n.in[0]].rank == 3;
+        s.image_to = n.rank == 3;
     }
 
     // Programs that look alike are one.
@@ -306,46 +261,15 @@ private:
     graph_view g_;
     node const* nodes_;
     int const* group_;
+    schedule_begin begin_;
     list<char> narrow_; // per node; empty where nothing is
     step_schedule_draft d_;
-    struct pool_winner {
-        int pool, winner; // nodes
+    struct pool_argmax {
+        int pool, argmax; // nodes
     };
-    list<pool_winner> winners_;
+    list<pool_argmax> argmaxes_;
     list<int> first_with_ = list<int>::filled(buckets, -1); // program of each hash
     list<int> next_with_;                                   // program of the same hash
 };
 
-// A schedule as a constant of fixed size. Where Room is not enough, nothing but the sizes is kept.
-template <step_schedule_sizes Room>
-struct step_schedule {
-    step_schedule_sizes sizes;
-    step steps[castnet::room(Room.steps)]{};
-    array_use arrays[castnet::room(Room.arrays)]{};
-    double scalars[castnet::room(Room.scalars)]{};
-    instruction instructions[castnet::room(Room.instructions)]{};
-    int first_instruction[castnet::room(Room.programs +
-                                        1)]{}; // per program; one more for the end of the last
-
-    constexpr explicit step_schedule(step_schedule_draft const& d) : sizes{d.sizes} {
-        if (!sizes.fit(Room)) {
-            return;
-        }
-        copy_list(steps, d.steps);
-        copy_list(arrays, d.arrays);
-        copy_list(scalars, d.scalars);
-        int end = 0;
-        for (int p = 0; p < sizes.programs; ++p) {
-            first_instruction[p] = end;
-            for (instruction const& i : d.programs[p]) {
-                instructions[end++] = i;
-            }
-        }
-        first_instruction[sizes.programs] = end;
-    }
-
-    // Room that is enough.
-    constexpr step_schedule_sizes room() const { return sizes.fit(Room) ? Room : sizes; }
-};
-
-} // namespace castnet
+} // namespace castnet::ir

@@ -4,7 +4,7 @@
 
 #include <castnet/plan/schedule.hpp>
 
-namespace castnet {
+namespace castnet::ir {
 
 // A device that works in lanes says so; for others every step is a stage of its own.
 //   static constexpr int lanes;
@@ -179,4 +179,4 @@ struct stages {
     }
 };
 
-} // namespace castnet
+} // namespace castnet::ir

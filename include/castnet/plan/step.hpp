@@ -4,7 +4,7 @@
 #include <castnet/graph/node.hpp>
 #include <castnet/plan/memory.hpp>
 
-namespace castnet {
+namespace castnet::ir {
 
 // Where an array lies and what it looks like.
 struct array_ref {
@@ -54,11 +54,11 @@ struct step {
     int first_channel = 0;  // slice, slice_gradient
     double factor = 1;      // reduce
     extents space{};        // of a program: the index space of the loop
-    int second_output = -1; // in plan::arrays: max_pool's winners, a bias's gradient; -1 for none
+    int second_output = -1; // in plan::arrays: max_pool's argmax, a bias's gradient; -1 for none
     int scratch = -1;       // in plan::arrays; -1 for none
     int sums = -1;
     int room = -1;
-    bool image_from = false; // reshape: the operand is an image, its channels lie innermost
+    bool image_from = false; // the first operand is an image: its channels lie innermost
     bool image_to = false;
     std::ptrdiff_t flops = 0; // per sample, or in all where all samples share it
 };
@@ -80,4 +80,4 @@ struct step_tables {
     window const* windows;
 };
 
-} // namespace castnet
+} // namespace castnet::ir

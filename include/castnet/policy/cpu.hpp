@@ -1,7 +1,7 @@
-// policy::cpu: everything on the CPU, in float, on as many threads as OpenMP gives (one without
-// it).
+// CPU policy, policy::cpu: computes in float, on as many threads as OpenMP has (one without it).
 #pragma once
 
+#include <castnet/core/target.hpp>
 #include <castnet/device/cpu/device.hpp>
 #include <castnet/policy/policy.hpp>
 
@@ -10,9 +10,9 @@
 
 namespace castnet {
 
-namespace policy {
+namespace policy::inline CASTNET_TARGET { // so models and trainings, which name it, differ, too
 
-// In another element type: basic_cpu<double> is what gradients are checked with.
+// The same with another element type; basic_cpu<double> is for gradient checks.
 template <class T>
 struct basic_cpu {
     using value_type = T;
@@ -22,17 +22,17 @@ struct basic_cpu {
 };
 using cpu = basic_cpu<float>;
 
-// A policy that must not need more than this many bytes; checked while compiling.
+// Limits the memory of a policy to `Bytes` bytes; checked while compiling.
 template <class Base, std::size_t Bytes>
-struct within : Base {
+struct memory_limit : Base {
     static constexpr std::size_t budget = Bytes;
 };
 
-} // namespace policy
+} // namespace policy::inline CASTNET_TARGET
 
 namespace detail {
 
-// What a policy is made of; after a failed check, something plausible.
+// The policy itself; after a failed check, a placeholder, so that no other errors follow.
 template <class Where>
 using policy_or_cpu = std::conditional_t<Policy<Where>, Where, policy::cpu>;
 

@@ -1,12 +1,12 @@
-// policy::cuda: everything on one GPU, in float. Compiled by nvcc.
+// GPU policy, policy::cuda: computes in float on one NVIDIA GPU. Needs nvcc.
 //
-//   policy::cuda                       products and convolutions in true float
-//   policy::tf32<policy::cuda>         those by tensor cores, whose factors have 10 bits
-//   policy::bf16<policy::cuda>         what they read in bfloat16, and the images that they write
-//   policy::timed<policy::cuda>        libraries' plans by trying them, not by the libraries' guess
-//   policy::on_gpu<1, policy::cuda>    another GPU than the first that the program sees
-//   policy::within<policy::cuda, N>    must not need more than N bytes
-//   policy::eager<policy::cuda>        without graphs, for tests
+//   policy::cuda                           products and convolutions in full float precision
+//   policy::tf32<policy::cuda>             the same on tensor cores, factors of 10 bits of mantissa
+//   policy::bf16<policy::cuda>             their inputs in bfloat16, and the images that they write
+//   policy::autotuned<policy::cuda>        the libraries' algorithms chosen by timing them
+//   policy::on_gpu<1, policy::cuda>        another GPU than the first that the program sees
+//   policy::memory_limit<policy::cuda, N>  a budget of N bytes
+//   policy::eager<policy::cuda>            without CUDA graphs, for tests
 #pragma once
 
 #include <castnet/device/cuda/device.hpp>
@@ -26,7 +26,8 @@ struct basic_cuda {
     static constexpr int device_index = 0;
     static constexpr castnet::cuda::product_precision precision =
         castnet::cuda::product_precision::full;
-    static constexpr castnet::cuda::plan_order plans = castnet::cuda::plan_order::as_listed;
+    static constexpr castnet::cuda::algorithm_order algorithms =
+        castnet::cuda::algorithm_order::as_listed;
     static constexpr bool use_graphs = true;
     static constexpr bool uses_nccl = true; // where there are several replicas
 };
@@ -38,7 +39,7 @@ struct tf32 : Base {
 };
 
 // Weights, optimizer state, losses, gradients of weights and all other arithmetic stay float, as in
-// PyTorch's autocast; bfloat16 has float's range, so that no loss is scaled. See docs/cuda.md.
+// PyTorch's autocast; bfloat16 has float's range, so losses are not scaled. See docs/cuda.md.
 template <class Base>
 struct bf16 : Base {
     static_assert(std::is_same_v<typename Base::value_type, float>,
@@ -48,11 +49,12 @@ struct bf16 : Base {
         castnet::cuda::product_precision::bf16;
 };
 
-// The first training or prediction takes longer: up to eight plans of cuDNN and cuBLASLt are timed
-// for each different convolution and product. See docs/cuda.md.
+// The first training or prediction takes longer: up to eight algorithms of cuDNN and cuBLASLt are
+// timed for each different convolution and product. See docs/cuda.md.
 template <class Base>
-struct timed : Base {
-    static constexpr castnet::cuda::plan_order plans = castnet::cuda::plan_order::by_time;
+struct autotuned : Base {
+    static constexpr castnet::cuda::algorithm_order algorithms =
+        castnet::cuda::algorithm_order::by_time;
 };
 
 template <int Index, class Base>

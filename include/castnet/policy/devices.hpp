@@ -1,5 +1,4 @@
-// devices: which devices of the machine a model runs on, where that is known only when the program
-// runs.
+// Device selection at run time, devices{…}: the devices of the machine on which a model runs.
 #pragma once
 
 #include <castnet/core/error.hpp>
@@ -14,7 +13,7 @@ namespace castnet {
 // Numbers of devices as the program sees them (CUDA_VISIBLE_DEVICES), one for each replica:
 //   model<network, policy::mirrored<policy::cuda>, batch<32>> m{seed{42}, devices{0, 2}};
 // Where several processes of a job share the machine, the first of them takes the first numbers. On
-// a CPU the numbers mean nothing, only how many there are.
+// a CPU only the count of the numbers matters.
 class devices {
 public:
     devices() = default; // the policy's own
@@ -30,11 +29,11 @@ private:
 
 namespace detail {
 
-// What a policy may say:
+// Optional members of a policy:
 //   static constexpr int replicas;         in a process; 0: one for each device
 //   static constexpr bool share_a_device;  all replicas of a process do
 //   static constexpr int device_index;     the first device
-//   static int process_of_machine();       which one this is, of those that share a machine
+//   static int process_of_machine();       rank among the processes on this machine
 template <class Where>
 constexpr int fixed_replicas() {
     if constexpr (requires { Where::replicas; }) {
@@ -44,7 +43,7 @@ constexpr int fixed_replicas() {
     }
 }
 
-// How many replicas this process has.
+// Number of replicas in this process.
 template <class Where>
 int replicas_here(devices const& chosen) {
     if constexpr (fixed_replicas<Where>() > 0) {
@@ -57,8 +56,8 @@ int replicas_here(devices const& chosen) {
     }
 }
 
-// The number of a replica's device. Throws castnet::error if the devices that were chosen are not
-// as many as the policy runs on.
+// The number of a replica's device. Throws castnet::error if the count of chosen devices is not
+// that of the policy.
 template <class Where>
 int device_of(devices const& chosen, int replica) {
     constexpr bool shared = requires { requires Where::share_a_device; };

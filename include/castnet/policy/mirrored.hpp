@@ -1,6 +1,6 @@
-// policy::mirrored<Where, N>: N replicas in one process, each on a device of its own, that take the
-// same steps as one would with N times the batch. On a CPU each replica has a share of the threads.
-// policy::logical<Where, N>: the same on one device.
+// Single-process data parallelism, policy::mirrored<Where, N>: N replicas, each on its own device,
+// that take the same steps as one replica with N times the batch. On a CPU each replica has a share
+// of the threads. policy::logical<Where, N>: the same on one device.
 #pragma once
 
 #include <castnet/comm/threads.hpp>
@@ -10,9 +10,9 @@
 namespace castnet::policy {
 
 // With batch<B> a step takes up to N * B samples, of which every replica computes an equal part.
-// The numbers of a run depend on N and B, and not on how many cores share the work. Without an N
-// there is a replica for each device that the program sees, or for each of castnet::devices; the
-// CPU is one device. Several GPUs need castnet/nccl.hpp. The options are types of
+// The results of a run depend on N and B, but not on the number of cores. Without N there is a
+// replica for each device that the program sees, or for each of castnet::devices; the CPU is one
+// device. Several GPUs need castnet/nccl.hpp. The options are types of
 // castnet::strategy.
 template <class Where, int N, class... Options>
 struct mirrored : castnet::detail::policy_or_cpu<Where> {
@@ -23,18 +23,18 @@ struct mirrored : castnet::detail::policy_or_cpu<Where> {
     static constexpr char const* name = "mirrored";
 };
 
-// Sums over replicas are made in the host's memory, in the order of comm/collective.hpp, whatever
-// the device: every step waits for its copies, but the bits are those of any policy with as many
+// Sums over replicas in the host's memory, in the order of comm/collective.hpp, for any device:
+// every step waits for the copies, but the bits are those of any policy with the same number of
 // replicas of that device, and GPUs need no NCCL.
 template <class Where>
-struct host_sums : castnet::detail::policy_or_cpu<Where> {
+struct host_reduction : castnet::detail::policy_or_cpu<Where> {
     static_assert(is_policy<Where>::checked);
     static constexpr bool uses_nccl = false;
 };
 
-// N replicas on the one device that Where means, to test on it what is to run on N.
+// N replicas on the single device of Where, to test a program for N devices.
 template <class Where, int N, class... Options>
-struct logical : mirrored<host_sums<Where>, N, Options...> {
+struct logical : mirrored<host_reduction<Where>, N, Options...> {
     static constexpr bool share_a_device = true;
     static constexpr char const* name = "logical";
 };

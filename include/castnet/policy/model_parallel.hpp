@@ -1,5 +1,6 @@
-// policy::model_parallel<Where, N>. A network has N devices on which on<0, layers…> to
-// on<N - 1, layers…> place its parts; those that do not wait for each other run at the same time.
+// Model parallelism, policy::model_parallel<Where, N>: a network on N devices, on which
+// on<0, layers…> to on<N - 1, layers…> place its parts. Parts that do not wait for each other run
+// at the same time.
 #pragma once
 
 #include <castnet/device/cpu/devices.hpp>
@@ -24,10 +25,10 @@ using device_of_each = typename castnet::detail::policy_or_cpu<Where>::device;
 
 } // namespace detail
 
-// N devices of the CPU, which are threads with an equal share of the others. What one computes and
-// another reads is copied at once, and a parameter once in every step; gradients are added where
-// the parameter is. Steps are those of the same network on Where. mirrored<model_parallel<Where,
-// N>, M> has both kinds of parallelism.
+// N devices of the CPU: threads, each with an equal share of all threads. Results that another
+// device reads are copied at once, parameters once in every step; gradients are added up on the
+// device of the parameter. The steps are those of the same network on Where. For data parallelism,
+// too: mirrored<model_parallel<Where, N>, M>.
 template <class Where, int N>
 struct model_parallel : castnet::detail::policy_or_cpu<Where> {
     static_assert(is_policy<Where>::checked);

@@ -1,7 +1,7 @@
-// Concept of a policy, and the names of policies that have a header of their own.
+// Concept of a policy, and declarations of the policies with a header of their own.
 //
-// A policy says where a network runs: its device, the type of its numbers, and how many bytes it
-// may need.
+// A policy determines where and how a network runs: its device, its element type, and its memory
+// budget in bytes.
 #pragma once
 
 #include <castnet/core/language.hpp>
@@ -28,7 +28,7 @@ struct tf32;
 template <class Base>
 struct bf16;
 template <class Base>
-struct timed;
+struct autotuned;
 template <class Base>
 struct eager;
 template <int Index, class Base = cuda>
@@ -38,7 +38,7 @@ struct on_gpu;
 template <class Where, int N = 0, class... Options>
 struct mirrored;
 template <class Where>
-struct host_sums;
+struct host_reduction;
 template <class Where, int N, class... Options>
 struct logical;
 
@@ -82,7 +82,7 @@ struct model_parallel_header {
 
 } // namespace detail
 
-// Classes that say what is no policy, so that every compiler prints the type.
+// Checks of policies. They are classes, so that every compiler prints the type.
 template <class Where>
 struct is_policy {
     static_assert(Policy<Where>, "castnet: this is no policy, such as cn::policy::cpu; see "
@@ -97,7 +97,7 @@ struct is_policy<policy::tf32<Base>> : detail::cuda_header<Policy<policy::tf32<B
 template <class Base>
 struct is_policy<policy::bf16<Base>> : detail::cuda_header<Policy<policy::bf16<Base>>> {};
 template <class Base>
-struct is_policy<policy::timed<Base>> : detail::cuda_header<Policy<policy::timed<Base>>> {};
+struct is_policy<policy::autotuned<Base>> : detail::cuda_header<Policy<policy::autotuned<Base>>> {};
 template <class Base>
 struct is_policy<policy::eager<Base>> : detail::cuda_header<Policy<policy::eager<Base>>> {};
 template <int Index, class Base>
@@ -110,8 +110,8 @@ template <class Where, int N, class... Options>
 struct is_policy<policy::logical<Where, N, Options...>>
     : detail::mirrored_header<Policy<policy::logical<Where, N, Options...>>> {};
 template <class Where>
-struct is_policy<policy::host_sums<Where>>
-    : detail::mirrored_header<Policy<policy::host_sums<Where>>> {};
+struct is_policy<policy::host_reduction<Where>>
+    : detail::mirrored_header<Policy<policy::host_reduction<Where>>> {};
 template <class Where, class... Options>
 struct is_policy<policy::distributed<Where, Options...>>
     : detail::distributed_header<Policy<policy::distributed<Where, Options...>>> {};

@@ -1,7 +1,7 @@
-// Strategies of replicas, which say how they share a step: further arguments of policy::mirrored
-// and policy::distributed, in any order,
+// Data-parallel strategies: how replicas share the work of a step. They are further arguments of
+// policy::mirrored and policy::distributed, in any order,
 //   policy::mirrored<policy::cpu, 4, strategy::sharded_optimizer, strategy::accumulate<8>>
-// With each of them replicas take the same steps as without, up to rounding, but for what is said.
+// and do not change the steps, up to rounding, except where a strategy below says so.
 #pragma once
 
 #include <castnet/core/text.hpp>
@@ -20,9 +20,9 @@ struct all_reduce {};
 // (what Keras' multi_gpu_model did with cpu_merge).
 struct parameter_server {};
 
-// Every replica gets the sums of a part of the gradients, updates this part of the parameters, for
-// which alone it keeps the optimizer's state, and sends it to all (ZeRO stage 1, Rajbhandari et al.
-// 2020; PyTorch's ZeroRedundancyOptimizer).
+// Every replica gets the sums of a part of the gradients, updates this part of the parameters and
+// sends it to all; it keeps the optimizer's state of this part only (ZeRO stage 1, Rajbhandari et
+// al. 2020; PyTorch's ZeroRedundancyOptimizer).
 struct sharded_optimizer {};
 
 // Gradients are rounded to bfloat16 before they are sent, and so are their sums (PyTorch's
@@ -30,15 +30,16 @@ struct sharded_optimizer {};
 // of the absolute values; by NCCL, n / 256.
 struct bfloat16_gradients {};
 
-// A step takes up to MicroBatches times as many samples: replicas compute so many batches one after
-// the other and add up their gradients, which they exchange once. Batch normalisation has
-// statistics for each of the batches, over all replicas.
+// Gradient accumulation: a step takes up to MicroBatches times as many samples. Replicas compute
+// this number of batches one after the other and add up their gradients, which they exchange once.
+// Batch normalisation has statistics for each of the batches, over all replicas.
 template <int MicroBatches>
 struct accumulate {};
 
-// Batch normalisation has the statistics of each replica's own samples (as DistributedDataParallel
-// without SyncBatchNorm): other steps than with those of all samples. Running statistics of all
-// replicas become, after every batch, their mean, weighted by the samples that each computed.
+// Batch normalisation uses the statistics of each replica's own samples (as DistributedDataParallel
+// without SyncBatchNorm), so steps differ from those with the statistics of all samples. After
+// every batch, the running statistics of all replicas are replaced by their mean, weighted by the
+// number of samples of each.
 struct local_batch_norm {};
 
 } // namespace strategy

@@ -1,8 +1,9 @@
-// Other ways to see the elements of a tensor, none of which copies: transpose, reshape, slice,
-// select, expand_dims, squeeze, broadcast_to.
+// Views of a tensor's elements, without copies: transpose, reshape, slice, select, expand_dims,
+// squeeze, broadcast_to.
 //
-// They take a tensor that has a name, or a view; the result is a view, valid as long as the tensor
-// lives, and writable where the tensor is. For an expression, evaluate() it into a tensor first.
+// They take a view or a tensor that is not a temporary; the result is a view, valid as long as the
+// tensor exists, and writable if the tensor is. An expression has to be evaluate()d into a tensor
+// first.
 #pragma once
 
 #include <castnet/tensor/broadcast.hpp>

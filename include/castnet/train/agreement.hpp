@@ -1,7 +1,7 @@
 // Settings that all processes of a job must share, and their comparison.
 //
-// Steps are right only if all processes compute them from the same numbers. Each call of a training
-// (fit, step, evaluate) writes down what it was given, and the processes compare that first.
+// Steps are right only if all processes compute them from the same settings. Each call of a
+// training (fit, step, evaluate) records its arguments, and the processes compare these first.
 #pragma once
 
 #include <castnet/core/error.hpp>
@@ -23,7 +23,7 @@
 
 namespace castnet::detail {
 
-// FNV-1a, of words.
+// FNV-1a hash of words.
 class digest {
 public:
     void take(std::uint64_t x) { value_ = (value_ ^ x) * 1099511628211ULL; }
@@ -45,7 +45,7 @@ private:
     return d;
 }
 
-// Names and values, a line for each; the first is the call that the process is in.
+// Settings as text: a line of name and value for each; the first is the call.
 class settings {
 public:
     [[gnu::cold]] explicit settings(char const* call) { add("call", call); }
@@ -55,7 +55,7 @@ public:
     }
     [[gnu::cold]] void add_exactly(std::string_view name, double value) {
         char text[32];
-        for (int digits = 6; digits <= 17; ++digits) { // as few as tell it from all others
+        for (int digits = 6; digits <= 17; ++digits) { // as few as round-trip
             std::snprintf(text, sizeof text, "%.*g", digits, value);
             if (std::strtod(text, nullptr) == value) {
                 break;
@@ -71,7 +71,7 @@ public:
 
     std::string const& text() const { return text_; }
 
-    // Where two texts differ: the name, and both values.
+    // The first difference of two texts: the name, and both values.
     struct difference {
         std::string_view name, a, b;
     };
@@ -87,7 +87,7 @@ public:
 private:
     static constexpr std::string_view separator = ": ";
 
-    // Takes a line away.
+    // Removes and returns the first line.
     static std::string_view line(std::string_view& text) {
         std::string_view const first = text.substr(0, text.find('\n'));
         text.remove_prefix(std::min(first.size() + 1, text.size()));
@@ -114,8 +114,8 @@ private:
                  "; all processes must run the same program on the same data"});
 }
 
-// Throws castnet::error on all replicas, which says what differs, unless all bring the same. Where
-// nothing does, each sends a few bytes.
+// Throws castnet::error with the difference on all replicas unless all have the same settings. If
+// they do, each sends a few bytes only.
 template <class Communicator>
 [[gnu::cold]] void require_same(Communicator& others, settings const& mine) {
     char const* const what = "comparison of what replicas do";
@@ -154,7 +154,7 @@ template <class Communicator>
     }
 }
 
-// Numbers of a column that belong to one sample.
+// Values of a column per sample.
 [[gnu::cold]] inline void take_sample(digest& d, data::column const& c, std::size_t sample,
                                       std::size_t count) {
     std::vector<float> values(count);
@@ -164,8 +164,8 @@ template <class Communicator>
     }
 }
 
-// The size of a data set; of those that lie in memory (data::dataset) also the values of 64
-// samples at most, from the first to the last. Others may be slow to read, or random.
+// Records the size of a data set; of one in memory (data::dataset) also the values of at most 64
+// samples between the first and the last. Others may be slow to read, or random.
 template <class Data>
 [[gnu::cold]] void add_data(settings& s, std::string const& name, Data const& data) {
     s.add("samples of " + name, data.size());
@@ -192,8 +192,8 @@ template <class Data>
     }
 }
 
-// The optimizer's numbers by name, where it says them; else what becomes of two parameters in its
-// first steps.
+// Records the optimizer's hyperparameters, if it lists them; otherwise its results for two
+// parameters in the first steps.
 template <class T, class Optimizer>
 [[gnu::cold]] void add_optimizer(settings& s, Optimizer const& o) {
     if constexpr (requires { o.hyperparameters(); }) {
@@ -215,7 +215,7 @@ template <class T, class Optimizer>
     }
 }
 
-// Learning rates of 16 steps at most, from the first to the last.
+// Records the learning rates of at most 16 steps between the first and the last.
 [[gnu::cold]] inline void add_schedule(settings& s, schedule const& rate, std::uint64_t total) {
     s.add("a schedule", rate ? "set" : "not set");
     std::uint64_t const looked_at = rate ? std::min<std::uint64_t>(total, 16) : 0;

@@ -1,9 +1,9 @@
-// Checkpoints: a whole training in a safetensors file, which is written by fit() as it goes or by
-// save(), and from which the same program goes on as if it had never stopped.
+// Checkpoints: a whole training in a safetensors file, written during fit() or by save(), from
+// which the same program resumes as if it had never stopped.
 //
 // The file holds the weights as a file of weights does (so load(model, file) and PyTorch read
 // them), the optimizer's state as "optimizer/<slot>/<parameter>", and as text in the metadata,
-// under "castnet.…", what the training consists of, the steps and epochs done, the place in the
+// under "castnet.…", the types of the training, the steps and epochs done, the position in the
 // epoch and the history.
 #pragma once
 
@@ -18,7 +18,7 @@ namespace castnet {
 
 namespace detail {
 
-// Of what the metadata holds; another version is refused.
+// Version of the metadata; others are refused.
 inline constexpr char const* checkpoint_version = "2";
 
 // The metadata of a checkpoint: numbers and texts by key. Doubles come back bit by bit.
@@ -169,7 +169,7 @@ template <class Optimizer, class F>
 
 template <class Training, class Visit>
 void for_each_slot(Visit const& visit) {
-    for (placed_parameter const& p : Training::training_plan.parameters) {
+    for (ir::placed_parameter const& p : Training::training_plan.parameters) {
         for (int k = 0; p.trainable && k < Training::optimizer_type::slots; ++k) {
             visit(k, p, string_of({optimizer_prefix, k, '/', p.name.text()}));
         }
@@ -182,9 +182,8 @@ void write_checkpoint(training<Model, Loss, Optimizer, Metrics...> const& t,
     using training_type = training<Model, Loss, Optimizer, Metrics...>;
     tensor_list<typename Model::value_type> list;
     add_parameters(list, t.model());
-    for_each_slot<training_type>([&](int k, placed_parameter const& p, std::string const& name) {
-        list.add(name, p, t.slot(k, p));
-    });
+    for_each_slot<training_type>([&](int k, ir::placed_parameter const& p,
+                                     std::string const& name) { list.add(name, p, t.slot(k, p)); });
     auto const position = t.position();
     using scores_type = typename training_type::scores_type;
     training_record record;
@@ -227,7 +226,7 @@ void save(training<Model, Loss, Optimizer, Metrics...> const& t, std::string con
 }
 
 // For fit_options::checkpoint: writes this training, which must live as long as the fit, to the
-// file after every epoch and, where `every` is not 0, whenever so many steps have been done.
+// file after every epoch and, if `every` is not 0, every `every` steps.
 template <class Model, class Loss, class Optimizer, class... Metrics>
 checkpoint_options checkpoint(training<Model, Loss, Optimizer, Metrics...> const& t,
                               std::string const& file, std::uint64_t every = 0) {
@@ -236,7 +235,7 @@ checkpoint_options checkpoint(training<Model, Loss, Optimizer, Metrics...> const
 
 namespace detail {
 
-// Throws file_error unless the file was written by such a training.
+// Throws file_error unless the file was written by a training of this type.
 template <class Model, class Loss, class Optimizer, class... Metrics>
 [[gnu::cold]] void check_training(training<Model, Loss, Optimizer, Metrics...> const& t,
                                   training_record const& record, std::string const& file) {
@@ -344,11 +343,11 @@ constexpr bool slot_not_negative(int slot) {
 
 } // namespace detail
 
-// Reads what save() wrote. A file that fit() wrote says how far it had come: the next fit() with
-// the same data and options does what was left, and returns the history of all epochs. Throws
+// Restores a training from a file of save() or fit(). After a file of fit(), the next fit() with
+// the same data and options does the remaining epochs, and returns the history of all. Throws
 // file_error, and leaves training and model as they were, unless the file fits the network, the
-// loss, the metrics, the optimizer with its numbers and the batch, was written with the model's
-// seed, and holds nothing that a training cannot have come to, such as NaN. Not within fit().
+// loss, the metrics, the optimizer with its hyperparameters and the batch, was written with the
+// model's seed, and holds only values that a training can produce, no NaN. Not within fit().
 template <class Model, class Loss, class Optimizer, class... Metrics>
 void load(training<Model, Loss, Optimizer, Metrics...>& t, std::string const& file) {
     using training_type = training<Model, Loss, Optimizer, Metrics...>;
@@ -367,7 +366,7 @@ void load(training<Model, Loss, Optimizer, Metrics...>& t, std::string const& fi
         detail::check_numbers(file, Model::parameter_at(i).name.text(), parameters[i], false);
     }
     std::vector<std::vector<T>> state;
-    detail::for_each_slot<training_type>([&](int k, placed_parameter const& p,
+    detail::for_each_slot<training_type>([&](int k, ir::placed_parameter const& p,
                                              std::string const& name) {
         state.push_back(detail::values_of<T>(stored, name, p));
         detail::check_numbers(file, name, state.back(), detail::slot_not_negative<Optimizer>(k));
@@ -376,9 +375,10 @@ void load(training<Model, Loss, Optimizer, Metrics...>& t, std::string const& fi
     // nothing can fail from here on
     detail::set_parameters(model, parameters);
     size_t next = 0;
-    detail::for_each_slot<training_type>([&](int k, placed_parameter const& p, std::string const&) {
-        t.set_slot(k, p, state[next++]);
-    });
+    detail::for_each_slot<training_type>(
+        [&](int k, ir::placed_parameter const& p, std::string const&) {
+            t.set_slot(k, p, state[next++]);
+        });
     t.resume(steps, epochs, position, std::move(h));
 }
 

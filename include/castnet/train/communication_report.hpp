@@ -6,8 +6,7 @@
 
 namespace castnet {
 
-// What connects the replicas: time until a message begins to arrive, and bytes that each sends in a
-// second.
+// Network between the replicas: latency of a message, and bandwidth of each replica.
 struct connection {
     double latency = 0;   // s
     double bandwidth = 0; // bytes / s
@@ -20,9 +19,9 @@ struct communication_report {
     using exchanges = typename Training::exchanges;
 
     // Collectives of a step: sums that the step needs on its way (batch statistics; where these are
-    // local, running ones), buckets of gradients, one of parameters if not everybody updates them
-    // all, one for the norm of the gradient if shards of it are clipped (clip_norm), and one for
-    // loss and metrics.
+    // local, running ones), buckets of gradients, one of parameters unless every replica updates
+    // them all, one for the norm of the gradient if shards of it are clipped (clip_norm), and one
+    // for loss and metrics.
     static constexpr int sums = exchanges::count_of(false) * strategies::micro_batches;
     static constexpr int buckets = exchanges::count_of(true);
     static constexpr int updates = strategies::updates_all ? 0 : 1;
@@ -31,7 +30,7 @@ struct communication_report {
         NeedsNorm<detail::rule_of<typename Training::optimizer_type, value_type>>;
     static constexpr int collectives = sums + buckets + updates + norms + 1;
 
-    // Bytes that every replica brings to them.
+    // Bytes of every replica's data in these collectives.
     static constexpr std::size_t sum_bytes =
         exchanges::bytes_of(false) * std::size_t(strategies::micro_batches);
     static constexpr std::size_t gradient_bytes =
@@ -45,10 +44,10 @@ struct communication_report {
     static constexpr std::size_t bytes =
         sum_bytes + gradient_bytes + update_bytes + norm_bytes + total_bytes;
 
-    // Bytes that each of so many replicas sends in a step, the busiest one if they differ. Sums
-    // that all get go around a ring, or are made in parts: 2 (n - 1) / n of what a replica brings;
-    // with a sharded optimizer, gradients and parameters go half of that way. A parameter server
-    // sends all parameters to each of the others.
+    // Bytes that each of n replicas sends in a step, or the busiest one if they differ. An
+    // all-reduce is a ring, or made in parts: 2 (n - 1) / n of a replica's data; with a sharded
+    // optimizer, gradients and parameters go half of that way. A parameter server sends all
+    // parameters to each of the others.
     static constexpr double bytes_sent(int replicas) {
         double const others = replicas - 1, share = others / replicas;
         double const shared = 2 * share * double(sum_bytes + norm_bytes + total_bytes);
@@ -59,8 +58,8 @@ struct communication_report {
                                                                      : 2 * gradient_bytes);
     }
 
-    // A model, no measurement: the seconds of a step's collectives, one after the other, none
-    // hidden behind computing.
+    // A model, no measurement: the seconds of a step's collectives, one after the other, without
+    // overlap with computation.
     static constexpr double seconds(int replicas, connection const& c) {
         int const ways =
             2 * (sums + norms + 1) + (strategies::updates_all ? 2 * buckets : buckets + 1);
@@ -68,14 +67,14 @@ struct communication_report {
             strategies::parameter_server ? (replicas - 1) * double(gradient_bytes) : 0;
         return (replicas - 1) * ways * c.latency + (bytes_sent(replicas) + to_server) / c.bandwidth;
     }
-    // The part of the time that replicas compute, each with `batch` samples of a step, if one
-    // makes so many floating-point operations in a second.
+    // Parallel efficiency, the share of time spent computing: with `batch` samples per replica and
+    // step, and replicas of this speed in floating-point operations per second.
     static constexpr double efficiency(int replicas, double batch, double flops,
                                        connection const& c) {
         double const computing = batch * double(Training::flops_per_sample) / flops;
         return computing / (computing + seconds(replicas, c));
     }
-    // Samples per replica and step from which so many replicas are faster than one alone.
+    // Samples per replica and step from which this many replicas are faster than one.
     static constexpr double break_even_batch(int replicas, double flops, connection const& c) {
         double const sample = double(Training::flops_per_sample) / flops;
         return replicas > 1 ? seconds(replicas, c) / (sample * (replicas - 1)) : 0;

@@ -4,9 +4,9 @@
 #include <castnet/graph/differentiate.hpp>
 #include <castnet/nn/metrics.hpp>
 #include <castnet/optim/optimizers.hpp>
+#include <castnet/train/compiled_step.hpp>
 #include <castnet/train/fit_options.hpp>
 #include <castnet/train/model_arguments.hpp>
-#include <castnet/train/program.hpp>
 #include <castnet/train/scores.hpp>
 
 #include <string_view>
@@ -16,9 +16,9 @@ namespace castnet {
 
 namespace detail {
 
-enum class mistake : unsigned char {
+enum class compile_mistake : unsigned char {
     none,
-    in_model, // which has been said
+    in_model, // already reported
     model_is_none,
     text,
     optimizer_as_loss,
@@ -58,12 +58,12 @@ constexpr bool is_formula() {
     }
 }
 
-// Whether anything that a loss is called with has a gradient.
+// Whether any argument of a loss has a gradient.
 template <class Loss, class Target, class... S>
 constexpr bool has_gradient() {
-    graph g{true};
+    ir::graph g{true};
     auto const loss = Loss{}(new_input<S>(g)..., new_input<Target>(g));
-    differentiation d{g, true};
+    ir::differentiation d{g, true};
     d.run(loss.id, constant_node(g, 1));
     for (size_t i = 0; i < sizeof...(S); ++i) {
         if (d.by(int(i)) >= 0) {
@@ -73,145 +73,147 @@ constexpr bool has_gradient() {
     return false;
 }
 
-// Losses and metrics that are formulas of outputs and one target are called here; what others
-// consist of is checked where it is used.
+// Losses and metrics that are formulas of outputs and one target are called here; the parts of
+// others are checked where they are used.
 template <class Loss, class... S>
-constexpr mistake mistake_in_loss(type_list<S...> outputs) {
+constexpr compile_mistake mistake_in_loss(type_list<S...> outputs) {
     if constexpr (is_text<Loss>) {
-        return mistake::text;
+        return compile_mistake::text;
     } else if constexpr (Optimizer<Loss>) {
-        return mistake::optimizer_as_loss;
+        return compile_mistake::optimizer_as_loss;
     } else if constexpr (!is_formula<Loss>() || requires { typename Loss::targets; }) {
-        return mistake::none;
+        return compile_mistake::none;
     } else if constexpr (!castnet::Loss<Loss>) {
-        return mistake::loss_lacks_labels;
+        return compile_mistake::loss_lacks_labels;
     } else {
         using target = typename target_of<Loss, nth_of<0, decltype(outputs)>>::type;
         if constexpr (!requires { Loss{}(symbol<S>{}..., symbol<target>{}); }) {
-            return mistake::loss_takes_others;
+            return compile_mistake::loss_takes_others;
         } else if constexpr (!std::is_same_v<decltype(Loss{}(symbol<S>{}..., symbol<target>{})),
                                              symbol<shape<>>>) {
-            return mistake::loss_gives_others;
+            return compile_mistake::loss_gives_others;
         } else {
-            return has_gradient<Loss, target, S...>() ? mistake::none
-                                                      : mistake::loss_has_no_gradient;
+            return has_gradient<Loss, target, S...>() ? compile_mistake::none
+                                                      : compile_mistake::loss_has_no_gradient;
         }
     }
 }
 
 template <class Optimizer>
-constexpr mistake mistake_in_optimizer() {
+constexpr compile_mistake mistake_in_optimizer() {
     if constexpr (is_text<Optimizer>) {
-        return mistake::text;
+        return compile_mistake::text;
     } else if constexpr (castnet::Loss<Optimizer>) {
-        return mistake::loss_as_optimizer;
+        return compile_mistake::loss_as_optimizer;
     } else {
-        return castnet::Optimizer<Optimizer> ? mistake::none : mistake::optimizer_lacks_members;
+        return castnet::Optimizer<Optimizer> ? compile_mistake::none
+                                             : compile_mistake::optimizer_lacks_members;
     }
 }
 
 template <class Metric, class Loss, class Output>
-constexpr mistake mistake_in_metric() {
+constexpr compile_mistake mistake_in_metric() {
     if constexpr (is_text<Metric>) {
-        return mistake::text;
+        return compile_mistake::text;
     } else if constexpr (Optimizer<Metric>) {
-        return mistake::optimizer_as_metric;
+        return compile_mistake::optimizer_as_metric;
     } else if constexpr (is_formula<Metric>() && !castnet::Metric<Metric>) {
-        return mistake::metric_lacks_members;
+        return compile_mistake::metric_lacks_members;
     } else if constexpr (!is_formula<Metric>() || !castnet::Loss<Loss>) {
-        return mistake::none;
+        return compile_mistake::none;
     } else {
         using target = symbol<typename target_of<Loss, Output>::type>;
         if constexpr (!std::is_same_v<symbol<typename target_of<Metric, Output>::type>, target>) {
-            return mistake::metric_compares_others;
+            return compile_mistake::metric_compares_others;
         } else if constexpr (!requires { Metric{}(symbol<Output>{}, target{}); }) {
-            return mistake::metric_takes_others;
+            return compile_mistake::metric_takes_others;
         } else {
             return std::is_same_v<decltype(Metric{}(symbol<Output>{}, target{})), symbol<shape<>>>
-                       ? mistake::none
-                       : mistake::metric_gives_others;
+                       ? compile_mistake::none
+                       : compile_mistake::metric_gives_others;
         }
     }
 }
 
 // The first one.
 template <class Model, class Loss, class Optimizer, class... Metrics>
-constexpr mistake mistake_in_compile() {
+constexpr compile_mistake mistake_in_compile() {
     if constexpr (!is_model<Model>) {
-        return mistake::model_is_none;
+        return compile_mistake::model_is_none;
     } else if constexpr (!requires { typename Model::output_shapes; }) {
-        return mistake::in_model;
+        return compile_mistake::in_model;
     } else {
         using outputs = typename Model::output_shapes;
-        mistake const all[] = {mistake_in_loss<Loss>(outputs{}), mistake_in_optimizer<Optimizer>(),
-                               mistake_in_metric<Metrics, Loss, nth_of<0, outputs>>()...};
-        for (mistake m : all) {
-            if (m != mistake::none) {
+        compile_mistake const all[] = {mistake_in_loss<Loss>(outputs{}),
+                                       mistake_in_optimizer<Optimizer>(),
+                                       mistake_in_metric<Metrics, Loss, nth_of<0, outputs>>()...};
+        for (compile_mistake m : all) {
+            if (m != compile_mistake::none) {
                 return m;
             }
         }
-        return mistake::none;
+        return compile_mistake::none;
     }
 }
 
 } // namespace detail
 
 // A class, so that every compiler prints the types.
-template <detail::mistake found, class Loss, class Optimizer, class... Metrics>
+template <detail::compile_mistake found, class Loss, class Optimizer, class... Metrics>
 struct arguments_of_compile {
-    using mistake = detail::mistake;
+    using compile_mistake = detail::compile_mistake;
 
-    static_assert(found != mistake::model_is_none,
+    static_assert(found != compile_mistake::model_is_none,
                   "castnet: compile(model, loss, optimizer, metrics...): the first argument is no "
                   "cn::model");
-    static_assert(found != mistake::text,
+    static_assert(found != compile_mistake::text,
                   "castnet: compile(model, loss, optimizer, metrics...) takes objects, no names in "
                   "quotes: cn::compile(model, cn::mse, cn::adam{}, cn::mae)");
-    static_assert(found != mistake::optimizer_as_loss,
+    static_assert(found != compile_mistake::optimizer_as_loss,
                   "castnet: compile(model, loss, optimizer, metrics...): an optimizer stands where "
                   "the loss belongs; the loss comes first");
-    static_assert(found != mistake::loss_as_optimizer,
+    static_assert(found != compile_mistake::loss_as_optimizer,
                   "castnet: compile(model, loss, optimizer, metrics...): a loss or metric stands "
                   "where the optimizer belongs, such as cn::adam{}");
-    static_assert(found != mistake::optimizer_as_metric,
+    static_assert(found != compile_mistake::optimizer_as_metric,
                   "castnet: compile(model, loss, optimizer, metrics...): an optimizer stands where "
                   "a metric belongs; there is one optimizer, behind the loss");
-    static_assert(found != mistake::optimizer_lacks_members,
+    static_assert(found != compile_mistake::optimizer_lacks_members,
                   "castnet: compile(model, loss, optimizer, metrics...): the optimizer lacks a "
                   "member: name, slots, learning_rate or at<T>(step, rate); see the concept "
                   "Optimizer in castnet/optim/optimizers.hpp");
-    static_assert(found != mistake::loss_lacks_labels,
+    static_assert(found != compile_mistake::loss_lacks_labels,
                   "castnet: a loss needs static constexpr bool labels: true where its target is "
                   "a class number, false where it has the shape of the prediction");
-    static_assert(found != mistake::loss_takes_others,
+    static_assert(found != compile_mistake::loss_takes_others,
                   "castnet: the loss cannot be called with the outputs of the network and a "
                   "target: a symbol for each output, then the target (a number where labels is "
                   "true, else of the first output's shape); cn::losses<...> takes a loss for each "
                   "output");
-    static_assert(found != mistake::loss_gives_others,
+    static_assert(found != compile_mistake::loss_gives_others,
                   "castnet: a loss gives one number for each sample, symbol<shape<>>: return "
                   "cn::mean(...) or cn::sum(...) of its elements");
-    static_assert(found != mistake::loss_has_no_gradient,
+    static_assert(found != compile_mistake::loss_has_no_gradient,
                   "castnet: compile(model, loss, optimizer, metrics...): the loss has no gradient; "
                   "cn::accuracy and its like are metrics, which come last, for a loss such as "
                   "cn::cross_entropy");
-    static_assert(found != mistake::metric_lacks_members,
+    static_assert(found != compile_mistake::metric_lacks_members,
                   "castnet: a metric needs static constexpr char const* name and static "
                   "constexpr bool labels: true where its target is a class number, false where "
                   "it has the shape of the prediction");
-    static_assert(found != mistake::metric_compares_others,
+    static_assert(found != compile_mistake::metric_compares_others,
                   "castnet: a metric compares with class numbers and the loss with real numbers, "
                   "or the other way round: cn::accuracy and cn::top_k are for class numbers, "
                   "cn::categorical_accuracy for one-hot targets, cn::binary_accuracy for 0 and 1");
-    static_assert(found != mistake::metric_takes_others,
+    static_assert(found != compile_mistake::metric_takes_others,
                   "castnet: a metric cannot be called with the first output of the network and "
                   "the target");
-    static_assert(found != mistake::metric_gives_others,
+    static_assert(found != compile_mistake::metric_gives_others,
                   "castnet: a metric gives one number for each sample, symbol<shape<>>: return "
                   "cn::mean(...) or cn::sum(...) of its elements");
 };
 
-// Has the calls of a training, so that one mistake is one error.
+// Stub with the calls of a training, so that one compile_mistake gives one error.
 struct no_training {
     using scores_type = scores<>;
     template <class Data>
@@ -221,7 +223,7 @@ struct no_training {
     void keep(auto const&);
 };
 
-// What compile() returns then.
+// The stub that compile() returns then.
 template <class Arguments>
 struct refused_training : no_training {
     static constexpr Arguments checked{};

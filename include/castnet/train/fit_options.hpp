@@ -1,4 +1,4 @@
-// Options of fit(), its report after every epoch, and how far it has come.
+// Options of fit(), its report after every epoch, and its position.
 #pragma once
 
 #include <castnet/optim/schedules.hpp>
@@ -17,29 +17,29 @@ namespace castnet {
 struct epoch_report {
     int epoch;                       // from 1
     castnet::history const& history; // of all epochs so far, those before a restart too
-    // Whether there may have been a call for this epoch already: the program ended behind the
-    // epoch's checkpoint and before the next one.
+    // Whether this epoch may have been reported before: the program ended between the epoch's
+    // checkpoint and the next one.
     bool again = false;
     bool stop = false;
 };
 
-// When fit() writes a checkpoint, which checkpoint() in train/checkpoint.hpp makes: after every
-// epoch, and where `every` is not 0 also whenever so many steps have been done.
+// When fit() writes a checkpoint (see checkpoint() in train/checkpoint.hpp): after every epoch and,
+// if `every` is not 0, every `every` steps.
 struct checkpoint_options {
     std::function<void()> write{}; // empty: none
     std::uint64_t every = 0;
 };
 
-// How far a fit has come; its history is kept beside.
+// Position of a fit; its history is separate.
 template <class Scores>
 struct fit_position {
-    std::size_t epochs = 0;        // that are done
-    std::size_t samples = 0;       // of the epoch under way
+    std::size_t epochs = 0;        // completed
+    std::size_t samples = 0;       // of the current epoch
     std::size_t data_size = 0;     // samples of a whole epoch
     Scores sums{};                 // of those samples
-    double seconds = 0;            // that they took
+    double seconds = 0;            // spent on them
     double rate = 0;               // learning rate of the last step
-    bool callback_pending = false; // on_epoch_end may not have seen the last epoch that is done
+    bool callback_pending = false; // on_epoch_end may not have seen the last completed epoch
     bool stopped = false;          // it ended the fit
 };
 

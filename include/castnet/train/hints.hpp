@@ -1,4 +1,4 @@
-// Hints on standard error, once in a program, about what makes a fit slow or fail to learn.
+// Hints on standard error, once per program, about causes of slow or failing training.
 #pragma once
 
 #include <castnet/core/text.hpp>
@@ -73,9 +73,9 @@ constexpr bool threads_spin = false;
 // Whether a product or a convolution reads this input as it is.
 template <class Plan>
 [[gnu::cold]] bool multiplies_input(Plan const& plan, size_t input) {
-    return std::any_of(std::begin(plan.steps), std::end(plan.steps), [&](step const& s) {
-        array_ref const& read = plan.arrays[s.first_array];
-        return (s.kind == op::matmul || s.kind == op::conv) && read.where == region::batch &&
+    return std::any_of(std::begin(plan.steps), std::end(plan.steps), [&](ir::step const& s) {
+        ir::array_ref const& read = plan.arrays[s.first_array];
+        return (s.kind == op::matmul || s.kind == op::conv) && read.where == ir::region::batch &&
                read.offset == plan.inputs[input].offset;
     });
 }

@@ -1,4 +1,4 @@
-// A training step together with other replicas, whose sums are made in the memory of the host.
+// Training step of one of several replicas, with collectives in host memory.
 #pragma once
 
 #include <castnet/device/steps.hpp>
@@ -14,12 +14,12 @@
 
 namespace castnet {
 
-// What a replica has and does in such steps besides running the plan.
+// A replica's state and work in such steps besides running the plan.
 template <class Device, class Exchanges>
 class host_step {
     using T = typename Device::value_type;
     using executor = typename Device::executor;
-    using program = typename Exchanges::program;
+    using compiled = typename Exchanges::compiled;
     using strategy = typename Exchanges::strategy;
     static constexpr size_t trained = Exchanges::trained;
 
@@ -28,7 +28,8 @@ public:
         : kept_at_{Exchanges::kept_at(replicas)},
           slot_elements_{Exchanges::slot_elements(replicas)} {}
 
-    // Forward and backward. With the last samples of the step, the gradients are on their way.
+    // Forward and backward. With the last samples of the step, the collectives of the gradients are
+    // begun.
     template <class Communicator>
     void run(executor& e, Communicator& others, samples_of_step const& now, std::uint64_t step) {
         // All other strategies access the memory of the device directly.
@@ -36,8 +37,8 @@ public:
             strategy::updates_all && strategy::micro_batches == 1 && !strategy::local_batch_norm;
         static_assert(
             by_messages || requires { requires executor::in_host_memory; },
-            "castnet: with policy::host_sums and policy::logical on a GPU, of the strategies there "
-            "are all_reduce and bfloat16_gradients; the others need NCCL");
+            "castnet: with policy::host_reduction and policy::logical on a GPU, of the strategies "
+            "there are all_reduce and bfloat16_gradients; the others need NCCL");
         auto const all = Exchanges::all();
         size_t next = 0;
         int buckets = 0;
@@ -63,7 +64,7 @@ public:
             }
         };
         e.set_first_sample(std::uint32_t(now.first));
-        e.template run<program::value>(now.count, step, after_stages{exchange_until});
+        e.template run<compiled::value>(now.count, step, ir::after_stages{exchange_until});
         if constexpr (strategy::micro_batches > 1) {
             if (!now.is_last) {
                 keep_gradients(e);
@@ -82,31 +83,31 @@ public:
                 e.accept(k, Exchanges::ranges_of(all[k]));
             }
         }
-        if constexpr (strategy::micro_batches > 1) { // those that were whole without an exchange
-            static constexpr element_range gradients{region::gradients, 0,
-                                                     program::value.trainable};
+        if constexpr (strategy::micro_batches > 1) { // those that needed no exchange
+            static constexpr ir::element_range gradients{ir::region::gradients, 0,
+                                                         compiled::value.trainable};
             add_kept(e, {&gradients, 1});
             keeps_ = false;
         }
         sums_ = 0;
         auto const now = with_norm(e, others, rule, scale, step);
         if constexpr (strategy::updates_all) {
-            e.template update<program::value, Exchanges::slots>(now, scale);
+            e.template update<compiled::value, Exchanges::slots>(now, scale);
         } else {
             auto const who = Exchanges::updated_by();
             auto const mine = who.of(trained, others.rank(), others.size());
-            e.template update<program::value, Exchanges::slots>(
+            e.template update<compiled::value, Exchanges::slots>(
                 now, scale, std::ptrdiff_t(mine.first), std::ptrdiff_t(mine.last),
                 std::ptrdiff_t(slot_elements_));
-            others.begin_share(std::span{e.at(region::parameters), trained}, who,
+            others.begin_share(std::span{e.at(ir::region::parameters), trained}, who,
                                {"parameters from those who updated them", -1, step});
             others.finish();
         }
     }
 
 private:
-    // The rule of a step that knows the norm of the gradient, if it asks for it. Squares are summed
-    // up by the shards of a sharded optimizer in every strategy, which so have the same bits.
+    // The rule of the step, with the norm of the gradient if it needs that. Every strategy sums
+    // squares by the shards of a sharded optimizer, so all have the same bits.
     template <class Communicator, class Rule>
     Rule with_norm([[maybe_unused]] executor& e, [[maybe_unused]] Communicator& others,
                    Rule const& rule, [[maybe_unused]] T scale,
@@ -114,14 +115,14 @@ private:
         if constexpr (NeedsNorm<Rule>) {
             auto const squares_of = [&](int rank) {
                 comm::part const p = comm::owners::shard(trained, rank, others.size());
-                return e.template squares<program::value>(scale, std::ptrdiff_t(p.first),
-                                                          std::ptrdiff_t(p.last));
+                return e.template squares<compiled::value>(scale, std::ptrdiff_t(p.first),
+                                                           std::ptrdiff_t(p.last));
             };
             squares_.assign(strategy::sharded_optimizer ? 1 : size_t(others.size()), 0);
             if constexpr (strategy::sharded_optimizer) {
                 squares_[0] = squares_of(others.rank());
                 others.sum(std::span{squares_}, {"sum of squares of gradients", -1, step});
-            } else if (strategy::updates_all || others.rank() == 0) { // else without the gradients
+            } else if (strategy::updates_all || others.rank() == 0) { // others have no gradients
                 for (int r = 0; r < others.size(); ++r) {
                     squares_[size_t(r)] = squares_of(r);
                 }
@@ -158,7 +159,7 @@ private:
             pieces_.resize(Exchanges::all().size());
             std::vector<comm::part>& own = pieces_[k]; // of the parameters
             own.clear();
-            for (element_range const& r : Exchanges::ranges_of(Exchanges::all()[k])) {
+            for (ir::element_range const& r : Exchanges::ranges_of(Exchanges::all()[k])) {
                 own.push_back(Exchanges::piece_of(r));
             }
             others.begin_reduce(values, Exchanges::updated_by(own), at);
@@ -174,30 +175,30 @@ private:
         }
     }
 
-    // Running statistics that this replica's samples have moved, before they are added up.
-    static void weigh(executor& e, std::span<element_range const> ranges, double share) {
-        for (element_range const& r : ranges) {
+    // Scales the running statistics updated by this replica's samples before their sum.
+    static void weigh(executor& e, std::span<ir::element_range const> ranges, double share) {
+        for (ir::element_range const& r : ranges) {
             T* const x = e.at(r.where) + r.offset;
             for (std::ptrdiff_t i = 0; i < r.count; ++i) {
-                x[i] = share > 0 ? T(share) * x[i] : T(0); // without samples they are no numbers
+                x[i] = share > 0 ? T(share) * x[i] : T(0); // NaN without samples
             }
         }
     }
 
-    // Gradients of the samples so far lie behind the optimizer's slots, and are cleared where they
-    // are added to those of the last ones.
-    T* kept(executor& e) const { return e.at(region::gradients) + kept_at_; }
+    // Accumulated gradients lie behind the optimizer's slots; they are cleared when they are added
+    // to those of the last batch.
+    T* kept(executor& e) const { return e.at(ir::region::gradients) + kept_at_; }
     void keep_gradients(executor& e) {
-        T const* const g = e.at(region::gradients);
+        T const* const g = e.at(ir::region::gradients);
         T* const to = kept(e);
         for (size_t i = 0; i < trained; ++i) {
             to[i] = keeps_ ? to[i] + g[i] : g[i];
         }
         keeps_ = true;
     }
-    void add_kept(executor& e, std::span<element_range const> ranges) {
-        for (element_range const& r : ranges) {
-            T* const g = e.at(region::gradients) + r.offset;
+    void add_kept(executor& e, std::span<ir::element_range const> ranges) {
+        for (ir::element_range const& r : ranges) {
+            T* const g = e.at(ir::region::gradients) + r.offset;
             T* const from = kept(e) + r.offset;
             for (std::ptrdiff_t i = 0; keeps_ && i < r.count; ++i) {
                 g[i] += std::exchange(from[i], T(0));
@@ -212,7 +213,7 @@ private:
     std::vector<message> rounded_; // of each bucket
     std::vector<std::vector<comm::part>> pieces_;
     std::vector<double> squares_; // of the gradients of each shard
-    int sums_ = 0;                // that the step has made
+    int sums_ = 0;                // begun in the step
     size_t kept_at_, slot_elements_;
     bool keeps_ = false;
 };

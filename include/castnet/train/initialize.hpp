@@ -1,4 +1,4 @@
-// First values of parameters: a function of the seed, the parameter's number and the element, in
+// Initial values of parameters: a function of the seed, the parameter's number and the element, in
 // logical order, so that they do not depend on the device.
 #pragma once
 
@@ -16,7 +16,7 @@ struct fans {
     double in, out;
 };
 
-// As Keras and PyTorch count them.
+// Fan-in and fan-out as in Keras and PyTorch.
 inline fans fans_of(parameter const& p) {
     if (p.rank < 2) {
         double const n = p.count();
@@ -26,8 +26,8 @@ inline fans fans_of(parameter const& p) {
     return {p.dims[1] * field, p.dims[0] * field};
 }
 
-// From random words to the numbers of an initializer: uniform in [-limit, limit], normal with this
-// deviation, or constant.
+// Random words to values of an initializer: uniform in [-limit, limit], normal with this deviation,
+// or constant.
 struct distribution {
     double limit = 0, deviation = 0, constant = 0;
 

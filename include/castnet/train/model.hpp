@@ -1,20 +1,20 @@
-// model<Network, Policy, batch<N>>: the parameters of a network at the place where it runs.
+// model<Network, Policy, batch<N>>: a network's parameters in the memory of its device.
 #pragma once
 
 #include <castnet/core/error.hpp>
-#include <castnet/core/turn.hpp>
+#include <castnet/core/spin_lock.hpp>
 #include <castnet/policy/cpu.hpp>
 #include <castnet/policy/devices.hpp>
+#include <castnet/train/collate.hpp>
 #include <castnet/train/compile_arguments.hpp>
-#include <castnet/train/feed.hpp>
+#include <castnet/train/compiled_step.hpp>
 #include <castnet/train/initialize.hpp>
 #include <castnet/train/model_access.hpp>
 #include <castnet/train/model_arguments.hpp>
 #include <castnet/train/parameter_copies.hpp>
+#include <castnet/train/parameter_io.hpp>
 #include <castnet/train/prediction_executor.hpp>
 #include <castnet/train/predictor.hpp>
-#include <castnet/train/program.hpp>
-#include <castnet/train/transfer.hpp>
 
 #include <atomic>
 #include <span>
@@ -23,7 +23,7 @@
 
 namespace castnet {
 
-// Of initial values, dropout and shuffling.
+// Seed of initial values, dropout and shuffling.
 struct seed {
     std::uint64_t value = 0;
 };
@@ -46,28 +46,30 @@ public:
     using device = typename Where::device;
     static constexpr size_t capacity = Samples::capacity;
 
-    using prediction = detail::program_of<detail::prediction_recipe, Net, device, capacity, false>;
+    using prediction =
+        detail::compiled_step<detail::prediction_recipe, Net, device, capacity, false>;
     static constexpr auto const& prediction_plan = prediction::value;
     using output_shapes = detail::outputs_of<Net>;
 
-    // Bytes of the parameters, with running statistics; what predict() needs besides.
+    // Bytes of the parameters with running statistics, and of the additional memory of predict().
     static constexpr size_t parameter_bytes =
-        size_t(prediction_plan.elements(region::parameters)) * sizeof(value_type);
-    static constexpr executor_sizes prediction_sizes{0, 0, prediction_plan.elements(region::batch),
-                                                     prediction_plan.elements(region::workspace)};
+        size_t(prediction_plan.elements(ir::region::parameters)) * sizeof(value_type);
+    static constexpr ir::executor_sizes prediction_sizes{
+        0, 0, prediction_plan.elements(ir::region::batch),
+        prediction_plan.elements(ir::region::workspace)};
     static constexpr size_t prediction_bytes = device::executor::bytes(prediction_sizes);
     // Floating-point operations of predicting one sample.
     static constexpr std::ptrdiff_t flops_per_sample = prediction_plan.flops();
 
     static_assert(fits_budget<parameter_bytes + prediction_bytes, Where::budget>::checked);
 
-    // On the policy's device, or on those that are chosen: one for each replica that the policy has
-    // in this process. Throws castnet::error if there is none like that.
+    // On the policy's device, or on the chosen ones: one for each replica that the policy has in
+    // this process. Throws castnet::error if there is no such device.
     explicit model(seed s = {}, devices chosen = {})
         : seed_{s.value}, devices_{std::move(chosen)},
           session_{Where{}, detail::device_of<Where>(devices_, 0)}, parameters_{parameter_bytes} {
         for (std::uint32_t i = 0; i < parameter_tensors(); ++i) {
-            placed_parameter const& p = parameter_at(i);
+            ir::placed_parameter const& p = parameter_at(i);
             detail::write_parameter<device>(session_, data(), p,
                                             detail::initial_values(p, seed_, i));
         }
@@ -80,7 +82,7 @@ public:
     // Parameters and running statistics by number, in the order of the layers. (The numbers in the
     // parameters are network_type::parameter_count.)
     static constexpr size_t parameter_tensors() { return size_t(prediction_plan.sizes.parameters); }
-    static constexpr placed_parameter const& parameter_at(size_t i) {
+    static constexpr ir::placed_parameter const& parameter_at(size_t i) {
         return prediction_plan.parameters[i];
     }
 
@@ -95,7 +97,7 @@ public:
     // Throws castnet::error if there is none of this name, if the count is wrong, or if another
     // thread uses the parameters.
     void set(std::string_view name, std::span<value_type const> values) {
-        placed_parameter const& p = find(name);
+        ir::placed_parameter const& p = find(name);
         if (values.size() != size_t(p.count())) {
             throw error({"castnet: model::set: parameter '", name, "' has ", p.count(),
                          " numbers, but ", values.size(), " were given"});
@@ -105,8 +107,7 @@ public:
         ++revision_;
     }
 
-    // How often set() was called; what holds copies of the parameters knows by it that they are
-    // old.
+    // The number of calls of set(), by which holders of copies notice that theirs are outdated.
     std::uint64_t revision() const { return revision_; }
 
     // An output of the network (the first unless told) for every sample, in logical order, one
@@ -124,16 +125,17 @@ public:
     }
 
     // One sample of a network with one input, given by its elements in logical order; writes the
-    // elements of an output (the first unless told). For loops that cannot wait: allocates nothing
-    // after the first call or, where several threads predict, once so many have at the same time (a
-    // predictor of one's own needs no others). Throws castnet::error as predict() does.
+    // elements of an output (the first unless told). For real-time loops: allocates nothing after
+    // the first call or, with several predicting threads, after as many have predicted at the same
+    // time (a predictor of one's own is independent of others). Throws castnet::error as predict()
+    // does.
     template <size_t Output = 0>
     void predict_one(value_type const* input, value_type* output) const {
         detail::prediction_call const now{*this, "predict_one", executors_};
         now->template predict_one<Output>(input, output);
     }
 
-    // Not here: says where.
+    // Only for its message: a training has fit().
     template <class Data>
     history fit(Data const&, fit_options<no_training> const& = {}) {
         static_assert(detail::never<Data>,
@@ -149,24 +151,24 @@ public:
     typename device::session& session() { return session_; }
     devices const& chosen_devices() const { return devices_; }
 
-    // Who uses the parameters at this moment. What changes them, or reads them through data(), asks
-    // for access as long as it does.
+    // Guard of the parameters. Code that changes them, or reads them through data(), holds access
+    // meanwhile.
     model_access& access() const { return access_; }
 
-    // Waits until the device has done what a training gave it: its last step may be under way.
+    // Waits for the device: a training's last step may be in flight.
     void finish_changes() const {
         if constexpr (requires { session_.wait(); }) {
-            turn const one_at_a_time{waits_};
+            spin_lock const lock{waits_};
             session_.wait();
         }
     }
 
-    // The parameters of replica `number` of this process, from 1 on, which all trainings of the
-    // model share as they share its own.
+    // The parameters of replica `number` of this process, from 1 on; shared by all trainings of the
+    // model, as are the model's own.
     auto& copy_for(int number) { return copies_.of(number, devices_, parameter_bytes); }
 
 private:
-    [[gnu::cold]] static placed_parameter const& find(std::string_view name) {
+    [[gnu::cold]] static ir::placed_parameter const& find(std::string_view name) {
         for (size_t i = 0; i < parameter_tensors(); ++i) {
             if (parameter_at(i).name.text() == name) {
                 return parameter_at(i);
@@ -183,7 +185,7 @@ private:
     typename device::memory parameters_;
     mutable model_access access_;
     mutable std::atomic_flag waits_;
-    mutable detail::prediction_executors<model> executors_; // made when they are first wanted
+    mutable detail::prediction_executors<model> executors_; // made on first use
     parameter_copies<Where> copies_{detail::replicas_here<Where>(devices_)};
 };
 

@@ -1,5 +1,5 @@
-// Readers–writer guard of a model's parameters. It throws where a lock would wait: the parameters
-// after a wait are not those that the caller meant.
+// Readers–writer guard of a model's parameters. It throws instead of waiting: after a wait the
+// parameters would not be those that the caller meant.
 #pragma once
 
 #include <castnet/core/error.hpp>
@@ -9,11 +9,11 @@
 
 namespace castnet {
 
-// Any number of threads share the parameters, or one thread has them exclusively. Within its scope
-// that thread may ask again, for either: a callback of fit() predicts and sets.
+// Any number of threads share the parameters, or one thread has them exclusively. That thread may
+// nest accesses of either kind: a callback of fit() may predict and set.
 class model_access {
 public:
-    // Both throw castnet::error, which names `call`, where another thread stands in the way.
+    // Both throw castnet::error that names `call` on a conflict with another thread.
     class shared {
     public:
         shared(model_access& of, char const* call) : of_{of.share(call) ? &of : nullptr} {}
@@ -45,7 +45,7 @@ public:
     };
 
 private:
-    // Free (0), so many readers times two, or the odd number of the thread that writes.
+    // Free (0), twice the number of readers, or the odd id of the writing thread.
     using word = std::uintptr_t;
     static constexpr word one_reader = 2;
     static bool is_writer(word state) { return (state & 1) != 0; }

@@ -24,7 +24,7 @@ struct is_batch {
     static constexpr bool checked = true;
 };
 
-// What is made of other arguments than those of a model (train/model.hpp).
+// Primary template, for invalid arguments; the model itself is in train/model.hpp.
 template <class Net, class Where, class Samples>
 class model {
     static_assert(is_network<Net>::checked);

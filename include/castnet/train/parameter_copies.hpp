@@ -9,9 +9,8 @@
 
 namespace castnet {
 
-// They belong to the model, as several trainings of it (those of a GAN) take their steps in turns,
-// and each has to begin with what the last one made of the parameters. The first replica has the
-// model's own.
+// They belong to the model: several trainings of it (as for a GAN) may take steps alternately, and
+// each starts from the parameters that the last one left. The first replica uses the model's own.
 template <class Policy>
 class parameter_copies {
     using device = typename Policy::device;
@@ -20,15 +19,15 @@ public:
     struct copy {
         copy(devices const& chosen, int replica, std::size_t bytes)
             : session{Policy{}, detail::device_of<Policy>(chosen, replica)}, parameters{bytes} {}
-        typename device::session session; // of which they are in the memory
+        typename device::session session; // of their device
         typename device::memory parameters;
     };
 
     // `replicas`: of the process.
     explicit parameter_copies(int replicas) : copies_(static_cast<std::size_t>(replicas) - 1) {}
 
-    // That of a replica from 1 on, which asks for it in its own thread; made when it is first asked
-    // for.
+    // The copy of replica `number`, from 1 on; called in the replica's thread, and made by the
+    // first call.
     copy& of(int replica, devices const& chosen, std::size_t bytes) {
         auto& c = copies_[static_cast<std::size_t>(replica) - 1];
         if (!c) {

@@ -1,5 +1,5 @@
-// Loading of those weights of a file that a network has in common with it: load(model, file,
-// partial{…}), as PyTorch's load_state_dict(strict=False).
+// Partial loading of weights, load(model, file, partial{…}): those that a file and a network have
+// in common, as PyTorch's load_state_dict(strict=False).
 #pragma once
 
 #include <castnet/train/weights.hpp>
@@ -14,16 +14,16 @@
 namespace castnet {
 
 struct partial {
-    // The name in the file of what the network calls so; empty: the same. A parameter for which it
-    // returns "" is not looked for.
+    // Maps a parameter's name to its name in the file; if empty, names are equal. Parameters for
+    // which it returns "" are skipped.
     std::function<std::string(std::string_view)> rename{};
     // Parameters that have another shape in the file keep their values, as with Keras'
     // skip_mismatch; otherwise they are an error.
     bool skip_mismatch = false;
 };
 
-// A rule for partial::rename: parameters whose names begin with `ours` stand under `theirs` in the
-// file, others under their own names. replace_prefix{"", "features."} puts it before all.
+// A rule for partial::rename: names that begin with `ours` begin with `theirs` in the file, others
+// are equal. replace_prefix{"", "features."} adds a prefix to all.
 struct replace_prefix {
     std::string ours, theirs;
 
@@ -33,7 +33,7 @@ struct replace_prefix {
     }
 };
 
-// What a partial load found: names of the network's parameters, and of tensors.
+// Report of a partial load: names of parameters of the network and of tensors of the file.
 struct load_report {
     std::vector<std::string> loaded;
     std::vector<std::string> missing;    // the file has no such tensor: they keep their values
@@ -43,26 +43,26 @@ struct load_report {
 
 namespace detail {
 
-// What of a file goes where.
+// Pairs of parameters and tensors of the file.
 struct partial_match {
     struct pair {
-        placed_parameter const* parameter;
+        ir::placed_parameter const* parameter;
         std::string tensor;
     };
     std::vector<pair> pairs;
     load_report report;
 };
 
-// Throws file_error if there is nothing.
+// Throws file_error if there is no pair.
 [[gnu::cold]] inline partial_match match(io::safetensors_file const& file,
-                                         std::span<placed_parameter const> parameters,
+                                         std::span<ir::placed_parameter const> parameters,
                                          partial const& how) {
     partial_match all;
     load_report& report = all.report;
     std::vector<io::stored_tensor> const& tensors = file.entries();
     std::vector<char> is_asked(tensors.size(), 0);
     std::string first_asked;
-    for (placed_parameter const& p : parameters) {
+    for (ir::placed_parameter const& p : parameters) {
         std::string const name = p.name.text();
         std::string asked = how.rename ? how.rename(name) : name;
         io::stored_tensor const* const t = file.find(asked);

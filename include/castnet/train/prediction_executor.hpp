@@ -1,9 +1,9 @@
-// Memory for prediction with a model, one for each of the calls that predict at the same time.
+// Executors for prediction with a model, one for each concurrent call.
 #pragma once
 
 #include <castnet/core/error.hpp>
 #include <castnet/policy/devices.hpp>
-#include <castnet/train/feed.hpp>
+#include <castnet/train/collate.hpp>
 #include <castnet/train/model_access.hpp>
 #include <castnet/train/samples_in_memory.hpp>
 
@@ -16,7 +16,7 @@
 
 namespace castnet::detail {
 
-// Counts the calls that predict at the same time in this process, and share its threads.
+// Counts this process's concurrent predictions, which share its threads.
 class prediction_count {
 public:
     prediction_count() { all.fetch_add(1, std::memory_order_relaxed); }
@@ -30,13 +30,13 @@ private:
     inline static std::atomic<int> all{0};
 };
 
-// Whether any loop of a prediction of so many samples may be worth several threads.
+// Whether a prediction of this many samples has a loop large enough for several threads.
 template <class Model>
 constexpr bool may_use_threads(size_t samples) {
     return Model::flops_per_sample * std::ptrdiff_t(samples) > 100'000;
 }
 
-// Memory of a prediction and what is done in it, for one call at a time.
+// Memory and execution of a prediction, for one call at a time.
 template <class Model>
 class prediction_executor {
     using T = typename Model::value_type;
@@ -54,7 +54,7 @@ public:
     prediction_executor(prediction_executor const&) = delete;
     prediction_executor& operator=(prediction_executor const&) = delete;
 
-    // Takes it for a call, unless another one has it.
+    // Acquires it for a call; false if another one holds it.
     bool take() { return !is_taken_.test_and_set(std::memory_order_acquire); }
     void give_back() { is_taken_.clear(std::memory_order_release); }
 
@@ -71,7 +71,7 @@ public:
                     samples_in_memory<T, typename network::inputs>{std::span<T const>{inputs}...});
             }
         }
-        return {}; // of what was refused
+        return {}; // after a failed check
     }
 
     template <size_t Output>
@@ -100,8 +100,8 @@ private:
             size_t const count = std::min(Model::capacity, data.size() - first);
             T* const batch = executor_.batch();
             for (size_t row = 0; row < count; ++row) {
-                fill_inputs<device>(places_in_batch(plan()), batch, data, first + row, row,
-                                    typename network::inputs{});
+                collate_inputs<device>(places_in_batch(plan()), batch, data, first + row, row,
+                                       typename network::inputs{});
             }
             run<Output>(count, [&](T const* from) {
                 for (size_t row = 0; row < count; ++row) {
@@ -113,7 +113,8 @@ private:
         return all;
     }
 
-    // Runs the plan over so many samples of the batch, and read(numbers) with an output of theirs.
+    // Runs the plan over `count` samples of the batch, and calls read(numbers) with one of their
+    // outputs.
     template <size_t Output, class Read>
     void run(size_t samples, Read const& read) {
         bool const shares = may_use_threads<Model>(samples);
@@ -129,7 +130,8 @@ private:
     std::atomic_flag is_taken_;
 };
 
-// Those of a model, which live as long as it does: as many as calls have ever predicted at once.
+// Pool of a model's executors, as many as its largest number of concurrent predictions; they live
+// as long as the model.
 template <class Model>
 class prediction_executors {
     struct node {
@@ -148,7 +150,7 @@ public:
         }
     }
 
-    // One that is taken for the caller.
+    // Acquires an executor.
     prediction_executor<Model>& take(Model const& m) {
         for (node* n = first_.load(std::memory_order_acquire); n != nullptr; n = n->next) {
             if (n->value.take()) {
@@ -168,17 +170,17 @@ private:
     std::atomic<node*> first_{nullptr};
 };
 
-// A call that predicts: while it lives, nobody changes the model's parameters, and nobody else uses
+// A prediction call: while it lives, the model's parameters cannot change, and no other call uses
 // its executor.
 template <class Model>
 class prediction_call {
     struct nothing {};
 
 public:
-    // With one of the model's executors.
+    // Acquires one of the model's executors.
     prediction_call(Model const& m, char const* name, prediction_executors<Model>& of)
         : access_{m.access(), name}, executor_{of.take(m)} {}
-    // With this executor; throws castnet::error if another call has it.
+    // Acquires this executor; throws castnet::error if another call holds it.
     prediction_call(Model const& m, char const* name, prediction_executor<Model>& one)
         : access_{m.access(), name}, executor_{one} {
         if (!one.take()) {

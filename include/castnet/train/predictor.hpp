@@ -1,4 +1,4 @@
-// predictor<Model>: prediction with a model's parameters in memory of its own.
+// predictor<Model>: prediction with a model's parameters and its own memory.
 #pragma once
 
 #include <castnet/train/model.hpp>
@@ -8,10 +8,10 @@
 
 namespace castnet {
 
-// Predicts with a model's parameters in memory of its own, which it allocates when it is made and
-// with the first call: later ones allocate nothing, whatever other threads do. One call at a time
-// may use it; others predict at the same time with predictors of their own, or with the model's
-// predict(), which makes such memory as it needs it. The model must outlive it.
+// Predicts with a model's parameters and its own memory, allocated by the constructor and the first
+// call; later calls allocate nothing, whatever other threads do. Only one call at a time may use
+// it; other threads use their own predictors, or the model's predict(), which allocates as needed.
+// The model must outlive it.
 template <class Model>
 class predictor {
     using T = typename Model::value_type;
@@ -19,7 +19,7 @@ class predictor {
 public:
     explicit predictor(Model const& m) : model_{m}, executor_{m} {}
 
-    // As those of the model; both also throw castnet::error if another call uses this predictor.
+    // As the model's functions; both also throw castnet::error if another call uses this predictor.
     template <size_t Output = 0, class... Inputs>
     std::vector<T> predict(Inputs const&... inputs) {
         detail::prediction_call const now{model_, "predict", executor_};

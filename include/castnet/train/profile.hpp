@@ -1,10 +1,10 @@
-// Profile of a training step: for each step of the plan its time, work, share of what the machine
-// can do, and memory traffic.
+// Profile of a training step: the time, work, share of peak performance and memory traffic of each
+// step of the plan.
 #pragma once
 
 #include <castnet/core/clock.hpp>
 #include <castnet/core/text.hpp>
-#include <castnet/graph/function_table.hpp>
+#include <castnet/plan/own_operations.hpp>
 #include <castnet/train/training.hpp>
 
 #include <algorithm>
@@ -20,21 +20,35 @@ struct step_profile {
     double seconds = 0; // the shortest of all repetitions
     double flops = 0;   // of the direct algorithm, also where convolutions take fewer
     double bytes = 0;   // read and written, each array once
-    double of_peak = 0; // flops / seconds, as a share of what the device's own measurement finds
+    double of_peak = 0; // flops / seconds, as a share of the device's measured peak
                         // possible; 0 where it has none
 };
 
 namespace detail {
 
-template <class Plan>
-std::string step_name(Plan const& plan, step const& s) {
-    std::string text = name_of(s.kind);
+template <auto const& Plan, size_t... I>
+constexpr auto function_names(std::index_sequence<I...>) {
+    struct names {
+        char const* of[sizeof...(I) + 1];
+    };
+    return names{{function<Plan.instructions[I].function>::name..., nullptr}};
+}
+
+template <auto const& Plan>
+std::string step_name(ir::step const& s) {
+    static constexpr auto functions =
+        function_names<Plan>(std::make_index_sequence<size_t(Plan.sizes.instructions)>{});
+    std::string text =
+        s.kind < op::own
+            ? ir::operation_of(s.kind).name
+            : ir::with_own_kind<Plan>(
+                  s.kind, [](auto own) { return operation<decltype(own)::value>::name; });
     if (s.program >= 0) {
-        for (int i = plan.first_instruction[s.program]; i < plan.first_instruction[s.program + 1];
+        for (int i = Plan.first_instruction[s.program]; i < Plan.first_instruction[s.program + 1];
              ++i) {
-            instruction const& x = plan.instructions[i];
-            if (x.code == opcode::apply) {
-                append(text, {' ', function_table[x.function].name, x.derivative >= 0 ? "'" : ""});
+            ir::instruction const& x = Plan.instructions[i];
+            if (x.code == ir::opcode::apply) {
+                append(text, {' ', functions.of[i], x.derivative >= 0 ? "'" : ""});
             }
         }
     }
@@ -53,14 +67,14 @@ std::vector<step_profile> profile(Training& training, Data const& data,
     auto const& plan = Training::training_plan;
     std::vector<step_profile> rows(size_t(plan.sizes.steps));
     for (size_t i = 0; i < rows.size(); ++i) {
-        step const& s = plan.steps[i];
-        extents const result = plan.arrays[s.output].size;
-        auto const times = [&](extents e) { return e.sample ? double(samples.size()) : 1.0; };
+        ir::step const& s = plan.steps[i];
+        ir::extents const result = plan.arrays[s.output].size;
+        auto const times = [&](ir::extents e) { return e.sample ? double(samples.size()) : 1.0; };
         bool const per_sample = s.program < 0 || s.space.sample;
-        rows[i].what = detail::step_name(plan, s);
+        rows[i].what = detail::step_name<Training::training_plan>(s);
         rows[i].shape = string_of({result.pixels, " x ", result.channels});
         rows[i].flops = double(s.flops) * (per_sample ? double(samples.size()) : 1.0);
-        auto const add_bytes = [&](extents e) {
+        auto const add_bytes = [&](ir::extents e) {
             rows[i].bytes += double(e.count()) * times(e) * sizeof(T);
         };
         for (int k = s.first_array; k <= s.output; ++k) {

@@ -1,4 +1,4 @@
-// The progress of an epoch on standard output, as Keras shows it.
+// Progress bar of an epoch on standard output, in the style of Keras.
 #pragma once
 
 #include <castnet/core/clock.hpp>
@@ -45,7 +45,7 @@ public:
         }
     }
 
-    // When the epoch has ended; `rest` is what validation adds.
+    // The epoch's last line; `rest` is validation's part.
     template <class Scores>
     [[gnu::cold]] void end(Scores const& s, std::string const& rest) {
         if (verbosity_ == verbosity::silent) {

@@ -1,19 +1,19 @@
-// Replica: the memory of a training step on one device, and the passes over it. The loops that
-// decide which samples and how fast are in train/training.hpp.
+// Replica: the memory of a training step on one device, and its passes. The loops over samples and
+// the learning rates are in train/training.hpp.
 #pragma once
 
-#include <castnet/comm/alone.hpp>
 #include <castnet/comm/collective.hpp>
+#include <castnet/comm/single_replica.hpp>
 #include <castnet/core/text.hpp>
 #include <castnet/device/host_memory.hpp>
 #include <castnet/optim/optimizers.hpp>
 #include <castnet/train/agreement.hpp>
-#include <castnet/train/feed.hpp>
+#include <castnet/train/collate.hpp>
+#include <castnet/train/device_dataset.hpp>
 #include <castnet/train/host_step.hpp>
 #include <castnet/train/model.hpp>
 #include <castnet/train/scores.hpp>
 #include <castnet/train/step_exchanges.hpp>
-#include <castnet/train/stored_data.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -38,32 +38,32 @@ public:
     using scores_type = detail::scores_of_step<network, Loss, Metrics...>;
     using targets = detail::targets_of_step<Loss, typename Model::output_shapes>;
 
-    using training_program = detail::program_of<recipe, network, device, capacity, true>;
-    static constexpr auto const& training_plan = training_program::value;
+    using compiled_training = detail::compiled_step<recipe, network, device, capacity, true>;
+    static constexpr auto const& training_plan = compiled_training::value;
     static constexpr auto const& evaluation_plan =
-        detail::program_of<recipe, network, device, capacity, false>::value;
+        detail::compiled_step<recipe, network, device, capacity, false>::value;
 
     static constexpr auto trained = size_t(training_plan.trainable);
-    using exchanges = step_exchanges<training_program, T, Optimizer::slots, strategies>;
+    using exchanges = step_exchanges<compiled_training, T, Optimizer::slots, strategies>;
     // Whether sums over replicas are made in the memory of GPUs.
     static constexpr bool on_gpus = requires { requires comm::group_of<policy>::on_gpus; };
 
-    // Bytes of its memory, or, where what the optimizer keeps is shared by as many replicas as the
-    // program is started with, the most that it may be; the parameters are the model's.
+    // Bytes of a replica's memory without the model's parameters; an upper bound where the
+    // optimizer state is sharded over a number of replicas that is known at run time only.
     static constexpr int replicas_at_least = std::max(detail::fixed_replicas<policy>(), 1);
     static constexpr size_t gradient_bytes =
-        size_t(training_plan.elements(region::gradients)) * sizeof(T);
+        size_t(training_plan.elements(ir::region::gradients)) * sizeof(T);
     static constexpr size_t optimizer_bytes =
         exchanges::slot_elements(replicas_at_least) * size_t(Optimizer::slots) * sizeof(T);
     static constexpr size_t batch_bytes =
-        size_t(std::max(training_plan.elements(region::batch),
-                        evaluation_plan.elements(region::batch))) *
+        size_t(std::max(training_plan.elements(ir::region::batch),
+                        evaluation_plan.elements(ir::region::batch))) *
         sizeof(T);
     static constexpr size_t workspace_bytes =
-        size_t(std::max(training_plan.elements(region::workspace),
-                        evaluation_plan.elements(region::workspace))) *
+        size_t(std::max(training_plan.elements(ir::region::workspace),
+                        evaluation_plan.elements(ir::region::workspace))) *
         sizeof(T);
-    static constexpr executor_sizes sizes(int replicas) {
+    static constexpr ir::executor_sizes sizes(int replicas) {
         return {std::ptrdiff_t(gradient_bytes / sizeof(T)),
                 std::ptrdiff_t(exchanges::state_elements(replicas, on_gpus)),
                 std::ptrdiff_t(batch_bytes / sizeof(T)),
@@ -71,11 +71,11 @@ public:
     }
     static constexpr size_t arena_bytes = device::executor::bytes(sizes(replicas_at_least));
 
-    // Tells programs apart that would not understand each other.
+    // Records the settings that must be equal in programs that exchange data.
     [[gnu::cold]] static void describe(detail::settings& s) {
         detail::digest plan;
-        for (step const& each : training_plan.steps) {
-            array_ref const& r = training_plan.arrays[each.output];
+        for (ir::step const& each : training_plan.steps) {
+            ir::array_ref const& r = training_plan.arrays[each.output];
             plan.take(std::uint64_t(each.kind));
             plan.take(std::uint64_t(each.flops));
             plan.take(std::uint64_t(r.where) << 60 ^ std::uint64_t(r.offset));
@@ -105,19 +105,19 @@ public:
 
     size_t allocated_bytes() const { return executor_.allocated_bytes(); }
 
-    // Puts samples of the data into the memory of a plan; returns what they weigh. Throws
+    // Copies samples of the data into a plan's batch memory; returns their weight. Throws
     // castnet::error if there are more than the batch's capacity.
     template <auto const& Plan, class Data>
-    detail::batch_weight fill(Data const& data, std::span<size_t const> samples,
-                              std::span<float const> class_weight = {}) {
-        return fill<Plan>(data, samples, 0, samples.size(), class_weight, {});
+    detail::batch_weight collate(Data const& data, std::span<size_t const> samples,
+                                 std::span<float const> class_weight = {}) {
+        return collate<Plan>(data, samples, 0, samples.size(), class_weight, {});
     }
-    // The same of those samples of a step, from `first` on, that this replica computes; `present`
-    // counts those of all replicas.
+    // The same for this replica's samples of a step, `count` from `first` on; `present` counts
+    // those of all replicas.
     template <auto const& Plan, class Data>
-    detail::batch_weight fill(Data const& data, std::span<size_t const> step, size_t first,
-                              size_t count, std::span<float const> class_weight,
-                              std::optional<size_t> present) {
+    detail::batch_weight collate(Data const& data, std::span<size_t const> step, size_t first,
+                                 size_t count, std::span<float const> class_weight,
+                                 std::optional<size_t> present) {
         std::span<size_t const> const samples = step.subspan(first, count);
         if (samples.size() > capacity) {
             throw error(
@@ -132,22 +132,24 @@ public:
         constexpr detail::batch_places places = detail::places_in_batch(Plan);
         if constexpr (keeps<Data>) {
             std::uint32_t* const numbers = executor_.gather_from(kept(data).arrays());
-            return detail::fill_numbers(places, batch, numbers, data, samples, rows, padding,
-                                        class_weight, present);
+            return detail::collate_indices(places, batch, numbers, data, samples, rows, padding,
+                                           class_weight, present);
         } else {
-            return detail::fill_batch<device, typename network::inputs>(
+            return detail::collate<device, typename network::inputs>(
                 places, batch, data, samples, rows, padding, class_weight, present);
         }
     }
 
-    // Those samples' numbers; valid until the next call, which allocates only where they are more.
+    // The indices of `count` samples from `first` on; valid until the next call, which allocates
+    // only for more of them.
     std::span<size_t const> numbers(size_t first, size_t count) {
         numbers_.resize(count);
         std::iota(numbers_.begin(), numbers_.end(), first);
         return numbers_;
     }
 
-    // Brings data that are to stay on the device there. Throws castnet::error where it has no room.
+    // Copies a device-resident data set to the device. Throws castnet::error if its memory is too
+    // small.
     template <class Data>
     void keep(Data const& data) {
         if constexpr (keeps<Data>) {
@@ -155,15 +157,15 @@ public:
         }
     }
 
-    // What samples weigh, here or on other replicas.
+    // The weight of samples, of this or other replicas.
     template <class Data>
     static detail::batch_weight weigh(Data const& data, std::span<size_t const> samples,
                                       std::span<float const> class_weight) {
         return detail::weigh<T>(data, samples, class_weight);
     }
 
-    // One step with what fill() put there: forward, backward, and the optimizer's rule applied to
-    // all gradients, divided by the sum of weights. `step` numbers the random numbers of dropout.
+    // One step with the collated samples: forward, backward, and the optimizer's rule applied to
+    // all gradients, divided by the sum of weights. `step` selects dropout's random numbers.
     template <class Rule>
     void train(std::uint64_t step, Rule const& rule, double weight) {
         last_scale_ = T(1 / weight);
@@ -172,10 +174,10 @@ public:
         weight_ += weight;
     }
 
-    // Together with other replicas: forward and backward with what fill() put there, which are
-    // those samples of the step, and with the last ones the update. `weight` is that of the whole
-    // step. What the plan sums over samples, it sums over those of all replicas; so are totals()
-    // where sums are made in the memory of GPUs.
+    // One step together with other replicas: forward and backward with the collated samples, which
+    // are this replica's, and with the last ones of the step the update. `weight` is the whole
+    // step's. The plan's sums over samples are over those of all replicas; so are totals() where
+    // sums are made in the memory of GPUs.
     template <class Communicator, class Rule>
     void train_with(Communicator& others, samples_of_step const& now, std::uint64_t step,
                     Rule const& rule, double weight) {
@@ -198,14 +200,14 @@ public:
         executor_.template evaluate<evaluation_plan>(samples_);
         weight_ += weight;
     }
-    // Where other replicas have samples to evaluate, and this one has none.
+    // For a replica without samples in an evaluation of which others have some.
     void evaluate_nothing() {
         if constexpr (on_gpus) {
             executor_.skip();
         }
     }
 
-    // Forward and backward only; calls after(i) when step i of the plan has ended.
+    // Forward and backward only; calls after(i) behind step i of the plan.
     template <class After>
     void observe(std::uint64_t step, After const& after) {
         executor_.template run<training_plan>(samples_, step, after);
@@ -214,8 +216,8 @@ public:
         }
     }
 
-    // Sums of loss and metrics over all that was trained and evaluated since they were set. To ask
-    // is to wait for the device.
+    // Sums of loss and metrics over all samples trained and evaluated since set_totals(). Waits for
+    // the device.
     scores_type totals() const {
         scores_type s;
         s.weight = weight_;
@@ -227,24 +229,24 @@ public:
         executor_.set_totals(s.sum, scores_type::count);
     }
 
-    // What replicas have in common, the parameters and what the optimizer keeps, becomes that of
-    // rank 0.
+    // Broadcasts the parameters and the optimizer state of rank 0.
     template <class Communicator>
     void take_from_first(Communicator& others) {
-        take_from_first(others, {region::parameters, 0, training_plan.elements(region::parameters)},
+        take_from_first(others,
+                        {ir::region::parameters, 0, training_plan.elements(ir::region::parameters)},
                         {"broadcast of parameters"});
         if constexpr (strategies::sharded_optimizer) {
             take_shard_from_first(others);
         } else {
             take_from_first(others,
-                            {region::gradients, training_plan.trainable,
+                            {ir::region::gradients, training_plan.trainable,
                              std::ptrdiff_t(optimizer_bytes / sizeof(T))},
                             {"broadcast of the optimizer's state"});
         }
     }
 
-    // With a sharded optimizer, slot() and set_slot() are about copies of the whole state, which
-    // collect_state() makes of all shards, and take_from_first() deals out, if rank 0 has one.
+    // With a sharded optimizer, slot() and set_slot() access a copy of the whole state, which
+    // collect_state() gathers from all shards and take_from_first() scatters, if rank 0 has one.
     template <class Communicator>
     void collect_state(Communicator& others) {
         auto const who = exchanges::updated_by();
@@ -261,53 +263,53 @@ public:
     }
     void forget_whole_state() { whole_state_ = {}; }
 
-    // Of a trained parameter, in logical order: its gradient in the last step, divided by the sum
-    // of weights, and the numbers that the optimizer keeps for it.
-    std::vector<T> gradient(placed_parameter const& p) const {
+    // A trained parameter's values in logical order: its gradient in the last step, divided by the
+    // sum of weights, and its optimizer state.
+    std::vector<T> gradient(ir::placed_parameter const& p) const {
         std::vector<T> g = detail::read_parameter<device>(session_, gradients(), p);
         for (T& x : g) {
             x *= last_scale_;
         }
         return g;
     }
-    std::vector<T> slot(int which, placed_parameter const& p) const {
+    std::vector<T> slot(int which, ir::placed_parameter const& p) const {
         if constexpr (strategies::sharded_optimizer) {
             T const* const whole = whole_state_.data() + size_t(which) * trained;
-            return detail::read_parameter<device>(host_memory{}, whole, p);
+            return detail::read_parameter<device>(ir::host_memory{}, whole, p);
         } else {
             return detail::read_parameter<device>(session_, slots_of_shard(which), p);
         }
     }
-    void set_slot(int which, placed_parameter const& p, std::span<T const> values) {
+    void set_slot(int which, ir::placed_parameter const& p, std::span<T const> values) {
         if constexpr (strategies::sharded_optimizer) {
             whole_state_.resize(size_t(Optimizer::slots) * trained);
             T* const whole = whole_state_.data() + size_t(which) * trained;
-            detail::write_parameter<device>(host_memory{}, whole, p, values);
+            detail::write_parameter<device>(ir::host_memory{}, whole, p, values);
         } else {
             detail::write_parameter<device>(session_, slots_of_shard(which), p, values);
         }
     }
 
 private:
-    // A device with a memory of its own says what it reads such data as.
+    // A device with its own memory defines stored_array.
     template <class Data>
     static constexpr bool keeps =
         data::is_on_device<Data> && requires { typename device::stored_array; };
 
     template <class Data>
     auto const& kept(Data const& data) const {
-        using stored = detail::stored_data<device, typename network::inputs, targets>;
+        using stored = detail::device_dataset<device, typename network::inputs, targets>;
         return data.template kept_on<stored>(session_.index(),
                                              [&] { return stored{session_, data}; });
     }
 
     template <class Communicator>
-    void take_from_first(Communicator& others, element_range const& range,
+    void take_from_first(Communicator& others, ir::element_range const& range,
                          comm::collective const& at) {
         if constexpr (requires { others.gpus(); }) {
             executor_.take_from_first(others, range, at);
         } else {
-            std::span<element_range const> const ranges{&range, 1};
+            std::span<ir::element_range const> const ranges{&range, 1};
             others.broadcast(std::as_writable_bytes(executor_.message(0, ranges)), at);
             executor_.accept(0, ranges);
         }
@@ -332,7 +334,7 @@ private:
         }
     }
 
-    T* gradients() const { return executor_.at(region::gradients); }
+    T* gradients() const { return executor_.at(ir::region::gradients); }
     T* slots_of_shard(int which) const {
         return gradients() + trained + size_t(which) * slot_elements_;
     }
@@ -340,12 +342,12 @@ private:
     typename device::session& session_;
     typename device::executor executor_;
     std::ptrdiff_t samples_ = 0; // of the batch
-    double weight_ = 0;          // of what the totals sum
+    double weight_ = 0;          // of the samples in the totals
     T last_scale_ = 0;
     host_step<device, exchanges> host_step_;
     size_t slot_elements_;
     std::vector<T> whole_state_;  // see collect_state()
-    std::vector<size_t> numbers_; // of samples that are evaluated
+    std::vector<size_t> numbers_; // indices of evaluated samples
 };
 
 } // namespace castnet

@@ -1,8 +1,7 @@
-// All replicas of a training in this process, kept alike, and what connects them with those of
-// others.
+// All replicas of a training in this process, kept alike, and their group's communicators.
 #pragma once
 
-#include <castnet/comm/alone.hpp>
+#include <castnet/comm/single_replica.hpp>
 #include <castnet/train/agreement.hpp>
 #include <castnet/train/replica.hpp>
 
@@ -21,25 +20,25 @@ class replicas {
     static constexpr bool is_connected = requires { sizeof(comm::group_of<policy>); };
     static_assert(is_connected, "castnet: replicas on several GPUs add up by NCCL: include "
                                 "<castnet/nccl.hpp> and link castnet::nccl; or use "
-                                "policy::logical, or policy::host_sums");
-    using group = std::conditional_t<is_connected, comm::group_of<policy>, comm::alone>;
+                                "policy::logical, or policy::host_reduction");
+    using group = std::conditional_t<is_connected, comm::group_of<policy>, comm::single_replica>;
 
 public:
     using replica_type = replica<Model, Loss, Optimizer, Metrics...>;
     using scores_type = typename replica_type::scores_type;
     using strategies = typename replica_type::strategies;
-    static constexpr bool alone = std::is_same_v<group, comm::alone>;
-    // Whether there may be others in other processes.
+    static constexpr bool is_single = std::is_same_v<group, comm::single_replica>;
+    // Whether there may be replicas in other processes.
     static constexpr bool has_processes = requires { requires group::has_processes; };
     // Whether a replica has the sums of loss and metrics over all replicas after a step.
-    static constexpr bool whole_totals = alone || replica_type::on_gpus;
+    static constexpr bool whole_totals = is_single || replica_type::on_gpus;
     // Whether totals() waits for no device.
     static constexpr bool totals_at_hand =
         !whole_totals || requires { requires device::executor::in_host_memory; };
 
     explicit replicas(Model& m)
         : model_{m}, group_{detail::replicas_here<policy>(m.chosen_devices())} {
-        if constexpr (alone) {
+        if constexpr (is_single) {
             replicas_[0].emplace(m, m.session(), m.data());
         } else {
             replicas_ = std::make_unique<std::optional<replica_type>[]>(size_t(group_.local()));
@@ -69,8 +68,8 @@ public:
         return Model::capacity * size_t(size()) * size_t(strategies::micro_batches);
     }
 
-    // Every device copies the data that are to stay there, before any of them begins a step: to
-    // allocate may be to wait for all GPUs of the process.
+    // Every device copies its device-resident data before any of them begins a step: allocation may
+    // wait for all GPUs of the process.
     template <class Data>
     void keep(Data const& data) {
         if constexpr (data::is_on_device<Data>) {
@@ -78,16 +77,16 @@ public:
         }
     }
 
-    // One step of all: returns whether a sample counts, else nothing has changed. Loss and metrics
-    // are added to totals().
+    // One step of all replicas; returns whether a sample has a weight above 0, otherwise nothing
+    // has changed. Adds loss and metrics to totals().
     template <class Data, class Rule>
     bool train(Data const& data, std::span<size_t const> samples, std::uint64_t step,
                Rule const& rule, std::span<float const> class_weight) {
         static constexpr auto const& plan = replica_type::training_plan;
-        if constexpr (alone) {
+        if constexpr (is_single) {
             double const weight = detail::checked_weight_sum(
-                first().template fill<plan>(data, samples, class_weight).sum);
-            if (weight > 0) { // else running statistics would change
+                first().template collate<plan>(data, samples, class_weight).sum);
+            if (weight > 0) { // otherwise running statistics would change
                 first().train(step, rule, weight);
             }
             return weight > 0;
@@ -111,7 +110,7 @@ public:
                 }
                 double weight = 0;
                 for (int k = 0; k < strategies::micro_batches; ++k) {
-                    if (all.present[k] > 0) { // else running statistics would change
+                    if (all.present[k] > 0) { // otherwise running statistics would change
                         weight += train_micro_batch(r, others, data, samples, class_weight, all, k,
                                                     step, rule);
                     }
@@ -124,18 +123,18 @@ public:
         }
     }
 
-    // All samples of the data, each once; loss and metrics are added to totals().
+    // Evaluates all samples of the data once; adds loss and metrics to totals().
     template <class Data>
     void evaluate(Data const& data) {
         static constexpr auto const& plan = replica_type::evaluation_plan;
         synchronize();
         [[maybe_unused]] scores_type before;
-        if constexpr (!alone) {
+        if constexpr (!is_single) {
             before = totals();
             totals_ = {};
         }
         run([&](replica_type& r, auto& others) {
-            if constexpr (!alone) {
+            if constexpr (!is_single) {
                 r.set_totals({});
             }
             size_t const at_once = Model::capacity * size_t(size());
@@ -145,22 +144,22 @@ public:
                 if (mine.count() > 0) {
                     auto const samples = r.numbers(first + mine.first, mine.count());
                     r.evaluate(
-                        detail::checked_weight_sum(r.template fill<plan>(data, samples).sum));
+                        detail::checked_weight_sum(r.template collate<plan>(data, samples).sum));
                 } else {
                     r.evaluate_nothing();
                 }
             }
-            if constexpr (!alone) {
+            if constexpr (!is_single) {
                 add_totals(r, r.totals().weight, others, comm::collective::no_step);
             }
         });
-        if constexpr (!alone) {
+        if constexpr (!is_single) {
             before += totals_;
             set_totals(before);
         }
     }
 
-    // Sums of loss and metrics over all that was trained and evaluated since they were set.
+    // Sums of loss and metrics over all samples trained and evaluated since set_totals().
     scores_type totals() const {
         if constexpr (whole_totals) {
             return first().totals();
@@ -176,10 +175,10 @@ public:
         }
     }
 
-    // Parameters and optimizer state become those of rank 0, unless they are already: set() of the
-    // model and changed() say that they may not be.
+    // Broadcasts the parameters and optimizer state of rank 0, if set() of the model or changed()
+    // was called since.
     void synchronize() const {
-        if constexpr (!alone) {
+        if constexpr (!is_single) {
             if (are_alike()) {
                 return;
             }
@@ -191,8 +190,8 @@ public:
     void changed() { changed_ = true; }
     bool are_alike() const { return !changed_ && revision_ == model_.revision(); }
 
-    // Around reading or setting the optimizer's state, which may be in parts: all processes have to
-    // do the first one.
+    // To be called before and after access to the optimizer state, which may be sharded; the first
+    // is collective over all processes.
     void collect_state() const {
         if constexpr (strategies::sharded_optimizer) {
             synchronize();
@@ -210,11 +209,11 @@ public:
         }
     }
 
-    // What rank 0 has.
+    // Broadcast of rank 0's value.
     template <class Value>
     Value of_first(Value const& value) {
         Value result = value;
-        if constexpr (!alone) {
+        if constexpr (!is_single) {
             run([&](replica_type& r, auto& others) {
                 Value copy = value;
                 others.broadcast(std::as_writable_bytes(std::span{&copy, 1}), {"broadcast"});
@@ -228,7 +227,7 @@ public:
 
     std::vector<double> of_first(std::vector<double> const& values) {
         std::vector<double> result = values;
-        if constexpr (!alone) {
+        if constexpr (!is_single) {
             size_t const count = of_first(values.size());
             if (count == 0) {
                 return {};
@@ -245,7 +244,7 @@ public:
         return result;
     }
 
-    // Whether one of the processes says so.
+    // Logical or over the processes.
     bool any(bool mine) {
         bool result = mine;
         if constexpr (has_processes) {
@@ -261,9 +260,9 @@ public:
         return result;
     }
 
-    // Where there are other processes, throws castnet::error on all of them unless they make the
-    // same call, of which describe(detail::settings&) writes down the same. (With a parameter of
-    // type auto&, it costs other policies no compile time.)
+    // With several processes, throws castnet::error on all of them unless they make the same call
+    // with the same settings, as recorded by describe(detail::settings&). (With a parameter of type
+    // auto&, it costs other policies no compile time.)
     template <class Describe>
     void agree([[maybe_unused]] char const* call, [[maybe_unused]] Describe const& describe) const {
         if constexpr (has_processes) {
@@ -284,7 +283,7 @@ private:
         }
     }
 
-    // The batches of a step that replicas compute together, one after the other.
+    // The batches that make up a step, in the order in which the replicas compute them together.
     struct micro_batches {
         template <class Data>
         micro_batches(Data const& data, std::span<size_t const> samples,
@@ -303,7 +302,7 @@ private:
         int last = 0;
         double weight = 0;
     };
-    // Trains with a replica's samples of such a batch, whose weight this returns.
+    // Trains with a replica's samples of such a batch; returns their weight.
     template <class Communicator, class Data, class Rule>
     static double train_micro_batch(replica_type& r, Communicator& others, Data const& data,
                                     std::span<size_t const> samples,
@@ -315,7 +314,7 @@ private:
         if constexpr (strategies::local_batch_norm) {
             present.reset();
         }
-        auto const filled = r.template fill<replica_type::training_plan>(
+        auto const filled = r.template collate<replica_type::training_plan>(
             data, batch, mine.first, mine.count(), class_weight, present);
         r.train_with(others,
                      {std::ptrdiff_t(mine.count()), all.part[k].first + mine.first,
@@ -324,7 +323,7 @@ private:
         return filled.sum;
     }
 
-    // f(), without a communicator: what it throws names the rank where others would wait.
+    // Calls f(), which has no communicator; with several replicas its exceptions name the rank.
     template <class F>
     auto guarded(F const& f) const {
         if constexpr (has_processes) {
@@ -334,11 +333,11 @@ private:
         }
     }
 
-    // f(replica, communicator) on all at the same time.
+    // Calls f(replica, communicator) on all local replicas at the same time.
     template <class F>
     void run(F const& f) const {
         group_.run([&]([[maybe_unused]] int i, auto& others) {
-            if constexpr (alone) {
+            if constexpr (is_single) {
                 f(const_cast<replicas*>(this)->first(), others);
             } else {
                 typename device::replica_scope const here{i, group_.local()};
@@ -347,7 +346,7 @@ private:
         });
     }
 
-    // Adds what a replica's totals say of its samples, which have this weight, to those of all.
+    // Adds a replica's totals, of samples with this weight, to those of all.
     template <class Communicator>
     void add_totals(replica_type const& r, double weight, Communicator& others,
                     std::uint64_t step) {
@@ -365,11 +364,11 @@ private:
 
     Model& model_;
     mutable group group_;
-    std::conditional_t<alone, std::array<std::optional<replica_type>, 1>,
+    std::conditional_t<is_single, std::array<std::optional<replica_type>, 1>,
                        std::unique_ptr<std::optional<replica_type>[]>>
         replicas_;
     scores_type totals_{};
-    mutable std::uint64_t revision_ = 0; // when replicas were last made alike
+    mutable std::uint64_t revision_ = 0; // of the model at the last synchronization
     mutable bool changed_ = true;
 };
 

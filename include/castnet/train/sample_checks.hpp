@@ -30,7 +30,7 @@ inline double checked_weight(double weight, size_t sample) {
     return weight;
 }
 
-// A label as the number of its class.
+// A label as a class number; throws castnet::error for an invalid one.
 inline size_t checked_label(double label, size_t classes, size_t sample) {
     bool const in_range = label >= 0 && label < double(classes);
     if (!in_range || double(size_t(label)) != label) {
@@ -39,7 +39,8 @@ inline size_t checked_label(double label, size_t classes, size_t sample) {
     return size_t(label);
 }
 
-// Of samples that count, if any.
+// The sum of the weights of samples; throws castnet::error unless it is 0 or losses can be divided
+// by it.
 inline double checked_weight_sum(double sum) {
     if (!(sum == 0 || (sum >= 1e-30 && sum <= 1e30))) {
         refuse_weight_sum(sum);
@@ -47,8 +48,8 @@ inline double checked_weight_sum(double sum) {
     return sum;
 }
 
-// For data with such targets; `call` names what was given the factors. Throws castnet::error
-// unless there is none or one for each class of the only label.
+// Checks class weights for data with these targets; `call` is the function they were passed to.
+// Throws castnet::error unless there are none, or one for each class of the only label.
 template <class Targets>
 [[gnu::cold]] void check_class_weight(char const* call, std::span<float const> class_weight) {
     if (class_weight.empty()) {

@@ -1,8 +1,8 @@
-// What predict() takes besides a data set: the numbers of samples, a span for each input.
+// In-memory samples as the input of predict(): a span of numbers for each input of the network.
 #pragma once
 
 #include <castnet/core/error.hpp>
-#include <castnet/train/program.hpp>
+#include <castnet/train/compiled_step.hpp>
 
 #include <algorithm>
 #include <concepts>
@@ -12,7 +12,7 @@ namespace castnet {
 
 namespace detail {
 
-// Samples one after the other in memory, in logical order: a data set without a target. Throws
+// Samples contiguous in memory, in logical order: a data set without a target. Throws
 // castnet::error unless every input holds the same number of whole samples.
 template <class T, class Inputs>
 class samples_in_memory;
@@ -66,7 +66,7 @@ inline constexpr bool are_spans = sizeof...(Given) > 0 &&
 
 } // namespace detail
 
-// Classes, so that every compiler prints what they were given.
+// Classes, so that every compiler prints their arguments.
 template <class Element, class... Given>
 struct predict_takes {
     static_assert(

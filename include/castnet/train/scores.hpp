@@ -1,4 +1,4 @@
-// The loss and the metrics of some samples, as sums that can be added up.
+// Loss and metrics of samples, as weighted sums that can be added up.
 #pragma once
 
 #include <castnet/core/error.hpp>

@@ -1,4 +1,4 @@
-// A shape as tables and messages write it: (64, 3, 3).
+// Text of a shape for tables and messages: (64, 3, 3).
 #pragma once
 
 #include <castnet/core/text.hpp>

@@ -1,5 +1,4 @@
-// The loss and the metrics of a step: the targets that they are compared with, their symbols and
-// their names.
+// Loss and metrics of a step: their targets, symbols and names.
 #pragma once
 
 #include <castnet/core/fixed_string.hpp>
@@ -20,8 +19,8 @@ inline constexpr bool has_labels = requires { bool{Loss::labels}; } || requires 
 template <class Function, class... Arguments>
 inline constexpr bool callable_with = requires { Function{}(Arguments{}...); };
 
-// Classes that say what does not fit, so that every compiler prints their arguments. What they
-// refuse is replaced by something that compiles, so that one mistake is one error.
+// Checks as classes, so that every compiler prints their arguments. What fails one is replaced by a
+// stub that compiles, so that one mistake gives one error.
 template <class Loss>
 struct loss_has_labels {
     static_assert(has_labels<Loss>,
@@ -73,11 +72,11 @@ template <size_t N, class List>
 using nth_of = typename nth<N, List>::type;
 
 template <class Network>
-using traced_outputs = decltype(Network::trace(std::declval<graph&>()));
+using traced_outputs = decltype(Network::trace(std::declval<ir::graph&>()));
 template <class Network>
 using outputs_of = typename traced_outputs<Network>::shapes;
 
-// What a loss compares an output of shape S with.
+// The target that a loss compares with an output of shape S.
 template <class Loss, class S>
 struct target_of {
     static constexpr auto choose() {
@@ -131,9 +130,9 @@ public:
     template <size_t I>
     using target_type = symbol<nth_of<I, type_list<data::target_shape<Target>...>>>;
 
-    constexpr step_symbols(graph& g, int const* output_ids)
+    constexpr step_symbols(ir::graph& g, int const* output_ids)
         : g_{&g}, outputs_{output_ids},
-          targets_{g.push(graph::shaped<data::target_shape<Target>>(op::target, true))...} {}
+          targets_{g.push(ir::graph::shaped<data::target_shape<Target>>(op::target, true))...} {}
 
     template <size_t I>
     constexpr output_type<I> output() const {
@@ -144,7 +143,7 @@ public:
         return {g_, targets_[I]};
     }
 
-    // Instead of a loss or metric that is refused.
+    // Stub for a loss or metric that failed a check.
     constexpr symbol<shape<>> any() const { return any(std::index_sequence_for<S...>{}); }
 
 private:
@@ -153,7 +152,7 @@ private:
         return (mean(output<I>()) + ...);
     }
 
-    graph* g_;
+    ir::graph* g_;
     int const* outputs_;
     int targets_[targets];
 };
@@ -161,7 +160,7 @@ private:
 template <class Loss, class Symbols, size_t... Output, size_t... Target>
 constexpr symbol<shape<>> call_loss(Symbols const& s, std::index_sequence<Output...>,
                                     std::index_sequence<Target...>) {
-    if constexpr (!has_labels<Loss>) { // which has been said already
+    if constexpr (!has_labels<Loss>) { // already reported
         return s.any();
     } else if constexpr (!callable_with<Loss, typename Symbols::template output_type<Output>...,
                                         typename Symbols::template target_type<Target>...>) {
@@ -173,9 +172,9 @@ constexpr symbol<shape<>> call_loss(Symbols const& s, std::index_sequence<Output
     }
 }
 
-// The loss of a step, and those that it is a sum of.
+// The loss of a step, and the losses of which it is a sum.
 template <class Loss, class Symbols>
-constexpr symbol<shape<>> step_loss(Loss, Symbols const& s, list<symbol<shape<>>>&) {
+constexpr symbol<shape<>> step_loss(Loss, Symbols const& s, ir::list<symbol<shape<>>>&) {
     return call_loss<Loss>(s, std::make_index_sequence<Symbols::outputs>{},
                            std::make_index_sequence<Symbols::targets>{});
 }
@@ -192,7 +191,7 @@ struct one_of_losses<weighted_loss<Weight, Loss>> {
 };
 
 template <class... Loss, class Symbols, size_t... I>
-constexpr symbol<shape<>> sum_of_losses(Symbols const& s, list<symbol<shape<>>>& parts,
+constexpr symbol<shape<>> sum_of_losses(Symbols const& s, ir::list<symbol<shape<>>>& parts,
                                         std::index_sequence<I...>) {
     (parts.push(call_loss<typename one_of_losses<Loss>::unweighted>(s, std::index_sequence<I>{},
                                                                     std::index_sequence<I>{})),
@@ -207,7 +206,7 @@ constexpr symbol<shape<>> sum_of_losses(Symbols const& s, list<symbol<shape<>>>&
 }
 template <class... Loss, class Symbols>
 constexpr symbol<shape<>> step_loss(loss_list<Loss...>, Symbols const& s,
-                                    list<symbol<shape<>>>& parts) {
+                                    ir::list<symbol<shape<>>>& parts) {
     if constexpr (sizeof...(Loss) == Symbols::outputs) {
         return sum_of_losses<Loss...>(s, parts, std::index_sequence_for<Loss...>{});
     } else {
@@ -290,7 +289,7 @@ struct named_metric<Outputs, output_metric<Number, Metric>> {
     using type = score_of_output<Outputs, Number, Metric>;
 };
 
-// The scores of a step: the loss, those that it is a sum of, the metrics.
+// The scores of a step: the loss, the losses of which it is a sum, the metrics.
 template <class Outputs, class... Metrics, class Loss, size_t... I>
 constexpr auto all_scores(Loss, std::index_sequence<I...>) {
     return scores<score_of_output<Outputs, I, loss_score>...,

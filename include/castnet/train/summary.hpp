@@ -1,4 +1,4 @@
-// A table of a network's layers, shapes, parameters and planned memory, as Keras prints it.
+// Table of a network's layers, shapes, parameters and planned memory, as Keras prints it.
 #pragma once
 
 #include <castnet/core/text.hpp>
@@ -56,7 +56,7 @@ constexpr char const* layer_name(elementwise<F> const&) {
     return function<F>::name;
 }
 
-// What the table says of a layer.
+// The row of a layer.
 struct layer_record {
     char const* name = nullptr;
     size_t position = 0; // in the chain; the input has none
@@ -74,7 +74,7 @@ struct layer_record {
     }
 };
 
-// The layer, leaving its record.
+// The layer, with a record of its row.
 template <class Layer>
 struct recorded_layer {
     Layer const& layer;
@@ -83,7 +83,7 @@ struct recorded_layer {
 
     template <Shape S>
     constexpr auto operator()(symbol<S> x) const {
-        graph& g = *x.g;
+        ir::graph& g = *x.g;
         scope_guard const scope{g, static_cast<int>(position)};
         int const before = g.parameters.size();
         auto const y = layer(x);
@@ -107,7 +107,7 @@ struct layer_records<sequential<Input, Layers...>> {
     constexpr layer_records() {
         using input_shape = typename sequential<Input, Layers...>::input_shape;
         of[0].set("input", input_shape{});
-        graph g{true};
+        ir::graph g{true};
         trace(new_input<input_shape>(g), std::make_index_sequence<sizeof...(Layers)>{});
     }
 
@@ -142,7 +142,7 @@ void append_rows(std::string& table) {
         append_layers(table, records.of);
     } else {
         for (size_t i = 0; i < Model::parameter_tensors(); ++i) {
-            placed_parameter const& p = Model::parameter_at(i);
+            ir::placed_parameter const& p = Model::parameter_at(i);
             append_row(table, p.name.text(), shape_text(p.dims, p.rank),
                        with_commas(size_t(p.count())));
         }
@@ -168,7 +168,7 @@ template <class Net, class Where, class Batch>
     detail::append_rows<model<Net, Where, Batch>>(table);
     size_t trained = 0, others = 0;
     for (size_t i = 0; i < m.parameter_tensors(); ++i) {
-        placed_parameter const& p = m.parameter_at(i);
+        ir::placed_parameter const& p = m.parameter_at(i);
         (p.trainable ? trained : others) += size_t(p.count());
     }
     append(table, {heavy, '\n'});
@@ -181,8 +181,8 @@ template <class Net, class Where, class Batch>
     return table;
 }
 
-// The memory of a training step: parameters, gradients, optimizer state, activations; and what
-// each of several devices has of all but the batch.
+// The memory of a training step: parameters, gradients, optimizer state, activations; with several
+// devices, also that of each without the batch.
 template <class Training>
 [[gnu::cold]] std::string memory_report(Training const&) {
     std::string text;

@@ -42,8 +42,9 @@ public:
     using strategies = typename replica_type::strategies;
     using exchanges = typename replica_type::exchanges;
 
-    // Memory in bytes: what training adds to the parameters, and both together; of each replica.
-    // (A sharded optimizer has less the more processes there are, which nobody knows yet.)
+    // Memory in bytes of each replica: what training adds to the parameters, and both together. (An
+    // upper bound for a sharded optimizer: its share shrinks with the number of processes, which is
+    // known at run time only.)
     static constexpr size_t gradient_bytes = replica_type::gradient_bytes;
     static constexpr size_t optimizer_bytes = replica_type::optimizer_bytes;
     static constexpr size_t batch_bytes = replica_type::batch_bytes;
@@ -52,11 +53,10 @@ public:
     static constexpr size_t bytes = Model::parameter_bytes + arena_bytes;
     static_assert(fits_budget<bytes, Model::policy_type::budget>::checked);
 
-    // Those of one device of policy::model_parallel: parameters that are at home there, with
-    // gradients and optimizer state, and the workspace of its part of a training step. The batch is
-    // the host's.
+    // Bytes of one device of policy::model_parallel: its parameters, with gradients and optimizer
+    // state, and the workspace of its part of a training step. The batch is the host's.
     static constexpr size_t device_bytes(int number) {
-        device_memory const& here = training_plan.devices[number];
+        ir::device_memory const& here = training_plan.devices[number];
         return sizeof(T) * size_t(here.trained.count * (2 + Optimizer::slots) + here.others.count +
                                   here.workspace.count);
     }
@@ -75,13 +75,13 @@ public:
         });
     }
 
-    // What was really allocated: equals `bytes`, but for a sharded optimizer of several processes.
+    // Allocated bytes: equal to `bytes`, except with a sharded optimizer on several processes.
     size_t allocated_bytes() const {
         return replicas_.first().allocated_bytes() + Model::parameter_bytes;
     }
 
-    // Replicas of the policy, in this process and others, which share the samples of every step;
-    // the number of this process' first one; and the most samples that a step takes.
+    // The number of replicas in all processes, which share the samples of every step; the rank of
+    // this process's first one; and the most samples of a step.
     int replica_count() const { return replicas_.size(); }
     int rank() const { return replicas_.rank(); }
     size_t step_capacity() const { return replicas_.step_capacity(); }
@@ -121,10 +121,10 @@ public:
     void observe(Data const& data, std::span<size_t const> samples, After const& after) {
         model_access::exclusive const access{model_.access(), "observe"};
         std::vector<std::vector<T>> statistics; // a pass moves running statistics on
-        for (placed_parameter const& p : training_plan.parameters) {
+        for (ir::placed_parameter const& p : training_plan.parameters) {
             statistics.push_back(p.trainable ? std::vector<T>{} : model_.get(p.name.text()));
         }
-        replicas_.first().template fill<training_plan>(data, samples);
+        replicas_.first().template collate<training_plan>(data, samples);
         after(-1);
         replicas_.first().observe(steps_, after);
         for (size_t i = 0; i < statistics.size(); ++i) {
@@ -156,10 +156,10 @@ public:
         replicas_.keep(data);
     }
 
-    // Trains for some epochs and returns the history of all of them. A last batch that is not full
-    // counts as what it holds. After load() of a checkpoint that a fit has written, it does what
-    // was left of that fit, which may be nothing; else every call trains for all epochs that it is
-    // told, from the parameters as they are: three fits of one epoch are one of three.
+    // Trains for some epochs and returns the history of all of them. A smaller last batch counts by
+    // its samples. After load() of a checkpoint that a fit has written, it does the rest of that
+    // fit, which may be nothing; otherwise every call trains for all given epochs, from the present
+    // parameters: three fits of one epoch equal one of three.
     //
     // Throws castnet::error if there is no sample; if an option is out of its range; if the loss is
     // NaN or infinite and that is not allowed; if there is no room for data that are on_device();
@@ -221,7 +221,7 @@ public:
         return h;
     }
 
-    // Of what is no data set.
+    // For a type that is no data set: fails with a message.
     template <class Data>
     scores_type step(Data const&, std::span<size_t const>, std::optional<double> = {},
                      std::span<float const> = {}) {
@@ -257,9 +257,9 @@ public:
         }
     }
 
-    // What a checkpoint holds besides the parameters: steps() and the number of epochs, which
-    // decide about random numbers, how far the fit has come, with its history, and the numbers of
-    // the optimizer's state for a trained parameter, in logical order.
+    // The content of a checkpoint besides the parameters: steps() and the number of epochs, which
+    // select random numbers, the position of the fit, its history, and the optimizer state of a
+    // trained parameter, in logical order.
     std::uint64_t epochs() const { return epochs_; }
     position_type position() const {
         position_type p = position_;
@@ -271,12 +271,12 @@ public:
     }
     history const& fit_history() const { return history_; }
     Optimizer const& optimizer() const { return optimizer_; }
-    std::vector<T> slot(int which, placed_parameter const& p) const {
+    std::vector<T> slot(int which, ir::placed_parameter const& p) const {
         return replicas_.first().slot(which, p);
     }
-    // With a sharded optimizer no replica has all of the state. All processes call read_state()
-    // together, which calls read() in that of rank 0, where slot() has it all; and who sets a slot,
-    // sets all.
+    // With a sharded optimizer no replica has the whole state. read_state() is collective over all
+    // processes and calls read() on rank 0, where slot() returns all of it; set_slot() must be
+    // called for all slots and parameters.
     template <class Read>
     void read_state(Read const& read) const {
         if constexpr (strategies::sharded_optimizer) {
@@ -288,7 +288,7 @@ public:
         }
         replicas_.forget_whole_state();
     }
-    void set_slot(int which, placed_parameter const& p, std::span<T const> values) {
+    void set_slot(int which, ir::placed_parameter const& p, std::span<T const> values) {
         replicas_.first().set_slot(which, p, values);
         replicas_.changed();
     }
@@ -306,12 +306,12 @@ public:
     Model& model() const { return model_; }
 
     // The gradient of the last step by a parameter, divided by the sum of weights, in logical
-    // order; empty for what is frozen. Throws castnet::error if there is no parameter of this name.
+    // order; empty for a frozen one. Throws castnet::error if there is no parameter of this name.
     // For tests and for loops of one's own.
     std::vector<T> gradient(std::string_view name) const {
         static_assert(!replica_type::strategies::sharded_optimizer,
                       "castnet: with strategy::sharded_optimizer no replica has all gradients");
-        for (placed_parameter const& p : training_plan.parameters) {
+        for (ir::placed_parameter const& p : training_plan.parameters) {
             if (p.trainable && p.name.text() == name) {
                 return replicas_.first().gradient(p);
             }
@@ -329,7 +329,7 @@ private:
         ~fit_scope() { within = false; }
     };
 
-    // Loss and metrics of what f() does alone; those of an epoch under way stay.
+    // Loss and metrics of f() only; keeps those of an epoch in progress.
     template <class F>
     scores_type totals_of(F const& f) {
         bool const in_epoch = fitting_ || position_.samples > 0;
@@ -374,7 +374,8 @@ private:
         });
     }
 
-    // From the place of a checkpoint or from the begin; all processes from where the first one is.
+    // Starts at the position of a checkpoint or at the beginning; all processes at that of the
+    // first one.
     [[gnu::cold]] void begin_fit(size_t samples, fit_options<training> const& options) {
         if (!std::exchange(resumed_, false)) {
             position_ = {};
@@ -414,7 +415,7 @@ private:
         }
     }
     void begin_together() {
-        if constexpr (!replicas_type::alone) {
+        if constexpr (!replicas_type::is_single) {
             replicas_.changed();
             replicas_.synchronize();
             steps_ = replicas_.of_first(steps_);
@@ -467,7 +468,7 @@ private:
     // For the bar, which only rank 0 has: of several processes, it must not be the only one to end.
     scores_type totals_to_show(fit_options<training> const& options, size_t step) {
         scores_type const s = replicas_.totals();
-        if constexpr (replicas_type::alone && !replicas_type::totals_at_hand) {
+        if constexpr (replicas_type::is_single && !replicas_type::totals_at_hand) {
             check_loss(options, s, step);
         }
         return s;
@@ -511,7 +512,8 @@ private:
         }
     }
 
-    // Writes down what an epoch came to, in the order of column_names(), and the checkpoint.
+    // Appends the epoch's row to the history, in the order of column_names(), and writes the
+    // checkpoint.
     [[gnu::cold]] void end_epoch(fit_options<training> const& options, progress& bar,
                                  size_t steps) {
         scores_type const sums = replicas_.totals();
@@ -599,7 +601,7 @@ private:
 template <class Model, class Loss, class Optimizer, class... Metrics>
 auto compile(Model& m, Loss, Optimizer const& o, Metrics...) {
     constexpr auto mistake = detail::mistake_in_compile<Model, Loss, Optimizer, Metrics...>();
-    if constexpr (mistake == detail::mistake::none) {
+    if constexpr (mistake == detail::compile_mistake::none) {
         return training<Model, Loss, Optimizer, Metrics...>{m, o};
     } else {
         return refused_training<arguments_of_compile<mistake, Loss, Optimizer, Metrics...>>{};

@@ -1,4 +1,4 @@
-// A data set of any type for the training to be evaluated on.
+// Type-erased validation data set.
 #pragma once
 
 #include <castnet/train/agreement.hpp>

@@ -24,7 +24,7 @@ inline constexpr std::string_view optimizer_prefix = "optimizer/";
 template <class T>
 class tensor_list {
 public:
-    [[gnu::cold]] void add(std::string const& name, placed_parameter const& p,
+    [[gnu::cold]] void add(std::string const& name, ir::placed_parameter const& p,
                            std::vector<T> values) {
         values_.push_back(std::move(values));
         tensors_.push_back(io::tensor_of(name, {p.dims, p.dims + p.rank}, values_.back().data()));
@@ -36,21 +36,21 @@ private:
     std::vector<io::stored_tensor> tensors_;
 };
 
-[[gnu::cold]] inline bool has_shape_of(io::stored_tensor const& t, placed_parameter const& p) {
+[[gnu::cold]] inline bool has_shape_of(io::stored_tensor const& t, ir::placed_parameter const& p) {
     return std::equal(t.shape.begin(), t.shape.end(), p.dims, p.dims + p.rank);
 }
 
-// Whether it is one of a network's parameters and running statistics, not PyTorch's
-// "….num_batches_tracked", which only counts, or what a training keeps besides.
+// Whether a tensor is one of a network's parameters and running statistics, not PyTorch's counter
+// "….num_batches_tracked" or optimizer state.
 [[gnu::cold]] inline bool is_of_network(io::stored_tensor const& t) {
     return !t.name.ends_with("num_batches_tracked") && !t.name.starts_with(optimizer_prefix);
 }
 
-// The values of a tensor that must look like the parameter; `advice` is for those who find that it
-// does not.
+// The values of a tensor, which must have the parameter's shape and type; `advice` is for the
+// message if it does not.
 template <class T>
 [[gnu::cold]] std::vector<T>
-values_of(io::safetensors_file const& file, std::string const& name, placed_parameter const& p,
+values_of(io::safetensors_file const& file, std::string const& name, ir::placed_parameter const& p,
           char const* advice = "load it into the network that it was saved from") {
     io::stored_tensor const& t = file.at(name);
     if (!has_shape_of(t, p) || t.type != io::dtype_of<T>) {
@@ -70,7 +70,7 @@ template <class Model>
 [[gnu::cold]] auto parameters_in(io::safetensors_file const& file) {
     std::vector<std::vector<typename Model::value_type>> values;
     for (size_t i = 0; i < Model::parameter_tensors(); ++i) {
-        placed_parameter const& p = Model::parameter_at(i);
+        ir::placed_parameter const& p = Model::parameter_at(i);
         values.push_back(values_of<typename Model::value_type>(file, p.name.text(), p));
     }
     auto const held =

@@ -12,7 +12,7 @@ trap 'rm -rf "$directory"' EXIT
 output=$directory/output failures=0
 
 # When each fault is noticed (before the first step; during the fit, when there is a checkpoint; after it; at
-# the deadline, when there is one, too), and what the messages say.
+# the timeout, when there is one, too), and what the messages say.
 declare -A when said
 names=()
 fault() { names+=("$1") when[$1]=$2 said[$1]=$3; }
@@ -27,8 +27,8 @@ fault exit during "$ended"
 fault leave during "$ended"
 fault kill during "rank 1|[Kk]illed|KILLED"
 fault thread-exit during "" # with MPICH, nobody says anything
-fault quit deadline "rank [02] of 3, .*waited [0-9]+ s for rank 1|without calling"
-fault stop deadline "rank [02] of 3, .*waited [0-9]+ s for rank 1"
+fault quit timeout "rank [02] of 3, .*waited [0-9]+ s for rank 1|without calling"
+fault stop timeout "rank [02] of 3, .*waited [0-9]+ s for rank 1"
 fault evaluate during "$other_call"
 fault step-call after "$other_call"
 fault step-samples after "step: 'the number of samples' is 8 on rank 0, but 7 on rank [12]"
@@ -49,7 +49,7 @@ done
 
 # Runs a job of three processes; each may wait as many seconds as the first argument says.
 job() {
-    local -x CASTNET_DEADLINE=$1
+    local -x CASTNET_TIMEOUT=$1
     shift
     timeout --kill-after=5 90 "${mpiexec[@]}" 3 "$program" "$1" "$2" "$replicas" > "$output" 2>&1
 }
@@ -67,14 +67,14 @@ uninterrupted() { # for all faults the same
 }
 check() {
     local checkpoint=$directory/$fault-$replicas seconds=40 status limit
-    [ "${when[$fault]}" != deadline ] || seconds=8
+    [ "${when[$fault]}" != timeout ] || seconds=8
     local start=$SECONDS mpiexec=("${mpiexec[@]}")
     if [ "$fault" = quit ] && "${mpiexec[0]}" --version | grep -q HYDRA; then
         mpiexec=("${mpiexec[0]}" -disable-auto-cleanup "${mpiexec[@]:1}") # else it ends all without a word
     fi
     job $seconds "$fault" "$checkpoint"
     status=$?
-    limit=$((seconds == 8 ? 16 : seconds)) # nobody waits for a second deadline, or for one at all
+    limit=$((seconds == 8 ? 16 : seconds)) # nobody waits for a second timeout, or for one at all
     [ $status -ne 0 ] || fail "the job ended well"
     [ $((SECONDS - start)) -lt $limit ] || fail "the job took $((SECONDS - start)) s to end"
     [ -z "${said[$fault]}" ] || grep -Eq "${said[$fault]}" "$output" || fail "no message with: ${said[$fault]}"
@@ -103,9 +103,9 @@ run() {
         ;;
     environment)
         for text in 5s nan -5 0; do
-            job "$text" none "$directory/environment" && fail "a deadline of '$text' is accepted"
-            grep -q "CASTNET_DEADLINE is '$text', expected a number of seconds above 0" "$output" ||
-                fail "no message about a deadline of '$text'"
+            job "$text" none "$directory/environment" && fail "a timeout of '$text' is accepted"
+            grep -q "CASTNET_TIMEOUT is '$text', expected a number of seconds above 0" "$output" ||
+                fail "no message about a timeout of '$text'"
         done
         ;;
     *)

@@ -28,7 +28,7 @@ using sharded_eagerly =
     cn::policy::mirrored<cn::policy::eager<gpu>, 0, strategy::sharded_optimizer>;
 using rounded = cn::policy::mirrored<gpu, 0, strategy::bfloat16_gradients>;
 using rounded_by_host =
-    cn::policy::mirrored<cn::policy::host_sums<gpu>, 0, strategy::bfloat16_gradients>;
+    cn::policy::mirrored<cn::policy::host_reduction<gpu>, 0, strategy::bfloat16_gradients>;
 using in_turn = cn::policy::mirrored<gpu, 0, strategy::accumulate<2>>;
 using in_turn_on_cpu =
     cn::policy::mirrored<cn::policy::basic_cpu<double>, 0, strategy::accumulate<2>>;
@@ -38,7 +38,7 @@ using combined_on_cpu =
     cn::policy::mirrored<cn::policy::basic_cpu<double>, 0, strategy::sharded_optimizer,
                          strategy::accumulate<2>, strategy::local_batch_norm>;
 
-// More steps than it takes until both slots of a step are graphs; some are short.
+// More steps than it takes until the steps of both buffers are captured; some are short.
 template <class Policy, std::size_t Batch>
 std::vector<double> after_fit(cn::devices const& chosen = {}) {
     cn::model<network, Policy, cn::batch<Batch>> model{cn::seed{5}, chosen};
@@ -54,11 +54,11 @@ std::vector<double> after_fit(cn::devices const& chosen = {}) {
     return all;
 }
 
-// Sets the deadline for one test.
-struct deadline {
-    explicit deadline(double seconds) { cn::comm::deadline() = seconds; }
-    ~deadline() { cn::comm::deadline() = before; }
-    double before = cn::comm::deadline();
+// Sets the timeout for one test.
+struct timeout {
+    explicit timeout(double seconds) { cn::comm::timeout() = seconds; }
+    ~timeout() { cn::comm::timeout() = before; }
+    double before = cn::comm::timeout();
 };
 
 // A communicator whose other replica never comes.
@@ -111,7 +111,7 @@ TEST_CASE("several batches of a step, and statistics of each, are those of the C
 }
 
 TEST_CASE("a connection to a replica that never comes is given up in time") {
-    deadline const soon{3};
+    timeout const soon{3};
     cn::cuda::session const session{cn::policy::cuda{}};
     cn::comm::detail::nccl_connection connection;
     lonely_host host;
@@ -135,7 +135,7 @@ TEST_CASE("a connection ends when it is closed, aborted, or forgotten") {
 }
 
 TEST_CASE("the host waits for the GPU under the eyes of the connection") {
-    deadline const soon{1};
+    timeout const soon{1};
     cn::cuda::session const session{cn::policy::cuda{}};
     alone_host host;
     cn::comm::detail::nccl_connection connection;

@@ -1,4 +1,4 @@
-// Header of a collective's messages: which one it is, and how large.
+// Header of a collective's messages: its identity and size.
 #pragma once
 
 #include <castnet/comm/collective.hpp>
@@ -11,7 +11,7 @@ namespace castnet::comm::detail {
 
 enum class operation_kind : std::uint32_t { sum, reduction, sharing, gathering, broadcast };
 
-// Bytes that processes send each other before the data and compare.
+// Bytes that processes exchange and compare before the data.
 class heading {
 public:
     heading() = default;

@@ -1,4 +1,4 @@
-// The processes of an MPI job: how it begins, and how it ends for all.
+// The environment of an MPI job: initialization, finalization, and abort of all processes.
 #pragma once
 
 #include <castnet/comm/detail/wait.hpp>
@@ -35,8 +35,8 @@ public:
 
     MPI_Comm world() const { return world_; }
 
-    // A call of MPI, which may not return: MPICH ends a process from within one, by exit(), where
-    // another has ended the job.
+    // An MPI call, which may not return: MPICH ends a process inside a call, by exit(), if another
+    // process has ended the job.
     template <class Call>
     int within(Call const& call) {
         in_call_ = true;
@@ -54,18 +54,18 @@ public:
         }
     }
 
-    // Whether another process has ended its program: what it had sent has arrived by then.
+    // Whether another process has ended its program; its earlier messages have arrived by then.
     bool has_ended(int peer) {
         int found = 0;
         within([&] { return MPI_Iprobe(peer, ended, world_, &found, MPI_STATUS_IGNORE); });
         return found != 0;
     }
 
-    // Ends the job: says why, and takes all other processes along.
+    // Reports the cause and ends all processes of the job.
     [[noreturn, gnu::cold]] void fail(std::string const& why) {
         std::fprintf(stderr, "castnet: rank %d of %d, %s\n", rank_, size_, why.c_str());
         std::fflush(stderr);
-        std::signal(SIGALRM, SIG_DFL); // ends what waits for a process that is no more
+        std::signal(SIGALRM, SIG_DFL); // ends an abort that waits for a dead process
         alarm(seconds_to_abort);
         within([&] { return MPI_Abort(world_, 1); });
         std::_Exit(1);
@@ -76,13 +76,14 @@ private:
     static constexpr unsigned seconds_to_abort = 5;
 
     mpi_environment() {
-        deadline(); // throws while there is no job to end
+        timeout(); // throws while there is no job to end
         int running = 0;
         MPI_Initialized(&running);
         if (running == 0) {
             int threads = 0;
             MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &threads);
-            MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN); // MPICH asks it for all
+            // MPICH uses this handler for all communicators.
+            MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
             owner_ = true;
         }
         MPI_Comm_dup(MPI_COMM_WORLD, &world_);
@@ -103,8 +104,8 @@ private:
         }
     }
 
-    // Tells the others, so that those who still wait for this process need not wait in vain. Where
-    // exit() was called within MPI, or in another thread, which may be at any time, nobody is told.
+    // Notifies the other processes, so that none waits for this one in vain, and finalizes MPI. Not
+    // after exit() inside an MPI call or in another thread.
     ~mpi_environment() {
         int over = 0, in_its_thread = 0;
         MPI_Finalized(&over);

@@ -1,4 +1,4 @@
-// Messages under way between processes.
+// Nonblocking MPI messages of a collective.
 #pragma once
 
 #include <castnet/comm/detail/heading.hpp>
@@ -12,8 +12,8 @@ public:
     explicit mpi_messages(mpi_environment& job)
         : job_{&job}, theirs_(static_cast<std::size_t>(job.size())) {}
 
-    // The collective that the messages from now on belong to. All that processes send to each other
-    // in it comes behind their headings, which must be the same: begin to move these.
+    // Sets the collective of the following messages. Its data follow the processes' headings, which
+    // must be equal; the next two functions begin to receive and send these.
     void belong_to(heading const& h) { mine_ = h; }
     void expect_heading(int from, int tag) {
         expected_.push_back({from, requests_.size()});
@@ -21,7 +21,7 @@ public:
     }
     void send_heading(int to, int tag) { send(&mine_, sizeof mine_, to, tag); }
 
-    // Begin to move bytes. A tag, from 1 on, tells messages apart that are under way together.
+    // Begin to receive or send bytes. Tags, from 1 on, distinguish messages in flight.
     void receive(void* to, std::size_t bytes, int from, int tag) {
         pieces(to, bytes, from, [&](void* p, int n, MPI_Request* r) {
             return MPI_Irecv(p, n, MPI_BYTE, from, tag, job_->world(), r);
@@ -33,7 +33,7 @@ public:
         });
     }
 
-    // Whether all have been moved. Ends the job if another process makes another collective.
+    // Whether all messages are complete. Ends the job if another process calls another collective.
     bool done() {
         if (requests_.empty()) {
             return true;
@@ -44,7 +44,7 @@ public:
                                MPI_STATUSES_IGNORE);
         });
         if (done != 0 || status != MPI_SUCCESS) {
-            compare_headings(); // before what MPI says of messages of other sizes
+            compare_headings(); // before MPI's errors about message sizes
             job_->check(status, mine_.text());
             requests_.clear();
             peers_.clear();
@@ -53,7 +53,7 @@ public:
         return done != 0;
     }
 
-    // Ends the job if one that this process waits for makes another collective, or has ended.
+    // Ends the job if a process that this one waits for calls another collective, or has ended.
     [[gnu::cold]] void look_for_faults() const {
         compare_headings();
         for (std::size_t i = 0; i < requests_.size(); ++i) {
@@ -64,7 +64,7 @@ public:
         }
     }
 
-    // What messages say of where this process is.
+    // The collective of this process, for error messages.
     std::string text() const { return mine_.text(); }
 
     // The ranks that this process waits for.
@@ -102,7 +102,7 @@ private:
         }
     }
 
-    // With those that have come.
+    // Compares the headings that have arrived.
     void compare_headings() const {
         for (auto const& [peer, request] : expected_) {
             heading const& other = theirs_[static_cast<std::size_t>(peer)];

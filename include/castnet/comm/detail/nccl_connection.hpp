@@ -1,15 +1,15 @@
-// One GPU's end of the connection that NCCL makes between replicas.
+// One GPU's rank in an NCCL communicator.
 //
-// No call blocks: NCCL is asked again and again whether it is done, until comm::deadline(). When it
-// reports a failure, another replica of the process has failed, or the deadline passes, the
-// connection is aborted, which ends what waits for it on the GPU, and castnet::error is thrown.
+// No call blocks: NCCL is polled until it is done or comm::timeout() expires. If the timeout
+// expires, NCCL reports a failure or another replica of the process has failed, the connection is
+// aborted, which ends the GPU's waits for it, and castnet::error is thrown.
 #pragma once
 
 #include <castnet/comm/detail/wait.hpp>
 #include <castnet/core/bfloat16.hpp>
 #include <castnet/core/error.hpp>
 #include <castnet/core/text.hpp>
-#include <castnet/device/cuda/watch.hpp>
+#include <castnet/device/cuda/watchdog.hpp>
 
 #include <functional>
 #include <nccl.h>
@@ -29,7 +29,7 @@ inline constexpr ncclDataType_t nccl_type = [] {
     return is_float ? ncclFloat32 : is_double ? ncclFloat64 : ncclBfloat16;
 }();
 
-class nccl_connection final : public cuda::watch {
+class nccl_connection final : public cuda::watchdog {
 public:
     nccl_connection() = default;
     nccl_connection(nccl_connection const&) = delete;
@@ -39,14 +39,14 @@ public:
     bool is_open() const { return comm_ != nullptr; }
     bool has_failed() const { return failed_; }
 
-    // Connects the GPU that is current with those of the other replicas of `host`, a communicator,
-    // by which NCCL's id goes from rank 0 to the others.
+    // Connects the current GPU with those of the other replicas of the communicator `host`, which
+    // broadcasts NCCL's id from rank 0.
     template <class Host>
     void open(Host& host) {
         rank_ = host.rank();
         size_ = host.size();
-        if constexpr (requires { host.place(); }) {
-            others_failed_ = [place = &host.place()] { return place->failed(); };
+        if constexpr (requires { host.local_rendezvous(); }) {
+            others_failed_ = [local = &host.local_rendezvous()] { return local->failed(); };
         }
         at_ = {"connection by NCCL"};
         ncclUniqueId id{};
@@ -63,16 +63,17 @@ public:
     int rank() const { return rank_; }
     int size() const { return size_; }
 
-    // What together() may ask for. Owners have their parts in the same place as all others.
+    // The collectives that together() can issue. An owner's part has the same offset on all
+    // replicas.
     class calls {
     public:
-        // Everybody gets the sums over the replicas.
+        // All-reduce: every replica gets the sums.
         template <class T>
         void sum(std::span<T> s) const {
             c_.check(ncclAllReduce(s.data(), s.data(), s.size(), nccl_type<T>, ncclSum, c_.comm_,
                                    stream_));
         }
-        // Every owner gets the sums of its part.
+        // Reduce-scatter: every owner gets the sums of its part.
         template <class T>
         void reduce(std::span<T> s, owners const& to) const {
             for_each_part(s, to, [&](std::span<T> part, int owner) {
@@ -80,7 +81,7 @@ public:
                                     owner, c_.comm_, stream_));
             });
         }
-        // Everybody gets every part from its owner.
+        // All-gather: every replica gets every part from its owner.
         template <class T>
         void share(std::span<T> s, owners const& from) const {
             for_each_part(s, from, [&](std::span<T> part, int owner) {
@@ -107,7 +108,8 @@ public:
         cudaStream_t stream_;
     };
 
-    // Puts on a stream, as one operation, what ask(calls) asks for; all replicas ask for the same.
+    // Enqueues the collectives of ask(calls) on a stream as one operation; all replicas issue the
+    // same ones.
     template <class F>
     void together(cudaStream_t stream, collective const& at, F const& ask) {
         at_ = at;
@@ -116,13 +118,13 @@ public:
         check(ncclGroupEnd());
         until_enqueued();
     }
-    // The numbers of rank 0 to all.
+    // Broadcast from rank 0.
     template <class T>
     void broadcast(std::span<T> s, cudaStream_t stream, collective const& at) {
         together(stream, at, [&](calls const& all) { all.share(s, owners::first()); });
     }
 
-    // What messages say that the GPU does, while the host waits.
+    // The GPU's present work, for error messages of the host's waits.
     void doing(collective const& at) { at_ = at; }
 
     void until(std::function<bool()> const& done) override {
@@ -135,11 +137,11 @@ public:
         });
         if (!came) {
             fail(string_of(
-                {"waited ", deadline(), " s for the other replicas; see comm::deadline()"}));
+                {"waited ", timeout(), " s for the other replicas; see comm::timeout()"}));
         }
     }
 
-    // The end, which all replicas come to. Where one has failed, there is nothing to wait for.
+    // Closes the connection, together with all replicas. After a failure it waits for nothing.
     void close() noexcept {
         if (!is_open()) {
             return;
@@ -153,7 +155,7 @@ public:
         }
     }
 
-    // Ends what the GPU does for the replicas, or waits for from them.
+    // Aborts the GPU's collectives and its waits for other replicas.
     void abort() noexcept {
         if (is_open()) {
             ncclCommAbort(std::exchange(comm_, nullptr));
@@ -161,13 +163,13 @@ public:
     }
 
 private:
-    // What a call says at once; that it is under way is no failure.
+    // Checks the immediate result of a call; being in progress is no failure.
     void check(ncclResult_t status) {
         if (status != ncclSuccess && status != ncclInProgress) {
             fail(message_of(status));
         }
     }
-    // NCCL works in a thread of its own: streams have their work when it says so.
+    // NCCL enqueues in its own thread: the streams have the work when the call is complete.
     void until_enqueued() {
         until([this] {
             ncclResult_t state = ncclSuccess;

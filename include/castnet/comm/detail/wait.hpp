@@ -1,4 +1,4 @@
-// Waiting for another thread or process: short waits keep the core, long ones give it away.
+// Polling for another thread or process: first a spin, then yields, then sleeps.
 #pragma once
 
 #include <castnet/comm/collective.hpp>
@@ -14,9 +14,9 @@ inline double now() { // seconds
     return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
 }
 
-// Calls done() until it is true; false if so many seconds pass first.
+// Calls done() until it is true; false if it is not within `seconds`.
 template <class Done>
-bool wait_until(Done const& done, double seconds = deadline()) {
+bool wait_until(Done const& done, double seconds = timeout()) {
     for (int i = 0; i < 256; ++i) {
         if (done()) {
             return true;
@@ -25,7 +25,7 @@ bool wait_until(Done const& done, double seconds = deadline()) {
     double const start = now();
     while (!done()) {
         double const waited = now() - start;
-        if (!(waited <= seconds)) { // nor is there a deadline of NaN
+        if (!(waited <= seconds)) { // nor is there a timeout of NaN
             return false;
         }
         if (waited < 2e-3) {

@@ -1,5 +1,5 @@
-// A sequence of random numbers that depends on nothing but (purpose, seed, stream): the same on
-// every machine and in every run.
+// Stream of random numbers that depends only on (purpose, seed, stream): the same on every machine
+// and in every run.
 #pragma once
 
 #include <castnet/core/philox.hpp>
@@ -8,7 +8,7 @@ namespace castnet::data::detail {
 
 class random_stream {
 public:
-    // `purpose` keeps uses apart that share a seed, as the shuffling and the dropout of a training.
+    // `purpose` separates uses of the same seed, such as the shuffling and dropout of a training.
     constexpr random_stream(std::uint32_t purpose, std::uint64_t seed, std::uint64_t stream)
         : key_{key_of(seed)}, stream_{stream} {
         key_.k1 ^= purpose;

@@ -1,33 +1,27 @@
-// Context of a CPU kernel: the memory, and what changes from step to step.
+// Context of a CPU kernel: the memory and the arguments of a step.
 #pragma once
 
 #include <castnet/core/philox.hpp>
-#include <castnet/plan/step.hpp>
+#include <castnet/core/target.hpp>
+#include <castnet/device/cpu/tuning.hpp>
+#include <castnet/device/ir.hpp>
 
 #include <cstdint>
 
-namespace castnet::cpu {
-
-// How many independent accumulators kernels use where samples are summed; fixed, so that results do
-// not depend on the number of threads.
-inline constexpr int lanes = 8;
-
-// Bytes that the operands and results of a lane's samples should fill at most, beside the weights:
-// a part of a usual L2 cache.
-inline constexpr std::ptrdiff_t lane_cache = 131072;
+namespace castnet::cpu::inline CASTNET_TARGET {
 
 template <class T>
 struct context {
-    T* region[4]{};             // by castnet::region
-    std::ptrdiff_t samples = 0; // that a kernel is to work on
-    std::ptrdiff_t first = 0;   // which they are in the batch
+    T* region[4]{};             // by ir::region
+    std::ptrdiff_t samples = 0; // for the kernel
+    std::ptrdiff_t first = 0;   // index of the first of these in the batch
     std::ptrdiff_t lane = 0;
-    std::ptrdiff_t worker = 0; // who has a lane's values while its samples are under way
+    std::ptrdiff_t worker = 0; // index of the lane's memory while its samples are computed
     philox_key key{};
     std::uint32_t step = 0;
     std::uint32_t first_sample = 0; // of the batch, in the batch of all replicas
 
-    // Where the first of the samples lies.
+    // Address of the first of the samples.
     T* at(array_ref const& r) const {
         std::ptrdiff_t const skipped = r.lane_stride > 0 ? worker * r.lane_stride
                                        : r.size.sample   ? first * r.size.count()
@@ -42,13 +36,14 @@ struct context {
 
 using tables = step_tables;
 
-// The memory that a lane has for a step besides its sums, or nullptr where it needs none.
+// A lane's scratch memory for a step besides its sums, or nullptr.
 template <class T>
 T* room_of(step const& s, tables const& t, context<T> const& c) {
     return s.room >= 0 ? c.at(t.arrays[s.room]) : nullptr;
 }
 
-// How many lanes have samples, and which: so few that each has one, or a fixed range each.
+// The number of lanes with samples, and each one's range: one sample per lane if these are fewer
+// than lanes, otherwise a fixed range.
 constexpr std::ptrdiff_t lanes_in_use(std::ptrdiff_t samples) {
     return samples < lanes ? samples : lanes;
 }
@@ -56,4 +51,4 @@ constexpr std::ptrdiff_t lane_begin(std::ptrdiff_t samples, std::ptrdiff_t lane)
     return samples < lanes ? lane : samples * lane / lanes;
 }
 
-} // namespace castnet::cpu
+} // namespace castnet::cpu::inline CASTNET_TARGET

@@ -1,4 +1,4 @@
-// Choice of kernels for a convolution and its gradients: minimal filtering (winograd_conv.hpp),
+// Choice of kernels for a convolution and its gradients: Winograd's algorithm (winograd_conv.hpp),
 // runs of pixels with few channels (shallow_conv.hpp), or products over any windows
 // (direct_conv.hpp). Windows are constants of a plan, so only the kernels that it needs are
 // compiled.
@@ -11,11 +11,11 @@
 
 #include <algorithm>
 
-namespace castnet::cpu {
+namespace castnet::cpu::inline CASTNET_TARGET {
 
 template <class T>
 constexpr kernel<T> conv_kernel(window const& w) {
-    if (minimal<T>(w, forward_tiling(w))) {
+    if (uses_winograd<T>(w, forward_tiling(w))) {
         return {&winograd_conv<T>, &winograd_conv_prepare<T>};
     }
     if (is_shallow(w)) {
@@ -25,21 +25,21 @@ constexpr kernel<T> conv_kernel(window const& w) {
 }
 template <class T>
 constexpr scratch_size conv_scratch(window const& w) {
-    return minimal<T>(w, forward_tiling(w)) ? winograd_scratch<T>(forward_tiling(w))
-           : is_shallow(w)                  ? scratch_size{0, 0, padded_band(w)}
-                                            : direct_conv_scratch<T>(w);
+    return uses_winograd<T>(w, forward_tiling(w)) ? winograd_scratch<T>(forward_tiling(w))
+           : is_shallow(w)                        ? scratch_size{0, 0, padded_band(w)}
+                                                  : direct_conv_scratch<T>(w);
 }
 
 template <class T>
 constexpr kernel<T> conv_data_kernel(window const& w) {
-    return minimal<T>(w, data_tiling(w))
+    return uses_winograd<T>(w, data_tiling(w))
                ? kernel<T>{&winograd_conv_data<T>, &winograd_conv_data_prepare<T>}
                : kernel<T>{&direct_conv_data<T>, &direct_conv_data_prepare<T>};
 }
 template <class T>
 constexpr scratch_size conv_data_scratch(window const& w) {
-    return minimal<T>(w, data_tiling(w)) ? winograd_scratch<T>(data_tiling(w))
-                                         : direct_conv_data_scratch<T>(w);
+    return uses_winograd<T>(w, data_tiling(w)) ? winograd_scratch<T>(data_tiling(w))
+                                               : direct_conv_data_scratch<T>(w);
 }
 
 // Sums of lanes that lie as the weights do.
@@ -55,11 +55,11 @@ void conv_weight_finish(step const& s, tables const& t, context<T> const& c) {
 
 template <class T>
 constexpr kernel<T> conv_weight_kernel(window const& w) {
-    bool const filters_minimally = minimal<T>(w, forward_tiling(w));
+    bool const winograd = uses_winograd<T>(w, forward_tiling(w));
     if (!sums_by_lane(w)) {
-        return {filters_minimally ? &winograd_conv_whole_weight<T> : &direct_conv_whole_weight<T>};
+        return {winograd ? &winograd_conv_whole_weight<T> : &direct_conv_whole_weight<T>};
     }
-    if (filters_minimally) {
+    if (winograd) {
         return {&winograd_conv_weight<T>, nullptr, &winograd_conv_weight_begin<T>,
                 &winograd_conv_weight_finish<T>};
     }
@@ -68,15 +68,46 @@ constexpr kernel<T> conv_weight_kernel(window const& w) {
 }
 template <class T>
 constexpr scratch_size conv_weight_scratch(window const& w) {
-    return minimal<T>(w, forward_tiling(w))   ? winograd_weight_scratch<T>(w)
-           : sums_by_lane(w) && is_shallow(w) ? scratch_size{0, weight_count(w), padded_band(w)}
-                                              : direct_conv_weight_scratch<T>(w);
+    return uses_winograd<T>(w, forward_tiling(w)) ? winograd_weight_scratch<T>(w)
+           : sums_by_lane(w) && is_shallow(w)     ? scratch_size{0, weight_count(w), padded_band(w)}
+                                                  : direct_conv_weight_scratch<T>(w);
 }
 
 // Whether a convolution, or its gradient by the image, is computed for the whole batch at once.
 template <class T>
 constexpr bool runs_alone(window const& w, tiling const& t) {
-    return minimal<T>(w, t) && shares_tiles<T>(t);
+    return uses_winograd<T>(w, t) && shares_tiles<T>(t);
 }
 
-} // namespace castnet::cpu
+template <class T>
+struct kernel_for<T, op::conv> {
+    static constexpr kernel<T> of(step const& s, window const* windows) {
+        return conv_kernel<T>(windows[s.window]);
+    }
+    static constexpr scratch_size scratch(window const& w) { return conv_scratch<T>(w); }
+    static constexpr bool whole(step const& s, window const* windows) {
+        return runs_alone<T>(windows[s.window], forward_tiling(windows[s.window]));
+    }
+};
+template <class T>
+struct kernel_for<T, op::conv_data> {
+    static constexpr kernel<T> of(step const& s, window const* windows) {
+        return conv_data_kernel<T>(windows[s.window]);
+    }
+    static constexpr scratch_size scratch(window const& w) { return conv_data_scratch<T>(w); }
+    static constexpr bool whole(step const& s, window const* windows) {
+        return runs_alone<T>(windows[s.window], data_tiling(windows[s.window]));
+    }
+};
+template <class T>
+struct kernel_for<T, op::conv_weight> {
+    static constexpr kernel<T> of(step const& s, window const* windows) {
+        return conv_weight_kernel<T>(windows[s.window]);
+    }
+    static constexpr scratch_size scratch(window const& w) { return conv_weight_scratch<T>(w); }
+    static constexpr bool whole(step const& s, window const* windows) {
+        return !sums_by_lane(windows[s.window]);
+    }
+};
+
+} // namespace castnet::cpu::inline CASTNET_TARGET

@@ -1,14 +1,14 @@
-// Numbers closer to 0 than the smallest normal one (1.2e-38 for float) are 0 in a step. Processors
-// take a hundred times as long for them, and training makes many: the moments of an optimizer decay
-// towards 0 where a relu has died.
+// Flushing of denormal numbers (below 1.2e-38 for float) to 0 during a step. Processors are a
+// hundred times slower with them, and training makes many: an optimizer's moments decay towards 0
+// where a relu has died.
 #pragma once
 
-#include <castnet/core/language.hpp>
+#include <castnet/core/target.hpp>
 
-namespace castnet::cpu {
+namespace castnet::cpu::inline CASTNET_TARGET {
 
-// While it lives, its thread reads and writes such numbers as 0: PyTorch's set_flush_denormal. The
-// thread's own mode returns with its end.
+// While it lives, its thread flushes denormal numbers to 0, as PyTorch's set_flush_denormal does.
+// Its destructor restores the thread's mode.
 class flush_denormals {
 public:
     flush_denormals() : before_{mode()} { change(before_, before_ | both); }
@@ -38,7 +38,7 @@ private:
 #endif
 
     static void change(word from, word to) {
-        if (from != to) { // to write it costs more than to compare
+        if (from != to) { // writing costs more than comparing
             set(to);
         }
     }
@@ -46,4 +46,4 @@ private:
     word before_;
 };
 
-} // namespace castnet::cpu
+} // namespace castnet::cpu::inline CASTNET_TARGET

@@ -1,12 +1,12 @@
-// The depth of a product: where its steps lie in A, behind the pointer to a row.
+// Depth (inner dimension) of a product: the offsets of its steps in a row of A.
 #pragma once
 
-#include <castnet/core/language.hpp>
+#include <castnet/core/target.hpp>
 
 #include <algorithm>
 #include <cstddef>
 
-namespace castnet::cpu {
+namespace castnet::cpu::inline CASTNET_TARGET {
 
 // The depth of a product with regular offsets in A: outer * inner runs of `length` steps.
 struct depth {
@@ -20,7 +20,7 @@ struct depth {
     std::ptrdiff_t steps() const { return length * inner * outer; }
 };
 
-// The offsets of steps, one after another.
+// Iterator over the offsets of the steps.
 class depth_walk {
 public:
     explicit depth_walk(depth const& d) : d_{d} {}
@@ -49,4 +49,4 @@ private:
     std::ptrdiff_t step_ = 0, inner_ = 0, outer_ = 0; // where the next step is
 };
 
-} // namespace castnet::cpu
+} // namespace castnet::cpu::inline CASTNET_TARGET

@@ -5,6 +5,7 @@
 #include <castnet/device/cpu/conv.hpp>
 #include <castnet/device/cpu/denormals.hpp>
 #include <castnet/device/cpu/executor.hpp>
+#include <castnet/device/cpu/kernels.hpp>
 #include <castnet/device/cpu/layout.hpp>
 #include <castnet/device/cpu/map.hpp>
 #include <castnet/device/cpu/matmul.hpp>
@@ -23,7 +24,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace castnet {
+namespace castnet::inline CASTNET_TARGET {
 
 template <class T>
 struct cpu_device {
@@ -34,55 +35,19 @@ struct cpu_device {
     using session = cpu::session;
     using executor = cpu::executor<cpu_device>;
     using kernel = cpu::kernel<T>;
-    static constexpr std::ptrdiff_t alignment = cpu_alignment;
+    static constexpr std::ptrdiff_t alignment = ir::cpu_alignment;
     static constexpr bool whole_batches = false; // a step computes the samples that are there
 
     static constexpr int count() { return 1; } // such devices in the machine
 
     // The kernel of a step that is no fused program.
-    static constexpr kernel kernel_of(step const& s, window const* windows) {
-        switch (s.kind) {
-        case op::matmul:
-            return {&cpu::matmul<T>};
-        case op::matmul_data:
-            return {&cpu::matmul_data<T>};
-        case op::matmul_weight:
-            return {&cpu::matmul_weight<T>};
-        case op::conv:
-            return cpu::conv_kernel<T>(windows[s.window]);
-        case op::conv_data:
-            return cpu::conv_data_kernel<T>(windows[s.window]);
-        case op::conv_weight:
-            return cpu::conv_weight_kernel<T>(windows[s.window]);
-        case op::max_pool:
-            return cpu::max_pool_kernel<T>(windows[s.window]);
-        case op::max_pool_gradient:
-            return cpu::max_pool_gradient_kernel<T>(windows[s.window]);
-        case op::avg_pool:
-            return {&cpu::avg_pool<T>};
-        case op::avg_pool_gradient:
-            return {&cpu::avg_pool_gradient<T>};
-        case op::upsample:
-            return {&cpu::upsample<T>};
-        case op::upsample_gradient:
-            return {&cpu::upsample_gradient<T>};
-        case op::concat:
-            return {&cpu::concat<T>};
-        case op::slice:
-            return {&cpu::slice<T>};
-        case op::slice_gradient:
-            return {&cpu::slice_gradient<T>};
-        case op::reshape:
-            return {&cpu::reshape<T>};
-        case op::copy:
-            return {&cpu::copy<T>};
-        default:
-            return {}; // sources and fused programs are no steps of this table
-        }
+    static constexpr kernel kernel_of(ir::step const& s, ir::window const* windows) {
+        return cpu::kernel_entry_of<T>(s.kind).kernel_of(s, windows);
     }
 
-    static constexpr std::ptrdiff_t place_in_sample(std::ptrdiff_t i, extents size, bool image) {
-        return castnet::place_in_sample(i, size, image);
+    static constexpr std::ptrdiff_t place_in_sample(std::ptrdiff_t i, ir::extents size,
+                                                    bool image) {
+        return ir::place_in_sample(i, size, image);
     }
     static constexpr std::ptrdiff_t place_in_parameter(std::ptrdiff_t i, parameter const& p) {
         return cpu::place_in_parameter(i, p);
@@ -92,7 +57,7 @@ struct cpu_device {
     static double peak_flops() { return cpu::peak_flops<T>(); }
 
     // A bias, alone or with relu, joins the product in the registers.
-    static constexpr bool takes_epilogue(op, epilogue const& e) {
+    static constexpr bool takes_epilogue(op, ir::epilogue const& e) {
         return !e.bias_gradient && (!e.activates || e.activation == fn::relu);
     }
 
@@ -106,54 +71,41 @@ struct cpu_device {
     }
 
     // Memory that a step needs besides its operands and its result.
-    static constexpr scratch_size scratch(step const& s, window const* windows,
-                                          instruction const& end) {
-        switch (s.kind) {
-        case op::reduce:
+    static constexpr ir::scratch_size scratch(ir::step const& s, ir::window const* windows,
+                                              ir::instruction const& end) {
+        if (s.kind == op::reduce) {
             return {0, cpu::lane_sum_size(s, end), 0};
-        case op::conv:
-            return cpu::conv_scratch<T>(windows[s.window]);
-        case op::conv_data:
-            return cpu::conv_data_scratch<T>(windows[s.window]);
-        case op::conv_weight:
-            return cpu::conv_weight_scratch<T>(windows[s.window]);
-        default:
-            return {};
         }
+        cpu::kernel_entry<T> const entry = cpu::kernel_entry_of<T>(s.kind);
+        return entry.has_scratch ? entry.scratch(windows[s.window]) : ir::scratch_size{};
     }
 
     static constexpr int lanes = cpu::lanes;
 
     // How many samples a lane takes through this step at once, if there are so many elements in the
     // sample's operands and results; 0 for steps that need the whole batch.
-    static constexpr int samples_at_once(step const& s, window const* windows,
-                                         instruction const& end, std::ptrdiff_t elements) {
-        auto const alone = [&](auto tiles) {
-            window const& w = windows[s.window];
-            return cpu::runs_alone<T>(w, tiles(w));
-        };
-        bool const whole =
-            s.kind == op::map         ? !s.space.sample
-            : s.kind == op::reduce    ? !s.space.sample || (end.b & 3) == 2
-            : s.kind == op::conv      ? alone(cpu::forward_tiling)
-            : s.kind == op::conv_data ? alone(cpu::data_tiling)
-            : s.kind == op::conv_weight
-                ? !cpu::sums_by_lane(windows[s.window])
-                : s.kind == op::matmul || s.kind == op::matmul_data || s.kind == op::matmul_weight;
+    static constexpr int samples_at_once(ir::step const& s, ir::window const* windows,
+                                         ir::instruction const& end, std::ptrdiff_t elements) {
+        cpu::kernel_entry<T> const entry = cpu::kernel_entry_of<T>(s.kind);
+        bool const whole = s.kind == op::map      ? !s.space.sample
+                           : s.kind == op::reduce ? !s.space.sample || (end.b & 3) == 2
+                                                  : entry.has_whole && entry.whole(s, windows);
         std::ptrdiff_t const fit = cpu::lane_cache / (elements * std::ptrdiff_t{sizeof(T)} + 1);
-        return whole ? 0 : static_cast<int>(std::clamp<std::ptrdiff_t>(fit, 1, 16));
+        return whole ? 0
+                     : static_cast<int>(
+                           std::clamp(fit, std::ptrdiff_t{1}, cpu::most_samples_at_once));
     }
 
     // Runs all steps of a plan; `Plan` is a constant with static storage. after(i) is called when
     // step i has run, for those who measure: once or, in a stage, for all of its parts, and then
     // the stages run on the calling thread alone. Or only at the end of stages: see after_stages.
-    template <auto const& Plan, class After = ignore_steps>
+    template <auto const& Plan, class After = ir::ignore_steps>
     static void run(context const& c, After const& after = {}) {
         if constexpr (cpu::is_small(Plan)) {
             cpu::flush_denormals const here;
             run_small<Plan>(c, after, std::make_index_sequence<size_t(Plan.sizes.steps)>{});
         } else {
-            for (stage const& g : Plan.stages) {
+            for (ir::stage const& g : Plan.stages) {
                 run_stage<Plan>(g, c, after);
             }
         }
@@ -161,9 +113,9 @@ struct cpu_device {
 
     template <class Code>
     static constexpr kernel fused_kernel() {
-        if constexpr (Code::end.code == opcode::store) {
+        if constexpr (Code::end.code == ir::opcode::store) {
             return {&cpu::map<Code, T>};
-        } else if constexpr (static_cast<reduction>(Code::end.a) == reduction::sum &&
+        } else if constexpr (static_cast<ir::reduction>(Code::end.a) == ir::reduction::sum &&
                              (Code::end.b & 3) == 0) {
             return {.run = &cpu::reduce_lane<Code, T>,
                     .begin = &cpu::reduce_begin<Code, T>,
@@ -175,16 +127,23 @@ struct cpu_device {
         }
     }
 
+    // Of an operation that is not castnet's own.
+    template <op K>
+    static constexpr kernel own_kernel() {
+        return cpu::kernel_for<T, K>::of({}, nullptr);
+    }
+
 protected:
     // A constant: so kernels that no step of a plan needs are not compiled.
     template <auto const& Plan>
     static constexpr auto kernels_of_steps() {
-        detail::kernel_table<kernel, Plan.sizes.steps> table{};
-        for (stage const& g : Plan.stages) {
+        ir::kernel_table<kernel, Plan.sizes.steps> table{};
+        for (ir::stage const& g : Plan.stages) {
             for (int i = g.first; i < g.last; ++i) {
-                step const& s = Plan.steps[i];
-                kernel const k = is_fused(s) ? fused_kernels<cpu_device, Plan>.of[s.program]
-                                             : kernel_of(s, Plan.windows);
+                ir::step const& s = Plan.steps[i];
+                kernel const k = ir::is_fused(s) ? ir::fused_kernels<cpu_device, Plan>.of[s.program]
+                                 : s.kind < op::own ? kernel_of(s, Plan.windows)
+                                                    : ir::own_kernel<cpu_device, Plan>(s.kind);
                 table.of[i] = g.samples_at_once == 0 ? k.alone() : k.in_lanes();
             }
         }
@@ -192,7 +151,7 @@ protected:
     }
 
     template <auto const& Plan, class After>
-    static void run_stage(stage const& g, context const& c, After const& after) {
+    static void run_stage(ir::stage const& g, context const& c, After const& after) {
         static constexpr cpu::tables tables{Plan.arrays, Plan.scalars, Plan.windows};
         static constexpr auto kernels = kernels_of_steps<Plan>();
         cpu::run_stage(g, Plan.steps, kernels.of, tables, c, after);
@@ -200,7 +159,7 @@ protected:
     // Step I of a small plan.
     template <auto const& Plan, int I>
     static void run_small_step(context const& c) {
-        cpu::small_step<constant_step_of<Plan, I>>(Plan.scalars, Plan.steps[I].factor, c);
+        cpu::small_step<ir::constant_step_of<Plan, I>>(Plan.scalars, Plan.steps[I].factor, c);
     }
 
 private:
@@ -210,4 +169,6 @@ private:
     }
 };
 
-} // namespace castnet
+static_assert(ir::Device<cpu_device<float>> && ir::Device<cpu_device<double>>);
+
+} // namespace castnet::inline CASTNET_TARGET

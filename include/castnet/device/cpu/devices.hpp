@@ -1,41 +1,41 @@
-// Several devices on one CPU: each runs its stages of a plan on a thread of its own.
+// Several devices on one CPU, each running its stages of a plan on its own thread.
 #pragma once
 
-#include <castnet/device/cpu/crew.hpp>
 #include <castnet/device/cpu/device.hpp>
+#include <castnet/device/cpu/thread_team.hpp>
 
 #include <memory>
 
-namespace castnet {
+namespace castnet::inline CASTNET_TARGET {
 
 template <class T, int N>
 struct cpu_devices : cpu_device<T> {
     static constexpr int devices = N;
 
     struct context : cpu_device<T>::context {
-        std::unique_ptr<cpu::crew> crew = std::make_unique<cpu::crew>(N);
+        std::unique_ptr<cpu::thread_team> team = std::make_unique<cpu::thread_team>(N);
     };
     using executor = cpu::executor<cpu_devices>;
 
-    // All stages of a plan: those of a device in their order, those of different devices side by
-    // side, but for copies, which wait for what they copy.
+    // Runs all stages of a plan: those of a device in order, those of different devices in
+    // parallel; copies wait for their sources.
     template <auto const& Plan>
     static void run(context const& c) {
-        c.crew->run([&](int device) {
+        c.team->run([&](int device) {
             for (int i = 0; i < Plan.sizes.stages; ++i) {
-                stage const& s = Plan.stages[i];
+                ir::stage const& s = Plan.stages[i];
                 if (s.device == device) {
                     if (s.after >= 0) {
-                        c.crew->wait_for(Plan.stages[s.after].device, s.after);
+                        c.team->wait_for(Plan.stages[s.after].device, s.after);
                     }
                     run_stage<Plan>(i, c);
-                    c.crew->end(device, i);
+                    c.team->end(device, i);
                 }
             }
         });
     }
 
-    // One stage after the other, for those who look at them.
+    // Runs one stage after the other, for observers of single stages.
     template <auto const& Plan, class After>
     static void run(context const& c, After const& after) {
         cpu_device<T>::template run<Plan>(c, after);
@@ -49,7 +49,7 @@ private:
                 small_steps<Plan>(std::make_index_sequence<std::size_t(Plan.sizes.steps)>{});
             steps.of[i](c);
         } else {
-            cpu_device<T>::template run_stage<Plan>(Plan.stages[i], c, ignore_steps{});
+            cpu_device<T>::template run_stage<Plan>(Plan.stages[i], c, ir::ignore_steps{});
         }
     }
 
@@ -62,4 +62,4 @@ private:
     }
 };
 
-} // namespace castnet
+} // namespace castnet::inline CASTNET_TARGET

@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-namespace castnet::cpu {
+namespace castnet::cpu::inline CASTNET_TARGET {
 
 // Weights of one group as the kernel reads them: (window, channel) x filters.
 template <class T>
@@ -309,4 +309,4 @@ void direct_conv_whole_weight(step const& s, tables const& t, context<T> const& 
     });
 }
 
-} // namespace castnet::cpu
+} // namespace castnet::cpu::inline CASTNET_TARGET

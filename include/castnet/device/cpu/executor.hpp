@@ -1,11 +1,12 @@
-// Runs plans over one block of memory on the CPU. What other devices keep far from the host lies
-// here in the host's memory, so nothing is copied.
+// Executor of plans on the CPU, with one block of memory. This is the host's memory, so nothing is
+// copied.
 #pragma once
 
 #include <castnet/core/philox.hpp>
 #include <castnet/device/cpu/memory.hpp>
 #include <castnet/device/executor_sizes.hpp>
 #include <castnet/device/host_memory.hpp>
+#include <castnet/device/ir.hpp>
 #include <castnet/optim/optimizers.hpp>
 #include <castnet/plan/communication.hpp>
 #include <castnet/plan/penalties.hpp>
@@ -16,9 +17,9 @@
 #include <span>
 #include <vector>
 
-namespace castnet::cpu {
+namespace castnet::cpu::inline CASTNET_TARGET {
 
-// The device as a program opens it.
+// Session on the device.
 struct session : host_memory {
     template <class Policy>
     explicit session(Policy, int) {}
@@ -47,21 +48,21 @@ public:
 
     std::size_t allocated_bytes() const { return arena_.bytes(); }
 
-    // Plans want nothing besides their memory.
+    // Nothing to prepare: plans need only their memory.
     template <auto const&... Plan>
     void prepare(std::size_t) {}
 
-    // In the device's memory.
+    // Addresses in the device's memory.
     T* at(region r) const { return context_.region[int(r)]; }
     T* at(array_ref const& r) const { return context_.at(r); }
 
-    // Where the host puts region::batch of the next run.
+    // Memory for region::batch of the next run.
     T* batch() { return at(region::batch); }
 
-    // Which sample of the batch of all replicas is the first of this one.
+    // Index of this replica's first sample in the batch of all replicas.
     void set_first_sample(std::uint32_t first) { context_.first_sample = first; }
 
-    // Runs a plan over the batch; `step` numbers the random numbers of dropout.
+    // Runs a plan over the batch; `step` selects dropout's random numbers.
     template <auto const& Plan, class... After>
     void run(std::ptrdiff_t samples, std::uint64_t step, After const&... after) {
         context_.samples = samples;
@@ -69,9 +70,8 @@ public:
         Device::template run<Plan>(context_, after...);
     }
 
-    // The sum of the squares of the gradients of the parameters [first, last), as the optimizer's
-    // rule is given them. Parameter by parameter in the order of the network, which is the same
-    // wherever they lie.
+    // The sum of squares of the gradients of the parameters [first, last), with penalties.
+    // Parameter by parameter in the order of the network, which does not depend on their layout.
     template <auto const& Plan>
     double squares(T scale, std::ptrdiff_t first, std::ptrdiff_t last) const {
         double sum = 0;
@@ -91,7 +91,7 @@ public:
     void update(Rule const& rule, T scale) {
         update<Plan, Slots>(rule, scale, 0, Plan.trainable, Plan.trainable);
     }
-    // Or to those from `first` on, for which alone there are slots, so far apart.
+    // The same for the parameters from `first` on; only these have slots, `slot_stride` apart.
     template <auto const& Plan, int Slots, class Rule>
     void update(Rule const& rule, T scale, std::ptrdiff_t first, std::ptrdiff_t last,
                 std::ptrdiff_t slot_stride) {
@@ -107,7 +107,7 @@ public:
         });
     }
 
-    // Adds the outputs of the last run of a plan that has one number in each.
+    // Adds the scalar outputs of a plan's last run to the totals.
     template <auto const& Plan>
     void add_totals() {
         totals_.resize(std::max(totals_.size(), std::size_t(Plan.sizes.outputs)));
@@ -116,7 +116,7 @@ public:
         }
     }
 
-    // All of that: one launch where the device can.
+    // A whole training step; a single launch on devices that can.
     template <auto const& Plan, int Slots, class Rule>
     void train(std::ptrdiff_t samples, std::uint64_t step, Rule const& rule, T scale) {
         run<Plan>(samples, step);
@@ -134,9 +134,9 @@ public:
         add_totals<Plan>();
     }
 
-    // Numbers of the device's memory as a message in the host's, which is the memory itself where
-    // they are one range; accept() writes the message back. Messages are numbered, and each holds
-    // what it does until the next of its number.
+    // Copies values of the device's memory to a message in host memory, which is the memory itself
+    // for a single range; accept() writes the message back. Messages are numbered, and each stays
+    // valid until the next one of its number.
     std::span<T> message(std::size_t number, std::span<element_range const> ranges) {
         if (ranges.size() == 1) {
             return {at(ranges[0].where) + ranges[0].offset, std::size_t(ranges[0].count)};
@@ -163,7 +163,7 @@ public:
         }
     }
 
-    // What add_totals() added up since set_totals().
+    // Reads and sets the totals.
     void read_totals(double* to, std::size_t count) const {
         for (std::size_t i = 0; i < count; ++i) {
             to[i] = i < totals_.size() ? totals_[i] : 0;
@@ -178,4 +178,4 @@ private:
     std::vector<std::vector<T>> messages_; // of several ranges
 };
 
-} // namespace castnet::cpu
+} // namespace castnet::cpu::inline CASTNET_TARGET

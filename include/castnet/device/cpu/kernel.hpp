@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace castnet::cpu {
+namespace castnet::cpu::inline CASTNET_TARGET {
 
 template <class T>
 struct kernel {
@@ -23,6 +23,23 @@ struct kernel {
     // What a step needs: then the rest is not compiled for it.
     constexpr kernel alone() const { return {has_whole ? whole : run, prepare}; }
     constexpr kernel in_lanes() const { return {run, prepare, begin, finish}; }
+};
+
+// The kernel of an operation, by specialisation beside its functions:
+//
+//   static constexpr kernel<T> of(step const&, window const* windows);
+//   static constexpr scratch_size scratch(window const&);  where the operation has a window and its
+//                                                          kernel needs memory
+//   static constexpr bool whole(step const&, window const* windows);
+//                                                          whether it has to see the whole batch;
+//                                                          where it is not there: it does not
+template <class T, op K>
+struct kernel_for {};
+
+// A base of those that are one function for all windows.
+template <class T, auto Function>
+struct function_kernel {
+    static constexpr kernel<T> of(step const&, window const*) { return {Function}; }
 };
 
 // A stage of a plan, with what each of the plan's steps needs; after(i) is called whenever step
@@ -94,4 +111,4 @@ void add_lanes(array_ref const& sums, context<T> const& c, std::ptrdiff_t count,
     });
 }
 
-} // namespace castnet::cpu
+} // namespace castnet::cpu::inline CASTNET_TARGET

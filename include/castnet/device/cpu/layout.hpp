@@ -1,13 +1,14 @@
-// Order of a parameter's elements in the memory of this device, from their logical (row-major)
-// numbers.
+// Memory layout of parameters on the CPU: from an element's logical (row-major) index to its place.
 #pragma once
 
+#include <castnet/core/target.hpp>
+#include <castnet/device/ir.hpp>
 #include <castnet/device/sample_order.hpp>
 #include <castnet/graph/parameter.hpp>
 
 #include <cstddef>
 
-namespace castnet::cpu {
+namespace castnet::cpu::inline CASTNET_TARGET {
 
 // A parameter: dense weights (units, features) lie as (features, units); convolution weights
 // (filters, channels, height, width) as (group, height, width, channels, filters of the group);
@@ -25,4 +26,4 @@ constexpr std::ptrdiff_t place_in_parameter(std::ptrdiff_t i, parameter const& p
     return place_as_sample(i, p);
 }
 
-} // namespace castnet::cpu
+} // namespace castnet::cpu::inline CASTNET_TARGET

@@ -4,11 +4,12 @@
 #include <castnet/core/annotations.hpp>
 #include <castnet/device/cpu/context.hpp>
 #include <castnet/device/cpu/threads.hpp>
+#include <castnet/device/ir.hpp>
 #include <castnet/plan/evaluate.hpp>
 
 #include <algorithm>
 
-namespace castnet::cpu {
+namespace castnet::cpu::inline CASTNET_TARGET {
 
 template <class T>
 [[gnu::noinline]] program_arguments<T> arguments_of(step const& s, tables const& t,
@@ -128,4 +129,4 @@ void map(step const& s, tables const& t, context<T> const& c) {
                  });
 }
 
-} // namespace castnet::cpu
+} // namespace castnet::cpu::inline CASTNET_TARGET

@@ -3,15 +3,17 @@
 #pragma once
 
 #include <castnet/device/cpu/context.hpp>
+#include <castnet/device/cpu/kernel.hpp>
 #include <castnet/device/cpu/panels.hpp>
 #include <castnet/device/cpu/runs.hpp>
 #include <castnet/device/cpu/threads.hpp>
+#include <castnet/device/cpu/tuning.hpp>
 #include <castnet/device/epilogue.hpp>
 
 #include <algorithm>
 #include <numeric>
 
-namespace castnet::cpu {
+namespace castnet::cpu::inline CASTNET_TARGET {
 
 // What lies in a and will be read for the next rows.
 template <class T>
@@ -25,12 +27,6 @@ void prefetch(matrix<T> const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
     }
 }
 
-// The most rows of a result that is turned.
-inline constexpr std::ptrdiff_t most_turned = 16;
-
-// The most steps of the depth at once, where b is not packed.
-inline constexpr std::ptrdiff_t most_steps = 512;
-
 // For a part of a panel, so much that the L1 cache keeps it.
 template <class T>
 struct panel_room {
@@ -42,11 +38,11 @@ struct panel_room {
 //
 // In blocks: of b as much as the L1 cache holds, packed where its rows are longer than a tile,
 // meets a piece of a's rows. Where it `turns`, c lies turned (as n x m), and m is at most
-// most_turned.
+// most_transposed_rows.
 template <class T>
 void multiply_blocks(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matrix<T> const& a,
                      matrix<T> const& b, T* c, tile_end<T> const& end, bool turns) {
-    constexpr std::ptrdiff_t width = tile_columns<T>, most = most_steps;
+    constexpr std::ptrdiff_t width = tile_columns<T>, most = most_unpacked_steps;
     std::ptrdiff_t const panels = (n + width - 1) / width;
     bool const packs = panels > 1 || b.column != 1;
     std::ptrdiff_t const room = std::min(most, panel_room<T>::size / (packs ? width : n));
@@ -58,7 +54,7 @@ void multiply_blocks(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matri
         std::ptrdiff_t const top = i % pieces * piece, bottom = std::min(top + piece, m);
         bool const pack = packs && (b.column != 1 || bottom - top > tile_rows);
         panel_room<T> packed;
-        T turning[size_t(most_turned * width)];
+        T turning[size_t(most_transposed_rows * width)];
         std::ptrdiff_t offset[most];
         for (std::ptrdiff_t s = 0; s < steps; ++s) {
             offset[s] = s * a.column;
@@ -96,8 +92,9 @@ void multiply_blocks(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matri
     });
 }
 
-// The same where rows of a and b lie without gaps and k is at most most_steps, so that each sum is
-// made in the same order: it does not depend on m. Rows of a are a run, in pieces for threads.
+// The same where rows of a and b lie without gaps and k is at most most_unpacked_steps, so that
+// each sum is made in the same order: it does not depend on m. Rows of a are a run, in pieces for
+// threads.
 template <class T>
 void multiply_run(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, T const* a, T const* b,
                   T* c, tile_end<T> const& end) {
@@ -105,7 +102,7 @@ void multiply_run(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, T const*
     std::ptrdiff_t const pieces = (m + piece - 1) / piece;
     parallel_for(pieces, 2.0 * double(m) * double(n) * double(k), [&](std::ptrdiff_t i) {
         std::ptrdiff_t const top = m * i / pieces, rows = m * (i + 1) / pieces - top;
-        std::ptrdiff_t offset[most_steps];
+        std::ptrdiff_t offset[most_unpacked_steps];
         std::iota(offset, offset + k, std::ptrdiff_t{0});
         multiply_runs(a + top * k, {1, 0, 1, 0, rows, k}, {k, offset, b, n}, end, n, c + top * n);
     });
@@ -120,11 +117,11 @@ template <class T>
                                 tile_end<T> const& end = {}) {
     bool const narrow = n <= simd<T>::width && m >= std::ptrdiff_t{2} * run_rows;
     bool const ends = end.bias || end.relu;
-    if (narrow && run_rows > tile_rows && k <= most_steps && a.column == 1 && a.row == k &&
+    if (narrow && run_rows > tile_rows && k <= most_unpacked_steps && a.column == 1 && a.row == k &&
         b.column == 1 && b.row == n) {
         multiply_run(m, n, k, a.data, b.data, c, end);
     } else if (narrow && !ends && a.row == 1 && n < m) {
-        static_assert(simd<T>::width <= most_turned);
+        static_assert(simd<T>::width <= most_transposed_rows);
         multiply_blocks<T>(n, m, k, {b.data, b.column, b.row}, {a.data, a.column, a.row}, c, end,
                            true);
     } else {
@@ -157,4 +154,17 @@ void matmul_weight(step const& s, tables const& t, context<T> const& c) {
                 c.at(t.arrays[s.output]));
 }
 
-} // namespace castnet::cpu
+template <class T>
+struct kernel_for<T, op::matmul> : function_kernel<T, &matmul<T>> {
+    static constexpr bool whole(step const&, window const*) { return true; }
+};
+template <class T>
+struct kernel_for<T, op::matmul_data> : function_kernel<T, &matmul_data<T>> {
+    static constexpr bool whole(step const&, window const*) { return true; }
+};
+template <class T>
+struct kernel_for<T, op::matmul_weight> : function_kernel<T, &matmul_weight<T>> {
+    static constexpr bool whole(step const&, window const*) { return true; }
+};
+
+} // namespace castnet::cpu::inline CASTNET_TARGET

@@ -1,5 +1,5 @@
-// One block of host memory, zeroed and aligned for vectors, with two vectors of slack behind its
-// end (device/cpu/tile.hpp reads up to that far).
+// Block of host memory, zeroed and aligned for vectors, with two vectors of slack behind its end
+// (device/cpu/tile.hpp reads up to that far).
 #pragma once
 
 #include <castnet/device/cpu/vector.hpp>
@@ -9,7 +9,7 @@
 #include <memory>
 #include <new>
 
-namespace castnet::cpu {
+namespace castnet::cpu::inline CASTNET_TARGET {
 
 class memory {
 public:
@@ -17,8 +17,8 @@ public:
 
     memory() = default;
     explicit memory(std::size_t bytes) : memory{bytes, bytes} {}
-    // Only the first `zeroed` bytes and the slack. The system provides the others when they are
-    // written first, which those of threads that a machine does not have never are.
+    // Zeroes only the first `zeroed` bytes and the slack. The system provides the other pages when
+    // they are first written; those of threads that the machine does not have never are.
     memory(std::size_t bytes, std::size_t zeroed)
         : bytes_{bytes}, data_{::operator new(bytes + slack, std::align_val_t{64})} {
         std::memset(data_.get(), 0, zeroed);
@@ -39,4 +39,4 @@ private:
     std::unique_ptr<void, release> data_;
 };
 
-} // namespace castnet::cpu
+} // namespace castnet::cpu::inline CASTNET_TARGET

@@ -1,4 +1,4 @@
-// The update of all parameters in one pass, and the squares of their gradients in one before it.
+// Optimizer update of all parameters in one pass, and the squared norm of their gradients.
 #pragma once
 
 #include <castnet/device/cpu/threads.hpp>
@@ -11,10 +11,10 @@
 #include <numeric>
 #include <utility>
 
-namespace castnet::cpu {
+namespace castnet::cpu::inline CASTNET_TARGET {
 
-// What a rule of the optimizer works on: parameters, their gradients and slots, which lie
-// `slot_stride` apart.
+// Operands of an optimizer's rule: parameters, their gradients, and their slots, `slot_stride`
+// apart.
 template <class T>
 struct optimized {
     T scale, l1, two_l2;
@@ -24,7 +24,7 @@ struct optimized {
     std::ptrdiff_t slot_stride;
 };
 
-// Applies the rule to one V of numbers, a single one or a vector, from parameter i on.
+// Applies the rule to one V, a scalar or a vector, from parameter i on.
 template <class V, class Rule, class T, std::size_t... S>
 void optimize_at(std::ptrdiff_t i, Rule const& rule, optimized<T> const& o,
                  std::index_sequence<S...>) {
@@ -42,7 +42,7 @@ void optimize_at(std::ptrdiff_t i, Rule const& rule, optimized<T> const& o,
     (..., store(o.slots + S * std::size_t(o.slot_stride) + i, slot[S]));
 }
 
-// Whether the rule works on vectors, too.
+// Whether the rule accepts vectors.
 template <class Rule, class V, std::size_t... S>
 constexpr bool takes(std::index_sequence<S...>) {
     return requires(Rule const& rule, V p, V const g, V(&slot)[sizeof...(S) + 1]) {
@@ -50,8 +50,8 @@ constexpr bool takes(std::index_sequence<S...>) {
     };
 }
 
-// parameters[first, last): gradients are divided by the sum of weights (times `scale`), the
-// penalty's gradient is added, and the optimizer's rule applied. Slots lie `slot_stride` apart.
+// Updates parameters[first, last): multiplies gradients with `scale` (1 / sum of weights), adds the
+// penalty's gradient, and applies the optimizer's rule. Slots lie `slot_stride` apart.
 template <int Slots, class Rule, class T>
 void optimize(Rule const& rule, penalty const& cost, T scale, T* parameters, T const* gradients,
               T* slots, std::ptrdiff_t slot_stride, std::ptrdiff_t first, std::ptrdiff_t last) {
@@ -68,7 +68,7 @@ void optimize(Rule const& rule, penalty const& cost, T scale, T* parameters, T c
     parallel_for(pieces, 20.0 * double(last - first), [=](std::ptrdiff_t k) {
         std::ptrdiff_t i = first + k * piece;
         std::ptrdiff_t const end = i + piece < last ? i + piece : last;
-#ifndef __CUDACC__ // nvcc knows no vectors as template arguments
+#ifndef __CUDACC__ // nvcc does not support vector types as template arguments
         typedef T vector __attribute__((vector_size(vector_bytes)));
         constexpr std::ptrdiff_t width = simd<T>::width;
         if constexpr (takes<Rule, vector>(each)) {
@@ -83,7 +83,7 @@ void optimize(Rule const& rule, penalty const& cost, T scale, T* parameters, T c
     });
 }
 
-// The gradients that optimize() gives to its rule, from i on.
+// The gradients of optimize() for its rule, from i on.
 template <bool Penalized, class V, class T>
 V gradient_at(std::ptrdiff_t i, optimized<T> const& o) {
     V g;
@@ -97,10 +97,10 @@ V gradient_at(std::ptrdiff_t i, optimized<T> const& o) {
     }
 }
 
-// The sum of their squares, in double, in an order that `count` alone decides.
+// The sum of their squares in double, in an order that depends on `count` only.
 template <bool Penalized, class T>
 double sum_of_squares(std::ptrdiff_t count, optimized<T> const& o) {
-    constexpr std::ptrdiff_t width = 16; // sums side by side, whatever the processor's vectors hold
+    constexpr std::ptrdiff_t width = 16; // independent sums, whatever the processor's vector width
     constexpr std::ptrdiff_t most_pieces = 64, least_piece = 4096;
     std::ptrdiff_t const piece = std::max(least_piece, (count + most_pieces - 1) / most_pieces);
     std::ptrdiff_t const pieces = (count + piece - 1) / piece;
@@ -144,4 +144,4 @@ template <class T>
     return cost == penalty{} ? sum_of_squares<false>(count, all) : sum_of_squares<true>(count, all);
 }
 
-} // namespace castnet::cpu
+} // namespace castnet::cpu::inline CASTNET_TARGET

@@ -1,5 +1,5 @@
-// Blocks of tiles: many rows of A meet one panel of B, a few columns packed one row after another,
-// while the panel is in the L1 cache.
+// Cache blocking of products: many rows of A are multiplied with one packed panel of B (a few
+// columns, row after row) while it is in the L1 cache.
 #pragma once
 
 #include <castnet/device/cpu/depth.hpp>
@@ -9,26 +9,26 @@
 #include <algorithm>
 #include <cstring>
 
-namespace castnet::cpu {
+namespace castnet::cpu::inline CASTNET_TARGET {
 
 constexpr std::ptrdiff_t panel_count(std::ptrdiff_t columns, std::ptrdiff_t width) {
     return (columns + width - 1) / width;
 }
 
-// Elements of B (depth x columns) in panels.
+// Size of B (depth x columns) in panels, in elements.
 template <class T>
 constexpr std::ptrdiff_t packed_size(std::ptrdiff_t depth, std::ptrdiff_t columns) {
     return panel_count(columns, tile_columns<T>) * depth * tile_columns<T>;
 }
 
-// A factor of a product: element (i, j) lies at i * row + j * column.
+// A matrix operand: element (i, j) lies at i * row + j * column.
 template <class T>
 struct matrix {
     T const* data;
     std::ptrdiff_t row, column;
 };
 
-// A panel of `columns` <= a tile's columns of b.
+// Packs a panel of b: `columns` columns, at most a tile's.
 template <class T>
 void pack_panel(std::ptrdiff_t depth, std::ptrdiff_t columns, matrix<T> const& b, T* to) {
     constexpr std::ptrdiff_t width = tile_columns<T>;
@@ -59,7 +59,7 @@ void pack_panels(std::ptrdiff_t depth, std::ptrdiff_t columns, matrix<T> const& 
     }
 }
 
-// B in panels, or as it lies: then the next panel begins a tile's columns further on.
+// B in panels, or row-major: then the next panel begins a tile's columns further on.
 template <class T>
 struct panels {
     T const* data;
@@ -67,7 +67,7 @@ struct panels {
     std::ptrdiff_t next;   // from one panel to the next
 };
 
-// Rows that are collected and multiplied together.
+// Batch of rows that are multiplied together.
 template <class T>
 class row_block {
 public:
@@ -82,8 +82,9 @@ public:
     }
     bool full() const { return tiles_ == most && tile_[most - 1].full(); }
 
-    // The rows from + i * from_step for i < count, and likewise where they go; when_full() has to
-    // multiply. (Much faster than one by one: the counters stay in registers.)
+    // Adds the rows from + i * from_step for i < count, and their results' addresses likewise;
+    // calls when_full(), which must multiply, for every full batch. (Much faster than one by one:
+    // the counters stay in registers.)
     template <class F>
     void push_run(std::ptrdiff_t count, T const* from, std::ptrdiff_t from_step, T* to,
                   std::ptrdiff_t to_step, F const& when_full) {
@@ -96,7 +97,7 @@ public:
             int const end =
                 begin + static_cast<int>(std::min<std::ptrdiff_t>(tile_rows - begin, count));
             for (int i = begin; i < end; ++i, from += from_step, to += to_step) {
-                CASTNET_OPAQUE(i); // so few are no work for vectors
+                CASTNET_OPAQUE(i); // too few for vectorization
                 last.a[i] = from;
                 last.c[i] = to;
             }
@@ -108,8 +109,8 @@ public:
         }
     }
 
-    // C = A * B, ended so, for the rows collected, which are forgotten then. The depth is taken in
-    // parts so short that their share of a panel fits half of the L1 cache.
+    // C = A * B with the epilogue `end` for the batch of rows, which is empty afterwards. The depth
+    // is blocked so that a block's part of a panel fits half of the L1 cache.
     [[gnu::noinline]] void multiply(depth const& d, panels<T> const& b, std::ptrdiff_t columns,
                                     tile_end<T> const& end = {}) {
         if (tiles_ == 0) {
@@ -145,4 +146,4 @@ private:
     int tiles_ = 0;
 };
 
-} // namespace castnet::cpu
+} // namespace castnet::cpu::inline CASTNET_TARGET

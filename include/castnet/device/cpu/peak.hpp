@@ -8,10 +8,10 @@
 
 #include <algorithm>
 
-namespace castnet::cpu {
+namespace castnet::cpu::inline CASTNET_TARGET {
 
-// Multiply-adds on registers alone, in enough chains to hide their latency; returns how many
-// floating-point operations these were. (Volatile, or the compiler knows the result.)
+// Multiply-adds in registers only, in enough independent chains to hide their latency; returns the
+// number of floating-point operations. (Volatile, so that the compiler does not know the result.)
 template <class T>
 CASTNET_WIDE_VECTORS double multiply_add_registers(int rounds) {
     constexpr int groups = 3, chains = vector_registers / 4;
@@ -20,7 +20,7 @@ CASTNET_WIDE_VECTORS double multiply_add_registers(int rounds) {
     vec<T> sum[groups][chains];
     for (auto& group : sum) {
         for (vec<T>& chain : group) {
-            chain = vec<T>{} + unknown; // or all chains are one
+            chain = vec<T>{} + unknown; // otherwise all chains would be one
         }
     }
     for (int i = 0; i < rounds; ++i) {
@@ -40,15 +40,15 @@ CASTNET_WIDE_VECTORS double multiply_add_registers(int rounds) {
     return 2.0 * groups * chains * simd<T>::width * rounds;
 }
 
-// Floating-point operations per second that all threads do together: the best of several tries,
-// which take about 50 ms.
+// Floating-point operations per second of all threads together: the best of several runs, which
+// take about 50 ms.
 template <class T>
 double peak_flops() {
     constexpr int rounds = 1'000'000; // much longer than waking the threads takes
     int const threads = thread_count();
     double best = 0;
     for (int i = 0; i < 20; ++i) {
-        double const start = detail::monotonic_seconds();
+        double const start = castnet::detail::monotonic_seconds();
         double flops = 0; // of one thread, the same for each
         parallel_for(threads, 1e9, [&](std::ptrdiff_t thread) {
             double const done = multiply_add_registers<T>(rounds);
@@ -56,9 +56,9 @@ double peak_flops() {
                 flops = done;
             }
         });
-        best = std::max(best, flops * threads / (detail::monotonic_seconds() - start));
+        best = std::max(best, flops * threads / (castnet::detail::monotonic_seconds() - start));
     }
     return best;
 }
 
-} // namespace castnet::cpu
+} // namespace castnet::cpu::inline CASTNET_TARGET

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace castnet::cpu {
+namespace castnet::cpu::inline CASTNET_TARGET {
 
 // The usual window, whose loops the compiler unrolls.
 constexpr bool is_two_by_two(window const& w) {
@@ -75,7 +75,7 @@ void max_pool(step const& s, tables const& t, context<T> const& c) {
     window const& w = t.windows[s.window];
     T const* const from = c.at(t.arrays[s.first_array]);
     T* const to = c.at(t.arrays[s.output]);
-    T* const winners = s.second_output >= 0 ? c.at(t.arrays[s.second_output]) : nullptr;
+    T* const argmax = s.second_output >= 0 ? c.at(t.arrays[s.second_output]) : nullptr;
     for_each_sample(w, c, [&](std::ptrdiff_t i) {
         T const* const image = from + i * in_count(w);
         for_each_window<TwoByTwo>(w, [&](std::ptrdiff_t pixel, int y0, int y1, int x0,
@@ -85,20 +85,20 @@ void max_pool(step const& s, tables const& t, context<T> const& c) {
                                                int channel) __attribute__((always_inline)) {
                 using V = typename decltype(some)::type;
                 T const* row = image + (std::ptrdiff_t{y0} * w.width + x0) * w.channels + channel;
-                V best = *reinterpret_cast<V const*>(row), winner{}, number{};
+                V best = *reinterpret_cast<V const*>(row), best_pixel{}, number{};
                 for (int y = y0; y < y1; ++y, row += std::ptrdiff_t{w.width} * w.channels) {
                     T const* in = row;
                     for (int x = x0; x < x1; ++x, in += w.channels) {
                         V const value = *reinterpret_cast<V const*>(in);
                         auto const larger = value > best;
                         best = larger ? value : best;
-                        winner = larger ? number : winner;
+                        best_pixel = larger ? number : best_pixel;
                         number += T(1);
                     }
                 }
                 *reinterpret_cast<V*>(to + place + channel) = best;
-                if (winners) {
-                    *reinterpret_cast<V*>(winners + place + channel) = winner;
+                if (argmax) {
+                    *reinterpret_cast<V*>(argmax + place + channel) = best_pixel;
                 }
             });
         });
@@ -117,11 +117,11 @@ void clear_rest(window const& w, T* image) {
     std::fill(image + rows * row, image + in_count(w), T(0));
 }
 
-// The winner of each window gets the window's gradient.
+// The largest pixel of each window gets the window's gradient.
 template <class T, bool TwoByTwo>
 void max_pool_gradient(step const& s, tables const& t, context<T> const& c) {
     window const& w = t.windows[s.window];
-    T const* const winners = c.at(t.arrays[s.first_array]);
+    T const* const argmax = c.at(t.arrays[s.first_array]);
     T const* const g = c.at(t.arrays[s.first_array + 1]);
     T* const to = c.at(t.arrays[s.output]);
     bool const add = w.stride_h < w.kernel_h || w.stride_w < w.kernel_w;
@@ -139,13 +139,13 @@ void max_pool_gradient(step const& s, tables const& t, context<T> const& c) {
             for_each_vector<T>(
                 w.channels, [&](auto some, int channel) __attribute__((always_inline)) {
                     using V = typename decltype(some)::type;
-                    V const winner = *reinterpret_cast<V const*>(winners + place + channel);
+                    V const best_pixel = *reinterpret_cast<V const*>(argmax + place + channel);
                     V const gradient = *reinterpret_cast<V const*>(g + place + channel);
                     int number = 0;
                     for (int y = y0; y < y1; ++y) {
                         T* out = dx + (std::ptrdiff_t{y} * w.width + x0) * w.channels + channel;
                         for (int x = x0; x < x1; ++x, ++number, out += w.channels) {
-                            V const mine = winner == V{} + T(number) ? gradient : V{};
+                            V const mine = best_pixel == V{} + T(number) ? gradient : V{};
                             V& sum = *reinterpret_cast<V*>(out);
                             sum = add ? sum + mine : mine;
                         }
@@ -256,4 +256,25 @@ void upsample_gradient(step const& s, tables const& t, context<T> const& c) {
     });
 }
 
-} // namespace castnet::cpu
+template <class T>
+struct kernel_for<T, op::max_pool> {
+    static constexpr kernel<T> of(step const& s, window const* windows) {
+        return max_pool_kernel<T>(windows[s.window]);
+    }
+};
+template <class T>
+struct kernel_for<T, op::max_pool_gradient> {
+    static constexpr kernel<T> of(step const& s, window const* windows) {
+        return max_pool_gradient_kernel<T>(windows[s.window]);
+    }
+};
+template <class T>
+struct kernel_for<T, op::avg_pool> : function_kernel<T, &avg_pool<T>> {};
+template <class T>
+struct kernel_for<T, op::avg_pool_gradient> : function_kernel<T, &avg_pool_gradient<T>> {};
+template <class T>
+struct kernel_for<T, op::upsample> : function_kernel<T, &upsample<T>> {};
+template <class T>
+struct kernel_for<T, op::upsample_gradient> : function_kernel<T, &upsample_gradient<T>> {};
+
+} // namespace castnet::cpu::inline CASTNET_TARGET

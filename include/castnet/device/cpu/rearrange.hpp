@@ -2,13 +2,14 @@
 #pragma once
 
 #include <castnet/device/cpu/context.hpp>
+#include <castnet/device/cpu/kernel.hpp>
 #include <castnet/device/cpu/threads.hpp>
 #include <castnet/device/cpu/transpose.hpp>
 #include <castnet/device/sample_order.hpp>
 
 #include <algorithm>
 
-namespace castnet::cpu {
+namespace castnet::cpu::inline CASTNET_TARGET {
 
 template <class T>
 void reshape(step const& s, tables const& t, context<T> const& c) {
@@ -75,4 +76,15 @@ void copy(step const& s, tables const& t, context<T> const& c) {
     std::copy_n(c.at(from), to.size.count() * (to.size.sample ? c.samples : 1), c.at(to));
 }
 
-} // namespace castnet::cpu
+template <class T>
+struct kernel_for<T, op::reshape> : function_kernel<T, &reshape<T>> {};
+template <class T>
+struct kernel_for<T, op::concat> : function_kernel<T, &concat<T>> {};
+template <class T>
+struct kernel_for<T, op::slice> : function_kernel<T, &slice<T>> {};
+template <class T>
+struct kernel_for<T, op::slice_gradient> : function_kernel<T, &slice_gradient<T>> {};
+template <class T>
+struct kernel_for<T, op::copy> : function_kernel<T, &copy<T>> {};
+
+} // namespace castnet::cpu::inline CASTNET_TARGET

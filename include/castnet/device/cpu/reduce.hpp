@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace castnet::cpu {
+namespace castnet::cpu::inline CASTNET_TARGET {
 
 struct range {
     std::ptrdiff_t first, last;
@@ -140,4 +140,4 @@ void reduce(step const& s, tables const& t, context<T> const& c) {
     }
 }
 
-} // namespace castnet::cpu
+} // namespace castnet::cpu::inline CASTNET_TARGET

@@ -1,9 +1,9 @@
-// The threads of OpenMP, shared by the replicas of a process.
+// Scope that divides OpenMP's threads among the replicas of a process.
 #pragma once
 
 #include <castnet/device/cpu/threads.hpp>
 
-namespace castnet::cpu {
+namespace castnet::cpu::inline CASTNET_TARGET {
 
 // While it lives, parallel loops of this thread use its share of the machine.
 class replica_scope {
@@ -26,4 +26,4 @@ private:
     int before_ = 0;
 };
 
-} // namespace castnet::cpu
+} // namespace castnet::cpu::inline CASTNET_TARGET

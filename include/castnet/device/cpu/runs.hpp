@@ -1,6 +1,6 @@
-// Products of rows at regular distances, with few columns or of little depth: pixels of an image
-// with few channels, samples before a layer of few units. There the pointers to any rows that other
-// tiles take (tile.hpp) would cost as much as the arithmetic.
+// Products of equidistant rows with few columns or little depth: pixels of an image with few
+// channels, samples before a layer of few units. There the row pointers of general tiles (tile.hpp)
+// would cost as much as the arithmetic.
 #pragma once
 
 #include <castnet/core/annotations.hpp>
@@ -10,10 +10,10 @@
 #include <cstring>
 #include <type_traits>
 
-namespace castnet::cpu {
+namespace castnet::cpu::inline CASTNET_TARGET {
 
-// So many rows of a run are computed at once, or twice as many where their vectors are few; with at
-// most so many vectors.
+// Rows of a run that are computed at once (twice as many if their vectors are few), and their most
+// vectors.
 inline constexpr int run_rows = vector_registers >= 32 ? 7 : 3, run_vectors = 2;
 
 // Rows of A: outer * inner runs of `length` rows that begin `step` apart.
@@ -38,7 +38,7 @@ void for_each_column_piece(std::ptrdiff_t columns, F const& f) {
     }
 }
 
-// What the tiles of some columns have in common.
+// Operands shared by the tiles of some columns.
 template <class T>
 struct run_columns {
     tile_depth<T> depth;
@@ -106,7 +106,7 @@ run_tile(T const* x, std::ptrdiff_t const (&step)[5], run_columns<T> const& c, T
     }
 }
 
-// Some columns, `first` and on, of the product; C's rows have `all` columns and lie without gaps.
+// Some columns of the product, from `first` on; C's rows have `all` columns and are contiguous.
 template <int Vectors, class T>
 CASTNET_WIDE_VECTORS void multiply_runs(T const* a, runs const& r, tile_depth<T> const& d,
                                         tile_end<T> const& end, std::ptrdiff_t all,
@@ -114,7 +114,7 @@ CASTNET_WIDE_VECTORS void multiply_runs(T const* a, runs const& r, tile_depth<T>
     std::ptrdiff_t step[5] = {};
     for (int i = 1; i < 5; ++i) {
         step[i] = i * r.step;
-        CASTNET_OPAQUE(step[i]); // or each is computed from the one before
+        CASTNET_OPAQUE(step[i]); // otherwise each is computed from the previous one
     }
     run_columns<T> const c{{d.steps, d.offset, d.b + first, d.b_stride},
                            end.bias ? end.bias + first : nullptr,
@@ -135,7 +135,7 @@ CASTNET_WIDE_VECTORS void multiply_runs(T const* a, runs const& r, tile_depth<T>
                                       run_tile<Rows, Vectors>(from + row * step[1], step, c,
                                                               to + row * all + first, room);
                                   };
-            if constexpr (Vectors * run_rows < 10) { // too few sums to keep the multipliers busy
+            if constexpr (Vectors * run_rows < 10) { // too few sums to hide latency
                 constexpr std::integral_constant<int, 2 * run_rows> two;
                 for (; row + two <= length; row += two) {
                     tile(two);
@@ -150,7 +150,7 @@ CASTNET_WIDE_VECTORS void multiply_runs(T const* a, runs const& r, tile_depth<T>
     }
 }
 
-// C = A * B, ended so.
+// C = A * B with the epilogue `end`.
 template <class T>
 void multiply_runs(T const* a, runs const& r, tile_depth<T> const& d, tile_end<T> const& end,
                    std::ptrdiff_t columns, T* c) {
@@ -161,4 +161,4 @@ void multiply_runs(T const* a, runs const& r, tile_depth<T> const& d, tile_end<T
         });
 }
 
-} // namespace castnet::cpu
+} // namespace castnet::cpu::inline CASTNET_TARGET

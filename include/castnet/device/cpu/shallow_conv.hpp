@@ -1,33 +1,32 @@
-// Convolutions of images with few channels: first layers. What lies under a window is so little (9
-// numbers for 3 x 3 pixels of one channel) that pixels are computed in runs, and the sums of the
-// weights' gradients stay in registers over a band of pixels.
+// Convolutions of images with few channels, as in first layers. A window has so few elements (9 for
+// 3 x 3 pixels of one channel) that pixels are computed in runs, and the sums of the weights'
+// gradients stay in registers over a band of pixels.
 #pragma once
 
 #include <castnet/core/annotations.hpp>
 #include <castnet/device/cpu/context.hpp>
 #include <castnet/device/cpu/runs.hpp>
 #include <castnet/device/cpu/sliding.hpp>
+#include <castnet/device/cpu/tuning.hpp>
 #include <castnet/device/epilogue.hpp>
 
 #include <algorithm>
 #include <type_traits>
 
-namespace castnet::cpu {
+namespace castnet::cpu::inline CASTNET_TARGET {
 
-inline constexpr std::ptrdiff_t shallow_steps = 36; // 3 x 3 pixels of 4 channels
-
-// The one place that decides which convolutions these are. In short rows too much is repeated.
+// The only decision which convolutions are shallow. Short rows would repeat too much work.
 constexpr bool is_shallow(window const& w) {
     return w.groups == 1 && weight_count(w) <= shallow_steps * w.filters && w.out_width >= 12;
 }
 
-// Where the places of the window lie behind its first.
+// Offsets of the window's pixels from its first one.
 inline void shallow_offsets(sliding const& w, std::ptrdiff_t* offset) {
     depth const d = w.window_depth();
     depth_walk{d}.next(d.steps(), offset);
 }
 
-// The pixels of a band.
+// Computes the pixels of a band.
 inline runs shallow_runs(sliding const& w, band const& b, std::ptrdiff_t next_image) {
     return {b.images,    next_image,
             b.rows,      w.stride_h * w.width * w.channels,
@@ -52,10 +51,10 @@ void shallow_conv(step const& s, tables const& t, context<T> const& c) {
     }
 }
 
-// Places of the window whose gradients are summed up at once, with at most so many vectors.
+// Pixels of the window whose gradients are summed at once, and their most vectors.
 inline constexpr int shallow_places = 9, shallow_vectors = vector_registers >= 32 ? 2 : 1;
 
-// Adds the gradients of some places of the window to `sum`, whose rows lie `filters` apart.
+// Adds the gradients of some pixels of the window to `sum`, whose rows lie `filters` apart.
 template <int Vectors, class T>
 CASTNET_WIDE_VECTORS void shallow_sums(T const* x, std::ptrdiff_t const* offset, int places,
                                        T const* dy, runs const& r, std::ptrdiff_t filters,
@@ -133,4 +132,4 @@ void shallow_conv_weight(step const& s, tables const& t, context<T> const& c) {
     }
 }
 
-} // namespace castnet::cpu
+} // namespace castnet::cpu::inline CASTNET_TARGET

@@ -1,24 +1,26 @@
-// The geometry of a convolution: what lies under its window, and the bands of an image, with their
-// padding, that kernels work on.
+// Geometry of a sliding window: the pixels under it, and the padded bands of an image that kernels
+// work on.
 #pragma once
 
 #include <castnet/device/cpu/depth.hpp>
+#include <castnet/device/cpu/tuning.hpp>
+#include <castnet/device/ir.hpp>
 #include <castnet/graph/node.hpp>
 #include <castnet/plan/memory.hpp>
 
 #include <algorithm>
 #include <cstddef>
 
-namespace castnet::cpu {
+namespace castnet::cpu::inline CASTNET_TARGET {
 
-// A sliding window over an image that needs no padding (any more).
+// A sliding window over an image without padding, or already padded.
 struct sliding {
     std::ptrdiff_t width;    // of the image
     std::ptrdiff_t channels; // of a pixel in memory
     std::ptrdiff_t out_height, out_width, out_channels;
     std::ptrdiff_t kernel_h, kernel_w, stride_h, stride_w, dilation;
-    std::ptrdiff_t depth_channels; // that take part: those of one group
-    std::ptrdiff_t filters;        // computed at once: those of one group
+    std::ptrdiff_t depth_channels; // of one group
+    std::ptrdiff_t filters;        // of one group
 
     // The pixels under the window; a row of the kernel is one run where its pixels lie together.
     depth window_depth() const {
@@ -49,13 +51,13 @@ constexpr std::ptrdiff_t result_count(window const& w) {
     return std::ptrdiff_t{w.out_height} * w.out_width * w.filters;
 }
 
-// Operations of a convolution, or of one of its gradients.
+// Floating-point operations of a convolution or of one of its gradients.
 constexpr double conv_work(window const& w, std::ptrdiff_t samples) {
     return 2.0 * double(samples) * w.out_height * w.out_width * double(weight_count(w));
 }
 
-// The weight gradient is a sum over samples. Each lane has one of its own where that is small; else
-// threads share a single one, and each of them reads all samples.
+// The weight gradient is a sum over samples. If it is small, each lane has its own; otherwise all
+// threads share one, and each of them reads all samples.
 constexpr bool sums_by_lane(window const& w) {
     return weight_count(w) <= 1 << 17;
 }
@@ -75,10 +77,6 @@ inline sliding forward_window(window const& w) {
             w.filters / w.groups};
 }
 
-// Kernels work on bands of about this many output pixels: rows of one image or several small
-// images, so that what they read stays in the cache.
-inline constexpr int band_pixels = 192;
-
 constexpr int band_rows(window const& w) {
     return std::clamp(band_pixels / w.out_width, 1, w.out_height);
 }
@@ -96,7 +94,7 @@ constexpr std::ptrdiff_t padded_band(window const& w) {
 }
 
 struct band {
-    std::ptrdiff_t image, images; // the first, how many
+    std::ptrdiff_t image, images; // the first, and their number
     int row, rows;                // of the output
 };
 
@@ -119,7 +117,7 @@ void copy_padded(window const& w, T const* x, band const& b, T* to) {
     }
 }
 
-// The bands of images, one after another: while (walk.next()), the kernel works on walk.at.
+// Iterator over the bands of images: while (walk.next()), the kernel works on walk.at.
 template <class T>
 class band_walk {
 public:
@@ -127,7 +125,7 @@ public:
     T const* from = nullptr;       // the pixel under the first place of the window, in x or, with
     std::ptrdiff_t next_image = 0; // padding, in a copy; elements to the next image there
 
-    // Copies lie in `room`, which has padded_band(w) elements.
+    // Padded copies lie in `room`, which has padded_band(w) elements.
     band_walk(window const& w, std::ptrdiff_t samples, T const* x, T* room)
         : w_{w}, samples_{samples}, x_{x}, room_{room} {}
 
@@ -160,4 +158,4 @@ private:
     T* room_;
 };
 
-} // namespace castnet::cpu
+} // namespace castnet::cpu::inline CASTNET_TARGET

@@ -1,25 +1,27 @@
-// Networks so small that starting a kernel costs more than running it: here every step of a plan is
-// compiled by itself, with its sizes as constants, and runs on one thread.
+// Kernels for tiny networks, where calling a kernel costs more than its arithmetic: every step of a
+// plan is compiled with its sizes as constants and runs on one thread.
 #pragma once
 
 #include <castnet/device/cpu/map.hpp>
 #include <castnet/device/cpu/reduce.hpp>
 #include <castnet/device/cpu/small_product.hpp>
 #include <castnet/device/cpu/transpose.hpp>
+#include <castnet/device/cpu/tuning.hpp>
 #include <castnet/device/steps.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <utility>
 
-namespace castnet::cpu {
+namespace castnet::cpu::inline CASTNET_TARGET {
 
-// The one place that decides which networks these are. Their parameters fill at most half of a
-// usual L1 cache and what is between the layers an L2 cache, no row is longer than 64 elements, and
-// their steps are products, element-wise functions of vectors, and reductions of them.
+// The only decision which networks are small. Their parameters fill at most half of a typical L1
+// cache and their activations an L2 cache, no row is longer than 64 elements, and their steps are
+// products, element-wise functions of vectors, and reductions of them.
 template <class Plan>
 constexpr bool is_small(Plan const& p) {
-    if (p.elements(region::parameters) > 4096 || p.elements(region::workspace) > 65536) {
+    if (p.elements(region::parameters) > small_parameters ||
+        p.elements(region::workspace) > small_workspace) {
         return false;
     }
     for (stage const& g : p.stages) {
@@ -32,8 +34,8 @@ constexpr bool is_small(Plan const& p) {
         if (s.kind == op::copy) {
             continue;
         }
-        bool const product = s.kind >= op::matmul && s.kind <= op::matmul_weight;
-        if (is_fused(s) == product || s.space.count() > 64 || s.space.pixels > 1) {
+        bool const product = is_matmul(s.kind);
+        if (is_fused(s) == product || s.space.count() > small_row || s.space.pixels > 1) {
             return false;
         }
         if (s.kind == op::reduce && !s.space.sample) {
@@ -41,7 +43,7 @@ constexpr bool is_small(Plan const& p) {
         }
         for (int k = s.first_array; k <= s.output; ++k) {
             extents const size = p.arrays[k].size;
-            if (size.sample && (size.pixels > 1 || size.channels > 64)) {
+            if (size.sample && (size.pixels > 1 || size.channels > small_row)) {
                 return false;
             }
         }
@@ -105,8 +107,8 @@ void small_sum(program_arguments<T> const& a, std::ptrdiff_t samples, T factor, 
 }
 
 // A constant_step, with the scalars of its plan and the factor of its sum. Always inline: GCC 12
-// takes some of these functions for free of effects and drops the calls (-O1; tests/docs/guide.cpp
-// sees it).
+// takes some of these functions to be pure and drops the calls (-O1; tests/docs/guide.cpp detects
+// it).
 template <class Step, class T>
 [[gnu::always_inline]] inline void small_step(double const* scalars, double factor,
                                               context<T> const& c) {
@@ -155,4 +157,4 @@ template <class Step, class T>
     }
 }
 
-} // namespace castnet::cpu
+} // namespace castnet::cpu::inline CASTNET_TARGET

@@ -1,5 +1,5 @@
-// Products of matrices so small that their sizes are constants: sums stay in registers, and only
-// the loop over the samples remains.
+// Products of small matrices of constant size: sums stay in registers, and only the loop over the
+// samples remains.
 #pragma once
 
 #include <castnet/core/annotations.hpp>
@@ -8,14 +8,14 @@
 #include <algorithm>
 #include <cstring>
 
-namespace castnet::cpu {
+namespace castnet::cpu::inline CASTNET_TARGET {
 
-// Vectors of one row of Columns that are computed at once.
+// Vectors of a row that are computed at once.
 template <int Columns, class T>
 inline constexpr int small_vectors =
     std::min((Columns + simd<T>::width - 1) / simd<T>::width, tile_vectors);
 
-// As many rows at once as leave registers for the operands.
+// Rows that are computed at once: as many as leave registers for the operands.
 template <int Columns, class T>
 inline constexpr int small_rows = std::min(8, tile_rows* tile_vectors / small_vectors<Columns, T>);
 
@@ -130,4 +130,4 @@ CASTNET_WIDE_VECTORS inline void small_column(std::ptrdiff_t rows, T const* a, T
     }
 }
 
-} // namespace castnet::cpu
+} // namespace castnet::cpu::inline CASTNET_TARGET

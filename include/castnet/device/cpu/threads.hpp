@@ -1,8 +1,9 @@
-// Work on several threads. What a piece of work computes never depends on how many threads there
-// are: the pieces are fixed, only who does them changes.
+// Parallel loops over fixed chunks. The number of threads only changes which thread computes a
+// chunk, never a result.
 #pragma once
 
 #include <castnet/device/cpu/denormals.hpp>
+#include <castnet/device/cpu/tuning.hpp>
 
 #include <cstddef>
 #include <type_traits>
@@ -11,9 +12,9 @@
 #include <omp.h>
 #endif
 
-namespace castnet::cpu {
+namespace castnet::cpu::inline CASTNET_TARGET {
 
-// How many threads share the work.
+// Number of threads of parallel loops.
 inline int thread_count() {
 #ifdef _OPENMP
     return omp_get_max_threads();
@@ -22,7 +23,7 @@ inline int thread_count() {
 #endif
 }
 
-// An equal part of the threads for one of so many that work side by side; at least one.
+// An equal share of the threads for one of `parts` concurrent workers; at least one.
 inline int thread_share([[maybe_unused]] int parts) {
 #ifdef _OPENMP
     int const all = omp_get_num_procs() < thread_count() ? omp_get_num_procs() : thread_count();
@@ -32,22 +33,22 @@ inline int thread_share([[maybe_unused]] int parts) {
 #endif
 }
 
-// Parallel loops of the calling thread use so many from now on.
+// Sets the number of threads of the calling thread's parallel loops.
 inline void set_thread_count([[maybe_unused]] int count) {
 #ifdef _OPENMP
     omp_set_num_threads(count);
 #endif
 }
 
-// A piece of work, of a type that does not name it: so that the loops below are compiled once, and
-// the work once and not for each of them.
+// Type-erased body of a loop, so that the loops below are compiled once, and the body once and not
+// for each loop.
 struct piece_of_work {
     void const* object;
     void (*call)(void const* object, std::ptrdiff_t i, std::ptrdiff_t worker);
 
     void operator()(std::ptrdiff_t i, std::ptrdiff_t worker) const { call(object, i, worker); }
 };
-// f(i, worker) or f(i). It works on a copy of f, which what it writes cannot be part of.
+// Calls f(i, worker) or f(i), on a copy of f, so its members are no results.
 template <class F>
 piece_of_work piece_of(F const& f) {
     return {&f, [](void const* object, std::ptrdiff_t i, [[maybe_unused]] std::ptrdiff_t worker) {
@@ -63,8 +64,7 @@ piece_of_work piece_of(F const& f) {
 [[gnu::noinline]] inline void run_pieces(std::ptrdiff_t count, [[maybe_unused]] double work,
                                          piece_of_work const& f) {
 #ifdef _OPENMP
-    constexpr double worthwhile = 200'000; // below, waking the threads costs more than they save
-    if (work > worthwhile && count > 1 && thread_count() > 1 && !omp_in_parallel()) {
+    if (work > worthwhile_flops && count > 1 && thread_count() > 1 && !omp_in_parallel()) {
         std::ptrdiff_t const threads = thread_count() < count ? thread_count() : count;
 #pragma omp parallel num_threads(static_cast<int>(threads))
         {
@@ -83,12 +83,12 @@ piece_of_work piece_of(F const& f) {
     }
 }
 
-// Calls f(i) or f(i, worker) for 0 <= i < count, where denormal numbers are 0; `work` is roughly
-// how many operations all of them make. Calls at the same time have different workers < count.
-// Within another such loop, its thread does all of them.
+// Calls f(i) or f(i, worker) for 0 <= i < count, with denormal numbers flushed to 0; `work` is
+// roughly the number of operations of all calls. Concurrent calls have different workers < count. A
+// nested loop runs on its caller's thread.
 template <class F>
 void parallel_for(std::ptrdiff_t count, double work, F const& f) {
     run_pieces(count, work, piece_of(f));
 }
 
-} // namespace castnet::cpu
+} // namespace castnet::cpu::inline CASTNET_TARGET

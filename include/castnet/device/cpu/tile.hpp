@@ -1,4 +1,4 @@
-// The micro-kernel under every matrix product and convolution: a tile of C = A * B in registers.
+// Micro-kernel of all matrix products and convolutions: a tile of C = A * B in registers.
 //
 // The rows of A and C are given by pointers, and the steps of A's depth by their offsets behind
 // such a pointer, so that the same loop serves dense layers (rows of a matrix), convolutions
@@ -16,7 +16,7 @@
 #include <cstddef>
 #include <type_traits>
 
-namespace castnet::cpu {
+namespace castnet::cpu::inline CASTNET_TARGET {
 
 inline constexpr int tile_rows = 6;
 inline constexpr int tile_vectors = vector_registers >= 32 ? 4 : 2;
@@ -38,17 +38,17 @@ struct tile_pointers {
     bool full() const { return rows == tile_rows; }
     void repeat_last() {
         for (int i = rows; i < tile_rows; ++i) {
-            CASTNET_OPAQUE(i); // so few are no work for vectors
+            CASTNET_OPAQUE(i); // too few for vectorization
             a[i] = a[rows - 1];
         }
     }
 };
 
-// How the sums of a tile become the result.
+// Epilogue of a tile, from its sums to the result.
 template <class T>
 struct tile_end {
-    bool accumulate = false; // they are added to what lies there
-    T const* bias = nullptr; // a number for each column
+    bool accumulate = false; // added to the present values
+    T const* bias = nullptr; // a value per column
     bool relu = false;       // max(sum, 0), last
 };
 
@@ -61,7 +61,7 @@ struct tile_depth {
     std::ptrdiff_t b_stride;
 };
 
-// Adds a bias, if there is one, to sums in registers, and then makes negative ones 0 where `relu`.
+// Adds a bias, if there is one, to sums in registers, and then applies relu if asked for.
 template <size_t Rows, size_t Vectors, class T>
 [[gnu::always_inline]] CASTNET_WIDE_VECTORS inline void finish_sums(vec<T> (&sum)[Rows][Vectors],
                                                                     T const* bias, bool relu) {
@@ -88,8 +88,7 @@ template <size_t Rows, size_t Vectors, class T>
 }
 
 // At most Rows rows, and Vectors * width columns from `first` on. Every loop over them is unrolled,
-// so that the sums stay in registers. Not compiled into its callers: there is much of it, and
-// registers are scarce.
+// so that the sums stay in registers. Not inlined: it is large, and registers are scarce.
 template <int Rows, int Vectors, class T>
 [[gnu::noinline]] CASTNET_WIDE_VECTORS void tile(tile_pointers<T> const& p, std::ptrdiff_t first,
                                                  tile_depth<T> const& d, tile_end<T> const& end) {
@@ -120,7 +119,7 @@ template <int Rows, int Vectors, class T>
         }
         b += b_stride;
     }
-    // calls f(sum, where it belongs)
+    // calls f(sum, its destination)
     auto const each = [&](auto const& f) __attribute__((always_inline)) {
         CASTNET_UNROLL
         for (int i = 0; i < Rows; ++i) {
@@ -144,7 +143,7 @@ template <class T>
 using tile_function = void(tile_pointers<T> const&, std::ptrdiff_t, tile_depth<T> const&,
                            tile_end<T> const&);
 
-// A tile of fewer columns than its vectors have: whole vectors of it lie elsewhere meanwhile.
+// A tile with fewer columns than its vectors: computed in a temporary with whole vectors.
 template <class T>
 [[gnu::noinline]] void partial_tile(tile_function<T>* whole_tile, tile_pointers<T> const& p,
                                     std::ptrdiff_t first, int columns, tile_depth<T> const& d,
@@ -167,7 +166,7 @@ template <class T>
     }
 }
 
-// The smallest tile that has so many columns.
+// The smallest tile with at least this many vectors.
 template <int Rows, class T>
 tile_function<T>* tile_of(int vectors) {
     return vectors > 2   ? &tile<Rows, tile_vectors, T>
@@ -193,4 +192,4 @@ template <class T>
     }
 }
 
-} // namespace castnet::cpu
+} // namespace castnet::cpu::inline CASTNET_TARGET

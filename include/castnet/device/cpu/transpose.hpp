@@ -1,14 +1,13 @@
-// Transposition, block by block: a block's rows and columns both stay in the L1 cache.
+// Blocked transposition: a block's rows and columns both stay in the L1 cache.
 #pragma once
 
-#include <castnet/core/language.hpp>
+#include <castnet/core/target.hpp>
+#include <castnet/device/cpu/tuning.hpp>
 
 #include <algorithm>
 #include <cstddef>
 
-namespace castnet::cpu {
-
-inline constexpr std::ptrdiff_t transpose_block = 16;
+namespace castnet::cpu::inline CASTNET_TARGET {
 
 // to[j, i] = from[i, j] for 0 <= i < rows and 0 <= j < columns; strides are those of a row.
 template <class T>
@@ -27,4 +26,4 @@ void transpose(std::ptrdiff_t rows, std::ptrdiff_t columns, T const* from,
     }
 }
 
-} // namespace castnet::cpu
+} // namespace castnet::cpu::inline CASTNET_TARGET

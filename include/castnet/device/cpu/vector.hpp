@@ -1,11 +1,11 @@
-// The compiler's vector types, as wide as the target's registers.
+// SIMD vector types of the compiler, as wide as the target's registers.
 #pragma once
 
-#include <castnet/core/language.hpp>
+#include <castnet/core/target.hpp>
 
 #include <cstddef>
 
-namespace castnet::cpu {
+namespace castnet::cpu::inline CASTNET_TARGET {
 
 #if defined(__AVX512F__)
 inline constexpr int vector_bytes = 64;
@@ -31,4 +31,4 @@ struct simd {
 template <class T>
 using vec = typename simd<T>::type;
 
-} // namespace castnet::cpu
+} // namespace castnet::cpu::inline CASTNET_TARGET

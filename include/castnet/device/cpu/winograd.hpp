@@ -1,23 +1,25 @@
-// The minimal filtering of 3x3 convolutions with stride 1 (Lavin and Gray, "Fast Algorithms for
-// Convolutional Neural Networks", 2015): 16 multiplications for each channel give 2x2 results,
-// which otherwise take 36. Tiles of 4x4 pixels and the weights are transformed; then there is a
-// matrix product for each of the 16 places in a tile; and its results are transformed back.
+// Winograd transforms for 3x3 convolutions with stride 1, F(2x2, 3x3) (Lavin and Gray, "Fast
+// Algorithms for Convolutional Neural Networks", 2015): 16 multiplications for each channel give
+// 2x2 results, which otherwise take 36. Tiles of 4x4 pixels and the weights are transformed; then
+// there is a matrix product for each of a tile's 16 elements; and its results are transformed back.
 //
-// The factors are 0, 1, -1 and 1/2, so that hardly any digits are lost.
+// The factors are 0, 1, -1 and 1/2, so hardly any precision is lost.
 #pragma once
 
 #include <castnet/device/cpu/sliding.hpp>
 #include <castnet/device/cpu/tile.hpp>
 #include <castnet/device/cpu/transpose.hpp>
+#include <castnet/device/cpu/tuning.hpp>
 
 #include <algorithm>
 #include <cstddef>
 
-namespace castnet::cpu {
+namespace castnet::cpu::inline CASTNET_TARGET {
 
 inline constexpr int winograd_places = 16; // in a tile
 
-// Where tiles lie: an image, and the results of a 3x3 window over it, of which a tile has 2x2.
+// Geometry of the tiles: an image, and the results of a 3x3 window over it, of which a tile has
+// 2x2.
 struct tiling {
     int height, width, channels; // of the image
     int out_height, out_width, filters;
@@ -45,18 +47,19 @@ constexpr tiling data_tiling(window const& w) {
             w.width,      w.channels,  2 - w.pad_top, 2 - w.pad_left};
 }
 
-// Whether so much less is multiplied that the transforms, which cost as much for each channel and
-// each filter, are worth it. Measured: bench/results/cpu_operations.md.
+// Whether the multiplications saved are worth the transforms, whose cost is per channel and per
+// filter.
 template <class T>
-constexpr bool minimal(window const& w, tiling const& t) {
+constexpr bool uses_winograd(window const& w, tiling const& t) {
     constexpr int width = simd<T>::width;
     return w.kernel_h == 3 && w.kernel_w == 3 && w.stride_h == 1 && w.stride_w == 1 &&
            w.dilation == 1 && w.groups == 1 && w.channels % width == 0 && w.filters % width == 0 &&
-           w.channels >= 32 && w.filters >= 32 && w.pad_top <= 2 && w.pad_left <= 2 &&
+           w.channels >= winograd_channels && w.filters >= winograd_channels && w.pad_top <= 2 &&
+           w.pad_left <= 2 &&
            winograd_places * t.tiles() * 4 <= 27 * std::ptrdiff_t{w.out_height} * w.out_width;
 }
 
-// A tile, by its first result.
+// Position of a tile: that of its first result.
 struct tile_place {
     std::ptrdiff_t image;
     int y, x;
@@ -156,7 +159,7 @@ transform_image(tiling const& t, T const* x, tile_place const& at, T const* zero
     }
 }
 
-// The products of a tile, transformed back to its 2x2 results; those without a place are dropped.
+// The products of a tile, transformed back to its 2x2 results; those outside the image are dropped.
 template <class T>
 [[gnu::noinline]] CASTNET_WIDE_VECTORS void
 transform_result(tiling const& t, T const* from, std::ptrdiff_t next_place, tile_end<T> const& end,
@@ -269,4 +272,4 @@ transform_weight_gradient(T const* from, std::ptrdiff_t next_place, T* to,
     }
 }
 
-} // namespace castnet::cpu
+} // namespace castnet::cpu::inline CASTNET_TARGET

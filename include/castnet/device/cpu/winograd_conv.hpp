@@ -1,16 +1,17 @@
-// Convolutions by minimal filtering (winograd.hpp): tiles are transformed in blocks, multiplied and
-// transformed back while they are in the cache.
+// Convolutions by Winograd's algorithm (winograd.hpp): tiles are transformed in blocks, multiplied
+// and transformed back while they are in the cache.
 #pragma once
 
 #include <castnet/device/cpu/kernel.hpp>
 #include <castnet/device/cpu/panels.hpp>
 #include <castnet/device/cpu/runs.hpp>
+#include <castnet/device/cpu/tuning.hpp>
 #include <castnet/device/cpu/winograd.hpp>
 #include <castnet/device/epilogue.hpp>
 
 #include <algorithm>
 
-namespace castnet::cpu {
+namespace castnet::cpu::inline CASTNET_TARGET {
 
 // A block of transformed tiles as rows of A: for every place in a tile, vectors of channels, of
 // each those of all tiles. One vector between two places keeps them apart in the cache.
@@ -22,7 +23,7 @@ struct tile_block {
     constexpr std::ptrdiff_t next_vector() const { return tiles * simd<T>::width; }
     constexpr std::ptrdiff_t size() const { return aligned(winograd_places * next_place()); }
 };
-// As B: panels of filters instead.
+// The same as B, with panels of filters.
 template <class T>
 struct tile_panels {
     std::ptrdiff_t tiles, filters;
@@ -34,21 +35,23 @@ struct tile_panels {
     constexpr std::ptrdiff_t size() const { return aligned(winograd_places * next_place()); }
 };
 
-// Transformed weights that do not fit an L2 cache meet as many tiles as possible at once: all
-// threads work on the same.
+// Transformed weights that do not fit an L2 cache are multiplied with as many tiles as possible at
+// once: all threads share these tiles.
 template <class T>
 constexpr bool shares_tiles(tiling const& t) {
     return winograd_places * std::ptrdiff_t{t.channels} * t.filters >
-           (2 << 20) / std::ptrdiff_t{sizeof(T)};
+           winograd_shared_weights / std::ptrdiff_t{sizeof(T)};
 }
-// The most tiles that are transformed at once. Those of a lane should fit an L2 cache with what
-// comes of them, those that are shared an L3 cache.
+// The most tiles that are transformed at once. A lane's tiles and their products should fit an L2
+// cache, shared ones an L3 cache.
 template <class T>
 constexpr std::ptrdiff_t block_tiles(tiling const& t, bool shared) {
-    std::ptrdiff_t const cache = (shared ? 16 << 20 : 1 << 20) / std::ptrdiff_t{sizeof(T)};
+    std::ptrdiff_t const cache =
+        (shared ? winograd_shared_cache : winograd_lane_cache) / std::ptrdiff_t{sizeof(T)};
     std::ptrdiff_t const fit = cache / (std::ptrdiff_t{winograd_places} * (t.channels + t.filters));
-    std::ptrdiff_t const tiles =
-        shared ? std::max<std::ptrdiff_t>(fit, 96) : std::clamp<std::ptrdiff_t>(fit, 48, 96);
+    std::ptrdiff_t const tiles = shared
+                                     ? std::max(fit, winograd_most_tiles)
+                                     : std::clamp(fit, winograd_least_tiles, winograd_most_tiles);
     return tiles / tile_rows * tile_rows;
 }
 
@@ -89,7 +92,7 @@ void winograd_conv_prepare(step const& s, tables const& t, context<T> const& c) 
         }
     });
 }
-// Turned around, as panels of (filters x channels), for the gradient by the image.
+// Flipped, as panels of (filters x channels), for the gradient by the image.
 template <class T>
 void winograd_conv_data_prepare(step const& s, tables const& t, context<T> const& c) {
     window const& w = t.windows[s.window];
@@ -263,7 +266,7 @@ void finish_winograd_weight(window const& w, T const* sums, T* dw) {
     });
 }
 
-// Of a lane's samples.
+// The gradient by the weights of a lane's samples.
 template <class T>
 void winograd_conv_weight_begin(step const& s, tables const& t, context<T> const& c) {
     std::fill_n(c.sum_at(t.arrays[s.sums]), winograd_sums(t.windows[s.window]), T(0));
@@ -282,7 +285,7 @@ void winograd_conv_weight_finish(step const& s, tables const& t, context<T> cons
     finish_winograd_weight(w, sums, c.at(t.arrays[s.output]));
 }
 
-// Of all samples: threads share the tiles.
+// The gradient by the weights of all samples; threads share the tiles.
 template <class T>
 void winograd_conv_whole_weight(step const& s, tables const& t, context<T> const& c) {
     window const& w = t.windows[s.window];
@@ -294,4 +297,4 @@ void winograd_conv_whole_weight(step const& s, tables const& t, context<T> const
     finish_winograd_weight(w, sums, c.at(t.arrays[s.output]));
 }
 
-} // namespace castnet::cpu
+} // namespace castnet::cpu::inline CASTNET_TARGET

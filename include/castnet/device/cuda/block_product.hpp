@@ -1,6 +1,5 @@
-// Products of matrices so small that one block computes them, with sizes as constants: a thread
-// keeps the sums of a tile of the result in registers, over a part of the depth. Parts are added in
-// their order.
+// Products of small matrices of constant size by one thread block: a thread keeps the sums of a
+// tile of the result in registers, over a part of the depth. Parts are added in their order.
 #pragma once
 
 #include <castnet/device/cuda/launch.hpp>
@@ -27,8 +26,8 @@ struct product_tiling {
     }
 };
 
-// Tiles as large as leave work for all threads: where there is too little, several threads share
-// the depth of a tile, and then tiles get smaller.
+// The largest tiles that occupy all threads; for small products several threads share the depth of
+// a tile, and then tiles get smaller.
 CASTNET_HD constexpr product_tiling tiling_of(product_shape const& p) {
     auto const with = [&](int rows, int columns, int parts) {
         return product_tiling{rows, columns, (p.rows + rows - 1) / rows,
@@ -51,7 +50,7 @@ struct block_product_body {
     T const *a, *b;
     T* out;
 
-    // Wants scratch() elements of shared memory.
+    // Needs scratch() elements of shared memory.
     template <class Block>
     CASTNET_HD void operator()(Block const& block) const {
         constexpr product_tiling t = tiling_of(P);
@@ -100,7 +99,7 @@ struct block_product_body {
     }
 
 private:
-    // The last tile reads again what is there, and does not write.
+    // The last tile repeats reads at the edge, and does not write them.
     CASTNET_HD static int within(int i, int count) { return i < count ? i : count - 1; }
 };
 

@@ -1,16 +1,16 @@
 // Context of a CUDA kernel's launcher: the memory of a step and the stream to launch on.
 //
-// A launcher is called as k(step, tables, context). A step always computes the whole batch: the
-// rows of samples that are not there hold copies of one that is, with the weight 0. So its work is
-// fixed, and a captured graph stays true whatever the batch holds; what changes from step to step
-// is read from device memory (step_values).
+// A launcher is called as k(step, tables, context). A step always computes the whole batch: in a
+// smaller one, the remaining rows are copies of a sample with the weight 0. So its work is fixed,
+// and a captured graph stays valid for every batch; a step's arguments are read from device memory
+// (step_values).
 #pragma once
 
 #include <castnet/core/philox.hpp>
 #include <castnet/device/cuda/error.hpp>
 #include <castnet/device/cuda/launch.hpp>
 #include <castnet/device/cuda/step_values.hpp>
-#include <castnet/plan/step.hpp>
+#include <castnet/device/ir.hpp>
 
 #include <cstdint>
 
@@ -18,20 +18,20 @@ namespace castnet::cuda {
 
 class libraries; // device/cuda/libraries.hpp
 
-// What becomes of the factors of products where numbers are float: nothing; 10 bits of mantissa
-// where that is faster; 7 bits, also in memory (plan/narrow.hpp). Sums are float.
+// Precision of the factors of float products: full; TF32's 10 bits of mantissa where that is
+// faster; bfloat16's 7 bits, also in memory (plan/narrow.hpp). Sums are float.
 enum class product_precision : std::uint8_t { full, tf32, bf16 };
 
 template <class T>
 struct context {
     using value_type = T;
 
-    T* region[4]{};             // by castnet::region, in device memory
-    std::ptrdiff_t samples = 0; // the batch that was planned for
+    T* region[4]{};             // by ir::region, in device memory
+    std::ptrdiff_t samples = 0; // of the plan's batch
     philox_key key{};
     step_values const* now = nullptr; // in device memory
     cudaStream_t stream = nullptr;
-    libraries* library = nullptr; // handles, what they need, and what was chosen for each step
+    libraries* library = nullptr; // handles, workspace, and the algorithm of each step
     product_precision precision = product_precision::full;
 
     T* at(array_ref const& r) const { return region[static_cast<int>(r.where)] + r.offset; }

@@ -5,6 +5,7 @@
 #include <castnet/device/cuda/context.hpp>
 #include <castnet/device/cuda/element_type.hpp>
 #include <castnet/device/cuda/epilogue.hpp>
+#include <castnet/device/cuda/kernel_for.hpp>
 #include <castnet/device/cuda/libraries.hpp>
 #include <castnet/device/cuda/widen.hpp>
 
@@ -50,5 +51,12 @@ void conv_weight_of_narrow(step const& s, tables const& t, context<T> const& c) 
     c.launch(grid_for(count), widen_body<T>{reinterpret_cast<bfloat16 const*>(narrow),
                                             c.at(t.arrays[s.output]), count});
 }
+
+template <class T>
+struct kernel_for<context<T>, op::conv> : function_kernel<context<T>, &conv<T>> {};
+template <class T>
+struct kernel_for<context<T>, op::conv_data> : function_kernel<context<T>, &conv_data<T>> {};
+template <class T>
+struct kernel_for<context<T>, op::conv_weight> : function_kernel<context<T>, &conv_weight<T>> {};
 
 } // namespace castnet::cuda

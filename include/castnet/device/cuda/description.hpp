@@ -16,7 +16,7 @@ struct device_description {
     std::size_t bytes = 0; // of memory
 };
 
-// How many GPUs the program sees (CUDA_VISIBLE_DEVICES); 0 without a driver, too.
+// The number of visible GPUs (CUDA_VISIBLE_DEVICES); 0 without a driver.
 inline int device_count() {
     int count = 0;
     if (cudaGetDeviceCount(&count) != cudaSuccess) {
@@ -33,13 +33,13 @@ inline device_description describe_device(int index = 0) {
     return {p.name, p.major, p.minor, p.multiProcessorCount, p.totalGlobalMem};
 }
 
-// What libraries look at when they list plans, in a line.
+// The properties of a GPU by which libraries list algorithms, in a line.
 inline std::string text_of(device_description const& d) {
     return string_of({d.name, " (compute capability ", d.major, '.', d.minor, ", ",
                       d.multiprocessors, " multiprocessors)"});
 }
 
-// Of the GPU that is current.
+// The same of the current GPU.
 inline std::string text_of_current_device() {
     int index = 0;
     CASTNET_CUDA(cudaGetDevice(&index));

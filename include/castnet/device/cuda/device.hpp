@@ -14,7 +14,7 @@ namespace castnet {
 
 // Narrow: products and convolutions read bfloat16 (plan/narrow.hpp).
 template <class T, bool Narrow = false>
-struct cuda_device : factor_storage<T, Narrow> {
+struct cuda_device : ir::factor_storage<T, Narrow> {
     using value_type = T;
     using context = cuda::context<T>;
     using memory = cuda::memory;
@@ -30,8 +30,9 @@ struct cuda_device : factor_storage<T, Narrow> {
     static constexpr bool whole_batches = true;         // see device/cuda/context.hpp
     static int count() { return cuda::device_count(); } // that the program sees
 
-    static constexpr std::ptrdiff_t place_in_sample(std::ptrdiff_t i, extents size, bool image) {
-        return castnet::place_in_sample(i, size, image);
+    static constexpr std::ptrdiff_t place_in_sample(std::ptrdiff_t i, ir::extents size,
+                                                    bool image) {
+        return ir::place_in_sample(i, size, image);
     }
     static constexpr std::ptrdiff_t place_in_parameter(std::ptrdiff_t i, parameter const& p) {
         return cuda::place_in_parameter(i, p);
@@ -39,8 +40,8 @@ struct cuda_device : factor_storage<T, Narrow> {
 
     // Elements of memory that a step needs besides its operands and its result; the libraries have
     // their own.
-    static constexpr scratch_size scratch(step const& s, window const* windows,
-                                          instruction const& end) {
+    static constexpr ir::scratch_size scratch(ir::step const& s, ir::window const* windows,
+                                              ir::instruction const& end) {
         return s.kind == op::reduce ? cuda::reduce_scratch(s, end)
                : Narrow && s.kind == op::conv_weight
                    ? cuda::narrow_weight_scratch<T>(windows[s.window])
@@ -51,13 +52,13 @@ struct cuda_device : factor_storage<T, Narrow> {
     template <auto const& Plan>
     static constexpr bool in_one_block = !Narrow && cuda::fits_one_block<T>(Plan);
 
-    static constexpr bool takes_epilogue(op product, epilogue const& e) {
+    static constexpr bool takes_epilogue(op product, ir::epilogue const& e) {
         return cuda::takes_epilogue<T>(product, e);
     }
     // Whether the library that was asked has done a step's epilogue.
-    static bool finishes(step const& s, cuda::tables const& t, context const& c) {
-        return s.kind == op::conv ? c.library->plan(cuda::convolution_of(s, t, c)).finishes
-                                  : c.library->plan(cuda::product_of(s, t, c)).finishes;
+    static bool finishes(ir::step const& s, cuda::tables const& t, context const& c) {
+        return s.kind == op::conv ? c.library->prepare(cuda::convolution_of(s, t, c)).finishes
+                                  : c.library->prepare(cuda::product_of(s, t, c)).finishes;
     }
 
     // Lets the libraries choose what the steps of a plan need.
@@ -66,9 +67,9 @@ struct cuda_device : factor_storage<T, Narrow> {
         cuda::choose_algorithms<Plan>(c);
     }
     // Puts all steps of a plan on the context's stream, one by one; calls after(i) behind step i.
-    template <auto const& Plan, class After = ignore_steps>
+    template <auto const& Plan, class After = ir::ignore_steps>
     static void run(context const& c, After const& after = {}) {
-        run_steps<cuda_device, Plan>(c, after);
+        ir::run_steps<cuda_device, Plan>(c, after);
     }
 
     template <class Program>
@@ -76,25 +77,20 @@ struct cuda_device : factor_storage<T, Narrow> {
         return cuda::fused_kernel<Program, context>();
     }
     static kernel kernel_of(op kind) {
-        switch (kind) {
-        case op::matmul:
-        case op::matmul_data:
-        case op::matmul_weight:
-            return &cuda::multiply<T>;
-        case op::conv:
-            return &cuda::conv<T>;
-        case op::conv_data:
-            return &cuda::conv_data<T>;
-        case op::conv_weight:
-            if constexpr (Narrow) {
+        if constexpr (Narrow) {
+            if (kind == op::conv_weight) {
                 return &cuda::conv_weight_of_narrow<T>;
-            } else {
-                return &cuda::conv_weight<T>;
             }
-        default:
-            return cuda::own_kernel<context>(kind);
         }
+        return cuda::kernel_of<context>(kind);
+    }
+    // Of an operation that is not castnet's own.
+    template <op K>
+    static constexpr kernel own_kernel() {
+        return cuda::kernel_for<context, K>::of();
     }
 };
+
+static_assert(ir::Device<cuda_device<float>> && ir::Device<cuda_device<float, true>>);
 
 } // namespace castnet

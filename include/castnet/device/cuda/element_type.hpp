@@ -1,4 +1,4 @@
-// The libraries' names of element types.
+// Element types of the CUDA libraries.
 #pragma once
 
 #include <castnet/core/language.hpp>

@@ -1,4 +1,4 @@
-// Work of a step as kernels on a context's stream: the steps of a plan, the norm of the gradient,
+// Launch of a step's kernels on a context's stream: the steps of a plan, the norm of the gradient,
 // the update of the parameters, and the sums of the plan's outputs over steps.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace castnet::cuda {
 
-// Of the parameters from `first` on, for which alone there are slots, so far apart.
+// The update of the parameters from `first` on; only these have slots, `slot_stride` apart.
 template <auto const& Plan, int Slots, class Rule, class Context>
 auto update_call(Context const& c, update_values<Rule, typename Context::value_type> const* values,
                  penalized_range const* ranges, std::ptrdiff_t first, std::ptrdiff_t last,
@@ -22,15 +22,15 @@ auto update_call(Context const& c, update_values<Rule, typename Context::value_t
                              {values, ranges, c.region[int(region::parameters)], gradients,
                               gradients + Plan.trainable, slot_stride, groups, first}};
 }
-// Of all.
+// The update of all parameters.
 template <auto const& Plan, int Slots, class Rule, class Context>
 auto update_call(Context const& c, update_values<Rule, typename Context::value_type> const* values,
                  penalized_range const* ranges) {
     return update_call<Plan, Slots>(c, values, ranges, 0, Plan.trainable, Plan.trainable);
 }
 
-// Who sums up the squares of the gradients of a plan: one block within the kernel of a plan that
-// fits one.
+// The blocks that sum the squares of a plan's gradients: one within the kernel of a plan that fits
+// one block.
 template <class Device, auto const& Plan>
 constexpr reduce_shape squares_shape() {
     return shape_reduction(1, Plan.trainable / lanes_of<typename Device::value_type>, false,
@@ -51,7 +51,7 @@ auto squares_call(Context const& c, typename Context::value_type const* scale,
     return kernel_call<body>{{shape.splits, block_threads, block_threads * sizeof(state)},
                              {from, shape, 1.0, squares}};
 }
-// Their sum, behind the partial sums.
+// The total, behind the partial sums.
 template <class Device, auto const& Plan>
 auto sum_of_squares_call(double* squares) {
     using state = reducer<reduction::sum, double>;
@@ -61,7 +61,7 @@ auto sum_of_squares_call(double* squares) {
         {1, block_threads, block_threads * sizeof(state)},
         {{squares, 1}, shape_reduction(1, splits, false, false), 1.0, squares + max_splits}};
 }
-// Tells the rule the norm, out of so many sums.
+// Sets the norm of the rule from `count` partial sums.
 template <class Rule, class T>
 auto norm_call(update_values<Rule, T>* values, double const* squares, unsigned count) {
     return kernel_call<norm_body<Rule, T>>{{1, 1}, {values, squares, count}};
@@ -79,9 +79,8 @@ auto totals_call(Context const& c, double* totals) {
     return kernel_call<decltype(body)>{{1, max_totals}, body};
 }
 
-// The kernel that gathers a step's samples, if there is something to gather; then all steps of a
-// plan, and kernels behind them. Together one kernel, if the device says that the plan fits one
-// block.
+// Enqueues the gathering of a step's samples, if they are gathered, all steps of a plan, and the
+// given kernels behind them; as one kernel if the plan fits one block.
 template <class Device, auto const& Plan, class Gather, class... Body>
 void enqueue(typename Device::context const& c, bool gathers, kernel_call<Gather> const& gather,
              kernel_call<Body> const&... then) {

@@ -1,8 +1,9 @@
-// Epilogues (plan/epilogue.hpp) that cuDNN and cuBLASLt are asked for.
+// Epilogues (plan/epilogue.hpp) of cuDNN and cuBLASLt.
 #pragma once
 
 #include <castnet/device/cuda/step_values.hpp>
 #include <castnet/device/epilogue.hpp>
+#include <castnet/device/ir.hpp>
 
 #include <type_traits>
 

@@ -1,4 +1,4 @@
-// Failed calls of CUDA and its libraries as exceptions. check() has an overload for the status of
+// Exceptions for failed calls of CUDA and its libraries. check() has an overload for the status of
 // each library, beside what wraps that library.
 #pragma once
 
@@ -10,14 +10,14 @@
 
 namespace castnet::cuda {
 
-// Throws castnet::error: which call failed, what it says, and where it was made.
+// Throws castnet::error with the failed call, its error, and its source location.
 [[noreturn]] inline void fail(char const* call, text_piece says, char const* file, int line) {
     throw error({"castnet: ", call, " failed: ", says, " (", file, ":", line, ")"});
 }
 
 inline void check(cudaError_t status, char const* call, char const* file, int line) {
     if (status != cudaSuccess) {
-        cudaGetLastError(); // the next call does not report this one
+        cudaGetLastError(); // so that the next call does not report it again
         fail(call, string_of({cudaGetErrorName(status), ", ", cudaGetErrorString(status)}), file,
              line);
     }

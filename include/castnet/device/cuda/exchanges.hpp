@@ -1,13 +1,12 @@
-// The sums over replicas on other GPUs as work of a training step. What a step of the plan reads is
-// added up on the step's stream; gradients, loss and metrics, which only the end needs, beside it.
+// Collectives between GPUs as part of a training step. Sums that a step of the plan reads are made
+// on the step's stream; gradients, loss and metrics, which only the step's end needs, on another.
 //
-// What is exchanged, Exchanges, is that of train/step_exchanges.hpp. The connection to the other
-// GPUs has rank(), size(), and
+// Exchanges: train/step_exchanges.hpp. The connection to the other GPUs has rank(), size(), and
 //   void together(cudaStream_t, {what, number, step}, calls);
-// which puts on the stream, as one operation, what calls(all) asks for:
-//   all.sum(std::span<T>);             everybody gets the sums
-//   all.reduce(std::span<T>, owners);  every owner gets the sums of its part
-//   all.share(std::span<T>, owners);   everybody gets every part from its owner
+// which enqueues the collectives of calls(all) on the stream, as one operation:
+//   all.sum(std::span<T>);             all-reduce
+//   all.reduce(std::span<T>, owners);  reduce-scatter: every owner gets the sums of its part
+//   all.share(std::span<T>, owners);   all-gather: every replica gets every part from its owner
 #pragma once
 
 #include <castnet/core/bfloat16.hpp>
@@ -24,7 +23,7 @@
 
 namespace castnet::cuda {
 
-// The last step that makes a result of the plan (loss, metrics).
+// The last step that computes an output of the plan (loss, metrics).
 template <class Plan>
 constexpr int last_result(Plan const& p) {
     int last = 0;
@@ -37,19 +36,19 @@ constexpr int last_result(Plan const& p) {
     return last;
 }
 
-// A stream beside that of a step.
+// A second stream for collectives concurrent with a step.
 struct side_stream {
     stream sums;
     event begin, end;
 };
 
-// One step of a replica among others. Unless its work is captured, the host waits for each exchange
-// before it goes on.
+// Training step of one of several replicas on GPUs. Unless it is captured, the host waits for each
+// collective.
 template <class Device, class Exchanges, class Gpus>
 class exchanging_step {
     using T = typename Device::value_type;
     using context = typename Device::context;
-    using program = typename Exchanges::program;
+    using compiled = typename Exchanges::compiled;
     using strategy = typename Exchanges::strategy;
 
 public:
@@ -59,10 +58,11 @@ public:
         beside_.stream = side.sums.get();
     }
 
-    // All steps of the plan. Behind them loss and metrics are those of all replicas, and with the
-    // last samples of the step the gradients are those of all samples, where they are needed.
+    // Enqueues all steps of the plan. Afterwards loss and metrics are those of all replicas, and
+    // with the last samples of the step the gradients are those of all samples, on the replicas
+    // that need them.
     void run(bool is_last) {
-        constexpr int results_after = last_result(program::value);
+        constexpr int results_after = last_result(compiled::value);
         auto const all = Exchanges::all();
         std::size_t next = 0;
         bool have_results = false;
@@ -78,7 +78,7 @@ public:
                 }
             }
         };
-        Device::template run<program::value>(c_, after_stages{exchange_until});
+        Device::template run<compiled::value>(c_, after_stages{exchange_until});
         if (!have_results) {
             go_beside();
             together(side_.sums, "sum of loss and metrics", -1,
@@ -87,23 +87,23 @@ public:
         side_.sums.record(side_.end);
         compute().wait_for(side_.end);
         if constexpr (strategy::micro_batches > 1) {
-            if (is_last) { // those that were whole without an exchange
-                launch(c_, take_kept_body<T>{gradients(), kept(), program::value.trainable});
+            if (is_last) { // those that needed no exchange
+                launch(c_, take_kept_body<T>{gradients(), kept(), compiled::value.trainable});
             } else {
-                launch(c_, keep_body<T>{gradients(), kept(), program::value.trainable});
+                launch(c_, keep_body<T>{gradients(), kept(), compiled::value.trainable});
             }
         }
     }
 
-    // Applies the optimizer's rule; behind it all replicas have the same parameters. `squares` is
-    // memory for the sums of a norm, if the rule asks for it.
+    // Applies the optimizer's rule; afterwards all replicas have the same parameters. `squares` is
+    // memory for the sums of the norm, if the rule needs it.
     template <class Rule>
     void update(update_values<Rule, T>* values, penalized_range const* penalties, double* squares) {
         if constexpr (NeedsNorm<Rule>) {
             find_norm(values, penalties, squares);
         }
         auto const call = [&](auto... part) {
-            launch(update_call<program::value, Exchanges::slots>(c_, values, penalties, part...));
+            launch(update_call<compiled::value, Exchanges::slots>(c_, values, penalties, part...));
         };
         if constexpr (strategy::updates_all) {
             call();
@@ -137,31 +137,31 @@ private:
         c_.launch(call.where, call.body);
     }
 
-    // Of the parameters, those that this replica updates.
+    // The parameters that this replica updates.
     auto own_part() const {
         return Exchanges::updated_by().of(Exchanges::trained, gpus_.rank(), gpus_.size());
     }
 
-    // Of the gradients that this replica has, or with a sharded optimizer of those of all.
+    // The sum of squares of this replica's gradients, or with a sharded optimizer of all shards'.
     template <class Rule>
     void find_norm(update_values<Rule, T>* values, penalized_range const* penalties,
                    double* squares) {
-        std::ptrdiff_t first = 0, last = program::value.trainable;
+        std::ptrdiff_t first = 0, last = compiled::value.trainable;
         if constexpr (strategy::sharded_optimizer) {
             auto const mine = own_part();
             first = std::ptrdiff_t(mine.first);
             last = std::ptrdiff_t(mine.last);
         }
-        launch(squares_call<Device, program::value>(c_, &values->scale, penalties, squares, first,
-                                                    last));
+        launch(squares_call<Device, compiled::value>(c_, &values->scale, penalties, squares, first,
+                                                     last));
         if constexpr (strategy::sharded_optimizer) {
-            launch(sum_of_squares_call<Device, program::value>(squares));
+            launch(sum_of_squares_call<Device, compiled::value>(squares));
             double* const sum = squares + max_splits;
             together(compute(), "sum of squares of gradients", -1,
                      [&](auto const& others) { others.sum(std::span{sum, 1}); });
             launch(norm_call(values, sum, 1));
         } else {
-            launch(norm_call(values, squares, squares_shape<Device, program::value>().splits));
+            launch(norm_call(values, squares, squares_shape<Device, compiled::value>().splits));
         }
     }
 
@@ -172,7 +172,7 @@ private:
             session_.wait(s);
         }
     }
-    // What comes beside now, comes after what the step has done so far.
+    // The side stream waits for the step's work so far.
     void go_beside() const {
         compute().record(side_.begin);
         side_.sums.wait_for(side_.begin);
@@ -247,7 +247,7 @@ private:
     }
     template <class Others>
     void sum_results(Others const& others) const {
-        for (array_ref const& r : program::value.outputs) {
+        for (array_ref const& r : compiled::value.outputs) {
             others.sum(std::span{c_.at(r), std::size_t(1)});
         }
     }

@@ -1,5 +1,5 @@
-// Runs plans over one block of memory of a GPU. What changes from step to step lies in two slots,
-// which take turns: while the GPU runs a step, the host fills the slot of the next one.
+// Executor of plans on a GPU, with one block of its memory. A step's inputs lie in one of two step
+// buffers, used alternately: while the GPU runs a step, the host fills the next one's buffer.
 #pragma once
 
 #include <castnet/device/cuda/enqueue.hpp>
@@ -7,7 +7,7 @@
 #include <castnet/device/cuda/messages.hpp>
 #include <castnet/device/cuda/penalized_ranges.hpp>
 #include <castnet/device/cuda/session.hpp>
-#include <castnet/device/cuda/step_slot.hpp>
+#include <castnet/device/cuda/step_buffer.hpp>
 #include <castnet/device/executor_sizes.hpp>
 #include <castnet/device/steps.hpp>
 #include <castnet/optim/optimizers.hpp>
@@ -23,8 +23,7 @@
 
 namespace castnet::cuda {
 
-// Whether kernels can number the elements of every array and every loop, with 31 bits
-// (quotient.hpp).
+// Whether 31 bits can index the elements of every array and loop (quotient.hpp).
 template <class Plan>
 constexpr bool can_be_numbered(Plan const& p) {
     auto const fits = [&](extents const& e) {
@@ -47,7 +46,7 @@ template <class Device>
 class executor {
     using T = typename Device::value_type;
     using context = typename Device::context;
-    using slot = step_slot<context>;
+    using buffer = step_buffer<context>;
 
     static constexpr std::size_t totals_bytes = max_totals * sizeof(double);
     static constexpr std::size_t gradients_bytes(executor_sizes const& z) {
@@ -59,7 +58,7 @@ class executor {
 
 public:
     static constexpr std::size_t bytes(executor_sizes const& z) {
-        return gradients_bytes(z) + workspace_bytes(z) + totals_bytes + 2 * slot::bytes(z);
+        return gradients_bytes(z) + workspace_bytes(z) + totals_bytes + 2 * buffer::bytes(z);
     }
 
     executor(session const& where, T* parameters, philox_key key, executor_sizes const& z)
@@ -76,15 +75,15 @@ public:
         c.stream = where.compute().get();
         c.library = &where.library();
         c.precision = where.precision();
-        slots_.reserve(2);
+        buffers_.reserve(2);
         for (int i = 0; i < 2; ++i) {
-            slots_.emplace_back(z, take(slot::bytes(z)), c);
+            buffers_.emplace_back(z, take(buffer::bytes(z)), c);
         }
-        next_ = last_ = &slots_[0];
+        next_ = last_ = &buffers_[0];
     }
 
     ~executor() {
-        session_.watch_by(nullptr);
+        session_.set_watchdog(nullptr);
         session_.finish();
     }
     executor(executor const&) = delete;
@@ -92,9 +91,9 @@ public:
 
     std::size_t allocated_bytes() const { return arena_.bytes(); }
 
-    // Chooses and allocates what these plans want of the libraries, so that nothing is allocated
-    // when they run. Throws castnet::error if that and so many bytes of parameters are more than
-    // the policy's budget, or than the GPU has left.
+    // Chooses the libraries' algorithms for these plans and allocates their workspace, so that
+    // nothing is allocated when they run. Throws castnet::error if these and the parameters exceed
+    // the policy's budget, or the GPU's free memory.
     template <auto const&... Plan>
     void prepare(std::size_t parameter_bytes) {
         session_.use();
@@ -102,7 +101,7 @@ public:
         std::size_t const planned = parameter_bytes + arena_.bytes(),
                           workspace = session_.library().workspace_bytes();
         if (planned + workspace > session_.budget()) {
-            throw error({"castnet: policy::within allows ", session_.budget(),
+            throw error({"castnet: policy::memory_limit allows ", session_.budget(),
                          " bytes, but parameters and training take ", planned,
                          ", and the workspace of cuDNN and cuBLASLt ", workspace,
                          "; allow more, or use a smaller batch"});
@@ -110,31 +109,31 @@ public:
         session_.library().reserve();
     }
 
-    // In the GPU's memory.
+    // Addresses in the GPU's memory, as of the last run.
     T* at(region r) const { return last_->context.region[int(r)]; }
     T* at(array_ref const& r) const { return last_->context.at(r); }
 
-    // Where the host puts region::batch of the next run.
+    // Host memory for region::batch of the next run.
     T* batch() {
-        session_.wait(next_->copied); // before the last step, as a rule
+        session_.wait(next_->copied); // usually complete before the last step
         return next_->batch();
     }
-    // After batch(): inputs and targets come from these arrays, weights from the host. Returns
-    // where it puts the numbers of the samples.
+    // After batch(): inputs and targets are gathered from these arrays, weights come from the host.
+    // Returns host memory for the samples' indices.
     std::uint32_t* gather_from(std::span<stored_array<T> const> arrays) {
         return next_->gather_from(arrays);
     }
 
-    // Which sample of the batch of all replicas is the first of this one.
+    // Index of this replica's first sample in the batch of all replicas.
     void set_first_sample(std::uint32_t first) { first_sample_ = first; }
 
-    // Runs a plan over the batch; `step` numbers the random numbers of dropout.
+    // Runs a plan over the batch; `step` selects dropout's random numbers.
     template <auto const& Plan>
     void run(std::ptrdiff_t, std::uint64_t step) {
         static_assert(arrays_have_numbers<Plan>::checked); // before errors that follow from it
         submit<Plan>(work_kind::run, step, [&](context const&) { enqueue<Plan>(); });
     }
-    // Calls after(i) when step i has ended: one step at a time.
+    // Runs the steps one at a time; calls after(i) when step i has ended.
     template <auto const& Plan, class After>
     void run(std::ptrdiff_t, std::uint64_t step, After const& after) {
         run_with<Plan>(step, [&](int i) {
@@ -142,13 +141,13 @@ public:
             after(i);
         });
     }
-    // Calls f(i) when step i is on the stream.
+    // Calls f(i) when step i is enqueued.
     template <auto const& Plan, class F>
     void run(std::ptrdiff_t, std::uint64_t step, after_stages<F> const& after) {
         run_with<Plan>(step, after);
     }
 
-    // Numbers of the GPU's memory as a message in the host's; accept() writes it back
+    // Copies values of the GPU's memory to a message in host memory; accept() writes it back
     // (messages.hpp).
     std::span<T> message(std::size_t number, std::span<element_range const> ranges) {
         return messages_.read(number, ranges, last_->context);
@@ -157,8 +156,8 @@ public:
         messages_.write(number, ranges, last_->context);
     }
 
-    // The sum of the squares of the gradients of the parameters [first, last), as the optimizer's
-    // rule is given them; waits for the GPU.
+    // The sum of squares of the gradients of the parameters [first, last), with penalties; waits
+    // for the GPU.
     template <auto const& Plan>
     double squares(T scale, std::ptrdiff_t first, std::ptrdiff_t last) {
         T* const factor = reinterpret_cast<T*>(norm_sums() + norm_elements);
@@ -175,7 +174,7 @@ public:
     template <auto const& Plan, int Slots, class Rule>
     void update(Rule const& rule, T scale) {
         session_.use();
-        // from memory that is not page-locked: the values are read before the call ends
+        // pageable memory: the values are read before the call returns
         update_values<Rule, T> const values{rule, scale};
         auto* const to = last_->template values<Rule>();
         CASTNET_CUDA(cudaMemcpyAsync(to, &values, sizeof values, cudaMemcpyHostToDevice,
@@ -184,7 +183,7 @@ public:
         session_.compute().record(last_->done);
     }
 
-    // Adds the outputs of the last run of a plan that has one number in each.
+    // Adds the scalar outputs of a plan's last run to the totals.
     template <auto const& Plan>
     void add_totals() {
         session_.use();
@@ -192,7 +191,7 @@ public:
         session_.compute().record(last_->done);
     }
 
-    // All of that in one launch.
+    // A whole training step in one launch.
     template <auto const& Plan, int Slots, class Rule>
     void train(std::ptrdiff_t, std::uint64_t step, Rule const& rule, T scale) {
         bring<Plan>(rule, scale);
@@ -209,40 +208,40 @@ public:
             }
         });
     }
-    // The same together with the replicas on other GPUs (comm/nccl.hpp), but for the update where
-    // more samples of the step follow: what add_totals() adds is that of all. `share` is this
-    // replica's of the samples. No GPU works where another one loads code, allocates or captures,
-    // as that may wait for all work of the process.
+    // The same together with the replicas on other GPUs (comm/nccl.hpp), but without the update if
+    // more samples of the step follow; the totals are those of all replicas. `share` is this
+    // replica's share of the samples. No GPU works while another one loads code, allocates or
+    // captures, since that may wait for all work of the process.
     template <class Exchanges, class Communicator, class Rule>
     void train_with(Communicator& others, bool is_last, double share, std::uint64_t step,
                     Rule const& rule, T scale) {
-        using program = typename Exchanges::program;
+        using compiled = typename Exchanges::compiled;
         auto& gpus = connect(others);
-        bring<program::value>(rule, scale);
+        bring<compiled::value>(rule, scale);
         share_ = share;
         if (!side_) {
             side_ = std::make_unique<side_stream>();
         }
         auto const enqueue_all = [&](context const& c) {
-            gather<program::value>();
+            gather<compiled::value>();
             exchanging_step<Device, Exchanges, std::remove_reference_t<decltype(gpus)>> all{
                 c, session_, *side_, gpus, step};
             all.run(is_last);
             if (is_last) {
-                all.update(next_->template values<Rule>(), penalties<program::value>(),
+                all.update(next_->template values<Rule>(), penalties<compiled::value>(),
                            NeedsNorm<Rule> ? norm_sums() : nullptr);
             }
-            launch(c, totals_call<program::value>(c, totals_));
+            launch(c, totals_call<compiled::value>(c, totals_));
         };
         auto const meet = [&] {
             session_.wait();
             others.meet({"begin of a step", -1, step});
         };
-        submit<program::value>(is_last ? work_kind::train_with : work_kind::compute_with, step,
-                               enqueue_all, meet);
+        submit<compiled::value>(is_last ? work_kind::train_with : work_kind::compute_with, step,
+                                enqueue_all, meet);
         gpus.doing({"sums of a captured step", -1, step});
     }
-    // Numbers in the GPU's memory become those of rank 0.
+    // Broadcasts ranges of the GPU's memory from rank 0.
     template <class Communicator, class Collective>
     void take_from_first(Communicator& others, element_range const& r, Collective const& at_) {
         auto& gpus = connect(others);
@@ -258,14 +257,14 @@ public:
                      [&](context const& c) { enqueue<Plan>(totals_call<Plan>(c, totals_)); });
     }
 
-    // In place of a run that other replicas make and this one does not: the slots of all take turns
-    // together, so that all meet in train_with() or none.
+    // In place of a run that other replicas make and this one does not: all replicas swap buffers
+    // at the same time, so that all meet in train_with() or none.
     void skip() {
         session_.use();
-        turn();
+        swap_buffers();
     }
 
-    // What add_totals() added up since set_totals(). Both wait for the GPU.
+    // Reads and sets the totals. Both wait for the GPU.
     void read_totals(double* to, std::size_t count) const {
         session_.read(totals_, std::ptrdiff_t(count),
                       [&](double const* from) { std::copy_n(from, count, to); });
@@ -306,7 +305,7 @@ private:
         }
     }
 
-    // Sends the next slot to the GPU; the compute stream waits for it.
+    // Copies the next step buffer to the GPU; the compute stream waits for it.
     template <auto const& Plan>
     void send(std::uint64_t step) {
         static_assert(arrays_have_numbers<Plan>::checked);
@@ -317,20 +316,20 @@ private:
     template <auto const& Plan, class After>
     void run_with(std::uint64_t step, After const& after) {
         send<Plan>(step);
-        last_ = next_; // what follows a step sees its memory
+        last_ = next_; // later work of the step uses its buffer
         Device::template prepare<Plan>(next_->context);
         session_.library().reserve();
         gather<Plan>();
         Device::template run<Plan>(next_->context, after);
-        turn();
+        swap_buffers();
     }
-    void turn() {
+    void swap_buffers() {
         session_.compute().record(next_->done);
         last_ = next_;
-        next_ = next_ == &slots_[0] ? &slots_[1] : &slots_[0];
+        next_ = next_ == &buffers_[0] ? &buffers_[1] : &buffers_[0];
     }
 
-    // Writes the update's arguments into the next slot.
+    // Writes the update's arguments into the next buffer.
     template <auto const& Plan, class Rule>
     void bring(Rule const& rule, T scale) {
         next_->set(update_values<Rule, T>{rule, scale});
@@ -340,35 +339,36 @@ private:
         }
     }
 
-    // The connection to the GPUs of the other replicas, which from now on watches the host's waits.
+    // The connection to the GPUs of the other replicas, from now on the watchdog of the host's
+    // waits.
     template <class Communicator>
     auto& connect(Communicator& others) {
         session_.use();
         auto& gpus = others.gpus();
-        session_.watch_by(&gpus);
+        session_.set_watchdog(&gpus);
         return gpus;
     }
 
     struct nobody {
         void operator()() const {}
     };
-    // Before work that is not yet captured is put on the stream or captured, and before what was
-    // captured runs first, all replicas meet.
+    // All replicas meet before work is enqueued for the first time, before it is captured, and
+    // before its graph runs first.
     template <auto const& Plan, class F, class Meet = nobody>
     void submit(work_kind kind, std::uint64_t step, F const& enqueue_all, Meet const& meet = {}) {
         send<Plan>(step);
-        slot& s = *next_;
+        buffer& b = *next_;
         auto const prepare = [&] {
             if (!Device::template in_one_block<Plan> || kind == work_kind::compute_with ||
                 kind == work_kind::train_with) {
-                Device::template prepare<Plan>(s.context);
+                Device::template prepare<Plan>(b.context);
                 session_.library().reserve();
             }
         };
-        s.known.submit(
-            {&Plan, kind, s.gathers()}, session_.compute(), session_.use_graphs(), prepare,
-            [&] { enqueue_all(s.context); }, meet);
-        turn();
+        b.known.submit(
+            {&Plan, kind, b.gathers()}, session_.compute(), session_.use_graphs(), prepare,
+            [&] { enqueue_all(b.context); }, meet);
+        swap_buffers();
     }
 
     template <class Body>
@@ -384,7 +384,7 @@ private:
         return penalties_.template as<penalized_range>();
     }
 
-    // Sums on the way to a norm; behind them room for the scale of gradients.
+    // Partial sums of the norm; behind them the scale of the gradients.
     double* norm_sums() {
         if (norm_sums_.bytes() == 0) {
             norm_sums_ = session_.allocate(norm_elements * sizeof(double) + sizeof(T),
@@ -397,9 +397,9 @@ private:
     memory arena_;
     memory penalties_, norm_sums_;
     double* totals_ = nullptr;
-    std::vector<slot> slots_;
-    slot* next_; // for the next run
-    slot* last_; // of the last run
+    std::vector<buffer> buffers_;
+    buffer* next_; // for the next run
+    buffer* last_; // of the last run
     std::uint32_t first_sample_ = 0;
     double share_ = 1;
     messages<context> messages_;

@@ -1,4 +1,4 @@
-// Search for the piece of work that takes a GPU the least time.
+// Autotuning: search for the fastest of several pieces of work on a GPU.
 #pragma once
 
 #include <castnet/device/cuda/graph.hpp>
@@ -11,13 +11,13 @@
 
 namespace castnet::cuda {
 
-// run(i) puts piece i on the stream, for every i below `count`. Each is timed as a graph, as steps
-// run it, and in turns with the others, since a GPU's clock changes. What throws castnet::error
-// takes no part; empty if nothing is left. Of equals the first.
+// Index of the fastest of `count` candidates; run(i) enqueues candidate i. Each is timed as a
+// graph, as in a training step, and interleaved with the others, since a GPU's clock rate changes.
+// Candidates that throw castnet::error are skipped; empty if none is left. Ties go to the first.
 template <class Run>
 std::optional<std::size_t> fastest(stream const& s, std::size_t count, Run const& run) {
-    constexpr int rounds = 10, runs = 4; // of each piece, and in each round
-    constexpr double enough = 20;        // milliseconds for a piece
+    constexpr int rounds = 10, runs = 4; // per candidate, and per round
+    constexpr double enough = 20;        // milliseconds per candidate
     struct contestant {
         captured_graph graph;
         double best = std::numeric_limits<double>::infinity();

@@ -1,25 +1,24 @@
-// The samples of a step from a data set in the GPU's memory. Which data set and which samples they
-// are is read from device memory, so a captured graph serves them all.
+// Gathering of a step's samples from a device-resident data set. The kernel reads the data set's
+// address and the samples' indices from device memory, so one captured graph serves all of them.
 #pragma once
 
 #include <castnet/device/cuda/launch.hpp>
 #include <castnet/device/cuda/quotient.hpp>
-#include <castnet/plan/step.hpp>
+#include <castnet/device/ir.hpp>
 
 #include <cstdint>
 
 namespace castnet::cuda {
 
-// One input or target of all samples of a data set, one sample after the other in the order of the
-// device.
+// One input or target of all samples of a device-resident data set, in the device's layout.
 template <class T>
 struct stored_array {
-    unsigned char const* bytes = nullptr; // where it holds bytes
-    T const* values = nullptr;            // the numbers; or what each of the 256 bytes stands for
+    unsigned char const* bytes = nullptr; // for an array of bytes
+    T const* values = nullptr;            // the values; for bytes, a table of 256
 };
 inline constexpr int max_stored_arrays = 16;
 
-// Where it goes.
+// Destination of one input or target in the batch.
 template <class T>
 struct gathered_array {
     T* to = nullptr;
@@ -29,8 +28,8 @@ struct gathered_array {
 
 template <class T, int Arrays>
 struct gather_body {
-    stored_array<T> const* from;  // without values if there is nothing to gather
-    std::uint32_t const* samples; // of each row, its number in the data set
+    stored_array<T> const* from;  // values are nullptr if nothing is gathered
+    std::uint32_t const* samples; // index in the data set, per row
     gathered_array<T> arrays[Arrays];
 
     template <class Block>
@@ -51,7 +50,7 @@ struct gather_body {
     }
 };
 
-// All inputs of a plan, and then its targets.
+// Arrays of all inputs of a plan, then of its targets.
 template <auto const& Plan, class Context>
 auto gather_call(Context const& c, stored_array<typename Context::value_type> const* from,
                  std::uint32_t const* samples) {

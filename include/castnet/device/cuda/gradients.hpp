@@ -1,4 +1,4 @@
-// Kernels on gradients and statistics before and after they are added up over replicas.
+// Kernels on gradients and statistics before and after their sums over replicas.
 #pragma once
 
 #include <castnet/core/bfloat16.hpp>
@@ -19,7 +19,7 @@ struct narrow_body {
     }
 };
 
-// Adds the gradients of a batch to those that are kept, for the last batch of the step.
+// Accumulates a batch's gradients for the last batch of the step.
 template <class T>
 struct keep_body {
     T const* gradients;
@@ -32,7 +32,7 @@ struct keep_body {
     }
 };
 
-// Adds those that are kept to the gradients, and keeps none.
+// Adds the accumulated gradients to the last batch's, and clears them.
 template <class T>
 struct take_kept_body {
     T* gradients;
@@ -48,8 +48,8 @@ struct take_kept_body {
     }
 };
 
-// Running statistics that this replica's samples have moved, by its share of the samples; without
-// samples they are no numbers.
+// Running statistics updated by this replica's samples, scaled by its share of the samples (NaN
+// without samples).
 template <class T>
 struct weigh_body {
     T* values;

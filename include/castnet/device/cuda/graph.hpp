@@ -12,7 +12,7 @@ class captured_graph {
 public:
     captured_graph() = default;
 
-    // Everything that `enqueue` puts on the stream; nothing of it runs.
+    // Captures the work that enqueue() puts on the stream, without running it.
     template <class F>
     captured_graph(stream const& s, F const& enqueue) {
         CASTNET_CUDA(cudaStreamBeginCapture(s.get(), cudaStreamCaptureModeThreadLocal));

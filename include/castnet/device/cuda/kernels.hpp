@@ -6,10 +6,9 @@
 #include <castnet/device/cuda/rearrange.hpp>
 #include <castnet/device/cuda/reduce.hpp>
 
-namespace castnet::cuda {
+#include <utility>
 
-template <class Context>
-using kernel = void (*)(step const&, tables const&, Context const&);
+namespace castnet::cuda {
 
 template <class Program, class Context>
 constexpr kernel<Context> fused_kernel() {
@@ -20,34 +19,35 @@ constexpr kernel<Context> fused_kernel() {
     }
 }
 
-// Of what is neither a fused program nor a product or convolution; nullptr for those.
-CASTNET_CALLS_UNCHECKED
-template <class Context>
-CASTNET_HD constexpr kernel<Context> own_kernel(op kind) {
-    switch (kind) {
-    case op::max_pool:
-        return &max_pool<Context>;
-    case op::max_pool_gradient:
-        return &max_pool_gradient<Context>;
-    case op::avg_pool:
-        return &avg_pool<Context>;
-    case op::avg_pool_gradient:
-        return &avg_pool_gradient<Context>;
-    case op::upsample:
-        return &upsample<Context>;
-    case op::upsample_gradient:
-        return &upsample_gradient<Context>;
-    case op::concat:
-        return &concat<Context>;
-    case op::slice:
-        return &slice<Context>;
-    case op::slice_gradient:
-        return &slice_gradient<Context>;
-    case op::reshape:
-        return &reshape<Context>;
-    default:
+namespace detail {
+
+template <class Context, op K>
+constexpr kernel<Context> kernel_if_any() {
+    if constexpr (requires { kernel_for<Context, K>::of(); }) {
+        return kernel_for<Context, K>::of();
+    } else {
         return nullptr;
     }
+}
+
+template <class Context>
+struct kernel_table {
+    kernel<Context> of[static_cast<size_t>(op::count)];
+};
+template <class Context, size_t... K>
+constexpr kernel_table<Context> all_kernels(std::index_sequence<K...>) {
+    return {{kernel_if_any<Context, static_cast<op>(K)>()...}};
+}
+
+} // namespace detail
+
+// The kernel of an operation of castnet's own, but for fused programs; nullptr where a context has
+// none.
+template <class Context>
+kernel<Context> kernel_of(op kind) {
+    static constexpr detail::kernel_table<Context> table =
+        detail::all_kernels<Context>(std::make_index_sequence<static_cast<size_t>(op::count)>{});
+    return table.of[static_cast<size_t>(kind)];
 }
 
 } // namespace castnet::cuda

@@ -1,6 +1,5 @@
-// Kernels as functors: the body of a kernel is a plain struct of numbers and pointers, called with
-// its block. On the GPU one kernel template runs every body; the tests run the same bodies on the
-// host.
+// Kernel bodies as functors: plain structs of numbers and pointers, called with a block. On the GPU
+// one kernel template runs every body; the tests run the same bodies on the host.
 //
 // A body has
 //   template <class Block> CASTNET_HD void operator()(Block const& block) const
@@ -9,6 +8,7 @@
 #pragma once
 
 #include <castnet/core/annotations.hpp>
+#include <castnet/device/cuda/tuning.hpp>
 
 #include <cstddef>
 
@@ -18,7 +18,7 @@
 
 namespace castnet::cuda {
 
-// Offsets that kernels and libraries are given are multiples of this many bytes.
+// Alignment in bytes of the arrays of kernels and libraries.
 inline constexpr std::size_t alignment_bytes = 256;
 
 struct grid {
@@ -27,21 +27,17 @@ struct grid {
     std::size_t shared_bytes = 0;
 };
 
-// A kernel that is to run.
+// A kernel launch: grid and body.
 template <class Body>
 struct kernel_call {
     grid where;
     Body body;
 };
 
-// Of a block, at most: so many fit a multiprocessor whatever registers they use.
-inline constexpr unsigned block_threads = 256;
-inline constexpr unsigned max_blocks = 2048; // a few waves on the largest GPUs; loops do the rest
-
-// Shared memory that a block may have without asking for it.
+// Bytes of shared memory of a block without opt-in.
 inline constexpr std::size_t default_shared_bytes = std::size_t{48} << 10;
 
-// A grid with a thread for each of `count` pieces of work, at most max_blocks blocks.
+// A grid with a thread for each of `count` work items, at most max_blocks blocks.
 CASTNET_HD constexpr grid grid_for(std::ptrdiff_t count) {
     std::ptrdiff_t const blocks = (count + block_threads - 1) / block_threads;
     return {blocks < 1                            ? 1
@@ -50,7 +46,7 @@ CASTNET_HD constexpr grid grid_for(std::ptrdiff_t count) {
             block_threads};
 }
 
-// Calls f(i) for all i in [0, count) that this thread has to do.
+// Calls f(i) for this thread's i in [0, count) (grid-stride loop).
 template <class Block, class F>
 CASTNET_HD void for_each_index(Block const& block, std::ptrdiff_t count, F const& f) {
     auto const all = std::ptrdiff_t{block.threads()} * block.blocks();

@@ -1,7 +1,8 @@
-// Order of a parameter's elements in the memory of this device, from their logical (row-major)
-// numbers: as cuDNN and cuBLASLt read it, so that a step converts nothing.
+// Memory layout of parameters on the GPU, as cuDNN and cuBLASLt read them, so that a step converts
+// nothing: from an element's logical (row-major) index to its place.
 #pragma once
 
+#include <castnet/device/ir.hpp>
 #include <castnet/device/sample_order.hpp>
 #include <castnet/graph/parameter.hpp>
 

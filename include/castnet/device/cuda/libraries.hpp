@@ -1,9 +1,9 @@
-// cuBLASLt and cuDNN for the steps that run on one stream: their handles, the memory that they work
-// in, and what was chosen for each step.
+// cuBLASLt and cuDNN on one stream: their handles, their workspace, and the algorithm chosen for
+// each step.
 //
-// What a step needs is chosen and allocated when it runs first, which must be before its stream is
-// captured: prepare() does it for all steps of a plan. Nothing is freed or chosen anew later, so
-// that captured graphs stay true.
+// The algorithm and workspace of a step are chosen and allocated before its stream is captured:
+// a device's prepare<Plan>() does so for all steps of a plan. Nothing is freed or chosen anew
+// later, so that captured graphs stay valid.
 #pragma once
 
 #include <castnet/device/cuda/cublas/multiplier.hpp>
@@ -16,30 +16,30 @@ namespace castnet::cuda {
 
 class libraries {
 public:
-    explicit libraries(stream const& s, plan_order order = plan_order::as_listed)
+    explicit libraries(stream const& s, algorithm_order order = algorithm_order::as_listed)
         : stream_{s}, order_{order} {}
     libraries(libraries const&) = delete;
     libraries& operator=(libraries const&) = delete;
 
-    cublas::planned_product const& plan(cublas::product const& p) {
+    cublas::prepared_product const& prepare(cublas::product const& p) {
         if (!products_) {
             products_.emplace(stream_, product_workspace, order_);
         }
-        auto const& planned = products_->plan(p);
-        wanted_ = std::max(wanted_, std::max(planned.how.workspace, product_workspace));
-        return planned;
+        auto const& prepared = products_->prepare(p);
+        wanted_ = std::max(wanted_, std::max(prepared.how.workspace, product_workspace));
+        return prepared;
     }
-    cudnn::planned_convolution const& plan(cudnn::convolution const& c) {
+    cudnn::prepared_convolution const& prepare(cudnn::convolution const& c) {
         if (!convolutions_) {
             convolutions_.emplace(stream_, most_workspace, order_);
         }
-        auto const& planned = convolutions_->plan(c);
-        wanted_ = std::max(wanted_, static_cast<std::size_t>(planned.plan.workspace));
-        return planned;
+        auto const& prepared = convolutions_->prepare(c);
+        wanted_ = std::max(wanted_, static_cast<std::size_t>(prepared.how.workspace));
+        return prepared;
     }
 
-    // Bytes that the choices so far work in, and allocates them. One after the other, all steps use
-    // the last block; graphs may know those before it.
+    // Bytes of the workspace that the algorithms chosen so far need; reserve() allocates them. All
+    // steps use the last block, one after the other; graphs may refer to older ones.
     std::size_t workspace_bytes() const { return wanted_; }
     void reserve() {
         if (wanted_ > (blocks_.empty() ? 0 : blocks_.back().bytes())) {
@@ -47,20 +47,20 @@ public:
         }
     }
 
-    // `bias`: that of those that add one, or where its gradient goes; whether it was used is in
-    // their plans.
+    // `bias`: read by a product that adds one, or its gradient's destination; prepare(p).finishes
+    // tells whether it was used.
     void run(cublas::product const& p, void const* a, void const* b, void* d,
              void const* bias = nullptr) {
-        auto const& planned = plan(p);
-        products_->run(planned, a, b, d, bias, workspace());
+        auto const& prepared = prepare(p);
+        products_->run(prepared, a, b, d, bias, workspace());
     }
     void run(cudnn::convolution const& c, void* image, void* weight, void* result,
              void* bias = nullptr) {
-        auto const& planned = plan(c);
-        convolutions_->run(planned, image, weight, result, bias, workspace());
+        auto const& prepared = prepare(c);
+        convolutions_->run(prepared, image, weight, result, bias, workspace());
     }
 
-    // Bytes that were allocated.
+    // Allocated bytes.
     std::size_t bytes() const {
         std::size_t sum = 0;
         for (memory const& block : blocks_) {
@@ -80,7 +80,7 @@ private:
     }
 
     stream const& stream_;
-    plan_order order_;
+    algorithm_order order_;
     std::optional<cublas::multiplier> products_;
     std::optional<cudnn::convolver> convolutions_;
     std::size_t wanted_ = 0;

@@ -7,6 +7,7 @@
 #include <castnet/device/cuda/launch.hpp>
 #include <castnet/device/cuda/quotient.hpp>
 #include <castnet/device/cuda/step_values.hpp>
+#include <castnet/device/ir.hpp>
 #include <castnet/plan/evaluate.hpp>
 
 #include <type_traits>
@@ -83,8 +84,8 @@ CASTNET_HD void execute_lanes(T (&r)[lanes_of<T>][Registers], program_arguments<
             r[i][Number] = loaded[i];
         }
     } else if constexpr (I.code == opcode::load || I.code == opcode::constant ||
-                         I.code == opcode::presence) {
-        T const shared = castnet::detail::execute<I>(r[0], a, p, random_at_points{});
+                         I.code == opcode::sample_mask) {
+        T const shared = ir::execute<I>(r[0], a, p, random_at_points{});
         for (int i = 0; i < lanes_of<T>; ++i) {
             r[i][Number] = shared;
         }
@@ -92,7 +93,7 @@ CASTNET_HD void execute_lanes(T (&r)[lanes_of<T>][Registers], program_arguments<
         auto const each = [&](auto const& random) {
             for (int i = 0; i < lanes_of<T>; ++i) {
                 point const at{p.sample, p.pixel, p.channel + i, p.pixels, p.channels};
-                r[i][Number] = castnet::detail::execute<I>(r[i], a, at, random);
+                r[i][Number] = ir::execute<I>(r[i], a, at, random);
             }
         };
         if constexpr (I.code == opcode::bernoulli) {

@@ -4,6 +4,7 @@
 #include <castnet/device/cuda/context.hpp>
 #include <castnet/device/cuda/element_type.hpp>
 #include <castnet/device/cuda/epilogue.hpp>
+#include <castnet/device/cuda/kernel_for.hpp>
 #include <castnet/device/cuda/libraries.hpp>
 
 namespace castnet::cuda {
@@ -42,5 +43,12 @@ void multiply(step const& s, tables const& t, context<T> const& c) {
     c.library->run(product_of(s, t, c), c.at(t.arrays[s.first_array]),
                    c.at(t.arrays[s.first_array + 1]), c.at(t.arrays[s.output]), bias_of(s, t, c));
 }
+
+template <class T>
+struct kernel_for<context<T>, op::matmul> : function_kernel<context<T>, &multiply<T>> {};
+template <class T>
+struct kernel_for<context<T>, op::matmul_data> : function_kernel<context<T>, &multiply<T>> {};
+template <class T>
+struct kernel_for<context<T>, op::matmul_weight> : function_kernel<context<T>, &multiply<T>> {};
 
 } // namespace castnet::cuda

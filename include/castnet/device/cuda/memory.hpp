@@ -1,8 +1,7 @@
-// Blocks of zeroed memory: on the GPU, and on the host where copies to and from the GPU need not
-// wait.
+// Blocks of zeroed memory on the GPU, and page-locked on the host for asynchronous copies.
 //
-// Nothing here or elsewhere waits for a whole GPU (cudaDeviceSynchronize) or uses its default
-// stream: that would end a capture that another thread has under way.
+// castnet never waits for a whole GPU (cudaDeviceSynchronize) and never uses the default stream:
+// either would end another thread's capture.
 #pragma once
 
 #include <castnet/core/text.hpp>
@@ -17,7 +16,7 @@
 
 namespace castnet::cuda {
 
-// Of the device that is current; begins at a multiple of alignment_bytes.
+// Memory of the current device, aligned to alignment_bytes.
 struct gpu_memory {
     static cudaError_t allocate(void** p, std::size_t bytes) { return cudaMalloc(p, bytes); }
     static void clear(void* p, std::size_t bytes) {
@@ -34,7 +33,7 @@ struct gpu_memory {
     }
 };
 
-// Of the host, page-locked.
+// Page-locked host memory.
 struct page_locked_memory {
     static cudaError_t allocate(void** p, std::size_t bytes) { return cudaMallocHost(p, bytes); }
     static void clear(void* p, std::size_t bytes) { std::memset(p, 0, bytes); }
@@ -45,7 +44,7 @@ struct page_locked_memory {
     }
 };
 
-// Throws castnet::error, which says what it is for, if there is too little.
+// Throws castnet::error that names the purpose if there is too little memory.
 template <class Kind>
 class block_of {
 public:

@@ -1,5 +1,5 @@
-// Numbers of the GPU's memory as messages in the host's. Messages are numbered, and each holds what
-// it does until the next of its number.
+// Messages of a GPU's values in host memory. Messages are numbered, and each stays valid until the
+// next one of its number.
 #pragma once
 
 #include <castnet/device/cuda/memory.hpp>
@@ -18,7 +18,7 @@ class messages {
 public:
     explicit messages(session const& where) : session_{where} {}
 
-    // The numbers of these ranges, one range after the other. Waits for what is on the stream.
+    // Copies these ranges to a message, one after the other. Waits for the stream.
     std::span<T> read(std::size_t number, std::span<element_range const> ranges, Context const& c) {
         std::size_t count = 0;
         for (element_range const& r : ranges) {
@@ -29,7 +29,7 @@ public:
             all_.resize(number + 1);
         }
         if (all_[number].bytes() < count * sizeof(T)) {
-            session_.wait(session_.compute()); // which may still read the one before
+            session_.wait(session_.compute()); // which may still read the previous message
             all_[number] = pinned_memory(count * sizeof(T));
         }
         T* const message = all_[number].template as<T>();
@@ -37,7 +37,7 @@ public:
         session_.wait(session_.compute());
         return {message, count};
     }
-    // The ranges become what the message holds.
+    // Copies the message back to the ranges.
     void write(std::size_t number, std::span<element_range const> ranges, Context const& c) const {
         copy(ranges, c, all_[number].template as<T>(), cudaMemcpyHostToDevice);
     }

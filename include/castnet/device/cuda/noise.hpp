@@ -1,4 +1,4 @@
-// Arrays of random numbers, to time what computes with them: a GPU is faster with zeros.
+// Arrays of random numbers for timing: a GPU is faster with zeros.
 #pragma once
 
 #include <castnet/core/philox.hpp>
@@ -11,8 +11,8 @@
 
 namespace castnet::cuda {
 
-// The bits of 8 / bytes random numbers, whose absolute values are in [1, 2): double (8 bytes),
-// float (4) or bfloat16 (2).
+// Bits of 8 / bytes random numbers with absolute values in [1, 2): double (8 bytes), float (4) or
+// bfloat16 (2).
 constexpr std::uint64_t noise_bits(std::uint64_t random, int bytes) {
     switch (bytes) {
     case 8:
@@ -24,12 +24,12 @@ constexpr std::uint64_t noise_bits(std::uint64_t random, int bytes) {
     }
 }
 
-// Memory for `count` numbers of so many bytes, filled on the stream. Throws castnet::error where
-// the GPU has no room.
+// Memory with `count` random numbers of `bytes` bytes, filled on the stream. Throws castnet::error
+// if the GPU has too little memory.
 inline memory noise(std::int64_t count, int bytes, stream const& s) {
     constexpr std::size_t piece = std::size_t{1} << 18;
     memory all(static_cast<std::size_t>(count) * static_cast<std::size_t>(bytes),
-               "an array to time plans on");
+               "an array to time algorithms on");
     std::vector<std::uint64_t> bits((std::min(all.bytes(), piece) + 7) / 8);
     for (std::size_t i = 0; i < bits.size(); ++i) {
         auto const r = philox({static_cast<std::uint32_t>(i), 0, 0, 0}, key_of(0));

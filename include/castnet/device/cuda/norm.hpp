@@ -1,5 +1,5 @@
-// The norm of the gradient over all trained parameters, for rules that ask for it: sums of squares
-// by blocks, whose number depends on the plan only, and then their sum.
+// Norm of the gradient over all trained parameters, for rules that need it: sums of squares by
+// blocks, whose number depends on the plan only, and then their sum.
 #pragma once
 
 #include <castnet/core/square_root.hpp>
@@ -8,11 +8,11 @@
 
 namespace castnet::cuda {
 
-// Doubles that the sums take.
+// Size of the sums, in doubles.
 inline constexpr std::ptrdiff_t norm_elements = max_splits + 1;
 
-// The squares of the gradients as the rule is given them, from `first` on; an element of the sum is
-// a group of lanes.
+// Squares of the gradients with penalties, from `first` on; an element of the sum is a group of
+// lanes.
 template <class T>
 struct square_source {
     T const* scale;                // in device memory, as all of these
@@ -45,7 +45,7 @@ struct square_source {
     }
 };
 
-// Tells the rule of an update the norm: the root of the sum of these squares.
+// Sets the norm of an update's rule: the root of the sum of these squares.
 template <class Rule, class T>
 struct norm_body {
     update_values<Rule, T>* now;

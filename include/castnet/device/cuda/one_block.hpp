@@ -6,21 +6,13 @@
 #include <castnet/device/constant_step.hpp>
 #include <castnet/device/cuda/block_product.hpp>
 #include <castnet/device/cuda/kernels.hpp>
+#include <castnet/device/cuda/tuning.hpp>
 
 #include <algorithm>
 #include <iterator>
 #include <utility>
 
 namespace castnet::cuda {
-
-// Shared memory that a block may have on every GPU from compute capability 8.0 on, and more work
-// than which one multiprocessor is not given.
-inline constexpr std::ptrdiff_t one_block_bytes = std::ptrdiff_t{96} << 10;
-inline constexpr std::ptrdiff_t one_block_flops = std::ptrdiff_t{4} << 20;
-
-CASTNET_HD constexpr bool is_product(op kind) {
-    return kind >= op::matmul && kind <= op::matmul_weight;
-}
 
 CASTNET_HD constexpr product_shape block_product_of(step const& s, array_ref const* arrays,
                                                     int samples) {
@@ -51,7 +43,7 @@ template <class T, class Plan>
 constexpr one_block_memory memory_in_one_block(Plan const& p) {
     std::ptrdiff_t scratch = 16 / sizeof(T) * block_threads; // reductions have at most 16 bytes
     for (int i = 0; i < Plan::sizes.steps; ++i) {
-        if (step const& s = p.steps[i]; is_product(s.kind)) {
+        if (step const& s = p.steps[i]; is_matmul(s.kind)) {
             std::ptrdiff_t const wanted =
                 tiling_of(block_product_of(s, p.arrays, p.batch)).scratch();
             scratch = wanted > scratch ? wanted : scratch;
@@ -70,7 +62,7 @@ constexpr bool fits_one_block(Plan const& p) {
         return false;
     }
     for (int i = 0; i < Plan::sizes.steps; ++i) {
-        if (op const kind = p.steps[i].kind; kind >= op::conv && kind <= op::conv_weight) {
+        if (is_conv(p.steps[i].kind)) {
             return false;
         }
     }
@@ -100,7 +92,7 @@ struct block_context {
     using value_type = T;
 
     Block const& block;
-    T* region[4]; // by castnet::region
+    T* region[4]; // by ir::region
     T* trained;   // a copy of the first parameters in shared memory
     std::ptrdiff_t trainable, samples;
     philox_key key;
@@ -136,7 +128,7 @@ CASTNET_HD void run_in_block(constant_step<S, Code, W, A...>, Context const& c,
         map<Code>(s, t, c);
     } else if constexpr (S.kind == op::reduce) {
         reduce<Code>(s, t, c);
-    } else if constexpr (is_product(S.kind)) {
+    } else if constexpr (is_matmul(S.kind)) {
         constexpr array_ref of[] = {A...};
         constexpr product_shape shape = block_product_of(S, of, Samples);
         c.launch(
@@ -148,7 +140,7 @@ CASTNET_HD void run_in_block(constant_step<S, Code, W, A...>, Context const& c,
             reduce<Code>(epilogue_step(s), t, c);
         }
     } else {
-        constexpr kernel<Context> run = own_kernel<Context>(S.kind);
+        constexpr kernel<Context> run = kernel_for<Context, S.kind>::of();
         run(s, t, c);
     }
 }
@@ -203,7 +195,7 @@ private:
     // What is asked for goes to where all kernels leave it.
     template <array_ref R, class Block>
     CASTNET_HD void keep(Block const& block, T const* workspace) const {
-        if constexpr (R.where == castnet::region::workspace) {
+        if constexpr (R.where == ir::region::workspace) {
             std::ptrdiff_t const count =
                 std::ptrdiff_t{R.size.pixels} * R.size.channels * (R.size.sample ? Samples : 1);
             copy(block, workspace + R.offset, region[3] + R.offset, count);

@@ -1,4 +1,4 @@
-// The update of all parameters in one launch, and the sums of loss and metrics over steps.
+// Optimizer update of all parameters in one launch, and the sums of loss and metrics over steps.
 #pragma once
 
 #include <castnet/device/cuda/map.hpp>
@@ -8,7 +8,7 @@
 
 namespace castnet::cuda {
 
-// What an update needs besides arrays; changes from step to step, in device memory.
+// Arguments of a step's update besides arrays, in device memory.
 template <class Rule, class T>
 struct update_values {
     Rule rule;

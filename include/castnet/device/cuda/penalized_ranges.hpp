@@ -1,4 +1,4 @@
-// The penalties of a plan's parameters, in the GPU's memory.
+// Table of the penalties of a plan's parameters in the GPU's memory.
 #pragma once
 
 #include <castnet/device/cuda/optimize.hpp>

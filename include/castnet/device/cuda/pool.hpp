@@ -2,6 +2,7 @@
 // gradients gather from all windows that an element lies in, so nothing is added by two threads.
 #pragma once
 
+#include <castnet/device/cuda/kernel_for.hpp>
 #include <castnet/device/cuda/launch.hpp>
 #include <castnet/device/cuda/quotient.hpp>
 #include <castnet/device/cuda/step_values.hpp>
@@ -89,14 +90,14 @@ CASTNET_HD T share_of(window const& w, int out_row, int out_column) {
 // a: which pixel of each window was the largest.
 struct max_pool_gradient_rule {
     template <class T>
-    CASTNET_HD static T at(window const& w, stored<T> const& winners, stored<T> const& dy,
+    CASTNET_HD static T at(window const& w, stored<T> const& argmax, stored<T> const& dy,
                            std::ptrdiff_t sample, int row, int column, int channel) {
         return sum_over_windows<T>(w, row, column, [&](int r, int c) {
             pixel_range const rows = rows_of(w, r), columns = columns_of(w, c);
             int const number =
                 (row - rows.first) * (columns.last - columns.first) + column - columns.first;
             std::ptrdiff_t const place = out_place(w, sample, r, c, channel);
-            return winners.get(place) == T(number) ? dy.get(place) : T(0);
+            return argmax.get(place) == T(number) ? dy.get(place) : T(0);
         });
     }
 };
@@ -183,7 +184,7 @@ struct max_pool_body {
     image_loop loop;
     window w;
     stored<T> x, out;
-    T* winners; // nullptr: not wanted
+    T* argmax; // nullptr: not wanted
 
     template <class Block>
     CASTNET_HD void operator()(Block const& block) const {
@@ -191,19 +192,19 @@ struct max_pool_body {
                             std::ptrdiff_t place) {
             pixel_range const rows = rows_of(w, row), columns = columns_of(w, column);
             T best = x[in_place(w, sample, rows.first, columns.first, channel)];
-            int winner = 0, number = 0;
+            int best_pixel = 0, number = 0;
             for (int r = rows.first; r < rows.last; ++r) {
                 for (int c = columns.first; c < columns.last; ++c, ++number) {
                     T const value = x[in_place(w, sample, r, c, channel)];
                     if (value > best) {
                         best = value;
-                        winner = number;
+                        best_pixel = number;
                     }
                 }
             }
             out[place] = best;
-            if (winners) {
-                winners[place] = T(winner);
+            if (argmax) {
+                argmax[place] = T(best_pixel);
             }
         });
     }
@@ -245,5 +246,21 @@ template <class Context>
 CASTNET_HD void upsample_gradient(step const& s, tables const& t, Context const& c) {
     run_on_images<upsample_gradient_rule, false>(s, t, c);
 }
+
+template <class Context>
+struct kernel_for<Context, op::max_pool> : function_kernel<Context, &max_pool<Context>> {};
+template <class Context>
+struct kernel_for<Context, op::max_pool_gradient>
+    : function_kernel<Context, &max_pool_gradient<Context>> {};
+template <class Context>
+struct kernel_for<Context, op::avg_pool> : function_kernel<Context, &avg_pool<Context>> {};
+template <class Context>
+struct kernel_for<Context, op::avg_pool_gradient>
+    : function_kernel<Context, &avg_pool_gradient<Context>> {};
+template <class Context>
+struct kernel_for<Context, op::upsample> : function_kernel<Context, &upsample<Context>> {};
+template <class Context>
+struct kernel_for<Context, op::upsample_gradient>
+    : function_kernel<Context, &upsample_gradient<Context>> {};
 
 } // namespace castnet::cuda

@@ -1,5 +1,5 @@
-// Division by a number that is known before a kernel starts, as a multiplication (Granlund &
-// Montgomery, "Division by invariant integers using multiplication", PLDI 1994).
+// Division by a launch-time constant, as a multiplication (Granlund & Montgomery, "Division by
+// invariant integers using multiplication", PLDI 1994).
 #pragma once
 
 #include <castnet/core/annotations.hpp>

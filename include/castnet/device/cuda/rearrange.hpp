@@ -2,6 +2,7 @@
 // one element of the result.
 #pragma once
 
+#include <castnet/device/cuda/kernel_for.hpp>
 #include <castnet/device/cuda/launch.hpp>
 #include <castnet/device/cuda/quotient.hpp>
 #include <castnet/device/cuda/step_values.hpp>
@@ -134,5 +135,15 @@ CASTNET_HD void slice_gradient(step const& s, tables const& t, Context const& c)
              slice_gradient_body<T>{stored_at(c, from), stored_at(c, to), from.size.channels,
                                     s.first_channel, quotient(to.size.channels), count});
 }
+
+template <class Context>
+struct kernel_for<Context, op::concat> : function_kernel<Context, &concat<Context>> {};
+template <class Context>
+struct kernel_for<Context, op::slice> : function_kernel<Context, &slice<Context>> {};
+template <class Context>
+struct kernel_for<Context, op::slice_gradient>
+    : function_kernel<Context, &slice_gradient<Context>> {};
+template <class Context>
+struct kernel_for<Context, op::reshape> : function_kernel<Context, &reshape<Context>> {};
 
 } // namespace castnet::cuda

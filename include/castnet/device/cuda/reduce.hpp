@@ -7,11 +7,10 @@
 #pragma once
 
 #include <castnet/device/cuda/map.hpp>
+#include <castnet/device/cuda/tuning.hpp>
 #include <castnet/device/reducer.hpp>
 
 namespace castnet::cuda {
-
-inline constexpr std::ptrdiff_t max_splits = 128;
 
 // Who computes what.
 struct reduce_shape {

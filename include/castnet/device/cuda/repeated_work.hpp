@@ -1,6 +1,6 @@
-// Work that comes again and again, always the same: the first time it is put on the stream piece by
-// piece, which lets libraries choose and allocate; the second time it is captured as a graph, and
-// from then on it is one launch.
+// Repeated work on a stream: the first time it is enqueued kernel by kernel, so that libraries can
+// choose and allocate; the second time it is captured as a graph, and from then on it is one
+// launch.
 #pragma once
 
 #include <castnet/device/cuda/graph.hpp>
@@ -19,19 +19,19 @@ enum class work_kind : std::uint8_t {
     evaluate
 };
 
-// What makes one work another one.
+// Identity of work: pieces with equal keys have equal graphs.
 struct work {
     void const* plan;
     work_kind kind;
-    bool gathers; // the samples
+    bool gathers; // gathers the samples
 
     friend bool operator==(work const&, work const&) = default;
 };
 
 class repeated_work {
 public:
-    // Puts on the stream what enqueue() puts there. The first time prepare() comes before. meet()
-    // is called around what must not happen while another GPU works: preparing and capturing.
+    // Puts the work of enqueue() on the stream; the first time prepare() is called before. meet()
+    // is called around preparing and capturing, which must not happen while another GPU works.
     template <class Prepare, class Enqueue, class Meet>
     void submit(work const& w, stream const& s, bool use_graphs, Prepare const& prepare,
                 Enqueue const& enqueue, Meet const& meet) {

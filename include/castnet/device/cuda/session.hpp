@@ -1,4 +1,4 @@
-// One GPU as a program opens it: which one, its streams, and the libraries that run on it.
+// Session on one GPU: its index, streams and libraries.
 #pragma once
 
 #include <castnet/device/cuda/context.hpp>
@@ -6,7 +6,7 @@
 #include <castnet/device/cuda/libraries.hpp>
 #include <castnet/device/cuda/memory.hpp>
 #include <castnet/device/cuda/stream.hpp>
-#include <castnet/device/cuda/watch.hpp>
+#include <castnet/device/cuda/watchdog.hpp>
 
 #include <memory>
 #include <string>
@@ -14,29 +14,28 @@
 
 namespace castnet::cuda {
 
-// What the threads of a process that each serve a GPU share: nothing.
+// Scope of a replica's thread. Threads that serve a GPU each share nothing.
 struct replica_scope {
     constexpr replica_scope(int, int) {}
 };
 
 class session {
 public:
-    // Throws castnet::error, which says what to do, if there is no driver, no such GPU, or if it
-    // cannot run this program.
+    // Throws castnet::error with advice if there is no driver, no such GPU, or if it cannot run
+    // this program.
     template <class Policy>
     explicit session(Policy, int index = Policy::device_index)
         : index_{opened(index)}, precision_{Policy::precision}, use_graphs_{Policy::use_graphs},
           budget_{Policy::budget} {
         compute_ = std::make_unique<stream>();
         copies_ = std::make_unique<stream>();
-        libraries_ = std::make_unique<libraries>(*compute_, Policy::plans);
+        libraries_ = std::make_unique<libraries>(*compute_, Policy::algorithms);
     }
     session(session const&) = delete;
     session& operator=(session const&) = delete;
     ~session() { finish(); }
 
-    // Waits for what the GPU does for this session, before that ends which it works on; makes it
-    // the current one.
+    // Makes this GPU current and waits for the session's work, before its memory is freed.
     void finish() const noexcept {
         cudaSetDevice(index_);
         cudaStreamSynchronize(compute().get());
@@ -51,10 +50,10 @@ public:
     stream const& copies() const { return *copies_; }
     libraries& library() const { return *libraries_; }
 
-    // From now on the host waits for this GPU under the eyes of a watch; nullptr: of none.
-    void watch_by(watch* w) const { watch_ = w; }
+    // The watchdog of the host's waits for this GPU from now on; nullptr: none.
+    void set_watchdog(watchdog* w) const { watchdog_ = w; }
 
-    // The host waits for a stream, an event, or all that the session's streams were given.
+    // Waits on the host for a stream, an event, or both streams of the session.
     void wait(stream const& s) const {
         until(s, [&] { s.wait(); });
     }
@@ -66,18 +65,18 @@ public:
         wait(copies());
     }
 
-    // Makes this GPU the one that the calling thread's calls mean.
+    // Makes this GPU the calling thread's current one.
     void use() const { CASTNET_CUDA(cudaSetDevice(index_)); }
 
-    // Zeroed memory of this GPU. Throws castnet::error, which says what it is for, if there is too
+    // Zeroed memory of this GPU. Throws castnet::error that names its purpose if there is too
     // little.
     memory allocate(std::size_t bytes, char const* what = "an array") const {
         use();
         return memory{bytes, what};
     }
 
-    // use(numbers) with a copy of `count` numbers of the GPU's memory; fill(numbers) is to write
-    // them all. Both wait for what the session's streams were given before.
+    // Calls use(numbers) with a copy of `count` numbers of the GPU's memory, or writes there the
+    // numbers of fill(numbers). Both wait for earlier work of the session's streams.
     template <class T, class F>
     void read(T const* from, std::ptrdiff_t count, F const& use_numbers) const {
         std::vector<T> host(static_cast<std::size_t>(count));
@@ -101,10 +100,10 @@ private:
     template <class Work, class Wait>
     void until(Work const& work, Wait const& plain) const {
         use();
-        if (watch_ == nullptr) {
+        if (watchdog_ == nullptr) {
             plain();
         } else {
-            watch_->until([&] { return work.is_done(); });
+            watchdog_->until([&] { return work.is_done(); });
         }
     }
 
@@ -129,7 +128,7 @@ private:
     product_precision precision_;
     bool use_graphs_;
     std::size_t budget_;
-    mutable watch* watch_ = nullptr;
+    mutable watchdog* watchdog_ = nullptr;
     std::unique_ptr<stream> compute_, copies_;
     std::unique_ptr<libraries> libraries_;
 };

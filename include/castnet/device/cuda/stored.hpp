@@ -1,9 +1,9 @@
-// An array of T in memory whose elements may be bfloat16: kernels that move or gather elements see
-// numbers of type T either way.
+// Array in memory of T or bfloat16: kernels that move or gather elements see numbers of type T
+// either way.
 #pragma once
 
 #include <castnet/core/bfloat16.hpp>
-#include <castnet/plan/step.hpp>
+#include <castnet/device/ir.hpp>
 
 namespace castnet::cuda {
 

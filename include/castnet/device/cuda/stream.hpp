@@ -1,4 +1,4 @@
-// Streams and events that end with their scope.
+// Owning wrappers of CUDA streams and events.
 #pragma once
 
 #include <castnet/device/cuda/error.hpp>
@@ -11,7 +11,7 @@ namespace castnet::cuda {
 namespace detail {
 inline bool is_done(cudaError_t status) {
     if (status == cudaErrorNotReady) {
-        cudaGetLastError(); // which would report it
+        cudaGetLastError(); // so that the next call does not report it
         return false;
     }
     CASTNET_CUDA(status);
@@ -19,7 +19,7 @@ inline bool is_done(cudaError_t status) {
 }
 } // namespace detail
 
-// Knows when it was, if asked to; others cost less.
+// CUDA event, with a time stamp if asked for; others cost less.
 enum class event_time : bool { unknown, known };
 
 class event {
@@ -33,14 +33,14 @@ public:
     }
     cudaEvent_t get() const { return handle_.get(); }
 
-    // Both know their time, and are done.
+    // Both events must have time stamps, and be done.
     double milliseconds_since(event const& earlier) const {
         float passed = 0;
         CASTNET_CUDA(cudaEventElapsedTime(&passed, earlier.get(), get()));
         return double{passed};
     }
 
-    // Whether what was recorded last is done; the host waits until it is.
+    // Whether the last recording is complete; waits for it on the host.
     bool is_done() const { return detail::is_done(cudaEventQuery(get())); }
     void wait() const { CASTNET_CUDA(cudaEventSynchronize(get())); }
 
@@ -51,7 +51,7 @@ private:
     std::unique_ptr<std::remove_pointer_t<cudaEvent_t>, release> handle_;
 };
 
-// Work in order, beside that of other streams; waits for none but those it is told to wait for.
+// CUDA stream that does not synchronize with the default stream.
 class stream {
 public:
     stream() {
@@ -61,7 +61,7 @@ public:
     }
     cudaStream_t get() const { return handle_.get(); }
 
-    // Whether what is put here now is captured and does not run.
+    // Whether the stream is being captured.
     bool is_captured() const {
         cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
         CASTNET_CUDA(cudaStreamIsCapturing(get(), &status));
@@ -70,7 +70,7 @@ public:
 
     void record(event const& e) const { CASTNET_CUDA(cudaEventRecord(e.get(), get())); }
     void wait_for(event const& e) const { CASTNET_CUDA(cudaStreamWaitEvent(get(), e.get(), 0)); }
-    // Whether all that was put here is done; the host waits until it is.
+    // Whether the stream's work is complete; waits for it on the host.
     bool is_done() const { return detail::is_done(cudaStreamQuery(get())); }
     void wait() const { CASTNET_CUDA(cudaStreamSynchronize(get())); }
 

@@ -1,9 +1,10 @@
-// Gradients of convolution weights where factors are bfloat16: cuDNN writes those gradients in
-// their type, too, so they pass through scratch memory on the way to the gradients, which are not.
+// Widening of convolution weights' gradients from bfloat16: cuDNN writes them in the type of the
+// factors, so they go through scratch memory to the gradients' own type.
 #pragma once
 
 #include <castnet/core/bfloat16.hpp>
 #include <castnet/device/cuda/launch.hpp>
+#include <castnet/device/ir.hpp>
 #include <castnet/graph/node.hpp>
 
 namespace castnet::cuda {
@@ -12,7 +13,7 @@ constexpr std::ptrdiff_t weight_elements(window const& w) {
     return std::ptrdiff_t{w.filters} * (w.channels / w.groups) * w.kernel_h * w.kernel_w;
 }
 
-// Scratch memory for them, in elements of type T.
+// Elements of type T of this scratch memory.
 template <class T>
 constexpr std::ptrdiff_t narrow_weight_scratch(window const& w) {
     constexpr std::ptrdiff_t in_value = sizeof(T) / sizeof(bfloat16);

@@ -1,5 +1,5 @@
-// The part of JSON (RFC 8259) that file headers use: objects, arrays, strings and whole numbers.
-// The caller says what must come next, so nesting is as deep as the caller's code and no deeper.
+// Pull parser for the part of JSON (RFC 8259) that file headers use: objects, arrays, strings and
+// whole numbers. The caller says which token must come next, so nesting is no deeper than its code.
 #pragma once
 
 #include <castnet/core/error.hpp>
@@ -28,16 +28,15 @@ namespace castnet::io::detail {
     return quoted;
 }
 
-// A place in a document, for messages, which are made only when they are needed: a text and a name
-// from the file.
+// Context for messages, composed only when needed: a text and a name from the file.
 struct json_place {
     char const* text;
     std::string_view name = {};
     bool named = name.data() != nullptr;
 };
 
-// Reads a document that takes up the next `size` bytes of a source, piece by piece: only what it
-// gives is ever in memory.
+// Streaming reader of a document in the next `size` bytes of a source: only the values returned are
+// ever in memory.
 class json_reader {
 public:
     json_reader(source& in, size_t size) : in_{in}, size_{size}, left_{size} {}

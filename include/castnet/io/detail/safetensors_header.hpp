@@ -21,7 +21,7 @@ inline constexpr size_t largest_header = 100'000'000; // the format's own limit,
 inline constexpr size_t most_axes = 64;
 inline constexpr size_t most_metadata = 65536; // keys
 
-// Where the bytes of a tensor are within the data.
+// Range of a tensor's bytes in the data.
 struct tensor_place {
     size_t begin, end;
     size_t tensor; // its number in the header

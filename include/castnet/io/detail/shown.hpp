@@ -1,4 +1,4 @@
-// Text from a file as a message shows it.
+// Escaping of text from a file for a message.
 #pragma once
 
 #include <castnet/core/text.hpp>

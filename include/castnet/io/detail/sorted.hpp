@@ -1,5 +1,5 @@
-// The order of a list, for lists that are sorted once per file: by qsort, which nobody has to
-// compile, where std::sort would become functions for every type and order.
+// Sorted order of a list, by qsort: for lists sorted once per file, std::sort would only add
+// compile time for every type and order.
 #pragma once
 
 #include <castnet/core/language.hpp>

@@ -1,4 +1,4 @@
-// UTF-8: is this text valid, and how is a code point written.
+// UTF-8: validation of text and encoding of code points.
 #pragma once
 
 #include <castnet/core/language.hpp>

@@ -1,9 +1,9 @@
-// Matrix products by cuBLASLt. Each different product is planned once and keeps its algorithm, so
+// Matrix products by cuBLASLt. Each different product is prepared once and keeps its algorithm, so
 // that it gives the same bits on every call and may be captured into a graph.
 #pragma once
 
 #include <castnet/core/text.hpp>
-#include <castnet/device/cuda/choose_plan.hpp>
+#include <castnet/device/cuda/choose_algorithm.hpp>
 #include <castnet/device/cuda/cublas/product.hpp>
 #include <castnet/device/cuda/fastest.hpp>
 #include <castnet/device/cuda/noise.hpp>
@@ -13,8 +13,8 @@
 
 namespace castnet::cuda::cublas {
 
-// How cuBLASLt may compute a product. `number` is its place in cuBLASLt's list, `engine` cuBLASLt's
-// number for the code.
+// An algorithm of cuBLASLt. `number` is its place in cuBLASLt's list, `engine` cuBLASLt's number
+// for the code.
 struct algorithm {
     cublasLtMatmulAlgo_t settings{};
     std::size_t workspace = 0; // bytes
@@ -22,37 +22,37 @@ struct algorithm {
     std::int64_t engine = 0;
 };
 
-// A product with the algorithm that was chosen for it.
-struct planned_product {
+// A product with its chosen algorithm.
+struct prepared_product {
     product what;
     product_descriptors descriptors;
     algorithm how;
-    bool finishes = false; // its epilogue is done, too
+    bool finishes = false; // with its epilogue
 };
 
 class multiplier {
 public:
-    // For the device that is current. An algorithm may use so many bytes of memory for itself.
-    multiplier(stream const& s, std::size_t workspace, plan_order order)
+    // For the current device. `workspace`: the most bytes of an algorithm's workspace.
+    multiplier(stream const& s, std::size_t workspace, algorithm_order order)
         : stream_{s}, workspace_{workspace}, order_{order} {
         cublasLtHandle_t made = nullptr;
         CASTNET_CUDA(cublasLtCreate(&made));
         handle_.reset(made);
     }
 
-    // Without the epilogue if cuBLASLt has no algorithm with it; throws castnet::error if it has no
-    // algorithm at all.
-    planned_product const& plan(product const& p) {
-        auto const found = std::find_if(planned_.begin(), planned_.end(),
+    // The product with an algorithm, chosen by the first call; without the epilogue if cuBLASLt has
+    // no algorithm with it. Throws castnet::error if it has none at all.
+    prepared_product const& prepare(product const& p) {
+        auto const found = std::find_if(prepared_.begin(), prepared_.end(),
                                         [&](auto const& known) { return known->what == p; });
-        return found != planned_.end()
+        return found != prepared_.end()
                    ? **found
-                   : *planned_.emplace_back(std::make_unique<planned_product>(choose(p)));
+                   : *prepared_.emplace_back(std::make_unique<prepared_product>(choose(p)));
     }
 
-    // d = a b, and the epilogue if the plan finishes; `bias`: its numbers for the columns, which it
-    // reads or, those of a gradient, writes. On the stream.
-    void run(planned_product const& p, void const* a, void const* b, void* d, void const* bias,
+    // Enqueues d = a b, with the epilogue if p.finishes; `bias` is a value per column, which the
+    // epilogue reads or, for a gradient, writes.
+    void run(prepared_product const& p, void const* a, void const* b, void* d, void const* bias,
              void* workspace) const {
         if (p.finishes) {
             p.descriptors.set_bias(bias);
@@ -73,7 +73,7 @@ private:
                                     workspace, how.workspace, stream_.get()));
     }
 
-    planned_product choose(product const& p) const {
+    prepared_product choose(product const& p) const {
         product_descriptors made{p};
         auto chosen = algorithm_for(p, made);
         bool const has_end = p.end != CUBLASLT_EPILOGUE_DEFAULT, finishes = has_end && chosen;
@@ -90,12 +90,12 @@ private:
         return {p, std::move(made), *chosen, finishes};
     }
 
-    // Empty where cuBLASLt has none.
+    // Empty if cuBLASLt has none.
     std::optional<algorithm> algorithm_for(product const& p, product_descriptors const& m) const {
-        return choose_plan(
+        return choose_algorithm(
             order_, string_of({text_of(p), ", cuBLASLt ", cublasLtGetVersion()}),
             [&](std::size_t count, std::optional<int> number) {
-                auto all = algorithms_for(m, number ? timed_plans : count);
+                auto all = algorithms_for(m, number ? timed_algorithms : count);
                 std::erase_if(all,
                               [&](algorithm const& a) { return number && a.number != *number; });
                 return all;
@@ -103,7 +103,7 @@ private:
             [&](std::vector<algorithm> const& all) { return fastest_of(all, p, m); });
     }
 
-    // At most `count` of timed_plans, the best guess first.
+    // At most `count`, which is at most timed_algorithms; the heuristic's best guess first.
     std::vector<algorithm> algorithms_for(product_descriptors const& m, std::size_t count) const {
         cublasLtMatmulPreference_t wishes = nullptr;
         CASTNET_CUDA(cublasLtMatmulPreferenceCreate(&wishes));
@@ -118,13 +118,14 @@ private:
         set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment);
         set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment);
 
-        cublasLtMatmulHeuristicResult_t found[timed_plans]; // nvcc 13.0 fails on a vector of them
+        // An array: nvcc 13.0 fails on a vector of them.
+        cublasLtMatmulHeuristicResult_t found[timed_algorithms];
         int filled = 0;
         auto const status = cublasLtMatmulAlgoGetHeuristic(
             handle_.get(), m.operation(), m.first(), m.second(), m.result(), m.result(), wishes,
             static_cast<int>(count), found, &filled);
         if (status == CUBLAS_STATUS_NOT_SUPPORTED ||
-            status == CUBLAS_STATUS_INVALID_VALUE) { // said of combinations that there are not, too
+            status == CUBLAS_STATUS_INVALID_VALUE) { // also for unsupported combinations
             return {};
         }
         CASTNET_CUDA(status);
@@ -141,7 +142,7 @@ private:
         return all;
     }
 
-    // Nothing where there is no memory to try them.
+    // Empty if there is no memory for timing.
     std::optional<std::size_t> fastest_of(std::vector<algorithm> const& all, product const& p,
                                           product_descriptors const& m) const {
         try {
@@ -163,9 +164,9 @@ private:
 
     stream const& stream_;
     std::size_t workspace_;
-    plan_order order_;
+    algorithm_order order_;
     detail::owned<cublasLtContext> handle_;
-    std::vector<std::unique_ptr<planned_product>> planned_; // references to them stay valid
+    std::vector<std::unique_ptr<prepared_product>> prepared_; // references to them stay valid
 };
 
 } // namespace castnet::cuda::cublas

@@ -1,5 +1,5 @@
-// A matrix product as cuBLASLt describes it. Matrices lie row by row; cuBLASLt thinks of columns,
-// so it is asked for the transposed result, whose columns are our rows: D' = B' A'.
+// Matrix product as cuBLASLt describes it. castnet's matrices are row-major and cuBLASLt's
+// column-major, so it computes the transposed result: D' = B' A'.
 #pragma once
 
 #include <castnet/core/text.hpp>
@@ -25,17 +25,18 @@ struct product {
     friend bool operator==(product const&, product const&) = default;
 };
 
-// Factors and sums.
+// Compute type of factors and sums.
 constexpr cudaDataType_t scale_type(product const& p) {
     return p.type == CUDA_R_64F ? CUDA_R_64F : CUDA_R_32F;
 }
 
-// Of an element.
+// Size of an element.
 constexpr int bytes_of(cudaDataType_t type) {
     return type == CUDA_R_64F ? 8 : type == CUDA_R_16BF ? 2 : 4;
 }
 
-// All of it in a line, for messages and as a key; types and epilogues by cuBLASLt's numbers.
+// The product as a line of text, for messages and as a key; types and epilogues by cuBLASLt's
+// numbers.
 inline std::string text_of(product const& p) {
     auto const matrix = [](std::int64_t rows, std::int64_t columns, bool transposed) {
         return string_of({rows, " x ", columns, transposed ? ", transposed" : ""});
@@ -71,7 +72,7 @@ public:
         set(CUBLASLT_MATMUL_DESC_TRANSB, p.transposed_a ? CUBLAS_OP_T : CUBLAS_OP_N);
         if (p.end != CUBLASLT_EPILOGUE_DEFAULT) {
             set(CUBLASLT_MATMUL_DESC_EPILOGUE, p.end);
-            // for those who choose an algorithm: they look at its alignment only
+            // for the choice of an algorithm, which depends on its alignment only
             set_bias(reinterpret_cast<void const*>(alignment_bytes));
         }
         first_ = layout(p.type, p.depth, p.columns, p.transposed_b);
@@ -94,7 +95,7 @@ private:
         CASTNET_CUDA(cublasLtMatmulDescSetAttribute(operation_.get(), name, &value, sizeof value));
     }
 
-    // Of a matrix of our rows and columns, that lies transposed or not.
+    // The layout of a matrix with castnet's rows and columns, transposed or not.
     static owned_layout layout(cudaDataType_t type, std::int64_t rows, std::int64_t columns,
                                bool transposed) {
         std::int64_t const lines = transposed ? columns : rows,

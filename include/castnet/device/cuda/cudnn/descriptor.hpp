@@ -1,4 +1,4 @@
-// A descriptor of cuDNN's backend API that cleans up after itself.
+// Owning wrapper of a descriptor of cuDNN's backend API.
 #pragma once
 
 #include <castnet/device/cuda/cudnn/status.hpp>
@@ -9,7 +9,7 @@
 
 namespace castnet::cuda::cudnn {
 
-// How cuDNN calls a type of attributes.
+// cuDNN's attribute type of a C++ type.
 template <class T>
 inline constexpr cudnnBackendAttributeType_t type_of = T::unknown;
 template <>
@@ -63,7 +63,7 @@ public:
 
     void finalize() { CASTNET_CUDA(cudnnBackendFinalize(get())); }
 
-    // False where cuDNN cannot make what is described here, an engine for instance.
+    // Finalizes the descriptor; false if cuDNN does not support it, such as an engine.
     bool can_finalize() { return cudnnBackendFinalize(get()) == CUDNN_STATUS_SUCCESS; }
 
     template <class T>

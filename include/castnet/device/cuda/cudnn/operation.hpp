@@ -4,21 +4,22 @@
 
 #include <castnet/core/text.hpp>
 #include <castnet/device/cuda/cudnn/target.hpp>
-#include <castnet/graph/node.hpp>
+#include <castnet/device/ir.hpp>
+#include <castnet/graph/operations.hpp>
 
 namespace castnet::cuda::cudnn {
 
-// The names of tensors within a graph.
+// Identifiers of the tensors of an operation graph.
 enum tensor_id : std::int64_t {
     image_id = 1,
     weight_id = 2,
     result_id = 3,
     bias_id = 4,
-    product_id = 5, // within a kernel: before the bias
+    product_id = 5, // virtual: before the bias
     sum_id = 6      // and before the activation
 };
 
-// One of the three products that a convolution and its gradients are.
+// A convolution, or its gradient by the input or the weights.
 struct convolution {
     op kind = op::conv; // conv, conv_data or conv_weight
     window geometry;
@@ -26,12 +27,12 @@ struct convolution {
     cudnnDataType_t type = CUDNN_DATA_FLOAT; // of images and weights
     bool tensor_cores = false;               // float: factors may be rounded to TF32
     bool bias = false;                       // conv: adds a number for each filter
-    bool relu = false;                       // and then takes the larger of that and 0
+    bool relu = false;                       // and then applies relu
 
     friend bool operator==(convolution const&, convolution const&) = default;
 };
 
-// cuDNN orders extents as (samples, channels, height, width) however they lie.
+// cuDNN orders extents as (samples, channels, height, width) in every layout.
 inline descriptor channels_last(std::int64_t id, std::int64_t n, std::int64_t c, std::int64_t h,
                                 std::int64_t w, cudnnDataType_t type, bool within_kernel = false) {
     descriptor d{CUDNN_BACKEND_TENSOR_DESCRIPTOR};
@@ -39,13 +40,13 @@ inline descriptor channels_last(std::int64_t id, std::int64_t n, std::int64_t c,
     d.set(CUDNN_ATTR_TENSOR_DATA_TYPE, type);
     d.set(CUDNN_ATTR_TENSOR_DIMENSIONS, std::vector<std::int64_t>{n, c, h, w});
     d.set(CUDNN_ATTR_TENSOR_STRIDES, std::vector<std::int64_t>{h * w * c, 1, w * c, c});
-    d.set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, std::int64_t{16}); // as the arena places arrays
+    d.set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, std::int64_t{16}); // of arrays in the arena
     d.set(CUDNN_ATTR_TENSOR_IS_VIRTUAL, within_kernel);
     d.finalize();
     return d;
 }
 
-// Of an element.
+// Size of an element.
 constexpr int bytes_of(cudnnDataType_t type) {
     return type == CUDNN_DATA_DOUBLE ? 8 : type == CUDNN_DATA_BFLOAT16 ? 2 : 4;
 }
@@ -56,10 +57,10 @@ constexpr char const* name_of(cudnnDataType_t type) {
                                          : "float";
 }
 
-// All of it in a line, for messages and as a key.
+// The convolution as a line of text, for messages and as a key.
 inline std::string text_of(convolution const& c) {
     window const& w = c.geometry;
-    return string_of({name_of(c.kind),
+    return string_of({operation_of(c.kind).name,
                       " of ",
                       c.samples,
                       " images of ",
@@ -99,7 +100,7 @@ inline std::string text_of(convolution const& c) {
 
 namespace detail {
 
-// Of sums, and of what passes between the operations of a kernel.
+// Type of sums and of intermediate tensors in a kernel.
 inline cudnnDataType_t accumulator(convolution const& c) {
     return c.type == CUDNN_DATA_DOUBLE ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT;
 }
@@ -173,7 +174,7 @@ inline descriptor pointwise(cudnnPointwiseMode_t mode, cudnnDataType_t accumulat
 
 } // namespace detail
 
-// One operation; with bias and relu up to three, for one kernel.
+// The operation graph: one operation, with bias and relu up to three, fused into one kernel.
 inline descriptor graph_of(convolution const& c, target const& where) {
     window const& w = c.geometry;
     cudnnDataType_t const accumulator = detail::accumulator(c);

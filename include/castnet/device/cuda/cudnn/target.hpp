@@ -1,5 +1,5 @@
-// Target that cuDNN plans for: the device of a handle, or a device that is only described. The
-// latter needs no GPU and no driver, so that tests can ask what a device would do.
+// Target of cuDNN's heuristics and execution plans: the device of a handle, or one that is only
+// described, which needs no GPU and no driver, for tests.
 #pragma once
 
 #include <castnet/device/cuda/cudnn/descriptor.hpp>
@@ -12,7 +12,7 @@ namespace castnet::cuda::cudnn {
 
 class target {
 public:
-    // The device that is current, with a handle whose work goes to `stream`.
+    // The current device, with a handle that enqueues on `stream`.
     explicit target(cudaStream_t stream) {
         cudnnHandle_t made = nullptr;
         CASTNET_CUDA(cudnnCreate(&made));
@@ -20,7 +20,7 @@ public:
         CASTNET_CUDA(cudnnSetStream(made, stream));
     }
 
-    // A device as target::description() wrote it (JSON).
+    // A device described by target::description() (JSON).
     explicit target(std::string const& description) {
         properties_.emplace(CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR);
         properties_->set(CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION,
@@ -28,10 +28,10 @@ public:
         properties_->finalize();
     }
 
-    // nullptr for a device that is only described.
+    // nullptr for a described device.
     cudnnHandle_t handle() const { return handle_.get(); }
 
-    // The properties of the handle's device that cuDNN looks at, as JSON.
+    // The properties of the handle's device for cuDNN's heuristics, as JSON.
     std::string description() const {
         descriptor properties{CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR};
         properties.set(CUDNN_ATTR_DEVICEPROP_HANDLE, handle());
@@ -40,7 +40,7 @@ public:
         return {text.begin(), std::find(text.begin(), text.end(), '\0')};
     }
 
-    // Tells an operation graph, a heuristic or an execution plan where it is to run.
+    // Sets the device of an operation graph, a heuristic or an execution plan.
     void apply_to_graph(descriptor& graph) const {
         if (handle_) {
             graph.set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, handle());
@@ -51,7 +51,7 @@ public:
             heuristic.set(CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, *properties_);
         }
     }
-    void apply_to_plan(descriptor& plan) const {
+    void apply_to_execution_plan(descriptor& plan) const {
         if (handle_) {
             plan.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, handle());
         } else {

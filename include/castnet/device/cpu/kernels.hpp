@@ -1,0 +1,60 @@
+// Table of the CPU's kernels by operation.
+#pragma once
+
+#include <castnet/device/cpu/conv.hpp>
+#include <castnet/device/cpu/matmul.hpp>
+#include <castnet/device/cpu/pool.hpp>
+#include <castnet/device/cpu/rearrange.hpp>
+
+#include <utility>
+
+namespace castnet::cpu::inline CASTNET_TARGET {
+
+// kernel_for<T, K> by number; nullptr where a kernel has no such function.
+template <class T>
+struct kernel_entry {
+    kernel<T> (*kernel_of)(step const&, window const*) = nullptr;
+    scratch_size (*scratch)(window const&) = nullptr;
+    bool (*whole)(step const&, window const*) = nullptr;
+    // Whether there are such functions: GCC 12 with sanitizers compares no addresses in constants.
+    bool has_scratch = false, has_whole = false;
+};
+
+template <class T, op K>
+constexpr kernel_entry<T> make_kernel_entry() {
+    using from = kernel_for<T, K>;
+    kernel_entry<T> e;
+    if constexpr (requires { from::of; }) {
+        e.kernel_of = from::of;
+    }
+    if constexpr (requires { from::scratch; }) {
+        e.scratch = from::scratch;
+        e.has_scratch = true;
+    }
+    if constexpr (requires { from::whole; }) {
+        e.whole = from::whole;
+        e.has_whole = true;
+    }
+    return e;
+}
+
+template <class T>
+struct kernel_entries {
+    kernel_entry<T> of[static_cast<size_t>(op::count)];
+};
+template <class T, size_t... K>
+constexpr kernel_entries<T> all_kernels(std::index_sequence<K...>) {
+    return {{make_kernel_entry<T, static_cast<op>(K)>()...}};
+}
+
+template <class T>
+inline constexpr kernel_entries<T> kernel_table =
+    all_kernels<T>(std::make_index_sequence<static_cast<size_t>(op::count)>{});
+
+// Empty for an operation that is not castnet's own.
+template <class T>
+constexpr kernel_entry<T> kernel_entry_of(op kind) {
+    return kind < op::own ? kernel_table<T>.of[static_cast<size_t>(kind)] : kernel_entry<T>{};
+}
+
+} // namespace castnet::cpu::inline CASTNET_TARGET

@@ -1,0 +1,51 @@
+// Tuning constants of the CPU's kernels, all measured on processors with AVX2 and AVX-512.
+// (Sizes that follow from the number of vector registers are in vector.hpp and tile.hpp.)
+#pragma once
+
+#include <castnet/core/target.hpp>
+
+#include <cstddef>
+
+namespace castnet::cpu::inline CASTNET_TARGET {
+
+// Number of independent accumulators for sums over samples; fixed, so that results do not depend on
+// the number of threads.
+inline constexpr int lanes = 8;
+
+// Target size in bytes of the operands and results of a lane's samples, besides the weights: part
+// of a typical L2 cache. A lane takes at most that many samples at once.
+inline constexpr std::ptrdiff_t lane_cache = 131072;
+inline constexpr std::ptrdiff_t most_samples_at_once = 16;
+
+// Floating-point operations below which waking the threads costs more than they save.
+inline constexpr double worthwhile_flops = 200'000;
+
+// The largest networks whose steps are compiled one by one (small.hpp): elements of parameters, of
+// the workspace, and of a row.
+inline constexpr std::ptrdiff_t small_parameters = 4096, small_workspace = 65536, small_row = 64;
+
+// The most rows of a result that is computed transposed, and the most steps of the depth of a
+// product at once where its right factor is not packed.
+inline constexpr std::ptrdiff_t most_transposed_rows = 16, most_unpacked_steps = 512;
+
+// Steps of the depth of a convolution of few channels: 3 x 3 pixels of 4 channels.
+inline constexpr std::ptrdiff_t shallow_steps = 36;
+
+// Output pixels of a band of a convolution: rows of one image or several small images, so that what
+// a kernel reads stays in the cache.
+inline constexpr int band_pixels = 192;
+
+// Channels and filters from which on Winograd's transforms are worth the products saved. (The
+// measurement is in bench/results/cpu_operations.md.)
+inline constexpr int winograd_channels = 32;
+
+// Bytes of transformed weights from which on threads share their reading, of caches for a lane's
+// tiles and for shared ones, and limits of the number of tiles at once.
+inline constexpr std::ptrdiff_t winograd_shared_weights = 2 << 20, winograd_lane_cache = 1 << 20,
+                                winograd_shared_cache = 16 << 20;
+inline constexpr std::ptrdiff_t winograd_least_tiles = 48, winograd_most_tiles = 96;
+
+// Rows and columns of a block of a transposition.
+inline constexpr std::ptrdiff_t transpose_block = 16;
+
+} // namespace castnet::cpu::inline CASTNET_TARGET

@@ -1,0 +1,13 @@
+// The names of graphs and plans in the namespaces of devices, which work on them.
+#pragma once
+
+#include <castnet/plan/step.hpp>
+
+namespace castnet {
+namespace cpu {
+using namespace ir;
+}
+namespace cuda {
+using namespace ir;
+}
+} // namespace castnet

@@ -1,0 +1,144 @@
+// Reverse-mode differentiation: appends to a graph the nodes that compute the gradient of
+// sum over samples of weight * loss by every trainable parameter, and by inputs where asked.
+//
+// What each operation adds is written beside it (graph/op/), with the functions of this class.
+#pragma once
+
+#include <castnet/graph/function_table.hpp>
+#include <castnet/graph/operation.hpp>
+#include <castnet/graph/symbol.hpp>
+
+namespace castnet::ir {
+
+class differentiation {
+public:
+    // `by_inputs`: inputs have gradients too, as saliency maps and adversarial samples need them.
+    constexpr explicit differentiation(graph& g, bool by_inputs = false);
+
+    // Sends `seed` (a node) backwards from `loss`. Returns the gradient's node for each of
+    // g.parameters, -1 for those that are frozen or that the loss does not depend on.
+    constexpr list<int> run(int loss, int seed);
+
+    // The gradient's node for a node of the network after run(), or -1.
+    constexpr int by(int id) const { return gradient_[id]; }
+
+    constexpr graph& nodes() { return g_; }
+    constexpr node const& at(int i) const { return g_.nodes.data()[i]; }
+
+    // Whether the gradient of this node is needed.
+    constexpr bool wanted(int i) const { return wanted_.data()[i]; }
+
+    constexpr int map(fn f, extents size, std::initializer_list<int> operands) {
+        return map_node(g_, f, size, operands);
+    }
+    constexpr int times(int a, int b, extents size) { return map(fn::multiply, size, {a, b}); }
+
+    // gradient * derivative of node i by its input k. `value` is the node that holds its value.
+    constexpr int chain(int i, int k, unsigned reads, int gradient) {
+        return chain(i, k, reads, gradient, i);
+    }
+    constexpr int chain(int i, int k, unsigned reads, int gradient, int value) {
+        node n = at(i);
+        n.size = at(value).size;
+        n.derivative = k;
+        n.rank = 0;
+        n.attribute = -1;
+        int const arity = n.operands;
+        for (int j = 0; j < arity; ++j) {
+            n.in[j] = (reads >> j & 1U) != 0 ? again(n.in[j]) : -1;
+        }
+        n.in[arity] = (reads >> arity & 1U) != 0 ? value : -1;
+        n.in[arity + 1] = gradient;
+        n.operands = arity + 2;
+        return g_.push(n);
+    }
+
+    // The node that the backward pass reads for node i: itself, unless it is a comparison or a
+    // difference of one array with sources or with something smaller, which costs less to compute
+    // again than to store.
+    constexpr int again(int i) {
+        node n = at(i);
+        if (n.kind != op::map || n.derivative >= 0 || !costs_little(n.function)) {
+            return i;
+        }
+        int arrays = 0;
+        for (int k = 0; k < n.operands; ++k) {
+            node const& x = at(n.in[k]);
+            arrays += x.operands > 0 && x.size == n.size; // sources have no operands
+        }
+        if (arrays > 1) {
+            return i;
+        }
+        for (int k = 0; k < n.operands; ++k) {
+            n.in[k] = again(n.in[k]);
+        }
+        return g_.push(n);
+    }
+
+    // Adds a contribution to the gradient of node i; sums what was broadcast on the way there.
+    constexpr void accumulate(int i, int contribution) {
+        if (!wanted(i)) {
+            return;
+        }
+        extents const to = at(i).size;
+        if (!to.sample && to.pixels == 1 && at(contribution).kind == op::max_pool_gradient) {
+            contribution = at(contribution).in[1]; // which has the same sum over the pixels
+        }
+        if (!(at(contribution).size == to)) {
+            contribution = g_.push(reduce_node(contribution, reduction::sum, to));
+        }
+        int& total = gradient_.data()[i];
+        if (total < 0) {
+            total = contribution;
+        } else { // from several devices: at home
+            int const device = at(total).device;
+            total = map(fn::add, to, {total, contribution});
+            g_.nodes[total].device = at(contribution).device == device ? device : at(i).device;
+        }
+        node& sum = g_.nodes[total];
+        sum.rank = at(i).rank; // a reshape asks whether its operand is an image
+        for (int k = 0; k < 4; ++k) {
+            sum.dims[k] = at(i).dims[k];
+        }
+    }
+
+    // A node of operation K whose result has the shape of node `like`.
+    template <op K>
+    constexpr int emit(int like, int attribute, int a, int b = -1) {
+        node n = at(like);
+        n.kind = K;
+        n.own = own_operation<K>();
+        n.derivative = -1;
+        n.attribute = attribute;
+        n.operands = b < 0 ? 1 : 2;
+        n.in[0] = a;
+        n.in[1] = b;
+        return g_.push(n);
+    }
+    constexpr int sum(int x, extents size) { return g_.push(reduce_node(x, reduction::sum, size)); }
+
+    // Whether a single node of the network reads this one, which is no result, and none has sent it
+    // a gradient yet.
+    constexpr bool read_once(int x) const {
+        int readers = 0;
+        for (int i = x + 1; i < forward_; ++i) {
+            for (int k = 0; k < at(i).operands; ++k) {
+                readers += at(i).in[k] == x;
+            }
+        }
+        return readers == 1 && gradient_.data()[x] < 0;
+    }
+
+private:
+    constexpr bool wants(node const& n, char const* wanted) const;
+    static constexpr bool costs_little(fn f) {
+        return f == fn::subtract || f == fn::equal || f == fn::less || f == fn::greater;
+    }
+
+    graph& g_;
+    int forward_;
+    list<int> gradient_;
+    list<char> wanted_;
+};
+
+} // namespace castnet::ir

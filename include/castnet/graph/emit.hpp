@@ -1,0 +1,52 @@
+// Nodes of operations on samples.
+#pragma once
+
+#include <castnet/graph/operation.hpp>
+#include <castnet/graph/symbol.hpp>
+
+namespace castnet {
+
+namespace detail {
+
+// The node of x as a value of every sample, as kernels want it that go from sample to sample: what
+// all samples share is repeated.
+template <class S>
+constexpr int sample_id(symbol<S> x) {
+    ir::graph& g = *x.g;
+    int const id = value_id(x);
+    if (g.nodes[id].size.sample) {
+        return id;
+    }
+    int const zero = constant_node(g, 0);
+    ir::node n = ir::graph::shaped<S>(op::map, true);
+    n.function = fn::add;
+    n.operands = 2;
+    n.in[0] = id;
+    n.in[1] = zero;
+    return g.push(n);
+}
+
+template <op K, class Result>
+constexpr symbol<Result> emit_operation(ir::graph& g, int attribute,
+                                        std::initializer_list<int> operands) {
+    ir::node n = ir::graph::shaped<Result>(K, true);
+    n.own = ir::own_operation<K>();
+    n.attribute = attribute;
+    for (int id : operands) {
+        n.in[n.operands++] = id;
+    }
+    return emit<Result>(g, n);
+}
+
+} // namespace detail
+
+// Operation K of these tensors, with a result of this shape.
+template <op K, Shape Result, class First, class... More>
+constexpr symbol<Result> apply_operation(symbol<First> x, symbol<More>... more) {
+    static_assert(sizeof...(More) < ir::max_operands,
+                  "castnet: an operation has at most 8 operands");
+    return detail::emit_operation<K, Result>(*x.g, -1,
+                                             {detail::sample_id(x), detail::sample_id(more)...});
+}
+
+} // namespace castnet

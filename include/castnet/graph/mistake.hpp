@@ -1,0 +1,53 @@
+// Mistakes in a network that only show when it is traced, and the sentence for each.
+#pragma once
+
+#include <castnet/core/language.hpp>
+
+#include <cstdint>
+
+namespace castnet {
+
+enum class mistake : std::uint8_t {
+    none,
+    probabilities_as_logits,
+    product_of_activations,
+    convolution_with_activation,
+    weight_as_value,
+    axes_of_dense_weight,
+    axes_of_conv_weight,
+    shared_with_other_shape
+};
+
+// A class for each, so that every compiler prints its sentence first.
+template <mistake Found>
+struct network_has_no_mistake {
+    static constexpr bool checked = true;
+
+    static_assert(
+        Found != mistake::probabilities_as_logits,
+        "castnet: the network ends in softmax, log_softmax or sigmoid, which cross_entropy, "
+        "categorical_cross_entropy, binary_cross_entropy and binary_accuracy apply themselves: "
+        "leave it out; for probabilities, predict with a network of the same layers that ends in "
+        "it and loads the same file");
+    static_assert(
+        Found != mistake::product_of_activations,
+        "castnet: matmul() multiplies with a parameter of role::dense_weight (units, features), "
+        "which new_parameter() gives; it does not multiply two activations");
+    static_assert(Found != mistake::convolution_with_activation,
+                  "castnet: convolve() takes a parameter of role::conv_weight (filters, channels / "
+                  "groups, height, width), which new_parameter() gives");
+    static_assert(
+        Found != mistake::weight_as_value,
+        "castnet: a parameter of role::dense_weight or conv_weight is for matmul() or convolve() "
+        "alone; what else computes with it needs one of role::vector");
+    static_assert(Found != mistake::axes_of_dense_weight,
+                  "castnet: a parameter of role::dense_weight has two axes (units, features)");
+    static_assert(Found != mistake::axes_of_conv_weight,
+                  "castnet: a parameter of role::conv_weight has four axes (filters, channels / "
+                  "groups, height, width)");
+    static_assert(Found != mistake::shared_with_other_shape,
+                  "castnet: shared<name, layer> stands where its layer needs parameters of another "
+                  "shape; apply it to inputs of one shape, or name the other layer differently");
+};
+
+} // namespace castnet

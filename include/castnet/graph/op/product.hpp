@@ -1,0 +1,122 @@
+// Products with weights and convolutions.
+#pragma once
+
+#include <castnet/graph/differentiation.hpp>
+#include <castnet/graph/emit.hpp>
+#include <castnet/graph/traced.hpp>
+
+namespace castnet {
+
+namespace detail {
+
+constexpr bool is_parameter(ir::graph const& g, int id, role kind) {
+    ir::node const& n = g.nodes[id];
+    return n.kind == op::parameter && g.parameters[n.attribute].kind == kind;
+}
+
+template <class Result, class S, class Weight>
+constexpr symbol<Result> matmul(symbol<S> x, symbol<Weight> weight) {
+    ir::graph& g = *x.g;
+    if (!is_parameter(g, weight.id, role::dense_weight)) {
+        g.report(mistake::product_of_activations);
+        return emit<Result>(g, ir::graph::shaped<Result>(op::index, false));
+    }
+    return emit_operation<op::matmul, Result>(g, -1, {sample_id(x), weight.id});
+}
+
+} // namespace detail
+
+// The last axis times a parameter of role::dense_weight and logical shape (units, features).
+template <size_t Units, size_t Features>
+constexpr auto matmul(symbol<shape<Features>> x, symbol<shape<Units, Features>> weight) {
+    return detail::matmul<shape<Units>>(x, weight);
+}
+template <size_t Units, size_t Time, size_t Features>
+constexpr auto matmul(symbol<shape<Time, Features>> x, symbol<shape<Units, Features>> weight) {
+    return detail::matmul<shape<Time, Units>>(x, weight);
+}
+
+// Cross-correlation with a parameter of role::conv_weight and logical shape (filters, channels /
+// groups, height, width).
+template <Shape Result, class S, class Weight>
+constexpr auto convolve(symbol<S> x, symbol<Weight> weight, ir::window const& w) {
+    ir::graph& g = *x.g;
+    if (!detail::is_parameter(g, weight.id, role::conv_weight)) {
+        g.report(mistake::convolution_with_activation);
+        return emit<Result>(g, ir::graph::shaped<Result>(op::index, false));
+    }
+    return detail::emit_operation<op::conv, Result>(g, g.add_window(w),
+                                                    {detail::sample_id(x), weight.id});
+}
+
+namespace detail {
+
+template <op Data, op Weight>
+constexpr void product_gradient(ir::differentiation& d, int i, int g) {
+    int const x = d.at(i).in[0], w = d.at(i).in[1], attribute = d.at(i).attribute;
+    if (d.wanted(x)) {
+        d.accumulate(x, d.emit<Data>(x, attribute, g, w));
+    }
+    if (d.wanted(w)) {
+        d.accumulate(w, d.emit<Weight>(w, attribute, x, g));
+    }
+}
+
+constexpr std::ptrdiff_t flops_of_product(ir::node const& n, ir::graph_view const& g) {
+    return 2 * g.nodes[n.in[0]].size.count() * n.size.channels;
+}
+constexpr std::ptrdiff_t flops_of_window(ir::node const& n, ir::graph_view const& g) {
+    ir::window const& w = g.windows[n.attribute];
+    return std::ptrdiff_t{1} * w.out_height * w.out_width * w.filters * w.kernel_h * w.kernel_w;
+}
+constexpr std::ptrdiff_t flops_of_convolution(ir::node const& n, ir::graph_view const& g) {
+    ir::window const& w = g.windows[n.attribute];
+    return 2 * flops_of_window(n, g) * (w.channels / w.groups);
+}
+
+} // namespace detail
+
+template <>
+struct operation<op::matmul> {
+    static constexpr char const* name = "matmul";
+    static constexpr operation_traits traits{.product = true};
+    static constexpr auto gradient = &detail::product_gradient<op::matmul_data, op::matmul_weight>;
+    static constexpr auto flops = &detail::flops_of_product;
+};
+template <>
+struct operation<op::matmul_data> {
+    static constexpr char const* name = "matmul_data";
+    static constexpr operation_traits traits{.product = true};
+    static constexpr auto flops = &detail::flops_of_product;
+};
+template <>
+struct operation<op::matmul_weight> {
+    static constexpr char const* name = "matmul_weight";
+    static constexpr operation_traits traits{.product = true, .stores_narrow = false};
+    static constexpr std::ptrdiff_t flops(ir::node const& n, ir::graph_view const& g) {
+        return 2 * g.nodes[n.in[0]].size.count() * g.nodes[n.in[1]].size.channels;
+    }
+};
+
+template <>
+struct operation<op::conv> {
+    static constexpr char const* name = "conv";
+    static constexpr operation_traits traits{.product = true, .image = true, .windowed = true};
+    static constexpr auto gradient = &detail::product_gradient<op::conv_data, op::conv_weight>;
+    static constexpr auto flops = &detail::flops_of_convolution;
+};
+template <>
+struct operation<op::conv_data> {
+    static constexpr char const* name = "conv_data";
+    static constexpr operation_traits traits{.product = true, .image = true, .windowed = true};
+    static constexpr auto flops = &detail::flops_of_convolution;
+};
+template <>
+struct operation<op::conv_weight> {
+    static constexpr char const* name = "conv_weight";
+    static constexpr operation_traits traits{
+        .product = true, .windowed = true, .stores_narrow = false};
+    static constexpr auto flops = &detail::flops_of_convolution;
+};
+
+} // namespace castnet

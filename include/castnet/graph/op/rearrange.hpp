@@ -1,0 +1,80 @@
+// Operations that only move elements: reshaping, joining, slicing, copying to another device.
+#pragma once
+
+#include <castnet/core/reshape.hpp>
+#include <castnet/graph/differentiation.hpp>
+#include <castnet/graph/emit.hpp>
+
+namespace castnet {
+
+// reshape<…>(x) of a symbol.
+template <Shape From, size_t... D>
+constexpr auto reshaped(symbol<From> x, shape<D...>) {
+    using to = shape<D...>;
+    static_assert(same_count<From, to>,
+                  "castnet: reshape must keep the number of elements; see same_count<from, to>");
+    if constexpr (same_count<From, to>) {
+        ir::graph& g = *x.g;
+        int const id = detail::value_id(x);
+        ir::node n = ir::graph::shaped<to>(op::reshape, g.nodes[id].size.sample);
+        n.in[n.operands++] = id;
+        return emit<to>(g, n);
+    } else {
+        return symbol<to>{x.g, x.id};
+    }
+}
+
+// The same elements as seen by the broadcasting rules: (C) as (C, 1, 1).
+template <size_t C>
+constexpr symbol<shape<C, 1, 1>> along_channels(symbol<shape<C>> x) {
+    return {x.g, x.id};
+}
+
+template <>
+struct operation<op::reshape> {
+    static constexpr char const* name = "reshape";
+    static constexpr operation_traits traits{};
+    static constexpr void gradient(ir::differentiation& d, int i, int g) {
+        int const x = d.at(i).in[0];
+        d.accumulate(x, d.emit<op::reshape>(x, d.at(i).attribute, g));
+    }
+};
+
+template <>
+struct operation<op::concat> {
+    static constexpr char const* name = "concat";
+    static constexpr operation_traits traits{};
+    static constexpr void gradient(ir::differentiation& d, int i, int g) {
+        ir::node const n = d.at(i);
+        int first = 0;
+        for (int k = 0; k < n.operands; ++k) {
+            if (d.wanted(n.in[k])) {
+                d.accumulate(n.in[k], d.emit<op::slice>(n.in[k], first, g));
+            }
+            first += d.at(n.in[k]).size.channels;
+        }
+    }
+};
+
+template <>
+struct operation<op::slice> {
+    static constexpr char const* name = "slice";
+    static constexpr operation_traits traits{.sliced = true};
+    static constexpr void gradient(ir::differentiation& d, int i, int g) {
+        int const x = d.at(i).in[0];
+        d.accumulate(x, d.emit<op::slice_gradient>(x, d.at(i).attribute, g));
+    }
+};
+template <>
+struct operation<op::slice_gradient> {
+    static constexpr char const* name = "slice_gradient";
+    static constexpr operation_traits traits{.sliced = true};
+};
+
+template <>
+struct operation<op::copy> {
+    static constexpr char const* name = "copy";
+    static constexpr operation_traits traits{.stores_narrow = false};
+};
+
+} // namespace castnet

@@ -1,0 +1,131 @@
+// Reductions inside one sample: over all axes, over the channels (features), over the pixels.
+#pragma once
+
+#include <castnet/graph/differentiation.hpp>
+
+namespace castnet {
+
+namespace detail {
+
+template <class Result, class S>
+constexpr symbol<Result> reduced(symbol<S> x, ir::reduction kind, double factor = 1) {
+    ir::graph& g = *x.g;
+    bool const sample = g.nodes[x.id].size.sample;
+    ir::extents const size = ir::graph::shaped<Result>(op::reduce, sample).size;
+    return {&g, g.push(reduce_node(value_id(x), kind, size, factor))};
+}
+
+// The shape that is left when the channels (features) are reduced to one.
+template <class S>
+struct without_channels {
+    using type = shape<>;
+};
+template <size_t T, size_t F>
+struct without_channels<shape<T, F>> {
+    using type = shape<T, 1>;
+};
+template <size_t C, size_t H, size_t W>
+struct without_channels<shape<C, H, W>> {
+    using type = shape<1, H, W>;
+};
+template <size_t A, size_t B, size_t C, size_t D>
+struct without_channels<shape<A, B, C, D>> {
+    using type = shape<A, B, C, 1>;
+};
+
+} // namespace detail
+
+// Over all axes of a sample: one number.
+template <class S>
+constexpr symbol<shape<>> sum(symbol<S> x) {
+    return detail::reduced<shape<>>(x, ir::reduction::sum);
+}
+template <class S>
+constexpr symbol<shape<>> mean(symbol<S> x) {
+    return detail::reduced<shape<>>(x, ir::reduction::sum, 1.0 / static_cast<double>(S::count));
+}
+template <class S>
+constexpr symbol<shape<>> max(symbol<S> x) {
+    return detail::reduced<shape<>>(x, ir::reduction::max);
+}
+
+// Over the channels of an image or the last axis of anything else; (C, H, W) becomes (1, H, W).
+template <class S>
+constexpr auto sum_channels(symbol<S> x) {
+    return detail::reduced<typename detail::without_channels<S>::type>(x, ir::reduction::sum);
+}
+template <class S>
+constexpr auto max_channels(symbol<S> x) {
+    return detail::reduced<typename detail::without_channels<S>::type>(x, ir::reduction::max);
+}
+// The same without a gradient (PyTorch's detach): for what is subtracted to keep numbers small, and
+// does not change the result.
+template <class S>
+constexpr auto detached_max_channels(symbol<S> x) {
+    auto const largest = max_channels(x);
+    x.g->nodes[largest.id].attribute = ir::detached;
+    return largest;
+}
+// log(sum(exp(x))), computed without overflow.
+template <class S>
+constexpr auto log_sum_exp(symbol<S> x) {
+    return detail::reduced<typename detail::without_channels<S>::type>(x,
+                                                                       ir::reduction::log_sum_exp);
+}
+// The number of the largest channel, the first at a tie; has no gradient.
+template <class S>
+constexpr auto argmax(symbol<S> x) {
+    return detail::reduced<typename detail::without_channels<S>::type>(x, ir::reduction::argmax);
+}
+
+// The same where one channel is larger than all others; -1 at a tie or where one is NaN.
+template <class S>
+constexpr auto strict_argmax(symbol<S> x) {
+    return detail::reduced<typename detail::without_channels<S>::type>(
+        x, ir::reduction::strict_argmax);
+}
+
+// Over height and width: (C, H, W) becomes (C).
+template <size_t C, size_t H, size_t W>
+constexpr symbol<shape<C>> mean_pixels(symbol<shape<C, H, W>> x) {
+    return detail::reduced<shape<C>>(x, ir::reduction::sum, 1.0 / static_cast<double>(H * W));
+}
+template <size_t C, size_t H, size_t W>
+constexpr symbol<shape<C>> max_pixels(symbol<shape<C, H, W>> x) {
+    return detail::reduced<shape<C>>(x, ir::reduction::max);
+}
+
+constexpr bool reduction_has_gradient(ir::node const& n) {
+    return n.reduce != ir::reduction::argmax && n.reduce != ir::reduction::strict_argmax &&
+           n.attribute != ir::detached;
+}
+
+template <>
+struct operation<op::reduce> {
+    static constexpr char const* name = "reduce";
+    static constexpr operation_traits traits{.stores_narrow = false};
+    static constexpr void gradient(ir::differentiation& d, int i, int g) {
+        ir::node const n = d.at(i);
+        int const x = n.in[0];
+        ir::extents const size = d.at(x).size;
+        int slope = -1;
+        switch (n.reduce) {
+        case ir::reduction::sum:
+            slope = constant_node(d.nodes(), n.scalar);
+            break;
+        case ir::reduction::max:
+            slope = d.map(fn::equal, size, {x, i});
+            break;
+        case ir::reduction::log_sum_exp: // softmax
+            slope = d.map(fn::exp, size, {d.map(fn::subtract, size, {d.again(x), i})});
+            break;
+        case ir::reduction::argmax:
+        case ir::reduction::strict_argmax:
+            return;
+        }
+        int const gradient = d.times(g, slope, size);
+        d.accumulate(x, n.operands == 2 ? d.times(gradient, n.in[1], size) : gradient);
+    }
+};
+
+} // namespace castnet

@@ -1,0 +1,115 @@
+// Buffers with fixed locations: parameters, the batch, gradients, running statistics.
+#pragma once
+
+#include <castnet/plan/buffer_assignment.hpp>
+
+#include <utility>
+
+namespace castnet::ir {
+
+template <class Plan>
+class fixed_buffers {
+public:
+    constexpr fixed_buffers(Plan& p, graph_view const& g, buffer_assignment& places,
+                            std::ptrdiff_t alignment)
+        : p_{p}, g_{g}, nodes_{g.nodes}, places_{places}, alignment_{alignment} {}
+
+    constexpr void run() {
+        place_parameters();
+        place_batch();
+        place_results();
+    }
+
+private:
+    constexpr void place_parameters() {
+        std::ptrdiff_t end = 0;
+        for (int trainable = 1; trainable >= 0; --trainable) {
+            for (int d = 0; d < Plan::sizes.devices; ++d) {
+                device_memory& here = p_.devices[d];
+                element_range& range = trainable ? here.trained : here.others;
+                range.offset = end;
+                for (int i = 0; i < Plan::sizes.parameters; ++i) {
+                    parameter const& p = g_.parameters[i];
+                    if (p.trainable == (trainable == 1) && nodes_[p.node].device == d) {
+                        p_.parameters[i] = {p, end, d};
+                        places_.fix(p.node, region::parameters, end);
+                        end += aligned(p.count());
+                    }
+                }
+                range.count = end - range.offset;
+            }
+            if (trainable) {
+                p_.trainable = end;
+            }
+        }
+        p_.elements(region::parameters) = end;
+        p_.elements(region::gradients) = g_.differentiated ? p_.trainable : 0;
+    }
+
+    constexpr void place_batch() {
+        std::ptrdiff_t& end = p_.elements(region::batch);
+        auto const take = [&](std::ptrdiff_t n) { return std::exchange(end, end + aligned(n)); };
+        p_.weights = take(p_.batch);
+        p_.sample_mask = take(p_.batch);
+        p_.present = take(1);
+        int inputs = 0, targets = 0;
+        std::ptrdiff_t largest_image = 0;
+        for (int i = 0; i < g_.node_count; ++i) {
+            if (!traits_of(nodes_[i]).source) {
+                continue;
+            }
+            extents const e = nodes_[i].size;
+            bool const fed = nodes_[i].kind == op::input || nodes_[i].kind == op::target;
+            if (fed && !in_order(nodes_[i]) && e.count() > largest_image) {
+                largest_image = e.count();
+            }
+            switch (nodes_[i].kind) {
+            case op::input:
+                places_.fix(i, region::batch, take(e.count() * p_.batch));
+                p_.inputs[inputs++] = {region::batch, places_[i].offset, e};
+                break;
+            case op::target:
+                places_.fix(i, region::batch, take(e.count() * p_.batch));
+                p_.targets[targets++] = {region::batch, places_[i].offset, e};
+                break;
+            case op::sample_weight:
+                places_.fix(i, region::batch, p_.weights);
+                break;
+            case op::sample_mask:
+                places_.fix(i, region::batch, p_.sample_mask);
+                break;
+            case op::sample_count:
+                places_.fix(i, region::batch, p_.present);
+                break;
+            default:
+                break;
+            }
+        }
+        p_.staging = take(largest_image);
+    }
+
+    // Gradients and running statistics have their places.
+    constexpr void place_results() {
+        for (int i = 0; i < Plan::sizes.parameters; ++i) {
+            if (g_.gradients[i] >= 0) {
+                places_.fix(g_.gradients[i], region::gradients, p_.parameters[i].offset);
+            }
+        }
+        for (int i = 0; i < g_.update_count; ++i) {
+            graph::update const& u = g_.updates[i];
+            places_.fix(u.value, region::parameters, p_.parameters[u.parameter].offset);
+        }
+    }
+
+    constexpr std::ptrdiff_t aligned(std::ptrdiff_t count) const {
+        return castnet::ir::aligned(count, alignment_);
+    }
+
+    Plan& p_;
+    graph_view g_;
+    node const* nodes_;
+    buffer_assignment& places_;
+    std::ptrdiff_t alignment_;
+};
+
+} // namespace castnet::ir

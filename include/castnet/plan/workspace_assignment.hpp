@@ -1,0 +1,222 @@
+// Assignment of the remaining values to workspace buffers, each reused after its last read.
+#pragma once
+
+#include <castnet/plan/block_allocator.hpp>
+#include <castnet/plan/buffer_assignment.hpp>
+#include <castnet/plan/stage.hpp>
+
+namespace castnet::ir {
+
+template <class Plan>
+class workspace_assignment {
+public:
+    constexpr workspace_assignment(Plan& p, graph_view const& g, array_use const* uses,
+                                   buffer_assignment& places, int last_copied, int lanes,
+                                   std::ptrdiff_t alignment, int narrow_per_value)
+        : p_{p}, g_{g}, nodes_{g.nodes}, uses_{uses}, places_{places}, lanes_{lanes},
+          alignment_{alignment}, narrow_per_value_{narrow_per_value}, last_copied_{last_copied},
+          stages_{list<int>::filled(Plan::sizes.steps + 1, Plan::sizes.stages)},
+          stage_of_{stages_.data()} {}
+
+    constexpr void run() {
+        number_stages();
+        std::ptrdiff_t end = 0;
+        for (int d = 0; d < Plan::sizes.devices; ++d) {
+            element_range& here = p_.devices[d].workspace;
+            here.offset = end;
+            end = place_values(d, end);
+            here.count = end - here.offset;
+        }
+        p_.elements(region::workspace) = end;
+        if constexpr (Plan::sizes.devices > 1) {
+            enter_copied();
+        }
+    }
+
+private:
+    constexpr std::ptrdiff_t narrow_elements(std::ptrdiff_t count) const {
+        return (count + narrow_per_value_ - 1) / narrow_per_value_;
+    }
+    constexpr array_ref ref(array_use const& use) const {
+        return use.node < 0                                           ? ref_of_all(use.node)
+               : use.narrow && nodes_[use.node].kind == op::parameter ? ref_of_copy(use.node)
+                                                                      : places_.ref(use.node);
+    }
+    constexpr array_ref ref_of_copy(int parameter) const {
+        array_ref r = places_.ref(parameter);
+        r.where = region::workspace;
+        r.offset = copy_offset_ + r.offset / narrow_per_value_;
+        r.narrow = true;
+        return r;
+    }
+    constexpr array_ref ref_of_all(int which) const {
+        auto const count = static_cast<int>(p_.elements(region::parameters));
+        return which == all_parameters
+                   ? array_ref{region::parameters, 0, {false, 1, count}}
+                   : array_ref{region::workspace, copy_offset_, {false, 1, count}, 0, true};
+    }
+
+    constexpr void number_stages() {
+        for (int i = 0; i < Plan::sizes.stages; ++i) {
+            for (int k = p_.stages[i].first; k < p_.stages[i].last; ++k) {
+                stage_of_[k] = i;
+            }
+        }
+    }
+
+    // Memory is shared by stages, not by steps: within a stage, lanes do not wait for each other.
+    // Values that leave a stage hold the whole batch; those within lie in the memory of a lane.
+    // Those of one device, from `begin_of_device` on; returns their end.
+    constexpr std::ptrdiff_t place_values(int device, std::ptrdiff_t begin_of_device) {
+        block_allocator memory{Plan::sizes.stages, alignment_, begin_of_device};
+        block_allocator lane{0, alignment_};
+        for (int i = 0; i < Plan::sizes.stages; ++i) {
+            stage const& now = p_.stages[i];
+            if (now.device != device) {
+                continue;
+            }
+            memory.advance_to(i);
+            lane.restart(now.last - now.first);
+            for (int k = now.first; k < now.last; ++k) {
+                if (int const sums = p_.steps[k].sums; sums >= 0) {
+                    int const room = lane.allocate(uses_[sums].scratch, now.last - now.first);
+                    p_.arrays[sums].offset = lane.offset(room);
+                }
+            }
+            for (int k = now.first; k < now.last; ++k) {
+                step const& s = p_.steps[k];
+                lane.advance_to(k - now.first);
+                place_result(uses_[s.output].node, s, k, i, memory, lane);
+                if (s.second_output >= 0) {
+                    place_result(uses_[s.second_output].node, s, k, i, memory, lane);
+                }
+                if (s.scratch >= 0) {
+                    int const room = memory.allocate(uses_[s.scratch].scratch, i);
+                    p_.arrays[s.scratch].offset = memory.offset(room);
+                }
+                if (s.room >= 0) {
+                    int const room = lane.allocate(uses_[s.room].scratch, k - now.first);
+                    p_.arrays[s.room].offset = lane.offset(room);
+                }
+            }
+            std::ptrdiff_t const stride = lane.peak();
+            std::ptrdiff_t const begin =
+                stride > 0 ? memory.offset(memory.allocate(lanes_ * stride, i)) : 0;
+            for (int k = now.first; k < now.last; ++k) {
+                enter_arrays(p_.steps[k], begin, stride);
+            }
+        }
+        return memory.peak();
+    }
+
+    // What copies read lies on devices whose turn comes later, too.
+    constexpr void enter_copied() {
+        for (step const& s : p_.steps) {
+            if (s.kind == op::copy) {
+                p_.arrays[s.first_array] = places_.ref(uses_[s.first_array].node);
+            }
+        }
+    }
+
+    constexpr void place_result(int id, step const& s, int step_number, int stage_number,
+                                block_allocator& memory, block_allocator& lane) {
+        if (id < 0) { // the copy of all parameters
+            std::ptrdiff_t const count = p_.elements(region::parameters);
+            copy_offset_ =
+                memory.offset(memory.allocate(narrow_elements(count), stage_of_[last_copied_]));
+            return;
+        }
+        node_buffer& result = places_[id];
+        if (result.fixed) {
+            return;
+        }
+        result.narrow = uses_[s.output].node == id && uses_[s.output].narrow;
+        stage const& now = p_.stages[stage_number];
+        result.in_lane = now.samples_at_once > 0 && nodes_[id].size.sample &&
+                         stage_of_[result.last] == stage_number;
+        block_allocator& place = result.in_lane ? lane : memory;
+        int const last = result.in_lane ? result.last - now.first : stage_of_[result.last];
+        int const reused = s.kind == op::map ? dying_operand(s, step_number, result.in_lane) : -1;
+        extents const e = nodes_[id].size;
+        std::ptrdiff_t const count = result.in_lane ? e.count() * now.samples_at_once
+                                                    : e.count() * (e.sample ? p_.batch : 1);
+        result.held = reused >= 0
+                          ? place.take_over(reused, last)
+                          : place.allocate(result.narrow ? narrow_elements(count) : count, last);
+        result.offset = place.offset(result.held);
+    }
+
+    // The memory of the lanes begins at `begin`; so much lies between two of them.
+    constexpr void enter_arrays(step const& s, std::ptrdiff_t begin, std::ptrdiff_t stride) {
+        enter_lane(s.output, begin, stride);
+        if (s.second_output >= 0) {
+            enter_lane(s.second_output, begin, stride);
+        }
+        for (int k = s.first_array; k <= s.output; ++k) {
+            p_.arrays[k] = ref(uses_[k]);
+        }
+        if (s.second_output >= 0) {
+            p_.arrays[s.second_output] = places_.ref(uses_[s.second_output].node);
+        }
+        if (s.scratch >= 0) {
+            enter_scratch(s.scratch, 0, 0);
+        }
+        if (s.sums >= 0) {
+            enter_scratch(s.sums, begin, stride);
+        }
+        if (s.room >= 0) {
+            enter_scratch(s.room, begin, stride);
+        }
+    }
+    constexpr void enter_lane(int array, std::ptrdiff_t begin, std::ptrdiff_t stride) {
+        int const id = uses_[array].node;
+        if (id >= 0 && places_[id].in_lane) {
+            node_buffer& result = places_[id];
+            result.offset += begin;
+            result.lane_stride = stride;
+        }
+    }
+    constexpr void enter_scratch(int array, std::ptrdiff_t begin, std::ptrdiff_t stride) {
+        array_ref& r = p_.arrays[array];
+        r = {region::workspace,
+             begin + r.offset,
+             {false, 1, static_cast<int>(uses_[array].scratch)},
+             stride};
+    }
+
+    // The block of an operand that nobody reads after this step and that the result may
+    // overwrite element by element; -1 if there is none.
+    constexpr int dying_operand(step const& s, int now, bool in_lane) const {
+        extents const size = nodes_[uses_[s.output].node].size;
+        bool const narrow = uses_[s.output].narrow;
+        for (int k = s.first_array; k < s.output; ++k) {
+            node_buffer const& from = places_.base(uses_[k].node);
+            if (from.last == now && from.held >= 0 && from.in_lane == in_lane &&
+                nodes_[uses_[k].node].size == size && from.narrow == narrow) {
+                int readers = 0;
+                for (int j = s.first_array; j < s.output; ++j) {
+                    readers += places_[uses_[j].node].base == places_[uses_[k].node].base;
+                }
+                if (readers == 1) {
+                    return from.held;
+                }
+            }
+        }
+        return -1;
+    }
+
+    Plan& p_;
+    graph_view g_;
+    node const* nodes_;
+    array_use const* uses_;
+    buffer_assignment& places_;
+    int lanes_;
+    std::ptrdiff_t alignment_;
+    int narrow_per_value_;
+    int last_copied_;                // the last step that reads the parameters' copy in bfloat16
+    std::ptrdiff_t copy_offset_ = 0; // of that copy
+    list<int> stages_;
+    int* stage_of_; // per step; one more for the end of all
+};
+
+} // namespace castnet::ir

@@ -1,0 +1,120 @@
+// The castnet column of the tables "From Keras and PyTorch" in docs/guide.md; check_snippets.sh
+// looks for its code here.
+#include <castnet/castnet.hpp>
+#include <castnet/policy/mirrored.hpp>
+#include <castnet/zoo/resnet.hpp>
+#include <castnet/zoo/vgg.hpp>
+
+#include <doctest/doctest.h>
+#include <filesystem>
+
+namespace castnet { // which the tables leave out
+namespace {
+
+struct scaled_tanh {
+    constexpr auto operator()(auto x) const { return 1.7 * tanh(x); }
+};
+
+using images =
+    sequential<input<3, 28, 28>, conv2d<32, 3, conv{.padding = same}>.init(he_normal), batch_norm,
+               relu, conv2d<32, 3, conv{.groups = 32}>.no_bias(), leaky_relu.slope(0.2),
+               max_pool2d<2>, avg_pool2d<3, pooling{.stride = 1}>, upsample2d<2>,
+               conv2d<32, 3, conv{.stride = 2, .padding = 1}>, elu.alpha(0.5), flatten,
+               dropout<0.5F>, dense<24>.l2(1e-4F), gelu, gelu_tanh, reshape<4, 6>, flatten,
+               named<"head", dense<64>>, silu, selu, softplus, frozen<dense<64>, scaled_tanh{}>,
+               residual<dense<64>, relu>, dense<64>, sigmoid, tanh, relu6, dense<10>, softmax>;
+
+struct two_branches {
+    static constexpr auto encoder = shared<"encoder", conv2d<32, 3>>;
+
+    constexpr auto operator()(auto a, auto b) const {
+        auto const left = a | conv2d<32, 3> | global_avg_pool2d;
+        auto const right = encoder(b) | global_max_pool2d;
+        return outputs(concat(left, right), left + right);
+    }
+};
+using graph_of_two = network<two_branches{}, input<3, 28, 28>, input<3, 28, 28>>;
+
+using named_networks = type_list<zoo::resnet50, zoo::vgg16>;
+
+template <auto... L>
+constexpr bool are_losses = (Loss<std::remove_cvref_t<decltype(L)>> && ...);
+static_assert(are_losses<cross_entropy, smoothed_cross_entropy<0.1F>, categorical_cross_entropy,
+                         binary_cross_entropy, mse, mae, huber<1.0F>>);
+using of_two_outputs = decltype(losses<cross_entropy, loss_weight<0.5F, mse>>);
+
+template <auto... M>
+constexpr bool are_metrics = (Metric<std::remove_cvref_t<decltype(M)>> && ...);
+static_assert(are_metrics<accuracy, categorical_accuracy, binary_accuracy, top_k<5>, mae>);
+using of_second_output = decltype(on_output<1, mae>);
+
+template <Optimizer... O>
+constexpr bool are_optimizers(O const&...) {
+    return true;
+}
+static_assert(are_optimizers(sgd{.learning_rate = 0.01},
+                             momentum{.learning_rate = 0.01, .nesterov = true}, rmsprop{},
+                             rmsprop_momentum{.centered = true}, adam{.learning_rate = 1e-3},
+                             adamw{.weight_decay = 0.01}, adagrad{}, adadelta{}));
+
+template <Policy... P>
+constexpr bool are_policies = true;
+static_assert(
+    are_policies<policy::cpu, policy::basic_cpu<double>, policy::mirrored<policy::cpu, 4>>);
+using on_gpus = type_list<policy::cuda, policy::bf16<policy::cuda>>;
+
+} // namespace
+
+TEST_CASE("tables of the guide") {
+    CHECK(images::parameter_count > 0);
+    CHECK(graph_of_two::parameter_count == 2 * (3 * 32 * 9 + 32));
+    for (schedule const& s : {one_cycle(4e-3), cosine_decay(1e-2), step_decay(1e-2, 0.5, 1000),
+                              warm_up(500, cosine_decay(1e-2))}) {
+        CHECK(s(10, 1000) > 0);
+    }
+    CHECK(clip_norm(adam{}, 1).max_norm == 1);
+    CHECK(clip_value(adam{}, 0.5).max_value == 0.5);
+
+    std::vector<float> const x = {0, 0, 0, 1, 1, 0, 1, 1, 2, 2};
+    std::vector<int> const y = {0, 1, 2, 3, 0};
+    auto const file =
+        (std::filesystem::temp_directory_path() / "castnet_table.safetensors").string();
+
+    std::string const folder = "nowhere";
+    CHECK_THROWS_AS(data::fashion_mnist(folder), error);
+
+    data::dataset<data::label<4>, shape<2>> data{x, y};
+    auto [train, test] = data.split(0.8);
+    model<sequential<input<2>, dense<4>>, policy::cpu, batch<128>> model{seed{42}};
+    auto training = compile(model, cross_entropy, adam{}, accuracy);
+    auto history = training.fit(train, {.epochs = 5, .validation = test});
+    CHECK(history["val_loss"].size() == 5);
+    training.fit(
+        train.with_weights({1, 2, 0, 1}),
+        {.schedule = [](std::uint64_t step, std::uint64_t) { return step < 2 ? 0.1 : 0.01; },
+         .class_weight = {1, 1, 1, 2},
+         .shuffle = false,
+         .verbose = verbosity::silent,
+         .checkpoint = checkpoint(training, file),
+         .on_epoch_end = [](epoch_report& report) { report.stop = true; },
+         .allow_nan = true});
+    load(training, file);
+    history.save_csv(file);
+
+    save(model, file);
+    load(model, file);
+    load(model, file, partial{.skip_mismatch = true});
+    std::vector<float> bias = model.get("0.bias");
+    model.set("0.bias", bias);
+
+    std::vector<std::size_t> const samples = {0, 1};
+    training.step(train, samples, 0.1);
+    CHECK(training.gradient("0.bias").size() == 4);
+    CHECK(training.evaluate(test).weight == 1);
+    CHECK(model.predict(x).size() == 20);
+    CHECK(!summary(model).empty());
+    CHECK(on_device(train).size() == 4);
+    std::filesystem::remove(file);
+}
+
+} // namespace castnet
