@@ -5,6 +5,7 @@
 #include <castnet/core/error.hpp>
 #include <castnet/core/text.hpp>
 
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -15,6 +16,8 @@
 #define MPICH_SKIP_MPICXX 1
 #endif
 #include <mpi.h>
+#include <sys/ioctl.h>
+#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -65,6 +68,7 @@ public:
     [[noreturn, gnu::cold]] void fail(std::string const& why) {
         std::fprintf(stderr, "castnet: rank %d of %d, %s\n", rank_, size_, why.c_str());
         std::fflush(stderr);
+        wait_for_reader(STDERR_FILENO);
         std::signal(SIGALRM, SIG_DFL); // ends an abort that waits for a dead process
         alarm(seconds_to_abort);
         within([&] { return MPI_Abort(world_, 1); });
@@ -74,6 +78,16 @@ public:
 private:
     static constexpr int ended = 0; // tag
     static constexpr unsigned seconds_to_abort = 5;
+
+    // Waits until the launcher has read what was written, for a second at most: an abort makes
+    // MPICH's launcher drop what is still in the pipe.
+    static void wait_for_reader(int pipe) {
+        using namespace std::chrono_literals;
+        int unread = 0;
+        for (int ms = 0; ms < 1000 && ioctl(pipe, FIONREAD, &unread) == 0 && unread > 0; ++ms) {
+            std::this_thread::sleep_for(1ms);
+        }
+    }
 
     mpi_environment() {
         timeout(); // throws while there is no job to end
