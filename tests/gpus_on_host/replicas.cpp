@@ -121,7 +121,7 @@ TEST_CASE("a prediction between two steps sees all of the first") {
         };
         auto const order = first(32);
         auto const expected = predictions(gpu{}, [&](auto& training, auto const& predict) {
-            for (std::size_t from : {0, 16}) {
+            for (std::size_t from : {std::size_t{0}, std::size_t{16}}) {
                 predict();
                 training.step(data, std::span{order}.subspan(from, 16)); // waits
             }
