@@ -12,7 +12,9 @@ template <Shape From, Shape To>
 constexpr symbol<To> reshaped(symbol<From> x, To) {
     static_assert(same_count<From, To>,
                   "castnet: reshape must keep the number of elements; see same_count<from, to>");
-    if constexpr (same_count<From, To>) {
+    if constexpr (std::is_same_v<From, To>) {
+        return x;
+    } else if constexpr (same_count<From, To>) {
         ir::graph& g = *x.g;
         int const id = detail::value_id(x);
         ir::node n = ir::graph::shaped<To>(op::reshape, g.nodes[id].size.sample);
