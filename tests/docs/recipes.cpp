@@ -27,8 +27,6 @@ inline constexpr projection_layer<Units> projection{};
 
 // [heads]
 struct normalize_heads_layer { // of eight features each, as attention normalizes its queries
-    static constexpr char const* name = "normalize_heads";
-
     template <std::size_t Time, std::size_t Features>
     constexpr auto operator()(cn::symbol<cn::shape<Time, Features>> x) const {
         using heads = cn::row_major_shape<Time, Features / 8, 8>; // cn::shape<…> is an image

@@ -25,8 +25,8 @@ inline constexpr flatten_layer flatten{};
 
 // The same elements in the same logical order as a tensor of this shape, whose type also says in
 // which order they lie in memory: reshape<10, 8, 64> is an image of ten channels,
-// reshape_to<row_major_shape<10, 8, 64>> has ten times eight rows of 64 features. From one order to the
-// other the elements move; between tensors that are no images nothing does.
+// reshape_to<row_major_shape<10, 8, 64>> has ten times eight rows of 64 features. From one order to
+// the other the elements move; between tensors that are no images nothing does.
 template <Shape To>
 struct reshape_to_layer {
     static constexpr char const* name = "reshape";

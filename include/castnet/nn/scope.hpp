@@ -86,7 +86,7 @@ constexpr role checked_role(ir::graph& g, role kind) {
 } // namespace detail
 
 // A parameter of this name in the current scope; the existing one if a shared layer is applied
-// again.
+// again. S is a row_major_shape<…> where three axes are no image's.
 template <Shape S>
 constexpr symbol<S> new_parameter(ir::graph& g, char const* name,
                                   parameter_options const& options) {
