@@ -1,6 +1,6 @@
 // A vector is not a row of an image.
-// expect: castnet: an image combines element by element only with tensors of three axes
-// expect: axes_agree<.*shape<5>, .*shape<3, ?5, ?5>
+// expect: castnet: an image combines element by element only with images \(channels, height, width\) and numbers
+// expect: orders_agree<.*shape<5>, .*shape<3, ?5, ?5>
 #include <castnet/castnet.hpp>
 
 namespace cn = castnet;

@@ -291,9 +291,8 @@ struct device : castnet::ir::factor_storage<T, Narrow> {
     static constexpr std::ptrdiff_t alignment =
         static_cast<std::ptrdiff_t>(castnet::cuda::alignment_bytes / sizeof(T));
 
-    static constexpr std::ptrdiff_t place_in_sample(std::ptrdiff_t i, castnet::ir::extents size,
-                                                    bool image) {
-        return castnet::ir::place_in_sample(i, size, image);
+    static constexpr std::ptrdiff_t place_in_sample(std::ptrdiff_t i, castnet::ir::extents size) {
+        return castnet::ir::place_in_sample(i, size);
     }
     static constexpr std::ptrdiff_t place_in_parameter(std::ptrdiff_t i,
                                                        castnet::parameter const& p) {

@@ -128,11 +128,9 @@ struct convolution {
     void each(Visit visit) const {
         cn::parameter p;
         p.kind = cn::role::conv_weight;
-        p.rank = 4;
         p.groups = w.groups;
         int const channels = w.channels / w.groups, filters = w.filters / w.groups;
-        int const dims[] = {w.filters, channels, w.kernel_h, w.kernel_w};
-        std::copy(dims, dims + 4, p.dims);
+        p.shape = {4, {w.filters, channels, w.kernel_h, w.kernel_w}};
         std::vector<int> place;
         for (int i = 0; i < w.filters * channels * w.kernel_h * w.kernel_w; ++i) {
             place.push_back(int(cn::cpu_device<float>::place_in_parameter(i, p)));

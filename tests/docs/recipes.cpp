@@ -1,6 +1,7 @@
 // Programs of docs/guide.md, between "// [name]" and "// [/name]"; check_snippets.sh compares.
 #include <castnet/castnet.hpp>
 
+#include <cmath>
 #include <doctest/doctest.h>
 
 namespace cn = castnet;
@@ -24,12 +25,36 @@ template <std::size_t Units>
 inline constexpr projection_layer<Units> projection{};
 // [/matmul]
 
+// [heads]
+struct normalize_heads_layer { // of eight features each, as attention normalizes its queries
+    template <std::size_t Time, std::size_t Features>
+    constexpr auto operator()(cn::symbol<cn::shape<Time, Features>> x) const {
+        using heads = cn::row_major_shape<Time, Features / 8, 8>; // cn::shape<…> is an image
+        auto const h = x | cn::reshape_to<heads>;
+        auto const mean_square = cn::sum_channels(cn::square(h)) / 8;
+        return h * cn::rsqrt(mean_square + 1e-6) | cn::reshape<Time, Features>;
+    }
+};
+inline constexpr normalize_heads_layer normalize_heads{};
+// [/heads]
+
 // [inner]
 using classifier = cn::sequential<cn::input<2>, projection<16>, cn::tanh, cn::dense<3>>;
 using first_layers = cn::sequential<cn::input<2>, projection<16>, cn::tanh>;
 // [/inner]
 
+using normalized = cn::sequential<cn::input<2, 16>, normalize_heads>;
+
 } // namespace
+
+TEST_CASE("a tensor of three axes of the guide") {
+    std::vector<float> x(32, 3.0F);
+    x[31] = 4;
+    cn::model<normalized, cn::policy::cpu, cn::batch<1>> model{cn::seed{1}};
+    std::vector<float> const y = model.predict(x);
+    CHECK(y[23] == doctest::Approx(1)); // of heads of equal numbers
+    CHECK(y[24] == doctest::Approx(3 / std::sqrt((7 * 9 + 16) / 8.0)));
+}
 
 TEST_CASE("recipes of the guide") {
     auto const data = cn::data::blobs<3, 2>(120, 1);

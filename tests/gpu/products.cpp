@@ -152,11 +152,9 @@ struct convolution {
     void each(Visit visit) const {
         cn::parameter p;
         p.kind = cn::role::conv_weight;
-        p.rank = 4;
         p.groups = w.groups;
         int const channels = w.channels / w.groups, filters = w.filters / w.groups;
-        int const dims[] = {w.filters, channels, w.kernel_h, w.kernel_w};
-        std::copy(dims, dims + 4, p.dims);
+        p.shape = {4, {w.filters, channels, w.kernel_h, w.kernel_w}};
         auto const one_sample = [&](int n, int f, int c, int u, int v) {
             int const logical = ((f * channels + c) * w.kernel_h + u) * w.kernel_w + v;
             auto const weight = cn::cuda::place_in_parameter(logical, p);

@@ -46,9 +46,8 @@ struct device {
     static constexpr std::ptrdiff_t alignment = loops::alignment;
     static int count() { return castnet::cuda::device_count(); }
 
-    static constexpr std::ptrdiff_t place_in_sample(std::ptrdiff_t i, castnet::ir::extents size,
-                                                    bool image) {
-        return loops::place_in_sample(i, size, image);
+    static constexpr std::ptrdiff_t place_in_sample(std::ptrdiff_t i, castnet::ir::extents size) {
+        return loops::place_in_sample(i, size);
     }
     static constexpr std::ptrdiff_t place_in_parameter(std::ptrdiff_t i,
                                                        castnet::parameter const& p) {

@@ -55,9 +55,12 @@ public:
         layer_run r;
         r.run_ = [](device::context const& c) { device::run<plan>(c); };
         r.parameters_.assign(plan.parameters, plan.parameters + plan.sizes.parameters);
-        r.output_ = {plan.outputs[0], has_channels_first(castnet::detail::outputs_of<Network>{})};
-        r.seed_ = {plan.targets[0], r.output_.image};
-        r.add_inputs(plan, typename Network::inputs{});
+        r.output_ = plan.outputs[0];
+        r.seed_ = plan.targets[0];
+        for (std::size_t i = 0; i < Network::inputs::size; ++i) {
+            r.inputs_.push_back(plan.inputs[i]);
+            r.grad_inputs_.push_back(plan.outputs[i + 1]);
+        }
         r.weights_ = plan.weights;
         r.sample_mask_ = plan.sample_mask;
         r.present_ = plan.present;
@@ -114,21 +117,7 @@ public:
     void run() { run_(context_); }
 
 private:
-    struct array {
-        castnet::ir::array_ref ref;
-        bool image;
-    };
-
-    template <class First, class... Rest>
-    static constexpr bool has_channels_first(castnet::type_list<First, Rest...>) {
-        return First::rank == 3;
-    }
-    template <class Plan, class... S>
-    void add_inputs(Plan const& plan, castnet::type_list<S...>) {
-        int i = 0;
-        (..., (inputs_.push_back({plan.inputs[i], S::rank == 3}),
-               grad_inputs_.push_back({plan.outputs[++i], S::rank == 3})));
-    }
+    using array = castnet::ir::array_ref;
 
     castnet::ir::placed_parameter const& find(std::string const& name) const {
         for (auto const& p : parameters_) {
@@ -152,14 +141,14 @@ private:
 
     template <class Visit>
     void each(array const& a, Visit visit) const {
-        std::ptrdiff_t const count = a.ref.size.count();
+        std::ptrdiff_t const count = a.size.count();
         for (std::ptrdiff_t i = 0; i < count * context_.samples; ++i) {
-            std::ptrdiff_t const place = device::place_in_sample(i % count, a.ref.size, a.image);
-            visit(context_.at(a.ref)[i / count * count + place], std::size_t(i));
+            std::ptrdiff_t const place = device::place_in_sample(i % count, a.size);
+            visit(context_.at(a)[i / count * count + place], std::size_t(i));
         }
     }
     void put(array const& a, values const& x) {
-        REQUIRE(x.size() == std::size_t(a.ref.size.count() * context_.samples));
+        REQUIRE(x.size() == std::size_t(a.size.count() * context_.samples));
         each(a, [&](double& to, std::size_t i) { to = x[i]; });
     }
     values get(array const& a) const {

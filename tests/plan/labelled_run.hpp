@@ -120,9 +120,7 @@ private:
     cn::ir::node const& at(int id) const { return g_.nodes[id]; }
 
     // Reshaping moves elements where the channels of an image lie innermost.
-    bool keeps_order(int id) const {
-        return at(id).rank != 3 || at(id).size.pixels == 1 || at(id).size.channels == 1;
-    }
+    bool keeps_order(int id) const { return at(id).size.in_logical_order(); }
     bool is_step(int id) const {
         bool const view =
             at(id).kind == op::reshape && (at(id).attribute == cn::ir::as_stored ||

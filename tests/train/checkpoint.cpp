@@ -135,8 +135,8 @@ void save_as(std::string const& file, auto const& model, auto const& name_in_fil
         auto const& p = model.parameter_at(i);
         std::string const name = p.name.text();
         values.push_back(model.get(name));
-        tensors.push_back(
-            cn::io::tensor_of(name_in_file(name), {p.dims, p.dims + p.rank}, values.back().data()));
+        tensors.push_back(cn::io::tensor_of(name_in_file(name), {p.shape.begin(), p.shape.end()},
+                                            values.back().data()));
     }
     float const more[6] = {1, 2, 3, 4, 5, 6};
     std::int64_t const batches = 7;

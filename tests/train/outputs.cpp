@@ -287,6 +287,36 @@ TEST_CASE("several replicas take several targets from their devices as one does 
     CHECK(check::largest_difference(by_two, run(one, data)) < 1e-9);
 }
 
+// The same output as a sequence or with the rows of two heads apart.
+template <class Rows>
+struct rows_of_heads {
+    constexpr auto operator()(auto x) const {
+        return x | cn::reshape_to<Rows> | cn::dense<4> | cn::tanh;
+    }
+};
+
+TEST_CASE("an output of three axes that is no image has targets and predictions in logical order") {
+    std::vector<double> pixels(6 * 24), targets(6 * 24);
+    for (std::size_t i = 0; i < pixels.size(); ++i) {
+        pixels[i] = number(i);
+        targets[i] = number(i * i) / 2;
+    }
+    auto const run = [&]<class Rows>(Rows) {
+        cn::data::dataset<Rows, cn::shape<2, 3, 4>> const data{pixels, targets};
+        using net = cn::sequential<cn::input<2, 3, 4>, rows_of_heads<Rows>{}>;
+        cn::model<net, check::policy, cn::batch<4>> model{cn::seed{1}};
+        auto training = cn::compile(model, cn::mse, cn::adam{.learning_rate = 1e-2});
+        training.fit(data, {.epochs = 20, .verbose = cn::verbosity::silent});
+        auto all = check::everything(model);
+        auto const predicted = model.predict(data);
+        all.insert(all.end(), predicted.begin(), predicted.end());
+        all.push_back(training.evaluate(data)["loss"]);
+        return all;
+    };
+    auto const sequence = run(cn::shape<6, 4>{});
+    CHECK(check::largest_difference(run(cn::row_major_shape<2, 3, 4>{}), sequence) < 1e-12);
+}
+
 TEST_CASE("predict_one agrees with predict, for images of several channels too") {
     std::vector<float> pixels(2 * 60), targets(2 * 40);
     for (std::size_t i = 0; i < pixels.size(); ++i) {

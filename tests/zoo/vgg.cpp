@@ -37,7 +37,7 @@ TEST_CASE("names and shapes are those of torchvision's vgg16") {
         layer const& of = expected[static_cast<std::size_t>(i / 2)];
         bool const weight = i % 2 == 0;
         CHECK(p.name.text() == of.name + (weight ? ".weight" : ".bias"));
-        CHECK(std::vector<int>(p.dims, p.dims + p.rank) ==
+        CHECK(std::vector<int>(p.shape.begin(), p.shape.end()) ==
               (weight ? of.weight : std::vector<int>{of.weight[0]}));
     }
 }

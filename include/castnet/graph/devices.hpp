@@ -78,10 +78,6 @@ private:
             n.kind = op::copy;
             n.operands = 1;
             n.in[0] = moved_[id];
-            n.rank = from.rank;
-            for (int k = 0; k < n.rank; ++k) {
-                n.dims[k] = from.dims[k];
-            }
             n.size = from.size;
             n.device = device;
             copy = push(n);

@@ -41,7 +41,6 @@ public:
         node n = at(i);
         n.size = at(value).size;
         n.derivative = k;
-        n.rank = 0;
         n.attribute = -1;
         int const arity = n.operands;
         for (int j = 0; j < arity; ++j) {
@@ -94,11 +93,6 @@ public:
             int const device = at(total).device;
             total = map(fn::add, to, {total, contribution});
             g_.nodes[total].device = at(contribution).device == device ? device : at(i).device;
-        }
-        node& sum = g_.nodes[total];
-        sum.rank = at(i).rank; // a reshape asks whether its operand is an image
-        for (int k = 0; k < 4; ++k) {
-            sum.dims[k] = at(i).dims[k];
         }
     }
 

@@ -14,7 +14,7 @@ struct flattened : symbol<shape<Image::count>> {
     int image = -1; // node
 
     // parameter::pixels of a weight that these elements meet first.
-    static constexpr int pixels = static_cast<int>(Image::extent[1] * Image::extent[2]);
+    static constexpr int pixels = static_cast<int>(pixels_of<Image>);
 };
 template <class Image>
 inline constexpr bool is_symbol<flattened<Image>> = true;
@@ -49,11 +49,11 @@ constexpr symbol<typename X::shape_type> in_order_of(symbol<Weight> weight, X x)
     }
     int image = detail::image_of(x);
     if (image < 0 || g.nodes[image].size.pixels != pixels) {
-        ir::node moved = ir::graph::shaped<features>(op::reshape, g.nodes[x.id].size.sample);
-        moved.rank = 3;
-        moved.dims[0] = moved.size.channels /= pixels;
-        moved.dims[1] = moved.size.pixels = pixels;
-        moved.dims[2] = 1;
+        ir::axes const as_image{
+            2, {static_cast<int>(features::count) / pixels, pixels}, memory_order::channels_last};
+        ir::node moved;
+        moved.kind = op::reshape;
+        moved.size = ir::extents_of(as_image, g.nodes[x.id].size.sample);
         moved.in[moved.operands++] = x.id;
         image = g.push(moved);
     }

@@ -41,18 +41,10 @@ struct graph {
 
     template <class Shape>
     static constexpr node shaped(op kind, bool sample) {
-        static_assert(Shape::rank <= 4, "castnet: a sample has at most four axes");
         node n;
         n.kind = kind;
-        n.rank = static_cast<int>(Shape::rank);
-        for (int i = 0; i < n.rank; ++i) {
-            n.dims[i] = static_cast<int>(Shape::extent[i]);
-        }
+        n.size = space_of<Shape>;
         n.size.sample = sample;
-        n.size.channels = Shape::rank == 0   ? 1
-                          : Shape::rank == 3 ? n.dims[0]
-                                             : n.dims[Shape::rank - 1];
-        n.size.pixels = static_cast<int>(Shape::count) / n.size.channels;
         return n;
     }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <castnet/expr/function.hpp>
+#include <castnet/graph/extents.hpp>
 
 #include <cstddef>
 
@@ -56,24 +57,6 @@ CASTNET_HD constexpr bool is_conv(op kind) {
 
 enum class reduction : std::uint8_t { sum, max, log_sum_exp, argmax, strict_argmax };
 
-// The index space of a tensor as every kernel sees it: samples x pixels x channels.
-// Channels lie innermost in memory, whatever the logical order of the axes:
-//
-//   logical shape        pixels   channels
-//   (features)           1        features
-//   (time, features)     time     features
-//   (channels, h, w)     h * w    channels
-//
-// `sample` is false for what all samples share: parameters, constants, sums over the batch.
-struct extents {
-    bool sample = true;
-    int pixels = 1;
-    int channels = 1;
-
-    CASTNET_HD constexpr std::ptrdiff_t count() const { return std::ptrdiff_t{pixels} * channels; }
-    friend constexpr bool operator==(extents const&, extents const&) = default;
-};
-
 // Convolution, pooling and up-sampling: the sizes of one image before and after, and the window.
 struct window {
     int channels = 0, height = 0, width = 0;        // of the input
@@ -101,8 +84,6 @@ struct node {
                          // for the value. in: the inputs, the value, the gradient
     int operands = 0;
     int in[max_operands] = {-1, -1, -1, -1, -1, -1, -1, -1}; // reduce: what, times what (or -1)
-    int rank = 0;
-    int dims[4]{}; // logical shape
     extents size{};
     double scalar = 1; // constant: value; reduce, sample_mask: factor; bernoulli: keep
     // window: index in graph::windows. parameter: index in graph::parameters. input, target: which.
@@ -115,11 +96,6 @@ struct node {
     operation_entry const* own = nullptr;
     function_entry const* own_function = nullptr;
 };
-
-// The order in memory is the logical order: for all but images of several channels and pixels.
-constexpr bool in_order(node const& n) {
-    return n.rank != 3 || n.size.pixels == 1 || n.size.channels == 1;
-}
 
 } // namespace ir
 } // namespace castnet

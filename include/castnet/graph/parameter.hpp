@@ -2,6 +2,7 @@
 #pragma once
 
 #include <castnet/core/list.hpp>
+#include <castnet/graph/axes.hpp>
 
 #include <cstddef>
 #include <string>
@@ -139,19 +140,12 @@ struct parameter {
     bool trainable = true;
     initializer start{};
     penalty cost{};
-    int rank = 0;
-    int dims[4]{}; // logical: (out, in) or (filters, channels / groups, height, width)
+    ir::axes shape{}; // (units, features); (filters, channels / groups, height, width)
     int groups = 1;
     int pixels = 1; // dense weight: of the images whose flattened elements are its features
     int node = -1;
 
-    constexpr int count() const {
-        int n = 1;
-        for (int i = 0; i < rank; ++i) {
-            n *= dims[i];
-        }
-        return n;
-    }
+    constexpr int count() const { return shape.count(); }
 };
 
 // The number of the first of these parameters whose name another before it has; -1 if all differ.
@@ -176,7 +170,7 @@ constexpr int repeated_name(Parameter const* parameters, int count) {
 
 // Where a dense weight has the row of this feature: of flattened images, channels lie innermost.
 constexpr std::ptrdiff_t feature_in_memory(std::ptrdiff_t feature, parameter const& p) {
-    std::ptrdiff_t const channels = p.dims[1] / p.pixels;
+    std::ptrdiff_t const channels = p.shape.extent[1] / p.pixels;
     return feature % p.pixels * channels + feature / p.pixels;
 }
 

@@ -51,7 +51,8 @@ constexpr size_t larger_extent(size_t from_end) {
 }
 template <class A, class B, size_t... Axis>
 constexpr auto broadcast_shape(std::index_sequence<Axis...>) {
-    return shape<larger_extent<A, B>(sizeof...(Axis) - Axis)...>{};
+    constexpr memory_order order = A::rank < B::rank ? order_of<B> : order_of<A>;
+    return shape_in<order, larger_extent<A, B>(sizeof...(Axis) - Axis)...>{};
 }
 
 } // namespace detail
@@ -166,26 +167,30 @@ concept Operand = is_symbol<T> || std::is_arithmetic_v<T>;
 
 } // namespace detail
 
-// An image combines with images: (channels, 1, 1), (1, height, width) or a number, never with a
-// vector or a matrix, whose axes mean something else, and never along height or width alone.
+// An image combines with images and numbers, never with a vector or a sequence, whose axes mean
+// something else.
 template <class Operand, class Result>
-inline constexpr bool axes_agree = Result::rank < 3 || Operand::count == 1;
-template <size_t A, size_t B, size_t C, size_t X, size_t Y, size_t Z>
-inline constexpr bool axes_agree<shape<A, B, C>, shape<X, Y, Z>> =
-    B * C == 1 || (B == Y && C == Z) ||
-    !shapes_agree<shape<A, B, C>, shape<X, Y, Z>>; // which has been said already
-template <size_t A, size_t B, size_t C, size_t D, class Result>
-inline constexpr bool axes_agree<shape<A, B, C, D>, Result> =
-    std::is_same_v<shape<A, B, C, D>, Result>;
+inline constexpr bool orders_agree = Operand::count == 1 || order_of<Operand> == order_of<Result>;
+
+// Kernels go through all pixels: an operand has a value for each of them or one for all, as
+// (channels, 1, 1) and (1, height, width) have, and not one for each row.
+template <class Operand, class Result>
+inline constexpr bool axes_agree =
+    pixels_of<Operand> == 1 || pixels_of<Operand> == pixels_of<Result> ||
+    !shapes_agree<Operand, Result>; // which has been said already
 
 // An element-wise function of symbols and numbers; found by elementwise<F>::operator().
 template <fn F, detail::Operand... X>
     requires(Symbol<X> || ...)
 constexpr auto apply(function<F>, X const&... x) {
     using result = decltype(broadcast_of<typename detail::shape_of<X>::type...>());
+    static_assert(
+        (orders_agree<typename detail::shape_of<X>::type, result> && ...),
+        "castnet: an image combines element by element only with images (channels, height, "
+        "width) and numbers; see orders_agree<operand, result>");
     static_assert((axes_agree<typename detail::shape_of<X>::type, result> && ...),
-                  "castnet: an image combines element by element only with tensors of three axes, "
-                  "over all pixels or over all channels; see axes_agree<operand, result>");
+                  "castnet: element by element, a tensor combines with one for all of its axes but "
+                  "the channels (features) or for none of them; see axes_agree<operand, result>");
     ir::graph& g = *detail::graph_of(x...);
     int const ids[] = {detail::operand_id(g, x)...};
     ir::node const* const nodes = g.nodes.data();

@@ -26,9 +26,8 @@ struct batch_norm_layer {
     template <Shape S>
     constexpr symbol<S> operator()(symbol<S> x) const {
         ir::graph& g = *x.g;
-        constexpr size_t channels = S::rank == 3 ? S::extent[0] : S::extent[S::rank - 1];
-        constexpr size_t pixel_count = S::count / channels;
-        constexpr double pixels = double(pixel_count);
+        constexpr size_t channels = channels_of<S>;
+        constexpr double pixels = double(pixels_of<S>);
         using vector = shape<channels>;
         scope_guard const scope{g, layer_kind{"batch_norm"}};
         parameter_options options{role::vector, ones};

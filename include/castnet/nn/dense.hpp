@@ -1,7 +1,8 @@
 // Fully connected layer, dense<Units>: x * weight^T + bias over the last axis (Keras' Dense,
 // PyTorch's Linear).
 //
-// (features) becomes (units), (time, features) becomes (time, units).
+// (features) becomes (units), (time, features) becomes (time, units), row_major_shape<heads, time,
+// features> becomes row_major_shape<heads, time, units>.
 // Parameters: weight (units, features), Glorot uniform; bias (units), zeros.
 #pragma once
 
@@ -11,7 +12,7 @@
 namespace castnet {
 
 template <class Input>
-inline constexpr bool dense_takes = Input::rank == 1 || Input::rank == 2;
+inline constexpr bool dense_takes = Input::rank > 0 && !is_image<Input>;
 
 template <size_t Units>
 struct dense_layer : weighted<dense_layer<Units>> {
@@ -26,7 +27,7 @@ struct dense_layer : weighted<dense_layer<Units>> {
             "castnet: dense needs a vector (features) or a sequence (time, features); put "
             "cn::flatten before it; see dense_takes<input shape>");
         if constexpr (dense_takes<S>) {
-            constexpr size_t features = S::extent[S::rank - 1];
+            constexpr size_t features = channels_of<S>;
             ir::graph& g = *x.g;
             scope_guard const scope{g, layer_kind{"dense"}};
             parameter_options options{role::dense_weight, this->weight_start, this->cost};

@@ -21,7 +21,7 @@ template <size_t... D>
 struct input_layer {
     using shape_type = shape<D...>;
 };
-// The shape of one sample; for images channels, height, width.
+// The shape of one sample; three axes are those of an image: channels, height, width.
 template <size_t... D>
 inline constexpr input_layer<D...> input{};
 

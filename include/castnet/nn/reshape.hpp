@@ -1,4 +1,4 @@
-// Shape layers: flatten, slice_channels, and the concatenation of tensors, concat.
+// Shape layers: flatten, reshape_to, slice_channels, and the concatenation of tensors, concat.
 #pragma once
 
 #include <castnet/graph/flattened.hpp>
@@ -14,7 +14,7 @@ struct flatten_layer {
     constexpr auto operator()(symbol<S> x) const {
         if constexpr (S::rank == 1) {
             return x;
-        } else if constexpr (S::rank == 3) {
+        } else if constexpr (is_image<S>) {
             return flattened<S>{reshaped(x, shape<S::count>{}), x.id};
         } else {
             return reshaped(x, shape<S::count>{});
@@ -23,57 +23,28 @@ struct flatten_layer {
 };
 inline constexpr flatten_layer flatten{};
 
-namespace detail {
+// The same elements in the same logical order as a tensor of this shape, whose type also says in
+// which order they lie in memory: reshape<10, 8, 64> is an image of ten channels,
+// reshape_to<row_major_shape<10, 8, 64>> has ten times eight rows of 64 features. From one order to
+// the other the elements move; between tensors that are no images nothing does.
+template <Shape To>
+struct reshape_to_layer {
+    static constexpr char const* name = "reshape";
+    template <Shape From>
+    constexpr auto operator()(symbol<From> x) const {
+        return reshaped(x, To{});
+    }
+};
+template <Shape To>
+inline constexpr reshape_to_layer<To> reshape_to{};
 
 template <class A, class B>
-struct joined;
-template <size_t A, size_t B>
-struct joined<shape<A>, shape<B>> {
-    using type = shape<A + B>;
-};
-template <size_t T, size_t A, size_t B>
-struct joined<shape<T, A>, shape<T, B>> {
-    using type = shape<T, A + B>;
-};
-template <size_t A, size_t B, size_t H, size_t W>
-struct joined<shape<A, H, W>, shape<B, H, W>> {
-    using type = shape<A + B, H, W>;
-};
-
-template <class A, class B, class... More>
-struct joined_all {
-    using type = typename joined_all<typename joined<A, B>::type, More...>::type;
-};
-template <class A, class B>
-struct joined_all<A, B> : joined<A, B> {};
-
-} // namespace detail
-
-template <class A, class B>
-inline constexpr bool joinable = requires { typename detail::joined<A, B>::type; };
+inline constexpr bool joinable =
+    A::rank > 0 && std::is_same_v<with_channels<A, 1>, with_channels<B, 1>>;
 
 // Whether First and Count fit the channels of the input.
 template <size_t First, size_t Count, size_t Channels>
 inline constexpr bool slice_within = Count > 0 && First + Count <= Channels;
-
-namespace detail {
-
-template <class S, size_t Count>
-struct with_channels;
-template <size_t A, size_t Count>
-struct with_channels<shape<A>, Count> {
-    using type = shape<Count>;
-};
-template <size_t T, size_t A, size_t Count>
-struct with_channels<shape<T, A>, Count> {
-    using type = shape<T, Count>;
-};
-template <size_t A, size_t H, size_t W, size_t Count>
-struct with_channels<shape<A, H, W>, Count> {
-    using type = shape<Count, H, W>;
-};
-
-} // namespace detail
 
 // Channels First to First + Count - 1 of images, or that part of the last axis of other tensors:
 // the inverse of concat (PyTorch's narrow, TensorFlow's slice).
@@ -82,11 +53,10 @@ struct slice_channels_layer {
     static constexpr char const* name = "slice_channels";
     template <Shape S>
     constexpr auto operator()(symbol<S> x) const {
-        constexpr size_t channels = S::rank == 3 ? S::extent[0] : S::extent[S::rank - 1];
-        static_assert(slice_within<First, Count, channels>,
+        static_assert(slice_within<First, Count, channels_of<S>>,
                       "castnet: slice_channels: the slice is empty or reaches beyond the channels; "
                       "see slice_within<first, count, channels>");
-        using result = typename detail::with_channels<S, Count>::type;
+        using result = with_channels<S, Count>;
         return detail::emit_operation<op::slice, result>(*x.g, int(First), {detail::sample_id(x)});
     }
 };
@@ -102,7 +72,7 @@ constexpr auto concat(symbol<First> x, symbol<More>... more) {
                   "castnet: concat: the tensors differ in more than their channels; see "
                   "joinable<first shape, other shape>");
     if constexpr ((joinable<First, More> && ...)) {
-        using result = typename detail::joined_all<First, More...>::type;
+        using result = with_channels<First, (channels_of<First> + ... + channels_of<More>)>;
         return detail::emit_operation<op::concat, result>(
             *x.g, -1, {detail::sample_id(x), detail::sample_id(more)...});
     } else {

@@ -83,19 +83,10 @@ constexpr role checked_role(ir::graph& g, role kind) {
     return kind;
 }
 
-template <Shape S>
-constexpr bool has_shape(parameter const& p) {
-    bool same = p.rank == static_cast<int>(S::rank);
-    for (int i = 0; same && i < p.rank; ++i) {
-        same = p.dims[i] == static_cast<int>(S::extent[i]);
-    }
-    return same;
-}
-
 } // namespace detail
 
 // A parameter of this name in the current scope; the existing one if a shared layer is applied
-// again.
+// again. S is a row_major_shape<…> where three axes are no image's.
 template <Shape S>
 constexpr symbol<S> new_parameter(ir::graph& g, char const* name,
                                   parameter_options const& options) {
@@ -108,7 +99,7 @@ constexpr symbol<S> new_parameter(ir::graph& g, char const* name,
         for (int k = 0; k < count; ++k) {
             int const i = (g.path.next + k) % count;
             if (g.parameters[i].name == p.name) {
-                if (!detail::has_shape<S>(g.parameters[i])) {
+                if (!(g.parameters[i].shape == ir::axes_of<S>)) {
                     g.report(mistake::shared_with_other_shape);
                     break;
                 }
@@ -125,11 +116,7 @@ constexpr symbol<S> new_parameter(ir::graph& g, char const* name,
     p.groups = options.groups;
     p.pixels = options.pixels;
     p.trainable = options.trainable && g.path.frozen == 0;
-    p.rank = n.rank;
-    p.dims[0] = n.dims[0];
-    p.dims[1] = n.dims[1];
-    p.dims[2] = n.dims[2];
-    p.dims[3] = n.dims[3];
+    p.shape = ir::axes_of<S>;
     n.attribute = g.parameters.size();
     p.node = g.push(n);
     g.parameters.push(p);

@@ -80,7 +80,4 @@ struct kernel;
 template <class Kernel, class Input>
 inline constexpr bool kernel_within = false;
 
-template <class Input>
-inline constexpr bool is_image = Input::rank == 3;
-
 } // namespace castnet

@@ -60,7 +60,7 @@ private:
             }
             extents const e = nodes_[i].size;
             bool const fed = nodes_[i].kind == op::input || nodes_[i].kind == op::target;
-            if (fed && !in_order(nodes_[i]) && e.count() > largest_image) {
+            if (fed && !e.in_logical_order() && e.count() > largest_image) {
                 largest_image = e.count();
             }
             switch (nodes_[i].kind) {

@@ -36,7 +36,8 @@ constexpr int narrow_per_value() {
 // A reshape that moves nothing.
 constexpr bool is_view(node const& n, node const* nodes) {
     return n.kind == op::reshape &&
-           (n.attribute == as_stored || (in_order(n) && in_order(nodes[n.in[0]])));
+           (n.attribute == as_stored ||
+            (n.size.in_logical_order() && nodes[n.in[0]].size.in_logical_order()));
 }
 
 // The node whose memory this one shows.
@@ -107,13 +108,8 @@ private:
     constexpr int copy(int id) {
         int& made = copies_[id];
         if (made < 0) {
-            node n = old_[id];
             int const one = constant_node(g_, 1);
-            made = map_node(g_, fn::multiply, n.size, {moved_[id], one});
-            g_.nodes[made].rank = n.rank;
-            for (int k = 0; k < 4; ++k) {
-                g_.nodes[made].dims[k] = n.dims[k];
-            }
+            made = map_node(g_, fn::multiply, old_[id].size, {moved_[id], one});
         }
         return made;
     }

@@ -18,7 +18,7 @@ constexpr void for_each_penalty(Plan const& plan, F const& f) {
         first = last;
     };
     for (placed_parameter const& p : plan.parameters) {
-        if (p.trainable && p.rank > 0 && !(p.cost == cost)) {
+        if (p.trainable && p.shape.rank > 0 && !(p.cost == cost)) {
             up_to(p.offset);
             cost = p.cost;
         }

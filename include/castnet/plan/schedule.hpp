@@ -236,8 +236,6 @@ private:
         s.flops = operation.has_flops ? operation.flops(n, g_) : 0;
         s.window = operation.is.windowed ? n.attribute : -1;
         s.first_channel = operation.is.sliced ? n.attribute : 0;
-        s.image_from = nodes_[n.in[0]].rank == 3;
-        s.image_to = n.rank == 3;
     }
 
     // Programs that look alike are one.

@@ -58,8 +58,6 @@ struct step {
     int scratch = -1;       // in plan::arrays; -1 for none
     int sums = -1;
     int room = -1;
-    bool image_from = false; // the first operand is an image: its channels lie innermost
-    bool image_to = false;
     std::ptrdiff_t flops = 0; // per sample, or in all where all samples share it
 };
 

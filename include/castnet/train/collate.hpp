@@ -103,11 +103,11 @@ constexpr void check_targets() {
 // logical order, into `staging` if the device has another one.
 template <class Device, Shape S, class T, class Copy>
 void place_sample(T* out, T* staging, Copy const& copy) {
-    constexpr ir::node sample = ir::graph::shaped<S>(op::input, true);
-    if constexpr (!ir::in_order(sample)) {
+    constexpr ir::extents size = ir::space_of<S>;
+    if constexpr (!size.in_logical_order()) {
         copy(staging);
         for (std::ptrdiff_t i = 0; i < std::ptrdiff_t(S::count); ++i) {
-            out[Device::place_in_sample(i, sample.size, true)] = staging[i];
+            out[Device::place_in_sample(i, size)] = staging[i];
         }
     } else {
         copy(out);
@@ -117,9 +117,9 @@ void place_sample(T* out, T* staging, Copy const& copy) {
 // Reads one output of one sample back into logical order.
 template <class Device, Shape S, class T>
 void read_sample(T const* from, T* logical) {
-    constexpr ir::extents size = ir::graph::shaped<S>(op::input, true).size;
+    constexpr ir::extents size = ir::space_of<S>;
     for (std::ptrdiff_t i = 0; i < std::ptrdiff_t(S::count); ++i) {
-        logical[i] = from[Device::place_in_sample(i, size, S::rank == 3)];
+        logical[i] = from[Device::place_in_sample(i, size)];
     }
 }
 

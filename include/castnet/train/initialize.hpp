@@ -18,12 +18,13 @@ struct fans {
 
 // Fan-in and fan-out as in Keras and PyTorch.
 inline fans fans_of(parameter const& p) {
-    if (p.rank < 2) {
+    if (p.shape.rank < 2) {
         double const n = p.count();
         return {n, n};
     }
-    double const field = double(p.count()) / p.dims[0] / p.dims[1];
-    return {p.dims[1] * field, p.dims[0] * field};
+    int const out = p.shape.extent[0], in = p.shape.extent[1];
+    double const field = double(p.count()) / out / in;
+    return {in * field, out * field};
 }
 
 // Random words to values of an initializer: uniform in [-limit, limit], normal with this deviation,
@@ -123,7 +124,7 @@ inline std::vector<double> initial_values(parameter const& p, std::uint64_t seed
         w[i] = random(philox({static_cast<std::uint32_t>(i), stream, 0, 0x696e6974U}, key));
     }
     if (p.start.kind == initial::orthogonal) {
-        make_orthogonal(w, p.dims[0], p.start.value);
+        make_orthogonal(w, p.shape.extent[0], p.start.value);
     }
     return w;
 }

@@ -7,11 +7,11 @@
 
 namespace castnet::detail {
 
-template <class Extent>
-[[gnu::cold]] std::string shape_text(Extent const* extents, int rank) {
+template <class Extents>
+[[gnu::cold]] std::string shape_text(Extents const& extents) {
     std::string text = "(";
-    for (int i = 0; i < rank; ++i) {
-        append(text, {i > 0 ? ", " : "", extents[i]});
+    for (auto const extent : extents) {
+        append(text, {text.size() > 1 ? ", " : "", extent});
     }
     text += ')';
     return text;

@@ -60,17 +60,13 @@ constexpr char const* layer_name(elementwise<F> const&) {
 struct layer_record {
     char const* name = nullptr;
     size_t position = 0; // in the chain; the input has none
-    int rank = 0;
-    size_t extent[4]{}; // of its output
+    ir::axes shape{};    // of its output
     size_t parameters = 0;
 
     template <Shape S>
     constexpr void set(char const* layer, S) {
         name = layer;
-        rank = int(S::rank);
-        for (int i = 0; i < rank; ++i) {
-            extent[i] = S::extent[i];
-        }
+        shape = ir::axes_of<S>;
     }
 };
 
@@ -124,7 +120,7 @@ private:
     for (size_t i = 0; i < layers.size(); ++i) {
         layer_record const& layer = layers[i];
         append_row(table, i == 0 ? layer.name : string_of({layer.position, " (", layer.name, ")"}),
-                   shape_text(layer.extent, layer.rank), with_commas(layer.parameters));
+                   shape_text(layer.shape), with_commas(layer.parameters));
     }
 }
 
@@ -143,8 +139,7 @@ void append_rows(std::string& table) {
     } else {
         for (size_t i = 0; i < Model::parameter_tensors(); ++i) {
             ir::placed_parameter const& p = Model::parameter_at(i);
-            append_row(table, p.name.text(), shape_text(p.dims, p.rank),
-                       with_commas(size_t(p.count())));
+            append_row(table, p.name.text(), shape_text(p.shape), with_commas(size_t(p.count())));
         }
     }
 }

@@ -27,7 +27,8 @@ public:
     [[gnu::cold]] void add(std::string const& name, ir::placed_parameter const& p,
                            std::vector<T> values) {
         values_.push_back(std::move(values));
-        tensors_.push_back(io::tensor_of(name, {p.dims, p.dims + p.rank}, values_.back().data()));
+        tensors_.push_back(
+            io::tensor_of(name, {p.shape.begin(), p.shape.end()}, values_.back().data()));
     }
     std::vector<io::stored_tensor> const& tensors() const { return tensors_; }
 
@@ -37,7 +38,7 @@ private:
 };
 
 [[gnu::cold]] inline bool has_shape_of(io::stored_tensor const& t, ir::placed_parameter const& p) {
-    return std::equal(t.shape.begin(), t.shape.end(), p.dims, p.dims + p.rank);
+    return std::equal(t.shape.begin(), t.shape.end(), p.shape.begin(), p.shape.end());
 }
 
 // Whether a tensor is one of a network's parameters and running statistics, not PyTorch's counter
@@ -56,9 +57,8 @@ values_of(io::safetensors_file const& file, std::string const& name, ir::placed_
     if (!has_shape_of(t, p) || t.type != io::dtype_of<T>) {
         throw file_error(file.file_name(),
                          {"tensor ", io::detail::shown(t.name), " is ", io::name_of(t.type), " ",
-                          shape_text(t.shape.data(), int(t.shape.size())),
-                          ", but the network's parameter is ", io::name_of(io::dtype_of<T>), " ",
-                          shape_text(p.dims, p.rank), "; ", advice});
+                          shape_text(t.shape), ", but the network's parameter is ",
+                          io::name_of(io::dtype_of<T>), " ", shape_text(p.shape), "; ", advice});
     }
     std::vector<T> values(size_t(p.count()));
     std::memcpy(values.data(), t.bytes.data(), t.bytes.size());

@@ -78,7 +78,7 @@ public:
         for (placed_parameter const& p : Plan.parameters) {
             std::ptrdiff_t const begin = std::max(p.offset, first),
                                  end = std::min(p.offset + p.count(), last);
-            if (p.trainable && p.rank > 0 && begin < end) {
+            if (p.trainable && p.shape.rank > 0 && begin < end) {
                 sum += Device::sum_of_squares(p.cost, scale, at(region::parameters) + begin,
                                               at(region::gradients) + begin, end - begin);
             }

@@ -19,15 +19,14 @@ void reshape(step const& s, tables const& t, context<T> const& c) {
     parallel_for(samples, double(samples * count), [&](std::ptrdiff_t sample) {
         T const* const x = c.at(from) + sample * count;
         T* const y = c.at(to) + sample * count;
-        if (s.image_from != s.image_to) { // channels move from innermost to outermost or back
-            extents const image = s.image_from ? from.size : to.size;
-            std::ptrdiff_t const rows = s.image_from ? image.pixels : image.channels;
+        if (from.size.order != to.size.order) { // channels become the first axis or the last
+            bool const to_logical = to.size.in_logical_order();
+            std::ptrdiff_t const rows = to_logical ? from.size.pixels : to.size.channels;
             transpose(rows, count / rows, x, count / rows, y, rows);
             return;
         }
         for (std::ptrdiff_t i = 0; i < count; ++i) {
-            y[place_in_sample(i, to.size, s.image_to)] =
-                x[place_in_sample(i, from.size, s.image_from)];
+            y[place_in_sample(i, to.size)] = x[place_in_sample(i, from.size)];
         }
     });
 }

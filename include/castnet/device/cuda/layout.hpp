@@ -14,15 +14,16 @@ namespace castnet::cuda {
 // (filters, channels, height, width) as (filters, height, width, channels); all others as samples
 // do.
 constexpr std::ptrdiff_t place_in_parameter(std::ptrdiff_t i, parameter const& p) {
+    int const* const extent = p.shape.extent;
     if (p.kind == role::dense_weight) {
-        return feature_in_memory(i % p.dims[1], p) * p.dims[0] + i / p.dims[1];
+        return feature_in_memory(i % extent[1], p) * extent[0] + i / extent[1];
     }
     if (p.kind == role::conv_weight) {
-        std::ptrdiff_t const taps = std::ptrdiff_t{p.dims[2]} * p.dims[3];
-        std::ptrdiff_t const tap = i % taps, channel = i / taps % p.dims[1];
-        return (i / taps / p.dims[1] * taps + tap) * p.dims[1] + channel;
+        std::ptrdiff_t const taps = std::ptrdiff_t{extent[2]} * extent[3];
+        std::ptrdiff_t const tap = i % taps, channel = i / taps % extent[1];
+        return (i / taps / extent[1] * taps + tap) * extent[1] + channel;
     }
-    return place_as_sample(i, p);
+    return place_in_sample(i, extents_of(p.shape, false));
 }
 
 } // namespace castnet::cuda

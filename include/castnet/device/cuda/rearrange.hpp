@@ -10,7 +10,7 @@
 
 namespace castnet::cuda {
 
-// A sample's logical order is channels x pixels; in memory the channels of an image lie innermost.
+// The logical order of an image is channels x pixels; in memory its channels lie innermost.
 template <class T>
 struct reshape_body {
     stored<T> from, to;
@@ -52,7 +52,8 @@ CASTNET_HD void reshape(step const& s, tables const& t, Context const& c) {
     c.launch(grid_for(count),
              reshape_body<T>{stored_at(c, from), stored_at(c, to), quotient(from.size.pixels),
                              quotient(to.size.channels), from.size.channels, to.size.pixels,
-                             s.image_from, s.image_to, quotient(to.size.count()), count});
+                             !from.size.in_logical_order(), !to.size.in_logical_order(),
+                             quotient(to.size.count()), count});
 }
 
 // Channels [first, first + width) of the rows of `to` from channels [begin, begin + width) of

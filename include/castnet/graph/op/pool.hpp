@@ -7,6 +7,8 @@ namespace castnet {
 
 template <op K, Shape Result, class S>
 constexpr auto pool(symbol<S> x, ir::window const& w) {
+    static_assert(is_image<S>, "castnet: pool() needs an image (channels, height, width); see "
+                               "is_image<input shape>");
     return detail::emit_operation<K, Result>(*x.g, x.g->add_window(w), {detail::sample_id(x)});
 }
 

@@ -26,20 +26,20 @@ constexpr symbol<Result> matmul(symbol<S> x, symbol<Weight> weight) {
 
 } // namespace detail
 
-// The last axis times a parameter of role::dense_weight and logical shape (units, features).
-template <size_t Units, size_t Features>
-constexpr auto matmul(symbol<shape<Features>> x, symbol<shape<Units, Features>> weight) {
-    return detail::matmul<shape<Units>>(x, weight);
-}
-template <size_t Units, size_t Time, size_t Features>
-constexpr auto matmul(symbol<shape<Time, Features>> x, symbol<shape<Units, Features>> weight) {
-    return detail::matmul<shape<Time, Units>>(x, weight);
+// The last axis of x, which is no image, times a parameter of role::dense_weight and logical shape
+// (units, features).
+template <Shape S, size_t Units, size_t Features>
+    requires(S::rank > 0 && !is_image<S> && channels_of<S> == Features)
+constexpr auto matmul(symbol<S> x, symbol<shape<Units, Features>> weight) {
+    return detail::matmul<with_channels<S, Units>>(x, weight);
 }
 
 // Cross-correlation with a parameter of role::conv_weight and logical shape (filters, channels /
 // groups, height, width).
 template <Shape Result, class S, class Weight>
 constexpr auto convolve(symbol<S> x, symbol<Weight> weight, ir::window const& w) {
+    static_assert(is_image<S>, "castnet: convolve() needs an image (channels, height, width); see "
+                               "is_image<input shape>");
     ir::graph& g = *x.g;
     if (!detail::is_parameter(g, weight.id, role::conv_weight)) {
         g.report(mistake::convolution_with_activation);

@@ -8,19 +8,20 @@
 namespace castnet {
 
 // reshape<…>(x) of a symbol.
-template <Shape From, size_t... D>
-constexpr auto reshaped(symbol<From> x, shape<D...>) {
-    using to = shape<D...>;
-    static_assert(same_count<From, to>,
+template <Shape From, Shape To>
+constexpr symbol<To> reshaped(symbol<From> x, To) {
+    static_assert(same_count<From, To>,
                   "castnet: reshape must keep the number of elements; see same_count<from, to>");
-    if constexpr (same_count<From, to>) {
+    if constexpr (std::is_same_v<From, To>) {
+        return x;
+    } else if constexpr (same_count<From, To>) {
         ir::graph& g = *x.g;
         int const id = detail::value_id(x);
-        ir::node n = ir::graph::shaped<to>(op::reshape, g.nodes[id].size.sample);
+        ir::node n = ir::graph::shaped<To>(op::reshape, g.nodes[id].size.sample);
         n.in[n.operands++] = id;
-        return emit<to>(g, n);
+        return emit<To>(g, n);
     } else {
-        return symbol<to>{x.g, x.id};
+        return symbol<To>{x.g, x.id};
     }
 }
 

@@ -11,27 +11,13 @@ template <class Result, class S>
 constexpr symbol<Result> reduced(symbol<S> x, ir::reduction kind, double factor = 1) {
     ir::graph& g = *x.g;
     bool const sample = g.nodes[x.id].size.sample;
-    ir::extents const size = ir::graph::shaped<Result>(op::reduce, sample).size;
+    ir::extents const size = ir::extents_of(ir::axes_of<Result>, sample);
     return {&g, g.push(reduce_node(value_id(x), kind, size, factor))};
 }
 
 // The shape that is left when the channels (features) are reduced to one.
 template <class S>
-struct without_channels {
-    using type = shape<>;
-};
-template <size_t T, size_t F>
-struct without_channels<shape<T, F>> {
-    using type = shape<T, 1>;
-};
-template <size_t C, size_t H, size_t W>
-struct without_channels<shape<C, H, W>> {
-    using type = shape<1, H, W>;
-};
-template <size_t A, size_t B, size_t C, size_t D>
-struct without_channels<shape<A, B, C, D>> {
-    using type = shape<A, B, C, 1>;
-};
+using without_channels = std::conditional_t<S::rank <= 1, shape<>, with_channels<S, 1>>;
 
 } // namespace detail
 
@@ -52,11 +38,11 @@ constexpr symbol<shape<>> max(symbol<S> x) {
 // Over the channels of an image or the last axis of anything else; (C, H, W) becomes (1, H, W).
 template <class S>
 constexpr auto sum_channels(symbol<S> x) {
-    return detail::reduced<typename detail::without_channels<S>::type>(x, ir::reduction::sum);
+    return detail::reduced<detail::without_channels<S>>(x, ir::reduction::sum);
 }
 template <class S>
 constexpr auto max_channels(symbol<S> x) {
-    return detail::reduced<typename detail::without_channels<S>::type>(x, ir::reduction::max);
+    return detail::reduced<detail::without_channels<S>>(x, ir::reduction::max);
 }
 // The same without a gradient (PyTorch's detach): for what is subtracted to keep numbers small, and
 // does not change the result.
@@ -69,20 +55,18 @@ constexpr auto detached_max_channels(symbol<S> x) {
 // log(sum(exp(x))), computed without overflow.
 template <class S>
 constexpr auto log_sum_exp(symbol<S> x) {
-    return detail::reduced<typename detail::without_channels<S>::type>(x,
-                                                                       ir::reduction::log_sum_exp);
+    return detail::reduced<detail::without_channels<S>>(x, ir::reduction::log_sum_exp);
 }
 // The number of the largest channel, the first at a tie; has no gradient.
 template <class S>
 constexpr auto argmax(symbol<S> x) {
-    return detail::reduced<typename detail::without_channels<S>::type>(x, ir::reduction::argmax);
+    return detail::reduced<detail::without_channels<S>>(x, ir::reduction::argmax);
 }
 
 // The same where one channel is larger than all others; -1 at a tie or where one is NaN.
 template <class S>
 constexpr auto strict_argmax(symbol<S> x) {
-    return detail::reduced<typename detail::without_channels<S>::type>(
-        x, ir::reduction::strict_argmax);
+    return detail::reduced<detail::without_channels<S>>(x, ir::reduction::strict_argmax);
 }
 
 // Over height and width: (C, H, W) becomes (C).

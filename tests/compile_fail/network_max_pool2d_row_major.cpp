@@ -1,0 +1,12 @@
+// Three axes in row-major order are no image.
+// expect: castnet: pooling and up-sampling need an image \(channels, height, width\)
+// expect: is_image<.*ordered_shape<.*4, ?6, ?8>
+// expect: at_layer<1,
+#include <castnet/castnet.hpp>
+
+namespace cn = castnet;
+
+using net = cn::sequential<cn::input<6, 32>, cn::reshape_to<cn::row_major_shape<4, 6, 8>>,
+                           cn::max_pool2d<2>>;
+
+auto count = net::parameter_count;
