@@ -4,6 +4,7 @@
 #include <castnet/core/bytes.hpp>
 #include <castnet/data/augment.hpp>
 #include <castnet/data/fashion_mnist.hpp>
+#include <castnet/data/label_encoding.hpp>
 #include <castnet/data/map.hpp>
 #include <castnet/data/on_device.hpp>
 #include <castnet/data/subset.hpp>
