@@ -31,11 +31,6 @@ struct pictures_of_pets {
             }
         }
     }
-    ~pictures_of_pets() {
-        for (std::string const part : {"/train", "/test"}) {
-            std::filesystem::remove_all(folder.path + part);
-        }
-    }
 };
 
 using pet_network = cn::sequential<cn::input<3, 32, 32>, cn::avg_pool2d<4>, cn::batch_norm,
