@@ -15,8 +15,12 @@ class Castnet(ConanFile):
     topics = ("neural-network", "deep-learning", "header-only")
     package_type = "header-library"
     settings = "os", "arch", "compiler", "build_type"
-    options = {"with_openmp": [True, False], "with_zlib": [True, False]}
-    default_options = {"with_openmp": True, "with_zlib": False}
+    options = {
+        "with_openmp": [True, False],
+        "with_zlib": [True, False],
+        "with_image": [True, False],
+    }
+    default_options = {"with_openmp": True, "with_zlib": False, "with_image": False}
     exports_sources = "include/*", "LICENSE"
     no_copy_source = True
 
@@ -30,6 +34,9 @@ class Castnet(ConanFile):
     def requirements(self):
         if self.options.with_zlib:
             self.requires("zlib/[>=1.2.11 <2]")
+        if self.options.with_image:
+            self.requires("libjpeg-turbo/[>=2.1 <4]")
+            self.requires("libpng/[>=1.6 <2]")
 
     def validate(self):
         check_min_cppstd(self, 20)
@@ -50,6 +57,8 @@ class Castnet(ConanFile):
             openmp.cxxflags = openmp.exelinkflags = openmp.sharedlinkflags = ["-fopenmp"]
         if self.options.with_zlib:
             self._component("zlib", "castnet", "zlib::zlib").defines = ["CASTNET_HAS_ZLIB=1"]
+        if self.options.with_image:
+            self._component("image", "castnet", "libjpeg-turbo::jpeg", "libpng::libpng")
 
     # castnet::<name> of CMake; of pkg-config castnet, or castnet-<name>
     def _component(self, name, *requires):

@@ -21,6 +21,9 @@ _has_package() {
     doctest-dev) _has_header doctest/doctest.h ;;
     libbenchmark-dev) _has_header benchmark/benchmark.h ;;
     zlib1g-dev) _has_header zlib.h ;;
+    libpng-dev) _has_header png.h ;;
+    libjpeg-dev) echo '#include <cstdio>
+#include <jpeglib.h>' | "${CXX:-c++}" -x c++ -E - ;;
     dataset-fashion-mnist) test -d /usr/share/datasets/fashion-mnist ;;
     *) dpkg -s "$1" ;;
     esac >/dev/null 2>&1

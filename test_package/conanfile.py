@@ -20,7 +20,7 @@ class CastnetTest(ConanFile):
         toolchain = CMakeToolchain(self)
         toolchain.user_presets_path = False
         toolchain.cache_variables["COMPONENTS"] = ";".join(
-            name for name in ("openmp", "zlib") if options.get_safe(f"with_{name}")
+            name for name in ("openmp", "zlib", "image") if options.get_safe(f"with_{name}")
         )
         toolchain.generate()
         CMakeDeps(self).generate()

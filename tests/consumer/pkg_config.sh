@@ -24,4 +24,5 @@ component() {
     [[ " $all " == *" -std=c++20 "* && " $all " == *" $2 "* && " $all " == *" $3 "* ]]
 }
 component openmp -fopenmp -fopenmp
+! pkg-config --exists libjpeg libpng || component image -ljpeg -lpng16
 ! pkg-config --exists zlib || component zlib -DCASTNET_HAS_ZLIB=1 -lz

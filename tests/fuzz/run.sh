@@ -9,7 +9,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source=$(cd "$here/../.." && pwd)
 seconds=${1:-600}
 targets=("${@:2}")
-((${#targets[@]})) || targets=(idx gzip safetensors checkpoint)
+((${#targets[@]})) || targets=(idx gzip safetensors checkpoint image)
 
 skip() {
     echo "fuzz: skipped: no clang with libFuzzer (Debian: clang-19 libclang-rt-19-dev)"
@@ -18,6 +18,15 @@ skip() {
 compiler=$(command -v clang++-19 || command -v clang++) || skip
 flags=(-std=c++20 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
     -I "$source/include" -DCASTNET_HAS_ZLIB=1)
+images=()
+if echo '#include <cstdio>
+#include <jpeglib.h>
+#include <png.h>' | "$compiler" -x c++ -fsyntax-only - 2>/dev/null; then
+    images=(-ljpeg -lpng)
+else
+    echo "fuzz: without images: no libjpeg or libpng (Debian: libjpeg-dev libpng-dev)"
+    mapfile -t targets < <(printf '%s\n' "${targets[@]}" | grep -vx image)
+fi
 echo 'extern "C" int LLVMFuzzerTestOneInput(char const*, unsigned long) { return 0; }' |
     "$compiler" "${flags[@]}" -x c++ - -o /dev/null 2>/dev/null || skip
 
@@ -25,7 +34,7 @@ for target in "${targets[@]}"; do
     folder=$source/build/fuzz/$target
     mkdir -p "$folder/corpus"
     "$compiler" "${flags[@]}" -DCASTNET_FUZZ="$target" -DCASTNET_FUZZ_"${target^^}" \
-        "$here/target.cpp" -lz -o "$folder/fuzz"
+        "$here/target.cpp" -lz "${images[@]}" -o "$folder/fuzz"
     options=(-max_total_time="$seconds" -max_len=4096 -timeout=10 -rss_limit_mb=1024
         -malloc_limit_mb=64 -artifact_prefix="$folder/" -print_final_stats=1)
     if [[ -f $here/$target.dict ]]; then

@@ -1,6 +1,8 @@
 // A program for libFuzzer: CASTNET_FUZZ names the target; see run.sh.
 #ifdef CASTNET_FUZZ_CHECKPOINT
 #include "checkpoint.hpp"
+#elif defined(CASTNET_FUZZ_IMAGE)
+#include "image.hpp"
 #else
 #include "readers.hpp"
 #endif

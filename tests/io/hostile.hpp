@@ -6,10 +6,11 @@
 
 #include <dirent.h>
 #include <doctest/doctest.h>
+#include <filesystem>
 
 namespace castnet::testing {
 
-// A fresh directory where the test runs; removed, with the files in it, at the end of the test.
+// A fresh directory where the test runs; removed, with all in it, at the end of the test.
 struct temporary_directory {
     std::string path = "castnet-test-XXXXXX";
 
@@ -17,12 +18,8 @@ struct temporary_directory {
     temporary_directory(temporary_directory const&) = delete;
     temporary_directory& operator=(temporary_directory const&) = delete;
     ~temporary_directory() {
-        for (auto const& name : names()) {
-            if (::unlink((path + "/" + name).c_str()) != 0) {
-                ::rmdir((path + "/" + name).c_str());
-            }
-        }
-        ::rmdir(path.c_str());
+        std::error_code failed;
+        std::filesystem::remove_all(path, failed);
     }
 
     std::string operator/(std::string const& name) const { return path + "/" + name; }

@@ -78,7 +78,7 @@ public:
                     remaining() != unknown ? remaining() : std::max(filled, size_t{65536});
                 taken.resize(filled + std::min(room, count - filled));
                 filled += read(std::span{taken}.subspan(filled));
-            } while (filled == taken.size() && filled < count);
+            } while (filled == taken.size() && filled < count && remaining() != 0);
             taken.resize(filled);
             return taken;
         } catch (std::bad_alloc const&) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <castnet/comm/single_replica.hpp>
+#include <castnet/data/epoch.hpp>
 #include <castnet/train/agreement.hpp>
 #include <castnet/train/replica.hpp>
 
@@ -123,10 +124,44 @@ public:
         }
     }
 
+    // Tells a data set of an epoch, in which the samples of this order are read by steps of so
+    // many, each of some parts; and, when the result ends, that it is over.
+    template <class Data>
+    auto read_epoch(Data const& data, std::uint64_t number, std::span<size_t const> order,
+                    size_t step, int parts) const {
+        if constexpr (data::ReadByEpochs<Data>) {
+            if constexpr (has_processes) {
+                std::vector<size_t> mine;
+                for (size_t first = 0; first < order.size(); first += step) {
+                    size_t const count = std::min(step, order.size() - first);
+                    for (int k = 0; k < parts; ++k) {
+                        auto const batch = comm::part_of(count, k, parts);
+                        for (int i = 0; i < group_.local(); ++i) {
+                            auto const rows = comm::part_of(batch.count(), rank() + i, size());
+                            auto const from = order.subspan(first + batch.first + rows.first);
+                            mine.insert(mine.end(), from.begin(),
+                                        from.begin() + std::ptrdiff_t(rows.count()));
+                        }
+                    }
+                }
+                size_t const here = step / size_t(size()) * size_t(group_.local());
+                return data::epoch_scope{data, {model_.seed_value(), number, mine, here}};
+            } else {
+                return data::epoch_scope{data, {model_.seed_value(), number, order, step}};
+            }
+        } else {
+            return 0;
+        }
+    }
+
     // Evaluates all samples of the data once; adds loss and metrics to totals().
     template <class Data>
-    void evaluate(Data const& data) {
+    void evaluate(Data const& data, std::uint64_t epoch) {
         static constexpr auto const& plan = replica_type::evaluation_plan;
+        size_t const at_once = Model::capacity * size_t(size());
+        std::vector<size_t> order(data::ReadByEpochs<Data> ? data.size() : 0);
+        std::iota(order.begin(), order.end(), size_t(0));
+        [[maybe_unused]] auto const reading = read_epoch(data, epoch, order, at_once, 1);
         synchronize();
         [[maybe_unused]] scores_type before;
         if constexpr (!is_single) {
@@ -137,8 +172,10 @@ public:
             if constexpr (!is_single) {
                 r.set_totals({});
             }
-            size_t const at_once = Model::capacity * size_t(size());
             for (size_t first = 0; first < data.size(); first += at_once) {
+                if (&r == &this->first()) {
+                    data::begin_step(data);
+                }
                 size_t const count = std::min(at_once, data.size() - first);
                 auto const mine = comm::part_of(count, others.rank(), others.size());
                 if (mine.count() > 0) {

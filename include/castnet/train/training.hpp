@@ -6,6 +6,7 @@
 #include <castnet/core/finite.hpp>
 #include <castnet/core/text.hpp>
 #include <castnet/data/dataset.hpp>
+#include <castnet/data/epoch.hpp>
 #include <castnet/data/is_dataset.hpp>
 #include <castnet/data/shuffle.hpp>
 #include <castnet/optim/hyperparameters.hpp>
@@ -142,7 +143,7 @@ public:
         check_samples("evaluate", data.size());
         model_access::exclusive const access{model_.access(), "evaluate"};
         replicas_.keep(data);
-        scores_type const s = totals_of([&] { replicas_.evaluate(data); });
+        scores_type const s = totals_of([&] { replicas_.evaluate(data, epochs_); });
         if (s.weight == 0) {
             throw error("castnet: evaluate: the weight of every sample is 0: none counts");
         }
@@ -194,22 +195,30 @@ public:
             }
             bar.begin(epoch, options.epochs);
             begin_epoch();
-            while (position_.samples < data.size()) {
-                size_t const first = position_.samples, s = first / capacity;
-                size_t const count = std::min(capacity, data.size() - first);
-                position_.rate = options.schedule
-                                     ? options.schedule(std::uint64_t(epoch - 1) * steps + s, total)
-                                     : optimizer_.learning_rate;
-                advance(data, std::span{order}.subspan(first, count), position_.rate,
-                        options.class_weight);
-                position_.samples += count;
-                if constexpr (replicas_type::totals_at_hand) {
-                    check_loss(options, replicas_.totals(), s + 1);
-                }
-                bar.step(s + 1, [&] { return totals_to_show(options, s + 1); });
-                if (checkpoint.write && checkpoint.every > 0 && steps_ % checkpoint.every == 0) {
-                    check_loss(options, replicas_.totals(), s + 1);
-                    checkpoint.write();
+            {
+                [[maybe_unused]] auto const reading =
+                    replicas_.read_epoch(data, epochs_, std::span{order}.subspan(position_.samples),
+                                         capacity, strategies::micro_batches);
+                while (position_.samples < data.size()) {
+                    size_t const first = position_.samples, s = first / capacity;
+                    size_t const count = std::min(capacity, data.size() - first);
+                    position_.rate =
+                        options.schedule
+                            ? options.schedule(std::uint64_t(epoch - 1) * steps + s, total)
+                            : optimizer_.learning_rate;
+                    data::begin_step(data);
+                    advance(data, std::span{order}.subspan(first, count), position_.rate,
+                            options.class_weight);
+                    position_.samples += count;
+                    if constexpr (replicas_type::totals_at_hand) {
+                        check_loss(options, replicas_.totals(), s + 1);
+                    }
+                    bar.step(s + 1, [&] { return totals_to_show(options, s + 1); });
+                    if (checkpoint.write && checkpoint.every > 0 &&
+                        steps_ % checkpoint.every == 0) {
+                        check_loss(options, replicas_.totals(), s + 1);
+                        checkpoint.write();
+                    }
                 }
             }
             end_epoch(options, bar, steps);

@@ -19,12 +19,16 @@ fi
 rm -rf "${folder:?}/home"
 export CONAN_HOME=$folder/home CXX=$compiler
 "$conan" profile detect --force
+has_header() { echo "#include <$1>" | "$compiler" "${@:2}" -x c++ -fsyntax-only - 2>/dev/null; }
+openmp=True
+has_header omp.h -fopenmp || openmp=False # clang's own is another package
 create() {
     "$conan" create --no-remote --settings compiler.cppstd=20 \
+        --options "castnet/*:with_openmp=$openmp" \
         --conf tools.cmake.cmake_layout:test_folder="$folder/test" "$@"
 }
 create "$source"
-if echo '#include <zlib.h>' | "$compiler" -x c++ -fsyntax-only - 2>/dev/null; then
+if has_header zlib.h; then
     create "$here/zlib.py"
     create "$source" --options '&:with_zlib=True'
 fi
@@ -38,5 +42,6 @@ fi
 echo "pkg-config must know the components"
 version=$("$conan" inspect "$source" | sed -n 's/^version: //p')
 "$conan" install --no-remote --settings compiler.cppstd=20 --requires "castnet/$version" \
-    --generator PkgConfigDeps --output-folder "$folder/pkg_config"
-test -e "$folder/pkg_config/castnet.pc" -a -e "$folder/pkg_config/castnet-openmp.pc"
+    --options "castnet/*:with_openmp=$openmp" --generator PkgConfigDeps --output-folder "$folder/pkg_config"
+test -e "$folder/pkg_config/castnet.pc"
+[[ $openmp == False || -e "$folder/pkg_config/castnet-openmp.pc" ]]

@@ -1,0 +1,63 @@
+// Data set whose images are changed at random, in every epoch in another way.
+#pragma once
+
+#include <castnet/data/adaptor.hpp>
+#include <castnet/data/detail/random_stream.hpp>
+#include <castnet/data/pixels.hpp>
+
+#include <atomic>
+#include <memory>
+#include <tuple>
+
+namespace castnet::data {
+
+using random_stream = detail::random_stream;
+
+template <class Data, class... Transform>
+class augmented : public adaptor<Data> {
+    using image = typename Data::template input_shape<0>;
+    static_assert(image::rank == 3,
+                  "castnet: augment changes images: the first input of the data set needs a shape "
+                  "of channels, height and width");
+
+public:
+    explicit augmented(Data data, Transform... transforms)
+        : adaptor<Data>{std::move(data)}, transforms_{std::move(transforms)...} {}
+
+    template <size_t I = 0, class T>
+    void copy_input(size_t sample, T* out) const {
+        adaptor<Data>::template copy_input<I>(sample, out);
+        if constexpr (I == 0) {
+            constexpr std::uint32_t purpose = 0x6175676d; // "augm"
+            random_stream random{purpose, draw_->seed, draw_->epoch << 40 ^ sample};
+            pixels<T> const all{out, image::extent[0], image::extent[1], image::extent[2]};
+            std::apply([&](auto const&... transform) { (transform(all, random), ...); },
+                       transforms_);
+        }
+    }
+    void begin_epoch(epoch const& e) const {
+        draw_->seed = e.seed;
+        draw_->epoch = e.number;
+        adaptor<Data>::begin_epoch(e);
+    }
+
+private:
+    struct draw {
+        std::atomic<std::uint64_t> seed = 0, epoch = 0;
+    };
+    std::tuple<Transform...> transforms_;
+    std::shared_ptr<draw> draw_ = std::make_shared<draw>();
+};
+
+// The samples of a data set whose first input, an image, went through these transforms one after
+// the other: random_flip, random_affine and others (data/transforms.hpp), or any class with
+//   template <class T> void operator()(data::pixels<T> image, data::random_stream& random) const;
+// The random numbers of a sample depend on the model's seed, the epoch and the sample's number
+// alone: not on threads or processes, and a resumed training draws the same. Outside of fit() they
+// are those of the last epoch.
+template <class Data, class... Transform>
+augmented<Data, Transform...> augment(Data data, Transform... transforms) {
+    return augmented<Data, Transform...>{std::move(data), std::move(transforms)...};
+}
+
+} // namespace castnet::data

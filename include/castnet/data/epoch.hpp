@@ -1,0 +1,50 @@
+// Epoch of a training, as data sets that read ahead or change their samples are told of it.
+#pragma once
+
+#include <castnet/core/shape.hpp>
+
+#include <cstdint>
+#include <span>
+
+namespace castnet::data {
+
+// An epoch of fit() or a pass of evaluate().
+struct epoch {
+    std::uint64_t seed = 0;   // the model's
+    std::uint64_t number = 0; // from 0, over all fits
+    // The samples that this process reads, in this order; during the call only.
+    std::span<size_t const> order{};
+    size_t rows = 1; // of a step
+};
+
+// A data set that is told of epochs: begin_epoch(epoch) before the first sample is read,
+// begin_step() before those of each step, and end_epoch() after the last one, or where an exception
+// ends the fit.
+template <class Data>
+concept ReadByEpochs = requires(Data const& data, epoch const& e) {
+    data.begin_epoch(e);
+    data.begin_step();
+    data.end_epoch();
+};
+
+template <class Data>
+void begin_step([[maybe_unused]] Data const& data) {
+    if constexpr (ReadByEpochs<Data>) {
+        data.begin_step();
+    }
+}
+
+// Begins an epoch of such a data set, and ends it.
+template <ReadByEpochs Data>
+class epoch_scope {
+public:
+    epoch_scope(Data const& data, epoch const& e) : data_{data} { data_.begin_epoch(e); }
+    epoch_scope(epoch_scope const&) = delete;
+    epoch_scope& operator=(epoch_scope const&) = delete;
+    ~epoch_scope() { data_.end_epoch(); }
+
+private:
+    Data const& data_;
+};
+
+} // namespace castnet::data

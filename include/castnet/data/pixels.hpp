@@ -1,0 +1,17 @@
+// View of an image's numbers in logical order: channels, rows, columns.
+#pragma once
+
+#include <castnet/core/shape.hpp>
+
+namespace castnet::data {
+
+template <class T>
+struct pixels {
+    T* values;
+    size_t channels, height, width;
+
+    T* row(size_t channel, size_t y) const { return values + (channel * height + y) * width; }
+    size_t count() const { return channels * height * width; }
+};
+
+} // namespace castnet::data

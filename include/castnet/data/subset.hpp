@@ -1,0 +1,206 @@
+// Some samples of any data set: parts, stratified parts, folds of cross-validation, and samples
+// drawn by weight.
+#pragma once
+
+#include <castnet/core/error.hpp>
+#include <castnet/data/adaptor.hpp>
+#include <castnet/data/dataset.hpp>
+#include <castnet/data/shuffle.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numeric>
+#include <vector>
+
+namespace castnet::data {
+
+// The samples with these numbers, in this order; a number may occur more than once.
+template <class Data>
+class subset : public adaptor<Data> {
+public:
+    // Throws castnet::error for a number that the data set does not have.
+    subset(Data data, std::vector<size_t> numbers)
+        : adaptor<Data>{std::move(data)},
+          numbers_{std::make_shared<std::vector<size_t> const>(std::move(numbers))} {
+        for (size_t const number : *numbers_) {
+            if (number >= this->base().size()) {
+                throw error({"castnet: data::subset: found sample number ", number,
+                             ", expected one below ", this->base().size()});
+            }
+        }
+    }
+
+    size_t size() const { return numbers_->size(); }
+    template <size_t I = 0, class T>
+    void copy_input(size_t sample, T* out) const {
+        adaptor<Data>::template copy_input<I>(numbers_->at(sample), out);
+    }
+    template <size_t I = 0, class T>
+    void copy_target(size_t sample, T* out) const {
+        adaptor<Data>::template copy_target<I>(numbers_->at(sample), out);
+    }
+    float weight(size_t sample) const
+        requires requires(Data const& d) { d.weight(sample); }
+    {
+        return this->base().weight(numbers_->at(sample));
+    }
+    void begin_epoch(epoch const& e) const {
+        std::vector<size_t> order(e.order.size());
+        std::transform(e.order.begin(), e.order.end(), order.begin(),
+                       [&](size_t sample) { return (*numbers_)[sample]; });
+        adaptor<Data>::begin_epoch({e.seed, e.number, order, e.rows});
+    }
+
+private:
+    std::shared_ptr<std::vector<size_t> const> numbers_;
+};
+
+namespace detail {
+
+template <class Data>
+size_t label_of(Data const& data, size_t sample) {
+    static_assert(targets_of<Data>::only_label >= 0,
+                  "castnet: samples are told apart by their class: the data set needs a target "
+                  "that is a label, and one only");
+    double label = 0;
+    data::copy_target<size_t(targets_of<Data>::only_label)>(data, sample, &label);
+    return static_cast<size_t>(label);
+}
+
+// The numbers of the samples of each class, in random order.
+template <class Data>
+std::vector<std::vector<size_t>> shuffled_classes(Data const& data, std::uint64_t seed) {
+    std::vector<size_t> order(data.size());
+    data::shuffle(order, seed, 0);
+    std::vector<std::vector<size_t>> classes;
+    for (size_t const sample : order) {
+        size_t const label = label_of(data, sample);
+        classes.resize(std::max(classes.size(), label + 1));
+        classes[label].push_back(sample);
+    }
+    return classes;
+}
+
+inline void check_fraction(char const* call, double fraction) {
+    if (!(fraction >= 0 && fraction <= 1)) {
+        throw error({"castnet: data::", call, ": found the fraction ", fraction,
+                     ", expected one from 0 to 1"});
+    }
+}
+
+template <class Data>
+subset<Data> range_of(char const* call, Data const& data, size_t first, size_t last) {
+    if (first > last || last > data.size()) {
+        throw error({"castnet: data::", call, ": found ", std::max(first, last),
+                     ", but there are only ", data.size(), " samples"});
+    }
+    std::vector<size_t> numbers(last - first);
+    std::iota(numbers.begin(), numbers.end(), first);
+    return {data, std::move(numbers)};
+}
+
+} // namespace detail
+
+// The first n samples of any data set, all but those, and both; as the members of dataset.
+template <class Data>
+subset<Data> take(Data const& data, size_t n) {
+    return detail::range_of("take", data, 0, n);
+}
+template <class Data>
+subset<Data> skip(Data const& data, size_t n) {
+    return detail::range_of("skip", data, n, data.size());
+}
+template <class Data>
+parts<subset<Data>> split(Data const& data, double fraction) {
+    detail::check_fraction("split", fraction);
+    auto const n = static_cast<size_t>(std::llround(fraction * static_cast<double>(data.size())));
+    return {take(data, n), skip(data, n)};
+}
+
+// Two parts in random order of which the first has this fraction of the samples of every class,
+// rounded to the nearest count (scikit-learn's train_test_split with stratify).
+template <class Data>
+parts<subset<Data>> stratified_split(Data const& data, double fraction, std::uint64_t seed = 0) {
+    detail::check_fraction("stratified_split", fraction);
+    std::vector<size_t> numbers[2];
+    for (auto const& samples : detail::shuffled_classes(data, seed)) {
+        auto const n = std::llround(fraction * static_cast<double>(samples.size()));
+        numbers[0].insert(numbers[0].end(), samples.begin(), samples.begin() + n);
+        numbers[1].insert(numbers[1].end(), samples.begin() + n, samples.end());
+    }
+    for (auto& part : numbers) { // not class after class
+        std::vector<size_t> order(part.size());
+        data::shuffle(order, seed, 1);
+        std::transform(order.begin(), order.end(), order.begin(),
+                       [&](size_t i) { return part[i]; });
+        part = std::move(order);
+    }
+    return {{data, std::move(numbers[0])}, {data, std::move(numbers[1])}};
+}
+
+// Fold number `fold` of `folds`: all other samples to train with and its own to validate with, in
+// random order. Every sample is in the second part of one fold.
+template <class Data>
+parts<subset<Data>> k_fold(Data const& data, size_t folds, size_t fold, std::uint64_t seed = 0) {
+    if (folds < 2 || folds > data.size() || fold >= folds) {
+        throw error({"castnet: data::k_fold: found fold ", fold, " of ", folds,
+                     ", expected one of at least two folds and at most ", data.size(),
+                     ", as many as there are samples"});
+    }
+    std::vector<size_t> order(data.size());
+    data::shuffle(order, seed, 0);
+    auto const first = order.begin() + static_cast<std::ptrdiff_t>(data.size() * fold / folds);
+    auto const last = order.begin() + static_cast<std::ptrdiff_t>(data.size() * (fold + 1) / folds);
+    std::vector<size_t> held_out(first, last);
+    order.erase(first, last);
+    return {{data, std::move(order)}, {data, std::move(held_out)}};
+}
+
+// `count` samples drawn with replacement, each with a probability in proportion to its weight
+// (PyTorch's WeightedRandomSampler). Throws castnet::error unless there is a finite weight, not
+// negative, for each sample, and their sum is above 0.
+template <class Data>
+subset<Data> weighted_sample(Data const& data, std::span<double const> weights, size_t count,
+                             std::uint64_t seed = 0) {
+    if (weights.size() != data.size()) {
+        throw error({"castnet: data::weighted_sample: found ", weights.size(),
+                     " weights, expected one for each of the ", data.size(), " samples"});
+    }
+    std::vector<double> sums;
+    for (double const weight : weights) {
+        if (!(weight >= 0) || !std::isfinite(weight)) {
+            throw error({"castnet: data::weighted_sample: the weight of sample ", sums.size(),
+                         " is ", weight, ", expected a finite number from 0"});
+        }
+        sums.push_back(weight + (sums.empty() ? 0 : sums.back()));
+    }
+    if (sums.empty() || !(sums.back() > 0) || !std::isfinite(sums.back())) {
+        throw error("castnet: data::weighted_sample: expected weights of a finite sum above 0");
+    }
+    constexpr std::uint32_t purpose = 0x77656967; // "weig"
+    detail::random_stream random{purpose, seed, 0};
+    std::vector<size_t> numbers(count);
+    for (size_t& number : numbers) {
+        double const drawn = (double(random.word()) + random.uniform()) * 0x1p-32 * sums.back();
+        number =
+            static_cast<size_t>(std::upper_bound(sums.begin(), sums.end(), drawn) - sums.begin());
+    }
+    return {data, std::move(numbers)};
+}
+
+// The same with weights that make all classes equally likely; `count` is the data set's unless
+// given.
+template <class Data>
+subset<Data> balanced_sample(Data const& data, size_t count = 0, std::uint64_t seed = 0) {
+    auto const classes = detail::shuffled_classes(data, seed);
+    std::vector<double> weights(data.size());
+    for (auto const& samples : classes) {
+        for (size_t const sample : samples) {
+            weights[sample] = 1 / static_cast<double>(samples.size());
+        }
+    }
+    return weighted_sample(data, weights, count == 0 ? data.size() : count, seed);
+}
+
+} // namespace castnet::data

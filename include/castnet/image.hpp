@@ -1,0 +1,8 @@
+// Image files as data sets: JPEG and PNG. To be included besides castnet.hpp; needs castnet::image,
+// with libjpeg and libpng.
+#pragma once
+
+#include <castnet/data/prefetch.hpp>
+#include <castnet/image/file.hpp>
+#include <castnet/image/folder.hpp>
+#include <castnet/image/resize.hpp>

@@ -1,0 +1,47 @@
+// Image files: JPEG and PNG, by their first bytes when read and by their name when written.
+#pragma once
+
+#include <castnet/image/jpeg.hpp>
+#include <castnet/image/png.hpp>
+#include <castnet/io/atomic_file.hpp>
+
+namespace castnet::image {
+
+// Decodes a JPEG or PNG file in memory; see decode_jpeg and decode_png.
+[[gnu::cold]] inline bitmap decode(std::span<unsigned char const> content, size_t channels,
+                                   std::string const& file) {
+    constexpr unsigned char jpeg[] = {0xFF, 0xD8, 0xFF}, png[] = {0x89, 'P', 'N', 'G'};
+    auto const begins_with = [&](std::span<unsigned char const> magic) {
+        return content.size() >= magic.size() &&
+               std::equal(magic.begin(), magic.end(), content.begin());
+    };
+    if (begins_with(jpeg)) {
+        return decode_jpeg(content, channels, file);
+    }
+    if (begins_with(png)) {
+        return decode_png(content, channels, file);
+    }
+    throw file_error(file, content.empty() ? "the file is empty, expected a JPEG or PNG image"
+                                           : "the file is neither a JPEG nor a PNG image");
+}
+
+// Reads a JPEG or PNG file as one channel (grey) or three (red, green, blue). Throws file_error
+// where it cannot be read; see decode().
+[[gnu::cold]] inline bitmap read(std::string const& path, size_t channels = 3) {
+    constexpr size_t most_bytes = size_t{1} << 30;
+    return decode(io::read_file(path, most_bytes), channels, path);
+}
+
+// Writes a file whose name ends in .jpg, .jpeg or .png. Throws file_error where that fails, or for
+// another name.
+[[gnu::cold]] inline void write(std::string const& path, bitmap const& image, int quality = 90) {
+    bool const jpeg = path.ends_with(".jpg") || path.ends_with(".jpeg");
+    if (!jpeg && !path.ends_with(".png")) {
+        throw file_error(path, "an image is written as .jpg, .jpeg or .png");
+    }
+    io::atomic_file file{path};
+    file.write(jpeg ? encode_jpeg(image, quality) : encode_png(image));
+    file.commit();
+}
+
+} // namespace castnet::image

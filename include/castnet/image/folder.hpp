@@ -1,0 +1,239 @@
+// Data set of image files: a folder with a sub-folder for each class, or a list of files.
+#pragma once
+
+#include <castnet/core/text.hpp>
+#include <castnet/data/label.hpp>
+#include <castnet/image/file.hpp>
+#include <castnet/image/resize.hpp>
+
+#include <atomic>
+#include <cctype>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+namespace castnet::image {
+
+// How an image gets the size that the network takes.
+enum class framing : std::uint8_t {
+    stretch, // the whole image (Keras)
+    middle   // the largest part with the right ratio, from the middle
+};
+
+enum class broken_files : std::uint8_t {
+    fail, // castnet::error when such a file is read
+    skip  // all files are decoded once at the beginning, and those that cannot be are left out
+};
+
+struct folder_options {
+    // The sub-folders, in the order of their class numbers; empty: all of them, sorted by name.
+    std::vector<std::string> classes{};
+    framing frame = framing::stretch;
+    interpolation resizing = interpolation::bilinear;
+    // A number is byte * scale + offset.
+    double scale = 1.0 / 255, offset = 0;
+    broken_files broken = broken_files::fail;
+};
+
+namespace detail {
+
+namespace fs = std::filesystem;
+
+// Calls f(i) for all i below count, in as many threads as the machine runs. f throws nothing.
+template <class F>
+void for_each_in_threads(size_t count, F const& f) {
+    std::atomic<size_t> next = 0;
+    std::vector<std::jthread> threads;
+    for (unsigned i = 0; i < std::max(std::thread::hardware_concurrency(), 1U); ++i) {
+        threads.emplace_back([&] {
+            for (size_t k = next++; k < count; k = next++) {
+                f(k);
+            }
+        });
+    }
+}
+
+inline bool is_image_name(fs::path const& path) {
+    std::string ending = path.extension().string();
+    std::transform(ending.begin(), ending.end(), ending.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return ending == ".jpg" || ending == ".jpeg" || ending == ".png";
+}
+
+// The sub-folders, sorted by name; hidden ones are left out.
+[[gnu::cold]] inline std::vector<std::string> folders_in(std::string const& root) try {
+    std::vector<std::string> names;
+    for (fs::directory_entry const& entry : fs::directory_iterator{root}) {
+        std::string name = entry.path().filename().string();
+        if (entry.is_directory() && !name.starts_with('.')) {
+            names.push_back(std::move(name));
+        }
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+} catch (fs::filesystem_error const& e) {
+    throw file_error(root, {"cannot list the folder: ", e.code().message()});
+}
+
+// The images in a folder and the folders below it, sorted by path.
+[[gnu::cold]] inline std::vector<std::string> images_in(std::string const& folder) try {
+    std::vector<std::string> files;
+    auto const follow = fs::directory_options::follow_directory_symlink;
+    for (fs::directory_entry const& entry : fs::recursive_directory_iterator{folder, follow}) {
+        if (is_image_name(entry.path()) && entry.is_regular_file()) {
+            files.push_back(entry.path().string());
+        }
+    }
+    std::sort(files.begin(), files.end());
+    return files;
+} catch (fs::filesystem_error const& e) {
+    throw file_error(folder, {"cannot list the folder: ", e.code().message()});
+}
+
+[[gnu::cold]] inline std::string list_of(std::vector<std::string> const& names) {
+    std::string text;
+    for (std::string const& name : names) {
+        append(text, {text.empty() ? "" : ", ", name});
+    }
+    return text;
+}
+
+} // namespace detail
+
+// A file that cannot be read as an image, and why.
+struct broken_file {
+    std::string file, why;
+};
+
+// Images of shape Image (channels, height, width; one channel: grey), decoded when they are read,
+// each with the number of its class. Copies share the list of files.
+template <size_t Classes, Shape Image>
+class folder {
+    static_assert(Image::rank == 3 && (Image::extent[0] == 1 || Image::extent[0] == 3),
+                  "castnet: images of files have a shape of channels, height and width, with one "
+                  "channel (grey) or three");
+
+public:
+    using target_type = data::label<Classes>;
+    static constexpr size_t input_count = 1;
+    template <size_t>
+    using input_shape = Image;
+
+    // The .jpg, .jpeg and .png files in root/<class>/, and in folders below. Throws file_error if
+    // there are not as many classes as the type says, or none of their files, or a folder cannot
+    // be listed.
+    explicit folder(std::string const& root, folder_options const& options = {}) : folder{options} {
+        contents& all = *contents_;
+        all.names = options.classes.empty() ? detail::folders_in(root) : options.classes;
+        if (all.names.size() != Classes) {
+            throw file_error(root,
+                             {"found ", all.names.size(), " classes (", detail::list_of(all.names),
+                              "), expected ", Classes, ", a sub-folder for each"});
+        }
+        for (size_t c = 0; c < Classes; ++c) {
+            std::string const below = string_of({root, '/', all.names[c]});
+            std::vector<std::string> files = detail::images_in(below);
+            if (files.empty()) {
+                throw file_error(below, "found no .jpg, .jpeg or .png file of this class");
+            }
+            all.labels.insert(all.labels.end(), files.size(), static_cast<int>(c));
+            std::move(files.begin(), files.end(), std::back_inserter(all.files));
+        }
+        leave_out_broken();
+    }
+
+    // These files and the numbers of their classes. Throws castnet::error unless there is one
+    // label from 0 to Classes - 1 for each file.
+    folder(std::vector<std::string> files, std::vector<int> labels,
+           folder_options const& options = {})
+        : folder{options} {
+        if (files.size() != labels.size()) {
+            throw error({"castnet: image::folder: found ", files.size(), " files and ",
+                         labels.size(), " labels, expected as many of both"});
+        }
+        for (size_t i = 0; i < labels.size(); ++i) {
+            if (labels[i] < 0 || labels[i] >= static_cast<int>(Classes)) {
+                throw error({"castnet: image::folder: the label of ", files[i], " is ", labels[i],
+                             ", expected a number from 0 to ", Classes - 1});
+            }
+        }
+        contents_->names = options.classes;
+        contents_->files = std::move(files);
+        contents_->labels = std::move(labels);
+        leave_out_broken();
+    }
+
+    size_t size() const { return contents_->files.size(); }
+
+    // Throws file_error for a file that cannot be decoded.
+    template <size_t I = 0, class T>
+    void copy_input(size_t sample, T* out) const {
+        folder_options const& options = contents_->options;
+        constexpr size_t channels = Image::extent[0], height = Image::extent[1];
+        constexpr size_t width = Image::extent[2];
+        bitmap image = read(file(sample), channels);
+        rectangle const part = options.frame == framing::middle
+                                   ? middle_of(image, width, height)
+                                   : rectangle{0, 0, image.width, image.height};
+        image = resize(image, width, height, options.resizing, part);
+        T const scale = T(options.scale), offset = T(options.offset);
+        for (size_t i = 0; i < height * width; ++i) {
+            for (size_t c = 0; c < channels; ++c) {
+                out[c * height * width + i] = T(image.pixels[i * channels + c]) * scale + offset;
+            }
+        }
+    }
+    template <size_t I = 0, class T>
+    void copy_target(size_t sample, T* out) const {
+        *out = T(contents_->labels.at(sample));
+    }
+
+    std::string const& file(size_t sample) const { return contents_->files.at(sample); }
+    // In the order of their numbers; empty for a list of files, unless the options named them.
+    std::vector<std::string> const& class_names() const { return contents_->names; }
+    // The files that broken_files::skip left out.
+    std::vector<broken_file> const& broken() const { return contents_->broken; }
+
+private:
+    struct contents {
+        folder_options options;
+        std::vector<std::string> names, files;
+        std::vector<int> labels;
+        std::vector<broken_file> broken;
+    };
+
+    explicit folder(folder_options const& options) : contents_{std::make_shared<contents>()} {
+        contents_->options = options;
+    }
+
+    [[gnu::cold]] void leave_out_broken() {
+        contents& all = *contents_;
+        if (all.options.broken != broken_files::skip) {
+            return;
+        }
+        std::vector<std::string> why(all.files.size());
+        detail::for_each_in_threads(all.files.size(), [&](size_t i) {
+            try {
+                read(all.files[i], Image::extent[0]);
+            } catch (std::exception const& e) {
+                why[i] = e.what();
+            }
+        });
+        size_t kept = 0;
+        for (size_t i = 0; i < all.files.size(); ++i) {
+            if (why[i].empty()) {
+                all.labels[kept] = all.labels[i];
+                std::swap(all.files[kept++], all.files[i]);
+            } else {
+                all.broken.push_back({all.files[i], why[i]});
+            }
+        }
+        all.files.resize(kept);
+        all.labels.resize(kept);
+    }
+
+    std::shared_ptr<contents> contents_;
+};
+
+} // namespace castnet::image

@@ -1,0 +1,221 @@
+// JPEG files, read and written by libjpeg (libjpeg-turbo).
+#pragma once
+
+#include <castnet/image/limits.hpp>
+
+#include <csetjmp>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <jerror.h>
+#include <jpeglib.h>
+
+namespace castnet::image {
+
+namespace detail {
+
+// What libjpeg calls instead of ending the program. It is written in C, so nothing is thrown
+// through it: it jumps back to `failed`.
+struct jpeg_errors {
+    jpeg_error_mgr manager{}; // first, so that libjpeg's pointer to it is one to this
+    std::jmp_buf failed{};
+    char text[JMSG_LENGTH_MAX] = {};
+
+    jpeg_errors() {
+        jpeg_std_error(&manager);
+        manager.error_exit = [](j_common_ptr info) { of(info).jump(info); };
+        manager.emit_message = [](j_common_ptr info, int level) {
+            // What is missing or cannot be read; libjpeg would fill it with grey.
+            int const code = info->err->msg_code;
+            if (level < 0 &&
+                (code == JWRN_JPEG_EOF || code == JWRN_HIT_MARKER || code == JWRN_HUFF_BAD_CODE)) {
+                of(info).jump(info);
+            }
+        };
+        manager.output_message = [](j_common_ptr) {};
+    }
+
+    // A progressive image may ask for the work of its whole size again for every few bytes.
+    static void check_scans(j_common_ptr info) {
+        constexpr int most = 500;
+        if (reinterpret_cast<j_decompress_ptr>(info)->input_scan_number > most) {
+            info->err->msg_code = JERR_BAD_PROGRESSION;
+            of(info).jump(info);
+        }
+    }
+
+private:
+    static jpeg_errors& of(j_common_ptr info) { return *reinterpret_cast<jpeg_errors*>(info->err); }
+    [[noreturn]] void jump(j_common_ptr info) {
+        manager.format_message(info, text);
+        std::longjmp(failed, 1);
+    }
+};
+
+// Exif's orientation in the marker APP1; 1 where there is none.
+inline int exif_orientation(jpeg_decompress_struct const& jpeg) {
+    for (auto const* m = jpeg.marker_list; m != nullptr; m = m->next) {
+        unsigned char const* const tiff = m->data + 6;
+        if (m->marker != JPEG_APP0 + 1 || m->data_length < 14 ||
+            std::memcmp(m->data, "Exif\0\0", 6) != 0) {
+            continue;
+        }
+        size_t const size = m->data_length - 6;
+        bool const little = tiff[0] == 'I';
+        auto const number = [&](size_t at, size_t count) {
+            size_t value = 0;
+            for (size_t i = 0; i < count; ++i) {
+                value = value << 8 | tiff[at + (little ? count - 1 - i : i)];
+            }
+            return value;
+        };
+        size_t const directory = number(4, 4);
+        if (directory > size || size - directory < 2) {
+            continue;
+        }
+        size_t const entries = number(directory, 2);
+        for (size_t i = 0; i < entries && directory + 2 + (i + 1) * 12 <= size; ++i) {
+            size_t const entry = directory + 2 + i * 12;
+            constexpr size_t orientation = 0x0112;
+            if (number(entry, 2) == orientation) {
+                return static_cast<int>(number(entry + 8, 2));
+            }
+        }
+    }
+    return 1;
+}
+
+// One image that is being decoded.
+class jpeg_reader {
+public:
+    explicit jpeg_reader(std::span<unsigned char const> content) {
+        jpeg_.err = &errors_.manager;
+        jpeg_create_decompress(&jpeg_);
+        progress_.progress_monitor = jpeg_errors::check_scans;
+        jpeg_.progress = &progress_;
+        jpeg_mem_src(&jpeg_, content.data(), static_cast<unsigned long>(content.size()));
+    }
+    jpeg_reader(jpeg_reader const&) = delete;
+    jpeg_reader& operator=(jpeg_reader const&) = delete;
+    ~jpeg_reader() { jpeg_destroy_decompress(&jpeg_); }
+
+    char const* message() const { return errors_.text; }
+    size_t width() const { return jpeg_.image_width; }
+    size_t height() const { return jpeg_.image_height; }
+    int orientation() const { return exif_orientation(jpeg_); }
+    // Of the pixels that come: four are cyan, magenta, yellow and black.
+    size_t channels() const { return size_t(jpeg_.output_components); }
+
+    // These two return false, with a message, where libjpeg cannot go on. (They have no objects
+    // with destructors, over which longjmp must not jump.)
+    bool begin(size_t channels) {
+        if (setjmp(errors_.failed) != 0) {
+            return false;
+        }
+        jpeg_save_markers(&jpeg_, JPEG_APP0 + 1, 0xFFFF);
+        jpeg_read_header(&jpeg_, TRUE);
+        bool const inks = jpeg_.jpeg_color_space == JCS_CMYK || jpeg_.jpeg_color_space == JCS_YCCK;
+        jpeg_.out_color_space = inks ? JCS_CMYK : channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+        jpeg_calc_output_dimensions(&jpeg_);
+        return true;
+    }
+    bool read(unsigned char* out) {
+        if (setjmp(errors_.failed) != 0) {
+            return false;
+        }
+        jpeg_start_decompress(&jpeg_);
+        while (jpeg_.output_scanline < jpeg_.output_height) {
+            JSAMPROW row = out + size_t{jpeg_.output_scanline} * width() * channels();
+            jpeg_read_scanlines(&jpeg_, &row, 1);
+        }
+        jpeg_finish_decompress(&jpeg_);
+        return true;
+    }
+
+private:
+    jpeg_errors errors_;
+    jpeg_progress_mgr progress_{};
+    jpeg_decompress_struct jpeg_{};
+};
+
+// Adobe's files hold the inks inverted.
+inline bitmap without_inks(bitmap const& inks) {
+    bitmap rgb{inks.width, inks.height, 3};
+    for (size_t i = 0; i < inks.width * inks.height; ++i) {
+        for (size_t c = 0; c < 3; ++c) {
+            int const light = inks.pixels[4 * i + c] * inks.pixels[4 * i + 3];
+            rgb.pixels[3 * i + c] = static_cast<unsigned char>((light + 127) / 255);
+        }
+    }
+    return rgb;
+}
+
+} // namespace detail
+
+// Decodes a JPEG to one channel or three, turned as its Exif data say. `file` is for messages.
+// Throws file_error where the content is none, is damaged or cut short, or says that it has more
+// pixels than it can have.
+[[gnu::cold]] inline bitmap decode_jpeg(std::span<unsigned char const> content, size_t channels,
+                                        std::string const& file) {
+    detail::jpeg_reader jpeg{content};
+    auto const fail = [&] {
+        throw file_error(file, {"cannot decode the JPEG: ", std::string_view{jpeg.message()}});
+    };
+    if (!jpeg.begin(channels)) {
+        fail();
+    }
+    // A block of 64 pixels takes a bit at least; those of colours may stand for four of them.
+    detail::check_size(file, jpeg.width(), jpeg.height(), content.size(), 64 * 8);
+    int const orientation = jpeg.orientation(); // read() forgets the markers
+    bitmap image{jpeg.width(), jpeg.height(), jpeg.channels()};
+    if (!jpeg.read(image.pixels.data())) {
+        fail();
+    }
+    if (image.channels == 4) {
+        image = with_channels(detail::without_inks(image), channels);
+    }
+    return oriented(std::move(image), orientation);
+}
+
+// Encodes an image of one or three channels; the quality is libjpeg's, 1 to 100.
+[[gnu::cold]] inline bytes encode_jpeg(bitmap const& image, int quality = 90) {
+    detail::jpeg_errors errors;
+    jpeg_compress_struct jpeg{};
+    unsigned char* out = nullptr;
+    unsigned long size = 0;
+    jpeg.err = &errors.manager;
+    jpeg_create_compress(&jpeg);
+    bool const done = [&] {
+        if (setjmp(errors.failed) != 0) {
+            return false;
+        }
+        jpeg_mem_dest(&jpeg, &out, &size);
+        jpeg.image_width = static_cast<JDIMENSION>(image.width);
+        jpeg.image_height = static_cast<JDIMENSION>(image.height);
+        jpeg.input_components = static_cast<int>(image.channels);
+        jpeg.in_color_space = image.channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+        jpeg_set_defaults(&jpeg);
+        jpeg_set_quality(&jpeg, quality, TRUE);
+        jpeg_start_compress(&jpeg, TRUE);
+        while (jpeg.next_scanline < jpeg.image_height) {
+            auto* row = const_cast<JSAMPROW>(image.row(jpeg.next_scanline));
+            jpeg_write_scanlines(&jpeg, &row, 1);
+        }
+        jpeg_finish_compress(&jpeg);
+        return true;
+    }();
+    jpeg_destroy_compress(&jpeg);
+    bytes content;
+    if (done) {
+        content.assign(out, out + size);
+    }
+    std::free(out);
+    if (!done) {
+        throw error({"castnet: encode_jpeg: cannot encode an image of ", image.width, " x ",
+                     image.height, " pixels and ", image.channels,
+                     " channels: ", std::string_view{errors.text}});
+    }
+    return content;
+}
+
+} // namespace castnet::image

@@ -1,0 +1,285 @@
+// Reader of tables in comma-separated values (RFC 4180), as spreadsheets and pandas write them.
+#pragma once
+
+#include <castnet/core/text.hpp>
+#include <castnet/io/compressed.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+namespace castnet::io {
+
+struct csv_options {
+    char separator = ',';
+    bool header = true; // the first line names the columns; else they are "0", "1", …
+    // Cells that hold no value, besides empty ones.
+    std::vector<std::string> missing{"NA", "N/A", "nan", "NaN", "null"};
+    // Their number; none: they are an error.
+    std::optional<double> missing_value{};
+};
+
+// Class numbers of a column of text: a name for each number, and a number for each row.
+struct csv_classes {
+    std::vector<std::string> names; // sorted
+    std::vector<int> labels;
+};
+
+// The cells of a file as text, which its columns' names turn into numbers. A row is counted from 1,
+// without the header; messages name the file, the row and the column.
+class csv_table {
+public:
+    // Throws file_error unless all rows have as many cells, quotes are closed, and no two columns
+    // have the same name.
+    csv_table(source& in, csv_options options = {})
+        : file_{in.file()}, options_{std::move(options)} {
+        text_ = std::make_shared<bytes const>(in.read_up_to(in.remaining()));
+        parse();
+    }
+
+    size_t rows() const { return names_.empty() ? 0 : cells_.size() / names_.size(); }
+    std::vector<std::string> const& names() const { return names_; }
+
+    // A cell, without its quotes.
+    std::string text(size_t row, std::string_view column) const {
+        return unquoted(cell(row, number_of(column)));
+    }
+
+    // A column of numbers. Throws file_error for a cell that is none.
+    [[gnu::cold]] std::vector<double> numbers(std::string_view column) const {
+        size_t const number = number_of(column);
+        std::vector<double> values(rows());
+        for (size_t row = 0; row < rows(); ++row) {
+            values[row] = value(row, number);
+        }
+        return values;
+    }
+
+    // Several columns as the input of a data set, row after row.
+    [[gnu::cold]] std::vector<float> matrix(std::span<std::string const> columns) const {
+        std::vector<size_t> numbers;
+        for (std::string const& name : columns) {
+            numbers.push_back(number_of(name));
+        }
+        std::vector<float> values;
+        values.reserve(rows() * numbers.size());
+        for (size_t row = 0; row < rows(); ++row) {
+            for (size_t const number : numbers) {
+                values.push_back(static_cast<float>(value(row, number)));
+            }
+        }
+        return values;
+    }
+    std::vector<float> matrix(std::initializer_list<std::string> columns) const {
+        return matrix(std::span{columns.begin(), columns.size()});
+    }
+
+    // All columns but these, in the order of the file.
+    [[gnu::cold]] std::vector<std::string>
+    names_without(std::initializer_list<std::string_view> left_out) const {
+        for (std::string_view const name : left_out) {
+            number_of(name);
+        }
+        std::vector<std::string> kept;
+        std::copy_if(names_.begin(), names_.end(), std::back_inserter(kept),
+                     [&](std::string const& name) {
+                         return std::find(left_out.begin(), left_out.end(), name) == left_out.end();
+                     });
+        return kept;
+    }
+
+    // A column of text as class numbers, in the order of the sorted names. Throws file_error for a
+    // cell that is missing.
+    [[gnu::cold]] csv_classes classes(std::string_view column) const {
+        size_t const number = number_of(column);
+        std::vector<std::string> cells;
+        for (size_t row = 0; row < rows(); ++row) {
+            cells.push_back(unquoted(cell(row, number)));
+            if (is_missing(cells.back())) {
+                fail(row, number, "the cell is empty, expected the name of a class");
+            }
+        }
+        csv_classes found{cells, {}};
+        std::sort(found.names.begin(), found.names.end());
+        found.names.erase(std::unique(found.names.begin(), found.names.end()), found.names.end());
+        for (std::string const& each : cells) {
+            auto const at = std::lower_bound(found.names.begin(), found.names.end(), each);
+            found.labels.push_back(static_cast<int>(at - found.names.begin()));
+        }
+        return found;
+    }
+
+private:
+    // Quotes are part of it.
+    std::string_view cell(size_t row, size_t column) const {
+        if (row >= rows()) {
+            throw file_error(file_, {"there is no row ", row + 1, ", the table has ", rows()});
+        }
+        return cells_[row * names_.size() + column];
+    }
+
+    [[gnu::cold]] size_t number_of(std::string_view column) const {
+        auto const found = std::find(names_.begin(), names_.end(), column);
+        if (found == names_.end()) {
+            std::string all;
+            for (std::string const& name : names_) {
+                append(all, {all.empty() ? "" : ", ", name});
+            }
+            throw file_error(file_, {"there is no column '", column, "'; there are ", all});
+        }
+        return static_cast<size_t>(found - names_.begin());
+    }
+
+    [[noreturn, gnu::cold]] void fail(size_t row, size_t column, std::string const& what) const {
+        throw file_error(file_, {"row ", row + 1, ", column '", names_[column], "': ", what});
+    }
+
+    bool is_missing(std::string_view cell) const {
+        return cell.empty() || std::find(options_.missing.begin(), options_.missing.end(), cell) !=
+                                   options_.missing.end();
+    }
+
+    [[gnu::cold]] double value(size_t row, size_t column) const {
+        std::string const whole = unquoted(cell(row, column));
+        std::string_view text = whole;
+        while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) {
+            text.remove_prefix(1);
+        }
+        while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) {
+            text.remove_suffix(1);
+        }
+        if (is_missing(text)) {
+            if (!options_.missing_value) {
+                fail(row, column,
+                     "the cell is empty or says that its value is missing; set "
+                     "csv_options::missing_value, or leave the row out of the file");
+            }
+            return *options_.missing_value;
+        }
+        if (text.front() == '+') {
+            text.remove_prefix(1);
+        }
+        double number = 0;
+        auto const [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
+        if (failed != std::errc{} || end != text.data() + text.size()) {
+            fail(row, column,
+                 string_of(
+                     {"found '", std::string_view{whole}.substr(0, 60), "', expected a number"}));
+        }
+        return number;
+    }
+
+    static std::string unquoted(std::string_view cell) {
+        if (cell.size() < 2 || cell.front() != '"') {
+            return std::string{cell};
+        }
+        std::string text;
+        for (size_t i = 1; i + 1 < cell.size(); ++i) {
+            text += cell[i];
+            i += cell[i] == '"' ? 1 : 0; // two for one
+        }
+        return text;
+    }
+
+    [[gnu::cold]] void parse() {
+        std::string_view rest{reinterpret_cast<char const*>(text_->data()), text_->size()};
+        if (rest.starts_with("\xEF\xBB\xBF")) { // a byte order mark
+            rest.remove_prefix(3);
+        }
+        std::vector<std::string_view> line;
+        size_t width = 0;
+        for (size_t number = 1; !rest.empty(); ++number) {
+            line.clear();
+            next_line(rest, line, number);
+            if (line.size() == 1 && line[0].empty() && width != 1) {
+                continue; // an empty line
+            }
+            if (width == 0) {
+                width = line.size();
+                for (size_t i = 0; i < width; ++i) {
+                    names_.push_back(options_.header ? unquoted(line[i]) : std::to_string(i));
+                }
+                check_names();
+                if (options_.header) {
+                    continue;
+                }
+            }
+            if (line.size() != width) {
+                throw file_error(file_, {"line ", number, ": found ", line.size(),
+                                         " cells, expected ", width, " as in the first line"});
+            }
+            cells_.insert(cells_.end(), line.begin(), line.end());
+        }
+    }
+
+    [[gnu::cold]] void check_names() const {
+        std::vector<std::string> sorted = names_;
+        std::sort(sorted.begin(), sorted.end());
+        auto const twice = std::adjacent_find(sorted.begin(), sorted.end());
+        if (twice != sorted.end()) {
+            throw file_error(file_, {"two columns have the name '", *twice, "'"});
+        }
+    }
+
+    // Takes the cells of a line off the text, with its end.
+    [[gnu::cold]] void next_line(std::string_view& rest, std::vector<std::string_view>& line,
+                                 size_t number) const {
+        for (;;) {
+            size_t end = 0;
+            if (!rest.empty() && rest[0] == '"') {
+                end = 1;
+                for (;;) {
+                    end = rest.find('"', end);
+                    if (end == std::string_view::npos) {
+                        throw file_error(file_, {"line ", number, ": a quote is not closed"});
+                    }
+                    if (end + 1 < rest.size() && rest[end + 1] == '"') {
+                        end += 2;
+                    } else {
+                        break;
+                    }
+                }
+                ++end;
+                if (end < rest.size() && rest[end] != options_.separator && rest[end] != '\n' &&
+                    rest[end] != '\r') {
+                    throw file_error(file_,
+                                     {"line ", number, ": found text behind the quotes of a cell"});
+                }
+            } else {
+                while (end < rest.size() && rest[end] != options_.separator && rest[end] != '\n' &&
+                       rest[end] != '\r') {
+                    ++end;
+                }
+            }
+            line.push_back(rest.substr(0, end));
+            bool const more = end < rest.size() && rest[end] == options_.separator;
+            if (more) {
+                rest.remove_prefix(end + 1);
+                continue;
+            }
+            end += end < rest.size() && rest[end] == '\r' ? 1 : 0;
+            end += end < rest.size() && rest[end] == '\n' ? 1 : 0;
+            rest.remove_prefix(end);
+            return;
+        }
+    }
+
+    std::string file_;
+    csv_options options_;
+    std::shared_ptr<bytes const> text_;
+    std::vector<std::string> names_;
+    std::vector<std::string_view> cells_; // of the text
+};
+
+inline namespace CASTNET_GZIP_SUPPORT {
+
+// The table in the file `path`, or in `path`.gz; see read_compressed.
+inline csv_table read_csv(std::string const& path, csv_options const& options = {}) {
+    return read_compressed(path, [&](source& in) { return csv_table{in, options}; });
+}
+
+} // namespace CASTNET_GZIP_SUPPORT
+
+} // namespace castnet::io

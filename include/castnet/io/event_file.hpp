@@ -1,0 +1,170 @@
+// TensorBoard event file: scalars, histograms, images and text over the steps of a training. Needs
+// POSIX.
+#pragma once
+
+#include <castnet/core/clock.hpp>
+#include <castnet/io/crc32c.hpp>
+#include <castnet/io/file.hpp>
+#include <castnet/io/protobuf.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <vector>
+
+namespace castnet::io {
+
+// Records of TensorFlow's Event messages (tensorflow/core/util/event.proto) in TFRecord framing. A
+// new file is made in the folder, whose runs TensorBoard shows by the names of their folders.
+// Records are written when they are added, each at once. All functions throw file_error where
+// writing fails.
+class event_file {
+public:
+    explicit event_file(std::string const& folder) {
+        std::error_code failed;
+        std::filesystem::create_directories(folder, failed);
+        if (failed) {
+            throw file_error(folder, {"cannot make the folder: ", failed.message()});
+        }
+        char host[256] = "host";
+        ::gethostname(host, sizeof host - 1);
+        for (int number = 0; file_.fd < 0; ++number) {
+            path_ = string_of({folder, "/events.out.tfevents.", static_cast<long>(now()), '.',
+                               std::string_view{host}, '.', ::getpid(), '.', number});
+            file_.fd = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+            if (file_.fd < 0 && errno != EEXIST) {
+                detail::system_failure(path_, "cannot make the file");
+            }
+        }
+        protobuf_message event;
+        event.add_double(1, now());
+        event.add_text(3, "brain.Event:2");
+        write(event);
+    }
+
+    std::string const& path() const { return path_; }
+
+    void add_scalar(std::string_view tag, std::uint64_t step, double value) {
+        protobuf_message entry;
+        entry.add_text(1, tag);
+        entry.add_float(2, static_cast<float>(value));
+        add_value(step, entry);
+    }
+
+    // 30 bins of equal width from the least to the greatest value; numbers that are not finite are
+    // left out. Nothing is added where none is left.
+    template <class T>
+    void add_histogram(std::string_view tag, std::uint64_t step, std::span<T const> values) {
+        constexpr size_t bins = 30;
+        double least = 0, greatest = 0, sum = 0, squares = 0, count = 0;
+        for (T const each : values) {
+            auto const value = static_cast<double>(each);
+            if (std::isfinite(value)) {
+                least = count == 0 ? value : std::min(least, value);
+                greatest = count == 0 ? value : std::max(greatest, value);
+                sum += value;
+                squares += value * value;
+                ++count;
+            }
+        }
+        if (count == 0) {
+            return;
+        }
+        double const width = greatest > least ? (greatest - least) / bins : 1;
+        std::vector<double> limits(bins), counts(bins);
+        for (size_t i = 0; i < bins; ++i) {
+            limits[i] = least + width * static_cast<double>(i + 1);
+        }
+        for (T const each : values) {
+            auto const value = static_cast<double>(each);
+            if (std::isfinite(value)) {
+                ++counts[std::min(static_cast<size_t>((value - least) / width), bins - 1)];
+            }
+        }
+        protobuf_message histogram, entry;
+        double const numbers[] = {least, greatest, count, sum, squares};
+        for (unsigned i = 0; i < 5; ++i) {
+            histogram.add_double(i + 1, numbers[i]);
+        }
+        histogram.add_doubles(6, limits);
+        histogram.add_doubles(7, counts);
+        entry.add_text(1, tag);
+        entry.add_message(5, histogram);
+        add_value(step, entry);
+    }
+
+    // An image that is encoded as PNG or JPEG.
+    void add_image(std::string_view tag, std::uint64_t step, size_t width, size_t height,
+                   std::span<unsigned char const> encoded) {
+        protobuf_message image, entry;
+        image.add_integer(1, height);
+        image.add_integer(2, width);
+        image.add_integer(3, 3); // colours
+        image.add_bytes(4, encoded);
+        entry.add_text(1, tag);
+        entry.add_message(4, image);
+        add_value(step, entry);
+    }
+
+    // Text in Markdown.
+    void add_text(std::string_view tag, std::uint64_t step, std::string_view text) {
+        protobuf_message plugin, metadata, tensor, entry;
+        plugin.add_text(1, "text");
+        metadata.add_message(1, plugin);
+        tensor.add_integer(1, 7);  // DT_STRING
+        tensor.add_message(2, {}); // of no dimension
+        tensor.add_text(8, text);
+        entry.add_text(1, tag);
+        entry.add_message(9, metadata);
+        entry.add_message(8, tensor);
+        add_value(step, entry);
+    }
+
+private:
+    // Seconds since 1970.
+    static double now() {
+        auto const since = std::chrono::system_clock::now().time_since_epoch();
+        return std::chrono::duration<double>(since).count();
+    }
+
+    void add_value(std::uint64_t step, protobuf_message const& entry) {
+        protobuf_message summary, event;
+        summary.add_message(1, entry);
+        event.add_double(1, now());
+        event.add_integer(2, step);
+        event.add_message(5, summary);
+        write(event);
+    }
+
+    // The length, its checksum, the event, its checksum.
+    void write(protobuf_message const& event) {
+        bytes record;
+        append(record, std::uint64_t{event.content().size()});
+        append(record, masked(record));
+        record.insert(record.end(), event.content().begin(), event.content().end());
+        append(record, masked(event.content()));
+        for (size_t done = 0; done < record.size();) {
+            auto const written = ::write(file_.fd, record.data() + done, record.size() - done);
+            if (written < 0 && errno != EINTR) {
+                detail::system_failure(path_, "cannot write the file");
+            }
+            done += written < 0 ? 0 : static_cast<size_t>(written);
+        }
+    }
+    static std::uint32_t masked(std::span<unsigned char const> data) {
+        std::uint32_t const crc = crc32c(data);
+        return (crc >> 15 | crc << 17) + 0xA282EAD8U;
+    }
+    template <std::unsigned_integral T>
+    static void append(bytes& to, T value) { // little endian
+        for (size_t i = 0; i < sizeof(T); ++i) {
+            to.push_back(static_cast<unsigned char>(value >> (8 * i)));
+        }
+    }
+
+    detail::descriptor file_{-1};
+    std::string path_;
+};
+
+} // namespace castnet::io

@@ -1,0 +1,237 @@
+// NumPy's .npy files: one array of numbers.
+// https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+#pragma once
+
+#include <castnet/core/text.hpp>
+#include <castnet/io/atomic_file.hpp>
+#include <castnet/io/compressed.hpp>
+#include <castnet/io/dtype.hpp>
+
+#include <charconv>
+#include <cstring>
+
+namespace castnet::io {
+
+// Elements in row-major order and in the byte order of this machine.
+struct npy_array {
+    dtype type{};
+    std::vector<size_t> shape;
+    bytes data;
+
+    // The elements as T, each converted as by static_cast.
+    template <Number T>
+    std::vector<T> as() const {
+        switch (type) {
+        case dtype::boolean: // one byte, as these
+        case dtype::u8:
+            return converted<T, unsigned char>();
+        case dtype::i8:
+            return converted<T, signed char>();
+        case dtype::u16:
+            return converted<T, std::uint16_t>();
+        case dtype::i16:
+            return converted<T, std::int16_t>();
+        case dtype::u32:
+            return converted<T, std::uint32_t>();
+        case dtype::i32:
+            return converted<T, std::int32_t>();
+        case dtype::u64:
+            return converted<T, std::uint64_t>();
+        case dtype::i64:
+            return converted<T, std::int64_t>();
+        case dtype::f32:
+            return converted<T, float>();
+        default: // no other type is read
+            return converted<T, double>();
+        }
+    }
+
+private:
+    template <class T, class From>
+    std::vector<T> converted() const {
+        std::vector<T> values(data.size() / sizeof(From));
+        for (size_t i = 0; i < values.size(); ++i) {
+            From element;
+            std::memcpy(&element, data.data() + i * sizeof(From), sizeof(From));
+            values[i] = static_cast<T>(element);
+        }
+        return values;
+    }
+};
+
+namespace detail {
+
+// The Python dictionary of the header, as far as NumPy writes it.
+class npy_header {
+public:
+    npy_header(std::string_view text, std::string const& file) : text_{text}, file_{file} {}
+
+    [[gnu::cold]] std::string_view text_of(std::string_view key) const {
+        std::string_view rest = behind(key);
+        size_t const end = rest.empty() || rest[0] != '\'' ? rest.npos : rest.find('\'', 1);
+        if (end == rest.npos) {
+            fail(key, "a text in quotes");
+        }
+        return rest.substr(1, end - 1);
+    }
+    [[gnu::cold]] bool is_true(std::string_view key) const {
+        std::string_view const rest = behind(key);
+        if (!rest.starts_with("True") && !rest.starts_with("False")) {
+            fail(key, "True or False");
+        }
+        return rest[0] == 'T';
+    }
+    [[gnu::cold]] std::vector<size_t> sizes(std::string_view key) const {
+        std::string_view rest = behind(key);
+        size_t const end = rest.find(')');
+        if (rest.empty() || rest[0] != '(' || end == rest.npos) {
+            fail(key, "numbers in parentheses");
+        }
+        rest = rest.substr(1, end - 1);
+        std::vector<size_t> found;
+        for (;;) {
+            rest.remove_prefix(std::min(rest.find_first_not_of(" ,"), rest.size()));
+            if (rest.empty()) {
+                return found;
+            }
+            size_t size = 0;
+            auto const [next, failed] =
+                std::from_chars(rest.data(), rest.data() + rest.size(), size);
+            if (failed != std::errc{}) {
+                fail(key, "numbers in parentheses");
+            }
+            found.push_back(size);
+            rest.remove_prefix(static_cast<size_t>(next - rest.data()));
+        }
+    }
+
+private:
+    [[gnu::cold]] std::string_view behind(std::string_view key) const {
+        size_t const at = text_.find(string_of({'\'', key, "':"}));
+        if (at == text_.npos) {
+            fail(key, "it");
+        }
+        std::string_view rest = text_.substr(at + key.size() + 3);
+        rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+        return rest;
+    }
+    [[noreturn, gnu::cold]] void fail(std::string_view key, char const* expected) const {
+        throw file_error(file_, {"the NumPy header does not say '", key, "', expected ", expected,
+                                 "; the file is damaged"});
+    }
+
+    std::string_view text_;
+    std::string const& file_;
+};
+
+constexpr struct {
+    char const* code; // without the order of bytes
+    dtype type;
+} npy_types[] = {{"b1", dtype::boolean}, {"u1", dtype::u8},  {"i1", dtype::i8},  {"u2", dtype::u16},
+                 {"i2", dtype::i16},     {"u4", dtype::u32}, {"i4", dtype::i32}, {"u8", dtype::u64},
+                 {"i8", dtype::i64},     {"f4", dtype::f32}, {"f8", dtype::f64}};
+
+[[gnu::cold]] inline dtype npy_type(std::string_view descr, std::string const& file) {
+    for (auto const& known : npy_types) {
+        if (descr.size() == 3 && descr.substr(1) == known.code) {
+            return known.type;
+        }
+    }
+    throw file_error(file, {"found elements of NumPy's type '", descr.substr(0, 20),
+                            "', expected booleans, integers, or floats of 4 or 8 bytes; convert "
+                            "them with array.astype('float32')"});
+}
+
+} // namespace detail
+
+// The array in a file. Throws file_error unless the header is valid, the order is row-major (C) and
+// exactly as many bytes follow as the header announces.
+[[gnu::cold]] inline npy_array read_npy(source& in) {
+    unsigned char magic[8];
+    in.fill(magic, "the NumPy header");
+    constexpr unsigned char expected[] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
+    if (!std::equal(expected, expected + 6, magic) || magic[6] < 1 || magic[6] > 3) {
+        throw file_error(in.file(), "byte 0: this is not a .npy file of version 1, 2 or 3");
+    }
+    size_t const size = magic[6] == 1 ? in.little<std::uint16_t>("the size of the NumPy header")
+                                      : in.little<std::uint32_t>("the size of the NumPy header");
+    bytes const text = in.take(size, "the NumPy header");
+    detail::npy_header const header{{reinterpret_cast<char const*>(text.data()), text.size()},
+                                    in.file()};
+    std::string_view const descr = header.text_of("descr");
+    npy_array array{detail::npy_type(descr, in.file()), header.sizes("shape"), {}};
+    if (header.is_true("fortran_order") && array.shape.size() > 1) {
+        throw file_error(in.file(), "the array is in Fortran order, expected rows one after the "
+                                    "other; save np.ascontiguousarray(array)");
+    }
+    size_t count = 0;
+    if (!byte_count(array.type, array.shape, count)) {
+        throw file_error(in.file(), "the header is for more than 2^64 bytes; the file is damaged");
+    }
+    array.data = in.take(count, "the elements");
+    in.check_end("the elements");
+    bool const big = descr[0] == '>';
+    if (big != (std::endian::native == std::endian::big) && descr[0] != '|' && descr[0] != '=') {
+        size_t const each = size_of(array.type);
+        for (size_t at = 0; at < array.data.size(); at += each) {
+            std::reverse(array.data.begin() + std::ptrdiff_t(at),
+                         array.data.begin() + std::ptrdiff_t(at + each));
+        }
+    }
+    return array;
+}
+
+inline namespace CASTNET_GZIP_SUPPORT {
+
+// The array in the file `path`, or in `path`.gz; see read_compressed.
+inline npy_array read_npy(std::string const& path) {
+    return read_compressed(path, [](source& in) { return read_npy(in); });
+}
+
+} // namespace CASTNET_GZIP_SUPPORT
+
+// Writes numbers as an array of this shape, for np.load(path). Atomic: see atomic_file. Throws
+// file_error, also when the shape has another number of elements.
+template <Number T>
+void write_npy(std::string const& path, std::span<size_t const> shape, std::span<T const> values) {
+    size_t count = 1;
+    std::string sizes;
+    for (size_t const size : shape) {
+        count *= size;
+        append(sizes, {size, ", "});
+    }
+    if (count != values.size()) {
+        throw file_error(
+            path, {"an array of shape (", sizes, ") cannot hold ", values.size(), " numbers"});
+    }
+    constexpr dtype type = dtype_of<T>;
+    char const* code = "";
+    for (auto const& known : detail::npy_types) {
+        code = known.type == type ? known.code : code;
+    }
+    char const order = sizeof(T) == 1                               ? '|'
+                       : std::endian::native == std::endian::little ? '<'
+                                                                    : '>';
+    std::string header = string_of(
+        {"{'descr': '", order, code, "', 'fortran_order': False, 'shape': (", sizes, "), }"});
+    header.append(63 - (10 + header.size()) % 64, ' ');
+    header += '\n';
+    bytes content{0x93,
+                  'N',
+                  'U',
+                  'M',
+                  'P',
+                  'Y',
+                  1,
+                  0,
+                  static_cast<unsigned char>(header.size()),
+                  static_cast<unsigned char>(header.size() >> 8)};
+    content.insert(content.end(), header.begin(), header.end());
+    auto const* const first = reinterpret_cast<unsigned char const*>(values.data());
+    content.insert(content.end(), first, first + values.size_bytes());
+    atomic_file file{path};
+    file.write(content);
+    file.commit();
+}
+
+} // namespace castnet::io

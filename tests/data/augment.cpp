@@ -1,0 +1,200 @@
+// The expected images of affine are SciPy's (affine_golden.py).
+#include <castnet/data/augment.hpp>
+#include <castnet/data/dataset.hpp>
+#include <castnet/data/map.hpp>
+#include <castnet/data/transforms.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <doctest/doctest.h>
+#include <numeric>
+
+using namespace castnet;
+using namespace castnet::data;
+
+namespace {
+
+using images = dataset<label<2>, shape<2, 4, 6>>;
+
+images some_images(size_t count) {
+    std::vector<float> x(count * 48);
+    std::vector<int> labels(count);
+    for (size_t i = 0; i < x.size(); ++i) {
+        x[i] = float(i * 37 % 101) / 100;
+    }
+    return images{std::move(x), std::move(labels)};
+}
+
+template <class Data>
+std::vector<float> sample_of(Data const& data, size_t sample) {
+    std::vector<float> x(Data::template input_shape<0>::count);
+    data.copy_input(sample, x.data());
+    return x;
+}
+
+std::vector<float> after(auto const& transform, std::vector<float> x, std::uint64_t seed = 0) {
+    data::random_stream random{1, seed, 0};
+    transform(pixels<float>{x.data(), 2, 4, 6}, random);
+    return x;
+}
+
+struct affine_case {
+    affine transform;
+    std::vector<double> expected;
+};
+std::vector<affine_case> const scipy{
+    {{30, 0, 0, 0, 1, 1, fill_mode::nearest, 0},
+     {136.3860, 106.0264, 200.2202, 145.3308, 197.6743, 109.7090, 154.3384, 127.2295, 59.9533,
+      146.5988, 200.9541, 198.7602, 115.0419, 199.8789, 97.7221,  122.0385, 141.1506, 43.0000,
+      210.4064, 76.8052,  104.9308, 41.7288,  169.3102, 181.1776, 110.3135, 142.0277, 132.4413,
+      95.2750,  106.9540, 204.9423, 168.9186, 114.1666, 112.8117, 182.1604, 146.2217}},
+    {{0, 1.25, -2.5, 0, 1, 1, fill_mode::reflect, 0},
+     {195.5000, 132.2500, 74.7500,  132.2500, 195.5000, 186.6250, 199.7500, 93.3750,  95.7500,
+      149.5000, 95.7500,  93.3750,  113.0000, 123.2500, 128.0000, 101.8750, 110.0000, 101.8750,
+      128.0000, 176.1250, 120.7500, 125.0000, 77.5000,  122.0000, 77.5000,  125.0000, 194.5000,
+      160.5000, 126.0000, 85.6250,  118.0000, 85.6250,  126.0000, 188.3750, 147.2500}},
+    {{-20, 0.5, 1, 15, 0.8, 1.3, fill_mode::nearest, 0},
+     {128.5000, 217.8196, 182.4317, 174.4775, 89.6256,  101.8636, 106.2824, 123.0625, 101.9611,
+      76.6256,  200.2163, 145.7546, 152.3991, 165.2022, 136.6264, 86.7265,  146.9437, 81.4848,
+      124.8544, 230.5378, 223.2865, 109.5794, 89.0483,  178.5372, 137.8169, 130.9710, 182.4256,
+      175.1742, 121.6075, 65.8104,  203.4571, 166.9066, 148.4835, 165.0427, 169.0000}},
+    {{10, -1, 0.25, -10, 1.2, 0.7, fill_mode::constant, 9},
+     {9.0000,   9.0000,   9.0000,   9.0000,   9.0000,   9.0000,   9.0000,   30.8679,  65.4797,
+      107.0437, 157.9204, 106.7306, 87.9442,  163.1532, 235.9594, 225.0663, 216.2786, 215.7770,
+      224.6349, 131.9724, 35.1094,  53.0242,  131.4982, 99.3285,  99.5207,  181.8161, 160.6655,
+      144.9987, 118.6220, 170.2175, 183.8493, 126.6121, 74.6077,  119.0395, 176.4362}},
+    {{45, 2, 3, 20, 1.5, 1.5, fill_mode::wrap, 0},
+     {176.4690, 84.3939,  169.5672, 145.2825, 126.9911, 93.2189,  78.4387,  150.3289, 46.8411,
+      119.6967, 137.9280, 170.9216, 145.4903, 119.2266, 136.3397, 153.9815, 187.3734, 85.6920,
+      14.7100,  76.8819,  85.0326,  92.0083,  77.2797,  120.0480, 88.9107,  239.7429, 138.9924,
+      176.6904, 145.2838, 121.3982, 46.8015,  142.0543, 117.7373, 211.6275, 150.5258}},
+};
+
+} // namespace
+
+TEST_CASE("affine transforms are Keras's") {
+    for (affine_case const& a : scipy) {
+        std::vector<double> x(35);
+        for (size_t i = 0; i < x.size(); ++i) {
+            x[i] = double((i * 37 + i * i * 11) % 251);
+        }
+        a.transform.apply(pixels<double>{x.data(), 1, 5, 7});
+        CAPTURE(a.transform.rotation);
+        for (size_t i = 0; i < x.size(); ++i) {
+            CHECK(x[i] == doctest::Approx(a.expected[i]).epsilon(1e-5));
+        }
+    }
+}
+
+TEST_CASE("flips reverse columns or rows of every channel") {
+    auto const x = sample_of(some_images(1), 0);
+    auto const columns = after(random_flip{.horizontal = 1}, x);
+    auto const rows = after(random_flip{.horizontal = 0, .vertical = 1}, x);
+    for (size_t c = 0; c < 2; ++c) {
+        for (size_t y = 0; y < 4; ++y) {
+            for (size_t i = 0; i < 6; ++i) {
+                CHECK(columns[(c * 4 + y) * 6 + i] == x[(c * 4 + y) * 6 + 5 - i]);
+                CHECK(rows[(c * 4 + y) * 6 + i] == x[(c * 4 + 3 - y) * 6 + i]);
+            }
+        }
+    }
+    CHECK(after(random_flip{.horizontal = 0}, x) == x);
+    int flipped = 0;
+    for (std::uint64_t seed = 0; seed < 400; ++seed) {
+        flipped += after(random_flip{}, x, seed) == columns;
+    }
+    CHECK(flipped > 150);
+    CHECK(flipped < 250);
+}
+
+TEST_CASE("a shift moves by whole pixels within its padding, all of them") {
+    auto const x = sample_of(some_images(1), 0);
+    bool seen[3][3] = {};
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+        auto const moved = after(random_shift{.padding = 1, .value = -1}, x, seed);
+        int matches = 0;
+        for (int down = -1; down <= 1; ++down) {
+            for (int right = -1; right <= 1; ++right) {
+                bool same = true;
+                for (int y = 0; y < 4; ++y) {
+                    for (int i = 0; i < 6; ++i) {
+                        int const from_y = y - down, from_x = i - right;
+                        bool const within = from_y >= 0 && from_y < 4 && from_x >= 0 && from_x < 6;
+                        float const expected = within ? x[size_t(from_y * 6 + from_x)] : -1;
+                        same = same && moved[size_t(y * 6 + i)] == expected;
+                    }
+                }
+                matches += same;
+                seen[down + 1][right + 1] |= same;
+            }
+        }
+        CHECK(matches == 1);
+    }
+    CHECK(std::all_of(&seen[0][0], &seen[0][0] + 9, [](bool s) { return s; }));
+}
+
+TEST_CASE("a cutout is a square within the image, of one value") {
+    auto const x = sample_of(some_images(1), 0);
+    for (std::uint64_t seed = 0; seed < 100; ++seed) {
+        auto const cut = after(cutout{.size = 3, .value = 7}, x, seed);
+        size_t const sevens = size_t(std::count(cut.begin(), cut.end(), 7.0F));
+        CHECK(sevens % 2 == 0); // the same in both channels
+        CHECK(sevens >= 2 * 2 * 2);
+        CHECK(sevens <= 2 * 3 * 3);
+        for (size_t i = 0; i < x.size(); ++i) {
+            CHECK((cut[i] == 7 || cut[i] == x[i]));
+        }
+    }
+}
+
+TEST_CASE("jitter keeps what its ranges leave alone") {
+    auto const x = sample_of(some_images(1), 0);
+    CHECK(after(color_jitter{}, x) == x);
+    auto const light = after(color_jitter{.brightness = 0.3}, x, 5);
+    float const factor = light[1] / x[1];
+    CHECK(std::abs(factor - 1) <= 0.3F);
+    for (size_t i = 0; i < x.size(); ++i) {
+        CHECK(light[i] == doctest::Approx(std::min(x[i] * factor, 1.0F)).epsilon(1e-5));
+    }
+}
+
+TEST_CASE("standardized channels have mean 0 and deviation 1 where their numbers do") {
+    auto const x = after(standardize{{0.5, 0.25}, {2, 4}}, std::vector<float>(48, 1));
+    CHECK(x[0] == 0.25F);
+    CHECK(x[47] == doctest::Approx(0.1875));
+    CHECK_THROWS_AS((standardize{{0}, {0}}), castnet::error);
+    CHECK_THROWS_AS((standardize{{0, 1}, {1}}), castnet::error);
+    CHECK_THROWS_AS(after(standardize{{0, 0, 0}, {1, 1, 1}}, std::vector<float>(48, 1)),
+                    castnet::error);
+}
+
+TEST_CASE("samples are augmented anew in every epoch, and the same again for the same epoch") {
+    auto const data = augment(some_images(20), random_flip{}, random_affine{.rotation = 30});
+    std::vector<std::vector<float>> first, second;
+    data.begin_epoch({.seed = 7, .number = 0});
+    for (size_t i = 0; i < 20; ++i) {
+        first.push_back(sample_of(data, i));
+    }
+    data.begin_epoch({.seed = 7, .number = 1});
+    for (size_t i = 0; i < 20; ++i) {
+        second.push_back(sample_of(data, i));
+        CHECK(first[i] != second[i]);
+    }
+    data.begin_epoch({.seed = 7, .number = 0});
+    for (size_t i = 20; i-- > 0;) {
+        CHECK(sample_of(data, i) == first[i]);
+    }
+    data.begin_epoch({.seed = 8, .number = 0});
+    CHECK(sample_of(data, 3) != first[3]);
+}
+
+TEST_CASE("a mapped input has the shape and the numbers that its function writes") {
+    auto const sums = map<shape<2>>(some_images(3), [](auto in, auto out) {
+        out[0] = std::accumulate(in.begin(), in.begin() + 24, 0.0F);
+        out[1] = std::accumulate(in.begin() + 24, in.end(), 0.0F);
+    });
+    static_assert(std::is_same_v<decltype(sums)::input_shape<0>, shape<2>>);
+    auto const x = sample_of(some_images(3), 2);
+    CHECK(sample_of(sums, 2)[1] == doctest::Approx(std::accumulate(x.begin() + 24, x.end(), 0.0F)));
+    CHECK(sums.size() == 3);
+}

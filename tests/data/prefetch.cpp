@@ -1,0 +1,187 @@
+#include <castnet/castnet.hpp>
+#include <castnet/data/prefetch.hpp>
+#include <castnet/policy/mirrored.hpp>
+
+#include "../io/hostile.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <doctest/doctest.h>
+#include <thread>
+
+namespace cn = castnet;
+using doctest::Contains;
+
+namespace {
+
+using net = cn::sequential<cn::input<1, 4, 4>, cn::flatten, cn::dense<8>, cn::tanh,
+                           cn::dropout<0.2F>, cn::dense<3>>;
+using images = cn::data::dataset<cn::data::label<3>, cn::shape<1, 4, 4>>;
+
+images some_images(size_t count) {
+    std::vector<float> x(count * 16);
+    std::vector<int> labels(count);
+    for (size_t i = 0; i < x.size(); ++i) {
+        x[i] = float(i * i % 89) / 89;
+    }
+    for (size_t i = 0; i < count; ++i) {
+        labels[i] = int(i % 3);
+    }
+    return images{std::move(x), std::move(labels)};
+}
+
+// Counts how many samples are read, at the same time too; can be slow, and fail.
+struct watched : cn::data::adaptor<images> {
+    struct log {
+        std::atomic<int> now = 0, most = 0, reads = 0;
+    };
+    std::shared_ptr<log> seen = std::make_shared<log>();
+    int microseconds = 0;
+    size_t fails_at = ~size_t{0};
+
+    using adaptor::adaptor;
+    template <size_t I = 0, class T>
+    void copy_input(size_t sample, T* out) const {
+        int const now = ++seen->now;
+        int most = seen->most;
+        while (most < now && !seen->most.compare_exchange_weak(most, now)) {
+        }
+        ++seen->reads;
+        if (microseconds > 0) {
+            std::this_thread::sleep_for(std::chrono::microseconds{microseconds});
+        }
+        --seen->now;
+        if (sample == fails_at) {
+            throw cn::file_error("picture.jpg", "cannot decode the JPEG");
+        }
+        adaptor::copy_input<I>(sample, out);
+    }
+};
+
+template <class Policy = cn::policy::cpu>
+struct run {
+    cn::model<net, Policy, cn::batch<8>> model{cn::seed{4}};
+    decltype(cn::compile(model, cn::cross_entropy, cn::adam{}, cn::accuracy)) training =
+        cn::compile(model, cn::cross_entropy, cn::adam{}, cn::accuracy);
+
+    auto fit(auto const& data, int epochs = 3) {
+        return training.fit(data, {.epochs = epochs, .verbose = cn::verbosity::silent});
+    }
+    auto weights() const { return model.get("4.weight"); }
+};
+
+auto augmented(auto data) {
+    return cn::data::augment(std::move(data), cn::data::random_flip{}, cn::data::random_shift{1});
+}
+
+} // namespace
+
+TEST_CASE("what is trained does not depend on prefetching, or on the number of workers") {
+    run<> plain;
+    auto const expected = plain.fit(augmented(some_images(45)));
+    for (unsigned const workers : {0U, 1U, 2U, 5U}) {
+        for (size_t const ahead : {size_t{0}, size_t{1}, size_t{100}}) {
+            run<> r;
+            auto const data = cn::data::prefetch(augmented(some_images(45)),
+                                                 {.workers = workers, .ahead = ahead});
+            CHECK(r.fit(data)["loss"] == expected["loss"]);
+            CHECK(r.weights() == plain.weights());
+            CHECK(data.workers() == 0); // they have ended
+        }
+    }
+}
+
+TEST_CASE("every sample is read once in an epoch, by workers at the same time") {
+    watched source{some_images(60)};
+    source.microseconds = 300;
+    run<> r;
+    r.fit(cn::data::prefetch(source, {.workers = 4}), 2);
+    CHECK(source.seen->reads == 120);
+    CHECK(source.seen->most > 1);
+    CHECK(source.seen->most <= 4);
+}
+
+TEST_CASE("the time that the training waits is known, and brings workers") {
+    watched source{some_images(60)};
+    source.microseconds = 2000;
+    auto const data = cn::data::prefetch(source);
+    run<> r;
+    auto const history = r.fit(data, 1);
+    CHECK(data.seconds_waited() > 0.01);
+    CHECK(data.seconds_waited() <= history["seconds"][0]);
+    if (std::thread::hardware_concurrency() > 1) {
+        CHECK(source.seen->most > 1);
+    }
+}
+
+TEST_CASE("an exception in a worker reaches the caller, and nothing hangs") {
+    watched source{some_images(60)};
+    source.fails_at = 37;
+    auto const data = cn::data::prefetch(source, {.workers = 3});
+    run<> r;
+    CHECK_THROWS_WITH_AS(r.fit(data), Contains("picture.jpg"), cn::file_error);
+    CHECK(data.workers() == 0);
+    run<> mended;
+    CHECK(mended.fit(cn::data::prefetch(some_images(60)))["loss"].size() == 3);
+}
+
+TEST_CASE("a fit that ends by a callback or an exception ends the workers") {
+    struct failure {};
+    auto const data = cn::data::prefetch(some_images(60), {.workers = 2});
+    run<> r;
+    CHECK_THROWS_AS(r.training.fit(data, {.epochs = 3,
+                                          .verbose = cn::verbosity::silent,
+                                          .on_epoch_end = [](auto&) { throw failure{}; }}),
+                    failure);
+    CHECK(data.workers() == 0);
+    r.training.fit(data, {.epochs = 3,
+                          .verbose = cn::verbosity::silent,
+                          .on_epoch_end = [](auto& e) { e.stop = true; }});
+    CHECK(data.workers() == 0);
+}
+
+TEST_CASE("evaluation reads ahead, too, and samples come outside of a fit") {
+    auto const data = cn::data::prefetch(some_images(45), {.workers = 2});
+    run<> r;
+    CHECK(r.training.evaluate(data).loss() == r.training.evaluate(some_images(45)).loss());
+    float x[16], expected[16];
+    data.copy_input(7, x);
+    some_images(45).copy_input(7, expected);
+    CHECK(std::equal(x, x + 16, expected));
+    CHECK(r.training.step(data, std::vector<size_t>{1, 2, 3}).weight == 3);
+    CHECK(r.model.predict(data).size() == 45 * 3);
+}
+
+TEST_CASE("replicas read ahead together; samples may be drawn more than once") {
+    using mirrored = cn::policy::mirrored<cn::policy::cpu, 2>;
+    auto const drawn = [] { return cn::data::balanced_sample(augmented(some_images(30)), 70, 3); };
+    run<mirrored> plain, ahead;
+    plain.fit(drawn());
+    ahead.fit(cn::data::prefetch(drawn(), {.workers = 3, .ahead = 4}));
+    CHECK(ahead.weights() == plain.weights());
+}
+
+TEST_CASE("a training that goes on within an epoch draws what the first one would have drawn") {
+    castnet::testing::temporary_directory const folder;
+    std::string const file = folder / "state.safetensors";
+    auto const data = [] { return cn::data::prefetch(augmented(some_images(45)), {.workers = 2}); };
+    run<> whole;
+    whole.fit(data());
+    run<> first;
+    int steps = 0;
+    struct stopped {};
+    CHECK_THROWS_AS(first.training.fit(data(), {.epochs = 3,
+                                                .schedule = [&](auto, auto) -> double {
+                                                    if (steps++ == 9) {
+                                                        cn::save(first.training, file);
+                                                        throw stopped{};
+                                                    }
+                                                    return 1e-3;
+                                                },
+                                                .verbose = cn::verbosity::silent}),
+                    stopped);
+    run<> second;
+    cn::load(second.training, file);
+    second.fit(data());
+    CHECK(second.weights() == whole.weights());
+}

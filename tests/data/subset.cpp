@@ -1,0 +1,122 @@
+#include <castnet/data/subset.hpp>
+
+#include <algorithm>
+#include <doctest/doctest.h>
+#include <set>
+
+using namespace castnet;
+using namespace castnet::data;
+using doctest::Contains;
+
+namespace {
+
+using numbers = dataset<label<3>, shape<1>>;
+
+// Samples with their own numbers, of which a half is of class 0, a third of class 1.
+numbers numbered(size_t count) {
+    std::vector<float> x(count);
+    std::vector<int> labels(count);
+    for (size_t i = 0; i < count; ++i) {
+        x[i] = float(i);
+        labels[i] = i % 6 < 3 ? 0 : i % 6 < 5 ? 1 : 2;
+    }
+    return numbers{std::move(x), std::move(labels)};
+}
+
+template <class Data>
+std::vector<int> numbers_in(Data const& data) {
+    std::vector<int> found;
+    for (size_t i = 0; i < data.size(); ++i) {
+        float x = 0;
+        data.copy_input(i, &x);
+        found.push_back(int(x));
+    }
+    return found;
+}
+
+template <class Data>
+std::vector<size_t> class_counts(Data const& data) {
+    std::vector<size_t> counts(3);
+    for (size_t i = 0; i < data.size(); ++i) {
+        float label = 0;
+        data.copy_target(i, &label);
+        ++counts[size_t(label)];
+    }
+    return counts;
+}
+
+template <class First, class Last>
+void check_parts(First const& first, Last const& last, size_t count) {
+    auto a = numbers_in(first), b = numbers_in(last);
+    std::set<int> all(a.begin(), a.end());
+    all.insert(b.begin(), b.end());
+    CHECK(a.size() + b.size() == count);
+    CHECK(all.size() == count);
+}
+
+} // namespace
+
+TEST_CASE("parts of any data set") {
+    auto const data = subset{numbered(10), {9, 7, 7, 0}};
+    CHECK(numbers_in(data) == std::vector{9, 7, 7, 0});
+    CHECK(numbers_in(take(data, 2)) == std::vector{9, 7});
+    CHECK(numbers_in(skip(data, 3)) == std::vector{0});
+    CHECK(numbers_in(split(data, 0.5).last) == std::vector{7, 0});
+    CHECK_THROWS_WITH_AS((subset{numbered(3), {3}}), Contains("sample number 3"), castnet::error);
+    CHECK_THROWS_WITH_AS(take(data, 5), Contains("only 4 samples"), castnet::error);
+    CHECK_THROWS_AS(split(data, 1.5), castnet::error);
+    auto const weighted = subset{numbered(3).with_weights({1, 2, 3}), {2, 0}};
+    CHECK(weighted.weight(0) == 3);
+}
+
+TEST_CASE("a stratified part has its share of every class") {
+    auto const data = numbered(600);
+    auto const [train, test] = stratified_split(data, 0.8, 4);
+    CHECK(class_counts(train) == std::vector<size_t>{240, 160, 80});
+    CHECK(class_counts(test) == std::vector<size_t>{60, 40, 20});
+    check_parts(train, test, 600);
+    auto const order = numbers_in(train);
+    CHECK(!std::is_sorted(order.begin(), order.end()));
+    CHECK(numbers_in(stratified_split(data, 0.8, 4).first) == order);
+    CHECK(numbers_in(stratified_split(data, 0.8, 5).first) != order);
+}
+
+TEST_CASE("every sample is held out by one fold") {
+    auto const data = numbered(23);
+    std::multiset<int> held_out;
+    for (size_t fold = 0; fold < 5; ++fold) {
+        auto const [train, validation] = k_fold(data, 5, fold, 2);
+        check_parts(train, validation, 23);
+        for (int const number : numbers_in(validation)) {
+            held_out.insert(number);
+        }
+        CHECK(validation.size() >= 4);
+        CHECK(validation.size() <= 5);
+    }
+    CHECK(held_out.size() == 23);
+    CHECK(std::set<int>(held_out.begin(), held_out.end()).size() == 23);
+    CHECK_THROWS_AS(k_fold(data, 1, 0), castnet::error);
+    CHECK_THROWS_AS(k_fold(data, 24, 0), castnet::error);
+    CHECK_THROWS_AS(k_fold(data, 5, 5), castnet::error);
+}
+
+TEST_CASE("samples are drawn in proportion to their weights") {
+    auto const data = numbered(4);
+    double const weights[] = {1, 0, 3, 4};
+    std::vector<int> counts(4);
+    for (int const number : numbers_in(weighted_sample(data, weights, 8000, 1))) {
+        ++counts[size_t(number)];
+    }
+    CHECK(counts[1] == 0);
+    CHECK(std::abs(counts[0] - 1000) < 150);
+    CHECK(std::abs(counts[2] - 3000) < 200);
+    auto const balanced = class_counts(balanced_sample(numbered(60), 6000));
+    for (size_t const count : balanced) {
+        CHECK(std::abs(int(count) - 2000) < 200);
+    }
+    CHECK(balanced_sample(numbered(60)).size() == 60);
+    double const none[] = {0, 0, 0, 0}, negative[] = {1, -1, 1, 1};
+    CHECK_THROWS_AS(weighted_sample(data, none, 1), castnet::error);
+    CHECK_THROWS_AS(weighted_sample(data, negative, 1), castnet::error);
+    CHECK_THROWS_AS(weighted_sample(data, std::span{weights}.first(2), 1), castnet::error);
+}

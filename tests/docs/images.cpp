@@ -1,0 +1,94 @@
+// The C++ of the guide's section on image files, and the spellings of its table.
+#include <castnet/castnet.hpp>
+#include <castnet/image.hpp>
+
+#include "../io/hostile.hpp"
+
+#include <doctest/doctest.h>
+#include <filesystem>
+
+namespace cn = castnet;
+using namespace castnet;
+using namespace castnet::data;
+
+namespace {
+
+// folder/{train,test}/{cat,dog}/<number>.png
+struct pictures_of_pets {
+    castnet::testing::temporary_directory folder;
+
+    pictures_of_pets() {
+        for (std::string const part : {"/train", "/test"}) {
+            for (int i = 0; i < 24; ++i) {
+                std::string const here = folder.path + part + (i % 2 == 0 ? "/cat" : "/dog");
+                std::filesystem::create_directories(here);
+                image::bitmap picture{20, 16, 3};
+                for (std::size_t k = 0; k < picture.pixels.size(); ++k) {
+                    picture.pixels[k] = static_cast<unsigned char>(
+                        k * 7 % 60 + 180U * static_cast<unsigned>(i % 2));
+                }
+                image::write(here + '/' + std::to_string(i) + ".png", picture);
+            }
+        }
+    }
+};
+
+using pet_network = cn::sequential<cn::input<3, 32, 32>, cn::avg_pool2d<4>, cn::batch_norm,
+                                   cn::flatten, cn::dense<2>>;
+
+} // namespace
+
+TEST_CASE("guide: image files") {
+    pictures_of_pets const made;
+    std::string const& folder = made.folder.path;
+    // [folder]
+    using pictures = cn::image::folder<2, cn::shape<3, 32, 32>>;
+    auto train = cn::data::augment(pictures{folder + "/train"}, cn::data::random_flip{},
+                                   cn::data::random_affine{.rotation = 15, .zoom = 0.1});
+    auto test = pictures{folder + "/test", {.frame = cn::image::framing::middle}};
+
+    cn::model<pet_network, cn::policy::cpu, cn::batch<8>> model;
+    auto training =
+        cn::compile(model, cn::cross_entropy, cn::adam{.learning_rate = 0.01}, cn::accuracy);
+    training.fit(
+        cn::data::prefetch(train),
+        {.epochs = 10, .validation = cn::data::prefetch(test), .verbose = cn::verbosity::silent});
+    // [/folder]
+    CHECK(training.evaluate(test)["accuracy"] > 0.9);
+    // [parts]
+    auto [most, some] = cn::data::stratified_split(pictures{folder + "/train"}, 0.8);
+    auto [others, held_out] = cn::data::k_fold(pictures{folder + "/train"}, 5, 0);
+    auto even = cn::data::balanced_sample(most); // as many of each class
+    // [/parts]
+    CHECK(most.size() == 20);
+    CHECK(some.size() + most.size() == others.size() + held_out.size());
+    CHECK(even.size() == most.size());
+}
+
+TEST_CASE("guide: the table of data") {
+    pictures_of_pets const made;
+    std::string const root = made.folder.path + "/train";
+    using pictures = image::folder<2, shape<3, 32, 32>>;
+    pictures const p{root};
+    (void)pictures{root, {.classes = {"dog", "cat"}}};
+    (void)image::folder<2, shape<3, 32, 32>>{root};
+    auto const size = [](auto const& data) { return data.size(); };
+    CHECK(size(binary(p)) == 24);
+    CHECK(size(one_hot(p)) == 24);
+    CHECK(size(prefetch(p, {.workers = 4})) == 24);
+    CHECK(size(augment(p, random_flip{})) == 24);
+    CHECK(size(augment(p, random_flip{.horizontal = 0, .vertical = 0.5})) == 24);
+    CHECK(size(augment(p, random_affine{.rotation = 40, .fill = fill_mode::nearest})) == 24);
+    CHECK(size(augment(p, random_affine{.width_shift = 0.2, .height_shift = 0.2})) == 24);
+    CHECK(size(augment(p, random_affine{.shear = 0.2, .zoom = 0.2})) == 24);
+    CHECK(size(augment(p, random_shift{.padding = 4})) == 24);
+    CHECK(size(augment(p, color_jitter{.brightness = 0.2, .contrast = 0.2})) == 24);
+    CHECK(size(augment(p, cutout{.size = 8})) == 24);
+    CHECK(size(augment(p, standardize{{0.485, 0.456, 0.406}, {0.229, 0.224, 0.225}})) == 24);
+    CHECK(size(take(p, 10)) == 10);
+    CHECK(size(skip(p, 10)) == 14);
+    std::vector<double> const weights(24, 1);
+    CHECK(size(weighted_sample(p, weights, 1000)) == 1000);
+    auto const grey = [](auto in, auto out) { std::copy_n(in.begin(), out.size(), out.begin()); };
+    CHECK(size(map<shape<1, 32, 32>>(p, grey)) == 24);
+}

@@ -1,0 +1,29 @@
+// Fuzz target of image files.
+#pragma once
+
+#include <castnet/image/file.hpp>
+#include <castnet/image/resize.hpp>
+
+#include "readers.hpp"
+
+namespace castnet::fuzz {
+
+// What is decoded has its size, and can be resized and written.
+inline void image(std::span<unsigned char const> content) {
+    for (size_t const channels : {size_t{1}, size_t{3}}) {
+        accepted([&] {
+            castnet::image::bitmap const decoded =
+                castnet::image::decode(content, channels, "fuzz");
+            require(decoded.channels == channels);
+            require(decoded.pixels.size() == decoded.width * decoded.height * channels);
+            if (decoded.pixels.size() < 100000) {
+                auto const small = resize(decoded, 5, 3);
+                auto const again =
+                    castnet::image::decode(castnet::image::encode_png(small), channels, "again");
+                require(again.pixels == small.pixels);
+            }
+        });
+    }
+}
+
+} // namespace castnet::fuzz

@@ -1,0 +1,147 @@
+#include <castnet/image/file.hpp>
+
+#include "../io/hostile.hpp"
+#include "bitmaps.hpp"
+
+#include <cstdlib>
+#include <doctest/doctest.h>
+
+using namespace castnet::image;
+using castnet::file_error;
+using doctest::Contains;
+using image_test::some_bitmap;
+
+namespace {
+
+// A smooth image, which a JPEG of high quality keeps nearly as it is.
+bitmap gradient(size_t width, size_t height, size_t channels) {
+    bitmap image{width, height, channels};
+    for (size_t y = 0; y < height; ++y) {
+        for (size_t x = 0; x < width; ++x) {
+            for (size_t c = 0; c < channels; ++c) {
+                image.row(y)[x * channels + c] =
+                    static_cast<unsigned char>(40 + (x * 3 + y * 2 + c * 20) % 180);
+            }
+        }
+    }
+    return image;
+}
+
+int largest_difference(bitmap const& a, bitmap const& b) {
+    REQUIRE(a.pixels.size() == b.pixels.size());
+    int most = 0;
+    for (size_t i = 0; i < a.pixels.size(); ++i) {
+        most = std::max(most, std::abs(a.pixels[i] - b.pixels[i]));
+    }
+    return most;
+}
+
+// The JPEG with the marker APP1 that says how the camera was held, in this order of bytes.
+bytes with_orientation(bytes jpeg, int orientation, bool little) {
+    auto const value = static_cast<unsigned char>(orientation);
+    bytes exif{0xFF, 0xE1, 0, 34, 'E', 'x', 'i', 'f', 0, 0};
+    bytes const tiff = little ? bytes{'I', 'I', 42, 0, 8, 0,     0, 0, 1, 0, 0x12, 0x01, 3,
+                                      0,   1,   0,  0, 0, value, 0, 0, 0, 0, 0,    0,    0}
+                              : bytes{'M', 'M', 0, 42, 0, 0, 0,     8, 0, 1, 0x01, 0x12, 0,
+                                      3,   0,   0, 0,  1, 0, value, 0, 0, 0, 0,    0,    0};
+    exif.insert(exif.end(), tiff.begin(), tiff.end());
+    jpeg.insert(jpeg.begin() + 2, exif.begin(), exif.end());
+    return jpeg;
+}
+
+} // namespace
+
+TEST_CASE("a PNG comes back as it was written, a JPEG nearly so") {
+    castnet::testing::temporary_directory const folder;
+    for (size_t const channels : {size_t{1}, size_t{3}}) {
+        bitmap const image = some_bitmap(31, 17, channels), smooth = gradient(33, 19, channels);
+        std::string const png = folder.path + "/a.png", jpeg = folder.path + "/a.jpg";
+        write(png, image);
+        CHECK(read(png, channels).pixels == image.pixels);
+        write(jpeg, smooth, 100);
+        CHECK(largest_difference(read(jpeg, channels), smooth) <= 12);
+    }
+    // Read as another number of channels.
+    bitmap const colours = some_bitmap(9, 7, 3);
+    bytes const content = encode_png(colours);
+    CHECK(decode(content, 1, "a").pixels == with_channels(colours, 1).pixels);
+    CHECK(decode(encode_jpeg(gradient(16, 16, 1)), 3, "a").channels == 3);
+}
+
+TEST_CASE("a JPEG is turned as its Exif data say") {
+    bytes const jpeg = encode_jpeg(gradient(32, 16, 3), 95);
+    bitmap const upright = decode(jpeg, 3, "a");
+    for (int orientation = 1; orientation <= 8; ++orientation) {
+        for (bool const little : {true, false}) {
+            bitmap const turned = decode(with_orientation(jpeg, orientation, little), 3, "a");
+            CHECK(turned.pixels == oriented(upright, orientation).pixels);
+            CHECK(turned.width == (orientation > 4 ? 16 : 32));
+        }
+    }
+}
+
+TEST_CASE("an image that is cut short is refused at every length") {
+    for (bytes const& whole : {encode_jpeg(gradient(24, 24, 3)), encode_png(gradient(24, 24, 3))}) {
+        CHECK_NOTHROW(decode(whole, 3, "a"));
+        for (size_t length = 0; length < whole.size() - 12; length += 7) {
+            CAPTURE(length);
+            CHECK_THROWS_AS(decode({whole.data(), length}, 3, "a"), file_error);
+        }
+    }
+}
+
+TEST_CASE("a damaged image is refused, or decoded to its size") {
+    bytes const jpeg = encode_jpeg(gradient(40, 24, 3)), png = encode_png(gradient(40, 24, 3));
+    for (bytes const& whole : {jpeg, png}) {
+        for (size_t at = 3; at < whole.size(); at += 5) {
+            bytes damaged = whole;
+            damaged[at] = static_cast<unsigned char>(damaged[at] ^ 0x5A);
+            try {
+                bitmap const image = decode(damaged, 3, "a");
+                CHECK(image.pixels.size() == image.width * image.height * 3);
+            } catch (file_error const&) {
+            }
+        }
+    }
+}
+
+TEST_CASE("a header cannot ask for more memory than the file can fill") {
+    bytes jpeg = encode_jpeg(gradient(16, 16, 3));
+    for (size_t i = 0; i + 8 < jpeg.size(); ++i) { // the frame's header: length, precision, size
+        if (jpeg[i] == 0xFF && jpeg[i + 1] == 0xC0) {
+            jpeg[i + 5] = jpeg[i + 7] = 0xFF; // 65500, the most that libjpeg takes
+            jpeg[i + 6] = jpeg[i + 8] = 0xDC;
+            break;
+        }
+    }
+    CHECK_THROWS_WITH_AS(decode(jpeg, 3, "big.jpg"), Contains("65500 x 65500"), file_error);
+    bytes png = encode_png(gradient(16, 16, 3));
+    png[18] = 0xFF; // and a wrong checksum, which comes first
+    CHECK_THROWS_AS(decode(png, 3, "big.png"), file_error);
+}
+
+TEST_CASE("messages name the file and what it is") {
+    castnet::testing::temporary_directory const folder;
+    auto const message = [&](std::string const& name, std::string const& content) {
+        std::string const path = folder.path + '/' + name;
+        std::FILE* const out = std::fopen(path.c_str(), "wb");
+        std::fwrite(content.data(), 1, content.size(), out);
+        std::fclose(out);
+        std::string what;
+        try {
+            read(path);
+        } catch (file_error const& e) {
+            what = e.what();
+        }
+        return what;
+    };
+    CHECK(message("empty.jpg", "") ==
+          "castnet: " + folder.path +
+              "/empty.jpg: the file is empty, expected a JPEG or PNG image");
+    CHECK(message("text.png", "hello") ==
+          "castnet: " + folder.path + "/text.png: the file is neither a JPEG nor a PNG image");
+    CHECK_THROWS_WITH_AS(read(folder.path), Contains("is a directory"), file_error);
+    CHECK_THROWS_WITH_AS(read(folder.path + "/none.jpg"), Contains("No such file"), file_error);
+    CHECK_THROWS_WITH_AS(write(folder.path + "/a.bmp", bitmap{1, 1, 3}), Contains(".png"),
+                         file_error);
+}

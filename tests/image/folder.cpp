@@ -1,0 +1,142 @@
+#include <castnet/castnet.hpp>
+#include <castnet/image.hpp>
+
+#include "../io/hostile.hpp"
+#include "bitmaps.hpp"
+
+#include <doctest/doctest.h>
+#include <filesystem>
+
+namespace cn = castnet;
+namespace fs = std::filesystem;
+using cn::image::broken_files;
+using cn::image::folder;
+using doctest::Contains;
+using image_test::some_bitmap;
+
+namespace {
+
+using small = folder<2, cn::shape<3, 8, 8>>;
+
+// root/{cat,dog}/<number>.{png,jpg}, of which the cats are dark.
+struct two_classes {
+    castnet::testing::temporary_directory root;
+
+    explicit two_classes(int each = 6) {
+        for (std::string const name : {"cat", "dog"}) {
+            fs::create_directories(root.path + '/' + name + "/more");
+            for (int i = 0; i < each; ++i) {
+                auto image = some_bitmap(10 + size_t(i), 12, 3);
+                for (unsigned char& byte : image.pixels) {
+                    byte = static_cast<unsigned char>(name == "cat" ? byte / 4 : 255 - byte / 4);
+                }
+                std::string const more = i % 3 == 0 ? "/more/" : "/";
+                std::string const ending = i % 2 == 0 ? ".png" : ".jpg";
+                cn::image::write(root.path + '/' + name + more + std::to_string(i) + ending, image);
+            }
+        }
+    }
+};
+
+} // namespace
+
+TEST_CASE("a folder's classes are its sub-folders, sorted by name") {
+    two_classes const made;
+    fs::create_directory(made.root.path + "/.hidden");
+    small const images{made.root.path};
+    CHECK(images.size() == 12);
+    CHECK(images.class_names() == std::vector<std::string>{"cat", "dog"});
+    CHECK(images.file(0) == made.root.path + "/cat/1.jpg");
+    for (size_t i = 0; i < images.size(); ++i) {
+        float label = -1;
+        images.copy_target(i, &label);
+        CHECK(label == (images.file(i).find("/dog/") == std::string::npos ? 0 : 1));
+    }
+    small const turned{made.root.path, {.classes = {"dog", "cat"}}};
+    float label = -1;
+    turned.copy_target(0, &label);
+    CHECK(turned.file(0).find("/dog/") != std::string::npos);
+    CHECK(label == 0);
+}
+
+TEST_CASE("an image is resized and scaled, channel after channel") {
+    two_classes const made;
+    std::string const file = made.root.path + "/cat/2.png";
+    auto const numbers = [&](cn::image::folder_options const& options) {
+        std::vector<float> x(3 * 8 * 8);
+        small{{file}, {0}, options}.copy_input(0, x.data());
+        return x;
+    };
+    auto const image = cn::image::read(file);
+    auto const resized = cn::image::resize(image, 8, 8);
+    auto const x = numbers({});
+    auto const raw = numbers({.scale = 2, .offset = -1});
+    for (size_t c = 0; c < 3; ++c) {
+        for (size_t i = 0; i < 64; ++i) {
+            CHECK(x[c * 64 + i] == doctest::Approx(resized.pixels[i * 3 + c] / 255.0));
+            CHECK(raw[c * 64 + i] == 2 * resized.pixels[i * 3 + c] - 1);
+        }
+    }
+    auto const middle = numbers({.frame = cn::image::framing::middle, .scale = 1});
+    auto const part = cn::image::resize(image, 8, 8, cn::image::interpolation::bilinear,
+                                        cn::image::middle_of(image, 8, 8));
+    CHECK(middle[0] == part.pixels[0]);
+    CHECK(middle[64 + 9] == part.pixels[9 * 3 + 1]);
+}
+
+TEST_CASE("a folder that does not fit says what was found") {
+    two_classes const made;
+    using three = folder<3, cn::shape<1, 8, 8>>;
+    CHECK_THROWS_WITH_AS(three{made.root.path}, Contains("found 2 classes (cat, dog), expected 3"),
+                         cn::file_error);
+    CHECK_THROWS_WITH_AS(small{made.root.path + "/none"}, Contains("cannot list the folder"),
+                         cn::file_error);
+    fs::create_directory(made.root.path + "/empty");
+    CHECK_THROWS_WITH_AS(three{made.root.path}, Contains("empty: found no .jpg, .jpeg or .png"),
+                         cn::file_error);
+    CHECK_THROWS_WITH_AS((small{{"a.jpg"}, {2}}), Contains("the label of a.jpg is 2"), cn::error);
+    CHECK_THROWS_WITH_AS((small{{"a.jpg"}, std::vector<int>{}}), Contains("1 files and 0 labels"),
+                         cn::error);
+}
+
+TEST_CASE("broken images fail by name, or are left out and listed") {
+    two_classes const made;
+    std::string const broken = made.root.path + "/cat/broken.jpg";
+    fs::copy_file(made.root.path + "/cat/1.jpg", broken);
+    fs::resize_file(broken, fs::file_size(broken) / 2);
+    small const all{made.root.path};
+    CHECK(all.size() == 13);
+    float x[3 * 8 * 8];
+    size_t failed = 0;
+    for (size_t i = 0; i < all.size(); ++i) {
+        try {
+            all.copy_input(i, x);
+        } catch (cn::file_error const& e) {
+            ++failed;
+            CHECK(e.file_name == broken);
+        }
+    }
+    CHECK(failed == 1);
+    small const whole{made.root.path, {.broken = broken_files::skip}};
+    CHECK(whole.size() == 12);
+    REQUIRE(whole.broken().size() == 1);
+    CHECK(whole.broken()[0].file == broken);
+    CHECK(whole.broken()[0].why.find("cannot decode the JPEG") != std::string::npos);
+}
+
+TEST_CASE("a network is trained from a folder, read ahead and augmented") {
+    two_classes const made{20};
+    using net =
+        cn::sequential<cn::input<3, 8, 8>, cn::flatten, cn::dense<8>, cn::relu, cn::dense<2>>;
+    auto const [some, rest] = cn::data::stratified_split(small{made.root.path}, 0.8);
+    CHECK(some.size() == 32);
+    cn::model<net, cn::policy::cpu, cn::batch<8>> model{cn::seed{3}};
+    auto training =
+        cn::compile(model, cn::cross_entropy, cn::adam{.learning_rate = 0.01}, cn::accuracy);
+    auto const augmented =
+        cn::data::augment(some, cn::data::random_flip{}, cn::data::random_affine{.rotation = 10});
+    auto const history =
+        training.fit(cn::data::prefetch(augmented, {.workers = 2}),
+                     {.epochs = 8, .validation = rest, .verbose = cn::verbosity::silent});
+    CHECK(history["val_accuracy"].back() == 1);
+}

@@ -1,0 +1,91 @@
+#include <castnet/io/csv_table.hpp>
+
+#include "hostile.hpp"
+
+#include <cmath>
+#include <limits>
+
+using namespace castnet;
+using namespace castnet::testing;
+
+namespace {
+
+io::csv_table table(std::string const& text, io::csv_options const& options = {}) {
+    auto const content = bytes_of(text);
+    io::memory_source in{content, "t.csv"};
+    return {in, options};
+}
+
+} // namespace
+
+TEST_CASE("columns are found by name and read as numbers or classes") {
+    auto const t = table("size,kind,price\n1, cat,2.5\n-3e2,dog,+4\n 7 ,cat,0\n");
+    CHECK(t.rows() == 3);
+    CHECK(t.names() == std::vector<std::string>{"size", "kind", "price"});
+    CHECK(t.numbers("size") == std::vector<double>{1, -300, 7});
+    CHECK(t.matrix({"price", "size"}) == std::vector<float>{2.5F, 1, 4, -300, 0, 7});
+    CHECK(t.classes("kind").names == std::vector<std::string>{" cat", "cat", "dog"});
+    CHECK(t.classes("kind").labels == std::vector<int>{0, 2, 1});
+    CHECK(t.names_without({"price"}) == std::vector<std::string>{"size", "kind"});
+    CHECK(t.text(1, "kind") == "dog");
+}
+
+TEST_CASE("quotes hold separators, quotes and ends of lines") {
+    auto const t = table("\xEF\xBB\xBF\"a \"\"b\"\"\",c\r\n\"1\",\"x,\ny\"\r\n2,\r\n");
+    CHECK(t.names() == std::vector<std::string>{"a \"b\"", "c"});
+    CHECK(t.numbers("a \"b\"") == std::vector<double>{1, 2});
+    CHECK(t.text(0, "c") == "x,\ny");
+    CHECK(t.text(1, "c").empty());
+}
+
+TEST_CASE("other separators, no header, empty lines at the end") {
+    auto const t = table("1;2\n3;4\n\n", {.separator = ';', .header = false});
+    CHECK(t.numbers("1") == std::vector<double>{2, 4});
+    CHECK(table("a\n1").numbers("a") == std::vector<double>{1});
+    CHECK(table("").rows() == 0);
+    io::csv_table copy = t;
+    CHECK(copy.rows() == 2);
+}
+
+TEST_CASE("a missing value is an error, or the number that the user says") {
+    std::string const text = "a,b\n1,NA\n,2\n";
+    CHECK(refusal([&] { table(text).numbers("b"); }) ==
+          "castnet: t.csv: row 1, column 'b': the cell is empty or says that its value is missing; "
+          "set csv_options::missing_value, or leave the row out of the file");
+    auto const t = table(text, {.missing_value = -1});
+    CHECK(t.numbers("a") == std::vector<double>{1, -1});
+    CHECK(t.numbers("b") == std::vector<double>{-1, 2});
+    double const none = std::numeric_limits<double>::quiet_NaN();
+    CHECK(std::isnan(table(text, {.missing_value = none}).numbers("a")[1]));
+    CHECK(refusal([&] { table(text).classes("b"); }) ==
+          "castnet: t.csv: row 1, column 'b': the cell is empty, expected the name of a class");
+}
+
+TEST_CASE("what is wrong is said with its place") {
+    CHECK(refusal([] { table("a,b\n1,2\n1\n"); }) ==
+          "castnet: t.csv: line 3: found 1 cells, expected 2 as in the first line");
+    CHECK(refusal([] { table("a,b\n\"1,2\n"); }) ==
+          "castnet: t.csv: line 2: a quote is not closed");
+    CHECK(refusal([] { table("a,b\n\"1\"x,2\n"); }) ==
+          "castnet: t.csv: line 2: found text behind the quotes of a cell");
+    CHECK(refusal([] { table("a,a\n1,2\n"); }) == "castnet: t.csv: two columns have the name 'a'");
+    CHECK(refusal([] { table("a,b\n1,2x\n").numbers("b"); }) ==
+          "castnet: t.csv: row 1, column 'b': found '2x', expected a number");
+    CHECK(refusal([] { table("a,b\n1,2\n").numbers("c"); }) ==
+          "castnet: t.csv: there is no column 'c'; there are a, b");
+    CHECK(refusal([] { table("a\n1\n").text(1, "a"); }) ==
+          "castnet: t.csv: there is no row 2, the table has 1");
+}
+
+TEST_CASE("any bytes are read or refused") {
+    auto const valid = bytes_of("a,\"b\"\"c\",d\n1,\"2\",3\n4,5,\"x,y\"\n");
+    check_mutations(valid, 5, 2000, [](io::bytes const& content) {
+        io::memory_source in{content, "t.csv"};
+        io::csv_table const t{in};
+        for (auto const& name : t.names()) {
+            for (size_t row = 0; row < t.rows(); ++row) {
+                t.text(row, name);
+            }
+        }
+    });
+}
