@@ -21,6 +21,7 @@
 #include <castnet/optim/clipping.hpp>
 #include <castnet/policy/cpu.hpp>
 #include <castnet/tensor/tensor.hpp>
+#include <castnet/train/callbacks.hpp>
 #include <castnet/train/checkpoint.hpp>
 #include <castnet/train/partial_load.hpp>
 #include <castnet/train/predictor.hpp>

@@ -137,6 +137,17 @@ inline constexpr log_cosh_loss log_cosh{};
 
 namespace {
 
+// [callback]
+struct budget {
+    double seconds;
+    double spent = 0;
+    void end_step(cn::step_report& report) {
+        spent += report.seconds;
+        report.stop = report.stop || spent > seconds; // behind this step
+    }
+};
+// [/callback]
+
 // The points of docs/guide.md: in the unit square, with the class of their quadrant.
 auto four_corners(std::size_t count) {
     // [data]
@@ -281,6 +292,25 @@ TEST_CASE("training of the guide") {
                          }});
     // [/stop]
     CHECK(training.evaluate(test).loss() < 0.4);
+
+    std::string const best_file = "castnet_guide_best.safetensors",
+                      history_file = "castnet_guide.csv";
+    // [callbacks]
+    cn::step_times times;
+    training.fit(train, {.epochs = 40,
+                         .validation = test,
+                         .verbose = cn::verbosity::silent,
+                         .callbacks = {cn::early_stopping{.monitor = "val_loss", .patience = 5},
+                                       cn::reduce_on_plateau{.factor = 0.5, .patience = 2},
+                                       cn::save_best{model, best_file, {.restore = true}},
+                                       cn::csv_log{history_file}, cn::stop_on_signal{}, times}});
+    double const rate = times.samples_per_second();
+    // [/callbacks]
+    CHECK(rate > 0);
+    CHECK(training.evaluate(test).loss() < 0.4);
+    training.fit(train, {.verbose = cn::verbosity::silent, .callbacks = {budget{.seconds = 0}}});
+    std::filesystem::remove(best_file);
+    std::filesystem::remove(history_file);
 
     auto const folder = std::filesystem::temp_directory_path() / "castnet_guide";
     std::filesystem::create_directories(folder);

@@ -2,6 +2,7 @@
 // looks for its code here.
 #include <castnet/castnet.hpp>
 #include <castnet/policy/mirrored.hpp>
+#include <castnet/train/tensorboard.hpp>
 #include <castnet/zoo/resnet.hpp>
 #include <castnet/zoo/vgg.hpp>
 
@@ -69,7 +70,8 @@ TEST_CASE("tables of the guide") {
     CHECK(images::parameter_count > 0);
     CHECK(graph_of_two::parameter_count == 2 * (3 * 32 * 9 + 32));
     for (schedule const& s : {one_cycle(4e-3), cosine_decay(1e-2), step_decay(1e-2, 0.5, 1000),
-                              warm_up(500, cosine_decay(1e-2))}) {
+                              exponential_decay(1e-2, 0.5, 1000), polynomial_decay(1e-2, 1e-4, 2),
+                              cosine_restarts(1e-2, 500), warm_up(500, cosine_decay(1e-2))}) {
         CHECK(s(10, 1000) > 0);
     }
     CHECK(clip_norm(adam{}, 1).max_norm == 1);
@@ -100,6 +102,12 @@ TEST_CASE("tables of the guide") {
          .allow_nan = true});
     load(training, file);
     history.save_csv(file);
+    auto const f = [](step_report& report) { report.stop = true; };
+    training.fit(train,
+                 {.verbose = verbosity::silent,
+                  .callbacks = {on_step_end{f}, early_stopping{.patience = 3},
+                                reduce_on_plateau{.factor = 0.1, .patience = 10}, csv_log{file},
+                                step_times{}, save_best{model, file}, tensorboard{folder}}});
 
     save(model, file);
     load(model, file);

@@ -61,6 +61,48 @@ inline schedule step_decay(double rate, double factor, std::uint64_t every) {
     };
 }
 
+// rate * factor^(step / every), without steps: Keras's ExponentialDecay; `every` is at least 1.
+inline schedule exponential_decay(double rate, double factor, std::uint64_t every = 1) {
+    detail::check_hyperparameters("exponential_decay", {{"rate", rate}, {"factor", factor}});
+    if (every == 0) {
+        throw error("castnet: exponential_decay: every is 0, expected a number of steps from 1");
+    }
+    return [=](std::uint64_t step, std::uint64_t) {
+        return rate * std::pow(factor, static_cast<double>(step) / static_cast<double>(every));
+    };
+}
+
+// From `rate` to `end` over all steps, along (1 - t)^power: Keras's PolynomialDecay; a straight
+// line with a power of 1.
+inline schedule polynomial_decay(double rate, double end = 0, double power = 1) {
+    detail::check_hyperparameters("polynomial_decay",
+                                  {{"rate", rate}, {"end", end}, {"power", power}});
+    return [=](std::uint64_t step, std::uint64_t total) {
+        double const left = 1 - static_cast<double>(step) / static_cast<double>(total);
+        return end + (rate - end) * std::pow(left, power);
+    };
+}
+
+// Half a cosine from `rate` to `floor` during the first `period` steps and again during the next
+// ones, each time `growth` times as long: SGDR (Loshchilov & Hutter 2017), PyTorch's
+// CosineAnnealingWarmRestarts. `period` and `growth` are at least 1.
+inline schedule cosine_restarts(double rate, std::uint64_t period, std::uint64_t growth = 1,
+                                double floor = 0) {
+    detail::check_hyperparameters("cosine_restarts", {{"rate", rate}, {"floor", floor}});
+    if (period == 0 || growth == 0) {
+        throw error({"castnet: cosine_restarts: found a period of ", period,
+                     " steps and a growth of ", growth, ", expected numbers from 1"});
+    }
+    return [=](std::uint64_t step, std::uint64_t) {
+        std::uint64_t length = period, now = step;
+        while (now >= length) {
+            now -= length;
+            length *= growth;
+        }
+        return detail::cosine(rate, floor, static_cast<double>(now) / static_cast<double>(length));
+    };
+}
+
 // Linear warm-up (Goyal et al. 2017): during the first `steps` steps, a growing share of the rate
 // of `then`. Throws castnet::error if `then` is empty.
 inline schedule warm_up(std::uint64_t steps, schedule const& then) {

@@ -1,8 +1,8 @@
-// Options of fit(), its report after every epoch, and its position.
+// Options of fit(), and its position.
 #pragma once
 
 #include <castnet/optim/schedules.hpp>
-#include <castnet/train/history.hpp>
+#include <castnet/train/callback.hpp>
 #include <castnet/train/progress.hpp>
 #include <castnet/train/validation_data.hpp>
 
@@ -12,16 +12,6 @@
 #include <vector>
 
 namespace castnet {
-
-// After each epoch of fit(); set `stop` to end the training, in one process or in all.
-struct epoch_report {
-    int epoch;                       // from 1
-    castnet::history const& history; // of all epochs so far, those before a restart too
-    // Whether this epoch may have been reported before: the program ended between the epoch's
-    // checkpoint and the next one.
-    bool again = false;
-    bool stop = false;
-};
 
 // When fit() writes a checkpoint (see checkpoint() in train/checkpoint.hpp): after every epoch and,
 // if `every` is not 0, every `every` steps.
@@ -39,8 +29,8 @@ struct fit_position {
     Scores sums{};                 // of those samples
     double seconds = 0;            // spent on them
     double rate = 0;               // learning rate of the last step
-    bool callback_pending = false; // on_epoch_end may not have seen the last completed epoch
-    bool stopped = false;          // it ended the fit
+    bool callback_pending = false; // callbacks may not have seen the last completed epoch
+    bool stopped = false;          // they ended the fit
 };
 
 template <class Training>
@@ -52,7 +42,8 @@ struct fit_options {
     bool shuffle = true;                    // a new order every epoch, from the model's seed
     verbosity verbose = verbosity::bar;
     checkpoint_options checkpoint{};
-    std::function<void(epoch_report&)> on_epoch_end{};
+    std::vector<callback> callbacks{}; // see train/callbacks.hpp; called in this order
+    std::function<void(epoch_report&)> on_epoch_end{}; // behind those
     bool allow_nan = false; // a loss that is NaN or infinite: a warning, once, instead of an error
 };
 

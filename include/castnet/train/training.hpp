@@ -164,69 +164,31 @@ public:
     //
     // Throws castnet::error if there is no sample; if an option is out of its range; if the loss is
     // NaN or infinite and that is not allowed; if there is no room for data that are on_device();
-    // and within a fit of this training, as from its on_epoch_end.
+    // and within a fit of this training, as from a callback.
     template <data::Dataset<T> Data>
     history fit(Data const& data, fit_options<training> const& options = {}) {
         refuse_within_fit("fit");
         agree_on_fit(data, options);
         detail::check_class_weight<data::targets_of<Data>>("fit", options.class_weight);
         check_fit(data.size(), options);
-        model_access::exclusive const access{model_.access(), "fit"};
-        fit_scope const within{fitting_};
-        replicas_.keep(data);
-        if (options.validation.has_value()) {
-            options.validation.keep(*this);
-        }
-        begin_fit(data.size(), options);
-        if (rank() == 0 && options.verbose != verbosity::silent) {
-            give_hints(data);
-        }
-        size_t const capacity = step_capacity();
-        size_t const steps = (data.size() + capacity - 1) / capacity;
-        std::uint64_t const total = steps * std::uint64_t(options.epochs);
-        std::vector<size_t> order(data.size());
-        progress bar{rank() == 0 ? options.verbose : verbosity::silent, steps};
-        checkpoint_options const& checkpoint = options.checkpoint;
-        while (!position_.stopped && position_.epochs < size_t(options.epochs)) {
-            int const epoch = int(position_.epochs) + 1;
-            std::iota(order.begin(), order.end(), size_t(0));
-            if (options.shuffle) {
-                data::shuffle(order, model_.seed_value(), epochs_);
+        {
+            model_access::exclusive const access{model_.access(), "fit"};
+            fit_scope const within{fitting_};
+            replicas_.keep(data);
+            if (options.validation.has_value()) {
+                options.validation.keep(*this);
             }
-            bar.begin(epoch, options.epochs);
-            begin_epoch();
-            {
-                [[maybe_unused]] auto const reading =
-                    replicas_.read_epoch(data, epochs_, std::span{order}.subspan(position_.samples),
-                                         capacity, strategies::micro_batches);
-                while (position_.samples < data.size()) {
-                    size_t const first = position_.samples, s = first / capacity;
-                    size_t const count = std::min(capacity, data.size() - first);
-                    position_.rate =
-                        options.schedule
-                            ? options.schedule(std::uint64_t(epoch - 1) * steps + s, total)
-                            : optimizer_.learning_rate;
-                    data::begin_step(data);
-                    advance(data, std::span{order}.subspan(first, count), position_.rate,
-                            options.class_weight);
-                    position_.samples += count;
-                    if constexpr (replicas_type::totals_at_hand) {
-                        check_loss(options, replicas_.totals(), s + 1);
-                    }
-                    bar.step(s + 1, [&] { return totals_to_show(options, s + 1); });
-                    if (checkpoint.write && checkpoint.every > 0 &&
-                        steps_ % checkpoint.every == 0) {
-                        check_loss(options, replicas_.totals(), s + 1);
-                        checkpoint.write();
-                    }
-                }
+            begin_fit(data.size(), options);
+            if (rank() == 0 && options.verbose != verbosity::silent) {
+                give_hints(data);
             }
-            end_epoch(options, bar, steps);
-            report_epoch(options, false);
+            train_epochs(data, options);
         }
         position_ = {};
-        history h = std::move(history_);
-        history_ = {};
+        history h = std::exchange(history_, {});
+        for (callback const& each : options.callbacks) {
+            each.end_fit(h);
+        }
         return h;
     }
 
@@ -338,6 +300,92 @@ private:
         ~fit_scope() { within = false; }
     };
 
+    // The epochs that are left, unless a callback ends the fit.
+    template <class Data>
+    void train_epochs(Data const& data, fit_options<training> const& options) {
+        size_t const capacity = step_capacity();
+        size_t const steps = (data.size() + capacity - 1) / capacity;
+        std::vector<size_t> order(data.size());
+        progress bar{rank() == 0 ? options.verbose : verbosity::silent, steps};
+        bool interrupted = false;
+        while (!interrupted && !position_.stopped && position_.epochs < size_t(options.epochs)) {
+            std::iota(order.begin(), order.end(), size_t(0));
+            if (options.shuffle) {
+                data::shuffle(order, model_.seed_value(), epochs_);
+            }
+            bar.begin(int(position_.epochs) + 1, options.epochs);
+            begin_epoch();
+            interrupted = !train_epoch(data, order, options, bar);
+            if (position_.samples == data.size()) {
+                end_epoch(options, bar, steps);
+                report_epoch(options, false);
+            } else if (options.checkpoint.write) {
+                options.checkpoint.write();
+            }
+        }
+    }
+
+    // The steps of an epoch that are left; false if a callback has ended the fit.
+    template <class Data>
+    bool train_epoch(Data const& data, std::span<size_t const> order,
+                     fit_options<training> const& options, progress& bar) {
+        size_t const capacity = step_capacity();
+        size_t const steps = (data.size() + capacity - 1) / capacity;
+        checkpoint_options const& checkpoint = options.checkpoint;
+        double const factor = rate_factor(options);
+        double before = detail::monotonic_seconds();
+        [[maybe_unused]] auto const reading = replicas_.read_epoch(
+            data, epochs_, order.subspan(position_.samples), capacity, strategies::micro_batches);
+        while (position_.samples < data.size()) {
+            size_t const first = position_.samples, s = first / capacity;
+            size_t const count = std::min(capacity, data.size() - first);
+            position_.rate =
+                factor * (options.schedule ? options.schedule(position_.epochs * steps + s,
+                                                              steps * std::uint64_t(options.epochs))
+                                           : optimizer_.learning_rate);
+            data::begin_step(data);
+            advance(data, order.subspan(first, count), position_.rate, options.class_weight);
+            position_.samples += count;
+            if constexpr (replicas_type::totals_at_hand) {
+                check_loss(options, replicas_.totals(), s + 1);
+            }
+            bar.step(s + 1, [&] { return totals_to_show(options, s + 1); });
+            if (checkpoint.write && checkpoint.every > 0 && steps_ % checkpoint.every == 0) {
+                check_loss(options, replicas_.totals(), s + 1);
+                checkpoint.write();
+            }
+            if (!report_step(options, count, before)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    // The factor of the learning rate that callbacks ask for.
+    [[gnu::cold]] double rate_factor(fit_options<training> const& options) const {
+        double factor = 1;
+        for (callback const& each : options.callbacks) {
+            factor *= each.rate_factor(history_);
+        }
+        return factor;
+    }
+
+    // Tells callbacks of a step; false if one of them ends the fit.
+    bool report_step(fit_options<training> const& options, size_t samples, double& before) {
+        bool const seen = std::any_of(options.callbacks.begin(), options.callbacks.end(),
+                                      [](callback const& each) { return each.sees_steps(); });
+        if (!seen) {
+            return true;
+        }
+        double const now = detail::monotonic_seconds();
+        step_report report{int(position_.epochs) + 1,        steps_, samples, position_.rate,
+                           now - std::exchange(before, now), rank()};
+        for (callback const& each : options.callbacks) {
+            each.end_step(report);
+        }
+        return !replicas_.any(report.stop);
+    }
+
     // Loss and metrics of f() only; keeps those of an epoch in progress.
     template <class F>
     scores_type totals_of(F const& f) {
@@ -411,6 +459,9 @@ private:
         history_ = history{std::move(names), replicas_.of_first(history_.rows())};
         bool const nothing_left =
             position_.stopped || (position_.epochs > 0 && options.epochs <= int(position_.epochs));
+        for (callback const& each : options.callbacks) {
+            each.begin_fit(history_);
+        }
         if (position_.callback_pending) {
             report_epoch(options, true);
         }
@@ -419,7 +470,7 @@ private:
                          "castnet: fit: the checkpoint stands behind epoch %zu%s: nothing is left "
                          "to train (epochs = %d counts those before the restart)\n",
                          position_.epochs,
-                         position_.stopped ? ", where on_epoch_end ended the fit" : "",
+                         position_.stopped ? ", where a callback ended the fit" : "",
                          options.epochs);
         }
     }
@@ -554,15 +605,19 @@ private:
         position_.samples = 0;
         position_.sums = {};
         position_.seconds = 0;
-        position_.callback_pending = bool(options.on_epoch_end);
+        position_.callback_pending = !options.callbacks.empty() || options.on_epoch_end;
         if (options.checkpoint.write) {
             options.checkpoint.write();
         }
     }
 
-    // Calls on_epoch_end. That it has ended the fit, or seen its last epoch, is written down.
+    // Tells callbacks of an epoch. That they have ended the fit, or seen its last epoch, is written
+    // down.
     [[gnu::cold]] void report_epoch(fit_options<training> const& options, bool again) {
-        epoch_report report{int(position_.epochs), history_, again};
+        epoch_report report{int(position_.epochs), history_, again, rank()};
+        for (callback const& each : options.callbacks) {
+            each.end_epoch(report);
+        }
         if (options.on_epoch_end) {
             options.on_epoch_end(report);
         }

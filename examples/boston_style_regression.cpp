@@ -1,0 +1,82 @@
+// Regression on a table: thirteen numbers of a house give its price. The table is a CSV file; its
+// columns are standardised, four fifths of the rows train a small multilayer perceptron, the rest
+// validate it, and TensorBoard shows the losses. (PyTorch: DataLoader, nn.Linear, SummaryWriter.)
+//
+//   boston_style_regression [FILE [TARGET [EPOCHS]]]
+//
+// Without a file, one with the size of the Boston housing data is made of random numbers.
+#include <castnet/castnet.hpp>
+#include <castnet/io/csv_table.hpp>
+#include <castnet/train/tensorboard.hpp>
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace cn = castnet;
+
+using network =
+    cn::sequential<cn::input<13>, cn::dense<16>, cn::relu, cn::dense<32>, cn::relu, cn::dense<1>>;
+
+void write_houses(std::string const& file) {
+    std::mt19937 random{7};
+    std::normal_distribution<double> normal;
+    std::vector<std::string> names;
+    std::vector<double> values;
+    for (int i = 0; i < 13; ++i) {
+        names.push_back("fact_" + std::to_string(i));
+    }
+    names.push_back("price");
+    for (int house = 0; house < 506; ++house) {
+        double price = 22;
+        for (int i = 0; i < 13; ++i) {
+            values.push_back(normal(random) * (i + 1) + 5 * i);
+            double const x = (values.back() - 5 * i) / (i + 1);
+            price += i % 3 == 0 ? 2.5 * x : std::tanh(x) * (i % 2 == 0 ? 1.5 : -1.5);
+        }
+        values.push_back(price + normal(random));
+    }
+    cn::io::write_csv(file, names, values);
+}
+
+// Every column with mean 0 and deviation 1, as measured on the first rows.
+void standardize(std::vector<float>& x, std::size_t columns, std::size_t rows) {
+    for (std::size_t c = 0; c < columns; ++c) {
+        double sum = 0, squares = 0;
+        for (std::size_t r = 0; r < rows; ++r) {
+            sum += x[r * columns + c];
+            squares += x[r * columns + c] * x[r * columns + c];
+        }
+        double const mean = sum / double(rows), variance = squares / double(rows) - mean * mean;
+        for (std::size_t i = c; i < x.size(); i += columns) {
+            x[i] = float((x[i] - mean) / std::sqrt(variance + 1e-12));
+        }
+    }
+}
+
+int main(int count, char** arguments) try {
+    std::string const file = count > 1 ? arguments[1] : "houses.csv";
+    std::string const target = count > 2 ? arguments[2] : "price";
+    int const epochs = count > 3 ? std::atoi(arguments[3]) : 100;
+    if (count < 2) {
+        write_houses(file);
+    }
+    auto const table = cn::io::read_csv(file);
+    auto facts = table.matrix(table.names_without({target}));
+    std::size_t const for_training = table.rows() * 4 / 5;
+    standardize(facts, 13, for_training);
+    cn::data::dataset<cn::shape<1>, cn::shape<13>> const houses{facts, table.numbers(target)};
+
+    cn::model<network, cn::policy::cpu, cn::batch<128>> model{cn::seed{42}};
+    auto training = cn::compile(model, cn::mse, cn::adam{.learning_rate = 0.01}, cn::mae);
+    training.fit(houses.take(for_training), {.epochs = epochs,
+                                             .validation = houses.skip(for_training),
+                                             .verbose = cn::verbosity::lines,
+                                             .callbacks = {cn::tensorboard{"runs/houses"}}});
+} catch (std::exception const& e) {
+    std::fprintf(stderr, "%s\n", e.what());
+    return 1;
+}

@@ -1,0 +1,136 @@
+// Callback of fit(): what it is told and may ask for.
+#pragma once
+
+#include <castnet/train/history.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace castnet {
+
+// After each step of fit(); set `stop` to end the training behind it, in one process or in all: the
+// checkpoint of fit() is written, from which another fit goes on within the epoch.
+struct step_report {
+    int epoch;            // from 1
+    std::uint64_t step;   // from 1, over all fits of the training
+    std::size_t samples;  // of the step, in all processes
+    double learning_rate; // of the step
+    double seconds;       // since the step before, or since the epoch's begin, data included
+    int rank = 0;         // of this process's first replica: 0 in one process
+    bool stop = false;
+};
+
+// After each epoch of fit(); set `stop` to end the training, in one process or in all.
+struct epoch_report {
+    int epoch;                       // from 1
+    castnet::history const& history; // of all epochs so far, those before a restart too
+    // Whether this epoch may have been reported before: the program ended between the epoch's
+    // checkpoint and the next one.
+    bool again = false;
+    int rank = 0; // of this process's first replica: 0 in one process
+    bool stop = false;
+};
+
+namespace detail {
+
+template <class C>
+concept BeginsFit = requires(C& c, history const& h) { c.begin_fit(h); };
+template <class C>
+concept EndsStep = requires(C& c, step_report& r) { c.end_step(r); };
+template <class C>
+concept EndsEpoch = requires(C& c, epoch_report& r) { c.end_epoch(r); };
+template <class C>
+concept EndsFit = requires(C& c, history const& h) { c.end_fit(h); };
+template <class C>
+concept ScalesRate = requires(C const& c, history const& h) {
+    { c.rate_factor(h) } -> std::convertible_to<double>;
+};
+
+template <class Given>
+struct callback_is { // a class, so that every compiler prints the type
+    static_assert(BeginsFit<Given> || EndsStep<Given> || EndsEpoch<Given> || EndsFit<Given> ||
+                      ScalesRate<Given>,
+                  "castnet: a callback of fit has at least one of begin_fit(history const&), "
+                  "end_step(step_report&), end_epoch(epoch_report&), end_fit(history const&) and "
+                  "double rate_factor(history const&) const; see callback_is<given>");
+    static constexpr bool checked = true;
+};
+
+} // namespace detail
+
+// An object with one or more of
+//   void begin_fit(history const&)     the epochs before a restart, or none
+//   void end_step(step_report&)
+//   void end_epoch(epoch_report&)
+//   void end_fit(history const&)       not where an exception ends the fit
+//   double rate_factor(history const&) const
+// The last one is asked before each epoch; the learning rate is multiplied by it. All are called on
+// the thread of fit(), in every process, and should decide by what they are given alone: then a
+// resumed training goes on as if it had not been interrupted. Copies share the object.
+class callback {
+public:
+    template <class C>
+        requires(!std::same_as<std::remove_cvref_t<C>, callback>)
+    callback(C object) : object_{std::make_shared<holder<C>>(std::move(object))} {
+        static_assert(detail::callback_is<C>::checked);
+    }
+
+    void begin_fit(history const& h) const { object_->begin_fit(h); }
+    void end_step(step_report& r) const { object_->end_step(r); }
+    void end_epoch(epoch_report& r) const { object_->end_epoch(r); }
+    void end_fit(history const& h) const { object_->end_fit(h); }
+    double rate_factor(history const& h) const { return object_->rate_factor(h); }
+    bool sees_steps() const { return object_->sees_steps(); }
+
+private:
+    struct interface {
+        virtual ~interface() = default;
+        virtual void begin_fit(history const&) = 0;
+        virtual void end_step(step_report&) = 0;
+        virtual void end_epoch(epoch_report&) = 0;
+        virtual void end_fit(history const&) = 0;
+        virtual double rate_factor(history const&) const = 0;
+        virtual bool sees_steps() const = 0;
+    };
+
+    template <class C>
+    struct holder final : interface {
+        explicit holder(C given) : object{std::move(given)} {}
+        void begin_fit([[maybe_unused]] history const& h) override {
+            if constexpr (detail::BeginsFit<C>) {
+                object.begin_fit(h);
+            }
+        }
+        void end_step([[maybe_unused]] step_report& r) override {
+            if constexpr (detail::EndsStep<C>) {
+                object.end_step(r);
+            }
+        }
+        void end_epoch([[maybe_unused]] epoch_report& r) override {
+            if constexpr (detail::EndsEpoch<C>) {
+                object.end_epoch(r);
+            }
+        }
+        void end_fit([[maybe_unused]] history const& h) override {
+            if constexpr (detail::EndsFit<C>) {
+                object.end_fit(h);
+            }
+        }
+        double rate_factor([[maybe_unused]] history const& h) const override {
+            if constexpr (detail::ScalesRate<C>) {
+                return object.rate_factor(h);
+            }
+            return 1;
+        }
+        bool sees_steps() const override { return detail::EndsStep<C>; }
+
+        C object;
+    };
+
+    std::shared_ptr<interface> object_;
+};
+
+} // namespace castnet

@@ -1,0 +1,240 @@
+// Callbacks that Keras, Estimator and PyTorch users know, for fit_options::callbacks.
+#pragma once
+
+#include <castnet/core/text.hpp>
+#include <castnet/train/callback.hpp>
+#include <castnet/train/weights.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <csignal>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace castnet {
+
+// Whether a column of the history is better when it is lower or when it is higher; `automatic`:
+// lower, unless its name ends as that of a metric that grows (accuracy, top_<k>, precision, recall,
+// auc, f1, f_beta, r2).
+enum class better : unsigned char { automatic, lower, higher };
+
+namespace detail {
+
+[[gnu::cold]] inline bool grows(std::string const& column, better which) {
+    if (which != better::automatic) {
+        return which == better::higher;
+    }
+    std::string_view name = column;
+    if (name.starts_with("val_")) {
+        name.remove_prefix(4);
+    }
+    for (std::string_view const known : {"accuracy", "precision", "recall", "auc", "f1", "r2"}) {
+        if (name.ends_with(known)) {
+            return true;
+        }
+    }
+    return name.starts_with("top_") || name.starts_with("f_beta");
+}
+
+// The best epoch so far; 0 where there is none.
+[[gnu::cold]] inline int best_epoch(history const& h, std::string const& column, better which) {
+    return (grows(column, which) ? h.highest(column) : h.lowest(column)).epoch;
+}
+
+} // namespace detail
+
+// Ends the training when a column has not become better by more than `least_change` for `patience`
+// epochs (Keras's EarlyStopping). NaN is never better. All of it follows from the history, so that
+// a resumed training ends at the same epoch.
+struct early_stopping {
+    std::string monitor = "val_loss";
+    int patience = 3;
+    double least_change = 0;
+    better best = better::automatic;
+
+    [[gnu::cold]] void end_epoch(epoch_report& report) const {
+        auto const column = report.history[monitor];
+        double const sign = detail::grows(monitor, best) ? -1 : 1;
+        double least = std::numeric_limits<double>::infinity();
+        std::size_t at = 0;
+        for (std::size_t i = 0; i < column.size(); ++i) {
+            if (sign * column[i] < least - least_change) {
+                least = sign * column[i];
+                at = i;
+            }
+        }
+        report.stop = report.stop || column.size() - 1 - at >= static_cast<std::size_t>(patience);
+    }
+};
+
+// Multiplies the learning rate by `factor` when a column has not become better for more than
+// `patience` epochs, down to the share `least` of the schedule's rate, and not again for `cooldown`
+// epochs: PyTorch's ReduceLROnPlateau, with its relative threshold. All of it follows from the
+// history.
+struct reduce_on_plateau {
+    std::string monitor = "val_loss";
+    double factor = 0.1;
+    int patience = 10;
+    double threshold = 1e-4;
+    int cooldown = 0;
+    double least = 0;
+    better best = better::automatic;
+
+    [[gnu::cold]] double rate_factor(history const& h) const {
+        bool const growing = detail::grows(monitor, best);
+        double reached = growing ? -std::numeric_limits<double>::infinity()
+                                 : std::numeric_limits<double>::infinity();
+        double rate = 1;
+        int bad = 0, cooling = 0;
+        for (double const now : h.epochs() == 0 ? std::vector<double>{} : h[monitor]) {
+            bool const improved =
+                growing ? now > reached * (1 + threshold) : now < reached * (1 - threshold);
+            reached = improved ? now : reached;
+            bad = improved ? 0 : bad + 1;
+            if (cooling > 0) {
+                --cooling;
+                bad = 0;
+            }
+            if (bad > patience) {
+                rate = std::max(rate * factor, least);
+                cooling = cooldown;
+                bad = 0;
+            }
+        }
+        return rate;
+    }
+};
+
+// Writes the history after every epoch (Keras's CSVLogger). Throws file_error.
+struct csv_log {
+    std::string file;
+
+    [[gnu::cold]] void end_epoch(epoch_report const& report) const {
+        if (report.rank == 0) {
+            report.history.save_csv(file);
+        }
+    }
+};
+
+struct best_options {
+    std::string monitor = "val_loss";
+    better best = better::automatic;
+    bool restore = false; // at the end of the fit, the model gets the best parameters back
+};
+
+// Saves the model's parameters whenever a column is the best so far: Keras's
+// ModelCheckpoint(save_best_only) and EarlyStopping(restore_best_weights). Refers to the model.
+template <class Model>
+class save_best {
+public:
+    save_best(Model& model, std::string file, best_options options = {})
+        : model_{&model}, file_{std::move(file)}, options_{std::move(options)} {}
+
+    [[gnu::cold]] void end_epoch(epoch_report const& report) const {
+        bool const improved =
+            detail::best_epoch(report.history, options_.monitor, options_.best) == report.epoch;
+        if (improved && report.rank == 0) {
+            save(*model_, file_);
+        }
+    }
+    [[gnu::cold]] void end_fit(history const& h) const {
+        if (options_.restore && detail::best_epoch(h, options_.monitor, options_.best) > 0) {
+            load(*model_, file_);
+        }
+    }
+
+private:
+    Model* model_;
+    std::string file_;
+    best_options options_;
+};
+
+// Measures the steps (Estimator's TimeHistory). Copies share the measurements.
+class step_times {
+public:
+    void begin_fit(history const&) const { *steps_ = {}; }
+    void end_step(step_report const& report) const {
+        steps_->seconds.push_back(report.seconds);
+        steps_->samples += report.samples;
+    }
+
+    // Of each step of the last fit, waiting for data included.
+    std::vector<double> const& seconds() const { return steps_->seconds; }
+    double total() const {
+        double sum = 0;
+        for (double const each : steps_->seconds) {
+            sum += each;
+        }
+        return sum;
+    }
+    double mean() const {
+        return steps_->seconds.empty() ? 0 : total() / static_cast<double>(steps_->seconds.size());
+    }
+    double samples_per_second() const {
+        return total() > 0 ? static_cast<double>(steps_->samples) / total() : 0;
+    }
+
+private:
+    struct measured {
+        std::vector<double> seconds;
+        std::size_t samples = 0;
+    };
+    std::shared_ptr<measured> steps_ = std::make_shared<measured>();
+};
+
+// Ends the fit behind the step in which SIGINT (Ctrl-C) or SIGTERM arrives, in order: the
+// checkpoint of fit() is written, and a later fit goes on there. A second signal ends the program
+// as usual. Afterwards signals are treated as before the fit. One fit at a time.
+class stop_on_signal {
+public:
+    stop_on_signal() = default;
+    stop_on_signal(stop_on_signal const&) = delete;
+    stop_on_signal(stop_on_signal&&) noexcept {} // before a fit
+    stop_on_signal& operator=(stop_on_signal const&) = delete;
+    ~stop_on_signal() { restore(); }
+
+    void begin_fit(history const&) {
+        arrived() = 0;
+        installed_ = true;
+        interrupt_ = std::signal(SIGINT, note);
+        terminate_ = std::signal(SIGTERM, note);
+    }
+    void end_step(step_report& report) const { report.stop = report.stop || arrived() != 0; }
+    void end_fit(history const&) { restore(); }
+
+private:
+    static std::sig_atomic_t volatile& arrived() {
+        static std::sig_atomic_t volatile which = 0;
+        return which;
+    }
+    static void note(int which) {
+        arrived() = which;
+        std::signal(which, SIG_DFL);
+    }
+    void restore() {
+        if (std::exchange(installed_, false)) {
+            std::signal(SIGINT, interrupt_);
+            std::signal(SIGTERM, terminate_);
+        }
+    }
+
+    bool installed_ = false;
+    void (*interrupt_)(int) = nullptr;
+    void (*terminate_)(int) = nullptr;
+};
+
+// A function of a step's or an epoch's report as a callback (Keras's LambdaCallback).
+template <class F>
+struct on_step_end {
+    F f;
+    void end_step(step_report& report) { f(report); }
+};
+template <class F>
+struct on_epoch_end {
+    F f;
+    void end_epoch(epoch_report& report) { f(report); }
+};
+
+} // namespace castnet

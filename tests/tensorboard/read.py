@@ -1,0 +1,19 @@
+# read.py FOLDER: compares an event file, as TensorBoard reads it, with what write.cpp wrote.
+import sys
+
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+events = EventAccumulator(sys.argv[1])
+events.Reload()
+assert events.file_version == 2.0, events.file_version
+scalars = [(event.step, event.value) for event in events.Scalars("loss")]
+assert len(scalars) == 5, scalars
+assert all(abs(value - 1 / (1 + step)) < 1e-6 for step, value in scalars), scalars
+(histogram,) = events.Histograms("values")
+assert histogram.step == 300, histogram
+numbers = histogram.histogram_value
+assert (numbers.min, numbers.max, numbers.num, numbers.sum, numbers.sum_squares) == (1, 3, 4, 8, 18), numbers
+assert sum(numbers.bucket) == 4 and numbers.bucket[0] == 1 and numbers.bucket[-1] == 1, numbers
+assert numbers.bucket_limit[-1] == 3, numbers
+assert events.Tensors("note")[0].tensor_proto.string_val[0].decode() == "**bold** ü"
+assert {"0.weight", "0.bias"} <= set(events.Tags()["histograms"])

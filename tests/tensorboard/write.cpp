@@ -1,0 +1,21 @@
+// Writes an event file that read.py reads with TensorBoard: write FOLDER
+#include <castnet/castnet.hpp>
+#include <castnet/train/tensorboard.hpp>
+
+#include <limits>
+
+namespace cn = castnet;
+
+using net = cn::sequential<cn::input<2>, cn::dense<3>>;
+
+int main(int, char** arguments) {
+    cn::io::event_file file{arguments[1]};
+    for (int step = 0; step < 5; ++step) {
+        file.add_scalar("loss", static_cast<std::uint64_t>(step), 1.0 / (1 + step));
+    }
+    std::vector<double> const values{1, 2, 2, 3, std::numeric_limits<double>::infinity()};
+    file.add_histogram("values", 300, std::span{values});
+    file.add_text("note", 1, "**bold** \xC3\xBC");
+    cn::model<net, cn::policy::cpu, cn::batch<1>> const model;
+    cn::add_histograms(file, model, 7);
+}

@@ -1,0 +1,230 @@
+#include <castnet/castnet.hpp>
+#include <castnet/policy/mirrored.hpp>
+#include <castnet/train/tensorboard.hpp>
+
+#include "../io/hostile.hpp"
+
+#include <cmath>
+#include <csignal>
+#include <doctest/doctest.h>
+#include <filesystem>
+
+namespace cn = castnet;
+using castnet::testing::temporary_directory;
+using doctest::Contains;
+
+namespace {
+
+using net = cn::sequential<cn::input<4>, cn::dense<6>, cn::tanh, cn::dropout<0.2F>, cn::dense<3>>;
+using points = cn::data::dataset<cn::data::label<3>, cn::shape<4>>;
+
+points some_points(size_t count, int power = 1) {
+    std::vector<float> x(count * 4);
+    std::vector<int> labels(count);
+    for (size_t i = 0; i < x.size(); ++i) {
+        x[i] = float(i * i % 89) / 89;
+    }
+    for (size_t i = 0; i < count; ++i) {
+        labels[i] = int(power == 1 ? i % 3 : i * i % 3);
+    }
+    return points{std::move(x), std::move(labels)};
+}
+
+template <class Policy = cn::policy::cpu>
+struct run {
+    cn::model<net, Policy, cn::batch<8>> model{cn::seed{4}};
+    decltype(cn::compile(model, cn::cross_entropy, cn::adam{}, cn::accuracy)) training =
+        cn::compile(model, cn::cross_entropy, cn::adam{.learning_rate = 0.02}, cn::accuracy);
+    points data = some_points(44), test = some_points(20, 2); // six steps an epoch
+
+    cn::history fit(std::vector<cn::callback> callbacks, int epochs = 20,
+                    std::string const& file = "") {
+        return training.fit(data, {.epochs = epochs,
+                                   .validation = test,
+                                   .verbose = cn::verbosity::silent,
+                                   .checkpoint = file.empty() ? cn::checkpoint_options{}
+                                                              : cn::checkpoint(training, file),
+                                   .callbacks = std::move(callbacks)});
+    }
+    auto weights() const { return model.get("0.weight"); }
+};
+
+// A history of one column besides what fit always writes.
+cn::history history_of(std::string const& column, std::vector<double> const& values) {
+    return cn::history{{column}, values};
+}
+
+// Whether early stopping ends a fit behind the last of these epochs.
+bool stops(cn::early_stopping const& rule, std::vector<double> const& values) {
+    cn::history const h = history_of(rule.monitor, values);
+    cn::epoch_report report{int(values.size()), h};
+    rule.end_epoch(report);
+    return report.stop;
+}
+
+double const not_a_number = std::nan("");
+
+} // namespace
+
+TEST_CASE("early stopping waits for its patience, as Keras's") {
+    cn::early_stopping const lower{.monitor = "loss", .patience = 2};
+    CHECK(!stops(lower, {1}));
+    CHECK(!stops(lower, {1, 1}));
+    CHECK(stops(lower, {1, 1, 1}));
+    CHECK(!stops(lower, {1, 1, 0.9}));
+    CHECK(!stops(lower, {1, 0.9, 0.95}));
+    CHECK(stops(lower, {1, 0.9, 0.95, not_a_number}));
+    CHECK(stops({.monitor = "loss", .patience = 1, .least_change = 0.2}, {1, 0.9}));
+    CHECK(!stops({.monitor = "loss", .patience = 1, .least_change = 0.2}, {1, 0.7}));
+    // Metrics that grow are known by their names, or are said to.
+    CHECK(stops({.monitor = "val_accuracy", .patience = 1}, {0.5, 0.4}));
+    CHECK(!stops({.monitor = "val_accuracy", .patience = 1}, {0.5, 0.6}));
+    CHECK(!stops({.monitor = "top_5", .patience = 1}, {0.5, 0.6}));
+    CHECK(!stops({.monitor = "mine", .patience = 1, .best = cn::better::higher}, {0.5, 0.6}));
+    CHECK(stops({.monitor = "mine", .patience = 1}, {0.5, 0.6}));
+}
+
+TEST_CASE("the rate is reduced where PyTorch's ReduceLROnPlateau reduces it") {
+    auto const factor = [](cn::reduce_on_plateau const& rule, std::vector<double> const& values) {
+        return rule.rate_factor(history_of(rule.monitor, values));
+    };
+    cn::reduce_on_plateau const rule{.monitor = "loss", .factor = 0.5, .patience = 1};
+    CHECK(factor(rule, {}) == 1);
+    CHECK(factor(rule, {1, 1}) == 1);
+    CHECK(factor(rule, {1, 1, 1}) == 0.5);
+    CHECK(factor(rule, {1, 1, 1, 1}) == 0.5);
+    CHECK(factor(rule, {1, 1, 1, 1, 1}) == 0.25);
+    CHECK(factor(rule, {1, 0.99995, 0.99995}) == 0.5); // within the threshold
+    CHECK(factor({.monitor = "loss", .factor = 0.5, .patience = 0, .cooldown = 2},
+                 {1, 1, 1, 1, 1}) == 0.25);
+    CHECK(factor({.monitor = "loss", .factor = 0.1, .patience = 0, .least = 0.05}, {1, 1, 1, 1}) ==
+          0.05);
+    CHECK(factor({.monitor = "accuracy", .factor = 0.5, .patience = 0}, {0.5, 0.6, 0.7}) == 1);
+}
+
+TEST_CASE("callbacks end a fit, change its rate and see its history") {
+    run<> r;
+    std::vector<std::string> seen;
+    struct all_hooks {
+        std::vector<std::string>* seen;
+        void begin_fit(cn::history const& h) {
+            seen->push_back("begin " + std::to_string(h.epochs()));
+        }
+        void end_step(cn::step_report& s) {
+            if (s.step % 6 == 1) {
+                seen->push_back("step " + std::to_string(s.step));
+            }
+            CHECK(s.samples == (s.step % 6 == 0 ? 4 : 8));
+            CHECK(s.seconds >= 0);
+        }
+        void end_epoch(cn::epoch_report& e) {
+            seen->push_back("epoch " + std::to_string(e.epoch));
+            e.stop = e.epoch == 2;
+        }
+        void end_fit(cn::history const& h) { seen->push_back("end " + std::to_string(h.epochs())); }
+        double rate_factor(cn::history const& h) const { return h.epochs() == 0 ? 1 : 0.5; }
+    };
+    auto const h = r.fit({all_hooks{&seen}});
+    CHECK(seen ==
+          std::vector<std::string>{"begin 0", "step 1", "epoch 1", "step 7", "epoch 2", "end 2"});
+    CHECK(h["learning_rate"] == std::vector<double>{0.02, 0.01});
+}
+
+TEST_CASE("the best parameters are saved, and come back at the end") {
+    temporary_directory const folder;
+    run<> r, other;
+    std::vector<std::vector<float>> weights;
+    auto const h =
+        r.fit({cn::save_best{r.model, folder / "best.safetensors", {.restore = true}},
+               cn::on_epoch_end{[&](cn::epoch_report&) { weights.push_back(r.weights()); }}});
+    auto const best = size_t(h.lowest("val_loss").epoch);
+    CHECK(best < 20);
+    CHECK(r.weights() == weights[best - 1]);
+    cn::load(other.model, folder / "best.safetensors");
+    CHECK(other.weights() == r.weights());
+}
+
+TEST_CASE("the history is written after every epoch, and steps are measured") {
+    temporary_directory const folder;
+    run<> r;
+    cn::step_times const times;
+    auto const h = r.fit({cn::csv_log{folder / "log.csv"}, times}, 3);
+    h.save_csv(folder / "expected.csv");
+    CHECK(castnet::io::read_file(folder / "log.csv") ==
+          castnet::io::read_file(folder / "expected.csv"));
+    CHECK(times.seconds().size() == 18);
+    CHECK(times.mean() == doctest::Approx(times.total() / 18));
+    CHECK(times.samples_per_second() == doctest::Approx(3 * 44 / times.total()));
+    CHECK(times.total() <= h["seconds"][0] + h["seconds"][1] + h["seconds"][2]);
+}
+
+TEST_CASE_TEMPLATE("a fit that a callback ends within an epoch goes on from its checkpoint", Policy,
+                   cn::policy::cpu, cn::policy::mirrored<cn::policy::cpu, 2>) {
+    temporary_directory const folder;
+    auto const rules = [](auto... more) {
+        return std::vector<cn::callback>{cn::reduce_on_plateau{.factor = 0.5, .patience = 0},
+                                         cn::early_stopping{.patience = 4, .least_change = 0.01},
+                                         more...};
+    };
+    run<Policy> whole;
+    auto const expected = whole.fit(rules());
+    for (std::uint64_t const last : {1U, 4U, 6U, 9U}) {
+        CAPTURE(last);
+        std::string const file = folder / std::to_string(last);
+        run<Policy> first, second;
+        auto const cut = first.fit(
+            rules(cn::on_step_end{[&](cn::step_report& s) { s.stop = s.step == last; }}), 20, file);
+        CHECK(first.training.steps() == last);
+        cn::load(second.training, file);
+        auto const h = second.fit(rules(), 20, file);
+        CHECK(h["loss"] == expected["loss"]);
+        CHECK(h["learning_rate"] == expected["learning_rate"]);
+        CHECK(second.weights() == whole.weights());
+    }
+}
+
+TEST_CASE("a signal ends the fit behind its step, and is the program's again afterwards") {
+    temporary_directory const folder;
+    run<> r, second, whole;
+    auto* const before = std::signal(SIGTERM, SIG_IGN);
+    auto const h = r.fit({cn::stop_on_signal{}, cn::on_step_end{[](cn::step_report& s) {
+                              if (s.step == 8) {
+                                  std::raise(SIGTERM);
+                              }
+                          }}},
+                         20, folder / "state");
+    CHECK(r.training.steps() == 9); // the step that runs is finished
+    CHECK(h.epochs() == 1);
+    bool const is_ignored = std::signal(SIGTERM, before) == SIG_IGN;
+    CHECK(is_ignored);
+    cn::load(second.training, folder / "state");
+    second.fit({}, 4, folder / "state");
+    whole.fit({}, 4);
+    CHECK(second.weights() == whole.weights());
+}
+
+TEST_CASE("an event file has the history's columns") {
+    temporary_directory const folder;
+    run<> r;
+    r.fit({cn::tensorboard{folder / "run"}}, 2);
+    std::vector<std::filesystem::path> files;
+    for (auto const& entry : std::filesystem::directory_iterator{folder / "run"}) {
+        files.push_back(entry.path());
+    }
+    REQUIRE(files.size() == 1);
+    auto const content = castnet::io::read_file(files[0]);
+    std::string const text(content.begin(), content.end());
+    size_t found = 0;
+    for (size_t at = text.find("val_loss"); at != text.npos; at = text.find("val_loss", at + 1)) {
+        ++found;
+    }
+    CHECK(found == 2);
+    CHECK(text.find("brain.Event:2") != text.npos);
+}
+
+TEST_CASE("a column that is not there is an error that names those that are") {
+    run<> r;
+    CHECK_THROWS_WITH_AS(r.fit({cn::early_stopping{.monitor = "val_auc"}}),
+                         Contains("no column 'val_auc'; it has loss, accuracy, val_loss"),
+                         cn::error);
+}
