@@ -16,6 +16,11 @@ namespace castnet {
 // When fit() writes a checkpoint (see checkpoint() in train/checkpoint.hpp): after every epoch and,
 // if `every` is not 0, every `every` steps.
 struct checkpoint_options {
+    // (No aggregate: GCC 12 warns of what it takes for uninitialized in one within another one.)
+    checkpoint_options() = default;
+    checkpoint_options(std::function<void()> writer, std::uint64_t steps)
+        : write{std::move(writer)}, every{steps} {}
+
     std::function<void()> write{}; // empty: none
     std::uint64_t every = 0;
 };
