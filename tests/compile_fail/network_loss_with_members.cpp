@@ -1,6 +1,6 @@
-// A step knows the type of a loss and not its value.
-// expect: castnet: a loss or metric has members, but only its type goes into the step
-// expect: has_no_members<.*scaled_mse
+// A step knows the type of a loss, and of its values the scalars only.
+// expect: castnet: a loss or metric has members other than cn::scalar
+// expect: members_are_scalars<.*scaled_mse
 #include <castnet/castnet.hpp>
 
 namespace cn = castnet;

@@ -1,6 +1,6 @@
 // A loss with a value of its own in a list.
-// expect: castnet: a loss or metric has members, but only its type goes into the step
-// expect: has_no_members<.*scaled>|is_empty_v<scaled>
+// expect: castnet: a loss or metric has members other than cn::scalar
+// expect: members_are_scalars<.*scaled>|scalars_in<scaled>
 #include <castnet/castnet.hpp>
 
 namespace cn = castnet;

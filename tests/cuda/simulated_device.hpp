@@ -175,7 +175,8 @@ class executor : public castnet::cpu::executor<Device> {
 public:
     executor(session const& where, T* parameters, castnet::philox_key key,
              castnet::ir::executor_sizes const& z)
-        : base{where, parameters, key, z}, numbers_(std::size_t(z.samples)) {
+        : base{where, parameters, key, z}, totals_(std::size_t(z.totals)),
+          numbers_(std::size_t(z.samples)) {
         context_.key = key;
         for (int i = 0; i < 4; ++i) {
             context_.region[i] = this->at(castnet::ir::region(i));
@@ -212,7 +213,7 @@ public:
     }
     template <auto const& Plan>
     void add_totals() {
-        launch(castnet::cuda::totals_call<Plan>(context_, totals_));
+        launch(castnet::cuda::totals_call<Plan>(context_, totals_.data()));
     }
 
     template <auto const& Plan, int Slots, class Rule>
@@ -223,7 +224,7 @@ public:
         context_.samples = Plan.batch;
         auto const update =
             castnet::cuda::update_call<Plan, Slots>(context_, &values, ranges.data());
-        auto const totals = castnet::cuda::totals_call<Plan>(context_, totals_);
+        auto const totals = castnet::cuda::totals_call<Plan>(context_, totals_.data());
         if constexpr (castnet::NeedsNorm<Rule>) {
             double squares[castnet::cuda::norm_elements];
             castnet::cuda::enqueue<Device, Plan>(
@@ -242,12 +243,17 @@ public:
     void evaluate(std::ptrdiff_t) {
         now_ = {};
         context_.samples = Plan.batch;
-        castnet::cuda::enqueue<Device, Plan>(context_, gathers_, gather_call<Plan>(),
-                                             castnet::cuda::totals_call<Plan>(context_, totals_));
+        castnet::cuda::enqueue<Device, Plan>(
+            context_, gathers_, gather_call<Plan>(),
+            castnet::cuda::totals_call<Plan>(context_, totals_.data()));
     }
 
-    void read_totals(double* to, std::size_t count) const { std::copy_n(totals_, count, to); }
-    void set_totals(double const* from, std::size_t count) { std::copy_n(from, count, totals_); }
+    void read_totals(double* to, std::size_t count) const {
+        std::copy_n(totals_.begin(), count, to);
+    }
+    void set_totals(double const* from, std::size_t count) {
+        std::copy_n(from, count, totals_.begin());
+    }
 
 private:
     template <auto const& Plan>
@@ -269,7 +275,7 @@ private:
 
     typename Device::context context_{};
     castnet::cuda::step_values now_{};
-    double totals_[castnet::cuda::max_totals]{};
+    std::vector<double> totals_;
     bool gathers_ = false;
     castnet::cuda::stored_array<T> arrays_[castnet::cuda::max_stored_arrays]{};
     std::vector<std::uint32_t> numbers_;

@@ -100,6 +100,12 @@ struct of_three_classes : of_three_logits<cn::cross_entropy> {};
 struct of_three_smoothed : of_three_logits<cn::smoothed_cross_entropy<0.5F>> {};
 struct of_three_probabilities : of_three_vectors<cn::categorical_cross_entropy> {};
 struct of_two_decisions : of_two_values<cn::binary_cross_entropy> {};
+struct of_three_smoothed_vectors
+    : of_three_vectors<cn::smoothed_categorical_cross_entropy_loss{.smoothing = 0.5}> {};
+struct of_three_focused : of_three_logits<cn::focal_cross_entropy> {};
+struct of_three_unfocused : of_three_logits<cn::focal_cross_entropy_loss{.alpha = 1, .gamma = 0}> {
+};
+struct of_two_focused : of_two_values<cn::binary_focal_cross_entropy> {};
 
 } // namespace
 
@@ -176,4 +182,48 @@ TEST_CASE("losses of values") {
     golden<of_distances>("l1");
     golden<of_huber_1>("huber_delta1");
     golden<of_huber_half>("huber_delta0.5");
+}
+
+TEST_CASE("smoothing of one-hot targets is that of class numbers") {
+    values const logits{0.5, -1, 2};
+    outcome const a = of_sample<of_three_smoothed_vectors>(logits, {0, 1, 0});
+    outcome const b = of_sample<of_three_smoothed>(logits, {1});
+    CHECK(a.loss == doctest::Approx(b.loss).epsilon(1e-12));
+    check::close("gradient", a.gradient, b.gradient, 1e-12);
+}
+
+TEST_CASE("focal losses are cross-entropies that count less what is right") {
+    values const logits{0.5, -1, 2};
+    outcome const plain = of_sample<of_three_classes>(logits, {2});
+    outcome const focal = of_sample<of_three_focused>(logits, {2});
+    double const p = std::exp(-plain.loss), rest = 1 - p;
+    CHECK(focal.loss == doctest::Approx(0.25 * rest * rest * plain.loss).epsilon(1e-12));
+    values expected = plain.gradient; // times the derivative by the cross-entropy
+    for (double& x : expected) {
+        x *= 0.25 * (rest * rest + 2 * rest * p * plain.loss);
+    }
+    check::close("gradient", focal.gradient, expected, 1e-12);
+    CHECK(of_sample<of_three_unfocused>(logits, {2}).loss ==
+          doctest::Approx(plain.loss).epsilon(1e-12));
+    for (auto const& network : {of_sample<of_three_focused>, of_sample<of_three_unfocused>}) {
+        outcome const certain = network({1000, 0, 0}, {0});
+        CHECK(certain.loss == 0);
+        CHECK(certain.gradient == values{0, 0, 0});
+    }
+
+    // torchvision.ops.sigmoid_focal_loss
+    auto const binary = [](double z, double target) {
+        double const q = 1 / (1 + std::exp(-z)), p_t = target > 0 ? q : 1 - q;
+        return -(target > 0 ? 0.25 : 0.75) * (1 - p_t) * (1 - p_t) * std::log(p_t);
+    };
+    outcome const two = of_sample<of_two_focused>({0.75, -0.5}, {1, 1});
+    CHECK(two.loss == doctest::Approx((binary(0.75, 1) + binary(-0.5, 1)) / 2).epsilon(1e-12));
+    outcome const other = of_sample<of_two_focused>({0.75, -0.5}, {0, 1});
+    CHECK(other.loss == doctest::Approx((binary(0.75, 0) + binary(-0.5, 1)) / 2).epsilon(1e-12));
+    CHECK(other.gradient[0] ==
+          doctest::Approx((binary(0.75 + 1e-6, 0) - binary(0.75 - 1e-6, 0)) / 4e-6).epsilon(1e-7));
+    outcome const certain = of_sample<of_two_focused>({1000, -1000}, {1, 0});
+    CHECK(certain.loss == 0);
+    CHECK(certain.gradient == values{0, 0});
+    CHECK(of_sample<of_two_focused>({-1000, 1000}, {1, 0}).loss == 500);
 }

@@ -69,11 +69,12 @@ auto samples(std::size_t count) {
 }
 
 // What a fit leaves: all parameters by name, the losses of each epoch, predictions.
-template <class Network, class Policy, class Optimizer = cn::adam>
-std::vector<float> after_fit(Optimizer const& optimizer = {}) {
+template <class Network, class Policy, class Optimizer = cn::adam,
+          class Loss = std::remove_cvref_t<decltype(cn::cross_entropy)>>
+std::vector<float> after_fit(Optimizer const& optimizer = {}, Loss const& loss = {}) {
     auto const data = samples<Network>(37); // the last step is not full
     cn::model<Network, Policy, cn::batch<16>> model{cn::seed{11}};
-    auto training = cn::compile(model, cn::cross_entropy, optimizer, cn::accuracy);
+    auto training = cn::compile(model, loss, optimizer, cn::accuracy);
     auto const history = training.fit(data, {.epochs = 3,
                                              .validation = data.take(9),
                                              .class_weight = {1, 0.5F, 2},
@@ -102,6 +103,14 @@ TEST_CASE_TEMPLATE("devices end with the bits of one", Network, small, products,
     CHECK(after_fit<Network, three>() == expected);
     CHECK(after_fit<Network, three>() == expected); // whoever was fast
     CHECK(after_fit<Network, cn::policy::model_parallel<one, 4>>() == expected);
+}
+
+TEST_CASE(
+    "so they do with numbers of the loss, which is computed on another device than the first") {
+    cn::focal_cross_entropy_loss const loss{.alpha = 1, .gamma = 3};
+    auto const expected = after_fit<pipeline, one>(cn::adam{}, loss);
+    CHECK(after_fit<pipeline, three>(cn::adam{}, loss) == expected);
+    CHECK(after_fit<pipeline, three>(cn::adam{}, cn::focal_cross_entropy) != expected);
 }
 
 TEST_CASE("so they do with clipped gradients") {

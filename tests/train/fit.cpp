@@ -33,7 +33,7 @@ TEST_CASE("without shuffling an epoch is the steps in the order of the data") {
     std::vector<std::size_t> order(20);
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::span<std::size_t const> const all{order};
-    cn::scores<cn::accuracy_metric> sums;
+    cn::scores<cn::score<cn::accuracy_metric>> sums;
     for (int epoch = 0; epoch < 2; ++epoch) {
         sums = {};
         sums += stepped.step(data, all.first(8));

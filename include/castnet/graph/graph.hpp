@@ -27,6 +27,7 @@ struct graph {
     bool training = true; // dropout drops and batch statistics are used
     int inputs = 0;
     int random_streams = 0;
+    int scalars = 0;
     int device = 0;  // where the trace places nodes now
     int devices = 1; // one more than the last that on<…> named
     scope path;

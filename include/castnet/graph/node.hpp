@@ -14,6 +14,7 @@ enum class op : std::uint8_t {
     target,
     sample_weight,
     sample_count,
+    scalar, // of a loss or metric; see graph/scalar.hpp
     parameter,
     // sources that a kernel computes where it needs them
     constant,
@@ -87,9 +88,9 @@ struct node {
     extents size{};
     double scalar = 1; // constant: value; reduce, sample_mask: factor; bernoulli: keep
     // window: index in graph::windows. parameter: index in graph::parameters. input, target: which.
-    // bernoulli: number of the random stream. slice and its gradient: first channel. reshape:
-    // as_stored or -1. reduce: detached or -1. map of normalize: the node of sample_mask if the
-    // statistics are those of the batch, else -1.
+    // scalar: which. bernoulli: number of the random stream. slice and its gradient: first channel.
+    // reshape: as_stored or -1. reduce: detached or -1. map of normalize: the node of sample_mask
+    // if the statistics are those of the batch, else -1.
     int attribute = -1;
     int device = 0; // of the policy's, where it is computed; a parameter's home
     // Of operations and functions that are not castnet's own (graph/operation.hpp).

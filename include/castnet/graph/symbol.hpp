@@ -5,6 +5,7 @@
 #include <castnet/expr/expr.hpp>
 #include <castnet/graph/function_table.hpp>
 #include <castnet/graph/graph.hpp>
+#include <castnet/graph/scalar.hpp>
 
 #include <utility>
 
@@ -24,6 +25,9 @@ inline constexpr bool is_symbol<symbol<S>> = true;
 
 template <class T>
 concept Symbol = is_symbol<T>;
+
+template <class T>
+inline constexpr bool is_scalar = std::is_same_v<T, scalar>;
 
 // NumPy's rule for the shape of an element-wise result.
 namespace detail {
@@ -140,6 +144,9 @@ template <class T>
 constexpr int operand_id(ir::graph& g, T value) {
     return constant_node(g, static_cast<double>(value));
 }
+constexpr int operand_id(ir::graph& g, scalar x) {
+    return x.g ? x.id : constant_node(g, x.value);
+}
 
 template <class T>
 struct shape_of {
@@ -157,13 +164,37 @@ template <class First, class... Rest>
 constexpr ir::graph* graph_of(First const& first, Rest const&... rest) {
     if constexpr (is_symbol<First>) {
         return first.g;
+    } else if constexpr (is_scalar<First>) {
+        return first.g ? first.g : graph_of(rest...);
     } else {
         return graph_of(rest...);
     }
 }
 
 template <class T>
-concept Operand = is_symbol<T> || std::is_arithmetic_v<T>;
+concept Operand = is_symbol<T> || is_scalar<T> || std::is_arithmetic_v<T>;
+
+// The number that an operand is, if it is one.
+template <class T>
+constexpr double number_in(T const& x) {
+    if constexpr (is_scalar<T>) {
+        return x.value;
+    } else {
+        return static_cast<double>(x);
+    }
+}
+
+// The node of an element-wise function, of samples if one of its operands is; n has its shape.
+constexpr int push_map(ir::graph& g, ir::node n, fn function, ir::function_entry const* own,
+                       std::initializer_list<int> operands) {
+    n.function = function;
+    n.own_function = own;
+    for (int id : operands) {
+        n.in[n.operands++] = id;
+        n.size.sample |= g.nodes.data()[id].size.sample;
+    }
+    return g.push(n);
+}
 
 } // namespace detail
 
@@ -192,42 +223,49 @@ constexpr auto apply(function<F>, X const&... x) {
                   "castnet: element by element, a tensor combines with one for all of its axes but "
                   "the channels (features) or for none of them; see axes_agree<operand, result>");
     ir::graph& g = *detail::graph_of(x...);
-    int const ids[] = {detail::operand_id(g, x)...};
-    ir::node const* const nodes = g.nodes.data();
-    ir::node n = ir::graph::shaped<result>(op::map, false);
-    n.function = F;
-    n.own_function = ir::own_function<F>();
-    for (int id : ids) {
-        n.in[n.operands++] = id;
-        n.size.sample |= nodes[id].size.sample;
-    }
-    return emit<result>(g, n);
+    return symbol<result>{&g,
+                          detail::push_map(g, ir::graph::shaped<result>(op::map, false), F,
+                                           ir::own_function<F>(), {detail::operand_id(g, x)...})};
 }
 
+// Of scalars and numbers alone it is a scalar; one of numbers if none of them is in a trace.
+template <fn F, detail::Operand... X>
+    requires((is_scalar<X> || ...) && !(Symbol<X> || ...))
+constexpr scalar apply(function<F>, X const&... x) {
+    ir::graph* const g = detail::graph_of(x...);
+    if (g == nullptr) {
+        return function<F>::value(detail::number_in(x)...);
+    }
+    return {*g, detail::push_map(*g, ir::graph::shaped<shape<>>(op::map, false), F,
+                                 ir::own_function<F>(), {detail::operand_id(*g, x)...})};
+}
+
+template <class T>
+concept Traced = Symbol<T> || is_scalar<T>;
 template <class A, class B>
-concept SymbolPair = detail::Operand<A> && detail::Operand<B> && (Symbol<A> || Symbol<B>);
+concept TracedPair = detail::Operand<A> && detail::Operand<B> && (Traced<A> || Traced<B>);
 
 template <class A, class B>
-    requires SymbolPair<A, B>
+    requires TracedPair<A, B>
 constexpr auto operator+(A const& a, B const& b) {
     return apply(function<fn::add>{}, a, b);
 }
 template <class A, class B>
-    requires SymbolPair<A, B>
+    requires TracedPair<A, B>
 constexpr auto operator-(A const& a, B const& b) {
     return apply(function<fn::subtract>{}, a, b);
 }
 template <class A, class B>
-    requires SymbolPair<A, B>
+    requires TracedPair<A, B>
 constexpr auto operator*(A const& a, B const& b) {
     return apply(function<fn::multiply>{}, a, b);
 }
 template <class A, class B>
-    requires SymbolPair<A, B>
+    requires TracedPair<A, B>
 constexpr auto operator/(A const& a, B const& b) {
     return apply(function<fn::divide>{}, a, b);
 }
-template <Symbol A>
+template <Traced A>
 constexpr auto operator-(A const& a) {
     return apply(function<fn::negate>{}, a);
 }

@@ -5,6 +5,7 @@
 // `target_shape`. A network with several outputs has a loss for each (nn/output_losses.hpp), or one
 // that is called with all outputs and then the target; or all targets, if it lists several:
 //     using targets = data::targets<data::label<3>, shape<4>>;
+// Its numbers are template arguments, or scalars that the program gives (graph/scalar.hpp).
 // A step minimises
 //     sum over samples of weight * loss  /  sum of weights,
 // which is the mean if samples have no weights.
@@ -12,6 +13,7 @@
 
 #include <castnet/graph/op/product.hpp>
 #include <castnet/graph/op/reduce.hpp>
+#include <castnet/graph/op/source.hpp>
 
 #include <concepts>
 
@@ -90,6 +92,38 @@ struct categorical_cross_entropy_loss {
 };
 inline constexpr categorical_cross_entropy_loss categorical_cross_entropy{};
 
+// The same with label smoothing (Keras' label_smoothing): each target t counts as
+// t * (1 - smoothing) + smoothing / classes.
+struct smoothed_categorical_cross_entropy_loss {
+    static constexpr char const* name = "smoothed_categorical_cross_entropy";
+    static constexpr bool labels = false;
+    scalar smoothing = 0.1;
+
+    template <size_t Classes>
+    constexpr auto operator()(symbol<shape<Classes>> logits, symbol<shape<Classes>> target) const {
+        return categorical_cross_entropy(logits,
+                                         target * (1 - smoothing) + smoothing / double(Classes));
+    }
+};
+inline constexpr smoothed_categorical_cross_entropy_loss smoothed_categorical_cross_entropy{};
+
+// Cross-entropy of softmax(logits) and class numbers, times alpha (1 - p)^gamma for the label's
+// probability p, so that what is right already counts less (focal loss, Lin et al. 2017; Keras'
+// CategoricalFocalCrossentropy). 1 - p is at least 1e-7, as with Keras.
+struct focal_cross_entropy_loss {
+    static constexpr char const* name = "focal_cross_entropy";
+    static constexpr bool labels = true;
+    scalar alpha = 0.25;
+    scalar gamma = 2;
+
+    template <size_t Classes>
+    constexpr auto operator()(symbol<shape<Classes>> logits, symbol<shape<>> label) const {
+        auto const cost = cross_entropy(logits, label);
+        return alpha * pow(maximum(-expm1(-cost), 1e-7), gamma) * cost;
+    }
+};
+inline constexpr focal_cross_entropy_loss focal_cross_entropy{};
+
 // Binary cross-entropy from logits, the mean over the sample's elements
 // (PyTorch's BCEWithLogitsLoss).
 struct binary_cross_entropy_loss {
@@ -102,6 +136,26 @@ struct binary_cross_entropy_loss {
     }
 };
 inline constexpr binary_cross_entropy_loss binary_cross_entropy{};
+
+// Binary cross-entropy from logits where p is the probability of the target, 0 or 1, times
+// (1 - p)^gamma, and times alpha where the target is 1 and 1 - alpha where it is 0; the mean over
+// the sample's elements (torchvision's sigmoid_focal_loss; Keras' BinaryFocalCrossentropy with
+// apply_class_balancing).
+struct binary_focal_cross_entropy_loss {
+    static constexpr char const* name = "binary_focal_cross_entropy";
+    static constexpr bool labels = false;
+    scalar alpha = 0.25;
+    scalar gamma = 2;
+
+    template <Shape S>
+    constexpr auto operator()(symbol<S> logit, symbol<S> target) const {
+        detail::takes_logits(logit);
+        auto const wrong = where(greater(target, 0.5), -logit, logit); // the other target's logit
+        auto const balance = where(greater(target, 0.5), alpha, 1 - alpha);
+        return mean(balance * exp(gamma * log_sigmoid(wrong)) * softplus(wrong));
+    }
+};
+inline constexpr binary_focal_cross_entropy_loss binary_focal_cross_entropy{};
 
 // Mean squared error over the sample's elements.
 struct mse_loss {
@@ -125,24 +179,24 @@ struct mae_loss {
 };
 inline constexpr mae_loss mae{};
 
-// Quadratic up to an error of Delta, linear beyond (Huber 1964; PyTorch's HuberLoss).
-template <float Delta>
+// Quadratic up to an error of delta, linear beyond (Huber 1964; PyTorch's HuberLoss).
 struct huber_loss {
     static constexpr char const* name = "huber";
     static constexpr bool labels = false;
+    scalar delta = 1;
+
     template <Shape S>
     constexpr auto operator()(symbol<S> prediction, symbol<S> target) const {
-        constexpr double delta = double{Delta};
         auto const error = abs(prediction - target);
         auto const inside = minimum(error, delta);
         return mean(inside * (error - inside * 0.5));
     }
 };
 template <float Delta = 1.0F>
-inline constexpr huber_loss<Delta> huber{};
+inline constexpr huber_loss huber{.delta = double{Delta}};
 
 static_assert(Loss<cross_entropy_loss<0.0F>> && Loss<categorical_cross_entropy_loss> &&
               Loss<binary_cross_entropy_loss> && Loss<mse_loss> && Loss<mae_loss> &&
-              Loss<huber_loss<1.0F>>);
+              Loss<huber_loss>);
 
 } // namespace castnet

@@ -1,6 +1,14 @@
-// Metrics: expressions with one value per sample, like losses; their weighted mean is reported.
-// Every loss is a metric, too. If a network has several outputs, a metric compares the first with
-// its target, on_output<n, metric> another one (nn/output_losses.hpp).
+// Metrics: expressions of a prediction and its target, like losses. Every loss is a metric, too. If
+// a network has several outputs, a metric compares the first with its target, on_output<n, metric>
+// another one (nn/output_losses.hpp).
+//
+// A metric gives a number for each sample, of which the weighted mean is reported; or several, a
+// vector, and says what becomes of their sums over the samples, each times the sample's weight:
+//     double result(std::span<double const> sums, double weight) const;
+// where `weight` is the sum of the weights, which is more than 0. So what is no mean of samples,
+// such as a ratio of counts, is that of all samples, however they are dealt out to steps and
+// replicas. Its numbers are template arguments, or scalars that the program gives
+// (graph/scalar.hpp).
 #pragma once
 
 #include <castnet/core/fixed_string.hpp>

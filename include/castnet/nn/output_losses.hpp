@@ -4,10 +4,14 @@
 // sum of the losses, as with Keras' compile(loss=[…], loss_weights=[…]). Scores and histories have
 // the sum as "loss", and each loss, without its weight, and each metric with the name of its output
 // as a prefix: "box_loss", "box_mae"; "output_1_loss" if the output has no name.
+//
+// Losses and metrics with scalars of the program (graph/scalar.hpp) are given as arguments:
+//     loss_list{cross_entropy, loss_weight<0.5F>(huber_loss{.delta = 2})}, on_output<1>(metric)
 #pragma once
 
 #include <castnet/nn/losses.hpp>
 
+#include <tuple>
 #include <type_traits>
 
 namespace castnet {
@@ -15,10 +19,17 @@ namespace castnet {
 template <class... Loss>
 struct loss_list {
     static constexpr size_t count = sizeof...(Loss);
+
+    loss_list() = default;
+    constexpr explicit loss_list(Loss const&... loss)
+        requires(count > 0)
+        : all{loss...} {}
+
+    std::tuple<Loss...> all;
 };
 // A loss for each output of a network, in their order: losses<cross_entropy, mse>.
 template <auto... Loss>
-inline constexpr loss_list<std::remove_cvref_t<decltype(Loss)>...> losses{};
+inline constexpr loss_list<std::remove_cvref_t<decltype(Loss)>...> losses{Loss...};
 
 // The loss times a constant, a loss like any other.
 template <float Weight, class Loss>
@@ -26,17 +37,39 @@ struct weighted_loss : Loss {
     static constexpr float weight = Weight;
     using unweighted = Loss;
 
-    constexpr auto operator()(Symbol auto... x) const { return double{Weight} * Loss{}(x...); }
+    constexpr auto operator()(Symbol auto... x) const {
+        return double{Weight} * static_cast<Loss const&>(*this)(x...);
+    }
 };
-// A loss with a weight: losses<cross_entropy, loss_weight<0.5F, mse>>.
+template <float Weight>
+struct loss_weight_of {
+    template <class Loss>
+    constexpr weighted_loss<Weight, Loss> operator()(Loss const& loss) const {
+        return {loss};
+    }
+};
+// A loss with a weight: losses<cross_entropy, loss_weight<0.5F, mse>>, or loss_weight<0.5F>(mse).
+template <float Weight, auto... Loss>
+inline constexpr loss_weight_of<Weight> loss_weight{};
 template <float Weight, auto Loss>
-inline constexpr weighted_loss<Weight, std::remove_cvref_t<decltype(Loss)>> loss_weight{};
+inline constexpr auto loss_weight<Weight, Loss> = loss_weight_of<Weight>{}(Loss);
 
 template <size_t Output, class Metric>
-struct output_metric {};
-// A metric of another output than the first: on_output<1, mae>. If a step has only one target, the
-// output is compared with that.
+struct output_metric {
+    [[no_unique_address]] Metric metric;
+};
+template <size_t Output>
+struct metric_on_output {
+    template <class Metric>
+    constexpr output_metric<Output, Metric> operator()(Metric const& metric) const {
+        return {metric};
+    }
+};
+// A metric of another output than the first: on_output<1, mae>, or on_output<1>(mae). If a step has
+// only one target, the output is compared with that.
+template <size_t Output, auto... Metric>
+inline constexpr metric_on_output<Output> on_output{};
 template <size_t Output, auto Metric>
-inline constexpr output_metric<Output, std::remove_cvref_t<decltype(Metric)>> on_output{};
+inline constexpr auto on_output<Output, Metric> = metric_on_output<Output>{}(Metric);
 
 } // namespace castnet

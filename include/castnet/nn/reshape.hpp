@@ -1,8 +1,10 @@
-// Shape layers: flatten, reshape_to, slice_channels, and the concatenation of tensors, concat.
+// Shape layers: flatten, reshape_to, slice_channels, and what joins tensors: concat, and stack of
+// numbers.
 #pragma once
 
 #include <castnet/graph/flattened.hpp>
 #include <castnet/graph/op/rearrange.hpp>
+#include <castnet/graph/op/source.hpp>
 #include <castnet/nn/scope.hpp>
 
 namespace castnet {
@@ -78,6 +80,26 @@ constexpr auto concat(symbol<First> x, symbol<More>... more) {
     } else {
         return x;
     }
+}
+
+namespace detail {
+
+template <class Numbers>
+constexpr auto stacked(Numbers, int, symbol<shape<>> last) {
+    return last;
+}
+template <class Numbers, class... More>
+constexpr auto stacked(Numbers numbers, int first, symbol<shape<>> x, More... more) {
+    return where(equal(numbers, first), x, stacked(numbers, first + 1, more...));
+}
+
+} // namespace detail
+
+// A vector of two or more numbers of a sample (PyTorch's stack).
+template <class... More>
+    requires(sizeof...(More) > 0 && (std::is_same_v<More, symbol<shape<>>> && ...))
+constexpr auto stack(symbol<shape<>> first, More... more) {
+    return detail::stacked(channel_index<shape<1 + sizeof...(More)>>(*first.g), 0, first, more...);
 }
 
 } // namespace castnet

@@ -52,6 +52,9 @@ private:
         p_.weights = take(p_.batch);
         p_.sample_mask = take(p_.batch);
         p_.present = take(1);
+        for (int i = 0; i < Plan::sizes.given; ++i) {
+            p_.given[i] = take(1);
+        }
         int inputs = 0, targets = 0;
         std::ptrdiff_t largest_image = 0;
         for (int i = 0; i < g_.node_count; ++i) {
@@ -80,6 +83,9 @@ private:
                 break;
             case op::sample_count:
                 places_.fix(i, region::batch, p_.present);
+                break;
+            case op::scalar:
+                places_.fix(i, region::batch, p_.given[nodes_[i].attribute]);
                 break;
             default:
                 break;

@@ -7,7 +7,7 @@
 namespace castnet::ir {
 
 struct plan_sizes {
-    int inputs = 0, targets = 0;
+    int inputs = 0, targets = 0, given = 0;
     int steps = 0, arrays = 0, scalars = 0, windows = 0, programs = 0, instructions = 0;
     int parameters = 0, outputs = 0, stages = 0, devices = 1;
 };
@@ -15,6 +15,7 @@ struct plan_sizes {
 constexpr plan_sizes sizes_of(graph_view const& g, step_schedule_sizes const& s, int stages,
                               int devices = 1) {
     plan_sizes z{0,
+                 0,
                  0,
                  s.steps,
                  s.arrays,
@@ -29,6 +30,7 @@ constexpr plan_sizes sizes_of(graph_view const& g, step_schedule_sizes const& s,
     for (int i = 0; i < g.node_count; ++i) {
         z.inputs += g.nodes[i].kind == op::input;
         z.targets += g.nodes[i].kind == op::target;
+        z.given += g.nodes[i].kind == op::scalar;
     }
     return z;
 }
@@ -53,7 +55,8 @@ struct plan {
     std::ptrdiff_t size[4]{};     // elements of each region
     device_memory devices[room(Z.devices)]{};
     std::ptrdiff_t weights = 0, sample_mask = 0, present = 0; // offsets in region::batch
-    std::ptrdiff_t staging = 0; // one image in logical order, also in region::batch
+    std::ptrdiff_t given[room(Z.given)]{}; // the same of scalars that losses and metrics have
+    std::ptrdiff_t staging = 0;            // one image in logical order, also in region::batch
 
     template <class Schedule, class Lifetimes, class Stages>
     constexpr plan(graph_view const& g, Schedule const& s, Lifetimes const& lives,

@@ -225,6 +225,12 @@ template <class T, class Optimizer>
     }
 }
 
+[[gnu::cold]] inline void add_scalars(settings& s, std::span<double const> of_loss_and_metrics) {
+    for (std::size_t i = 0; i < of_loss_and_metrics.size(); ++i) {
+        s.add_exactly(string_of({"scalar ", i, " of loss and metrics"}), of_loss_and_metrics[i]);
+    }
+}
+
 [[gnu::cold]] inline void add_class_weights(settings& s, std::span<float const> weights) {
     s.add("class weights", weights.size());
     for (std::size_t i = 0; i < weights.size(); ++i) {

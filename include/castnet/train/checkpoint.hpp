@@ -33,14 +33,19 @@ public:
         at(key) = string_of({value});
     }
     [[gnu::cold]] void put(std::string const& key, std::span<double const> numbers) {
-        std::string& all = at(key);
+        at(key) = text_of(numbers);
+    }
+    void put(std::string const& key, double value) { put(key, std::span{&value, 1}); }
+
+    [[gnu::cold]] static std::string text_of(std::span<double const> numbers) {
+        std::string all;
         for (double const x : numbers) {
             char digits[32];
             all += all.empty() ? "" : " ";
             all.append(digits, std::to_chars(digits, digits + sizeof digits, x).ptr);
         }
+        return all;
     }
-    void put(std::string const& key, double value) { put(key, std::span{&value, 1}); }
 
     bool has(std::string const& key) const { return values_.contains("castnet." + key); }
 
@@ -139,7 +144,7 @@ template <class Scores>
 
 // "cross_entropy + 0.25 mse".
 template <class Loss>
-[[gnu::cold]] std::string loss_name(Loss) {
+[[gnu::cold]] std::string loss_name(std::type_identity<Loss>) {
     if constexpr (requires { Loss::name; }) {
         return Loss::name;
     } else {
@@ -147,13 +152,13 @@ template <class Loss>
     }
 }
 template <float Weight, class Loss>
-[[gnu::cold]] std::string loss_name(weighted_loss<Weight, Loss>) {
-    return string_of({double{Weight}, " ", loss_name(Loss{})});
+[[gnu::cold]] std::string loss_name(std::type_identity<weighted_loss<Weight, Loss>>) {
+    return string_of({double{Weight}, " ", loss_name(std::type_identity<Loss>{})});
 }
 template <class... Loss>
-[[gnu::cold]] std::string loss_name(loss_list<Loss...>) {
+[[gnu::cold]] std::string loss_name(std::type_identity<loss_list<Loss...>>) {
     std::string all;
-    (append(all, {all.empty() ? "" : " + ", loss_name(Loss{})}), ...);
+    (append(all, {all.empty() ? "" : " + ", loss_name(std::type_identity<Loss>{})}), ...);
     return all;
 }
 
@@ -191,8 +196,11 @@ void write_checkpoint(training<Model, Loss, Optimizer, Metrics...> const& t,
     record.put("optimizer", Optimizer::name);
     for_each_hyperparameter(
         t.optimizer(), [&](std::string const& name, double value) { record.put(name, value); });
-    record.put("loss", loss_name(Loss{}).c_str());
+    record.put("loss", loss_name(std::type_identity<Loss>{}).c_str());
     record.put("metrics", metric_names<scores_type>().c_str());
+    if (!t.scalars().empty()) {
+        record.put("scalars", std::span<double const>{t.scalars()});
+    }
     record.put("seed", t.model().seed_value());
     record.put("batch", std::uint64_t{Model::capacity});
     record.put("samples_per_step", t.step_capacity());
@@ -253,11 +261,15 @@ template <class Model, class Loss, class Optimizer, class... Metrics>
                           ", expected version ", checkpoint_version,
                           "; load it into the model to take the weights"});
     }
-    record.require("loss", loss_name(Loss{}), "loss");
+    record.require("loss", loss_name(std::type_identity<Loss>{}), "loss");
     record.require(
         "metrics",
         metric_names<typename training<Model, Loss, Optimizer, Metrics...>::scores_type>(),
         "metrics");
+    if (!t.scalars().empty()) {
+        record.require("scalars", training_record::text_of(t.scalars()),
+                       "numbers of loss and metrics");
+    }
     constexpr std::uint64_t most = std::uint64_t(-1);
     if (auto const seed = record.count("seed", most); seed != t.model().seed_value()) {
         throw file_error(file,
@@ -290,7 +302,7 @@ template <class Position>
     p.samples = record.count("fit.samples", most);
     p.data_size = record.count("fit.data_size", most);
     p.sums.weight = record.not_negative("fit.weight");
-    auto const sums = record.numbers("fit.sums", p.sums.count);
+    auto const sums = record.numbers("fit.sums", p.sums.sums);
     std::copy(sums.begin(), sums.end(), p.sums.sum);
     p.seconds = record.not_negative("fit.seconds");
     p.rate = record.not_negative("fit.rate");

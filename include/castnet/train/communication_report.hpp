@@ -39,7 +39,7 @@ struct communication_report {
             : exchanges::bytes_of(true);
     static constexpr std::size_t update_bytes =
         std::size_t(updates) * std::size_t(Training::training_plan.trainable) * sizeof(value_type);
-    static constexpr std::size_t total_bytes = (Training::scores_type::count + 1) * sizeof(double);
+    static constexpr std::size_t total_bytes = (Training::scores_type::sums + 1) * sizeof(double);
     static constexpr std::size_t norm_bytes = norms * sizeof(double);
     static constexpr std::size_t bytes =
         sum_bytes + gradient_bytes + update_bytes + norm_bytes + total_bytes;

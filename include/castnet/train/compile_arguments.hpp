@@ -1,6 +1,8 @@
 // Checks of the arguments of compile(model, loss, optimizer, metrics…).
 #pragma once
 
+#include <castnet/core/error.hpp>
+#include <castnet/core/finite.hpp>
 #include <castnet/graph/differentiate.hpp>
 #include <castnet/nn/metrics.hpp>
 #include <castnet/optim/optimizers.hpp>
@@ -9,8 +11,10 @@
 #include <castnet/train/model_arguments.hpp>
 #include <castnet/train/scores.hpp>
 
+#include <span>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 namespace castnet {
 
@@ -33,6 +37,7 @@ enum class compile_mistake : unsigned char {
     metric_compares_others,
     metric_takes_others,
     metric_gives_others,
+    metric_result_takes_others,
 };
 
 template <class T>
@@ -59,14 +64,16 @@ constexpr bool is_formula() {
 }
 
 // Whether any argument of a loss has a gradient.
-template <class Loss, class Target, class... S>
-constexpr bool has_gradient() {
+template <class Loss, class Target, class... S, size_t... I>
+constexpr bool has_gradient(std::index_sequence<I...>) {
     ir::graph g{true};
-    auto const loss = Loss{}(new_input<S>(g)..., new_input<Target>(g));
+    int const outputs[] = {new_input<S>(g).id...}; // braces: in the order of the list
+    symbol<Target> const target = new_input<Target>(g);
+    auto const loss = in_trace<Loss>(g)(symbol<S>{&g, outputs[I]}..., target);
     ir::differentiation d{g, true};
     d.run(loss.id, constant_node(g, 1));
-    for (size_t i = 0; i < sizeof...(S); ++i) {
-        if (d.by(int(i)) >= 0) {
+    for (int output : outputs) {
+        if (d.by(output) >= 0) {
             return true;
         }
     }
@@ -87,14 +94,15 @@ constexpr compile_mistake mistake_in_loss(type_list<S...> outputs) {
         return compile_mistake::loss_lacks_labels;
     } else {
         using target = typename target_of<Loss, nth_of<0, decltype(outputs)>>::type;
-        if constexpr (!requires { Loss{}(symbol<S>{}..., symbol<target>{}); }) {
+        if constexpr (!callable_with<Loss, symbol<S>..., symbol<target>>) {
             return compile_mistake::loss_takes_others;
-        } else if constexpr (!std::is_same_v<decltype(Loss{}(symbol<S>{}..., symbol<target>{})),
+        } else if constexpr (!std::is_same_v<given_by<Loss, symbol<S>..., symbol<target>>,
                                              symbol<shape<>>>) {
             return compile_mistake::loss_gives_others;
         } else {
-            return has_gradient<Loss, target, S...>() ? compile_mistake::none
-                                                      : compile_mistake::loss_has_no_gradient;
+            return has_gradient<Loss, target, S...>(std::index_sequence_for<S...>{})
+                       ? compile_mistake::none
+                       : compile_mistake::loss_has_no_gradient;
         }
     }
 }
@@ -125,12 +133,24 @@ constexpr compile_mistake mistake_in_metric() {
         using target = symbol<typename target_of<Loss, Output>::type>;
         if constexpr (!std::is_same_v<symbol<typename target_of<Metric, Output>::type>, target>) {
             return compile_mistake::metric_compares_others;
-        } else if constexpr (!requires { Metric{}(symbol<Output>{}, target{}); }) {
+        } else if constexpr (!callable_with<Metric, symbol<Output>, target>) {
             return compile_mistake::metric_takes_others;
+        } else if constexpr (requires { &Metric::result; } && !MakesResult<Metric>) {
+            return compile_mistake::metric_result_takes_others;
         } else {
-            return std::is_same_v<decltype(Metric{}(symbol<Output>{}, target{})), symbol<shape<>>>
-                       ? compile_mistake::none
-                       : compile_mistake::metric_gives_others;
+            using given = given_by<Metric, symbol<Output>, target>;
+            return gives_sums<Metric, given> ? compile_mistake::none
+                                             : compile_mistake::metric_gives_others;
+        }
+    }
+}
+
+// Throws castnet::error where a number of the loss or a metric is not finite.
+[[gnu::cold]] inline void check_scalars(std::span<double const> all) {
+    for (size_t i = 0; i < all.size(); ++i) {
+        if (!is_finite(all[i])) {
+            throw error({"castnet: compile: scalar ", i, " of loss and metrics is ", all[i],
+                         ", expected a finite number"});
         }
     }
 }
@@ -208,9 +228,14 @@ struct arguments_of_compile {
     static_assert(found != compile_mistake::metric_takes_others,
                   "castnet: a metric cannot be called with the first output of the network and "
                   "the target");
-    static_assert(found != compile_mistake::metric_gives_others,
-                  "castnet: a metric gives one number for each sample, symbol<shape<>>: return "
-                  "cn::mean(...) or cn::sum(...) of its elements");
+    static_assert(
+        found != compile_mistake::metric_gives_others,
+        "castnet: a metric gives one number for each sample, symbol<shape<>>: return "
+        "cn::mean(...) or cn::sum(...) of its elements; or several, symbol<shape<n>> such "
+        "as cn::stack(a, b), of whose sums its result(sums, weight) makes one");
+    static_assert(found != compile_mistake::metric_result_takes_others,
+                  "castnet: a metric's result() does not make one number of its sums: double "
+                  "result(std::span<double const> sums, double weight) const");
 };
 
 // Stub with the calls of a training, so that one compile_mistake gives one error.

@@ -32,7 +32,7 @@ public:
         }
     }
 
-    // After each step; asks scores() for the means so far only where it shows them.
+    // After each step; asks scores() for those so far only where it shows them.
     template <class Scores>
     void step(std::size_t done, Scores const& scores) {
         double const now = detail::monotonic_seconds();
@@ -65,7 +65,7 @@ public:
     [[gnu::cold]] static std::string means(Scores const& s, char const* prefix) {
         std::string text;
         for (std::size_t i = 0; i < Scores::count; ++i) {
-            double const v = s.mean(i);
+            double const v = s.result(i);
             char number[64];
             std::snprintf(number, sizeof number,
                           (v < 0 ? -v : v) > 1e-3 || v == 0 ? "%.4f" : "%.4e", v);

@@ -14,8 +14,10 @@
 #include <castnet/train/model.hpp>
 #include <castnet/train/scores.hpp>
 #include <castnet/train/step_exchanges.hpp>
+#include <castnet/train/step_scalars.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <numeric>
 #include <span>
@@ -36,6 +38,8 @@ class replica {
 public:
     using strategies = detail::strategy_of<policy>;
     using scores_type = detail::scores_of_step<network, Loss, Metrics...>;
+    using sums_type = typename scores_type::sums_type;
+    using scalars = std::array<double, detail::scalar_count<Loss, Metrics...>>;
     using targets = detail::targets_of_step<Loss, typename Model::output_shapes>;
 
     using compiled_training = detail::compiled_step<recipe, network, device, capacity, true>;
@@ -67,7 +71,9 @@ public:
         return {std::ptrdiff_t(gradient_bytes / sizeof(T)),
                 std::ptrdiff_t(exchanges::state_elements(replicas, on_gpus)),
                 std::ptrdiff_t(batch_bytes / sizeof(T)),
-                std::ptrdiff_t(workspace_bytes / sizeof(T)), std::ptrdiff_t(capacity)};
+                std::ptrdiff_t(workspace_bytes / sizeof(T)),
+                std::ptrdiff_t(capacity),
+                std::ptrdiff_t(sums_type::sums)};
     }
     static constexpr size_t arena_bytes = device::executor::bytes(sizes(replicas_at_least));
 
@@ -94,8 +100,10 @@ public:
     }
 
     // One of `replicas` replicas; `parameters` lie in the model's order, on the session's device.
-    replica(Model& m, typename device::session& session, T* parameters, int replicas = 1)
-        : session_{session},
+    // `numbers` are the scalars of loss and metrics.
+    replica(Model& m, typename device::session& session, T* parameters, scalars const& numbers,
+            int replicas = 1)
+        : session_{session}, scalars_{numbers},
           executor_{session, parameters, key_of(m.seed_value()), sizes(replicas)},
           host_step_{replicas}, slot_elements_{exchanges::slot_elements(replicas)} {
         executor_.template prepare<training_plan, evaluation_plan>(Model::parameter_bytes);
@@ -129,6 +137,10 @@ public:
         size_t const rows = device::whole_batches && !step.empty() ? capacity : samples.size();
         size_t const padding = step.empty() ? 0 : step[0];
         T* const batch = executor_.batch();
+        auto const* given = Plan.given;
+        for (double const x : scalars_) {
+            batch[*given++] = T(x);
+        }
         constexpr detail::batch_places places = detail::places_in_batch(Plan);
         if constexpr (keeps<Data>) {
             std::uint32_t* const numbers = executor_.gather_from(kept(data).arrays());
@@ -218,15 +230,15 @@ public:
 
     // Sums of loss and metrics over all samples trained and evaluated since set_totals(). Waits for
     // the device.
-    scores_type totals() const {
-        scores_type s;
+    sums_type totals() const {
+        sums_type s;
         s.weight = weight_;
-        executor_.read_totals(s.sum, scores_type::count);
+        executor_.read_totals(s.sum, sums_type::sums);
         return s;
     }
-    void set_totals(scores_type const& s) {
+    void set_totals(sums_type const& s) {
         weight_ = s.weight;
-        executor_.set_totals(s.sum, scores_type::count);
+        executor_.set_totals(s.sum, sums_type::sums);
     }
 
     // Broadcasts the parameters and the optimizer state of rank 0.
@@ -340,6 +352,7 @@ private:
     }
 
     typename device::session& session_;
+    scalars scalars_;
     typename device::executor executor_;
     std::ptrdiff_t samples_ = 0; // of the batch
     double weight_ = 0;          // of the samples in the totals

@@ -26,7 +26,8 @@ class replicas {
 
 public:
     using replica_type = replica<Model, Loss, Optimizer, Metrics...>;
-    using scores_type = typename replica_type::scores_type;
+    using sums_type = typename replica_type::sums_type;
+    using scalars = typename replica_type::scalars;
     using strategies = typename replica_type::strategies;
     static constexpr bool is_single = std::is_same_v<group, comm::single_replica>;
     // Whether there may be replicas in other processes.
@@ -37,10 +38,10 @@ public:
     static constexpr bool totals_at_hand =
         !whole_totals || requires { requires device::executor::in_host_memory; };
 
-    explicit replicas(Model& m)
-        : model_{m}, group_{detail::replicas_here<policy>(m.chosen_devices())} {
+    replicas(Model& m, scalars const& numbers)
+        : model_{m}, scalars_{numbers}, group_{detail::replicas_here<policy>(m.chosen_devices())} {
         if constexpr (is_single) {
-            replicas_[0].emplace(m, m.session(), m.data());
+            replicas_[0].emplace(m, m.session(), m.data(), scalars_);
         } else {
             replicas_ = std::make_unique<std::optional<replica_type>[]>(size_t(group_.local()));
             group_.run([&](int i, auto&) {
@@ -163,7 +164,7 @@ public:
         std::iota(order.begin(), order.end(), size_t(0));
         [[maybe_unused]] auto const reading = read_epoch(data, epoch, order, at_once, 1);
         synchronize();
-        [[maybe_unused]] scores_type before;
+        [[maybe_unused]] sums_type before;
         if constexpr (!is_single) {
             before = totals();
             totals_ = {};
@@ -197,14 +198,14 @@ public:
     }
 
     // Sums of loss and metrics over all samples trained and evaluated since set_totals().
-    scores_type totals() const {
+    sums_type totals() const {
         if constexpr (whole_totals) {
             return first().totals();
         } else {
             return totals_;
         }
     }
-    void set_totals(scores_type const& s) {
+    void set_totals(sums_type const& s) {
         if constexpr (whole_totals) {
             first().set_totals(s);
         } else {
@@ -313,10 +314,10 @@ private:
     void make(int i) {
         auto& r = replicas_[size_t(i)];
         if (i == 0) {
-            r.emplace(model_, model_.session(), model_.data(), size());
+            r.emplace(model_, model_.session(), model_.data(), scalars_, size());
         } else {
             auto& copy = model_.copy_for(i);
-            r.emplace(model_, copy.session, copy.parameters.template as<T>(), size());
+            r.emplace(model_, copy.session, copy.parameters.template as<T>(), scalars_, size());
         }
     }
 
@@ -387,24 +388,25 @@ private:
     template <class Communicator>
     void add_totals(replica_type const& r, double weight, Communicator& others,
                     std::uint64_t step) {
-        scores_type s = r.totals();
-        double values[scores_type::count + 1];
-        std::copy_n(s.sum, scores_type::count, values);
-        values[scores_type::count] = weight;
+        sums_type s = r.totals();
+        double values[sums_type::sums + 1];
+        std::copy_n(s.sum, sums_type::sums, values);
+        values[sums_type::sums] = weight;
         others.sum(std::span<double>{values}, {"sum of loss and metrics", -1, step});
         if (&r == &first()) {
-            std::copy_n(values, scores_type::count, s.sum);
-            s.weight = values[scores_type::count];
+            std::copy_n(values, sums_type::sums, s.sum);
+            s.weight = values[sums_type::sums];
             totals_ += s;
         }
     }
 
     Model& model_;
+    scalars scalars_;
     mutable group group_;
     std::conditional_t<is_single, std::array<std::optional<replica_type>, 1>,
                        std::unique_ptr<std::optional<replica_type>[]>>
         replicas_;
-    scores_type totals_{};
+    sums_type totals_{};
     mutable std::uint64_t revision_ = 0; // of the model at the last synchronization
     mutable bool changed_ = true;
 };

@@ -1,4 +1,4 @@
-// Loss and metrics of samples, as weighted sums that can be added up.
+// Loss and metrics of samples: sums that can be added up, and what becomes of them.
 #pragma once
 
 #include <castnet/core/error.hpp>
@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -46,38 +47,86 @@ constexpr auto repeated_column() {
 
 } // namespace detail
 
-template <class... Metrics>
-class scores {
-    static_assert(column_is_unique<detail::repeated_column<Metrics...>()>::checked);
+// Sums over samples of weight * loss and of what the metrics count, which can be added up. There
+// are `Count` of them, that of the loss first.
+template <std::size_t Count>
+struct score_sums {
+    static constexpr std::size_t sums = Count;
 
-public:
-    static constexpr std::size_t count = 1 + sizeof...(Metrics);
-    static constexpr char const* names[] = {"loss", Metrics::name...};
+    // The weighted mean over the samples; 0 where no sample counts.
+    double loss() const { return weight > 0 ? sum[0] / weight : 0; }
 
-    // Weighted means over the samples; 0 where no sample counts.
-    double loss() const { return mean(0); }
-    double mean(std::size_t which) const { return weight > 0 ? sum[which] / weight : 0; }
-
-    // By name: "loss" or the name of a metric. Throws castnet::error for any other.
-    [[gnu::cold]] double operator[](std::string_view name) const {
-        for (std::size_t i = 0; i < count; ++i) {
-            if (name == names[i]) {
-                return mean(i);
-            }
-        }
-        throw error({"castnet: scores: there is no '", name, "'; give the metric to compile()"});
-    }
-
-    scores& operator+=(scores const& other) {
+    score_sums& operator+=(score_sums const& other) {
         weight += other.weight;
-        for (std::size_t i = 0; i < count; ++i) {
+        for (std::size_t i = 0; i < Count; ++i) {
             sum[i] += other.sum[i];
         }
         return *this;
     }
 
     double weight = 0;
-    double sum[count]{};
+    double sum[Count]{};
+};
+
+// One of the scores of a step behind the loss: a metric, the number of its sums, and its name if
+// that is not the metric's own.
+template <class Metric, std::size_t Sums = 1, class Named = Metric>
+struct score {
+    static constexpr char const* name = Named::name;
+    static constexpr std::size_t sums = Sums;
+
+    // The metric's result, or else the weighted mean.
+    double result(double const* sum, double weight) const {
+        if constexpr (requires { &Metric::result; }) {
+            return metric.result(std::span<double const>{sum, Sums}, weight);
+        } else {
+            return *sum / weight;
+        }
+    }
+
+    [[no_unique_address]] Metric metric;
+};
+
+// Scores with the metrics as the program gave them.
+template <class... Score>
+struct score_list : Score... {};
+
+template <class... Score>
+class scores : public score_sums<1 + (std::size_t{0} + ... + Score::sums)> {
+public:
+    using sums_type = score_sums<1 + (std::size_t{0} + ... + Score::sums)>;
+    using metrics_type = score_list<Score...>;
+    static constexpr std::size_t count = 1 + sizeof...(Score);
+    static constexpr char const* names[] = {"loss", Score::name...};
+
+    scores() = default;
+    scores(sums_type const& all, metrics_type const& metrics) : sums_type{all}, metrics_{metrics} {}
+
+    // The loss and the result of each metric, in the order of `names`; 0 where no sample counts.
+    double result(std::size_t which) const {
+        if (this->weight <= 0) {
+            return 0;
+        }
+        double results[count] = {this->loss()};
+        [[maybe_unused]] double* to = results;
+        [[maybe_unused]] double const* sum = this->sum + 1;
+        (..., (*++to = static_cast<Score const&>(metrics_).result(sum, this->weight),
+               sum += Score::sums));
+        return results[which];
+    }
+
+    // By name: "loss" or the name of a metric. Throws castnet::error for any other.
+    [[gnu::cold]] double operator[](std::string_view name) const {
+        for (std::size_t i = 0; i < count; ++i) {
+            if (name == names[i]) {
+                return result(i);
+            }
+        }
+        throw error({"castnet: scores: there is no '", name, "'; give the metric to compile()"});
+    }
+
+private:
+    [[no_unique_address]] metrics_type metrics_;
 };
 
 } // namespace castnet

@@ -8,7 +8,10 @@
 #include <castnet/nn/output_losses.hpp>
 #include <castnet/train/scores.hpp>
 
+#include <concepts>
+#include <span>
 #include <string_view>
+#include <type_traits>
 
 namespace castnet {
 
@@ -17,7 +20,9 @@ inline constexpr bool has_labels = requires { bool{Loss::labels}; } || requires 
     typename Loss::target_shape;
 } || requires { typename Loss::targets; };
 template <class Function, class... Arguments>
-inline constexpr bool callable_with = requires { Function{}(Arguments{}...); };
+using given_by = decltype(std::declval<Function const&>()(std::declval<Arguments>()...));
+template <class Function, class... Arguments>
+inline constexpr bool callable_with = requires { typename given_by<Function, Arguments...>; };
 
 // Checks as classes, so that every compiler prints their arguments. What fails one is replaced by a
 // stub that compiles, so that one mistake gives one error.
@@ -55,6 +60,31 @@ struct metric_takes {
     static_assert(callable_with<Metric, Output, Target>,
                   "castnet: a metric cannot be called with its output and the target; see "
                   "metric_takes<metric, output, target>");
+    static constexpr bool checked = true;
+};
+
+// Whether a metric has a result, which is made of the sums of what it gives for the samples.
+template <class Metric>
+concept MakesResult = requires(Metric const& metric, std::span<double const> sums) {
+    { metric.result(sums, 1.0) } -> std::convertible_to<double>;
+};
+// Whether a metric gives numbers that are summed up: one for each sample, or several if it makes a
+// result of them.
+template <class Metric, class Given>
+inline constexpr bool gives_sums = false;
+template <class Metric>
+inline constexpr bool gives_sums<Metric, symbol<shape<>>> =
+    MakesResult<Metric> || !requires { &Metric::result; };
+template <class Metric, size_t Count>
+inline constexpr bool gives_sums<Metric, symbol<shape<Count>>> = MakesResult<Metric>;
+
+template <class Metric, class Given>
+struct metric_gives_sums {
+    static_assert(
+        gives_sums<Metric, Given>,
+        "castnet: a metric gives one number for each sample, symbol<shape<>>, or several, "
+        "symbol<shape<n>>, of whose sums its result(sums, weight) makes one; see "
+        "metric_gives_sums<metric, given>");
     static constexpr bool checked = true;
 };
 
@@ -97,9 +127,9 @@ struct target_of {
     using type = data::target_shape<target>;
 };
 
-// The targets of a step. (Functions of empty objects, for their types.)
+// The targets of a step. (Functions of types.)
 template <class Loss, class Outputs>
-constexpr auto all_targets(Loss, Outputs) {
+constexpr auto all_targets(std::type_identity<Loss>, Outputs) {
     if constexpr (requires { typename Loss::targets; }) {
         return typename Loss::targets{};
     } else {
@@ -107,7 +137,7 @@ constexpr auto all_targets(Loss, Outputs) {
     }
 }
 template <class... Loss, class... S>
-constexpr auto all_targets(loss_list<Loss...>, type_list<S...>) {
+constexpr auto all_targets(std::type_identity<loss_list<Loss...>>, type_list<S...>) {
     if constexpr (sizeof...(Loss) != sizeof...(S)) {
         static_assert(loss_for_each_output<sizeof...(Loss), sizeof...(S)>::checked);
         return data::targets<S...>{};
@@ -116,7 +146,7 @@ constexpr auto all_targets(loss_list<Loss...>, type_list<S...>) {
     }
 }
 template <class Loss, class Outputs>
-using targets_of_step = decltype(all_targets(Loss{}, Outputs{}));
+using targets_of_step = decltype(all_targets(std::type_identity<Loss>{}, Outputs{}));
 
 // A network's outputs and the targets of a step while it is traced.
 template <class Outputs, class Targets>
@@ -142,6 +172,7 @@ public:
     constexpr target_type<I> target() const {
         return {g_, targets_[I]};
     }
+    constexpr ir::graph& graph() const { return *g_; }
 
     // Stub for a loss or metric that failed a check.
     constexpr symbol<shape<>> any() const { return any(std::index_sequence_for<S...>{}); }
@@ -168,13 +199,15 @@ constexpr symbol<shape<>> call_loss(Symbols const& s, std::index_sequence<Output
                                  typename Symbols::template target_type<Target>...>::checked);
         return s.any();
     } else {
-        return Loss{}(s.template output<Output>()..., s.template target<Target>()...);
+        return in_trace<Loss>(s.graph())(s.template output<Output>()...,
+                                         s.template target<Target>()...);
     }
 }
 
 // The loss of a step, and the losses of which it is a sum.
 template <class Loss, class Symbols>
-constexpr symbol<shape<>> step_loss(Loss, Symbols const& s, ir::list<symbol<shape<>>>&) {
+constexpr symbol<shape<>> step_loss(std::type_identity<Loss>, Symbols const& s,
+                                    ir::list<symbol<shape<>>>&) {
     return call_loss<Loss>(s, std::make_index_sequence<Symbols::outputs>{},
                            std::make_index_sequence<Symbols::targets>{});
 }
@@ -205,7 +238,7 @@ constexpr symbol<shape<>> sum_of_losses(Symbols const& s, ir::list<symbol<shape<
     return sum;
 }
 template <class... Loss, class Symbols>
-constexpr symbol<shape<>> step_loss(loss_list<Loss...>, Symbols const& s,
+constexpr symbol<shape<>> step_loss(std::type_identity<loss_list<Loss...>>, Symbols const& s,
                                     ir::list<symbol<shape<>>>& parts) {
     if constexpr (sizeof...(Loss) == Symbols::outputs) {
         return sum_of_losses<Loss...>(s, parts, std::index_sequence_for<Loss...>{});
@@ -215,22 +248,30 @@ constexpr symbol<shape<>> step_loss(loss_list<Loss...>, Symbols const& s,
 }
 
 template <class Metric, size_t Output, size_t Target, class Symbols>
-constexpr symbol<shape<>> call_metric(Symbols const& s) {
+constexpr auto call_metric(Symbols const& s) {
     using output = typename Symbols::template output_type<Output>;
     using target = typename Symbols::template target_type<Target>;
     if constexpr (!callable_with<Metric, output, target>) {
         static_assert(metric_takes<Metric, output, target>::checked);
         return s.any();
     } else {
-        return Metric{}(s.template output<Output>(), s.template target<Target>());
+        auto const given =
+            in_trace<Metric>(s.graph())(s.template output<Output>(), s.template target<Target>());
+        using given_type = std::remove_const_t<decltype(given)>;
+        if constexpr (gives_sums<Metric, given_type>) {
+            return given;
+        } else {
+            static_assert(metric_gives_sums<Metric, given_type>::checked);
+            return s.any();
+        }
     }
 }
 template <class Metric, class Symbols>
-constexpr symbol<shape<>> step_metric(Metric, Symbols const& s) {
+constexpr auto step_metric(std::type_identity<Metric>, Symbols const& s) {
     return call_metric<Metric, 0, 0>(s);
 }
 template <size_t Output, class Metric, class Symbols>
-constexpr symbol<shape<>> step_metric(output_metric<Output, Metric>, Symbols const& s) {
+constexpr auto step_metric(std::type_identity<output_metric<Output, Metric>>, Symbols const& s) {
     constexpr size_t outputs = Symbols::outputs, targets = Symbols::targets;
     constexpr size_t target = targets == 1 ? 0 : Output;
     if constexpr (Output >= outputs || target >= targets) {
@@ -280,20 +321,51 @@ struct loss_score {
     static constexpr char const* name = "loss";
 };
 
-template <class Outputs, class Metric>
-struct named_metric {
-    using type = Metric;
-};
-template <class Outputs, size_t Number, class Metric>
-struct named_metric<Outputs, output_metric<Number, Metric>> {
-    using type = score_of_output<Outputs, Number, Metric>;
+// A metric's column of the scores.
+template <class Network, class Loss, class Metric>
+struct score_of {
+    using symbols = step_symbols<outputs_of<Network>, targets_of_step<Loss, outputs_of<Network>>>;
+    static constexpr size_t sums = decltype(step_metric(
+        std::type_identity<Metric>{}, std::declval<symbols const&>()))::shape_type::count;
+
+    template <class M>
+    static constexpr auto choose(std::type_identity<M>) {
+        return std::type_identity<score<M, sums>>{};
+    }
+    template <size_t Number, class M>
+    static constexpr auto choose(std::type_identity<output_metric<Number, M>>) {
+        using named = score_of_output<traced_outputs<Network>, Number, M>;
+        return std::type_identity<score<M, sums, named>>{};
+    }
+    using type = typename decltype(choose(std::type_identity<Metric>{}))::type;
 };
 
-// The scores of a step: the loss, the losses of which it is a sum, the metrics.
-template <class Outputs, class... Metrics, class Loss, size_t... I>
-constexpr auto all_scores(Loss, std::index_sequence<I...>) {
-    return scores<score_of_output<Outputs, I, loss_score>...,
-                  typename named_metric<Outputs, Metrics>::type...>{};
+template <class Metric>
+constexpr Metric const& unwrapped(Metric const& metric) {
+    return metric;
+}
+template <size_t Output, class Metric>
+constexpr Metric const& unwrapped(output_metric<Output, Metric> const& metric) {
+    return metric.metric;
+}
+
+template <class... Score>
+constexpr auto list_unique(Score const&... score) {
+    constexpr auto repeated = repeated_column<Score...>();
+    static_assert(column_is_unique<repeated>::checked);
+    if constexpr (repeated.view().empty()) {
+        return score_list<Score...>{score...};
+    } else {
+        return score_list<>{};
+    }
+}
+
+// The scores of a step behind its loss: the losses of which it is a sum, and the metrics.
+template <class Network, class Loss, size_t... I, class... Metrics>
+constexpr auto list_scores(std::index_sequence<I...>, Metrics const&... metrics) {
+    return list_unique(
+        score<loss_score, 1, score_of_output<traced_outputs<Network>, I, loss_score>>{}...,
+        typename score_of<Network, Loss, Metrics>::type{unwrapped(metrics)}...);
 }
 template <class Loss>
 inline constexpr size_t parts_of = 0;
@@ -301,8 +373,14 @@ template <class... Loss>
 inline constexpr size_t parts_of<loss_list<Loss...>> = sizeof...(Loss);
 
 template <class Network, class Loss, class... Metrics>
-using scores_of_step = decltype(all_scores<traced_outputs<Network>, Metrics...>(
-    Loss{}, std::make_index_sequence<parts_of<Loss>>{}));
+constexpr auto metrics_of_step(Metrics const&... metrics) {
+    return list_scores<Network, Loss>(std::make_index_sequence<parts_of<Loss>>{}, metrics...);
+}
+template <class... Score>
+scores<Score...> scores_with(score_list<Score...> const&);
+template <class Network, class Loss, class... Metrics>
+using scores_of_step =
+    decltype(scores_with(metrics_of_step<Network, Loss>(std::declval<Metrics const&>()...)));
 
 } // namespace detail
 } // namespace castnet

@@ -34,7 +34,8 @@ public:
     using device = typename Model::device;
     using optimizer_type = Optimizer;
     using scores_type = typename replica_type::scores_type;
-    using position_type = fit_position<scores_type>;
+    using sums_type = typename scores_type::sums_type;
+    using position_type = fit_position<sums_type>;
 
     static constexpr auto const& training_plan = replica_type::training_plan;
     static constexpr auto const& evaluation_plan = replica_type::evaluation_plan;
@@ -65,16 +66,24 @@ public:
     // Floating-point operations of a training step for one sample, without the optimizer.
     static constexpr std::ptrdiff_t flops_per_sample = training_plan.flops();
 
-    // Throws castnet::error where a number of the optimizer is out of its range; and on all
-    // processes of a policy with several if they differ in anything that their programs decide, or
-    // in the optimizer's numbers.
-    training(Model& m, Optimizer const& o) : model_{m}, optimizer_{checked(o)}, replicas_{m} {
+    // Throws castnet::error where a number of the optimizer is out of its range, or one of the loss
+    // or a metric is not finite; and on all processes of a policy with several if they differ in
+    // anything that their programs decide, or in these numbers.
+    training(Model& m, Loss const& loss, Optimizer const& o, Metrics const&... metrics)
+        : model_{m}, optimizer_{checked(o)}, scalars_{detail::all_scalars(loss, metrics...)},
+          metrics_{detail::metrics_of_step<typename Model::network_type, Loss>(metrics...)},
+          replicas_{m, scalars_} {
+        detail::check_scalars(scalars_);
         replicas_.agree("compile", [&](auto& s) {
             replica_type::describe(s);
             s.add("the seed", model_.seed_value());
             detail::add_optimizer<T>(s, optimizer_);
+            detail::add_scalars(s, scalars_);
         });
     }
+
+    // The same with the numbers of loss and metrics that they have by default.
+    training(Model& m, Optimizer const& o) : training{m, Loss{}, o, Metrics{}...} {}
 
     // Allocated bytes: equal to `bytes`, except with a sharded optimizer on several processes.
     size_t allocated_bytes() const {
@@ -242,6 +251,7 @@ public:
     }
     history const& fit_history() const { return history_; }
     Optimizer const& optimizer() const { return optimizer_; }
+    auto const& scalars() const { return scalars_; } // of loss and metrics, in their order
     std::vector<T> slot(int which, ir::placed_parameter const& p) const {
         return replicas_.first().slot(which, p);
     }
@@ -390,7 +400,7 @@ private:
     template <class F>
     scores_type totals_of(F const& f) {
         bool const in_epoch = fitting_ || position_.samples > 0;
-        scores_type const epoch = in_epoch ? replicas_.totals() : scores_type{};
+        sums_type const epoch = in_epoch ? replicas_.totals() : sums_type{};
         replicas_.set_totals({});
         try {
             f();
@@ -400,11 +410,11 @@ private:
             }
             throw;
         }
-        scores_type const s = replicas_.totals();
+        sums_type const s = replicas_.totals();
         if (in_epoch) {
             replicas_.set_totals(epoch);
         }
-        return s;
+        return {s, metrics_};
     }
 
     // Throws castnet::error on all processes unless they are told the same.
@@ -500,7 +510,7 @@ private:
     }
 
     // Throws castnet::error, or warns, where the loss of the epoch's steps so far is not finite.
-    void check_loss(fit_options<training> const& options, scores_type const& s, size_t step) {
+    void check_loss(fit_options<training> const& options, sums_type const& s, size_t step) {
         if (detail::is_finite(s.sum[0])) {
             loss_before_ = s.loss();
         } else if (!warned_of_nan_) {
@@ -527,11 +537,11 @@ private:
     }
     // For the bar, which only rank 0 has: of several processes, it must not be the only one to end.
     scores_type totals_to_show(fit_options<training> const& options, size_t step) {
-        scores_type const s = replicas_.totals();
+        sums_type const s = replicas_.totals();
         if constexpr (replicas_type::is_single && !replicas_type::totals_at_hand) {
             check_loss(options, s, step);
         }
-        return s;
+        return {s, metrics_};
     }
 
     // One step, whose loss and metrics are added to the totals.
@@ -576,16 +586,16 @@ private:
     // checkpoint.
     [[gnu::cold]] void end_epoch(fit_options<training> const& options, progress& bar,
                                  size_t steps) {
-        scores_type const sums = replicas_.totals();
-        check_loss(options, sums, steps);
+        scores_type const trained{replicas_.totals(), metrics_};
+        check_loss(options, trained, steps);
         double const seconds = detail::monotonic_seconds() - epoch_start_;
         std::vector<double> row;
         auto const add = [&](scores_type const& s) {
             for (size_t i = 0; i < scores_type::count; ++i) {
-                row.push_back(s.mean(i));
+                row.push_back(s.result(i));
             }
         };
-        add(sums);
+        add(trained);
         std::string shown;
         if (options.validation.has_value()) {
             scores_type const validated = options.validation.evaluate(*this);
@@ -599,7 +609,7 @@ private:
         row.push_back(position_.rate);
         row.push_back(seconds);
         history_.append(row);
-        bar.end(sums, shown);
+        bar.end(trained, shown);
         ++epochs_;
         ++position_.epochs;
         position_.samples = 0;
@@ -646,6 +656,8 @@ private:
 
     Model& model_;
     Optimizer optimizer_;
+    typename replica_type::scalars scalars_;
+    typename scores_type::metrics_type metrics_;
     replicas_type replicas_;
     std::uint64_t steps_ = 0;
     std::uint64_t epochs_ = 0;
@@ -663,10 +675,10 @@ private:
 // evaluate() and load(): they throw castnet::error while another thread trains, predicts or sets
 // parameters, and so does that while they run; callbacks are calls of the training's own thread.
 template <class Model, class Loss, class Optimizer, class... Metrics>
-auto compile(Model& m, Loss, Optimizer const& o, Metrics...) {
+auto compile(Model& m, Loss loss, Optimizer const& o, Metrics... metrics) {
     constexpr auto mistake = detail::mistake_in_compile<Model, Loss, Optimizer, Metrics...>();
     if constexpr (mistake == detail::compile_mistake::none) {
-        return training<Model, Loss, Optimizer, Metrics...>{m, o};
+        return training<Model, Loss, Optimizer, Metrics...>{m, loss, o, metrics...};
     } else {
         return refused_training<arguments_of_compile<mistake, Loss, Optimizer, Metrics...>>{};
     }

@@ -107,12 +107,18 @@ public:
         });
     }
 
-    // Adds the scalar outputs of a plan's last run to the totals.
+    // Adds the outputs of a plan's last run, one behind the other, to the totals.
     template <auto const& Plan>
     void add_totals() {
-        totals_.resize(std::max(totals_.size(), std::size_t(Plan.sizes.outputs)));
-        for (std::size_t i = 0; i < std::size_t(Plan.sizes.outputs); ++i) {
-            totals_[i] += double(*at(Plan.outputs[i]));
+        std::size_t next = 0;
+        for (array_ref const& r : Plan.outputs) {
+            T const* const result = at(r);
+            std::size_t const first = next;
+            next += std::size_t(r.size.count());
+            totals_.resize(std::max(totals_.size(), next));
+            for (std::size_t i = first; i < next; ++i) {
+                totals_[i] += double(result[i - first]);
+            }
         }
     }
 

@@ -69,14 +69,15 @@ auto norm_call(update_values<Rule, T>* values, double const* squares, unsigned c
 
 template <auto const& Plan, class Context>
 auto totals_call(Context const& c, double* totals) {
-    constexpr int count = Plan.sizes.outputs;
-    static_assert(count <= max_totals,
+    static_assert(Plan.sizes.outputs <= max_results,
                   "castnet: policy::cuda sums the loss and at most 31 metrics");
-    add_totals_body<typename Context::value_type> body{{}, totals, count};
-    for (int i = 0; i < count; ++i) {
+    add_totals_body<typename Context::value_type> body{{}, {}, totals, 0};
+    for (int i = 0; i < Plan.sizes.outputs; ++i) {
         body.results[i] = c.at(Plan.outputs[i]);
+        body.count += Plan.outputs[i].size.count();
+        body.end[i] = body.count;
     }
-    return kernel_call<decltype(body)>{{1, max_totals}, body};
+    return kernel_call<decltype(body)>{{1, block_threads}, body};
 }
 
 // Enqueues the gathering of a step's samples, if they are gathered, all steps of a plan, and the

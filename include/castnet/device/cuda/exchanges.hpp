@@ -248,7 +248,7 @@ private:
     template <class Others>
     void sum_results(Others const& others) const {
         for (array_ref const& r : compiled::value.outputs) {
-            others.sum(std::span{c_.at(r), std::size_t(1)});
+            others.sum(std::span{c_.at(r), std::size_t(r.size.count())});
         }
     }
 

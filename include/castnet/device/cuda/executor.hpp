@@ -48,7 +48,9 @@ class executor {
     using context = typename Device::context;
     using buffer = step_buffer<context>;
 
-    static constexpr std::size_t totals_bytes = max_totals * sizeof(double);
+    static constexpr std::size_t totals_bytes(executor_sizes const& z) {
+        return rounded_to_alignment(std::size_t(z.totals) * sizeof(double));
+    }
     static constexpr std::size_t gradients_bytes(executor_sizes const& z) {
         return rounded_to_alignment(std::size_t(z.gradients + z.state) * sizeof(T));
     }
@@ -58,7 +60,7 @@ class executor {
 
 public:
     static constexpr std::size_t bytes(executor_sizes const& z) {
-        return gradients_bytes(z) + workspace_bytes(z) + totals_bytes + 2 * buffer::bytes(z);
+        return gradients_bytes(z) + workspace_bytes(z) + totals_bytes(z) + 2 * buffer::bytes(z);
     }
 
     executor(session const& where, T* parameters, philox_key key, executor_sizes const& z)
@@ -70,7 +72,7 @@ public:
         c.region[int(region::parameters)] = parameters;
         c.region[int(region::gradients)] = reinterpret_cast<T*>(take(gradients_bytes(z)));
         c.region[int(region::workspace)] = reinterpret_cast<T*>(take(workspace_bytes(z)));
-        totals_ = reinterpret_cast<double*>(take(totals_bytes));
+        totals_ = reinterpret_cast<double*>(take(totals_bytes(z)));
         c.key = key;
         c.stream = where.compute().get();
         c.library = &where.library();
@@ -183,7 +185,7 @@ public:
         session_.compute().record(last_->done);
     }
 
-    // Adds the scalar outputs of a plan's last run to the totals.
+    // Adds the outputs of a plan's last run, one behind the other, to the totals.
     template <auto const& Plan>
     void add_totals() {
         session_.use();

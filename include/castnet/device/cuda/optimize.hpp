@@ -63,20 +63,25 @@ private:
     }
 };
 
-// totals[i] += *results[i]
-inline constexpr int max_totals = 32;
+// Adds the results of a step, one array behind the other, to the totals.
+inline constexpr int max_results = 32;
 template <class T>
 struct add_totals_body {
-    T const* results[max_totals];
+    T const* results[max_results];
+    std::ptrdiff_t end[max_results]; // of each result's totals
     double* totals;
-    int count;
+    std::ptrdiff_t count; // of totals
 
     template <class Block>
     CASTNET_HD void operator()(Block const& block) const {
-        int const i = static_cast<int>(block.thread());
-        if (block.index() == 0 && i < count) {
-            totals[i] += static_cast<double>(*results[i]);
-        }
+        for_each_index(block, count, [&](std::ptrdiff_t i) {
+            int k = 0;
+            while (i >= end[k]) {
+                ++k;
+            }
+            std::ptrdiff_t const first = k > 0 ? end[k - 1] : 0;
+            totals[i] += static_cast<double>(results[k][i - first]);
+        });
     }
 };
 

@@ -49,6 +49,10 @@ struct operation<op::sample_count> : detail::source_operation {
     static constexpr char const* name = "sample_count";
 };
 template <>
+struct operation<op::scalar> : detail::source_operation {
+    static constexpr char const* name = "scalar";
+};
+template <>
 struct operation<op::constant> : detail::source_operation {
     static constexpr char const* name = "constant";
 };
