@@ -13,6 +13,7 @@
 #include <castnet/train/compile_arguments.hpp>
 #include <castnet/train/fit_options.hpp>
 #include <castnet/train/hints.hpp>
+#include <castnet/train/loss_watch.hpp>
 #include <castnet/train/replicas.hpp>
 
 #include <algorithm>
@@ -357,11 +358,11 @@ private:
             advance(data, order.subspan(first, count), position_.rate, options.class_weight);
             position_.samples += count;
             if constexpr (replicas_type::totals_at_hand) {
-                check_loss(options, replicas_.totals(), s + 1);
+                check_loss(replicas_.totals(), s + 1);
             }
-            bar.step(s + 1, [&] { return totals_to_show(options, s + 1); });
+            bar.step(s + 1, [&] { return totals_to_show(s + 1); });
             if (checkpoint.write && checkpoint.every > 0 && steps_ % checkpoint.every == 0) {
-                check_loss(options, replicas_.totals(), s + 1);
+                check_loss(replicas_.totals(), s + 1);
                 checkpoint.write();
             }
             if (!report_step(options, count, before)) {
@@ -448,8 +449,7 @@ private:
             position_ = {};
             history_ = {};
         }
-        loss_before_ = 0;
-        warned_of_nan_ = false;
+        loss_watch_ = {options.allow_nan, rank() == 0 && options.verbose != verbosity::silent};
         begin_together();
         std::vector<std::string> names = column_names(options.validation.has_value());
         if (position_.samples > 0 && position_.data_size != samples) {
@@ -510,36 +510,14 @@ private:
     }
 
     // Throws castnet::error, or warns, where the loss of the epoch's steps so far is not finite.
-    void check_loss(fit_options<training> const& options, sums_type const& s, size_t step) {
-        if (detail::is_finite(s.sum[0])) {
-            loss_before_ = s.loss();
-        } else if (!warned_of_nan_) {
-            report_loss(options,
-                        string_of({"after step ", step, " of epoch ", position_.epochs + 1}));
-        }
-    }
-    [[gnu::cold]] void report_loss(fit_options<training> const& options, std::string const& when) {
-        std::string before;
-        if (loss_before_ != 0) {
-            before = string_of({" (its mean before was ", loss_before_, ")"});
-        }
-        std::string const message = string_of(
-            {"castnet: fit: the loss is NaN or infinite ", when, before,
-             "; look for such numbers in the data, lower the learning rate, and begin again or go "
-             "on from a checkpoint: the parameters may be spoilt"});
-        if (!options.allow_nan) {
-            throw error(message + " (fit_options::allow_nan makes this a warning)");
-        }
-        warned_of_nan_ = true;
-        if (rank() == 0 && options.verbose != verbosity::silent) {
-            std::fprintf(stderr, "%s\n", message.c_str());
-        }
+    void check_loss(sums_type const& s, size_t step) {
+        loss_watch_.check_steps(s, step, position_.epochs + 1);
     }
     // For the bar, which only rank 0 has: of several processes, it must not be the only one to end.
-    scores_type totals_to_show(fit_options<training> const& options, size_t step) {
+    scores_type totals_to_show(size_t step) {
         sums_type const s = replicas_.totals();
         if constexpr (replicas_type::is_single && !replicas_type::totals_at_hand) {
-            check_loss(options, s, step);
+            check_loss(s, step);
         }
         return {s, metrics_};
     }
@@ -587,7 +565,7 @@ private:
     [[gnu::cold]] void end_epoch(fit_options<training> const& options, progress& bar,
                                  size_t steps) {
         scores_type const trained{replicas_.totals(), metrics_};
-        check_loss(options, trained, steps);
+        check_loss(trained, steps);
         double const seconds = detail::monotonic_seconds() - epoch_start_;
         std::vector<double> row;
         auto const add = [&](scores_type const& s) {
@@ -599,10 +577,7 @@ private:
         std::string shown;
         if (options.validation.has_value()) {
             scores_type const validated = options.validation.evaluate(*this);
-            if (!detail::is_finite(validated.sum[0]) && !warned_of_nan_) {
-                report_loss(options, string_of({"on the validation data behind epoch ",
-                                                position_.epochs + 1}));
-            }
+            loss_watch_.check_validation(validated, position_.epochs + 1);
             add(validated);
             shown = progress::means(validated, "val_");
         }
@@ -666,8 +641,7 @@ private:
     double epoch_start_ = 0; // seconds, see position()
     bool resumed_ = false;   // by load(): the next fit goes on from position_
     bool fitting_ = false;
-    double loss_before_ = 0; // the mean of the epoch when it was last finite
-    bool warned_of_nan_ = false;
+    loss_watch loss_watch_{};
 };
 
 // The step of a model: its loss (nn/losses.hpp or one's own), optimizer and metrics. The training
