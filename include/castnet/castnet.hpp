@@ -6,12 +6,15 @@
 #include <castnet/data/on_device.hpp>
 #include <castnet/data/synthetic.hpp>
 #include <castnet/nn/activations.hpp>
+#include <castnet/nn/auc.hpp>
 #include <castnet/nn/batch_norm.hpp>
 #include <castnet/nn/conv2d.hpp>
 #include <castnet/nn/dense.hpp>
 #include <castnet/nn/dropout.hpp>
 #include <castnet/nn/network.hpp>
 #include <castnet/nn/pooling.hpp>
+#include <castnet/nn/precision_recall.hpp>
+#include <castnet/nn/regression_metrics.hpp>
 #include <castnet/nn/reshape.hpp>
 #include <castnet/optim/clipping.hpp>
 #include <castnet/policy/cpu.hpp>

@@ -2,6 +2,7 @@
 // check_snippets.sh compares.
 #include <castnet/castnet.hpp>
 
+#include <cmath>
 #include <cstdio>
 #include <doctest/doctest.h>
 #include <filesystem>
@@ -134,6 +135,36 @@ struct log_cosh_loss {
 };
 inline constexpr log_cosh_loss log_cosh{};
 // [/loss]
+
+// [scalar]
+struct pinball_loss {
+    static constexpr char const* name = "pinball";
+    static constexpr bool labels = false;
+    cn::scalar quantile = 0.5;
+
+    constexpr auto operator()(auto prediction, auto target) const {
+        auto const error = target - prediction;
+        return cn::mean(cn::maximum(quantile * error, (quantile - 1) * error));
+    }
+};
+// [/scalar]
+
+// [metric]
+struct correlation_metric { // of a network with one output, with its target
+    static constexpr char const* name = "correlation";
+    static constexpr bool labels = false;
+
+    constexpr auto operator()(auto prediction, auto target) const {
+        auto const x = cn::sum(prediction), y = cn::sum(target); // which are one number each
+        return cn::stack(x, y, x * x, y * y, x * y);
+    }
+    double result(std::span<double const> sums, double weight) const {
+        double const x = sums[0] / weight, y = sums[1] / weight; // means
+        return (sums[4] / weight - x * y) /
+               std::sqrt((sums[2] / weight - x * x) * (sums[3] / weight - y * y));
+    }
+};
+// [/metric]
 
 namespace {
 
@@ -382,6 +413,25 @@ TEST_CASE("sample weights and a loss of the guide") {
     // [/clip]
     clipped.fit(data, {.epochs = 10, .verbose = cn::verbosity::silent});
     CHECK(clipped.evaluate(data)["mae"] < 0.05);
+}
+
+TEST_CASE("a loss and a metric of the guide with numbers and sums of their own") {
+    float const slopes[] = {1, -2, 0.5F, 3};
+    auto const data = cn::data::linear<4>(256, 3, slopes);
+    // [quantiles]
+    for (double const quantile : {0.1, 0.9}) {
+        cn::model<scaled, cn::policy::cpu, cn::batch<32>> model;
+        auto training = cn::compile(model, pinball_loss{.quantile = quantile}, cn::adam{});
+        training.fit(data, {.epochs = 60, .verbose = cn::verbosity::silent});
+    }
+    // [/quantiles]
+    cn::model<scaled, cn::policy::cpu, cn::batch<32>> model;
+    auto training = cn::compile(model, cn::mse, cn::adam{.learning_rate = 1e-2},
+                                correlation_metric{}, cn::rmse, cn::r2);
+    training.fit(data, {.epochs = 60, .verbose = cn::verbosity::silent});
+    auto const scores = training.evaluate(data);
+    CHECK(scores["correlation"] > 0.99);
+    CHECK(scores["r2"] > 0.95);
 }
 
 TEST_CASE("memory of the guide") {

@@ -40,12 +40,17 @@ using named_networks = type_list<zoo::resnet50, zoo::vgg16>;
 template <auto... L>
 constexpr bool are_losses = (Loss<std::remove_cvref_t<decltype(L)>> && ...);
 static_assert(are_losses<cross_entropy, smoothed_cross_entropy<0.1F>, categorical_cross_entropy,
-                         binary_cross_entropy, mse, mae, huber<1.0F>>);
+                         smoothed_categorical_cross_entropy_loss{.smoothing = 0.1},
+                         focal_cross_entropy_loss{.alpha = 0.25, .gamma = 2}, binary_cross_entropy,
+                         binary_focal_cross_entropy_loss{.alpha = 0.25, .gamma = 2}, mse, mae,
+                         huber_loss{.delta = 1}, huber<1.0F>>);
 using of_two_outputs = decltype(losses<cross_entropy, loss_weight<0.5F, mse>>);
 
 template <auto... M>
 constexpr bool are_metrics = (Metric<std::remove_cvref_t<decltype(M)>> && ...);
-static_assert(are_metrics<accuracy, categorical_accuracy, binary_accuracy, top_k<5>, mae>);
+static_assert(are_metrics<accuracy, categorical_accuracy, binary_accuracy, top_k<5>, mae,
+                          precision_metric{.threshold = 0.7}, recall, f_beta_metric{.beta = 2}, f1,
+                          macro_precision, macro_recall, macro_f1, auc, rmse, r2>);
 using of_second_output = decltype(on_output<1, mae>);
 
 template <Optimizer... O>

@@ -52,6 +52,29 @@ std::vector<double> after_fit(cn::devices const& chosen = {}, data_set const& da
     return all;
 }
 
+// Two trainings of one model by turns, whose losses have other numbers.
+template <class Policy, std::size_t Batch>
+std::vector<double> after_two_losses() {
+    cn::model<network, Policy, cn::batch<Batch>> model{cn::seed{5}};
+    auto const compiled = [&](double gamma) {
+        return cn::compile(model, cn::focal_cross_entropy_loss{.alpha = 1, .gamma = gamma},
+                           cn::momentum{.learning_rate = 0.1}, cn::macro_f1);
+    };
+    auto a = compiled(0.5), b = compiled(3);
+    auto const data = samples(26);
+    std::vector<double> scores;
+    for (int k = 0; k < 6; ++k) { // until both have run as graphs
+        auto const s = (k % 3 == 1 ? b : a).step(data, first(16));
+        scores.insert(scores.end(), {s.loss(), s["macro_f1"]});
+    }
+    for (auto const& s : {a.evaluate(data), b.evaluate(data)}) {
+        scores.insert(scores.end(), {s.loss(), s["macro_f1"]});
+    }
+    auto all = everything(model);
+    all.insert(all.end(), scores.begin(), scores.end());
+    return all;
+}
+
 std::vector<double> const& expected() { // batches of 16
     static std::vector<double> const all = after_fit<reference, 16>();
     return all;
@@ -103,6 +126,14 @@ TEST_CASE("one GPU, piece by piece and by graphs") {
         CHECK(machine::here().launches > launches);
         CHECK(after_fit<eager_gpu, 16>() == expected());
         CHECK(largest_difference(after_fit<small_gpu, 16>(), expected()) < 1e-10);
+    });
+}
+
+TEST_CASE("numbers of a loss reach the steps of their training, and sums of a metric come back") {
+    auto const of_one = after_two_losses<reference, 16>();
+    in_several_orders([&] {
+        CHECK(after_two_losses<gpu, 16>() == of_one);
+        CHECK(largest_difference(after_two_losses<several<2>, 8>(), of_one) < 1e-9);
     });
 }
 
@@ -385,7 +416,7 @@ void make_the_collectives_of_the_report(int micro_batches, Optimizer const& opti
         if (step >= 4) {
             CHECK(count.in_graphs - in_graphs == 3 * int(carried_out.size()));
         }
-        std::size_t const results = sizeof(double) * scores::count * std::size_t(micro_batches);
+        std::size_t const results = sizeof(double) * scores::sums * std::size_t(micro_batches);
         bool const all = strategies::updates_all;
         CHECK(sums == report::sum_bytes + report::norm_bytes + results +
                           (all ? report::gradient_bytes : 0));

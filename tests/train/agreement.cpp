@@ -1,8 +1,10 @@
 // What replicas compare before they begin, and what they say of the first thing that differs.
 #include <castnet/comm/threads.hpp>
 #include <castnet/data/dataset.hpp>
+#include <castnet/nn/precision_recall.hpp>
 #include <castnet/optim/optimizers.hpp>
 #include <castnet/train/agreement.hpp>
+#include <castnet/train/step_scalars.hpp>
 
 #include <doctest/doctest.h>
 #include <initializer_list>
@@ -157,6 +159,23 @@ TEST_CASE("optimizers differ by each of their numbers") {
                        cn::detail::add_optimizer<float>(s, rank == 1 ? b : a);
                    }),
                    "'the optimizer's other' is 1 on rank 0, but 2 on rank 1"));
+}
+
+TEST_CASE("losses and metrics differ by each of their scalars") {
+    auto const described = [](double delta, double threshold) {
+        auto const all =
+            cn::detail::all_scalars(cn::loss_list{cn::mse, cn::huber_loss{.delta = delta}}, cn::mae,
+                                    cn::on_output<1>(cn::precision_metric{.threshold = threshold}));
+        return std::vector<double>(all.begin(), all.end());
+    };
+    auto const add = [](settings& s, std::vector<double> const& all) {
+        cn::detail::add_scalars(s, all);
+    };
+    CHECK_FALSE(differ(add, described(1, 0.5), described(1, 0.5)));
+    CHECK(differ(add, described(1, 0.5), described(2, 0.5)));
+    CHECK(
+        contains(said([&](settings& s, int rank) { add(s, described(1, rank == 1 ? 0.7 : 0.5)); }),
+                 "'scalar 1 of loss and metrics' is 0.5 on rank 0, but 0.7 on rank 1"));
 }
 
 TEST_CASE("schedules differ by their rates, class weights by their values") {
