@@ -10,9 +10,8 @@ TEST_CASE("weights lie as (filters, height, width, channels)") {
     cn::parameter p;
     p.kind = cn::role::conv_weight;
     p.rank = 4;
-    int const dims[] = {4, 3, 2, 5}, groups = 2; // 4 filters, each over 3 of 6 channels
+    int const dims[] = {4, 3, 2, 5}; // 4 filters, each over 3 of 6 channels
     std::copy(dims, dims + 4, p.dims);
-    p.groups = groups;
     int logical = 0;
     for (int f = 0; f < 4; ++f) {
         for (int c = 0; c < 3; ++c) {

@@ -129,7 +129,6 @@ struct convolution {
         cn::parameter p;
         p.kind = cn::role::conv_weight;
         p.rank = 4;
-        p.groups = w.groups;
         int const channels = w.channels / w.groups, filters = w.filters / w.groups;
         int const dims[] = {w.filters, channels, w.kernel_h, w.kernel_w};
         std::copy(dims, dims + 4, p.dims);

@@ -141,7 +141,6 @@ struct parameter {
     penalty cost{};
     int rank = 0;
     int dims[4]{}; // logical: (out, in) or (filters, channels / groups, height, width)
-    int groups = 1;
     int pixels = 1; // dense weight: of the images whose flattened elements are its features
     int node = -1;
 

@@ -11,8 +11,8 @@
 namespace castnet::cpu::inline CASTNET_TARGET {
 
 // A parameter: dense weights (units, features) lie as (features, units); convolution weights
-// (filters, channels, height, width) as (group, height, width, channels, filters of the group);
-// all others as samples do.
+// (filters, channels of the group, height, width) as (height, width, channels of the group,
+// filters); all others as samples do.
 constexpr std::ptrdiff_t place_in_parameter(std::ptrdiff_t i, parameter const& p) {
     if (p.kind == role::dense_weight) {
         return feature_in_memory(i % p.dims[1], p) * p.dims[0] + i / p.dims[1];
@@ -20,8 +20,7 @@ constexpr std::ptrdiff_t place_in_parameter(std::ptrdiff_t i, parameter const& p
     if (p.kind == role::conv_weight) {
         std::ptrdiff_t const taps = std::ptrdiff_t{p.dims[2]} * p.dims[3];
         std::ptrdiff_t const tap = i % taps, channel = i / taps % p.dims[1];
-        std::ptrdiff_t const filter = i / taps / p.dims[1], filters = p.dims[0] / p.groups;
-        return ((filter / filters * taps + tap) * p.dims[1] + channel) * filters + filter % filters;
+        return (tap * p.dims[1] + channel) * p.dims[0] + i / taps / p.dims[1];
     }
     return place_as_sample(i, p);
 }
