@@ -297,6 +297,36 @@ TEST_CASE_TEMPLATE("convolution in groups", T, float, double) {
     }
 }
 
+TEST_CASE_TEMPLATE("depthwise convolution of every number of channels", T, float, double) {
+    for (int channels : {2, 3, 4, 7, 8, 9, 16, 17, 24, 31, 33, 48}) {
+        for (int multiple : {1, 2, 3}) {
+            check_convolution<T>(cn::make_window(channels, 6, 7, multiple * channels, 3, 1,
+                                                 cn::same, 1, std::size_t(channels)),
+                                 3);
+        }
+    }
+}
+
+TEST_CASE_TEMPLATE("depthwise convolution of every kernel, stride, padding and dilation", T, float,
+                   double) {
+    for (cn::size2 kernel : {cn::size2{1}, cn::size2{2}, cn::size2{3}, cn::size2{5, 4}}) {
+        for (cn::size2 stride : {cn::size2{1}, cn::size2{2}, cn::size2{3, 1}, cn::size2{4, 6}}) {
+            for (cn::padding2 padding : {cn::valid, cn::same, cn::padding2{cn::size2{6, 1}}}) {
+                for (std::size_t const dilation : {1U, 2U, 3U}) {
+                    auto const w =
+                        cn::make_window(18, 13, 19, 18, kernel, stride, padding, dilation, 18);
+                    REQUIRE(w.out_height > 0);
+                    check_convolution<T>(w, 2);
+                }
+            }
+        }
+    }
+    check_convolution<T>(cn::make_window(40, 9, 12, 80, 5, 2, cn::same, 2, 40), 10);
+    check_convolution<T>(cn::make_window(5, 30, 31, 5, 7, 1, cn::same, 1, 5), 2);
+    check_convolution<T>(cn::make_window(3, 4, 200, 3, 3, 1, cn::same, 1, 3), 1);
+    check_convolution<T>(cn::make_window(20, 1, 1, 20, 3, 2, cn::same, 1, 20), 3);
+}
+
 TEST_CASE_TEMPLATE("convolution of one sample, of many, of one pixel", T, float, double) {
     for (int samples : {1, 2, 7, 8, 9, 20}) {
         check_convolution<T>(cn::make_window(3, 4, 4, 5, 3, 1, cn::valid, 1, 1), samples);

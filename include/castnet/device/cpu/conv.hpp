@@ -1,9 +1,10 @@
-// Choice of kernels for a convolution and its gradients: Winograd's algorithm (winograd_conv.hpp),
-// runs of pixels with few channels (shallow_conv.hpp), or products over any windows
-// (direct_conv.hpp). Windows are constants of a plan, so only the kernels that it needs are
-// compiled.
+// Choice of kernels for a convolution and its gradients: vectors along the channels
+// (depthwise_conv.hpp), Winograd's algorithm (winograd_conv.hpp), runs of pixels with few channels
+// (shallow_conv.hpp), or products over any windows (direct_conv.hpp). Windows are constants of a
+// plan, so only the kernels that it needs are compiled.
 #pragma once
 
+#include <castnet/device/cpu/depthwise_conv.hpp>
 #include <castnet/device/cpu/direct_conv.hpp>
 #include <castnet/device/cpu/kernel.hpp>
 #include <castnet/device/cpu/shallow_conv.hpp>
@@ -15,6 +16,9 @@ namespace castnet::cpu::inline CASTNET_TARGET {
 
 template <class T>
 constexpr kernel<T> conv_kernel(window const& w) {
+    if (is_depthwise(w)) {
+        return {&depthwise_conv<T>};
+    }
     if (uses_winograd<T>(w, forward_tiling(w))) {
         return {&winograd_conv<T>, &winograd_conv_prepare<T>};
     }
@@ -25,21 +29,26 @@ constexpr kernel<T> conv_kernel(window const& w) {
 }
 template <class T>
 constexpr scratch_size conv_scratch(window const& w) {
-    return uses_winograd<T>(w, forward_tiling(w)) ? winograd_scratch<T>(forward_tiling(w))
-           : is_shallow(w)                        ? scratch_size{0, 0, padded_band(w)}
-                                                  : direct_conv_scratch<T>(w);
+    return is_depthwise(w)                          ? scratch_size{0, 0, widened_room(w)}
+           : uses_winograd<T>(w, forward_tiling(w)) ? winograd_scratch<T>(forward_tiling(w))
+           : is_shallow(w)                          ? scratch_size{0, 0, padded_band(w)}
+                                                    : direct_conv_scratch<T>(w);
 }
 
 template <class T>
 constexpr kernel<T> conv_data_kernel(window const& w) {
+    if (is_depthwise(w)) {
+        return {&depthwise_conv_data<T>};
+    }
     return uses_winograd<T>(w, data_tiling(w))
                ? kernel<T>{&winograd_conv_data<T>, &winograd_conv_data_prepare<T>}
                : kernel<T>{&direct_conv_data<T>, &direct_conv_data_prepare<T>};
 }
 template <class T>
 constexpr scratch_size conv_data_scratch(window const& w) {
-    return uses_winograd<T>(w, data_tiling(w)) ? winograd_scratch<T>(data_tiling(w))
-                                               : direct_conv_data_scratch<T>(w);
+    return is_depthwise(w)                       ? scratch_size{0, 0, widened_room(w)}
+           : uses_winograd<T>(w, data_tiling(w)) ? winograd_scratch<T>(data_tiling(w))
+                                                 : direct_conv_data_scratch<T>(w);
 }
 
 // Sums of lanes that lie as the weights do.
@@ -63,14 +72,17 @@ constexpr kernel<T> conv_weight_kernel(window const& w) {
         return {&winograd_conv_weight<T>, nullptr, &winograd_conv_weight_begin<T>,
                 &winograd_conv_weight_finish<T>};
     }
-    return {is_shallow(w) ? &shallow_conv_weight<T> : &direct_conv_weight<T>, nullptr,
-            &conv_weight_begin<T>, &conv_weight_finish<T>};
+    return {is_depthwise(w) ? &depthwise_conv_weight<T>
+            : is_shallow(w) ? &shallow_conv_weight<T>
+                            : &direct_conv_weight<T>,
+            nullptr, &conv_weight_begin<T>, &conv_weight_finish<T>};
 }
 template <class T>
 constexpr scratch_size conv_weight_scratch(window const& w) {
-    return uses_winograd<T>(w, forward_tiling(w)) ? winograd_weight_scratch<T>(w)
-           : sums_by_lane(w) && is_shallow(w)     ? scratch_size{0, weight_count(w), padded_band(w)}
-                                                  : direct_conv_weight_scratch<T>(w);
+    return is_depthwise(w) ? scratch_size{0, weight_count(w), widened_room(w)}
+           : uses_winograd<T>(w, forward_tiling(w)) ? winograd_weight_scratch<T>(w)
+           : sums_by_lane(w) && is_shallow(w) ? scratch_size{0, weight_count(w), padded_band(w)}
+                                              : direct_conv_weight_scratch<T>(w);
 }
 
 // Whether a convolution, or its gradient by the image, is computed for the whole batch at once.

@@ -56,10 +56,15 @@ constexpr double conv_work(window const& w, std::ptrdiff_t samples) {
     return 2.0 * double(samples) * w.out_height * w.out_width * double(weight_count(w));
 }
 
+// The only decision which convolutions are depthwise: every channel has filters of its own.
+constexpr bool is_depthwise(window const& w) {
+    return w.groups > 1 && w.groups == w.channels;
+}
+
 // The weight gradient is a sum over samples. If it is small, each lane has its own; otherwise all
 // threads share one, and each of them reads all samples.
 constexpr bool sums_by_lane(window const& w) {
-    return weight_count(w) <= 1 << 17;
+    return is_depthwise(w) || weight_count(w) <= 1 << 17;
 }
 
 inline sliding forward_window(window const& w) {
