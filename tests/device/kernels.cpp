@@ -297,6 +297,20 @@ TEST_CASE_TEMPLATE("convolution in groups", T, float, double) {
     }
 }
 
+TEST_CASE_TEMPLATE("convolution in groups of channels that share a vector", T, float, double) {
+    for (int size : {2, 4, 8, 16}) {
+        for (int groups : {2, 3, 5, 16}) {
+            int const channels = groups * size;
+            check_convolution<T>(
+                cn::make_window(channels, 6, 13, channels, 3, 1, cn::same, 1, std::size_t(groups)),
+                3);
+            check_convolution<T>(cn::make_window(channels, 9, 7, channels, {4, 2}, 2, cn::same, 2,
+                                                 std::size_t(groups)),
+                                 2);
+        }
+    }
+}
+
 TEST_CASE_TEMPLATE("depthwise convolution of every number of channels", T, float, double) {
     for (int channels : {2, 3, 4, 7, 8, 9, 16, 17, 24, 31, 33, 48}) {
         for (int multiple : {1, 2, 3}) {

@@ -1,11 +1,12 @@
-// Choice of kernels for a convolution and its gradients: vectors along the channels
-// (depthwise_conv.hpp), Winograd's algorithm (winograd_conv.hpp), runs of pixels with few channels
+// Choice of kernels for a convolution and its gradients: vectors along all groups
+// (grouped_conv.hpp), Winograd's algorithm (winograd_conv.hpp), runs of pixels with few channels
 // (shallow_conv.hpp), or products over any windows (direct_conv.hpp). Windows are constants of a
-// plan, so only the kernels that it needs are compiled.
+// plan, so only the kernels that it needs are compiled; the first ones are many, so that they are
+// not even instantiated for a plan without groups.
 #pragma once
 
-#include <castnet/device/cpu/depthwise_conv.hpp>
 #include <castnet/device/cpu/direct_conv.hpp>
+#include <castnet/device/cpu/grouped_conv.hpp>
 #include <castnet/device/cpu/kernel.hpp>
 #include <castnet/device/cpu/shallow_conv.hpp>
 #include <castnet/device/cpu/winograd_conv.hpp>
@@ -16,9 +17,6 @@ namespace castnet::cpu::inline CASTNET_TARGET {
 
 template <class T>
 constexpr kernel<T> conv_kernel(window const& w) {
-    if (is_depthwise(w)) {
-        return {&depthwise_conv<T>};
-    }
     if (uses_winograd<T>(w, forward_tiling(w))) {
         return {&winograd_conv<T>, &winograd_conv_prepare<T>};
     }
@@ -29,26 +27,21 @@ constexpr kernel<T> conv_kernel(window const& w) {
 }
 template <class T>
 constexpr scratch_size conv_scratch(window const& w) {
-    return is_depthwise(w)                          ? scratch_size{0, 0, widened_room(w)}
-           : uses_winograd<T>(w, forward_tiling(w)) ? winograd_scratch<T>(forward_tiling(w))
-           : is_shallow(w)                          ? scratch_size{0, 0, padded_band(w)}
-                                                    : direct_conv_scratch<T>(w);
+    return uses_winograd<T>(w, forward_tiling(w)) ? winograd_scratch<T>(forward_tiling(w))
+           : is_shallow(w)                        ? scratch_size{0, 0, padded_band(w)}
+                                                  : direct_conv_scratch<T>(w);
 }
 
 template <class T>
 constexpr kernel<T> conv_data_kernel(window const& w) {
-    if (is_depthwise(w)) {
-        return {&depthwise_conv_data<T>};
-    }
     return uses_winograd<T>(w, data_tiling(w))
                ? kernel<T>{&winograd_conv_data<T>, &winograd_conv_data_prepare<T>}
                : kernel<T>{&direct_conv_data<T>, &direct_conv_data_prepare<T>};
 }
 template <class T>
 constexpr scratch_size conv_data_scratch(window const& w) {
-    return is_depthwise(w)                       ? scratch_size{0, 0, widened_room(w)}
-           : uses_winograd<T>(w, data_tiling(w)) ? winograd_scratch<T>(data_tiling(w))
-                                                 : direct_conv_data_scratch<T>(w);
+    return uses_winograd<T>(w, data_tiling(w)) ? winograd_scratch<T>(data_tiling(w))
+                                               : direct_conv_data_scratch<T>(w);
 }
 
 // Sums of lanes that lie as the weights do.
@@ -72,17 +65,46 @@ constexpr kernel<T> conv_weight_kernel(window const& w) {
         return {&winograd_conv_weight<T>, nullptr, &winograd_conv_weight_begin<T>,
                 &winograd_conv_weight_finish<T>};
     }
-    return {is_depthwise(w) ? &depthwise_conv_weight<T>
-            : is_shallow(w) ? &shallow_conv_weight<T>
-                            : &direct_conv_weight<T>,
-            nullptr, &conv_weight_begin<T>, &conv_weight_finish<T>};
+    return {is_shallow(w) ? &shallow_conv_weight<T> : &direct_conv_weight<T>, nullptr,
+            &conv_weight_begin<T>, &conv_weight_finish<T>};
 }
 template <class T>
 constexpr scratch_size conv_weight_scratch(window const& w) {
-    return is_depthwise(w) ? scratch_size{0, weight_count(w), widened_room(w)}
-           : uses_winograd<T>(w, forward_tiling(w)) ? winograd_weight_scratch<T>(w)
-           : sums_by_lane(w) && is_shallow(w) ? scratch_size{0, weight_count(w), padded_band(w)}
-                                              : direct_conv_weight_scratch<T>(w);
+    return uses_winograd<T>(w, forward_tiling(w)) ? winograd_weight_scratch<T>(w)
+           : sums_by_lane(w) && is_shallow(w)     ? scratch_size{0, weight_count(w), padded_band(w)}
+                                                  : direct_conv_weight_scratch<T>(w);
+}
+
+// Those of convolutions whose groups share a vector.
+template <class T>
+constexpr kernel<T> grouped_conv_kernel(op kind, window const& w) {
+    return with_group<T>(group_in_vector<T>(w), [&](auto group) -> kernel<T> {
+        constexpr int size = group();
+        if (kind == op::conv_weight) {
+            return {&grouped_conv_weight<size, T>, nullptr, &conv_weight_begin<T>,
+                    &conv_weight_finish<T>};
+        }
+        if (kind == op::conv) {
+            return {&grouped_conv<size, T>};
+        }
+        if constexpr (size == 1) {
+            return {&grouped_conv_data<size, T>};
+        } else {
+            return {&grouped_conv_data<size, T>, &grouped_conv_data_prepare<size, T>};
+        }
+    });
+}
+template <class T>
+constexpr scratch_size grouped_conv_scratch(op kind, window const& w) {
+    bool const turns = kind == op::conv_data && group_in_vector<T>(w) > 1;
+    return {turns ? weight_count(w) : 0, kind == op::conv_weight ? weight_count(w) : 0,
+            widened_room(w)};
+}
+template <class T>
+constexpr bool convolves_groups(step const& s, window const* windows) {
+    bool const convolution =
+        s.kind == op::conv || s.kind == op::conv_data || s.kind == op::conv_weight;
+    return convolution && group_in_vector<T>(windows[s.window]) > 0;
 }
 
 // Whether a convolution, or its gradient by the image, is computed for the whole batch at once.
