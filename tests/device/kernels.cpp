@@ -409,6 +409,43 @@ TEST_CASE_TEMPLATE("a sample's convolution does not depend on the samples beside
     check(cn::make_window(64, 8, 8, 1024, 3, 1, cn::same, 1, 1));
 }
 
+TEST_CASE_TEMPLATE("threads share the convolution of one sample and change no bit of it", T, float,
+                   double) {
+    auto const check = [](cn::ir::window const& w) {
+        CAPTURE(w.channels);
+        CAPTURE(w.kernel_h);
+        REQUIRE(cn::cpu::conv_work(w, 1) > cn::cpu::worthwhile_flops);
+        numbers random;
+        cn::ir::extents const image{true, w.height * w.width, w.channels};
+        cn::ir::extents const result{true, w.out_height * w.out_width, w.filters};
+        cn::ir::extents const kernel{false, w.channels / w.groups * w.kernel_h * w.kernel_w,
+                                     w.filters};
+        auto const x = random(image.count()), weight = random(kernel.count()),
+                   dy = random(result.count());
+        auto const on = [&](int threads, op kind) {
+            cn::cpu::set_thread_count(threads);
+            cn::ir::step s;
+            s.kind = kind;
+            return kind == op::conv
+                       ? one_kernel<T>{}(s, w, 1, 1, x, image, weight, kernel, result)
+                       : one_kernel<T>{}(s, w, 1, 1, dy, result, weight, kernel, image);
+        };
+        int const before = cn::cpu::thread_count();
+        for (op const kind : {op::conv, op::conv_data}) {
+            auto const alone = on(1, kind);
+            for (int const threads : {2, 3, 50}) {
+                CHECK(on(threads, kind) == alone);
+            }
+        }
+        cn::cpu::set_thread_count(before);
+    };
+    check(cn::make_window(48, 13, 12, 96, 1, 1, cn::valid, 1, 1));
+    check(cn::make_window(130, 27, 26, 70, 1, 2, cn::valid, 1, 1));
+    check(cn::make_window(24, 24, 21, 24, 3, 1, cn::same, 1, 24));
+    check(cn::make_window(20, 41, 40, 40, 5, 2, cn::same, 1, 20));
+    check(cn::make_window(40, 23, 22, 40, 3, 2, cn::same, 1, 10));
+}
+
 TEST_CASE_TEMPLATE("products of every size", T, float, double) {
     for (int rows : {1, 2, 5, 6, 7, 32}) {
         for (int in : {1, 3, 16, 33}) {

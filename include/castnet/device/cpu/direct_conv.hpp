@@ -33,9 +33,12 @@ void direct_conv_prepare(step const& s, tables const& t, context<T> const& c) {
     T const* const weight = c.at(t.arrays[s.first_array + 1]);
     std::ptrdiff_t const filters = w.filters / w.groups, rows = group_rows(w);
     T* const packed = c.at(t.arrays[s.scratch]);
-    parallel_for(w.groups, double(weight_count(w)), [&](std::ptrdiff_t g) {
-        pack_panels<T>(rows, filters, {weight + g * filters, w.filters, 1},
-                       packed + g * packed_size<T>(rows, filters));
+    std::ptrdiff_t const panels = panel_count(filters, tile_columns<T>);
+    parallel_for(w.groups * panels, double(weight_count(w)), [&](std::ptrdiff_t i) {
+        std::ptrdiff_t const first = i % panels * tile_columns<T>;
+        pack_panel<T>(rows, std::min<std::ptrdiff_t>(tile_columns<T>, filters - first),
+                      {weight + i / panels * filters + first, w.filters, 1},
+                      packed + i * rows * tile_columns<T>);
     });
 }
 
@@ -50,32 +53,41 @@ void direct_conv(step const& s, tables const& t, context<T> const& c) {
     T const* const weight = c.at(t.arrays[packs<T>(w) ? s.scratch : s.first_array + 1]);
     std::ptrdiff_t const of_group = packs<T>(w) ? packed_size<T>(rows, filters) : filters;
     std::ptrdiff_t const columns = packs<T>(w) ? tile_columns<T> : w.filters;
-    row_block<T> block;
-    auto const multiply = [&](std::ptrdiff_t g) {
-        block.multiply(d, {weight + g * of_group, columns, rows * columns}, filters,
-                       {.bias = bias ? bias + g * filters : nullptr, .relu = s.end.activates});
-    };
-    band_walk<T> walk{w, c.samples, c.at(t.arrays[s.first_array]), room_of(s, t, c)};
-    while (walk.next()) {
-        band const& b = walk.at;
-        for (std::ptrdiff_t g = 0; g < w.groups; ++g) {
-            for (std::ptrdiff_t i = 0; i < b.images; ++i) {
-                T* out = y + (b.image + i) * result_count(w) +
-                         std::ptrdiff_t{b.row} * w.out_width * w.filters + g * filters;
-                for (int row = 0; row < b.rows; ++row) {
-                    T const* from = walk.from + i * walk.next_image + g * geometry.depth_channels +
-                                    row * geometry.stride_h * geometry.width * geometry.channels;
-                    block.push_run(w.out_width, from, geometry.stride_w * geometry.channels, out,
-                                   w.filters, [&] { multiply(g); });
-                    out += w.out_width * w.filters;
+    auto const compute_rows = [&](std::ptrdiff_t first, std::ptrdiff_t last) {
+        row_block<T> block;
+        auto const multiply = [&](std::ptrdiff_t g) {
+            block.multiply(d, {weight + g * of_group, columns, rows * columns}, filters,
+                           {.bias = bias ? bias + g * filters : nullptr, .relu = s.end.activates});
+        };
+        band_walk<T> walk{w,     c.samples, c.at(t.arrays[s.first_array]), room_of(s, t, c),
+                          first, last};
+        while (walk.next()) {
+            band const& b = walk.at;
+            for (std::ptrdiff_t g = 0; g < w.groups; ++g) {
+                for (std::ptrdiff_t i = 0; i < b.images; ++i) {
+                    T* out = y + (b.image + i) * result_count(w) +
+                             std::ptrdiff_t{b.row} * w.out_width * w.filters + g * filters;
+                    for (int row = 0; row < b.rows; ++row) {
+                        T const* from =
+                            walk.from + i * walk.next_image + g * geometry.depth_channels +
+                            row * geometry.stride_h * geometry.width * geometry.channels;
+                        block.push_run(w.out_width, from, geometry.stride_w * geometry.channels,
+                                       out, w.filters, [&] { multiply(g); });
+                        out += w.out_width * w.filters;
+                    }
+                }
+                if (w.groups > 1 || padded(w)) { // other weights come, or other pixels in the room
+                    multiply(g);
                 }
             }
-            if (w.groups > 1 || padded(w)) { // other weights come, or other pixels in the room
-                multiply(g);
-            }
         }
+        multiply(0);
+    };
+    if (padded(w)) { // one thread, since there is one room
+        compute_rows(0, w.out_height);
+    } else {
+        share_range(w.out_height, conv_work(w, c.samples), compute_rows);
     }
-    multiply(0);
 }
 
 // The weights of each row of the window, turned: (place in the row, filter) x channels, in panels.

@@ -204,9 +204,12 @@ void grouped_conv(step const& s, tables const& t, context<T> const& c) {
         grouped_image<T const> const from{widened(w, x, room_of(s, t, c)), w.width, w.filters};
         grouped_image<T> const to{c.at(t.arrays[s.output]) + i * result_count(w), w.out_width,
                                   w.filters};
-        for_each_output_run(vertical_axis(w), 0, w.out_height, [&](tap_run const& rows) {
-            for_each_output_run(horizontal_axis(w), 0, w.out_width, [&](tap_run const& columns) {
-                grouped_rectangle<Group>(w, rows, columns, weight, from, to, end);
+        share_range(w.out_height, conv_work(w, 1), [&](std::ptrdiff_t first, std::ptrdiff_t last) {
+            for_each_output_run(vertical_axis(w), int(first), int(last), [&](tap_run const& rows) {
+                for_each_output_run(
+                    horizontal_axis(w), 0, w.out_width, [&](tap_run const& columns) {
+                        grouped_rectangle<Group>(w, rows, columns, weight, from, to, end);
+                    });
             });
         });
     }
@@ -235,9 +238,11 @@ void grouped_conv_data(step const& s, tables const& t, context<T> const& c) {
         grouped_image<T const> const from{c.at(t.arrays[s.first_array]) + i * result_count(w),
                                           w.out_width, w.filters};
         grouped_image<T> const to{filters > 1 ? room_of(s, t, c) : dx, w.width, w.filters};
-        for_each_image_run(vertical_axis(w), 0, w.height, [&](tap_run const& rows) {
-            for_each_image_run(horizontal_axis(w), 0, w.width, [&](tap_run const& columns) {
-                grouped_rectangle<Group>(w, rows, columns, weight, from, to, {});
+        share_range(w.height, conv_work(w, 1), [&](std::ptrdiff_t first, std::ptrdiff_t last) {
+            for_each_image_run(vertical_axis(w), int(first), int(last), [&](tap_run const& rows) {
+                for_each_image_run(horizontal_axis(w), 0, w.width, [&](tap_run const& columns) {
+                    grouped_rectangle<Group>(w, rows, columns, weight, from, to, {});
+                });
             });
         });
         if (filters > 1) {
