@@ -77,20 +77,20 @@ void for_each_output_run(tap_axis const& a, int first, int last, F const& f) {
 }
 
 // The same for the pixels of the image, whose source are the outputs that meet them: those that lie
-// a stride apart meet the same taps.
+// a stride apart meet the same taps, the last one first, so that the source is read forwards.
 template <class F>
 void for_each_image_run(tap_axis const& a, int first, int last, F const& f) {
     int const tap_step = a.stride / std::gcd(a.stride, a.dilation);
     for (int x = first; x < last && x < first + a.stride; ++x) {
-        int tap = 0;
-        while (tap < a.taps && (x + a.before - tap * a.dilation) % a.stride != 0) {
-            ++tap;
+        int tap = a.taps - 1;
+        while (tap >= 0 && (x + a.before - tap * a.dilation) % a.stride != 0) {
+            --tap;
         }
         for_each_run_within(a.out,
                             {x, (last - x + a.stride - 1) / a.stride, a.stride, tap,
-                             (a.taps - tap + tap_step - 1) / tap_step, tap_step,
+                             (tap + tap_step) / tap_step, -tap_step,
                              (x + a.before - tap * a.dilation) / a.stride, 1,
-                             -(tap_step * a.dilation / a.stride)},
+                             tap_step * a.dilation / a.stride},
                             f);
     }
 }
