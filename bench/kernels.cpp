@@ -3,7 +3,9 @@
 #include "operations.hpp"
 #include "peak.hpp"
 
+#include <algorithm>
 #include <benchmark/benchmark.h>
+#include <string>
 
 namespace {
 
@@ -52,8 +54,21 @@ constexpr role roles[] = {
 
 cn::ir::window window_of(bench::convolution const& c) {
     int const out = c.out();
-    return {c.channels, c.size, c.size, c.filters, out,   out,   3,
-            3,          1,      1,      c.pad,     c.pad, c.pad, c.pad};
+    return {.channels = c.channels,
+            .height = c.size,
+            .width = c.size,
+            .filters = c.filters,
+            .out_height = out,
+            .out_width = out,
+            .kernel_h = c.kernel,
+            .kernel_w = c.kernel,
+            .stride_h = c.stride,
+            .stride_w = c.stride,
+            .pad_top = c.pad,
+            .pad_left = c.pad,
+            .pad_bottom = c.pad,
+            .pad_right = c.pad,
+            .groups = c.groups};
 }
 
 void convolve(benchmark::State& state, bench::convolution const& c, role const& r) {
@@ -125,11 +140,13 @@ bool const registered = [] {
         add("matmul_data", samples, d.features, d.units, false);
         add("matmul_weight", d.features, d.units, samples, true);
     }
-    for (bench::convolution const& c : bench::convolutions) {
+    auto const add_each_role = [](bench::convolution const& c) {
         for (role const& r : roles) {
             RegisterBenchmark((std::string(r.name) + "/" + c.name).c_str(), convolve, c, r);
         }
-    }
+    };
+    std::ranges::for_each(bench::convolutions, add_each_role);
+    std::ranges::for_each(bench::grouped_convolutions, add_each_role);
     return true;
 }();
 

@@ -17,16 +17,26 @@ constexpr dense dense_layers[] = {
     {"wide_mlp/1", 784, 512}, {"wide_mlp/2", 512, 512}, {"wide_mlp/3", 512, 10},
     {"tiny_mlp/1", 13, 16},   {"tiny_mlp/2", 16, 32},   {"tiny_mlp/3", 32, 1}};
 
-// 3x3 on square images, without padding or with as much as keeps the size, stride 1.
+// On square images, without padding or with as much as keeps the size where the stride is 1.
 struct convolution {
     static constexpr int samples = 32;
     char const* name;
     int channels, size, filters, pad;
+    int kernel = 3, stride = 1, groups = 1;
 
-    constexpr int out() const { return size + 2 * pad - 2; }
+    constexpr int out() const { return (size + 2 * pad - kernel) / stride + 1; }
 };
 constexpr convolution convolutions[] = {{"convnet/1", 1, 28, 32, 0},  {"convnet/2", 32, 13, 64, 0},
                                         {"convnet/3", 64, 5, 64, 0},  {"vgg", 64, 56, 64, 1},
                                         {"vgg/128", 128, 56, 128, 1}, {"vgg/512", 512, 14, 512, 1}};
+
+// Depthwise convolutions of MobileNetV2 and EfficientNet-B0, and one in groups of ResNeXt-50.
+constexpr convolution grouped_convolutions[] = {
+    {"mobilenetv2/1", 32, 112, 32, 1, 3, 1, 32},     {"mobilenetv2/2", 96, 112, 96, 1, 3, 2, 96},
+    {"mobilenetv2/3", 144, 56, 144, 1, 3, 1, 144},   {"mobilenetv2/4", 144, 56, 144, 1, 3, 2, 144},
+    {"mobilenetv2/8", 384, 14, 384, 1, 3, 1, 384},   {"mobilenetv2/14", 576, 14, 576, 1, 3, 2, 576},
+    {"mobilenetv2/15", 960, 7, 960, 1, 3, 1, 960},   {"efficientnet/5", 240, 28, 240, 2, 5, 1, 240},
+    {"efficientnet/12", 672, 14, 672, 2, 5, 2, 672}, {"resnext/1", 128, 56, 128, 1, 3, 1, 32},
+    {"resnext/2", 256, 28, 256, 1, 3, 1, 32},        {"resnext/3", 512, 14, 512, 1, 3, 1, 32}};
 
 } // namespace bench

@@ -52,6 +52,7 @@ BENCHMARK(train<convnet, 128>)->Name("convnet/batch:128")->Apply(settings);
 BENCHMARK(train<convnet, 512>)->Name("convnet/batch:512")->Apply(settings);
 BENCHMARK(train<dropout_cnn, 128>)->Name("dropout_cnn/batch:128")->Apply(settings);
 BENCHMARK(train<vgg16_convolutions, 8>)->Name("vgg16_convolutions/batch:8")->Apply(settings);
+BENCHMARK(train<mobilenetv2, 8>)->Name("mobilenetv2/batch:8")->Apply(settings);
 BENCHMARK(train<wide_mlp, 128>)->Name("wide_mlp/batch:128")->Apply(settings);
 BENCHMARK(train<wide_mlp, 128, clipped_adam>)->Name("wide_mlp_clipped/batch:128")->Apply(settings);
 BENCHMARK(train<tiny_mlp, 128>)->Name("tiny_mlp/batch:128")->Apply(settings);

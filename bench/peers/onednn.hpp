@@ -38,8 +38,7 @@ struct convolution {
     using forward = dnnl::convolution_forward;
     using backward_data = dnnl::convolution_backward_data;
     using backward_weights = dnnl::convolution_backward_weights;
-    static inline memory::dims const stride{1, 1};
-    memory::dims padding{0, 0};
+    memory::dims padding{0, 0}, stride{1, 1};
 
     forward::desc output(layout const& x, layout const& w, layout const& b, layout const& y) const {
         return {dnnl::prop_kind::forward_training,

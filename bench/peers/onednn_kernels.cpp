@@ -106,6 +106,12 @@ void run(benchmark::State& state, make_calls const& make) {
     }
 }
 
+// castnet's layout of weights in groups, (group, filter, channel, height, width).
+layout filters_side_by_side(memory::dims const& shape) {
+    memory::dim const filters = shape[0] * shape[1], tap = shape[2] * filters;
+    return {shape, memory::data_type::f32, {shape[1], 1, filters, shape[4] * tap, tap}};
+}
+
 template <class Op>
 void add(std::string const& kind, std::string const& layer, Op const& op, memory::dims const& input,
          memory::dims const& weights, memory::dims const& output) {
@@ -116,7 +122,8 @@ void add(std::string const& kind, std::string const& layer, Op const& op, memory
     using tag = memory::format_tag;
     layout const x = castnet(input, image ? tag::nhwc : tag::nc);
     layout const y = castnet(output, image ? tag::nhwc : tag::nc);
-    layout const w = castnet(weights, image ? tag::hwio : tag::io);
+    layout const w = weights.size() == 5 ? filters_side_by_side(weights)
+                                         : castnet(weights, image ? tag::hwio : tag::io);
     auto const benchmark = [&](char const* role, make_calls const& make) {
         benchmark::RegisterBenchmark((kind + role + "/" + layer).c_str(), run, make);
     };
@@ -164,11 +171,17 @@ void add(std::string const& kind, std::string const& layer, Op const& op, memory
         add("matmul", d.name, onednn::inner_product{}, {dense::samples, d.features},
             {d.units, d.features}, {dense::samples, d.units});
     }
-    for (convolution const& c : convolutions) {
-        add("conv", c.name, onednn::convolution{{c.pad, c.pad}},
-            {convolution::samples, c.channels, c.size, c.size}, {c.filters, c.channels, 3, 3},
+    auto const add_convolution = [](convolution const& c) {
+        memory::dims weights{c.filters / c.groups, c.channels / c.groups, c.kernel, c.kernel};
+        if (c.groups > 1) {
+            weights.insert(weights.begin(), c.groups);
+        }
+        add("conv", c.name, onednn::convolution{{c.pad, c.pad}, {c.stride, c.stride}},
+            {convolution::samples, c.channels, c.size, c.size}, weights,
             {convolution::samples, c.filters, c.out(), c.out()});
-    }
+    };
+    std::ranges::for_each(convolutions, add_convolution);
+    std::ranges::for_each(grouped_convolutions, add_convolution);
     return true;
 }();
 

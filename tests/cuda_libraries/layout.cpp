@@ -9,7 +9,6 @@ TEST_CASE("weights lie as (filters, height, width, channels)") {
     cn::parameter p;
     p.kind = cn::role::conv_weight;
     p.shape = {4, {4, 3, 2, 5}}; // 4 filters, each over 3 of 6 channels
-    p.groups = 2;
     int logical = 0;
     for (int f = 0; f < 4; ++f) {
         for (int c = 0; c < 3; ++c) {

@@ -128,7 +128,6 @@ struct convolution {
     void each(Visit visit) const {
         cn::parameter p;
         p.kind = cn::role::conv_weight;
-        p.groups = w.groups;
         int const channels = w.channels / w.groups, filters = w.filters / w.groups;
         p.shape = {4, {w.filters, channels, w.kernel_h, w.kernel_w}};
         std::vector<int> place;
@@ -296,6 +295,50 @@ TEST_CASE_TEMPLATE("convolution in groups", T, float, double) {
     }
 }
 
+TEST_CASE_TEMPLATE("convolution in groups of channels that share a vector", T, float, double) {
+    for (int size : {2, 4, 8, 16}) {
+        for (int groups : {2, 3, 5, 16}) {
+            int const channels = groups * size;
+            check_convolution<T>(
+                cn::make_window(channels, 6, 13, channels, 3, 1, cn::same, 1, std::size_t(groups)),
+                3);
+            check_convolution<T>(cn::make_window(channels, 9, 7, channels, {4, 2}, 2, cn::same, 2,
+                                                 std::size_t(groups)),
+                                 2);
+        }
+    }
+}
+
+TEST_CASE_TEMPLATE("depthwise convolution of every number of channels", T, float, double) {
+    for (int channels : {2, 3, 4, 7, 8, 9, 16, 17, 24, 31, 33, 48}) {
+        for (int multiple : {1, 2, 3}) {
+            check_convolution<T>(cn::make_window(channels, 6, 7, multiple * channels, 3, 1,
+                                                 cn::same, 1, std::size_t(channels)),
+                                 3);
+        }
+    }
+}
+
+TEST_CASE_TEMPLATE("depthwise convolution of every kernel, stride, padding and dilation", T, float,
+                   double) {
+    for (cn::size2 kernel : {cn::size2{1}, cn::size2{2}, cn::size2{3}, cn::size2{5, 4}}) {
+        for (cn::size2 stride : {cn::size2{1}, cn::size2{2}, cn::size2{3, 1}, cn::size2{4, 6}}) {
+            for (cn::padding2 padding : {cn::valid, cn::same, cn::padding2{cn::size2{6, 1}}}) {
+                for (std::size_t const dilation : {1U, 2U, 3U}) {
+                    auto const w =
+                        cn::make_window(18, 13, 19, 18, kernel, stride, padding, dilation, 18);
+                    REQUIRE(w.out_height > 0);
+                    check_convolution<T>(w, 2);
+                }
+            }
+        }
+    }
+    check_convolution<T>(cn::make_window(40, 9, 12, 80, 5, 2, cn::same, 2, 40), 10);
+    check_convolution<T>(cn::make_window(5, 30, 31, 5, 7, 1, cn::same, 1, 5), 2);
+    check_convolution<T>(cn::make_window(3, 4, 200, 3, 3, 1, cn::same, 1, 3), 1);
+    check_convolution<T>(cn::make_window(20, 1, 1, 20, 3, 2, cn::same, 1, 20), 3);
+}
+
 TEST_CASE_TEMPLATE("convolution of one sample, of many, of one pixel", T, float, double) {
     for (int samples : {1, 2, 7, 8, 9, 20}) {
         check_convolution<T>(cn::make_window(3, 4, 4, 5, 3, 1, cn::valid, 1, 1), samples);
@@ -362,6 +405,43 @@ TEST_CASE_TEMPLATE("a sample's convolution does not depend on the samples beside
     check(cn::make_window(32, 4, 4, 64, 3, 1, cn::same, 1, 1));
     check(cn::make_window(128, 4, 4, 32, 3, 1, cn::same, 1, 1));
     check(cn::make_window(64, 8, 8, 1024, 3, 1, cn::same, 1, 1));
+}
+
+TEST_CASE_TEMPLATE("threads share the convolution of one sample and change no bit of it", T, float,
+                   double) {
+    auto const check = [](cn::ir::window const& w) {
+        CAPTURE(w.channels);
+        CAPTURE(w.kernel_h);
+        REQUIRE(cn::cpu::conv_work(w, 1) > cn::cpu::worthwhile_flops);
+        numbers random;
+        cn::ir::extents const image{true, w.height * w.width, w.channels};
+        cn::ir::extents const result{true, w.out_height * w.out_width, w.filters};
+        cn::ir::extents const kernel{false, w.channels / w.groups * w.kernel_h * w.kernel_w,
+                                     w.filters};
+        auto const x = random(image.count()), weight = random(kernel.count()),
+                   dy = random(result.count());
+        auto const on = [&](int threads, op kind) {
+            cn::cpu::set_thread_count(threads);
+            cn::ir::step s;
+            s.kind = kind;
+            return kind == op::conv
+                       ? one_kernel<T>{}(s, w, 1, 1, x, image, weight, kernel, result)
+                       : one_kernel<T>{}(s, w, 1, 1, dy, result, weight, kernel, image);
+        };
+        int const before = cn::cpu::thread_count();
+        for (op const kind : {op::conv, op::conv_data}) {
+            auto const alone = on(1, kind);
+            for (int const threads : {2, 3, 50}) {
+                CHECK(on(threads, kind) == alone);
+            }
+        }
+        cn::cpu::set_thread_count(before);
+    };
+    check(cn::make_window(48, 13, 12, 96, 1, 1, cn::valid, 1, 1));
+    check(cn::make_window(130, 27, 26, 70, 1, 2, cn::valid, 1, 1));
+    check(cn::make_window(24, 24, 21, 24, 3, 1, cn::same, 1, 24));
+    check(cn::make_window(20, 41, 40, 40, 5, 2, cn::same, 1, 20));
+    check(cn::make_window(40, 23, 22, 40, 3, 2, cn::same, 1, 10));
 }
 
 TEST_CASE_TEMPLATE("products of every size", T, float, double) {

@@ -152,7 +152,6 @@ struct convolution {
     void each(Visit visit) const {
         cn::parameter p;
         p.kind = cn::role::conv_weight;
-        p.groups = w.groups;
         int const channels = w.channels / w.groups, filters = w.filters / w.groups;
         p.shape = {4, {w.filters, channels, w.kernel_h, w.kernel_w}};
         auto const one_sample = [&](int n, int f, int c, int u, int v) {

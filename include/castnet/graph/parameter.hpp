@@ -141,7 +141,6 @@ struct parameter {
     initializer start{};
     penalty cost{};
     ir::axes shape{}; // (units, features); (filters, channels / groups, height, width)
-    int groups = 1;
     int pixels = 1; // dense weight: of the images whose flattened elements are its features
     int node = -1;
 

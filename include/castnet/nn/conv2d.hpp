@@ -57,7 +57,7 @@ private:
         ir::graph& g = *x.g;
         scope_guard const scope{g, layer_kind{"conv2d"}};
         auto const weight = new_parameter<shape<filters, C / Options.groups, Kernel.h, Kernel.w>>(
-            g, "weight", {role::conv_weight, this->weight_start, this->cost, int(Options.groups)});
+            g, "weight", {role::conv_weight, this->weight_start, this->cost});
         auto y = convolve<result>(x, weight, w);
         if (this->has_bias) {
             y = y + along_channels(

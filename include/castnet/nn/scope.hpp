@@ -62,7 +62,6 @@ struct parameter_options {
     role kind = role::vector;
     std::optional<initializer> start{}; // default: Glorot uniform for weights, else zeros
     penalty cost{};
-    int groups = 1; // conv_weight
     bool trainable = true;
     int pixels = 1; // dense_weight: parameter::pixels
 };
@@ -113,7 +112,6 @@ constexpr symbol<S> new_parameter(ir::graph& g, char const* name,
     p.start = options.start.value_or(
         initializer{is_weight(p.kind) ? initial::glorot_uniform : initial::zeros});
     p.cost = options.cost;
-    p.groups = options.groups;
     p.pixels = options.pixels;
     p.trainable = options.trainable && g.path.frozen == 0;
     p.shape = ir::axes_of<S>;

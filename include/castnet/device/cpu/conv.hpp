@@ -1,10 +1,12 @@
-// Choice of kernels for a convolution and its gradients: Winograd's algorithm (winograd_conv.hpp),
-// runs of pixels with few channels (shallow_conv.hpp), or products over any windows
-// (direct_conv.hpp). Windows are constants of a plan, so only the kernels that it needs are
-// compiled.
+// Choice of kernels for a convolution and its gradients: vectors along all groups
+// (grouped_conv.hpp), Winograd's algorithm (winograd_conv.hpp), runs of pixels with few channels
+// (shallow_conv.hpp), or products over any windows (direct_conv.hpp). Windows are constants of a
+// plan, so only the kernels that it needs are compiled; the first ones are many, so that they are
+// not even instantiated for a plan without groups.
 #pragma once
 
 #include <castnet/device/cpu/direct_conv.hpp>
+#include <castnet/device/cpu/grouped_conv.hpp>
 #include <castnet/device/cpu/kernel.hpp>
 #include <castnet/device/cpu/shallow_conv.hpp>
 #include <castnet/device/cpu/winograd_conv.hpp>
@@ -71,6 +73,38 @@ constexpr scratch_size conv_weight_scratch(window const& w) {
     return uses_winograd<T>(w, forward_tiling(w)) ? winograd_weight_scratch<T>(w)
            : sums_by_lane(w) && is_shallow(w)     ? scratch_size{0, weight_count(w), padded_band(w)}
                                                   : direct_conv_weight_scratch<T>(w);
+}
+
+// Those of convolutions whose groups share a vector.
+template <class T>
+constexpr kernel<T> grouped_conv_kernel(op kind, window const& w) {
+    return with_group<T>(group_in_vector<T>(w), [&](auto group) -> kernel<T> {
+        constexpr int size = group();
+        if (kind == op::conv_weight) {
+            return {&grouped_conv_weight<size, T>, nullptr, &conv_weight_begin<T>,
+                    &conv_weight_finish<T>};
+        }
+        if (kind == op::conv) {
+            return {&grouped_conv<size, T>};
+        }
+        if constexpr (size == 1) {
+            return {&grouped_conv_data<size, T>};
+        } else {
+            return {&grouped_conv_data<size, T>, &grouped_conv_data_prepare<size, T>};
+        }
+    });
+}
+template <class T>
+constexpr scratch_size grouped_conv_scratch(op kind, window const& w) {
+    bool const turns = kind == op::conv_data && group_in_vector<T>(w) > 1;
+    return {turns ? weight_count(w) : 0, kind == op::conv_weight ? weight_count(w) : 0,
+            widened_room(w)};
+}
+template <class T>
+constexpr bool convolves_groups(step const& s, window const* windows) {
+    bool const convolution =
+        s.kind == op::conv || s.kind == op::conv_data || s.kind == op::conv_weight;
+    return convolution && group_in_vector<T>(windows[s.window]) > 0;
 }
 
 // Whether a convolution, or its gradient by the image, is computed for the whole batch at once.

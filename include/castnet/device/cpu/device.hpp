@@ -40,8 +40,15 @@ struct cpu_device {
 
     static constexpr int count() { return 1; } // such devices in the machine
 
-    // The kernel of a step that is no fused program.
+    // The kernel of a step that is no fused program, and, if `Groups`, possibly a convolution in
+    // groups.
+    template <bool Groups = true>
     static constexpr kernel kernel_of(ir::step const& s, ir::window const* windows) {
+        if constexpr (Groups) {
+            if (cpu::convolves_groups<T>(s, windows)) {
+                return cpu::grouped_conv_kernel<T>(s.kind, windows[s.window]);
+            }
+        }
         return cpu::kernel_entry_of<T>(s.kind).kernel_of(s, windows);
     }
 
@@ -74,6 +81,9 @@ struct cpu_device {
                                               ir::instruction const& end) {
         if (s.kind == op::reduce) {
             return {0, cpu::lane_sum_size(s, end), 0};
+        }
+        if (cpu::convolves_groups<T>(s, windows)) {
+            return cpu::grouped_conv_scratch<T>(s.kind, windows[s.window]);
         }
         cpu::kernel_entry<T> const entry = cpu::kernel_entry_of<T>(s.kind);
         return entry.has_scratch ? entry.scratch(windows[s.window]) : ir::scratch_size{};
@@ -136,12 +146,16 @@ protected:
     // A constant: so kernels that no step of a plan needs are not compiled.
     template <auto const& Plan>
     static constexpr auto kernels_of_steps() {
+        constexpr bool groups =
+            std::any_of(Plan.steps, Plan.steps + Plan.sizes.steps, [](ir::step const& s) {
+                return cpu::convolves_groups<T>(s, Plan.windows);
+            });
         ir::kernel_table<kernel, Plan.sizes.steps> table{};
         for (ir::stage const& g : Plan.stages) {
             for (int i = g.first; i < g.last; ++i) {
                 ir::step const& s = Plan.steps[i];
                 kernel const k = ir::is_fused(s) ? ir::fused_kernels<cpu_device, Plan>.of[s.program]
-                                 : s.kind < op::own ? kernel_of(s, Plan.windows)
+                                 : s.kind < op::own ? kernel_of<groups>(s, Plan.windows)
                                                     : ir::own_kernel<cpu_device, Plan>(s.kind);
                 table.of[i] = g.samples_at_once == 0 ? k.alone() : k.in_lanes();
             }

@@ -1,6 +1,6 @@
 // Any convolution and its gradients as products over windows without copying the windows: the rows
 // of A are pointers into the (padded) image. Images lie as (height, width, channels), weights as
-// (group, kernel height, kernel width, channels of the group, filters of the group).
+// (kernel height, kernel width, channels of the group, filters).
 #pragma once
 
 #include <castnet/device/cpu/kernel.hpp>
@@ -33,9 +33,12 @@ void direct_conv_prepare(step const& s, tables const& t, context<T> const& c) {
     T const* const weight = c.at(t.arrays[s.first_array + 1]);
     std::ptrdiff_t const filters = w.filters / w.groups, rows = group_rows(w);
     T* const packed = c.at(t.arrays[s.scratch]);
-    parallel_for(w.groups, double(weight_count(w)), [&](std::ptrdiff_t g) {
-        pack_panels<T>(rows, filters, {weight + g * rows * filters, filters, 1},
-                       packed + g * packed_size<T>(rows, filters));
+    std::ptrdiff_t const panels = panel_count(filters, tile_columns<T>);
+    parallel_for(w.groups * panels, double(weight_count(w)), [&](std::ptrdiff_t i) {
+        std::ptrdiff_t const first = i % panels * tile_columns<T>;
+        pack_panel<T>(rows, std::min<std::ptrdiff_t>(tile_columns<T>, filters - first),
+                      {weight + i / panels * filters + first, w.filters, 1},
+                      packed + i * rows * tile_columns<T>);
     });
 }
 
@@ -48,34 +51,43 @@ void direct_conv(step const& s, tables const& t, context<T> const& c) {
     depth const d = geometry.window_depth();
     std::ptrdiff_t const rows = group_rows(w), filters = geometry.filters;
     T const* const weight = c.at(t.arrays[packs<T>(w) ? s.scratch : s.first_array + 1]);
-    std::ptrdiff_t const of_group = packs<T>(w) ? packed_size<T>(rows, filters) : rows * filters;
-    std::ptrdiff_t const columns = packs<T>(w) ? tile_columns<T> : filters;
-    row_block<T> block;
-    auto const multiply = [&](std::ptrdiff_t g) {
-        block.multiply(d, {weight + g * of_group, columns, rows * columns}, filters,
-                       {.bias = bias ? bias + g * filters : nullptr, .relu = s.end.activates});
-    };
-    band_walk<T> walk{w, c.samples, c.at(t.arrays[s.first_array]), room_of(s, t, c)};
-    while (walk.next()) {
-        band const& b = walk.at;
-        for (std::ptrdiff_t g = 0; g < w.groups; ++g) {
-            for (std::ptrdiff_t i = 0; i < b.images; ++i) {
-                T* out = y + (b.image + i) * result_count(w) +
-                         std::ptrdiff_t{b.row} * w.out_width * w.filters + g * filters;
-                for (int row = 0; row < b.rows; ++row) {
-                    T const* from = walk.from + i * walk.next_image + g * geometry.depth_channels +
-                                    row * geometry.stride_h * geometry.width * geometry.channels;
-                    block.push_run(w.out_width, from, geometry.stride_w * geometry.channels, out,
-                                   w.filters, [&] { multiply(g); });
-                    out += w.out_width * w.filters;
+    std::ptrdiff_t const of_group = packs<T>(w) ? packed_size<T>(rows, filters) : filters;
+    std::ptrdiff_t const columns = packs<T>(w) ? tile_columns<T> : w.filters;
+    auto const compute_rows = [&](std::ptrdiff_t first, std::ptrdiff_t last) {
+        row_block<T> block;
+        auto const multiply = [&](std::ptrdiff_t g) {
+            block.multiply(d, {weight + g * of_group, columns, rows * columns}, filters,
+                           {.bias = bias ? bias + g * filters : nullptr, .relu = s.end.activates});
+        };
+        band_walk<T> walk{w,     c.samples, c.at(t.arrays[s.first_array]), room_of(s, t, c),
+                          first, last};
+        while (walk.next()) {
+            band const& b = walk.at;
+            for (std::ptrdiff_t g = 0; g < w.groups; ++g) {
+                for (std::ptrdiff_t i = 0; i < b.images; ++i) {
+                    T* out = y + (b.image + i) * result_count(w) +
+                             std::ptrdiff_t{b.row} * w.out_width * w.filters + g * filters;
+                    for (int row = 0; row < b.rows; ++row) {
+                        T const* from =
+                            walk.from + i * walk.next_image + g * geometry.depth_channels +
+                            row * geometry.stride_h * geometry.width * geometry.channels;
+                        block.push_run(w.out_width, from, geometry.stride_w * geometry.channels,
+                                       out, w.filters, [&] { multiply(g); });
+                        out += w.out_width * w.filters;
+                    }
+                }
+                if (w.groups > 1 || padded(w)) { // other weights come, or other pixels in the room
+                    multiply(g);
                 }
             }
-            if (w.groups > 1 || padded(w)) { // other weights come, or other pixels in the room
-                multiply(g);
-            }
         }
+        multiply(0);
+    };
+    if (padded(w)) { // one thread, since there is one room
+        compute_rows(0, w.out_height);
+    } else {
+        share_range(w.out_height, conv_work(w, c.samples), compute_rows);
     }
-    multiply(0);
 }
 
 // The weights of each row of the window, turned: (place in the row, filter) x channels, in panels.
@@ -93,15 +105,17 @@ template <class T>
 void direct_conv_data_prepare(step const& s, tables const& t, context<T> const& c) {
     window const& w = t.windows[s.window];
     std::ptrdiff_t const channels = w.channels / w.groups, filters = w.filters / w.groups;
-    std::ptrdiff_t const places = std::ptrdiff_t{w.groups} * w.kernel_h * w.kernel_w;
+    std::ptrdiff_t const taps = std::ptrdiff_t{w.kernel_h} * w.kernel_w;
     T const* const weight = c.at(t.arrays[s.first_array + 1]);
     T* const turned = c.at(t.arrays[s.scratch]);
-    parallel_for(places, double(weight_count(w)), [&](std::ptrdiff_t i) {
+    parallel_for(w.groups * taps, double(weight_count(w)), [&](std::ptrdiff_t i) {
         T* to = turned + i / w.kernel_w * turned_size<T>(w) +
                 i % w.kernel_w * filters * tile_columns<T>;
         for (std::ptrdiff_t j = 0; j < channels; j += tile_columns<T>) {
-            pack_panel<T>(filters, std::min<std::ptrdiff_t>(tile_columns<T>, channels - j),
-                          {weight + (i * channels + j) * filters, 1, filters}, to);
+            pack_panel<T>(
+                filters, std::min<std::ptrdiff_t>(tile_columns<T>, channels - j),
+                {weight + (i % taps * channels + j) * w.filters + i / taps * filters, 1, w.filters},
+                to);
             to += w.kernel_w * filters * tile_columns<T>;
         }
     });
@@ -273,7 +287,7 @@ void add_direct_weight(window const& w, std::ptrdiff_t samples, T const* x, T co
             window_place at{geometry, first * tile_rows};
             for (auto r = first * tile_rows; r < end; ++r, at.advance(geometry)) {
                 block.push(walk.from + g * channels + at.offset(geometry),
-                           sum + (g * rows + r) * filters);
+                           sum + r * w.filters + g * filters);
                 if (block.full()) {
                     block.multiply(pixels, right, filters, {.accumulate = true});
                 }

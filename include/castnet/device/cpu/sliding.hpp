@@ -56,10 +56,15 @@ constexpr double conv_work(window const& w, std::ptrdiff_t samples) {
     return 2.0 * double(samples) * w.out_height * w.out_width * double(weight_count(w));
 }
 
+// The only decision which convolutions are depthwise: every channel has filters of its own.
+constexpr bool is_depthwise(window const& w) {
+    return w.groups > 1 && w.groups == w.channels;
+}
+
 // The weight gradient is a sum over samples. If it is small, each lane has its own; otherwise all
 // threads share one, and each of them reads all samples.
 constexpr bool sums_by_lane(window const& w) {
-    return weight_count(w) <= 1 << 17;
+    return is_depthwise(w) || weight_count(w) <= 1 << 17;
 }
 
 inline sliding forward_window(window const& w) {
@@ -127,16 +132,21 @@ public:
 
     // Padded copies lie in `room`, which has padded_band(w) elements.
     band_walk(window const& w, std::ptrdiff_t samples, T const* x, T* room)
-        : w_{w}, samples_{samples}, x_{x}, room_{room} {}
+        : band_walk{w, samples, x, room, 0, w.out_height} {}
+    // Of some rows of each image.
+    band_walk(window const& w, std::ptrdiff_t samples, T const* x, T* room,
+              std::ptrdiff_t first_row, std::ptrdiff_t last_row)
+        : w_{w}, samples_{samples}, first_row_{static_cast<int>(first_row)},
+          last_row_{static_cast<int>(last_row)}, x_{x}, room_{room} {}
 
     [[gnu::noinline]] bool next() {
         at.row += at.rows;
-        if (at.rows == 0 || at.row == w_.out_height) {
-            at.row = 0;
+        if (at.rows == 0 || at.row == last_row_) {
+            at.row = first_row_;
             at.image += at.images;
             at.images = std::min<std::ptrdiff_t>(band_images(w_), samples_ - at.image);
         }
-        at.rows = std::min(band_rows(w_), w_.out_height - at.row);
+        at.rows = std::min(band_rows(w_), last_row_ - at.row);
         from = x_ + at.image * image_count(w_);
         next_image = image_count(w_);
         if (padded(w_)) {
@@ -154,6 +164,7 @@ public:
 private:
     window const& w_;
     std::ptrdiff_t samples_;
+    int first_row_, last_row_;
     T const* x_;
     T* room_;
 };

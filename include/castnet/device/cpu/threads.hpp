@@ -91,4 +91,19 @@ void parallel_for(std::ptrdiff_t count, double work, F const& f) {
     run_pieces(count, work, piece_of(f));
 }
 
+// Calls f(first, last) for parts of the range from 0 to `count`, one for each thread of a loop with
+// this much work: within another loop, a single one. Only for results that do not depend on where
+// parts begin, since these depend on the number of threads.
+template <class F>
+void share_range(std::ptrdiff_t count, double work, F const& f) {
+    std::ptrdiff_t parts = 1;
+#ifdef _OPENMP
+    if (work > worthwhile_flops && !omp_in_parallel()) {
+        parts = thread_count() < count ? thread_count() : count;
+    }
+#endif
+    parallel_for(parts, work,
+                 [&](std::ptrdiff_t i) { f(count * i / parts, count * (i + 1) / parts); });
+}
+
 } // namespace castnet::cpu::inline CASTNET_TARGET

@@ -1,0 +1,378 @@
+// Convolutions in groups of so few channels that a product for each group would be small: depthwise
+// ones, where every channel has filters of its own, and groups that share a vector. Vectors lie
+// along the filters of all groups.
+#pragma once
+
+#include <castnet/core/annotations.hpp>
+#include <castnet/device/cpu/context.hpp>
+#include <castnet/device/cpu/kernel.hpp>
+#include <castnet/device/cpu/sliding.hpp>
+#include <castnet/device/cpu/taps.hpp>
+#include <castnet/device/cpu/threads.hpp>
+#include <castnet/device/cpu/tile.hpp>
+#include <castnet/device/cpu/transpose.hpp>
+#include <castnet/device/epilogue.hpp>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <type_traits>
+#include <utility>
+
+namespace castnet::cpu::inline CASTNET_TARGET {
+
+// The channels, and filters, of a group of a convolution that these kernels compute; 0 for others,
+// whose groups fill vectors. The only decision which convolutions they compute.
+template <class T>
+constexpr int group_in_vector(window const& w) {
+    int const size = w.channels / w.groups;
+    bool const fits =
+        w.groups > 1 && w.filters == w.channels && size <= simd<T>::width && sums_by_lane(w);
+    return is_depthwise(w) ? 1 : fits && (size == 4 || size == 8) ? size : 0;
+}
+
+// What meets a vector of filters of the elements at `from`: channel I of each filter's group.
+template <int Group, int I, class T>
+[[gnu::always_inline]] CASTNET_WIDE_VECTORS inline auto spread(T const* from) {
+    if constexpr (Group == simd<T>::width) {
+        return from[I];
+    } else {
+        vec<T> const x = *reinterpret_cast<vec<T> const*>(from);
+        return [&]<int... Lane>(std::integer_sequence<int, Lane...>)
+                   __attribute__((always_inline)) {
+                       return vec<T>{x[Lane / Group * Group + I]...};
+                   }(std::make_integer_sequence<int, simd<T>::width>{});
+    }
+}
+// Calls f(std::integral_constant<int, I>) for all channels of a group.
+template <int Group, class F>
+[[gnu::always_inline]] inline void for_each_channel(F const& f) {
+    [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) {
+        (..., f(std::integral_constant<int, I>{}));
+    }(std::make_integer_sequence<int, Group>{});
+}
+
+// With several filters for each channel, the kernels work on a copy of the image that has a channel
+// for each filter.
+constexpr std::ptrdiff_t widened_room(window const& w) {
+    return w.filters > w.channels ? aligned(std::ptrdiff_t{w.height} * w.width * w.filters) : 0;
+}
+template <class T>
+T const* widened(window const& w, T const* x, T* room) {
+    int const filters = w.filters / w.channels;
+    if (filters == 1) {
+        return x;
+    }
+    T* to = room;
+    for (std::ptrdiff_t i = 0; i < image_count(w); ++i, to += filters) {
+        std::fill_n(to, filters, x[i]);
+    }
+    return room;
+}
+
+// Operands and results of some pixels that meet the same taps.
+template <class T>
+struct met_taps {
+    std::ptrdiff_t filters;
+    int rows, columns;                    // of taps
+    std::ptrdiff_t next_row, next_column; // in the source
+    std::ptrdiff_t weight_row, weight_column;
+    T const* weight;
+    tile_end<T> end;
+};
+
+// Pixels that are computed at once.
+inline constexpr int pixels_at_once = 8;
+
+// Pixels that begin `from_step` and `to_step` apart, all their filters. The last vector ends with
+// them, so it repeats some.
+template <int Group, int Pixels, class T>
+[[gnu::noinline]] CASTNET_WIDE_VECTORS void grouped_pixels(met_taps<T> const& t, T const* from,
+                                                           std::ptrdiff_t from_step, T* to,
+                                                           std::ptrdiff_t to_step) {
+    constexpr std::ptrdiff_t width = simd<T>::width;
+    std::ptrdiff_t const filters = t.filters, last = filters - width;
+    std::ptrdiff_t const next_row = t.next_row, next_column = t.next_column;
+    std::ptrdiff_t const weight_row = t.weight_row, weight_column = t.weight_column;
+    std::ptrdiff_t const rows = t.rows, columns = t.columns;
+    T const* bias = t.end.bias;
+    T const* weights = t.weight;
+    bool const relu = t.end.relu;
+    for (std::ptrdiff_t first = 0;;) {
+        vec<T> sum[size_t(Pixels)][1] = {};
+        T const* row = from;
+        T const* weight_of_row = weights;
+        for (std::ptrdiff_t i = rows; i > 0; --i, row += next_row, weight_of_row += weight_row) {
+            T const* x = row;
+            T const* weight = weight_of_row;
+            for (std::ptrdiff_t j = columns; j > 0;
+                 --j, x += next_column, weight += weight_column) {
+                for_each_channel<Group>(
+                    [&]<int I>(std::integral_constant<int, I>) __attribute__((always_inline)) {
+                        vec<T> const right = *reinterpret_cast<vec<T> const*>(weight + I * filters);
+                        CASTNET_UNROLL
+                        for (int k = 0; k < Pixels; ++k) {
+                            sum[k][0] += spread<Group, I>(x + k * from_step) * right;
+                        }
+                    });
+            }
+        }
+        finish_sums<Pixels, 1, T>(sum, bias, relu);
+        if (last < 0) {
+            T part[size_t(Pixels)][size_t(width)];
+            CASTNET_UNROLL
+            for (int k = 0; k < Pixels; ++k) {
+                *reinterpret_cast<vec<T>*>(part[k]) = sum[k][0];
+            }
+            for (int k = 0; k < Pixels; ++k) {
+                std::copy_n(part[k], filters, to + k * to_step);
+            }
+            return;
+        }
+        CASTNET_UNROLL
+        for (int k = 0; k < Pixels; ++k) {
+            *reinterpret_cast<vec<T>*>(to + k * to_step) = sum[k][0];
+        }
+        if (first == last) {
+            return;
+        }
+        std::ptrdiff_t const step = std::min(width, last - first);
+        first += step;
+        from += step;
+        weights += step;
+        to += step;
+        bias = bias ? bias + step : bias;
+    }
+}
+
+// An image as the kernels see it, a channel for each filter.
+template <class T>
+struct grouped_image {
+    T* data;
+    std::ptrdiff_t width, filters;
+
+    std::ptrdiff_t row() const { return width * filters; }
+    T* at(std::ptrdiff_t y, std::ptrdiff_t x) const { return data + (y * width + x) * filters; }
+};
+
+// The results at the crossings of two runs.
+template <int Group, class T>
+void grouped_rectangle(window const& w, tap_run const& rows, tap_run const& columns,
+                       T const* weight, grouped_image<T const> const& from,
+                       grouped_image<T> const& to, tile_end<T> const& end) {
+    std::ptrdiff_t const tap = std::ptrdiff_t{Group} * w.filters;
+    met_taps<T> const t{w.filters,
+                        rows.taps,
+                        columns.taps,
+                        rows.by_tap * from.row(),
+                        columns.by_tap * from.filters,
+                        rows.tap_step * w.kernel_w * tap,
+                        columns.tap_step * tap,
+                        weight + (rows.tap * w.kernel_w + columns.tap) * tap,
+                        end};
+    static constexpr auto tiles = []<size_t... I>(std::index_sequence<I...>) {
+        return std::array{&grouped_pixels<Group, int(I) + 1, T>...};
+    }(std::make_index_sequence<pixels_at_once>{});
+    // tiles lie along the longer side
+    std::ptrdiff_t from_step = columns.by_result * from.filters,
+                   to_step = columns.result_step * to.filters;
+    std::ptrdiff_t next_from = rows.by_result * from.row(), next_to = rows.result_step * to.row();
+    int pixels = columns.results, lines = rows.results;
+    if (pixels < lines) {
+        std::swap(from_step, next_from);
+        std::swap(to_step, next_to);
+        std::swap(pixels, lines);
+    }
+    T const* x = from.at(rows.source, columns.source);
+    T* y = to.at(rows.result, columns.result);
+    for (int i = 0; i < lines; ++i, x += next_from, y += next_to) {
+        for (int first = 0; first < pixels; first += pixels_at_once) {
+            int const here = std::min(pixels_at_once, pixels - first);
+            tiles[size_t(here) - 1](t, x + first * from_step, from_step, y + first * to_step,
+                                    to_step);
+        }
+    }
+}
+
+template <int Group, class T>
+void grouped_conv(step const& s, tables const& t, context<T> const& c) {
+    window const& w = t.windows[s.window];
+    T const* const weight = c.at(t.arrays[s.first_array + 1]);
+    tile_end<T> const end{.bias = bias_of(s, t, c), .relu = s.end.activates};
+    for (std::ptrdiff_t i = 0; i < c.samples; ++i) {
+        T const* const x = c.at(t.arrays[s.first_array]) + i * image_count(w);
+        grouped_image<T const> const from{widened(w, x, room_of(s, t, c)), w.width, w.filters};
+        grouped_image<T> const to{c.at(t.arrays[s.output]) + i * result_count(w), w.out_width,
+                                  w.filters};
+        share_range(w.out_height, conv_work(w, 1), [&](std::ptrdiff_t first, std::ptrdiff_t last) {
+            for_each_output_run(vertical_axis(w), int(first), int(last), [&](tap_run const& rows) {
+                for_each_output_run(
+                    horizontal_axis(w), 0, w.out_width, [&](tap_run const& columns) {
+                        grouped_rectangle<Group>(w, rows, columns, weight, from, to, end);
+                    });
+            });
+        });
+    }
+}
+
+// The weights of each group with channels and filters exchanged, for the gradient by the image.
+template <int Group, class T>
+void grouped_conv_data_prepare(step const& s, tables const& t, context<T> const& c) {
+    window const& w = t.windows[s.window];
+    T const* const weight = c.at(t.arrays[s.first_array + 1]);
+    T* const turned = c.at(t.arrays[s.scratch]);
+    std::ptrdiff_t const tap = std::ptrdiff_t{Group} * w.filters;
+    for (std::ptrdiff_t first = 0; first < weight_count(w); first += tap) {
+        for (std::ptrdiff_t group = first; group < first + w.filters; group += Group) {
+            transpose(Group, Group, weight + group, w.filters, turned + group, w.filters);
+        }
+    }
+}
+template <int Group, class T>
+void grouped_conv_data(step const& s, tables const& t, context<T> const& c) {
+    window const& w = t.windows[s.window];
+    T const* const weight = c.at(t.arrays[Group > 1 ? s.scratch : s.first_array + 1]);
+    int const filters = w.filters / w.channels;
+    for (std::ptrdiff_t i = 0; i < c.samples; ++i) {
+        T* const dx = c.at(t.arrays[s.output]) + i * image_count(w);
+        grouped_image<T const> const from{c.at(t.arrays[s.first_array]) + i * result_count(w),
+                                          w.out_width, w.filters};
+        grouped_image<T> const to{filters > 1 ? room_of(s, t, c) : dx, w.width, w.filters};
+        share_range(w.height, conv_work(w, 1), [&](std::ptrdiff_t first, std::ptrdiff_t last) {
+            for_each_image_run(vertical_axis(w), int(first), int(last), [&](tap_run const& rows) {
+                for_each_image_run(horizontal_axis(w), 0, w.width, [&](tap_run const& columns) {
+                    grouped_rectangle<Group>(w, rows, columns, weight, from, to, {});
+                });
+            });
+        });
+        if (filters > 1) {
+            for (std::ptrdiff_t k = 0; k < image_count(w); ++k) {
+                T const* const x = to.data + k * filters;
+                dx[k] = std::accumulate(x, x + filters, T(0));
+            }
+        }
+    }
+}
+
+// Taps whose gradients are summed at once, that of each channel of a group in a register.
+template <int Group>
+inline constexpr int taps_at_once = std::clamp((vector_registers >= 32 ? 18 : 9) / Group, 1, 9);
+
+// Some outputs, row by row, and the pixels that they meet at the first tap.
+template <class T>
+struct grouped_outputs {
+    std::ptrdiff_t rows, columns, filters;
+    T const* x;
+    std::ptrdiff_t x_row, x_column;
+    T const* dy;
+    std::ptrdiff_t dy_row;
+};
+
+// Adds the gradients of some taps, which lie at these offsets in the image and in the sums.
+template <int Group, int Taps, class T>
+[[gnu::noinline]] CASTNET_WIDE_VECTORS void grouped_sums(grouped_outputs<T> const& o,
+                                                         std::ptrdiff_t const* in_image,
+                                                         std::ptrdiff_t const* in_sums, T* to) {
+    constexpr std::ptrdiff_t width = simd<T>::width;
+    std::ptrdiff_t const step = o.x_column, next = o.filters;
+    for (std::ptrdiff_t first = 0; first < o.filters; first += width) {
+        vec<T> sum[size_t(Taps)][size_t(Group)] = {};
+        T const* row[size_t(Taps)];
+        CASTNET_UNROLL
+        for (int i = 0; i < Taps; ++i) {
+            row[i] = o.x + first + in_image[i];
+        }
+        for (std::ptrdiff_t y = 0; y < o.rows; ++y) {
+            T const* dy = o.dy + first + y * o.dy_row;
+            std::ptrdiff_t at = y * o.x_row;
+            for (std::ptrdiff_t const end = at + o.columns * step; at != end; at += step) {
+                vec<T> const right = *reinterpret_cast<vec<T> const*>(dy);
+                CASTNET_UNROLL
+                for (int i = 0; i < Taps; ++i) {
+                    for_each_channel<Group>(
+                        [&]<int I>(std::integral_constant<int, I>) __attribute__((always_inline)) {
+                            sum[i][I] += spread<Group, I>(row[i] + at) * right;
+                        });
+                }
+                dy += next;
+            }
+        }
+        std::ptrdiff_t const columns = std::min(width, o.filters - first);
+        for (int i = 0; i < Taps; ++i) {
+            T* total = to + in_sums[i] + first;
+            for (int j = 0; j < Group; ++j, total += next) {
+                if (columns == width) {
+                    *reinterpret_cast<vec<T>*>(total) += sum[i][j];
+                } else {
+                    for (std::ptrdiff_t k = 0; k < columns; ++k) {
+                        total[k] += sum[i][j][k];
+                    }
+                }
+            }
+        }
+    }
+}
+
+// Adds the gradient of the weights by the outputs at the crossings of two runs, some rows at a time
+// so that these stay in the cache.
+template <int Group, class T>
+void add_grouped_weight(window const& w, tap_run const& rows, tap_run const& columns,
+                        grouped_image<T const> const& x, grouped_image<T const> const& dy,
+                        T* sums) {
+    constexpr int most_taps = taps_at_once<Group>;
+    static constexpr auto add = []<size_t... I>(std::index_sequence<I...>) {
+        return std::array{&grouped_sums<Group, int(I) + 1, T>...};
+    }(std::make_index_sequence<size_t(most_taps)>{});
+    std::ptrdiff_t in_image[size_t(most_taps)], in_sums[size_t(most_taps)];
+    int const most_rows = std::max(1, band_pixels / columns.results),
+              taps = rows.taps * columns.taps;
+    for (int row = 0; row < rows.results; row += most_rows) {
+        grouped_outputs<T> const o{std::min(most_rows, rows.results - row),
+                                   columns.results,
+                                   w.filters,
+                                   x.at(rows.source + row * rows.by_result, columns.source),
+                                   rows.by_result * x.row(),
+                                   columns.by_result * x.filters,
+                                   dy.at(rows.result + row, columns.result),
+                                   dy.row()};
+        for (int first = 0; first < taps; first += most_taps) {
+            int const here = std::min(most_taps, taps - first);
+            for (int i = 0; i < here; ++i) {
+                int const down = (first + i) / columns.taps, right = (first + i) % columns.taps;
+                in_image[i] = down * rows.by_tap * x.row() + right * columns.by_tap * x.filters;
+                in_sums[i] = (std::ptrdiff_t{rows.tap + down} * w.kernel_w + columns.tap + right) *
+                             Group * w.filters;
+            }
+            add[size_t(here) - 1](o, in_image, in_sums, sums);
+        }
+    }
+}
+
+// Of a lane's samples.
+template <int Group, class T>
+void grouped_conv_weight(step const& s, tables const& t, context<T> const& c) {
+    window const& w = t.windows[s.window];
+    T* const sums = c.sum_at(t.arrays[s.sums]);
+    for (std::ptrdiff_t i = 0; i < c.samples; ++i) {
+        T const* const image = c.at(t.arrays[s.first_array]) + i * image_count(w);
+        grouped_image<T const> const x{widened(w, image, room_of(s, t, c)), w.width, w.filters};
+        grouped_image<T const> const dy{c.at(t.arrays[s.first_array + 1]) + i * result_count(w),
+                                        w.out_width, w.filters};
+        for_each_output_run(vertical_axis(w), 0, w.out_height, [&](tap_run const& rows) {
+            for_each_output_run(horizontal_axis(w), 0, w.out_width, [&](tap_run const& columns) {
+                add_grouped_weight<Group>(w, rows, columns, x, dy, sums);
+            });
+        });
+    }
+}
+
+// Calls f(std::integral_constant<int, Group>) for one of the sizes that group_in_vector gives.
+template <class T, class F>
+constexpr auto with_group(int group, F const& f) {
+    constexpr int width = simd<T>::width;
+    return group == 4   ? f(std::integral_constant<int, std::min(4, width)>{})
+           : group == 8 ? f(std::integral_constant<int, std::min(8, width)>{})
+                        : f(std::integral_constant<int, 1>{});
+}
+
+} // namespace castnet::cpu::inline CASTNET_TARGET
