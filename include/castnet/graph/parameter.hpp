@@ -141,7 +141,7 @@ struct parameter {
     initializer start{};
     penalty cost{};
     ir::axes shape{}; // (units, features); (filters, channels / groups, height, width)
-    int pixels = 1; // dense weight: of the images whose flattened elements are its features
+    int pixels = 1;   // dense weight: of the images whose flattened elements are its features
     int node = -1;
 
     constexpr int count() const { return shape.count(); }
