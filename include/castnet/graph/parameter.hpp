@@ -140,7 +140,7 @@ struct parameter {
     initializer start{};
     penalty cost{};
     int rank = 0;
-    int dims[4]{}; // logical: (out, in) or (filters, channels / groups, height, width)
+    int dims[4]{};  // logical: (out, in) or (filters, channels / groups, height, width)
     int pixels = 1; // dense weight: of the images whose flattened elements are its features
     int node = -1;
 
