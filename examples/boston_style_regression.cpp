@@ -24,12 +24,11 @@ using network =
 void write_houses(std::string const& file) {
     std::mt19937 random{7};
     std::normal_distribution<double> normal;
-    std::vector<std::string> names;
+    std::vector<std::string> names(14, "price");
     std::vector<double> values;
-    for (int i = 0; i < 13; ++i) {
-        names.push_back("fact_" + std::to_string(i));
+    for (std::size_t i = 0; i < 13; ++i) {
+        names[i] = "fact_" + std::to_string(i);
     }
-    names.push_back("price");
     for (int house = 0; house < 506; ++house) {
         double price = 22;
         for (int i = 0; i < 13; ++i) {

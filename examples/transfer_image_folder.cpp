@@ -11,6 +11,7 @@
 #include <castnet/castnet.hpp>
 #include <castnet/image.hpp>
 
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -45,8 +46,9 @@ void write_pictures(cn::data::mnist_dataset const& data, std::string const& fold
             float grey[28 * 28];
             data.copy_input(i, grey);
             cn::image::bitmap picture{28, 28, 1};
-            std::transform(grey, grey + 28 * 28, picture.pixels.begin(),
-                           [](float g) { return static_cast<unsigned char>(g * 255 + 0.5F); });
+            std::transform(std::begin(grey), std::end(grey), picture.pixels.begin(), [](float g) {
+                return static_cast<unsigned char>(std::lround(g * 255));
+            });
             std::string const here = folder + '/' + names[kind] + '/';
             std::filesystem::create_directories(here);
             cn::image::write(here + std::to_string(written[kind]++) + ".jpg",

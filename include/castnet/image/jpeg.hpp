@@ -165,7 +165,7 @@ inline bitmap without_inks(bitmap const& inks) {
         fail();
     }
     // A block of 64 pixels takes a bit at least; those of colours may stand for four of them.
-    detail::check_size(file, jpeg.width(), jpeg.height(), content.size(), 64 * 8);
+    detail::check_size(file, jpeg.width(), jpeg.height(), content.size(), size_t{64} * 8);
     int const orientation = jpeg.orientation(); // read() forgets the markers
     bitmap image{jpeg.width(), jpeg.height(), jpeg.channels()};
     if (!jpeg.read(image.pixels.data())) {

@@ -148,7 +148,7 @@ private:
         fail();
     }
     // Deflate makes at most 1,032 bytes of one, each of up to eight pixels.
-    detail::check_size(file, png.width(), png.height(), content.size(), 1032 * 8);
+    detail::check_size(file, png.width(), png.height(), content.size(), size_t{1032} * 8);
     bitmap image{png.width(), png.height(), png.channels()};
     if (!png.read(image.pixels.data())) {
         fail();

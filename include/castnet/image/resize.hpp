@@ -52,8 +52,8 @@ struct resampling {
         std::vector<double> exact(most);
         for (size_t i = 0; i < results; ++i) {
             double const center = from + (static_cast<double>(i) + 0.5) * scale;
-            first[i] = static_cast<size_t>(std::max(center - support + 0.5, 0.0));
-            size_t const end = static_cast<size_t>(center + support + 0.5);
+            first[i] = static_cast<size_t>(std::max(std::floor(center - support + 0.5), 0.0));
+            size_t const end = static_cast<size_t>(std::floor(center + support + 0.5));
             count[i] = std::min(end, whole) - first[i];
             double sum = 0;
             for (size_t k = 0; k < count[i]; ++k) {

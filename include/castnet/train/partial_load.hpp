@@ -120,6 +120,7 @@ template <class Net, class Where, class Batch>
     detail::partial_match const all =
         detail::match(stored, {&model_type::parameter_at(0), model_type::parameter_tensors()}, how);
     std::vector<std::vector<typename Where::value_type>> values;
+    values.reserve(all.pairs.size());
     for (auto const& [parameter, tensor] : all.pairs) {
         values.push_back(detail::values_of<typename Where::value_type>(
             stored, tensor, *parameter,

@@ -341,11 +341,11 @@ struct score_of {
 };
 
 template <class Metric>
-constexpr Metric const& unwrapped(Metric const& metric) {
+constexpr Metric unwrapped(Metric const& metric) {
     return metric;
 }
 template <size_t Output, class Metric>
-constexpr Metric const& unwrapped(output_metric<Output, Metric> const& metric) {
+constexpr Metric unwrapped(output_metric<Output, Metric> const& metric) {
     return metric.metric;
 }
 

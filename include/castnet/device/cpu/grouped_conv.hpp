@@ -166,7 +166,7 @@ void grouped_rectangle(window const& w, tap_run const& rows, tap_run const& colu
                         columns.taps,
                         rows.by_tap * from.row(),
                         columns.by_tap * from.filters,
-                        rows.tap_step * w.kernel_w * tap,
+                        std::ptrdiff_t{rows.tap_step} * w.kernel_w * tap,
                         columns.tap_step * tap,
                         weight + (rows.tap * w.kernel_w + columns.tap) * tap,
                         end};
