@@ -54,6 +54,9 @@ TEST_CASE("clouds of points are told apart") {
     CHECK(accuracy_with(cn::rmsprop_momentum{.learning_rate = 0.001, .centered = true}) >= 0.99);
     CHECK(accuracy_with(cn::adam{.learning_rate = 0.01}) >= 0.99);
     CHECK(accuracy_with(cn::adamw{.learning_rate = 0.01}) >= 0.99);
+    CHECK(accuracy_with(cn::amsgrad{.learning_rate = 0.01}) >= 0.99);
+    CHECK(accuracy_with(cn::nadam{.learning_rate = 0.01}) >= 0.99);
+    CHECK(accuracy_with(cn::lion{.learning_rate = 0.003}) >= 0.99);
     CHECK(accuracy_with(cn::adagrad{.learning_rate = 0.05}) >= 0.99);
     CHECK(accuracy_with(cn::adadelta{}) >= 0.99);
 }
@@ -67,6 +70,9 @@ TEST_CASE("a line is found") {
     CHECK(error_with(cn::rmsprop_momentum{.learning_rate = 0.002, .centered = true}) < 1e-3);
     CHECK(error_with(cn::adam{.learning_rate = 0.05}) < 1e-5);
     CHECK(error_with(cn::adamw{.learning_rate = 0.05, .weight_decay = 0}) < 1e-5);
+    CHECK(error_with(cn::amsgrad{.learning_rate = 0.05}) < 1e-5);
+    CHECK(error_with(cn::nadam{.learning_rate = 0.05}) < 1e-5);
+    CHECK(error_with(cn::lion{.learning_rate = 0.005}) < 1e-3);
     CHECK(error_with(cn::adagrad{.learning_rate = 0.5}) < 1e-5);
     CHECK(error_with(cn::adadelta{}) < 1e-3);
 }
