@@ -2,7 +2,9 @@
 // file_error; anything else that it throws ends the program.
 #pragma once
 
+#include <castnet/io/csv_table.hpp>
 #include <castnet/io/idx.hpp>
+#include <castnet/io/npy.hpp>
 #include <castnet/io/safetensors.hpp>
 
 #include <cstdlib>
@@ -37,6 +39,32 @@ inline void idx(std::span<unsigned char const> content) {
         size_t size = 0;
         require(io::byte_count(array.type, array.extents, size) && array.data.size() == size);
         require(content.size() == 4 + 4 * array.extents.size() + size);
+    });
+}
+
+// The array has as many bytes as its header says, all of them numbers.
+inline void npy(std::span<unsigned char const> content) {
+    accepted([&] {
+        io::memory_source in{content, "fuzz.npy"};
+        auto const array = io::read_npy(in);
+        size_t size = 0;
+        require(io::byte_count(array.type, array.shape, size) && array.data.size() == size);
+        require(array.as<double>().size() == size / io::size_of(array.type));
+    });
+}
+
+// Every cell can be asked for; numbers and classes are there, or refused.
+inline void csv(std::span<unsigned char const> content) {
+    accepted([&] {
+        io::memory_source in{content, "fuzz.csv"};
+        io::csv_table const table{in};
+        for (auto const& name : table.names()) {
+            for (size_t row = 0; row < table.rows(); ++row) {
+                table.text(row, name);
+            }
+            accepted([&] { require(table.numbers(name).size() == table.rows()); });
+            accepted([&] { require(table.classes(name).labels.size() == table.rows()); });
+        }
     });
 }
 

@@ -35,6 +35,14 @@ TEST_CASE("safetensors: seeds of the fuzz target") {
     CHECK(replay("safetensors", fuzz::safetensors) >= 12);
 }
 
+TEST_CASE("CSV: seeds of the fuzz target") {
+    CHECK(replay("csv", fuzz::csv) >= 6);
+}
+
+TEST_CASE("NumPy: seeds of the fuzz target") {
+    CHECK(replay("npy", fuzz::npy) >= 6);
+}
+
 #ifdef CASTNET_HAS_ZLIB
 
 TEST_CASE("gzip: seeds of the fuzz target") {
