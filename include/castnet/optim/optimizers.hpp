@@ -233,11 +233,7 @@ struct adamw {
     static constexpr char const* name = "adamw";
     static constexpr int slots = 2;
     [[gnu::cold]] auto hyperparameters() const {
-        return std::to_array<hyperparameter>({{"learning_rate", learning_rate},
-                                              {"beta_1", beta_1, hyperparameter::decay},
-                                              {"beta_2", beta_2, hyperparameter::decay},
-                                              {"epsilon", epsilon},
-                                              {"weight_decay", weight_decay}});
+        return adam{learning_rate, beta_1, beta_2, epsilon, weight_decay}.hyperparameters();
     }
     static constexpr bool not_negative(int slot) { return slot == 1; }
 
@@ -261,11 +257,7 @@ struct amsgrad {
     static constexpr char const* name = "amsgrad";
     static constexpr int slots = 3;
     [[gnu::cold]] auto hyperparameters() const {
-        return std::to_array<hyperparameter>({{"learning_rate", learning_rate},
-                                              {"beta_1", beta_1, hyperparameter::decay},
-                                              {"beta_2", beta_2, hyperparameter::decay},
-                                              {"epsilon", epsilon},
-                                              {"weight_decay", weight_decay}});
+        return adam{learning_rate, beta_1, beta_2, epsilon, weight_decay}.hyperparameters();
     }
     static constexpr bool not_negative(int slot) { return slot != 0; }
 
