@@ -10,7 +10,7 @@ namespace castnet::elementary::inline CASTNET_VECTORS {
 template <class T>
 CASTNET_HD constexpr T erf(T x) {
 #ifndef __CUDA_ARCH__
-    if constexpr (Binary<T>) {
+    if constexpr (Vectorized<T>) {
         constexpr bool single = sizeof(T) == sizeof(float);
         constexpr T border = single ? T(0.875) : T(1);
         constexpr T last = single ? T(4) : T(6); // from here on 1

@@ -53,7 +53,7 @@ CASTNET_HD constexpr reduced_exponent<T> reduce_exponent(T x) {
 template <class T>
 CASTNET_HD constexpr T exp(T x) {
 #ifndef __CUDA_ARCH__
-    if constexpr (Binary<T>) {
+    if constexpr (Vectorized<T>) {
         using bits = float_bits<T>;
         // from here on 0 or infinity
         constexpr T lowest = sizeof(T) == sizeof(float) ? T(-104) : T(-746);
@@ -73,7 +73,7 @@ CASTNET_HD constexpr T exp(T x) {
 template <class T>
 CASTNET_HD constexpr T expm1(T x) {
 #ifndef __CUDA_ARCH__
-    if constexpr (Binary<T>) {
+    if constexpr (Vectorized<T>) {
         using bits = float_bits<T>;
         // from here on -1 or infinity
         constexpr T lowest = -64;
@@ -92,7 +92,7 @@ CASTNET_HD constexpr T expm1(T x) {
 template <class T>
 CASTNET_HD constexpr T tanh(T x) {
 #ifndef __CUDA_ARCH__
-    if constexpr (Binary<T>) {
+    if constexpr (Vectorized<T>) {
         T const a = magnitude(x), square = x * x;
         T p;
         if constexpr (sizeof(T) == sizeof(float)) {

@@ -15,9 +15,18 @@
 
 namespace castnet::elementary::inline CASTNET_VECTORS {
 
-// Types that the functions are written for; others, and the code of GPUs, use the C library's.
 template <class T>
 concept Binary = std::same_as<T, float> || std::same_as<T, double>;
+
+// Types of the functions' own code; others, and GPUs, have the C library's. (Compilers make no
+// vectors of conditions on doubles before SSE 4.2, and alone the C library's code is faster.)
+#if defined(__x86_64__) && !defined(__SSE4_2__)
+template <class T>
+concept Vectorized = std::same_as<T, float>;
+#else
+template <class T>
+concept Vectorized = Binary<T>;
+#endif
 
 template <Binary T>
 struct float_bits {

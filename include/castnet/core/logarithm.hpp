@@ -64,7 +64,7 @@ CASTNET_HD constexpr T log_of_any(T x, T log_x) {
 template <class T>
 CASTNET_HD constexpr T log(T x) {
 #ifndef __CUDA_ARCH__
-    if constexpr (Binary<T>) {
+    if constexpr (Vectorized<T>) {
         using limits = std::numeric_limits<T>;
         bool const subnormal = x < limits::min();
         constexpr T up = T(1) / limits::epsilon();
@@ -80,7 +80,7 @@ CASTNET_HD constexpr T log(T x) {
 template <class T>
 CASTNET_HD constexpr T log1p(T x) {
 #ifndef __CUDA_ARCH__
-    if constexpr (Binary<T>) {
+    if constexpr (Vectorized<T>) {
         using bits = float_bits<T>;
         constexpr T epsilon = std::numeric_limits<T>::epsilon();
         T const sum = T(1) + x;
