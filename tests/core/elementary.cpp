@@ -64,6 +64,9 @@ double error_of(T found, Exact exact) {
     if (same(found, static_cast<T>(exact)) && !std::isfinite(found)) {
         return 0;
     }
+    if (std::isnan(found) || std::isnan(exact)) {
+        return limits::infinity();
+    }
     Exact const size = std::fmax(std::fabs(exact), Exact(limits::min()));
     if (!(size <= Exact(limits::max()))) { // rounding down from infinity is an error, too
         return found == limits::max() ? 1 : limits::infinity();
@@ -82,7 +85,7 @@ void check(std::vector<T> const& x) {
     for (std::size_t i = 0; i < x.size(); ++i) {
         different += std::size_t(!same(y[i], alone<F>(x[i])));
         double const error = error_of(y[i], F::exactly(static_cast<Exact>(x[i])));
-        if (!(error <= worst)) {
+        if (error > worst) {
             worst = error;
             worst_at = x[i];
         }

@@ -85,10 +85,10 @@ CASTNET_HD constexpr T log1p(T x) {
         constexpr T epsilon = std::numeric_limits<T>::epsilon();
         T const sum = T(1) + x;
         auto const a = reduce_argument(sum);
-        // what the sum lacks; nothing that counts where it is large, and its power of two too small
-        T const lack = select(sum < T(4) / epsilon,
-                              select(x < T(1), x - (sum - T(1)), T(1) - (sum - x)), T(0));
-        T const f = multiply_add(lack, bits::power_of_two(2 * bits::bias - a.exponent), a.f);
+        // with what the sum lacks, which does not count where it is large
+        T const lack = select(x < T(1), x - (sum - T(1)), T(1) - (sum - x));
+        T const whole = multiply_add(lack, bits::power_of_two(2 * bits::bias - a.exponent), a.f);
+        T const f = select(sum < T(4) / epsilon, whole, a.f);
         return select(magnitude(x) < epsilon / 2, x, log_of_any(sum, log_of_reduced(a.k, f)));
     }
 #endif
