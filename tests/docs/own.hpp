@@ -3,8 +3,6 @@
 
 #include <castnet/castnet.hpp>
 
-#include <cmath>
-
 namespace cn = castnet;
 
 // [own_function]
@@ -14,8 +12,7 @@ struct cn::function<bell_number> : cn::derivative_reads<0b11> { // the input (bi
     static constexpr char const* name = "bell";
     template <class T>
     CASTNET_HD static constexpr T value(T x) {
-        using std::exp;
-        return exp(-x * x);
+        return cn::elementary::exp(-x * x);
     }
     template <int Input, class T>
     CASTNET_HD static constexpr T derivative(T x, T y) {

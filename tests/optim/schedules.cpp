@@ -77,26 +77,28 @@ TEST_CASE("warm_up rises linearly to the schedule behind it") {
 }
 
 TEST_CASE("exponential and polynomial decays are Keras's") {
-    schedule const exponential = exponential_decay(0.1, 0.5, 4);
+    cn::schedule const exponential = cn::exponential_decay(0.1, 0.5, 4);
     CHECK(exponential(0, 100) == doctest::Approx(0.1));
     CHECK(exponential(2, 100) == doctest::Approx(0.1 * std::sqrt(0.5)));
     CHECK(exponential(8, 100) == doctest::Approx(0.025));
-    schedule const line = polynomial_decay(1, 0.2), square = polynomial_decay(1, 0.2, 2);
+    cn::schedule const line = cn::polynomial_decay(1, 0.2),
+                       square = cn::polynomial_decay(1, 0.2, 2);
     CHECK(line(0, 10) == doctest::Approx(1));
     CHECK(line(5, 10) == doctest::Approx(0.6));
     CHECK(square(5, 10) == doctest::Approx(0.4));
 }
 
 TEST_CASE("a cosine with restarts begins again, for longer if it grows") {
-    schedule const restarts = cosine_restarts(1, 10, 2, 0.1), single = cosine_decay(1, 0.1);
+    cn::schedule const restarts = cn::cosine_restarts(1, 10, 2, 0.1),
+                       single = cn::cosine_decay(1, 0.1);
     for (std::uint64_t const step : {0U, 3U, 9U}) {
         CHECK(restarts(step, 1000) == doctest::Approx(single(step, 10)));
         CHECK(restarts(10 + step, 1000) == doctest::Approx(single(step, 20)));
         CHECK(restarts(30 + step, 1000) == doctest::Approx(single(step, 40)));
     }
-    CHECK(cosine_restarts(1, 10)(25, 1000) == doctest::Approx(0.5));
-    CHECK_THROWS_AS(cosine_restarts(1, 0), castnet::error);
-    CHECK_THROWS_AS(exponential_decay(1, 0.5, 0), castnet::error);
+    CHECK(cn::cosine_restarts(1, 10)(25, 1000) == doctest::Approx(0.5));
+    CHECK_THROWS_AS(cn::cosine_restarts(1, 0), cn::error);
+    CHECK_THROWS_AS(cn::exponential_decay(1, 0.5, 0), cn::error);
 }
 
 TEST_CASE("schedules refuse what they cannot be made of") {

@@ -15,6 +15,8 @@
 #define CASTNET_VECTORS avx
 #elif defined(__ARM_NEON)
 #define CASTNET_VECTORS neon
+#elif defined(__SSE4_2__)
+#define CASTNET_VECTORS sse4_2
 #else
 #define CASTNET_VECTORS baseline
 #endif

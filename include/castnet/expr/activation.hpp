@@ -2,11 +2,22 @@
 // derivatives use the value y where they can, so that the input need not be kept.
 #pragma once
 
+#include <castnet/core/error_function.hpp>
+#include <castnet/core/logarithm.hpp>
+#include <castnet/core/select.hpp>
 #include <castnet/expr/function.hpp>
 
-#include <cmath>
-
 namespace castnet {
+
+namespace detail {
+
+// exp(-|x|), which does not overflow
+template <class T>
+CASTNET_HD constexpr T decay(T x) {
+    return elementary::exp(select(x < T(0), x, -x));
+}
+
+} // namespace detail
 
 // 1 / (1 + exp(-x))
 template <>
@@ -14,7 +25,8 @@ struct function<fn::sigmoid> : derivative_reads<0b10> {
     static constexpr char const* name = "sigmoid";
     template <class T>
     CASTNET_HD static constexpr T value(T x) {
-        return T(1) / (T(1) + std::exp(-x));
+        T const e = detail::decay(x);
+        return select(x < T(0), e, T(1)) / (T(1) + e);
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T, T y) {
@@ -28,11 +40,11 @@ struct function<fn::log_sigmoid> : derivative_reads<0b10> {
     static constexpr char const* name = "log_sigmoid";
     template <class T>
     CASTNET_HD static constexpr T value(T x) {
-        return (x < T(0) ? x : T(0)) - std::log1p(std::exp(x < T(0) ? x : -x));
+        return select(x < T(0), x, T(0)) - elementary::log1p(detail::decay(x));
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T, T y) {
-        return -std::expm1(y);
+        return -elementary::expm1(y);
     }
 };
 
@@ -42,11 +54,11 @@ struct function<fn::softplus> : derivative_reads<0b10> {
     static constexpr char const* name = "softplus";
     template <class T>
     CASTNET_HD static constexpr T value(T x) {
-        return (x > T(0) ? x : T(0)) + std::log1p(std::exp(x < T(0) ? x : -x));
+        return select(x < T(0), T(0), x) + elementary::log1p(detail::decay(x));
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T, T y) {
-        return -std::expm1(-y);
+        return -elementary::expm1(-y);
     }
 };
 
@@ -55,7 +67,7 @@ struct function<fn::tanh> : derivative_reads<0b10> {
     static constexpr char const* name = "tanh";
     template <class T>
     CASTNET_HD static constexpr T value(T x) {
-        return std::tanh(x);
+        return elementary::tanh(x);
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T, T y) {
@@ -98,9 +110,10 @@ namespace detail {
 // tanh(softplus(x)), rational in exp(-|x|)
 template <class T>
 CASTNET_HD constexpr T tanh_softplus(T x) {
-    T const e = std::exp(x < T(0) ? x : -x);
-    T const odd = x < T(0) ? e * (e + T(2)) : T(1) + T(2) * e;
-    return odd / (odd + (x < T(0) ? T(2) : T(2) * e * e));
+    bool const negative = x < T(0);
+    T const e = decay(x);
+    T const odd = select(negative, e * (e + T(2)), T(1) + T(2) * e);
+    return odd / (odd + select(negative, T(2), T(2) * e * e));
 }
 
 } // namespace detail
@@ -127,12 +140,12 @@ struct function<fn::gelu> : derivative_reads<0b01> {
     static constexpr char const* name = "gelu";
     template <class T>
     CASTNET_HD static constexpr T value(T x) {
-        return T(0.5) * x * (T(1) + std::erf(x * T(0.70710678118654752)));
+        return T(0.5) * x * (T(1) + elementary::erf(x * T(0.70710678118654752)));
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T x, T) {
-        T const below = T(0.5) * (T(1) + std::erf(x * T(0.70710678118654752)));
-        return below + x * T(0.39894228040143268) * std::exp(T(-0.5) * x * x);
+        T const below = T(0.5) * (T(1) + elementary::erf(x * T(0.70710678118654752)));
+        return below + x * T(0.39894228040143268) * elementary::exp(T(-0.5) * x * x);
     }
 };
 
@@ -144,11 +157,11 @@ struct function<fn::gelu_tanh> : derivative_reads<0b01> {
     template <class T>
     CASTNET_HD static constexpr T value(T x) {
         return T(0.5) * x *
-               (T(1) + std::tanh(T(0.79788456080286536) * (x + T(0.044715) * x * x * x)));
+               (T(1) + elementary::tanh(T(0.79788456080286536) * (x + T(0.044715) * x * x * x)));
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T x, T) {
-        T const t = std::tanh(T(0.79788456080286536) * (x + T(0.044715) * x * x * x));
+        T const t = elementary::tanh(T(0.79788456080286536) * (x + T(0.044715) * x * x * x));
         return T(0.5) * (T(1) + t) +
                T(0.5) * x * (T(1) - t * t) * T(0.79788456080286536) * (T(1) + T(0.134145) * x * x);
     }

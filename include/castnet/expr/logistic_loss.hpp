@@ -1,10 +1,7 @@
 // Logistic loss of a logit, the element-wise part of binary cross-entropy (nn/losses.hpp).
 #pragma once
 
-#include <castnet/core/select.hpp>
-#include <castnet/expr/function.hpp>
-
-#include <cmath>
+#include <castnet/expr/activation.hpp>
 
 namespace castnet {
 
@@ -16,12 +13,12 @@ struct function<fn::logistic_loss> : derivative_reads<0b011, 0b001> {
     static constexpr char const* name = "logistic_loss";
     template <class T>
     CASTNET_HD static constexpr T value(T x, T target) {
-        T const wrong = (x > T(0) ? T(1) : T(0)) - target;
-        return select(wrong == T(0), T(0), wrong * x) + std::log1p(std::exp(x < T(0) ? x : -x));
+        T const wrong = select(x > T(0), T(1), T(0)) - target;
+        return select(wrong == T(0), T(0), wrong * x) + elementary::log1p(detail::decay(x));
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T x, T target, T) {
-        return I == 0 ? T(1) / (T(1) + std::exp(-x)) - target : -x;
+        return I == 0 ? function<fn::sigmoid>::value(x) - target : -x;
     }
 };
 

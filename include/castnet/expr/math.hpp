@@ -2,6 +2,8 @@
 // the value y where they can: then the input need not be kept for the backward pass.
 #pragma once
 
+#include <castnet/core/error_function.hpp>
+#include <castnet/core/logarithm.hpp>
 #include <castnet/expr/function.hpp>
 
 #include <cmath>
@@ -13,7 +15,7 @@ struct function<fn::exp> : derivative_reads<0b10> {
     static constexpr char const* name = "exp";
     template <class T>
     CASTNET_HD static constexpr T value(T x) {
-        return std::exp(x);
+        return elementary::exp(x);
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T, T y) {
@@ -27,7 +29,7 @@ struct function<fn::expm1> : derivative_reads<0b10> {
     static constexpr char const* name = "expm1";
     template <class T>
     CASTNET_HD static constexpr T value(T x) {
-        return std::expm1(x);
+        return elementary::expm1(x);
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T, T y) {
@@ -41,7 +43,7 @@ struct function<fn::log> : derivative_reads<0b01> {
     static constexpr char const* name = "log";
     template <class T>
     CASTNET_HD static constexpr T value(T x) {
-        return std::log(x);
+        return elementary::log(x);
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T x, T) {
@@ -55,7 +57,7 @@ struct function<fn::log1p> : derivative_reads<0b01> {
     static constexpr char const* name = "log1p";
     template <class T>
     CASTNET_HD static constexpr T value(T x) {
-        return std::log1p(x);
+        return elementary::log1p(x);
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T x, T) {
@@ -141,11 +143,11 @@ struct function<fn::erf> : derivative_reads<0b01> {
     static constexpr char const* name = "erf";
     template <class T>
     CASTNET_HD static constexpr T value(T x) {
-        return std::erf(x);
+        return elementary::erf(x);
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T x, T) {
-        return T(1.1283791670955126) * std::exp(-x * x);
+        return T(1.1283791670955126) * elementary::exp(-x * x);
     }
 };
 

@@ -2,10 +2,9 @@
 // and derivatives at the kinks are those of PyTorch. Each of them lets NaN through.
 #pragma once
 
+#include <castnet/core/exponential.hpp>
 #include <castnet/core/select.hpp>
 #include <castnet/expr/function.hpp>
-
-#include <cmath>
 
 namespace castnet {
 
@@ -70,7 +69,7 @@ struct function<fn::elu> : derivative_reads<0b110, no_gradient> {
     static constexpr char const* name = "elu";
     template <class T>
     CASTNET_HD static constexpr T value(T x, T alpha) {
-        return x > T(0) ? x : alpha * std::expm1(x);
+        return select(x > T(0), x, alpha * elementary::expm1(x));
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T, T alpha, T y) {
@@ -84,7 +83,8 @@ struct function<fn::selu> : derivative_reads<0b10> {
     static constexpr char const* name = "selu";
     template <class T>
     CASTNET_HD static constexpr T value(T x) {
-        return T(detail::selu_scale) * (x > T(0) ? x : T(detail::selu_alpha) * std::expm1(x));
+        return T(detail::selu_scale) *
+               select(x > T(0), x, T(detail::selu_alpha) * elementary::expm1(x));
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T, T y) {

@@ -1,6 +1,8 @@
 // CRC-32C (Castagnoli), the checksum of TFRecord files.
 #pragma once
 
+#include <castnet/core/language.hpp>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>

@@ -3,6 +3,7 @@
 
 #include <castnet/device/cpu/kernel.hpp>
 #include <castnet/device/cpu/map.hpp>
+#include <castnet/device/cpu/vector.hpp>
 #include <castnet/device/reducer.hpp>
 
 #include <algorithm>
@@ -14,14 +15,87 @@ struct range {
     std::ptrdiff_t first, last;
 };
 
+// What a reducer would keep of these values, computed in vectors. x is overwritten; there is room
+// for whole vectors.
+template <class T>
+reducer<reduction::log_sum_exp, T> log_sum_exp_of(T* x, std::ptrdiff_t count) {
+    constexpr std::ptrdiff_t width = simd<T>::width;
+    for (; count % width != 0; ++count) {
+        x[count] = minus_infinity<T>;
+    }
+    T part[size_t(width)];
+    std::copy_n(x, width, part);
+    for (std::ptrdiff_t i = width; i < count; i += width) {
+        for (std::ptrdiff_t j = 0; j < width; ++j) {
+            part[j] = x[i + j] > part[j] ? x[i + j] : part[j];
+        }
+    }
+    T best = minus_infinity<T>; // which NaN does not replace
+    for (T const largest : part) {
+        best = largest > best ? largest : best;
+    }
+    for (std::ptrdiff_t i = 0; i < count; ++i) {
+        x[i] = elementary::exp(select(x[i] == best, T(0), x[i] - best));
+    }
+    std::copy_n(x, width, part);
+    for (std::ptrdiff_t i = width; i < count; i += width) {
+        for (std::ptrdiff_t j = 0; j < width; ++j) {
+            part[j] += x[i + j];
+        }
+    }
+    T total = 0;
+    for (T const sum : part) {
+        total += sum;
+    }
+    return {best, total};
+}
+
+// r with the values at the points from p on, `count` channels of one row; computed in blocks, in
+// vectors. (By value: a reducer whose address is known is not in registers elsewhere either.)
+template <class Program, reduction R, class T>
+reducer<R, T> with_row(reducer<R, T> r, program_arguments<T> const& a, point const& p,
+                       std::ptrdiff_t count) {
+    constexpr std::ptrdiff_t most = 256;
+    T x[size_t(most)];
+    for (std::ptrdiff_t first = 0; first < count; first += most) {
+        std::ptrdiff_t const here = std::min(most, count - first);
+        CASTNET_IVDEP
+        for (std::ptrdiff_t i = 0; i < here; ++i) {
+            x[i] = evaluate<Program>(
+                a, point{p.sample, p.pixel, p.channel + first + i, p.pixels, p.channels});
+        }
+        if constexpr (R == reduction::log_sum_exp) {
+            if (here >= 32) { // for fewer, the beginning and end would take longer
+                r.join(log_sum_exp_of(x, here));
+                continue;
+            }
+        }
+        for (std::ptrdiff_t i = 0; i < here; ++i) {
+            r.take(x[i], first + i);
+        }
+    }
+    return r;
+}
+
 // All points of these samples and pixels to one number.
 template <class Program, reduction R, class T>
 [[gnu::noinline]] T reduce_all(step const& s, program_arguments<T> const& a, range samples,
                                range pixels) {
     reducer<R, T> r;
     std::ptrdiff_t const p = s.space.pixels, c = s.space.channels;
+    if constexpr (Program::flat && (R == reduction::sum || R == reduction::max)) {
+        if (pixels.first == 0 && pixels.last == p) { // one row
+            r = with_row<Program>(r, a, {0, 0, samples.first * p * c, 1, samples.last * p * c},
+                                  (samples.last - samples.first) * p * c);
+            return r.result(static_cast<T>(s.factor));
+        }
+    }
     for (std::ptrdiff_t sample = samples.first; sample < samples.last; ++sample) {
         for (std::ptrdiff_t pixel = pixels.first; pixel < pixels.last; ++pixel) {
+            if (c >= simd<T>::width) {
+                r = with_row<Program>(r, a, {sample, pixel, 0, p, c}, c);
+                continue;
+            }
             for (std::ptrdiff_t channel = 0; channel < c; ++channel) {
                 r.take(evaluate<Program>(a, point{sample, pixel, channel, p, c}), channel);
             }

@@ -1,0 +1,61 @@
+// Bits of a floating-point number: sign, exponent and mantissa.
+//
+// namespace elementary holds the elementary functions of the CPU. They are free of branches and
+// calls, so that the compiler vectorizes loops over them, and a number has the same result in a
+// vector as alone. (No compiler vectorizes loops over those of the C library.)
+#pragma once
+
+#include <castnet/core/annotations.hpp>
+#include <castnet/core/target.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+namespace castnet::elementary::inline CASTNET_VECTORS {
+
+template <class T>
+concept Binary = std::same_as<T, float> || std::same_as<T, double>;
+
+// Types of the functions' own code; others, and GPUs, have the C library's. (Compilers make no
+// vectors of conditions on doubles before SSE 4.2, and alone the C library's code is faster.)
+#if defined(__x86_64__) && !defined(__SSE4_2__)
+template <class T>
+concept Vectorized = std::same_as<T, float>;
+#else
+template <class T>
+concept Vectorized = Binary<T>;
+#endif
+
+template <Binary T>
+struct float_bits {
+    using type = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+    static constexpr int mantissa_size = std::numeric_limits<T>::digits - 1;
+    static constexpr type mantissa = (type{1} << mantissa_size) - 1;
+    static constexpr type sign = type{1} << (8 * sizeof(T) - 1);
+    static constexpr type bias = std::numeric_limits<T>::max_exponent - 1;
+
+    CASTNET_HD static constexpr type of(T x) { return __builtin_bit_cast(type, x); }
+    CASTNET_HD static constexpr T number(type bits) { return __builtin_bit_cast(T, bits); }
+
+    // 2 to the power of exponent - bias
+    CASTNET_HD static constexpr T power_of_two(type exponent) {
+        return number(exponent << mantissa_size);
+    }
+};
+
+template <Binary T>
+CASTNET_HD constexpr T magnitude(T x) {
+    using bits = float_bits<T>;
+    return bits::number(bits::of(x) & ~bits::sign);
+}
+
+// A number without a sign, with that of another one.
+template <Binary T>
+CASTNET_HD constexpr T with_sign_of(T unsigned_number, T x) {
+    using bits = float_bits<T>;
+    return bits::number(bits::of(unsigned_number) | (bits::of(x) & bits::sign));
+}
+
+} // namespace castnet::elementary::inline CASTNET_VECTORS

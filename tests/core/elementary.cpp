@@ -1,0 +1,182 @@
+// The elementary functions: accuracy, special values, and the same bits in vectors as alone.
+#include <castnet/core/error_function.hpp>
+#include <castnet/core/logarithm.hpp>
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <doctest/doctest.h>
+#include <limits>
+#include <random>
+#include <vector>
+
+namespace elementary = castnet::elementary;
+
+namespace {
+
+// Each of them, with the one of the C library, its worst error in units in the last place as it is
+// documented.
+#define CASTNET_TEST_FUNCTION(f, documented)                                                       \
+    struct f##_function {                                                                          \
+        static constexpr char const* name = #f;                                                    \
+        static constexpr double most = documented;                                                 \
+        template <class T>                                                                         \
+        static T of(T x) {                                                                         \
+            return elementary::f(x);                                                               \
+        }                                                                                          \
+        template <class T>                                                                         \
+        static T exactly(T x) {                                                                    \
+            return std::f(x);                                                                      \
+        }                                                                                          \
+    };
+CASTNET_TEST_FUNCTION(exp, 1)
+CASTNET_TEST_FUNCTION(expm1, 2)
+CASTNET_TEST_FUNCTION(log, 1)
+CASTNET_TEST_FUNCTION(log1p, 2)
+CASTNET_TEST_FUNCTION(tanh, 2)
+CASTNET_TEST_FUNCTION(erf, 2)
+#undef CASTNET_TEST_FUNCTION
+
+template <class F, class T>
+[[gnu::noinline]] T alone(T x) {
+    return F::of(x);
+}
+
+template <class F, class T>
+[[gnu::noinline]] void in_vectors(T const* x, T* y, std::size_t count) {
+    CASTNET_IVDEP
+    for (std::size_t i = 0; i < count; ++i) {
+        y[i] = F::of(x[i]);
+    }
+}
+
+template <class T>
+bool same(T a, T b) {
+    using bits = elementary::float_bits<T>;
+    return bits::of(a) == bits::of(b) || (a != a && b != b);
+}
+
+// The error in units in the last place of T
+template <class T, class Exact>
+double error_of(T found, Exact exact) {
+    using limits = std::numeric_limits<T>;
+    if (same(found, static_cast<T>(exact)) && !std::isfinite(found)) {
+        return 0;
+    }
+    if (std::isnan(found) || std::isnan(exact)) {
+        return limits::infinity();
+    }
+    Exact const size = std::fmax(std::fabs(exact), Exact(limits::min()));
+    if (!(size <= Exact(limits::max()))) { // rounding down from infinity is an error, too
+        return found == limits::max() ? 1 : limits::infinity();
+    }
+    Exact const unit = std::ldexp(Exact(1), std::ilogb(size) - (limits::digits - 1));
+    return double(std::fabs(Exact(found) - exact) / unit);
+}
+
+template <class F, class Exact, class T>
+void check(std::vector<T> const& x) {
+    std::vector<T> y(x.size());
+    in_vectors<F>(x.data(), y.data(), x.size());
+    double worst = 0;
+    T worst_at = 0;
+    std::size_t different = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        different += std::size_t(!same(y[i], alone<F>(x[i])));
+        double const error = error_of(y[i], F::exactly(static_cast<Exact>(x[i])));
+        if (error > worst) {
+            worst = error;
+            worst_at = x[i];
+        }
+    }
+    INFO(F::name << ": " << worst << " at " << worst_at);
+    CHECK(worst <= F::most);
+    CHECK(different == 0);
+}
+
+template <class Exact, class T>
+void check_all(std::vector<T> const& x) {
+    check<exp_function, Exact>(x);
+    check<expm1_function, Exact>(x);
+    check<log_function, Exact>(x);
+    check<log1p_function, Exact>(x);
+    check<tanh_function, Exact>(x);
+    check<erf_function, Exact>(x);
+}
+
+template <class F, class T>
+void check_zeros() { // of odd functions
+    CHECK(same(alone<F>(T(0)), T(0)));
+    CHECK(same(alone<F>(T(-0.0)), T(-0.0)));
+}
+
+} // namespace
+
+// Every number of type float in some minutes: CASTNET_TEST_STRIDE=1 test_core_elementary
+TEST_CASE("elementary functions of floats are as accurate as documented") {
+    char const* const given = std::getenv("CASTNET_TEST_STRIDE");
+    std::uint64_t const stride = given ? std::strtoull(given, nullptr, 10) : 10'007;
+    std::vector<float> x;
+    for (std::uint64_t bits = 0; bits < std::uint64_t{1} << 32; bits += stride) {
+        x.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
+        if (x.size() == 1'000'000) {
+            check_all<double>(x);
+            x.clear();
+        }
+    }
+    check_all<double>(x);
+}
+
+// (which the C library's need not be; long double has no more bits on some targets, and is slow on
+// others)
+TEST_CASE("elementary functions of doubles are as accurate as documented" *
+          doctest::skip(!elementary::Vectorized<double> ||
+                        std::numeric_limits<long double>::digits != 64)) {
+    std::mt19937_64 random(1);
+    std::vector<double> x;
+    for (int i = 0; i < 20'000; ++i) {
+        x.push_back(std::bit_cast<double>(random()));
+        for (double const range : {1.0, 7.0, 50.0, 800.0}) {
+            x.push_back(range * (std::ldexp(double(random() >> 11), -52) - 1));
+        }
+        x.push_back(0.5 + std::ldexp(double(random() >> 11), -53)); // where the logarithm cancels
+    }
+    check_all<long double>(x);
+}
+
+TEST_CASE_TEMPLATE("special values of elementary functions", T, float, double) {
+    using limits = std::numeric_limits<T>;
+    constexpr T infinity = limits::infinity(), nan = limits::quiet_NaN();
+    CHECK(alone<exp_function>(T(0)) == T(1));
+    CHECK(alone<exp_function>(-infinity) == T(0));
+    CHECK(alone<exp_function>(infinity) == infinity);
+    CHECK(alone<exp_function>(std::log(limits::min()) - T(1)) > T(0)); // subnormal
+    CHECK(alone<expm1_function>(-infinity) == T(-1));
+    CHECK(alone<expm1_function>(infinity) == infinity);
+    CHECK(alone<log_function>(T(1)) == T(0));
+    for (T const zero : {T(0), T(-0.0)}) {
+        CHECK(alone<log_function>(zero) == -infinity);
+    }
+    CHECK(alone<log_function>(infinity) == infinity);
+    CHECK(std::isnan(alone<log_function>(T(-1))));
+    CHECK(std::isnan(alone<log_function>(-infinity)));
+    CHECK(alone<log1p_function>(T(-1)) == -infinity);
+    CHECK(alone<log1p_function>(infinity) == infinity);
+    CHECK(std::isnan(alone<log1p_function>(T(-2))));
+    for (T const sign : {T(1), T(-1)}) {
+        CHECK(alone<tanh_function>(sign * infinity) == sign);
+        CHECK(alone<erf_function>(sign * infinity) == sign);
+        CHECK(alone<tanh_function>(sign * limits::denorm_min()) == sign * limits::denorm_min());
+    }
+    check_zeros<expm1_function, T>();
+    check_zeros<log1p_function, T>();
+    check_zeros<tanh_function, T>();
+    check_zeros<erf_function, T>();
+    CHECK(std::isnan(alone<exp_function>(nan)));
+    CHECK(std::isnan(alone<expm1_function>(nan)));
+    CHECK(std::isnan(alone<log_function>(nan)));
+    CHECK(std::isnan(alone<log1p_function>(nan)));
+    CHECK(std::isnan(alone<tanh_function>(nan)));
+    CHECK(std::isnan(alone<erf_function>(nan)));
+}
