@@ -2,14 +2,9 @@
 #pragma once
 
 #include <castnet/core/bytes.hpp>
-#include <castnet/data/augment.hpp>
 #include <castnet/data/fashion_mnist.hpp>
-#include <castnet/data/label_encoding.hpp>
-#include <castnet/data/map.hpp>
 #include <castnet/data/on_device.hpp>
-#include <castnet/data/subset.hpp>
 #include <castnet/data/synthetic.hpp>
-#include <castnet/data/transforms.hpp>
 #include <castnet/nn/activations.hpp>
 #include <castnet/nn/auc.hpp>
 #include <castnet/nn/batch_norm.hpp>

@@ -2,7 +2,7 @@
 // with libjpeg and libpng.
 #pragma once
 
-#include <castnet/data/prefetch.hpp>
+#include <castnet/data.hpp>
 #include <castnet/image/file.hpp>
 #include <castnet/image/folder.hpp>
 #include <castnet/image/resize.hpp>

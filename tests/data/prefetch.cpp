@@ -1,5 +1,5 @@
 #include <castnet/castnet.hpp>
-#include <castnet/data/prefetch.hpp>
+#include <castnet/data.hpp>
 #include <castnet/policy/mirrored.hpp>
 
 #include "../io/hostile.hpp"

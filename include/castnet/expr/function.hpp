@@ -25,6 +25,7 @@
 #pragma once
 
 #include <castnet/core/annotations.hpp>
+#include <castnet/core/target.hpp>
 
 #include <cstdint>
 #include <type_traits>
@@ -52,8 +53,11 @@ enum class fn : std::uint8_t {
 };
 // clang-format on
 
+// (Values are computed by functions of the processor's vectors.)
+inline namespace CASTNET_VECTORS {
 template <fn F>
 struct function;
+}
 
 inline constexpr unsigned no_gradient = ~0U;
 

@@ -362,8 +362,8 @@ struct lion {
         template <class V>
         CASTNET_HD void operator()(V& p, V g, V& mean) const {
             V const direction = mean + one_minus_beta_1 * (g - mean), zero{}, one = zero + T(1);
-            V const sign = (direction > zero ? one : zero) - (direction < zero ? one : zero);
-            p = shrink * p - rate * (direction == direction ? sign : direction); // NaN stays
+            V const length = (direction > zero ? one : zero) - (direction < zero ? one : zero);
+            p = shrink * p - rate * (direction == direction ? length : direction); // NaN stays
             mean += one_minus_beta_2 * (g - mean);
         }
     };

@@ -5,6 +5,7 @@
 #include <castnet/core/bfloat16.hpp>
 #include <castnet/core/philox.hpp>
 #include <castnet/core/select.hpp>
+#include <castnet/core/target.hpp>
 #include <castnet/expr/expr.hpp>
 #include <castnet/plan/instruction.hpp>
 
@@ -76,6 +77,9 @@ CASTNET_HD constexpr T read_register(T const* reg, int which) {
     return which == no_register ? T(0) : reg[which];
 }
 
+// What computes functions, whose code depends on the processor's vectors.
+inline namespace CASTNET_VECTORS {
+
 template <instruction I, class T, size_t... K>
 CASTNET_HD constexpr T apply_function(T const* r, std::index_sequence<K...>) {
     constexpr std::uint8_t in[] = {I.a, I.b, I.c, I.d, I.e, I.f, I.g, I.h};
@@ -128,4 +132,5 @@ CASTNET_HD constexpr T evaluate(program_arguments<T> const& a, point const& p,
     return run_program(Program{}, a, p, random, std::make_index_sequence<Program::size + 1>{});
 }
 
+} // namespace CASTNET_VECTORS
 } // namespace castnet::ir

@@ -56,12 +56,12 @@ struct early_stopping {
 
     [[gnu::cold]] void end_epoch(epoch_report& report) const {
         auto const column = report.history[monitor];
-        double const sign = detail::grows(monitor, best) ? -1 : 1;
+        double const toward = detail::grows(monitor, best) ? -1 : 1;
         double least = std::numeric_limits<double>::infinity();
         std::size_t at = 0;
         for (std::size_t i = 0; i < column.size(); ++i) {
-            if (sign * column[i] < least - least_change) {
-                least = sign * column[i];
+            if (toward * column[i] < least - least_change) {
+                least = toward * column[i];
                 at = i;
             }
         }

@@ -109,9 +109,9 @@ public:
         }
         double results[count] = {this->loss()};
         [[maybe_unused]] double* to = results;
-        [[maybe_unused]] double const* sum = this->sum + 1;
-        (..., (*++to = static_cast<Score const&>(metrics_).result(sum, this->weight),
-               sum += Score::sums));
+        [[maybe_unused]] double const* next = this->sum + 1;
+        (..., (*++to = static_cast<Score const&>(metrics_).result(next, this->weight),
+               next += Score::sums));
         return results[which];
     }
 
