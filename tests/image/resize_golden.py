@@ -1,23 +1,60 @@
-# Prints the rows of the tables in resize.cpp, made by Pillow: python3 resize_golden.py
-from PIL import Image; import numpy as np
-def make(w,h,c):
-    i=np.arange(w*h*c,dtype=np.uint64)
-    a=((i*37+i*i*11) %251).astype('uint8').reshape(h,w,c)
-    return Image.fromarray(a[...,0] if c==1 else a)
-def fnv(b):
-    h=0xcbf29ce484222325
-    for x in b: h=((h^x)*0x100000001b3)&(2**64-1)
-    return h
-K={'nearest':0,'bilinear':2,'bicubic':3,'area':4}
-for (w,h,c,W,H,box) in [(23,17,3,8,8,None),(23,17,3,40,31,None),(23,17,1,23,9,None),(50,40,3,7,40,None),(64,48,3,32,32,(8,0,56,48)),(31,29,1,64,10,(3,5,20,27)),(1,1,3,5,4,None),(500,333,3,224,224,None)]:
-    im=make(w,h,c)
-    for k,n in K.items():
-        r=im.resize((W,H),n,box=box)
-        b=box or (0,0,w,h)
-        print(f'    {{{w}, {h}, {c}, {W}, {H}, {{{b[0]}, {b[1]}, {b[2]-b[0]}, {b[3]-b[1]}}}, {k}, 0x{fnv(r.tobytes()):016x}}},')
-im=make(23,17,3)
-for o,m in [(2,0),(3,3),(4,1),(5,5),(6,4),(7,6),(8,2)]:
-    # exif orientation -> PIL transpose method as ImageOps.exif_transpose
-    t={2:Image.Transpose.FLIP_LEFT_RIGHT,3:Image.Transpose.ROTATE_180,4:Image.Transpose.FLIP_TOP_BOTTOM,5:Image.Transpose.TRANSPOSE,6:Image.Transpose.ROTATE_270,7:Image.Transpose.TRANSVERSE,8:Image.Transpose.ROTATE_90}[o]
-    print(f'    {{{o}, 0x{fnv(im.transpose(t).tobytes()):016x}}},')
-print(hex(fnv(im.convert('L').tobytes())))
+# Prints the rows of the tables in resize.cpp and the digest of the grey image, made by Pillow:
+#   pip install pillow==13.0.0 numpy && python3 resize_golden.py
+import numpy as np
+from PIL import Image
+
+KINDS = {
+    "nearest": Image.Resampling.NEAREST,
+    "bilinear": Image.Resampling.BILINEAR,
+    "bicubic": Image.Resampling.BICUBIC,
+    "area": Image.Resampling.BOX,
+}
+# As PIL.ImageOps.exif_transpose does.
+ORIENTATIONS = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}
+# width, height, channels, resized width and height, part (left, upper, right, lower)
+CASES = [
+    (23, 17, 3, 8, 8, None),
+    (23, 17, 3, 40, 31, None),
+    (23, 17, 1, 23, 9, None),
+    (50, 40, 3, 7, 40, None),
+    (64, 48, 3, 32, 32, (8, 0, 56, 48)),
+    (31, 29, 1, 64, 10, (3, 5, 20, 27)),
+    (1, 1, 3, 5, 4, None),
+    (500, 333, 3, 224, 224, None),
+]
+
+
+def some_bitmap(width, height, channels):
+    """That of bitmaps.hpp."""
+    i = np.arange(width * height * channels, dtype=np.uint64)
+    pixels = ((i * 37 + i * i * 11) % 251).astype("uint8").reshape(height, width, channels)
+    return Image.fromarray(pixels[..., 0] if channels == 1 else pixels)
+
+
+def digest(image):
+    """FNV-1a."""
+    h = 0xCBF29CE484222325
+    for byte in image.tobytes():
+        h = ((h ^ byte) * 0x100000001B3) & (2**64 - 1)
+    return f"0x{h:016x}"
+
+
+for width, height, channels, to_width, to_height, box in CASES:
+    image = some_bitmap(width, height, channels)
+    left, upper, right, lower = box or (0, 0, width, height)
+    part = f"{{{left}, {upper}, {right - left}, {lower - upper}}}"
+    for name, kind in KINDS.items():
+        result = digest(image.resize((to_width, to_height), kind, box=box))
+        print(f"    {{{width}, {height}, {channels}, {to_width}, {to_height}, {part}, {name}, {result}}},")
+image = some_bitmap(23, 17, 3)
+for number, transposed in ORIENTATIONS.items():
+    print(f"    {{{number}, {digest(image.transpose(transposed))}}},")
+print(digest(image.convert("L")))

@@ -1,4 +1,4 @@
-// Optimizers, with the definitions and defaults of PyTorch.
+// Optimizers, with the definitions and defaults of PyTorch, or of the paper where PyTorch has none.
 //
 // An optimizer is a struct of hyperparameters with
 //   static constexpr char const* name
@@ -9,8 +9,9 @@
 //   static not_negative(slot)     whether the numbers of a slot cannot be negative (optional)
 // and rule<T> is callable as rule(parameter&, gradient, state&…): the update of one T or, if the
 // rule accepts them, of a compiler's vector of T (hence square_root). One kernel applies it to all
-// parameters. The weight decay of all but adamw is added to the gradient. Running means are
-// updated with one_minus_beta, computed in double and rounded once: 1 - T(0.999) is off by 1e-5.
+// parameters. The weight decay of all but adamw and lion is added to the gradient. Running means
+// are updated with one_minus_beta, computed in double and rounded once: 1 - T(0.999) is off by
+// 1e-5.
 //
 // A rule that depends on the whole gradient (clip_norm) also has
 //   rule with_norm(double norm) const
