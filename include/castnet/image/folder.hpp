@@ -2,16 +2,14 @@
 #pragma once
 
 #include <castnet/core/text.hpp>
+#include <castnet/data/detail/in_threads.hpp>
 #include <castnet/data/label.hpp>
 #include <castnet/image/file.hpp>
 #include <castnet/image/resize.hpp>
 
-#include <atomic>
 #include <cctype>
 #include <filesystem>
 #include <memory>
-#include <mutex>
-#include <thread>
 
 namespace castnet::image {
 
@@ -39,20 +37,6 @@ struct folder_options {
 namespace detail {
 
 namespace fs = std::filesystem;
-
-// Calls f(i) for all i below count, in as many threads as the machine runs. f throws nothing.
-template <class F>
-void for_each_in_threads(size_t count, F const& f) {
-    std::atomic<size_t> next = 0;
-    std::vector<std::jthread> threads;
-    for (unsigned i = 0; i < std::max(std::thread::hardware_concurrency(), 1U); ++i) {
-        threads.emplace_back([&] {
-            for (size_t k = next++; k < count; k = next++) {
-                f(k);
-            }
-        });
-    }
-}
 
 inline bool is_image_name(fs::path const& path) {
     std::string ending = path.extension().string();
@@ -213,7 +197,7 @@ private:
             return;
         }
         std::vector<std::string> why(all.files.size());
-        detail::for_each_in_threads(all.files.size(), [&](size_t i) {
+        data::detail::for_each_in_threads(all.files.size(), [&](size_t i) {
             try {
                 read(all.files[i], Image::extent[0]);
             } catch (std::exception const& e) {
