@@ -110,6 +110,12 @@ TEST_CASE("guide: the table of data") {
     CHECK(size(augment(p, random_affine{.width_shift = 0.2, .height_shift = 0.2})) == 24);
     CHECK(size(augment(p, random_affine{.shear = 0.2, .zoom = 0.2})) == 24);
     CHECK(size(augment(p, random_shift{.padding = 4})) == 24);
+    CHECK(size(random_crop<shape<3, 24, 24>>(p)) == 24);
+    CHECK(size(center_crop<shape<3, 24, 24>>(p)) == 24);
+    (void)pictures{root, {.crop = random_resized_crop{}}};
+    CHECK(size(augment(p, random_resized_crop{})) == 24);
+    CHECK(size(mixup(one_hot(p), 0.2)) == 24);
+    CHECK(size(cutmix(one_hot(p))) == 24);
     CHECK(size(augment(p, color_jitter{.brightness = 0.2, .contrast = 0.2})) == 24);
     CHECK(size(augment(p, cutout{.size = 8})) == 24);
     CHECK(size(augment(p, standardize{{0.485, 0.456, 0.406}, {0.229, 0.224, 0.225}})) == 24);

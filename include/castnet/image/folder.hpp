@@ -2,14 +2,17 @@
 #pragma once
 
 #include <castnet/core/text.hpp>
+#include <castnet/data/detail/epoch_random.hpp>
 #include <castnet/data/detail/in_threads.hpp>
 #include <castnet/data/label.hpp>
+#include <castnet/data/transforms.hpp>
 #include <castnet/image/file.hpp>
 #include <castnet/image/resize.hpp>
 
 #include <cctype>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 namespace castnet::image {
 
@@ -28,6 +31,9 @@ struct folder_options {
     // The sub-folders, in the order of their class numbers; empty: all of them, sorted by name.
     std::vector<std::string> classes{};
     framing frame = framing::stretch;
+    // Instead: another part at random in every epoch, by numbers as those of augment(). No more of
+    // a JPEG is decoded than it takes.
+    std::optional<data::random_resized_crop> crop{};
     interpolation resizing = interpolation::bilinear;
     // A number is byte * scale + offset.
     double scale = 1.0 / 255, offset = 0;
@@ -156,11 +162,7 @@ public:
         folder_options const& options = contents_->options;
         constexpr size_t channels = Image::extent[0], height = Image::extent[1];
         constexpr size_t width = Image::extent[2];
-        bitmap image = read(file(sample), channels);
-        rectangle const part = options.frame == framing::middle
-                                   ? middle_of(image, width, height)
-                                   : rectangle{0, 0, image.width, image.height};
-        image = resize(image, width, height, options.resizing, part);
+        bitmap const image = framed(sample);
         T const scale = T(options.scale), offset = T(options.offset);
         for (size_t i = 0; i < height * width; ++i) {
             for (size_t c = 0; c < channels; ++c) {
@@ -172,6 +174,10 @@ public:
     void copy_target(size_t sample, T* out) const {
         *out = T(contents_->labels.at(sample));
     }
+
+    void begin_epoch(data::epoch const& e) const { random_.begin(e); }
+    void begin_step() const {}
+    void end_epoch() const {}
 
     std::string const& file(size_t sample) const { return contents_->files.at(sample); }
     // In the order of their numbers; empty for a list of files, unless the options named them.
@@ -189,6 +195,26 @@ private:
 
     explicit folder(folder_options const& options) : contents_{std::make_shared<contents>()} {
         contents_->options = options;
+    }
+
+    // The image in its final size.
+    bitmap framed(size_t sample) const {
+        folder_options const& options = contents_->options;
+        constexpr size_t channels = Image::extent[0], height = Image::extent[1];
+        constexpr size_t width = Image::extent[2];
+        if (options.crop) {
+            constexpr std::uint32_t purpose = 0x72657369; // "resi"
+            auto random = random_.of(purpose, sample);
+            auto const draw = [&](size_t columns, size_t rows) {
+                return options.crop->draw(columns, rows, random);
+            };
+            return resize(read_part(file(sample), channels, draw), width, height, options.resizing);
+        }
+        bitmap const image = read(file(sample), channels);
+        rectangle const part = options.frame == framing::middle
+                                   ? middle_of(image, width, height)
+                                   : whole_image(image.width, image.height);
+        return resize(image, width, height, options.resizing, part);
     }
 
     [[gnu::cold]] void leave_out_broken() {
@@ -218,6 +244,7 @@ private:
     }
 
     std::shared_ptr<contents> contents_;
+    data::detail::epoch_random random_;
 };
 
 } // namespace castnet::image
