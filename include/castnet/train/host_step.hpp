@@ -1,7 +1,7 @@
 // Training step of one of several replicas, with collectives in host memory.
 #pragma once
 
-#include <castnet/device/steps.hpp>
+#include <castnet/device/launches.hpp>
 #include <castnet/optim/optimizers.hpp>
 #include <castnet/train/step_exchanges.hpp>
 

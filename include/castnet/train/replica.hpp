@@ -80,7 +80,7 @@ public:
     // Records the settings that must be equal in programs that exchange data.
     [[gnu::cold]] static void describe(detail::settings& s) {
         detail::digest plan;
-        for (ir::step const& each : training_plan.steps) {
+        for (ir::kernel_launch const& each : training_plan.steps) {
             ir::array_ref const& r = training_plan.arrays[each.output];
             plan.take(std::uint64_t(each.kind));
             plan.take(std::uint64_t(each.flops));

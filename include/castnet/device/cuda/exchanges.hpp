@@ -1,5 +1,6 @@
-// Collectives between GPUs as part of a training step. Sums that a step of the plan reads are made
-// on the step's stream; gradients, loss and metrics, which only the step's end needs, on another.
+// Collectives between GPUs as part of a training step. Sums that a launch of the plan reads are
+// made on the step's stream; gradients, loss and metrics, which only the step's end needs, on
+// another.
 //
 // Exchanges: train/step_exchanges.hpp. The connection to the other GPUs has rank(), size(), and
 //   void together(cudaStream_t, {what, number, step}, calls);
@@ -14,7 +15,7 @@
 #include <castnet/device/cuda/gradients.hpp>
 #include <castnet/device/cuda/session.hpp>
 #include <castnet/device/cuda/widen.hpp>
-#include <castnet/device/steps.hpp>
+#include <castnet/device/launches.hpp>
 #include <castnet/optim/optimizers.hpp>
 #include <castnet/plan/communication.hpp>
 
@@ -23,12 +24,12 @@
 
 namespace castnet::cuda {
 
-// The last step that computes an output of the plan (loss, metrics).
+// The last launch that computes an output of the plan (loss, metrics).
 template <class Plan>
 constexpr int last_result(Plan const& p) {
     int last = 0;
-    for (int i = 0; i < Plan::sizes.steps; ++i) {
-        array_ref const& to = p.arrays[p.steps[i].output];
+    for (int i = 0; i < Plan::sizes.launches; ++i) {
+        array_ref const& to = p.arrays[p.launches[i].output];
         for (array_ref const& r : p.outputs) {
             last = r.where == to.where && r.offset == to.offset ? i : last;
         }
@@ -58,7 +59,7 @@ public:
         beside_.stream = side.sums.get();
     }
 
-    // Enqueues all steps of the plan. Afterwards loss and metrics are those of all replicas, and
+    // Enqueues all launches of the plan. Afterwards loss and metrics are those of all replicas, and
     // with the last samples of the step the gradients are those of all samples, on the replicas
     // that need them.
     void run(bool is_last) {
@@ -203,7 +204,7 @@ private:
         }
         if constexpr (strategy::bfloat16_gradients) {
             for_each_rounded(ranges, [&](element_range const& r, std::span<bfloat16> to) {
-                launch(beside_, narrow_body<T>{numbers(r).data(), to.data(), r.count});
+                launch(beside_, bf16_body<T>{numbers(r).data(), to.data(), r.count});
             });
         }
         together(side_.sums, "sum of gradients, bucket", buckets_++, [&](auto const& others) {

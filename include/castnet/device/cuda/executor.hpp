@@ -9,7 +9,7 @@
 #include <castnet/device/cuda/session.hpp>
 #include <castnet/device/cuda/step_buffer.hpp>
 #include <castnet/device/executor_sizes.hpp>
-#include <castnet/device/steps.hpp>
+#include <castnet/device/launches.hpp>
 #include <castnet/optim/optimizers.hpp>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ constexpr bool can_be_numbered(Plan const& p) {
             return false;
         }
     }
-    for (step const& s : p.steps) {
+    for (kernel_launch const& s : p.launches) {
         if (is_fused(s) && !fits(s.space)) {
             return false;
         }
@@ -135,7 +135,7 @@ public:
         static_assert(arrays_have_numbers<Plan>::checked); // before errors that follow from it
         submit<Plan>(work_kind::run, step, [&](context const&) { enqueue<Plan>(); });
     }
-    // Runs the steps one at a time; calls after(i) when step i has ended.
+    // Runs the launches one at a time; calls after(i) when launch i has ended.
     template <auto const& Plan, class After>
     void run(std::ptrdiff_t, std::uint64_t step, After const& after) {
         run_with<Plan>(step, [&](int i) {
@@ -143,7 +143,7 @@ public:
             after(i);
         });
     }
-    // Calls f(i) when step i is enqueued.
+    // Calls f(i) when launch i is enqueued.
     template <auto const& Plan, class F>
     void run(std::ptrdiff_t, std::uint64_t step, after_stages<F> const& after) {
         run_with<Plan>(step, after);
