@@ -30,8 +30,8 @@ struct operation_traits {
     bool image = false;    // a product whose result is stored as its factors are
     bool windowed = false; // its attribute is a window
     bool sliced = false;   // its attribute is the first channel
-    bool stores_narrow = true; // its kernels can store bfloat16
-    bool beside = false;       // computed by the kernel of its second operand
+    bool stores_bf16 = true; // its kernels can store bfloat16
+    bool beside = false;     // computed by the kernel of its second operand
 };
 
 template <op K>
