@@ -11,5 +11,6 @@
 #include <castnet/data/map.hpp>
 #include <castnet/data/mixing.hpp>
 #include <castnet/data/prefetch.hpp>
+#include <castnet/data/statistics.hpp>
 #include <castnet/data/subset.hpp>
 #include <castnet/data/transforms.hpp>

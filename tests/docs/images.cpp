@@ -68,6 +68,27 @@ TEST_CASE("guide: image files") {
     CHECK(even.size() == most.size());
 }
 
+TEST_CASE("guide: class names with the model") {
+    pictures_of_pets const made;
+    std::string const file = made.folder / "pets.safetensors";
+    cn::image::folder<2, cn::shape<3, 32, 32>> const pets{made.folder / "train"};
+    cn::model<pet_network, cn::policy::cpu, cn::batch<8>> model;
+    // [description]
+    auto const channels = cn::data::statistics_of(pets); // mean and deviation of each, read once
+    auto ready = cn::data::augment(pets, cn::data::standardize{channels});
+    model.describe({.classes = pets.class_names(), .channels = channels});
+    cn::save(model, file);
+
+    cn::model<pet_network, cn::policy::cpu, cn::batch<1>> served;
+    cn::load(served, file);
+    cn::data::standardize const same{served.description().channels};
+    std::string const& name = served.description().classes[1]; // "dog"
+    // [/description]
+    CHECK(ready.size() == 24);
+    CHECK(name == "dog");
+    CHECK(served.description() == model.description());
+}
+
 TEST_CASE("guide: lines of a text") {
     castnet::testing::temporary_directory const folder;
     std::string const file =
@@ -118,6 +139,7 @@ TEST_CASE("guide: the table of data") {
     CHECK(size(cutmix(one_hot(p))) == 24);
     CHECK(size(augment(p, color_jitter{.brightness = 0.2, .contrast = 0.2})) == 24);
     CHECK(size(augment(p, cutout{.size = 8})) == 24);
+    CHECK(size(augment(p, standardize{statistics_of(p)})) == 24);
     CHECK(size(augment(p, standardize{{0.485, 0.456, 0.406}, {0.229, 0.224, 0.225}})) == 24);
     CHECK(size(take(p, 10)) == 10);
     CHECK(size(skip(p, 10)) == 14);

@@ -7,7 +7,6 @@
 #include <castnet/data/detail/packed_samples.hpp>
 
 #include <atomic>
-#include <exception>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -60,35 +59,6 @@ private:
     mutable std::mutex filling_;
 };
 
-// Calls write(row) for all samples in their order, which all threads of the machine read. Throws
-// what reading the first one that fails has thrown.
-template <class Make, class Write>
-[[gnu::cold]] void pack_in_threads(packed_format const& format, Make const& make,
-                                   Write const& write) {
-    constexpr size_t at_once = 256;
-    io::bytes rows(std::min(at_once, format.samples) * format.row_bytes());
-    auto const row = [&](size_t i) {
-        return std::span{rows}.subspan(i * format.row_bytes(), format.row_bytes());
-    };
-    for (size_t first = 0; first < format.samples; first += at_once) {
-        size_t const count = std::min(at_once, format.samples - first);
-        std::vector<std::exception_ptr> failures(count);
-        for_each_in_threads(count, [&](size_t i) {
-            try {
-                make(first + i, row(i));
-            } catch (...) {
-                failures[i] = std::current_exception();
-            }
-        });
-        for (size_t i = 0; i < count; ++i) {
-            if (failures[i]) {
-                std::rethrow_exception(failures[i]);
-            }
-            write(row(i));
-        }
-    }
-}
-
 } // namespace detail
 
 template <class Data>
@@ -135,9 +105,14 @@ private:
     [[gnu::cold]] void write(std::string const& path) const {
         io::atomic_file to{path};
         to.write(detail::header_of(format_));
-        detail::pack_in_threads(
-            format_, [&](size_t sample, std::span<unsigned char> out) { make(sample, out); },
-            [&](std::span<unsigned char const> one) { detail::write_row(to, one); });
+        detail::make_in_threads<io::bytes>(
+            format_.samples,
+            [&](size_t sample) {
+                io::bytes packed(format_.row_bytes());
+                make(sample, packed);
+                return packed;
+            },
+            [&](io::bytes const& packed) { detail::write_row(to, packed); });
         to.commit();
     }
     void make(size_t sample, std::span<unsigned char> out) const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <castnet/core/error.hpp>
+#include <castnet/data/description.hpp>
 #include <castnet/data/detail/random_stream.hpp>
 #include <castnet/data/pixels.hpp>
 
@@ -343,8 +344,8 @@ struct cutout {
 };
 
 // Each channel minus its mean, divided by its standard deviation: not random, but the same kind of
-// object. One number is for all channels. Throws castnet::error, when it is made, unless the
-// deviations are finite and above 0.
+// object. One number is for all channels; statistics_of() has those of a data set. Throws
+// castnet::error, when it is made, unless the deviations are finite and above 0.
 class standardize {
 public:
     standardize(std::vector<double> mean, std::vector<double> deviation)
@@ -360,6 +361,9 @@ public:
             }
         }
     }
+
+    explicit standardize(channel_statistics statistics)
+        : standardize{std::move(statistics.mean), std::move(statistics.deviation)} {}
 
     template <class T>
     void operator()(pixels<T> image, detail::random_stream&) const {
