@@ -7,7 +7,7 @@ from pathlib import Path
 
 import torch
 
-from golden_cases import convnet, functions, graphs, layers, losses, optimizers
+from golden_cases import convnet, functions, graphs, layers, losses, normalization, optimizers
 
 FOLDER = Path(__file__).parent
 
@@ -30,6 +30,7 @@ def main():
         "layers": layers.generate,
         "functions": functions.generate,
         "losses": losses.generate,
+        "normalization": normalization.generate,
         "optimizers": optimizers.generate,
         "graphs": graphs.generate,
     }

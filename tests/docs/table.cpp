@@ -25,6 +25,9 @@ using images =
                named<"head", dense<64>>, silu, selu, softplus, frozen<dense<64>, scaled_tanh{}>,
                residual<dense<64>, relu>, dense<64>, sigmoid, tanh, relu6, dense<10>, softmax>;
 
+using normalisations = sequential<input<6, 8, 8>, layer_norm, layer_norm.over_all_axes(), rms_norm,
+                                  group_norm<3>, instance_norm.affine(), instance_norm>;
+
 struct two_branches {
     static constexpr auto encoder = shared<"encoder", conv2d<32, 3>>;
 

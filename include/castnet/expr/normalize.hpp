@@ -1,5 +1,5 @@
-// Element-wise parts of batch normalisation; the sums between them are reductions of the graph
-// (nn/batch_norm.hpp, graph/differentiate.hpp).
+// Element-wise parts of normalisations; the sums between them are reductions of the graph
+// (nn/batch_norm.hpp, nn/layer_norm.hpp, nn/group_norm.hpp).
 #pragma once
 
 #include <castnet/expr/function.hpp>
@@ -41,9 +41,10 @@ struct function<fn::normalize_gradient>
     }
 };
 
-// (x - mean)^2
+// (x - mean)^2. It has no derivative by the mean: added up over all x that this is the mean of, it
+// is 0.
 template <>
-struct function<fn::squared_difference> : derivative_reads<0b011, 0b011> {
+struct function<fn::squared_difference> : derivative_reads<0b011, no_gradient> {
     static constexpr char const* name = "squared_difference";
     template <class T>
     CASTNET_HD static constexpr T value(T x, T mean) {
@@ -51,7 +52,7 @@ struct function<fn::squared_difference> : derivative_reads<0b011, 0b011> {
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T x, T mean, T) {
-        return I == 0 ? T(2) * (x - mean) : T(-2) * (x - mean);
+        return T(2) * (x - mean);
     }
 };
 
