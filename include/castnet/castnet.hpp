@@ -14,6 +14,7 @@
 #include <castnet/nn/group_norm.hpp>
 #include <castnet/nn/layer_norm.hpp>
 #include <castnet/nn/network.hpp>
+#include <castnet/nn/permute.hpp>
 #include <castnet/nn/pooling.hpp>
 #include <castnet/nn/precision_recall.hpp>
 #include <castnet/nn/regression_metrics.hpp>

@@ -28,6 +28,13 @@ using images =
 using normalisations = sequential<input<6, 8, 8>, layer_norm, layer_norm.over_all_axes(), rms_norm,
                                   group_norm<3>, instance_norm.affine(), instance_norm>;
 
+struct products {
+    constexpr auto operator()(auto a, auto b) const {
+        return matmul(matmul_transposed(a, b), b) | permute<1, 0>;
+    }
+};
+using product_of_two = network<products{}, input<4, 6>, input<5, 6>>;
+
 struct two_branches {
     static constexpr auto encoder = shared<"encoder", conv2d<32, 3>>;
 
