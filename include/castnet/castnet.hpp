@@ -6,6 +6,7 @@
 #include <castnet/data/on_device.hpp>
 #include <castnet/data/synthetic.hpp>
 #include <castnet/nn/activations.hpp>
+#include <castnet/nn/attention.hpp>
 #include <castnet/nn/auc.hpp>
 #include <castnet/nn/batch_norm.hpp>
 #include <castnet/nn/conv2d.hpp>

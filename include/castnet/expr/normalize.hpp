@@ -5,6 +5,8 @@
 #include <castnet/expr/function.hpp>
 #include <castnet/expr/math.hpp>
 
+#include <limits>
+
 namespace castnet {
 
 // (x - mean) * deviation * gamma + beta, with deviation = 1 / sqrt(variance + epsilon)
@@ -67,6 +69,23 @@ struct function<fn::inverse_deviation> : derivative_reads<0b100, no_gradient> {
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T, T, T y) {
         return T(-0.5) * y * y * y;
+    }
+};
+
+// exp(x - log_sum): softmax, with the logarithm of the sum of all exp(x). 0 where the sum is 0,
+// since all x are -infinity.
+template <>
+struct function<fn::softmax> : derivative_reads<0b100, no_gradient> {
+    static constexpr char const* name = "softmax";
+    template <class T>
+    CASTNET_HD static constexpr T value(T x, T log_sum) {
+        return elementary::exp(
+            x - select(log_sum == -std::numeric_limits<T>::infinity(), T(0), log_sum));
+    }
+    // With the sum as a constant; that it is none: graph/op/map.hpp.
+    template <int I, class T>
+    CASTNET_HD static constexpr T derivative(T, T, T y) {
+        return y;
     }
 };
 

@@ -3,6 +3,7 @@
 
 #include <castnet/graph/op/batch_matmul.hpp>
 #include <castnet/graph/op/map.hpp>
+#include <castnet/graph/op/parameter_slice.hpp>
 #include <castnet/graph/op/pool.hpp>
 #include <castnet/graph/op/product.hpp>
 #include <castnet/graph/op/rearrange.hpp>

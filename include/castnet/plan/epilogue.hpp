@@ -127,8 +127,10 @@ private:
         if (NarrowDevice<Device> && p.kind == op::conv && leaves(last)) {
             return; // in the device's own type, which no convolution can write
         }
-        bool const adds_bias = nodes_[bias].kind == op::parameter &&
-                               nodes_[bias].size == extents{false, 1, p.size.channels};
+        // (The copies in bfloat16 are of whole parameters.)
+        bool const is_bias = nodes_[bias].kind == op::parameter ||
+                             (nodes_[bias].kind == op::parameter_slice && !NarrowDevice<Device>);
+        bool const adds_bias = is_bias && nodes_[bias].size == extents{false, 1, p.size.channels};
         if (finishable && adds_bias &&
             Device::takes_epilogue(p.kind, between(nodes_, first, last))) {
             group_[product] = last;

@@ -8,8 +8,8 @@ namespace castnet {
 namespace detail {
 
 constexpr bool is_parameter(ir::graph const& g, int id, role kind) {
-    ir::node const& n = g.nodes[id];
-    return n.kind == op::parameter && g.parameters[n.attribute].kind == kind;
+    parameter const* const p = g.parameter_at(id);
+    return p && p->kind == kind;
 }
 
 template <class Result, class S, class Weight>
