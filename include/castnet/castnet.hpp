@@ -6,12 +6,16 @@
 #include <castnet/data/on_device.hpp>
 #include <castnet/data/synthetic.hpp>
 #include <castnet/nn/activations.hpp>
+#include <castnet/nn/attention.hpp>
 #include <castnet/nn/auc.hpp>
 #include <castnet/nn/batch_norm.hpp>
 #include <castnet/nn/conv2d.hpp>
 #include <castnet/nn/dense.hpp>
 #include <castnet/nn/dropout.hpp>
+#include <castnet/nn/group_norm.hpp>
+#include <castnet/nn/layer_norm.hpp>
 #include <castnet/nn/network.hpp>
+#include <castnet/nn/permute.hpp>
 #include <castnet/nn/pooling.hpp>
 #include <castnet/nn/precision_recall.hpp>
 #include <castnet/nn/regression_metrics.hpp>

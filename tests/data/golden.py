@@ -7,7 +7,7 @@ from pathlib import Path
 
 import torch
 
-from golden_cases import convnet, functions, graphs, layers, losses, optimizers
+from golden_cases import attention, convnet, functions, graphs, layers, losses, normalization, optimizers
 
 FOLDER = Path(__file__).parent
 
@@ -27,9 +27,11 @@ def main():
     torch.set_default_dtype(torch.float64)
 
     files = {
+        "attention": attention.generate,
         "layers": layers.generate,
         "functions": functions.generate,
         "losses": losses.generate,
+        "normalization": normalization.generate,
         "optimizers": optimizers.generate,
         "graphs": graphs.generate,
     }

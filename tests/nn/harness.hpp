@@ -8,6 +8,8 @@
 
 #include "../golden.hpp"
 
+#include <map>
+
 // Another device is tested by the same files where this names a header that defines check::device.
 #ifdef CASTNET_TEST_DEVICE
 #include CASTNET_TEST_DEVICE
@@ -180,9 +182,11 @@ layer_run run_of() {
     return layer_of<Layer, Shape, Training, Batch>::make();
 }
 
-// Compares with a case of layers.safetensors.
-inline void against_golden(layer_run r, std::string const& name, double tolerance = 1e-12) {
-    static golden_file const golden{"layers"};
+// Compares with a case of layers.safetensors, or of another such file.
+inline void against_golden(layer_run r, std::string const& name, double tolerance = 1e-12,
+                           std::string const& file = "layers") {
+    static std::map<std::string, golden_file> files;
+    golden_file const& golden = files.try_emplace(file, file).first->second;
     auto const expected = [&](std::string const& what) { return golden[name + "/" + what]; };
     auto const parameter = [&](castnet::ir::placed_parameter const& p) {
         return p.name.text().substr(2);

@@ -37,7 +37,7 @@ constexpr bool is_probability(ir::graph const& g, int id) {
         id = at(id).in[0];
     }
     return is(id, fn::sigmoid) || is(id, fn::log_sigmoid) || is_log_softmax(id) ||
-           (is(id, fn::exp) && is_log_softmax(at(id).in[0]));
+           is(id, fn::softmax) || (is(id, fn::exp) && is_log_softmax(at(id).in[0]));
 }
 
 // Declares that x must be logits. If it is not, a program with this loss does not compile: the

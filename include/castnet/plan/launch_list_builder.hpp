@@ -237,6 +237,9 @@ private:
         s.flops = operation.has_flops ? operation.flops(n, g_) : 0;
         s.window = operation.is.windowed ? n.attribute : -1;
         s.first_channel = operation.is.sliced ? n.attribute : 0;
+        if (n.kind == op::batch_matmul) {
+            s.form = product_form::unpacked(n.attribute);
+        }
     }
 
     // Programs that look alike are one.
