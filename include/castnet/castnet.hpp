@@ -11,6 +11,7 @@
 #include <castnet/nn/conv2d.hpp>
 #include <castnet/nn/dense.hpp>
 #include <castnet/nn/dropout.hpp>
+#include <castnet/nn/embedding.hpp>
 #include <castnet/nn/network.hpp>
 #include <castnet/nn/pooling.hpp>
 #include <castnet/nn/precision_recall.hpp>

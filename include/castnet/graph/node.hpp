@@ -41,6 +41,8 @@ enum class op : std::uint8_t {
     concat,
     slice,
     slice_gradient,
+    gather_rows,
+    scatter_rows,
     reshape,
     copy, // of what another device computed; see graph/devices.hpp
     count,
@@ -89,6 +91,7 @@ struct node {
     double scalar = 1; // constant: value; reduce, sample_mask: factor; bernoulli: keep
     // window: index in graph::windows. parameter: index in graph::parameters. input, target: which.
     // scalar: which. bernoulli: number of the random stream. slice and its gradient: first channel.
+    // gather_rows and its gradient: the row without one, or -1.
     // reshape: as_stored or -1. reduce: detached or -1. map of normalize: the node of sample_mask
     // if the statistics are those of the batch, else -1.
     int attribute = -1;

@@ -51,7 +51,7 @@ struct step {
     int first_scalar = 0; // in plan::scalars
     int scalars = 0;
     int window = -1;        // in plan::windows
-    int first_channel = 0;  // slice, slice_gradient
+    int attribute = 0;      // of the node, where the kernel reads it
     double factor = 1;      // reduce
     extents space{};        // of a program: the index space of the loop
     int second_output = -1; // in plan::arrays: max_pool's argmax, a bias's gradient; -1 for none
