@@ -8,7 +8,7 @@
 namespace castnet::cpu::inline CASTNET_TARGET {
 
 template <class T>
-void gather_rows(step const& s, tables const& t, context<T> const& c) {
+void gather_rows(kernel_launch const& s, tables const& t, context<T> const& c) {
     array_ref const &table = t.arrays[s.first_array], &ids = t.arrays[s.first_array + 1],
                     &to = t.arrays[s.output];
     std::ptrdiff_t const columns = to.size.channels, count = c.samples * to.size.pixels;
@@ -24,7 +24,7 @@ void gather_rows(step const& s, tables const& t, context<T> const& c) {
 
 // Each thread adds up some rows of the table, whoever else works: it looks at all ids for them.
 template <class T>
-void scatter_rows(step const& s, tables const& t, context<T> const& c) {
+void scatter_rows(kernel_launch const& s, tables const& t, context<T> const& c) {
     array_ref const &ids = t.arrays[s.first_array], &from = t.arrays[s.first_array + 1],
                     &to = t.arrays[s.output];
     std::ptrdiff_t const columns = from.size.channels, count = c.samples * from.size.pixels;

@@ -32,7 +32,7 @@ struct gather_rows_body {
 
 CASTNET_CALLS_UNCHECKED
 template <class Context>
-CASTNET_HD void gather_rows(step const& s, tables const& t, Context const& c) {
+CASTNET_HD void gather_rows(kernel_launch const& s, tables const& t, Context const& c) {
     using T = typename Context::value_type;
     array_ref const& to = t.arrays[s.output];
     std::ptrdiff_t const count = c.samples * to.size.count();
@@ -117,7 +117,7 @@ private:
 
 CASTNET_CALLS_UNCHECKED
 template <class Context>
-CASTNET_HD void scatter_rows(step const& s, tables const& t, Context const& c) {
+CASTNET_HD void scatter_rows(kernel_launch const& s, tables const& t, Context const& c) {
     using T = typename Context::value_type;
     array_ref const &from = t.arrays[s.first_array + 1], &to = t.arrays[s.output];
     std::ptrdiff_t const positions = c.samples * from.size.pixels;

@@ -65,7 +65,7 @@ struct operation<op::gather_rows> {
 template <>
 struct operation<op::scatter_rows> {
     static constexpr char const* name = "scatter_rows";
-    static constexpr operation_traits traits{.reads_attribute = true, .stores_narrow = false};
+    static constexpr operation_traits traits{.reads_attribute = true, .stores_bf16 = false};
 };
 
 } // namespace castnet
