@@ -12,6 +12,7 @@
 #include <castnet/nn/conv2d.hpp>
 #include <castnet/nn/dense.hpp>
 #include <castnet/nn/dropout.hpp>
+#include <castnet/nn/embedding.hpp>
 #include <castnet/nn/group_norm.hpp>
 #include <castnet/nn/layer_norm.hpp>
 #include <castnet/nn/network.hpp>

@@ -169,7 +169,7 @@ cn::cuda::products_of_batch scores(bool beside) {
     arrays[2].size = {true, 6, 3};
     cn::ir::kernel_launch s;
     s.kind = op::batch_matmul;
-    s.form = {2, false, true, beside, beside, false};
+    s.attribute = cn::ir::product_form{2, false, true, beside, beside, false}.packed();
     s.output = 2;
     cn::cuda::context<float> c;
     c.samples = 4;

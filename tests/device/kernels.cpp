@@ -252,18 +252,19 @@ void check_batch(int rows, int depth, int columns) {
         (beside ? e.channels : e.pixels) *= batch;
         return e;
     };
-    for (int form = 0; form < 32; ++form) {
-        CAPTURE(form);
+    for (int bits = 0; bits < 32; ++bits) {
+        CAPTURE(bits);
         cn::ir::kernel_launch s;
         s.kind = op::batch_matmul;
-        s.form = cn::ir::product_form::unpacked(batch << 5 | form);
-        cn::ir::extents const left = array(rows, depth, s.form.transposed_a, s.form.beside_a),
-                              right = array(depth, columns, s.form.transposed_b, s.form.beside_b),
-                              result = array(rows, columns, false, s.form.beside_c);
+        s.attribute = batch << 5 | bits;
+        auto const form = cn::ir::product_form::unpacked(s.attribute);
+        cn::ir::extents const left = array(rows, depth, form.transposed_a, form.beside_a),
+                              right = array(depth, columns, form.transposed_b, form.beside_b),
+                              result = array(rows, columns, false, form.beside_c);
         numbers random;
         auto const a = random(samples * left.count()), b = random(samples * right.count());
         std::vector<double> c(std::size_t(samples * result.count()));
-        auto const m = cn::ir::batched_product_of(s.form, left, right, result);
+        auto const m = cn::ir::batched_product_of(form, left, right, result);
         auto const at = [&](cn::ir::batched_matrix const& of, int i, int j) {
             return i * of.row + j * of.column;
         };

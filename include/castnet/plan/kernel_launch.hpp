@@ -1,7 +1,6 @@
 // One kernel launch of a plan, as data; and stages, the launches that run in one loop.
 #pragma once
 
-#include <castnet/graph/batched_product.hpp>
 #include <castnet/graph/node.hpp>
 #include <castnet/plan/memory.hpp>
 
@@ -52,8 +51,7 @@ struct kernel_launch {
     int first_scalar = 0; // in plan::scalars
     int scalars = 0;
     int window = -1;        // in plan::windows
-    int first_channel = 0;  // slice, slice_gradient
-    product_form form{};    // batch_matmul
+    int attribute = 0;      // of the node, where the kernel reads it
     double factor = 1;      // reduce
     extents space{};        // of a program: the index space of the loop
     int second_output = -1; // in plan::arrays: max_pool's argmax, a bias's gradient; -1 for none

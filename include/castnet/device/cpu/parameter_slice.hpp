@@ -14,8 +14,7 @@ void parameter_slice(kernel_launch const& s, tables const& t, context<T> const& 
     extents const all = units_in_memory(from.size);
     std::ptrdiff_t const units = to.size.count() / all.pixels;
     for (std::ptrdiff_t row = 0; row < all.pixels; ++row) {
-        std::copy_n(c.at(from) + row * all.channels + s.first_channel, units,
-                    c.at(to) + row * units);
+        std::copy_n(c.at(from) + row * all.channels + s.attribute, units, c.at(to) + row * units);
     }
 }
 
@@ -27,8 +26,7 @@ void parameter_slice_gradient(kernel_launch const& s, tables const& t, context<T
     std::ptrdiff_t const units = from.size.count() / all.pixels;
     std::fill_n(c.at(to), to.size.count(), T(0));
     for (std::ptrdiff_t row = 0; row < all.pixels; ++row) {
-        std::copy_n(c.at(from) + row * units, units,
-                    c.at(to) + row * all.channels + s.first_channel);
+        std::copy_n(c.at(from) + row * units, units, c.at(to) + row * all.channels + s.attribute);
     }
 }
 

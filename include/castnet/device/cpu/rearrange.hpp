@@ -44,13 +44,13 @@ void concat(kernel_launch const& s, tables const& t, context<T> const& c) {
     });
 }
 
-// The channels from first_channel on, as many as the result has.
+// The channels from the attribute on, as many as the result has.
 template <class T>
 void slice(kernel_launch const& s, tables const& t, context<T> const& c) {
     array_ref const &from = t.arrays[s.first_array], &to = t.arrays[s.output];
     std::ptrdiff_t const rows = c.samples * to.size.pixels;
     parallel_for(rows, double(rows * to.size.channels), [&](std::ptrdiff_t row) {
-        std::copy_n(c.at(from) + row * from.size.channels + s.first_channel, to.size.channels,
+        std::copy_n(c.at(from) + row * from.size.channels + s.attribute, to.size.channels,
                     c.at(to) + row * to.size.channels);
     });
 }
@@ -63,8 +63,7 @@ void slice_gradient(kernel_launch const& s, tables const& t, context<T> const& c
     parallel_for(rows, double(rows * to.size.channels), [&](std::ptrdiff_t row) {
         T* const out = c.at(to) + row * to.size.channels;
         std::fill_n(out, to.size.channels, T(0));
-        std::copy_n(c.at(from) + row * from.size.channels, from.size.channels,
-                    out + s.first_channel);
+        std::copy_n(c.at(from) + row * from.size.channels, from.size.channels, out + s.attribute);
     });
 }
 

@@ -7,6 +7,7 @@
 #include <castnet/device/cuda/epilogue.hpp>
 #include <castnet/device/cuda/kernel_for.hpp>
 #include <castnet/device/cuda/libraries.hpp>
+#include <castnet/graph/batched_product.hpp>
 
 namespace castnet::cuda {
 
@@ -64,22 +65,23 @@ template <class T>
 products_of_batch batch_of(kernel_launch const& s, tables const& t, context<T> const& c) {
     array_ref const &first = t.arrays[s.first_array], &second = t.arrays[s.first_array + 1],
                     &result = t.arrays[s.output];
-    batched_product const m = batched_product_of(s.form, first.size, second.size, result.size);
-    bool const together = !s.form.beside_a && !s.form.beside_b && !s.form.beside_c;
+    product_form const form = product_form::unpacked(s.attribute);
+    batched_product const m = batched_product_of(form, first.size, second.size, result.size);
+    bool const together = !form.beside_a && !form.beside_b && !form.beside_c;
     auto const lies = [&](array_ref const& r, batched_matrix const& x) {
         return cublas::placement{r.size.channels, together ? x.next : r.size.count()};
     };
     products_of_batch p;
     p.what = {m.c.rows, m.c.columns, m.a.columns};
-    p.what.transposed_a = s.form.transposed_a;
-    p.what.transposed_b = s.form.transposed_b;
-    p.what.batch = static_cast<int>(c.samples) * (together ? s.form.batch : 1);
+    p.what.transposed_a = form.transposed_a;
+    p.what.transposed_b = form.transposed_b;
+    p.what.batch = static_cast<int>(c.samples) * (together ? form.batch : 1);
     p.what.a = lies(first, m.a);
     p.what.b = lies(second, m.b);
     p.what.d = lies(result, m.c);
     set_types(p.what, result, c);
     if (!together) {
-        p.calls = s.form.batch;
+        p.calls = form.batch;
         p.a = m.a.next;
         p.b = m.b.next;
         p.d = m.c.next;
