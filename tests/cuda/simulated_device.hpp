@@ -5,6 +5,7 @@
 #include <castnet/device/cpu/device.hpp>
 #include <castnet/device/cuda/enqueue.hpp>
 #include <castnet/device/cuda/epilogue.hpp>
+#include <castnet/device/cuda/gradients.hpp>
 #include <castnet/device/cuda/kernels.hpp>
 #include <castnet/device/cuda/layout.hpp>
 #include <castnet/device/cuda/widen.hpp>
@@ -210,6 +211,25 @@ public:
         castnet::cuda::update_values<Rule, T> const values{rule, scale};
         auto const ranges = penalties<Plan>();
         launch(castnet::cuda::update_call<Plan, Slots>(context_, &values, ranges.data()));
+    }
+    template <auto const& Plan>
+    double squares(T scale, std::ptrdiff_t first, std::ptrdiff_t last) {
+        auto const ranges = penalties<Plan>();
+        double sums[castnet::cuda::norm_elements];
+        launch(castnet::cuda::squares_call<Device, Plan>(context_, &scale, ranges.data(), sums,
+                                                         first, last));
+        launch(castnet::cuda::sum_of_squares_call<Device, Plan>(sums));
+        return sums[castnet::cuda::max_splits];
+    }
+    void keep_gradients(std::ptrdiff_t place, castnet::ir::element_range const& r, bool first) {
+        T* const from = this->at(r.where) + r.offset;
+        castnet::cuda::keep_body<T> const body{from, from + place, r.count, first};
+        context_.launch(castnet::cuda::grid_for(r.count), body);
+    }
+    void take_kept(std::ptrdiff_t place, castnet::ir::element_range const& r) {
+        T* const to = this->at(r.where) + r.offset;
+        castnet::cuda::take_kept_body<T> const body{to, to + place, r.count};
+        context_.launch(castnet::cuda::grid_for(r.count), body);
     }
     template <auto const& Plan>
     void add_totals() {

@@ -442,6 +442,11 @@ TEST_CASE("sample weights and a loss of the guide") {
     // [/clip]
     clipped.fit(data, {.epochs = 10, .verbose = cn::verbosity::silent});
     CHECK(clipped.evaluate(data)["mae"] < 0.05);
+
+    // [accumulate]
+    auto by_fours = cn::compile(model, cauchy, cn::accumulate<4>(cn::adam{.learning_rate = 1e-2}));
+    // [/accumulate]
+    CHECK(by_fours.step_capacity() == 128);
 }
 
 TEST_CASE("a loss and a metric of the guide with numbers and sums of their own") {

@@ -15,6 +15,7 @@
 #include <cmath>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace castnet::cpu::inline CASTNET_TARGET {
@@ -119,6 +120,23 @@ public:
             for (std::size_t i = first; i < next; ++i) {
                 totals_[i] += double(result[i - first]);
             }
+        }
+    }
+
+    // Adds these gradients to others that are kept `place` elements behind them, unless they are
+    // the first ones, for the last batch of a step; which takes them, and leaves zeros.
+    void keep_gradients(std::ptrdiff_t place, element_range const& r, bool are_first) {
+        T const* const from = at(r.where) + r.offset;
+        T* const kept = at(r.where) + r.offset + place;
+        for (std::ptrdiff_t i = 0; i < r.count; ++i) {
+            kept[i] = are_first ? from[i] : kept[i] + from[i];
+        }
+    }
+    void take_kept(std::ptrdiff_t place, element_range const& r) {
+        T* const to = at(r.where) + r.offset;
+        T* const kept = at(r.where) + r.offset + place;
+        for (std::ptrdiff_t i = 0; i < r.count; ++i) {
+            to[i] += std::exchange(kept[i], T(0));
         }
     }
 

@@ -193,6 +193,17 @@ public:
         session_.compute().record(last_->done);
     }
 
+    // Adds these gradients to others that are kept `place` elements behind them, unless they are
+    // the first ones, for the last batch of a step; which takes them, and leaves zeros.
+    void keep_gradients(std::ptrdiff_t place, element_range const& r, bool are_first) {
+        T* const from = at(r.where) + r.offset;
+        launch_body(keep_body<T>{from, from + place, r.count, are_first});
+    }
+    void take_kept(std::ptrdiff_t place, element_range const& r) {
+        T* const to = at(r.where) + r.offset;
+        launch_body(take_kept_body<T>{to, to + place, r.count});
+    }
+
     // A whole training step in one launch.
     template <auto const& Plan, int Slots, class Rule>
     void train(std::ptrdiff_t, std::uint64_t step, Rule const& rule, T scale) {
@@ -376,6 +387,13 @@ private:
     template <class Body>
     static void launch(context const& c, kernel_call<Body> const& call) {
         c.launch(call.where, call.body);
+    }
+    // Behind the last run.
+    template <class Body>
+    void launch_body(Body const& body) {
+        session_.use();
+        last_->context.launch(grid_for(body.count), body);
+        session_.compute().record(last_->done);
     }
 
     template <auto const& Plan>
