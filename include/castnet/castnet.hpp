@@ -23,8 +23,10 @@
 #include <castnet/nn/similarity_losses.hpp>
 #include <castnet/optim/accumulate.hpp>
 #include <castnet/optim/clipping.hpp>
+#include <castnet/optim/ema.hpp>
 #include <castnet/policy/cpu.hpp>
 #include <castnet/tensor/tensor.hpp>
+#include <castnet/train/averaged_weights.hpp>
 #include <castnet/train/callbacks.hpp>
 #include <castnet/train/checkpoint.hpp>
 #include <castnet/train/partial_load.hpp>

@@ -447,6 +447,22 @@ TEST_CASE("sample weights and a loss of the guide") {
     auto by_fours = cn::compile(model, cauchy, cn::accumulate<4>(cn::adam{.learning_rate = 1e-2}));
     // [/accumulate]
     CHECK(by_fours.step_capacity() == 128);
+
+    double error = 1;
+    auto const averaged_file =
+        (std::filesystem::temp_directory_path() / "castnet_guide_averaged.safetensors").string();
+    // [averages]
+    auto averaging =
+        cn::compile(model, cauchy, cn::ema(cn::adam{.learning_rate = 1e-2}, 0.99), cn::mae);
+    averaging.fit(data, {.epochs = 10, .verbose = cn::verbosity::silent});
+    {
+        cn::averaged_weights const now{averaging}; // or in on_epoch_end
+        error = averaging.evaluate(data)["mae"];
+        cn::save(model, averaged_file);
+    } // the weights are back
+    // [/averages]
+    CHECK(error < 0.05);
+    std::filesystem::remove(averaged_file);
 }
 
 TEST_CASE("a loss and a metric of the guide with numbers and sums of their own") {

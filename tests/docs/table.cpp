@@ -87,6 +87,7 @@ TEST_CASE("tables of the guide") {
     CHECK(clip_norm(adam{}, 1).max_norm == 1);
     CHECK(clip_value(adam{}, 0.5).max_value == 0.5);
     CHECK(accumulate<4>(adam{}).learning_rate == 1e-3);
+    CHECK(ema(adam{}, 0.99).slots == 3);
 
     std::vector<float> const x = {0, 0, 0, 1, 1, 0, 1, 1, 2, 2};
     std::vector<int> const y = {0, 1, 2, 3, 0};
