@@ -232,6 +232,10 @@ public:
         context_.launch(castnet::cuda::grid_for(r.count), body);
     }
     template <auto const& Plan>
+    void freeze(std::span<unsigned char const> frozen) {
+        frozen_.assign(frozen.begin(), frozen.end());
+    }
+    template <auto const& Plan>
     void add_totals() {
         launch(castnet::cuda::totals_call<Plan>(context_, totals_.data()));
     }
@@ -285,16 +289,19 @@ private:
         context_.launch(call.where, call.body);
     }
     template <auto const& Plan>
-    static std::vector<castnet::cuda::penalized_range> penalties() {
+    std::vector<castnet::cuda::penalized_range> penalties() const {
         std::vector<castnet::cuda::penalized_range> all;
-        castnet::ir::for_each_penalty(Plan,
-                                      [&](castnet::penalty const& cost, std::ptrdiff_t,
-                                          std::ptrdiff_t last) { all.push_back({last, cost}); });
+        castnet::ir::for_each_penalty(
+            Plan, frozen_,
+            [&](castnet::penalty const& cost, bool is_frozen, std::ptrdiff_t, std::ptrdiff_t last) {
+                all.push_back({last, cost, is_frozen});
+            });
         return all;
     }
 
     typename Device::context context_{};
     castnet::cuda::step_values now_{};
+    std::vector<unsigned char> frozen_;
     std::vector<double> totals_;
     bool gathers_ = false;
     castnet::cuda::stored_array<T> arrays_[castnet::cuda::max_stored_arrays]{};

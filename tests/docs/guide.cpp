@@ -436,6 +436,14 @@ TEST_CASE("sample weights and a loss of the guide") {
     // [/weights]
     CHECK(training.evaluate(data)["mae"] < 0.05);
 
+    // [freeze]
+    training.freeze("0.*"); // the first layer
+    training.fit(data, {.epochs = 5, .verbose = cn::verbosity::silent});
+    training.unfreeze("*");
+    training.fit(data, {.epochs = 5, .verbose = cn::verbosity::silent});
+    // [/freeze]
+    CHECK(training.frozen().empty());
+
     // [clip]
     auto clipped =
         cn::compile(model, cauchy, cn::clip_norm(cn::adam{.learning_rate = 1e-2}, 1), cn::mae);

@@ -129,6 +129,7 @@ TEST_CASE("tables of the guide") {
 
     std::vector<std::size_t> const samples = {0, 1};
     training.step(train, samples, 0.1);
+    training.freeze("0.*"), training.unfreeze("*");
     CHECK(training.gradient("0.bias").size() == 4);
     CHECK(training.evaluate(test).weight == 1);
     CHECK(model.predict(x).size() == 20);

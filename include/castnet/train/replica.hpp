@@ -233,6 +233,12 @@ public:
         }
     }
 
+    // Parameters that the optimizer leaves as they are from now on, a flag for each of the training
+    // plan's.
+    void freeze(std::span<unsigned char const> frozen) {
+        executor_.template freeze<training_plan>(frozen);
+    }
+
     void evaluate(double weight) {
         executor_.template evaluate<evaluation_plan>(samples_);
         weight_ += weight;

@@ -125,6 +125,10 @@ public:
         }
     }
 
+    void freeze(std::span<unsigned char const> frozen) {
+        run([&](replica_type& r, auto&) { r.freeze(frozen); });
+    }
+
     // Tells a data set of an epoch, in which the samples of this order are read by steps of so
     // many, each of some parts; and, when the result ends, that it is over.
     template <class Data>

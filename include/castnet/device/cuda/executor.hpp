@@ -158,6 +158,14 @@ public:
         messages_.write(number, ranges, last_->context);
     }
 
+    // Parameters of the plan that are not updated from now on, a flag for each. Waits for the GPU.
+    template <auto const& Plan>
+    void freeze(std::span<unsigned char const> frozen) {
+        frozen_.assign(frozen.begin(), frozen.end());
+        penalties<Plan>();
+        write_ranges(penalized_ranges(Plan, frozen_), penalties_, session_);
+    }
+
     // The sum of squares of the gradients of the parameters [first, last), with penalties; waits
     // for the GPU.
     template <auto const& Plan>
@@ -398,8 +406,10 @@ private:
 
     template <auto const& Plan>
     penalized_range const* penalties() {
-        if (penalties_.bytes() == 0) {
-            penalties_ = penalized_ranges(Plan, session_);
+        if (penalties_.bytes() == 0) { // with room for a range for each parameter
+            std::size_t const most = std::size(Plan.parameters) + 1;
+            penalties_ = session_.allocate(most * sizeof(penalized_range), "penalties");
+            write_ranges(penalized_ranges(Plan, frozen_), penalties_, session_);
         }
         return penalties_.template as<penalized_range>();
     }
@@ -416,6 +426,7 @@ private:
     session const& session_;
     memory arena_;
     memory penalties_, norm_sums_;
+    std::vector<unsigned char> frozen_; // see freeze(); none at first
     double* totals_ = nullptr;
     std::vector<buffer> buffers_;
     buffer* next_; // for the next run
