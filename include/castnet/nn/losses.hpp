@@ -258,6 +258,19 @@ struct huber_loss {
 template <float Delta = 1.0F>
 inline constexpr huber_loss huber{.delta = double{Delta}};
 
+// log(cosh(error)), the mean over the sample's elements: half the square of small errors, and the
+// absolute value of large ones less log(2) (Keras' LogCosh).
+struct log_cosh_loss {
+    static constexpr char const* name = "log_cosh";
+    static constexpr bool labels = false;
+    template <Shape S>
+    constexpr auto operator()(symbol<S> prediction, symbol<S> target) const {
+        auto const error = abs(prediction - target);
+        return mean(error + log1p(0.5 * expm1(-2 * error))); // keeps the digits of small errors
+    }
+};
+inline constexpr log_cosh_loss log_cosh{};
+
 static_assert(Loss<cross_entropy_loss<0.0F>> && Loss<categorical_cross_entropy_loss> &&
               Loss<binary_cross_entropy_loss> && Loss<mse_loss> && Loss<mae_loss> &&
               Loss<huber_loss>);
