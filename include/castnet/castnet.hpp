@@ -14,6 +14,7 @@
 #include <castnet/nn/network.hpp>
 #include <castnet/nn/pooling.hpp>
 #include <castnet/nn/precision_recall.hpp>
+#include <castnet/nn/recurrent.hpp>
 #include <castnet/nn/regression_metrics.hpp>
 #include <castnet/nn/reshape.hpp>
 #include <castnet/optim/clipping.hpp>

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import torch
 
-from golden_cases import convnet, functions, graphs, layers, losses, optimizers
+from golden_cases import convnet, functions, graphs, layers, losses, optimizers, recurrent
 
 FOLDER = Path(__file__).parent
 
@@ -32,6 +32,7 @@ def main():
         "losses": losses.generate,
         "optimizers": optimizers.generate,
         "graphs": graphs.generate,
+        "recurrent": recurrent.generate,
     }
     if options.fashion_mnist:
         files["convnet"] = partial(convnet.generate, options.fashion_mnist)

@@ -123,7 +123,40 @@ public:
         return readers == 1 && gradient_.data()[x] < 0;
     }
 
+    // Loops: the number of the one that runs back through loop k.
+    constexpr int loop_back(int k) const { return loops_ + k; }
+
+    // Whether a gradient has arrived at the loop that ends with feedback i, or at its other ends.
+    constexpr bool reaches_loop(int i) const {
+        int const loop = at(i).loop;
+        int first = at(i).in[0];
+        while (first > 0 && at(first - 1).kind == op::delay && at(first - 1).loop == loop) {
+            --first;
+        }
+        for (int k = first; k < i; ++k) {
+            if (gradient_.data()[k] >= 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    // The delay in the loop back that repeats the gradient of a delay; -1 for none.
+    constexpr void remember(int delay, int back) { delays_.push({delay, back}); }
+    constexpr int remembered(int delay) const {
+        for (delay_pair const& p : delays_) {
+            if (p.delay == delay) {
+                return p.back;
+            }
+        }
+        return -1;
+    }
+
 private:
+    struct delay_pair {
+        int delay, back;
+    };
+
     constexpr bool wants(node const& n, char const* wanted) const;
     static constexpr bool costs_little(fn f) {
         return f == fn::subtract || f == fn::equal || f == fn::less || f == fn::greater;
@@ -133,6 +166,8 @@ private:
     int forward_;
     list<int> gradient_;
     list<char> wanted_;
+    int loops_ = 0; // of the network
+    list<delay_pair> delays_;
 };
 
 } // namespace castnet::ir

@@ -52,6 +52,8 @@ struct step {
     int scalars = 0;
     int window = -1;        // in plan::windows
     int first_channel = 0;  // slice, slice_gradient
+    int loop = -1;          // the loop over time that it is a part of, or -1
+    bool backwards = false; // delay, feedback: in a loop that runs backwards in time
     double factor = 1;      // reduce
     extents space{};        // of a program: the index space of the loop
     int second_output = -1; // in plan::arrays: max_pool's argmax, a bias's gradient; -1 for none
@@ -62,13 +64,16 @@ struct step {
 };
 
 // Steps first to last - 1: one step over the whole batch, or several that run one after another on
-// a few samples at a time, so that what passes between them stays in the cache.
+// a few samples at a time, so that what passes between them stays in the cache; or the body of a
+// loop over time, whose steps compute one pixel of every sample in each iteration.
 struct stage {
     int first = 0, last = 0;
-    int samples_at_once = 0;  // 0: one step over the whole batch
+    int samples_at_once = 0;  // 0: one step over the whole batch, or a loop
     std::ptrdiff_t flops = 0; // per sample
     int device = 0;           // that runs it, in the order of the stages
-    int after = -1; // a copy: the stage of another device that makes its operand; -1 for none
+    int after = -1;     // a copy: the stage of another device that makes its operand; -1 for none
+    int iterations = 0; // of a loop
+    bool backwards = false; // the last pixel comes first
 };
 
 // The tables of a plan, without its sizes: what the numbers in a step stand for.

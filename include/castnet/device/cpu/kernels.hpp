@@ -5,6 +5,7 @@
 #include <castnet/device/cpu/matmul.hpp>
 #include <castnet/device/cpu/pool.hpp>
 #include <castnet/device/cpu/rearrange.hpp>
+#include <castnet/device/cpu/recurrence.hpp>
 
 #include <utility>
 
