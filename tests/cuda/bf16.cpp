@@ -89,12 +89,12 @@ void check_step(char const* name, cn::seed seed, double tolerance) {
     CAPTURE(name);
     auto const data = samples<Classes, Shape>(8);
     outcome const exact = one_step<Network, in_double>(data, seed);
-    outcome const narrow = one_step<Network, simt::bf16>(data, seed);
-    CHECK(narrow.loss == doctest::Approx(exact.loss).epsilon(0.01));
-    CHECK(narrow.loss != exact.loss);
+    outcome const in_bf16 = one_step<Network, simt::bf16>(data, seed);
+    CHECK(in_bf16.loss == doctest::Approx(exact.loss).epsilon(0.01));
+    CHECK(in_bf16.loss != exact.loss);
     auto difference = exact.change;
     for (std::size_t i = 0; i < difference.size(); ++i) {
-        difference[i] -= narrow.change[i];
+        difference[i] -= in_bf16.change[i];
     }
     CHECK(length(difference) < tolerance * length(exact.change));
     CHECK(length(difference) > 1e-5 * length(exact.change));
@@ -143,8 +143,8 @@ TEST_CASE("what bfloat16 can hold is computed exactly") {
         }
         return model.predict(data);
     };
-    auto const exact = predict(in_double{}), narrow = predict(simt::bf16{});
-    CHECK(narrow == exact);
+    auto const exact = predict(in_double{}), in_bf16 = predict(simt::bf16{});
+    CHECK(in_bf16 == exact);
     CHECK(*std::max_element(exact.begin(), exact.end()) >= 3);
 }
 
@@ -155,10 +155,10 @@ TEST_CASE("training in bfloat16 learns as in double") {
         auto training = cn::compile(model, cn::cross_entropy, cn::adam{.learning_rate = 0.01});
         return training.fit(data, {.epochs = 12, .verbose = cn::verbosity::silent})["loss"];
     };
-    auto const exact = losses(in_double{}), narrow = losses(simt::bf16{});
-    CHECK(narrow.front() == doctest::Approx(exact.front()).epsilon(0.02));
+    auto const exact = losses(in_double{}), in_bf16 = losses(simt::bf16{});
+    CHECK(in_bf16.front() == doctest::Approx(exact.front()).epsilon(0.02));
     CHECK(exact.back() < 0.5 * exact.front());
-    CHECK(narrow.back() == doctest::Approx(exact.back()).epsilon(0.15));
+    CHECK(in_bf16.back() == doctest::Approx(exact.back()).epsilon(0.15));
 }
 
 TEST_CASE("weights keep what bfloat16 cannot hold") {

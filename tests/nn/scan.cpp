@@ -173,7 +173,7 @@ TEST_CASE("a loop that nothing depends on is not computed") {
     using net = cn::network<unused_loop{}, input<4, 2>>;
     using step =
         castnet::detail::compiled_step<check::gradients_recipe, net, check::device, 2, true>;
-    for (auto const& s : step::value.steps) {
+    for (auto const& s : step::value.launches) {
         CHECK(s.loop < 0);
         CHECK(s.kind != cn::op::delay);
     }
@@ -187,7 +187,7 @@ TEST_CASE("products and sums over time leave the loop") {
     for (auto const& s : step::value.stages) {
         loops += s.iterations == 9;
     }
-    for (auto const& s : step::value.steps) {
+    for (auto const& s : step::value.launches) {
         if (s.loop >= 0) {
             products += castnet::ir::is_matmul(s.kind);
             CHECK(s.kind != cn::op::matmul_weight);

@@ -5,7 +5,7 @@
 #include <castnet/data/dataset.hpp>
 #include <castnet/graph/graph.hpp>
 #include <castnet/nn/network.hpp>
-#include <castnet/plan/schedule.hpp>
+#include <castnet/plan/launch_list_builder.hpp>
 #include <castnet/train/sample_checks.hpp>
 
 #include <cstdint>

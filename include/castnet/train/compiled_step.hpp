@@ -100,14 +100,14 @@ private:
                                         ? repeated_name(value.parameters, value.sizes.parameters)
                                         : -1;
     static_assert(devices_exist<stages::trace_sizes.devices, ir::device_count<Device>>::checked);
-    static_assert(policy_runs_loops < ir::LaneDevice<Device> || !has_loops(value) > ::checked);
+    static_assert(policy_runs_loops<(ir::ChunkDevice<Device> || !has_loops(value))>::checked);
     static constexpr mistake wrong = stages::trace_sizes.wrong;
     static constexpr bool right = wrong == mistake::none; // one mistake is one error
     static_assert(network_has_no_mistake<wrong>::checked);
     static_assert(parameter_is_used<
-                  name_text<right ? stages::schedule_sizes.unused_parameter : -1>()>::checked);
+                  name_text<right ? stages::launch_sizes.unused_parameter : -1>()>::checked);
     static_assert(parameter_name_is_unique<name_text<right ? repeated : -1>()>::checked);
-    static_assert(input_is_used<(right ? stages::schedule_sizes.unused_input : -1)>::checked);
+    static_assert(input_is_used<(right ? stages::launch_sizes.unused_input : -1)>::checked);
 };
 
 } // namespace detail

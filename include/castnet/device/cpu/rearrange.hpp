@@ -12,7 +12,7 @@
 namespace castnet::cpu::inline CASTNET_TARGET {
 
 template <class T>
-void reshape(step const& s, tables const& t, context<T> const& c) {
+void reshape(kernel_launch const& s, tables const& t, context<T> const& c) {
     array_ref const &from = t.arrays[s.first_array], &to = t.arrays[s.output];
     std::ptrdiff_t const count = from.size.count();
     std::ptrdiff_t const samples = to.size.sample ? c.samples : 1;
@@ -32,7 +32,7 @@ void reshape(step const& s, tables const& t, context<T> const& c) {
 }
 
 template <class T>
-void concat(step const& s, tables const& t, context<T> const& c) {
+void concat(kernel_launch const& s, tables const& t, context<T> const& c) {
     array_ref const& to = t.arrays[s.output];
     pixel_rows const rows = rows_of(to.size, c);
     parallel_for(rows.count, double(rows.count * to.size.channels), [&](std::ptrdiff_t i) {
@@ -47,7 +47,7 @@ void concat(step const& s, tables const& t, context<T> const& c) {
 
 // The channels from first_channel on, as many as the result has.
 template <class T>
-void slice(step const& s, tables const& t, context<T> const& c) {
+void slice(kernel_launch const& s, tables const& t, context<T> const& c) {
     array_ref const &from = t.arrays[s.first_array], &to = t.arrays[s.output];
     pixel_rows const rows = rows_of(to.size, c);
     parallel_for(rows.count, double(rows.count * to.size.channels), [&](std::ptrdiff_t i) {
@@ -59,7 +59,7 @@ void slice(step const& s, tables const& t, context<T> const& c) {
 
 // The gradient by the operand of a slice: 0 for all other channels.
 template <class T>
-void slice_gradient(step const& s, tables const& t, context<T> const& c) {
+void slice_gradient(kernel_launch const& s, tables const& t, context<T> const& c) {
     array_ref const &from = t.arrays[s.first_array], &to = t.arrays[s.output];
     pixel_rows const rows = rows_of(to.size, c);
     parallel_for(rows.count, double(rows.count * to.size.channels), [&](std::ptrdiff_t i) {
@@ -73,7 +73,7 @@ void slice_gradient(step const& s, tables const& t, context<T> const& c) {
 
 // From the memory of another device.
 template <class T>
-void copy(step const& s, tables const& t, context<T> const& c) {
+void copy(kernel_launch const& s, tables const& t, context<T> const& c) {
     array_ref const &from = t.arrays[s.first_array], &to = t.arrays[s.output];
     std::copy_n(c.at(from), to.size.count() * (to.size.sample ? c.samples : 1), c.at(to));
 }

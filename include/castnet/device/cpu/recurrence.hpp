@@ -10,7 +10,7 @@ namespace castnet::cpu::inline CASTNET_TARGET {
 
 // The first step of a sequence: its operand, or 0 where it has none.
 template <class T>
-void delay(step const& s, tables const& t, context<T> const& c) {
+void delay(kernel_launch const& s, tables const& t, context<T> const& c) {
     array_ref const& to = t.arrays[s.output];
     std::ptrdiff_t const channels = to.size.channels;
     T* out = c.at(to) + (s.backwards ? to.size.pixels - 1 : 0) * channels;
@@ -25,7 +25,7 @@ void delay(step const& s, tables const& t, context<T> const& c) {
 
 // This step of the operand becomes the next one of the result.
 template <class T>
-void feedback(step const& s, tables const& t, context<T> const& c) {
+void feedback(kernel_launch const& s, tables const& t, context<T> const& c) {
     array_ref const &from = t.arrays[s.first_array], &to = t.arrays[s.output];
     std::ptrdiff_t const next = c.iteration + (s.backwards ? -1 : 1);
     if (next < 0 || next == to.size.pixels) {
@@ -40,7 +40,7 @@ void feedback(step const& s, tables const& t, context<T> const& c) {
 
 template <class T>
 struct kernel_for<T, op::delay> : function_kernel<T, &delay<T>> {
-    static constexpr bool whole(step const&, window const*) { return true; }
+    static constexpr bool whole(kernel_launch const&, window const*) { return true; }
 };
 template <class T>
 struct kernel_for<T, op::feedback> : function_kernel<T, &feedback<T>> {};

@@ -10,7 +10,7 @@
 namespace castnet::cuda {
 
 template <class T>
-cublas::product product_of(step const& s, tables const& t, context<T> const& c) {
+cublas::product product_of(kernel_launch const& s, tables const& t, context<T> const& c) {
     array_ref const& first = t.arrays[s.first_array];
     std::ptrdiff_t const rows = c.samples * first.size.pixels, in = first.size.channels;
     cublas::product p;
@@ -22,7 +22,7 @@ cublas::product product_of(step const& s, tables const& t, context<T> const& c) 
         p.transposed_b = s.kind == op::matmul_data;
     }
     p.type = c.precision == product_precision::bf16 ? CUDA_R_16BF : element_type<T>::cublas;
-    p.result = t.arrays[s.output].narrow ? CUDA_R_16BF : element_type<T>::cublas;
+    p.result = t.arrays[s.output].is_bf16 ? CUDA_R_16BF : element_type<T>::cublas;
     p.compute = p.type == CUDA_R_64F ? CUBLAS_COMPUTE_64F
                 : p.type == CUDA_R_32F && c.precision == product_precision::tf32
                     ? CUBLAS_COMPUTE_32F_FAST_TF32
@@ -39,7 +39,7 @@ cublas::product product_of(step const& s, tables const& t, context<T> const& c) 
 
 // matmul (x, W), matmul_data (dy, W) and matmul_weight (x, dy) alike.
 template <class T>
-void multiply(step const& s, tables const& t, context<T> const& c) {
+void multiply(kernel_launch const& s, tables const& t, context<T> const& c) {
     c.library->run(product_of(s, t, c), c.at(t.arrays[s.first_array]),
                    c.at(t.arrays[s.first_array + 1]), c.at(t.arrays[s.output]), bias_of(s, t, c));
 }

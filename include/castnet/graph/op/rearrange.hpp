@@ -75,7 +75,7 @@ struct operation<op::slice_gradient> {
 template <>
 struct operation<op::copy> {
     static constexpr char const* name = "copy";
-    static constexpr operation_traits traits{.stores_narrow = false};
+    static constexpr operation_traits traits{.stores_bf16 = false};
 };
 
 } // namespace castnet
