@@ -115,6 +115,15 @@ struct with_initial_parameter { // the initial state is learned, the loop drops 
     }
 };
 
+struct read_in_slices { // the states of a loop, some of whose features nobody reads
+    constexpr auto operator()(auto x) const {
+        auto const h = cn::scan(x, shape<4>{}, [](auto x_t, auto before) {
+                           return cn::tanh((before | cn::dense<4>)+cn::sum(x_t));
+                       }).outputs;
+        return cn::concat(h | cn::slice_channels<0, 2>, h | cn::slice_channels<1, 2>);
+    }
+};
+
 struct constant_carry { // does not depend on the step before, nor on the sequence
     constexpr auto operator()(auto x, auto outside) const {
         auto const result = cn::scan(x, shape<2>{}, [&](auto x_t, auto h) {
@@ -151,6 +160,7 @@ TEST_CASE("gradients of cells of one's own") {
     differentiate<delay_line{}, input<5, 2>>();
     differentiate<no_gradient_back{}, input<4, 2>>();
     differentiate<with_initial_parameter{}, input<4, 2>>();
+    differentiate<read_in_slices{}, input<4, 2>>();
     differentiate<constant_carry{}, input<3, 2>, input<2>>();
 }
 

@@ -42,6 +42,9 @@ constexpr list<int> differentiation::run(int loss, int seed) {
     gradient_[loss] = seed;
     g_.nodes.reserve(2 * forward_ + 64);
     for (int i = forward_ - 1; i >= 0; --i) {
+        if (waiting_ > 0) {
+            add_lone_slices(i);
+        }
         int const gradient = gradient_.data()[i];
         operation_entry const& operation = operation_of(at(i));
         if (!wanted_.data()[i] || (gradient < 0 && !operation.is.recurrent)) {

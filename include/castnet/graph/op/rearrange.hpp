@@ -62,8 +62,7 @@ struct operation<op::slice> {
     static constexpr char const* name = "slice";
     static constexpr operation_traits traits{.sliced = true, .by_pixels = true};
     static constexpr void gradient(ir::differentiation& d, int i, int g) {
-        int const x = d.at(i).in[0];
-        d.accumulate(x, d.emit<op::slice_gradient>(x, d.at(i).attribute, g));
+        d.accumulate_slice(d.at(i).in[0], d.at(i).attribute, g);
     }
 };
 template <>
