@@ -55,7 +55,7 @@ struct kernel_launch {
     int loop = -1;          // the loop over time that it is a part of, or -1
     bool backwards = false; // delay, feedback: in a loop that runs backwards in time
     double factor = 1;      // reduce
-    extents space{};        // of a program: the index space of the loop
+    extents space{};        // of a program: its index space; of a product in a loop: its weight
     int second_output = -1; // in plan::arrays: max_pool's argmax, a bias's gradient; -1 for none
     int scratch = -1;       // in plan::arrays, as the next two; -1 for none
     int sums = -1;

@@ -185,6 +185,9 @@ private:
             s.arrays = next_array() - s.first_array;
         } else {
             describe(s, n);
+            if (s.loop >= 0 && traits_of(n).product) {
+                s.space = nodes_[n.in[1]].size;
+            }
             int const first_read = n.kind == op::feedback ? 1 : 0; // it writes to the delay
             s.arrays = n.operands - first_read;
             for (int k = first_read; k < n.operands; ++k) {
