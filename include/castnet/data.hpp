@@ -1,5 +1,5 @@
-// Data sets made of data sets: parts, samples, maps, encodings, augmentation, mixtures, caches, and workers
-// that read ahead; and data sets of functions. To be included besides castnet.hpp.
+// Data sets made of data sets: parts, samples, maps, encodings, augmentation, mixtures, caches, and
+// workers that read ahead; and data sets of functions. To be included besides castnet.hpp.
 #pragma once
 
 #include <castnet/data/augment.hpp>

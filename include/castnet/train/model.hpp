@@ -44,6 +44,8 @@ public:
     using network_type = Net;
     using policy_type = Where;
     using value_type = typename Where::value_type;
+    // Of the numbers that predict_one takes: std::int32_t where the only input holds ids.
+    using input_type = typename detail::only_number<value_type, typename Net::inputs>::type;
     using device = typename Where::device;
     static constexpr size_t capacity = Samples::capacity;
 
@@ -122,11 +124,12 @@ public:
     // An output of the network (the first unless told) for every sample, in logical order, one
     // after the other, with running statistics and without dropout. Samples are given as a data
     // set, whose target is not looked at, or as numbers in logical order, sample after sample, with
-    // a vector, array or span of the element type for each input: predict(photos, facts).
+    // a vector, array or span of the element type for each input: predict(photos, facts); of any
+    // type of whole numbers for input_ids.
     //
     // Any number of threads may predict at the same time; each uses prediction_bytes. Throws
-    // castnet::error if another one trains or sets the parameters, or if numbers are no whole
-    // samples.
+    // castnet::error if another one trains or sets the parameters, if numbers are no whole samples,
+    // or for an id that the input does not allow.
     template <size_t Output = 0, class... Inputs>
     std::vector<value_type> predict(Inputs const&... inputs) const {
         detail::prediction_call const now{*this, "predict", executors_};
@@ -139,7 +142,7 @@ public:
     // time (a predictor of one's own is independent of others). Throws castnet::error as predict()
     // does.
     template <size_t Output = 0>
-    void predict_one(value_type const* input, value_type* output) const {
+    void predict_one(input_type const* input, value_type* output) const {
         detail::prediction_call const now{*this, "predict_one", executors_};
         now->template predict_one<Output>(input, output);
     }
