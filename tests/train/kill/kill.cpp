@@ -75,7 +75,7 @@ int run(std::string const& folder) {
                                        .on_epoch_end = record});
     std::string result = cn::string_of({"steps ", training.steps(), '\n'});
     for (std::string const& name : history.names()) {
-        if (name != "seconds") {
+        if (name != "seconds" && name != "waiting") {
             add_line(result, name, history[name]);
         }
     }
