@@ -1,6 +1,6 @@
 // Images per second from JPEG files: libjpeg's bare decoding, decoding to a part and resizing, and
 // a training's input (random part of 224 x 224, flip, normalisation, batches of 64) with 1 and 2
-// workers. The files, 256 of 640 x 427 pixels and about 33 KB, are made in the folder that
+// workers. The files, 256 of 640 x 427 pixels and about 30 KB, are made in the folder that
 // CASTNET_BENCH_IMAGES names, or in castnet-bench-images here; peers/torch_loader.py reads them.
 #include <castnet/castnet.hpp>
 #include <castnet/image.hpp>

@@ -30,7 +30,7 @@ void for_each_in_threads(std::size_t count, F const& f) {
 // the first call of make that fails has thrown, after the uses before it.
 template <class Result, class Make, class Use>
 void make_in_threads(std::size_t count, Make const& make, Use const& use) {
-    constexpr std::size_t at_once = 256;
+    constexpr std::size_t at_once = 64; // results that are held
     for (std::size_t first = 0; first < count; first += at_once) {
         std::size_t const here = std::min(at_once, count - first);
         std::vector<Result> results(here);
