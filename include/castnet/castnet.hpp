@@ -24,6 +24,7 @@
 #include <castnet/optim/accumulate.hpp>
 #include <castnet/optim/clipping.hpp>
 #include <castnet/optim/ema.hpp>
+#include <castnet/optim/groups.hpp>
 #include <castnet/policy/cpu.hpp>
 #include <castnet/tensor/tensor.hpp>
 #include <castnet/train/averaged_weights.hpp>

@@ -436,6 +436,14 @@ TEST_CASE("sample weights and a loss of the guide") {
     // [/weights]
     CHECK(training.evaluate(data)["mae"] < 0.05);
 
+    // [groups]
+    auto grouped = cn::compile(model, cauchy,
+                               cn::groups(cn::adamw{.learning_rate = 1e-3},
+                                          cn::parameter_group{.names = "*.bias", .decay = 0},
+                                          cn::parameter_group{.names = "0.*", .rate = 10}));
+    // [/groups]
+    CHECK(grouped.optimizer().group_of("0.weight") == 1);
+
     // [freeze]
     training.freeze("0.*"); // the first layer
     training.fit(data, {.epochs = 5, .verbose = cn::verbosity::silent});

@@ -11,7 +11,7 @@
 // (graph/scalar.hpp).
 #pragma once
 
-#include <castnet/core/fixed_string.hpp>
+#include <castnet/core/numbered_text.hpp>
 #include <castnet/nn/losses.hpp>
 
 namespace castnet {
@@ -20,32 +20,6 @@ template <class T>
 concept Metric = Loss<T> && requires {
     { T::name } -> std::convertible_to<char const*>;
 };
-
-namespace detail {
-
-// A text with a number appended, as a constant.
-template <fixed_string Text, size_t Number>
-constexpr auto numbered() {
-    constexpr size_t digits = [] {
-        size_t count = 1;
-        for (size_t rest = Number; rest >= 10; rest /= 10) {
-            ++count;
-        }
-        return count;
-    }();
-    constexpr size_t length = Text.view().size();
-    char text[length + digits + 1]{};
-    for (size_t i = 0; i < length; ++i) {
-        text[i] = Text.text[i];
-    }
-    size_t rest = Number;
-    for (size_t i = length + digits; i-- > length; rest /= 10) {
-        text[i] = static_cast<char>('0' + rest % 10);
-    }
-    return fixed_string{text};
-}
-
-} // namespace detail
 
 // Whether the output for the label is larger than all others; ties and NaN count as wrong.
 struct accuracy_metric {
