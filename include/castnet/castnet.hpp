@@ -6,6 +6,7 @@
 #include <castnet/data/on_device.hpp>
 #include <castnet/data/synthetic.hpp>
 #include <castnet/nn/activations.hpp>
+#include <castnet/nn/attention.hpp>
 #include <castnet/nn/auc.hpp>
 #include <castnet/nn/batch_norm.hpp>
 #include <castnet/nn/confusion_matrix.hpp>
@@ -13,9 +14,13 @@
 #include <castnet/nn/dense.hpp>
 #include <castnet/nn/dice.hpp>
 #include <castnet/nn/dropout.hpp>
+#include <castnet/nn/embedding.hpp>
+#include <castnet/nn/group_norm.hpp>
+#include <castnet/nn/layer_norm.hpp>
 #include <castnet/nn/likelihood_losses.hpp>
 #include <castnet/nn/margin_losses.hpp>
 #include <castnet/nn/network.hpp>
+#include <castnet/nn/permute.hpp>
 #include <castnet/nn/pooling.hpp>
 #include <castnet/nn/precision_recall.hpp>
 #include <castnet/nn/regression_metrics.hpp>

@@ -25,6 +25,26 @@ using images =
                named<"head", dense<64>>, silu, selu, softplus, frozen<dense<64>, scaled_tanh{}>,
                residual<dense<64>, relu>, dense<64>, sigmoid, tanh, relu6, dense<10>, softmax>;
 
+using normalisations = sequential<input<6, 8, 8>, layer_norm, layer_norm.over_all_axes(), rms_norm,
+                                  group_norm<3>, instance_norm.affine(), instance_norm>;
+
+using attention_to_itself = sequential<input<10, 16>, multi_head_attention<8>.dropout(0.1),
+                                       multi_head_attention<8>.causal()>;
+struct attention_to_memory {
+    constexpr auto operator()(auto x, auto memory, auto lengths) const {
+        auto const q = multi_head_attention<8>(x, memory, length_mask(lengths)), k = x, v = x;
+        return attention<8>(q, k, v);
+    }
+};
+using two_sequences = network<attention_to_memory{}, input<10, 16>, input<7, 16>, input<1>>;
+
+struct products {
+    constexpr auto operator()(auto a, auto b) const {
+        return (matmul(a, b) + matmul_transposed(a, b)) | permute<1, 0>;
+    }
+};
+using product_of_two = network<products{}, input<6, 6>, input<6, 6>>;
+
 struct two_branches {
     static constexpr auto encoder = shared<"encoder", conv2d<32, 3>>;
 

@@ -231,7 +231,9 @@ void write_checkpoint(training<Model, Loss, Optimizer, Metrics...> const& t,
         record.put(string_of({"history.", i, ".name"}), h.names()[i].c_str());
         record.put(string_of({"history.", i}), std::span<double const>{h[h.names()[i]]});
     }
-    io::save_safetensors(file, list.tensors(), record.metadata());
+    io::safetensors_metadata metadata = record.metadata();
+    add_description(metadata, t.model().description());
+    io::save_safetensors(file, list.tensors(), metadata);
 }
 
 } // namespace detail
@@ -411,6 +413,8 @@ void load(training<Model, Loss, Optimizer, Metrics...>& t, std::string const& fi
     auto const steps = record.count("steps", most), epochs = record.count("epochs", most);
     history h = detail::history_in(record, position.epochs);
     Model& model = t.model();
+    data::description description = model.description();
+    detail::find_description(stored.metadata(), file, description);
     auto const parameters = detail::parameters_in<Model>(stored);
     for (size_t i = 0; i < parameters.size(); ++i) {
         detail::check_numbers(file, Model::parameter_at(i).name.text(), parameters[i], false);
@@ -425,6 +429,7 @@ void load(training<Model, Loss, Optimizer, Metrics...>& t, std::string const& fi
     model_access::exclusive const access{model.access(), "load"};
     // nothing can fail from here on
     detail::set_parameters(model, parameters);
+    model.describe(std::move(description));
     size_t next = 0;
     detail::for_each_slot<training_type>(
         [&](int k, ir::placed_parameter const& p, std::string const&) {

@@ -82,7 +82,7 @@ public:
     // Records the settings that must be equal in programs that exchange data.
     [[gnu::cold]] static void describe(detail::settings& s) {
         detail::digest plan;
-        for (ir::step const& each : training_plan.steps) {
+        for (ir::kernel_launch const& each : training_plan.launches) {
             ir::array_ref const& r = training_plan.arrays[each.output];
             plan.take(std::uint64_t(each.kind));
             plan.take(std::uint64_t(each.flops));
@@ -105,9 +105,9 @@ public:
     // `numbers` are the scalars of loss and metrics.
     replica(Model& m, typename device::session& session, T* parameters, scalars const& numbers,
             int replicas = 1)
-        : session_{session}, scalars_{numbers},
+        : session_{session}, scalars_{numbers}, step_{replicas},
           executor_{session, parameters, key_of(m.seed_value()), sizes(replicas)},
-          host_step_{replicas}, slot_elements_{exchanges::slot_elements(replicas)} {
+          slot_elements_{exchanges::slot_elements(replicas)} {
         executor_.template prepare<training_plan, evaluation_plan>(Model::parameter_bytes);
     }
     replica(replica const&) = delete;
@@ -219,17 +219,9 @@ public:
     void train_with(Communicator& others, samples_of_step const& now, std::uint64_t step,
                     Rule const& rule, double weight) {
         last_scale_ = T(1 / weight);
-        if constexpr (on_gpus) {
-            executor_.set_first_sample(std::uint32_t(now.first));
-            executor_.template train_with<exchanges>(others, now.is_last, now.share, step, rule,
-                                                     last_scale_);
+        step_.train(executor_, others, now, step, rule, last_scale_);
+        if constexpr (step_engine::sums_totals) {
             weight_ += now.is_last ? weight : 0;
-        } else {
-            host_step_.run(executor_, others, now, step);
-            executor_.template add_totals<training_plan>();
-            if (now.is_last) {
-                host_step_.update(executor_, others, rule, last_scale_, step);
-            }
         }
     }
 
@@ -333,6 +325,9 @@ public:
     }
 
 private:
+    using step_engine = typename exchanging_step_of<device, exchanges, on_gpus>::type;
+    static_assert(ExchangingStep<step_engine>);
+
     // A device with its own memory defines stored_array.
     template <class Data>
     static constexpr bool keeps =
@@ -393,11 +388,11 @@ private:
 
     typename device::session& session_;
     scalars scalars_;
+    step_engine step_; // outlives the executor, whose end waits for the step's work
     typename device::executor executor_;
     std::ptrdiff_t samples_ = 0; // of the batch
     double weight_ = 0;          // of the samples in the totals
     T last_scale_ = 0;
-    host_step<device, exchanges> host_step_;
     size_t slot_elements_;
     std::vector<T> whole_state_;  // see collect_state()
     std::vector<size_t> numbers_; // indices of evaluated samples

@@ -29,7 +29,7 @@ void prefetch(matrix<T> const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
 
 // For a part of a panel, so much that the L1 cache keeps it.
 template <class T>
-struct panel_room {
+struct panel_scratch {
     static constexpr std::ptrdiff_t size = 8192;
     alignas(64) T data[size];
 };
@@ -37,23 +37,25 @@ struct panel_room {
 // c (m x n) = a (m x k) times b (k x n).
 //
 // In blocks: of b as much as the L1 cache holds, packed where its rows are longer than a tile,
-// meets a piece of a's rows. Where it `turns`, c lies turned (as n x m), and m is at most
-// most_transposed_rows.
+// meets a piece of a's rows. Rows of c lie c_row apart. Where it `turns`, c lies turned (as n x m),
+// and m is at most most_transposed_rows.
 template <class T>
 void multiply_blocks(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matrix<T> const& a,
-                     matrix<T> const& b, T* c, tile_end<T> const& end, bool turns) {
+                     matrix<T> const& b, T* c, std::ptrdiff_t c_row, tile_end<T> const& end,
+                     bool turns) {
     constexpr std::ptrdiff_t width = tile_columns<T>, most = most_unpacked_steps;
     std::ptrdiff_t const panels = (n + width - 1) / width;
     bool const packs = panels > 1 || b.column != 1;
-    std::ptrdiff_t const room = std::min(most, panel_room<T>::size / (packs ? width : n));
-    std::ptrdiff_t const steps = std::clamp(k, std::ptrdiff_t{1}, room); // k is 0 without samples
+    std::ptrdiff_t const at_once = std::min(most, panel_scratch<T>::size / (packs ? width : n));
+    std::ptrdiff_t const steps =
+        std::clamp(k, std::ptrdiff_t{1}, at_once); // k is 0 without samples
     std::ptrdiff_t const piece = std::ptrdiff_t{panels > 1 ? 24 : 4} * tile_rows;
     std::ptrdiff_t const pieces = (m + piece - 1) / piece;
     parallel_for(panels * pieces, 2.0 * double(m) * double(n) * double(k), [&](std::ptrdiff_t i) {
         std::ptrdiff_t const left = i / pieces * width, columns = std::min(width, n - left);
         std::ptrdiff_t const top = i % pieces * piece, bottom = std::min(top + piece, m);
         bool const pack = packs && (b.column != 1 || bottom - top > tile_rows);
-        panel_room<T> packed;
+        panel_scratch<T> packed;
         T turning[size_t(most_transposed_rows * width)];
         std::ptrdiff_t offset[most];
         for (std::ptrdiff_t s = 0; s < steps; ++s) {
@@ -77,7 +79,7 @@ void multiply_blocks(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matri
                 tile_pointers<T> p;
                 for (std::ptrdiff_t r = first; r < std::min(first + tile_rows, bottom); ++r) {
                     p.push(a.data + r * a.row + begin * a.column,
-                           turns ? turning + r * width : c + r * n + left);
+                           turns ? turning + r * width : c + r * c_row + left);
                 }
                 p.repeat_last();
                 std::ptrdiff_t const next = std::min(first + tile_rows, m - 1);
@@ -87,7 +89,7 @@ void multiply_blocks(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matri
             }
         }
         if (turns) {
-            transpose(m, columns, turning, width, c + left * m, m);
+            transpose(m, columns, turning, width, c + left * c_row, c_row);
         }
     });
 }
@@ -108,63 +110,63 @@ void multiply_run(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, T const*
     });
 }
 
-// c (m x n) = a (m x k) times b (k x n), ended so. The one place that decides how: with so few
-// columns that a vector holds them, a tile of the usual rows would wait for its own sums, and
-// vectors would be partly empty. So more rows are computed at once, or c turned.
+// c (m x n, its rows c_row apart) = a (m x k) times b (k x n), ended so. The one place that decides
+// how: with so few columns that a vector holds them, a tile of the usual rows would wait for its
+// own sums, and vectors would be partly empty. So more rows are computed at once, or c turned.
 template <class T>
 [[gnu::noinline]] void multiply(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k,
-                                matrix<T> const& a, matrix<T> const& b, T* c,
+                                matrix<T> const& a, matrix<T> const& b, T* c, std::ptrdiff_t c_row,
                                 tile_end<T> const& end = {}) {
     bool const narrow = n <= simd<T>::width && m >= std::ptrdiff_t{2} * run_rows;
     bool const ends = end.bias || end.relu;
     if (narrow && run_rows > tile_rows && k <= most_unpacked_steps && a.column == 1 && a.row == k &&
-        b.column == 1 && b.row == n) {
+        b.column == 1 && b.row == n && c_row == n) {
         multiply_run(m, n, k, a.data, b.data, c, end);
     } else if (narrow && !ends && a.row == 1 && n < m) {
         static_assert(simd<T>::width <= most_transposed_rows);
-        multiply_blocks<T>(n, m, k, {b.data, b.column, b.row}, {a.data, a.column, a.row}, c, end,
-                           true);
+        multiply_blocks<T>(n, m, k, {b.data, b.column, b.row}, {a.data, a.column, a.row}, c, c_row,
+                           end, true);
     } else {
-        multiply_blocks<T>(m, n, k, a, b, c, end, false);
+        multiply_blocks<T>(m, n, k, a, b, c, c_row, end, false);
     }
 }
 
 template <class T>
-void matmul(step const& s, tables const& t, context<T> const& c) {
+void matmul(kernel_launch const& s, tables const& t, context<T> const& c) {
     array_ref const &x = t.arrays[s.first_array], &y = t.arrays[s.output];
     std::ptrdiff_t const in = x.size.channels, out = y.size.channels;
     multiply<T>(c.samples * x.size.pixels, out, in, {c.at(x), in, 1},
-                {c.at(t.arrays[s.first_array + 1]), out, 1}, c.at(y),
+                {c.at(t.arrays[s.first_array + 1]), out, 1}, c.at(y), out,
                 {.bias = bias_of(s, t, c), .relu = s.end.activates});
 }
 
 template <class T>
-void matmul_data(step const& s, tables const& t, context<T> const& c) {
+void matmul_data(kernel_launch const& s, tables const& t, context<T> const& c) {
     array_ref const &g = t.arrays[s.first_array], &dx = t.arrays[s.output];
     std::ptrdiff_t const in = dx.size.channels, out = g.size.channels;
     multiply<T>(c.samples * g.size.pixels, in, out, {c.at(g), out, 1},
-                {c.at(t.arrays[s.first_array + 1]), 1, out}, c.at(dx));
+                {c.at(t.arrays[s.first_array + 1]), 1, out}, c.at(dx), in);
 }
 
 template <class T>
-void matmul_weight(step const& s, tables const& t, context<T> const& c) {
+void matmul_weight(kernel_launch const& s, tables const& t, context<T> const& c) {
     array_ref const &x = t.arrays[s.first_array], &g = t.arrays[s.first_array + 1];
     std::ptrdiff_t const in = x.size.channels, out = g.size.channels;
     multiply<T>(in, out, c.samples * x.size.pixels, {c.at(x), 1, in}, {c.at(g), out, 1},
-                c.at(t.arrays[s.output]));
+                c.at(t.arrays[s.output]), out);
 }
 
 template <class T>
 struct kernel_for<T, op::matmul> : function_kernel<T, &matmul<T>> {
-    static constexpr bool whole(step const&, window const*) { return true; }
+    static constexpr bool whole(kernel_launch const&, window const*) { return true; }
 };
 template <class T>
 struct kernel_for<T, op::matmul_data> : function_kernel<T, &matmul_data<T>> {
-    static constexpr bool whole(step const&, window const*) { return true; }
+    static constexpr bool whole(kernel_launch const&, window const*) { return true; }
 };
 template <class T>
 struct kernel_for<T, op::matmul_weight> : function_kernel<T, &matmul_weight<T>> {
-    static constexpr bool whole(step const&, window const*) { return true; }
+    static constexpr bool whole(kernel_launch const&, window const*) { return true; }
 };
 
 } // namespace castnet::cpu::inline CASTNET_TARGET

@@ -8,7 +8,7 @@
 namespace castnet::cuda {
 
 template <class T>
-struct narrow_body {
+struct bf16_body {
     T const* from;
     bfloat16* to;
     std::ptrdiff_t count;
