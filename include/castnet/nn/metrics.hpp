@@ -11,7 +11,7 @@
 // (graph/scalar.hpp).
 #pragma once
 
-#include <castnet/core/numbered_text.hpp>
+#include <castnet/core/fixed_string.hpp>
 #include <castnet/nn/losses.hpp>
 #include <castnet/nn/reshape.hpp>
 

@@ -3,7 +3,7 @@
 //                               parameter_group{.names = "head.*", .rate = 10}));
 #pragma once
 
-#include <castnet/core/numbered_text.hpp>
+#include <castnet/core/fixed_string.hpp>
 #include <castnet/core/wildcard.hpp>
 #include <castnet/optim/wrapped.hpp>
 
