@@ -35,6 +35,7 @@
 #include <castnet/train/averaged_weights.hpp>
 #include <castnet/train/callbacks.hpp>
 #include <castnet/train/checkpoint.hpp>
+#include <castnet/train/layer_output.hpp>
 #include <castnet/train/partial_load.hpp>
 #include <castnet/train/predictor.hpp>
 #include <castnet/train/profile.hpp>

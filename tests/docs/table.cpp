@@ -162,8 +162,9 @@ TEST_CASE("tables of the guide") {
 TEST_CASE("curves of the guide's tables") {
     std::vector<float> const x = {0, 0, 0, 1, 1, 0, 1, 1, 2, 2}, y = {0, 1, 0, 1, 1};
     data::dataset<shape<1>, shape<2>> test{x, y};
-    model<sequential<input<2>, dense<1>>, policy::cpu, batch<8>> model{seed{42}};
+    model<sequential<input<2>, named<"body", dense<1>>>, policy::cpu, batch<8>> model{seed{42}};
     auto training = compile(model, binary_cross_entropy, adam{}, auc);
+    CHECK(output_of<"body">(model, x) == model.predict(x));
     CHECK(training.evaluate(test).counts<"auc">().roc().size() == 200);
     CHECK(training.evaluate(test).counts<"auc">().precision_recall().size() == 200);
 }
