@@ -2,6 +2,7 @@
 // looks for its code here.
 #include <castnet/castnet.hpp>
 #include <castnet/policy/mirrored.hpp>
+#include <castnet/train/report.hpp>
 #include <castnet/train/tensorboard.hpp>
 #include <castnet/zoo/resnet.hpp>
 #include <castnet/zoo/vgg.hpp>
@@ -135,6 +136,8 @@ TEST_CASE("tables of the guide") {
          .allow_nan = true});
     load(training, file);
     history.save_csv(file);
+    report page{"title"};
+    page.add(history);
     auto const f = [](step_report& report) { report.stop = true; };
     training.fit(train,
                  {.verbose = verbosity::silent,
