@@ -234,8 +234,8 @@ public:
         context_.launch(castnet::cuda::grid_for(r.count), body);
     }
     template <auto const& Plan>
-    void freeze(std::span<unsigned char const> frozen) {
-        frozen_.assign(frozen.begin(), frozen.end());
+    void set_groups(std::span<castnet::ir::update_group const> groups) {
+        groups_.assign(groups.begin(), groups.end());
     }
     template <auto const& Plan>
     void add_totals() {
@@ -294,16 +294,15 @@ private:
     std::vector<castnet::cuda::penalized_range> penalties() const {
         std::vector<castnet::cuda::penalized_range> all;
         castnet::ir::for_each_penalty(
-            Plan, frozen_,
-            [&](castnet::penalty const& cost, bool is_frozen, std::ptrdiff_t, std::ptrdiff_t last) {
-                all.push_back({last, cost, is_frozen});
-            });
+            Plan, groups_,
+            [&](castnet::penalty const& cost, castnet::ir::update_group group, std::ptrdiff_t,
+                std::ptrdiff_t last) { all.push_back({last, cost, group}); });
         return all;
     }
 
     typename Device::context context_{};
     castnet::cuda::step_values now_{};
-    std::vector<unsigned char> frozen_;
+    std::vector<castnet::ir::update_group> groups_;
     std::vector<double> totals_;
     bool gathers_ = false;
     castnet::cuda::stored_array<T> arrays_[castnet::cuda::max_stored_arrays]{};
