@@ -8,12 +8,15 @@
 #include <castnet/nn/activations.hpp>
 #include <castnet/nn/auc.hpp>
 #include <castnet/nn/batch_norm.hpp>
+#include <castnet/nn/conv1d.hpp>
 #include <castnet/nn/conv2d.hpp>
 #include <castnet/nn/dense.hpp>
 #include <castnet/nn/dropout.hpp>
 #include <castnet/nn/embedding.hpp>
+#include <castnet/nn/masking.hpp>
 #include <castnet/nn/network.hpp>
 #include <castnet/nn/pooling.hpp>
+#include <castnet/nn/pooling1d.hpp>
 #include <castnet/nn/precision_recall.hpp>
 #include <castnet/nn/regression_metrics.hpp>
 #include <castnet/nn/reshape.hpp>

@@ -35,7 +35,8 @@ struct network_has_no_mistake {
         "which new_parameter() gives; it does not multiply two activations");
     static_assert(Found != mistake::convolution_with_activation,
                   "castnet: convolve() takes a parameter of role::conv_weight (filters, channels / "
-                  "groups, height, width), which new_parameter() gives");
+                  "groups, height, width), or (filters, channels / groups, time) for sequences, "
+                  "which new_parameter() gives");
     static_assert(
         Found != mistake::weight_as_value,
         "castnet: a parameter of role::dense_weight or conv_weight is for matmul() or convolve() "
@@ -44,7 +45,8 @@ struct network_has_no_mistake {
                   "castnet: a parameter of role::dense_weight has two axes (units, features)");
     static_assert(Found != mistake::axes_of_conv_weight,
                   "castnet: a parameter of role::conv_weight has four axes (filters, channels / "
-                  "groups, height, width)");
+                  "groups, height, width), or three for sequences (filters, channels / groups, "
+                  "time)");
     static_assert(Found != mistake::shared_with_other_shape,
                   "castnet: shared<name, layer> stands where its layer needs parameters of another "
                   "shape; apply it to inputs of one shape, or name the other layer differently");

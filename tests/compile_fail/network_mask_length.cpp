@@ -1,0 +1,15 @@
+// The length of a sequence is no real number.
+// expect: castnet: the steps of a sequence are masked by a length of it: input_length<time>
+// expect: LengthWithin
+#include <castnet/castnet.hpp>
+
+namespace cn = castnet;
+
+struct pooled {
+    constexpr auto operator()(auto x, auto length) const {
+        return cn::global_avg_pool1d(x, length);
+    }
+};
+using net = cn::network<pooled{}, cn::input<9, 2>, cn::input<>>;
+
+auto count = net::parameter_count;
