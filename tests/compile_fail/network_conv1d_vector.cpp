@@ -1,6 +1,6 @@
 // conv1d takes sequences.
 // expect: castnet: conv1d needs a sequence \(time, features\)
-// expect: is_sequence<.*shape<9>
+// expect: has_time<.*shape<9>
 // expect: at_layer<0,
 #include <castnet/castnet.hpp>
 

@@ -1,6 +1,6 @@
 // Pooling over time takes sequences.
 // expect: castnet: pooling over time needs a sequence \(time, features\)
-// expect: is_sequence<.*shape<1, ?9, ?9>
+// expect: has_time<.*shape<1, ?9, ?9>
 #include <castnet/castnet.hpp>
 
 namespace cn = castnet;

@@ -8,6 +8,8 @@
 
 #include "../golden.hpp"
 
+#include <map>
+
 // Another device is tested by the same files where this names a header that defines check::device.
 #ifdef CASTNET_TEST_DEVICE
 #include CASTNET_TEST_DEVICE
@@ -180,14 +182,11 @@ layer_run run_of() {
     return layer_of<Layer, Shape, Training, Batch>::make();
 }
 
-inline golden_file const& golden_layers() {
-    static golden_file const file{"layers"};
-    return file;
-}
-
-// Compares with a case of layers.safetensors or another file. There is no gradient by ids.
+// Compares with a case of layers.safetensors, or of another such file. There is no gradient by ids.
 inline void against_golden(layer_run r, std::string const& name, double tolerance = 1e-12,
-                           golden_file const& golden = golden_layers()) {
+                           std::string const& file = "layers") {
+    static std::map<std::string, golden_file> files;
+    golden_file const& golden = files.try_emplace(file, file).first->second;
     bool const of_ids = golden.has(name + "/ids");
     auto const expected = [&](std::string const& what) { return golden[name + "/" + what]; };
     auto const parameter = [&](castnet::ir::placed_parameter const& p) {

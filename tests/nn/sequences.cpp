@@ -17,8 +17,7 @@ namespace {
 // The golden case of a layer over (9, 3), or of another network.
 template <auto Layer, class Network = cn::sequential<cn::input<9, 3>, Layer>>
 void golden(std::string const& name) {
-    static check::golden_file const file{"sequences"};
-    check::against_golden(layer_run::of<Network, true, 4>(), name, 1e-12, file);
+    check::against_golden(layer_run::of<Network, true, 4>(), name, 1e-12, "sequences");
 }
 
 static_assert(cn::sequential<cn::input<9, 3>, conv1d<5, 4>>::parameter_count == 5 * 3 * 4 + 5);

@@ -28,6 +28,7 @@ struct graph {
     int inputs = 0;
     int random_streams = 0;
     int scalars = 0;
+    int loops = 0;   // over time
     int device = 0;  // where the trace places nodes now
     int devices = 1; // one more than the last that on<…> named
     scope path;
@@ -47,6 +48,15 @@ struct graph {
         n.size = space_of<Shape>;
         n.size.sample = sample;
         return n;
+    }
+
+    // The parameter that a node is, or a part of; nullptr for others.
+    constexpr parameter const* parameter_at(int id) const {
+        while (nodes.data()[id].kind == op::parameter_slice) {
+            id = nodes.data()[id].in[0];
+        }
+        node const& n = nodes.data()[id];
+        return n.kind == op::parameter ? &parameters[n.attribute] : nullptr;
     }
 
     // The trace goes on with something plausible; who uses the network says what is wrong.

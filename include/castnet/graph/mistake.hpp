@@ -15,7 +15,8 @@ enum class mistake : std::uint8_t {
     weight_as_value,
     axes_of_dense_weight,
     axes_of_conv_weight,
-    shared_with_other_shape
+    shared_with_other_shape,
+    cell_of_scan
 };
 
 // A class for each, so that every compiler prints its sentence first.
@@ -32,7 +33,9 @@ struct network_has_no_mistake {
     static_assert(
         Found != mistake::product_of_activations,
         "castnet: matmul() multiplies with a parameter of role::dense_weight (units, features), "
-        "which new_parameter() gives; it does not multiply two activations");
+        "which new_parameter() gives; of two activations it multiplies (..., n, k) and (..., k, "
+        "m): "
+        "for the transposed right one write matmul_transposed()");
     static_assert(Found != mistake::convolution_with_activation,
                   "castnet: convolve() takes a parameter of role::conv_weight (filters, channels / "
                   "groups, height, width), or (filters, channels / groups, time) for sequences, "
@@ -47,6 +50,11 @@ struct network_has_no_mistake {
                   "castnet: a parameter of role::conv_weight has four axes (filters, channels / "
                   "groups, height, width), or three for sequences (filters, channels / groups, "
                   "time)");
+    static_assert(
+        Found != mistake::cell_of_scan,
+        "castnet: the cell of a scan works on numbers and vectors (features) of one step, with "
+        "element-wise functions, dense layers, dropout, concat, slice_channels and reductions; "
+        "apply everything else to the whole sequence before or behind scan");
     static_assert(Found != mistake::shared_with_other_shape,
                   "castnet: shared<name, layer> stands where its layer needs parameters of another "
                   "shape; apply it to inputs of one shape, or name the other layer differently");

@@ -16,6 +16,13 @@ struct symbol {
     using shape_type = S;
     ir::graph* g = nullptr;
     int id = -1;
+
+    // A single id, such as a length, is a number of a sample like any other.
+    constexpr operator symbol<shape<>>() const
+        requires(is_ids<S> && S::rank == 0)
+    {
+        return {g, id};
+    }
 };
 
 template <class T>
@@ -128,8 +135,8 @@ namespace detail {
 template <class S>
 constexpr int value_id(symbol<S> x) {
     ir::graph& g = *x.g;
-    ir::node const& n = g.nodes.data()[x.id];
-    if (n.kind == op::parameter && is_weight(g.parameters[n.attribute].kind)) {
+    parameter const* const p = g.parameter_at(x.id);
+    if (p && is_weight(p->kind)) {
         g.report(mistake::weight_as_value);
     }
     return x.id;

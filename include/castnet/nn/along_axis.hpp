@@ -107,9 +107,15 @@ constexpr auto slice(symbol<S> x) {
 
 namespace detail {
 
+// Slices of one node, whose gradients are joined.
 template <size_t Axis, size_t Extent, class S, size_t... I>
 constexpr auto parts_of_axis(symbol<S> x, std::index_sequence<I...>) {
-    return std::array{slice<Axis, I * Extent, (I + 1) * Extent>(x)...};
+    using rows = rows_along<S, Axis>;
+    constexpr size_t width = Extent * rows::inner;
+    ir::graph& g = *x.g;
+    int const all = seen_as(g, sample_id(x), {true, rows::rows, static_cast<int>(rows::width)});
+    return std::array{on_rows<op::slice, resized<S, Axis, Extent>>(
+        g, rows::rows, width, static_cast<int>(I * width), {all})...};
 }
 
 } // namespace detail

@@ -9,7 +9,7 @@
 namespace castnet {
 
 template <class Input>
-inline constexpr bool is_sequence = Input::rank == 2;
+inline constexpr bool has_time = Input::rank == 2;
 
 template <size_t Filters, size_t Kernel, conv Options>
 struct conv1d_layer : weighted<conv1d_layer<Filters, Kernel, Options>> {
@@ -21,9 +21,9 @@ struct conv1d_layer : weighted<conv1d_layer<Filters, Kernel, Options>> {
 
     template <Shape S>
     constexpr auto operator()(symbol<S> x) const {
-        static_assert(is_sequence<S>, "castnet: conv1d needs a sequence (time, features); see "
-                                      "is_sequence<input shape>");
-        if constexpr (is_sequence<S>) {
+        static_assert(has_time<S>, "castnet: conv1d needs a sequence (time, features); see "
+                                      "has_time<input shape>");
+        if constexpr (has_time<S>) {
             return over_time(x);
         } else {
             return symbol<shape<1, filters>>{x.g, x.id};

@@ -41,7 +41,7 @@ constexpr bool is_probability(ir::graph const& g, int id) {
         id = at(id).in[0];
     }
     return is(id, fn::sigmoid) || is(id, fn::log_sigmoid) || is_log_softmax(id) ||
-           (is(id, fn::exp) && is_log_softmax(at(id).in[0]));
+           is(id, fn::softmax) || (is(id, fn::exp) && is_log_softmax(at(id).in[0]));
 }
 
 // Declares that x must be logits. If it is not, a program with this loss does not compile: the
@@ -123,11 +123,11 @@ struct cross_entropy_loss {
 
     // Of each step or pixel by itself.
     template <Shape S, Shape Labels>
-    constexpr auto of_each(symbol<S> logits, symbol<Labels> labels) const {
+    constexpr auto of_each(symbol<S> logits, symbol<Labels> label) const {
         detail::takes_logits(logits);
         constexpr size_t classes = channels_of<S>;
         auto const largest = detached_max_channels(logits);
-        auto const hit = equal(detail::channel_numbers<S>(*logits.g), detail::beside<S>(labels));
+        auto const hit = equal(detail::channel_numbers<S>(*logits.g), detail::beside<S>(label));
         constexpr double rest = double{Smoothing} / double(classes);
         if constexpr (Smoothing == 0) {
             return log_sum_exp(logits - largest) + sum_channels(where(hit, largest - logits, 0));
@@ -257,6 +257,19 @@ struct huber_loss {
 };
 template <float Delta = 1.0F>
 inline constexpr huber_loss huber{.delta = double{Delta}};
+
+// log(cosh(error)), the mean over the sample's elements: half the square of small errors, and the
+// absolute value of large ones less log(2) (Keras' LogCosh).
+struct log_cosh_loss {
+    static constexpr char const* name = "log_cosh";
+    static constexpr bool labels = false;
+    template <Shape S>
+    constexpr auto operator()(symbol<S> prediction, symbol<S> target) const {
+        auto const error = abs(prediction - target);
+        return mean(error + log1p(0.5 * expm1(-2 * error))); // keeps the digits of small errors
+    }
+};
+inline constexpr log_cosh_loss log_cosh{};
 
 static_assert(Loss<cross_entropy_loss<0.0F>> && Loss<categorical_cross_entropy_loss> &&
               Loss<binary_cross_entropy_loss> && Loss<mse_loss> && Loss<mae_loss> &&

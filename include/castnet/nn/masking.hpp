@@ -6,18 +6,22 @@
 
 namespace castnet {
 
-// Whether there is a length for every sequence of so many steps.
+// Whether this is a number for each sample and, of ids, none that is more than Time.
 template <size_t Time, class Length>
-concept LengthWithin = is_ids<Length> && Length::rank == 0 && Length::values <= Time + 1;
+inline constexpr bool is_length_within = Length::count == 1;
+template <size_t Time, size_t Values, size_t... D>
+inline constexpr bool is_length_within<Time, ids<Values, D...>> =
+    ids<Values, D...>::count == 1 && Values <= Time + 1;
 
 // (time, 1): 1 for each step before the sample's length, 0 for those behind (TensorFlow's
 // sequence_mask).
 template <size_t Time, class Length>
 constexpr auto sequence_mask(symbol<Length> length) {
-    static_assert(LengthWithin<Time, Length>,
+    static_assert(is_length_within<Time, Length>,
                   "castnet: the steps of a sequence are masked by a length of it: "
-                  "input_length<time>, or ids<time + 1>; see LengthWithin<time, given>");
-    return reshaped(less(channel_index<shape<Time>>(*length.g), length), shape<Time, 1>{});
+                  "input_length<time>; see is_length_within<time, given>");
+    symbol<shape<>> const count{length.g, length.id};
+    return reshaped(less(channel_index<shape<Time>>(*length.g), count), shape<Time, 1>{});
 }
 
 // x with 0 in place of the steps from the sample's length on.

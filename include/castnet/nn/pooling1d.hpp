@@ -13,9 +13,9 @@ namespace detail {
 
 template <Shape S, class F>
 constexpr auto over_sequence(symbol<S> x, F layer) {
-    static_assert(is_sequence<S>, "castnet: pooling over time needs a sequence (time, features); "
-                                  "see is_sequence<input shape>");
-    if constexpr (is_sequence<S>) {
+    static_assert(has_time<S>, "castnet: pooling over time needs a sequence (time, features); "
+                                  "see has_time<input shape>");
+    if constexpr (has_time<S>) {
         return layer(x);
     } else {
         return x;
@@ -69,7 +69,7 @@ struct global_avg_pool1d_layer {
     }
     template <size_t Time, size_t Features, Shape Length>
     constexpr auto operator()(symbol<shape<Time, Features>> x, symbol<Length> length) const {
-        return sum_pixels(mask_steps(x, length)) / maximum(length, 1);
+        return sum_pixels(mask_steps(x, length)) / maximum(symbol<shape<>>{length.g, length.id}, 1);
     }
 };
 inline constexpr global_avg_pool1d_layer global_avg_pool1d{};
@@ -84,7 +84,7 @@ struct global_max_pool1d_layer {
     constexpr auto operator()(symbol<shape<Time, Features>> x, symbol<Length> length) const {
         constexpr double lowest = -std::numeric_limits<double>::infinity();
         auto const largest = max_pixels(where(sequence_mask<Time>(length), x, lowest));
-        return where(greater(length, 0), largest, 0);
+        return where(greater(symbol<shape<>>{length.g, length.id}, 0), largest, 0);
     }
 };
 inline constexpr global_max_pool1d_layer global_max_pool1d{};

@@ -3,6 +3,7 @@
 
 #include <castnet/core/error.hpp>
 #include <castnet/core/spin_lock.hpp>
+#include <castnet/data/description.hpp>
 #include <castnet/policy/cpu.hpp>
 #include <castnet/policy/devices.hpp>
 #include <castnet/train/collate.hpp>
@@ -109,6 +110,14 @@ public:
         ++revision_;
     }
 
+    // Names of classes and statistics of channels, for programs that only predict: save() writes
+    // them with the parameters, and load() gives them back.
+    void describe(data::description d) {
+        model_access::exclusive const access{access_, "describe"};
+        description_ = std::move(d);
+    }
+    data::description const& description() const { return description_; }
+
     // The number of calls of set(), by which holders of copies notice that theirs are outdated.
     std::uint64_t revision() const { return revision_; }
 
@@ -183,6 +192,7 @@ private:
 
     std::uint64_t seed_;
     std::uint64_t revision_ = 0;
+    data::description description_;
     devices devices_;
     typename device::session session_;
     typename device::memory parameters_;

@@ -37,11 +37,12 @@ struct panel_scratch {
 // c (m x n) = a (m x k) times b (k x n).
 //
 // In blocks: of b as much as the L1 cache holds, packed where its rows are longer than a tile,
-// meets a piece of a's rows. Where it `turns`, c lies turned (as n x m), and m is at most
-// most_transposed_rows.
+// meets a piece of a's rows. Rows of c lie c_row apart. Where it `turns`, c lies turned (as n x m),
+// and m is at most most_transposed_rows.
 template <class T>
 void multiply_blocks(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matrix<T> const& a,
-                     matrix<T> const& b, T* c, tile_end<T> const& end, bool turns) {
+                     matrix<T> const& b, T* c, std::ptrdiff_t c_row, tile_end<T> const& end,
+                     bool turns) {
     constexpr std::ptrdiff_t width = tile_columns<T>, most = most_unpacked_steps;
     std::ptrdiff_t const panels = (n + width - 1) / width;
     bool const packs = panels > 1 || b.column != 1;
@@ -78,7 +79,7 @@ void multiply_blocks(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matri
                 tile_pointers<T> p;
                 for (std::ptrdiff_t r = first; r < std::min(first + tile_rows, bottom); ++r) {
                     p.push(a.data + r * a.row + begin * a.column,
-                           turns ? turning + r * width : c + r * n + left);
+                           turns ? turning + r * width : c + r * c_row + left);
                 }
                 p.repeat_last();
                 std::ptrdiff_t const next = std::min(first + tile_rows, m - 1);
@@ -88,7 +89,7 @@ void multiply_blocks(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matri
             }
         }
         if (turns) {
-            transpose(m, columns, turning, width, c + left * m, m);
+            transpose(m, columns, turning, width, c + left * c_row, c_row);
         }
     });
 }
@@ -109,24 +110,24 @@ void multiply_run(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, T const*
     });
 }
 
-// c (m x n) = a (m x k) times b (k x n), ended so. The one place that decides how: with so few
-// columns that a vector holds them, a tile of the usual rows would wait for its own sums, and
-// vectors would be partly empty. So more rows are computed at once, or c turned.
+// c (m x n, rows c_row apart) = a (m x k) times b (k x n), ended so. The one place that decides
+// how: with so few columns that a vector holds them, a tile of the usual rows would wait for its
+// own sums, and vectors would be partly empty. So more rows are computed at once, or c turned.
 template <class T>
 [[gnu::noinline]] void multiply(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k,
-                                matrix<T> const& a, matrix<T> const& b, T* c,
+                                matrix<T> const& a, matrix<T> const& b, T* c, std::ptrdiff_t c_row,
                                 tile_end<T> const& end = {}) {
     bool const narrow = n <= simd<T>::width && m >= std::ptrdiff_t{2} * run_rows;
     bool const ends = end.bias || end.relu;
     if (narrow && run_rows > tile_rows && k <= most_unpacked_steps && a.column == 1 && a.row == k &&
-        b.column == 1 && b.row == n) {
+        b.column == 1 && b.row == n && c_row == n) {
         multiply_run(m, n, k, a.data, b.data, c, end);
     } else if (narrow && !ends && a.row == 1 && n < m) {
         static_assert(simd<T>::width <= most_transposed_rows);
-        multiply_blocks<T>(n, m, k, {b.data, b.column, b.row}, {a.data, a.column, a.row}, c, end,
-                           true);
+        multiply_blocks<T>(n, m, k, {b.data, b.column, b.row}, {a.data, a.column, a.row}, c, c_row,
+                           end, true);
     } else {
-        multiply_blocks<T>(m, n, k, a, b, c, end, false);
+        multiply_blocks<T>(m, n, k, a, b, c, c_row, end, false);
     }
 }
 
@@ -134,9 +135,10 @@ template <class T>
 void matmul(kernel_launch const& s, tables const& t, context<T> const& c) {
     array_ref const &x = t.arrays[s.first_array], &y = t.arrays[s.output];
     std::ptrdiff_t const in = x.size.channels, out = y.size.channels;
-    multiply<T>(c.samples * x.size.pixels, out, in, {c.at(x), in, 1},
-                {c.at(t.arrays[s.first_array + 1]), out, 1}, c.at(y),
-                {.bias = bias_of(s, t, c), .relu = s.end.activates});
+    pixel_rows const rows = rows_of(x.size, c);
+    multiply<T>(rows.count, out, in, {c.at(x) + rows.first * in, rows.step * in, 1},
+                {c.at(t.arrays[s.first_array + 1]), out, 1}, c.at(y) + rows.first * out,
+                rows.step * out, {.bias = bias_of(s, t, c), .relu = s.end.activates});
 }
 
 template <class T>
@@ -144,7 +146,25 @@ void matmul_data(kernel_launch const& s, tables const& t, context<T> const& c) {
     array_ref const &g = t.arrays[s.first_array], &dx = t.arrays[s.output];
     std::ptrdiff_t const in = dx.size.channels, out = g.size.channels;
     multiply<T>(c.samples * g.size.pixels, in, out, {c.at(g), out, 1},
-                {c.at(t.arrays[s.first_array + 1]), 1, out}, c.at(dx));
+                {c.at(t.arrays[s.first_array + 1]), 1, out}, c.at(dx), in);
+}
+
+// In a loop, the weight is turned once for all iterations.
+constexpr scratch_size turned_weight_scratch(kernel_launch const& s) {
+    return {s.space.count()};
+}
+template <class T>
+void turn_weight(kernel_launch const& s, tables const& t, context<T> const& c) {
+    std::ptrdiff_t const in = t.arrays[s.output].size.channels, out = s.space.count() / in;
+    transpose(in, out, c.at(t.arrays[s.first_array + 1]), out, c.at(t.arrays[s.scratch]), in);
+}
+template <class T>
+void matmul_data_of_turned(kernel_launch const& s, tables const& t, context<T> const& c) {
+    array_ref const &g = t.arrays[s.first_array], &dx = t.arrays[s.output];
+    std::ptrdiff_t const in = dx.size.channels, out = g.size.channels;
+    pixel_rows const rows = rows_of(g.size, c);
+    multiply<T>(rows.count, in, out, {c.at(g) + rows.first * out, rows.step * out, 1},
+                {c.at(t.arrays[s.scratch]), in, 1}, c.at(dx) + rows.first * in, rows.step * in);
 }
 
 template <class T>
@@ -152,7 +172,7 @@ void matmul_weight(kernel_launch const& s, tables const& t, context<T> const& c)
     array_ref const &x = t.arrays[s.first_array], &g = t.arrays[s.first_array + 1];
     std::ptrdiff_t const in = x.size.channels, out = g.size.channels;
     multiply<T>(in, out, c.samples * x.size.pixels, {c.at(x), 1, in}, {c.at(g), out, 1},
-                c.at(t.arrays[s.output]));
+                c.at(t.arrays[s.output]), out);
 }
 
 template <class T>
@@ -160,7 +180,11 @@ struct kernel_for<T, op::matmul> : function_kernel<T, &matmul<T>> {
     static constexpr bool whole(kernel_launch const&, window const*) { return true; }
 };
 template <class T>
-struct kernel_for<T, op::matmul_data> : function_kernel<T, &matmul_data<T>> {
+struct kernel_for<T, op::matmul_data> {
+    static constexpr kernel<T> of(kernel_launch const& s, window const*) {
+        return s.loop < 0 ? kernel<T>{&matmul_data<T>}
+                          : kernel<T>{&matmul_data_of_turned<T>, &turn_weight<T>};
+    }
     static constexpr bool whole(kernel_launch const&, window const*) { return true; }
 };
 template <class T>

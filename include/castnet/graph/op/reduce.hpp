@@ -41,6 +41,11 @@ constexpr auto sum_channels(symbol<S> x) {
     return detail::reduced<detail::without_channels<S>>(x, ir::reduction::sum);
 }
 template <class S>
+constexpr auto mean_channels(symbol<S> x) {
+    return detail::reduced<detail::without_channels<S>>(x, ir::reduction::sum,
+                                                        1.0 / static_cast<double>(channels_of<S>));
+}
+template <class S>
 constexpr auto max_channels(symbol<S> x) {
     return detail::reduced<detail::without_channels<S>>(x, ir::reduction::max);
 }
@@ -92,7 +97,7 @@ constexpr bool reduction_has_gradient(ir::node const& n) {
 template <>
 struct operation<op::reduce> {
     static constexpr char const* name = "reduce";
-    static constexpr operation_traits traits{.stores_bf16 = false};
+    static constexpr operation_traits traits{.stores_bf16 = false, .by_pixels = true};
     static constexpr void gradient(ir::differentiation& d, int i, int g) {
         ir::node const n = d.at(i);
         int const x = n.in[0];
