@@ -6,10 +6,12 @@
 #include <castnet/data/on_device.hpp>
 #include <castnet/data/synthetic.hpp>
 #include <castnet/nn/activations.hpp>
+#include <castnet/nn/along_axis.hpp>
 #include <castnet/nn/attention.hpp>
 #include <castnet/nn/auc.hpp>
 #include <castnet/nn/batch_norm.hpp>
 #include <castnet/nn/confusion_matrix.hpp>
+#include <castnet/nn/conv1d.hpp>
 #include <castnet/nn/conv2d.hpp>
 #include <castnet/nn/dense.hpp>
 #include <castnet/nn/dice.hpp>
@@ -19,9 +21,11 @@
 #include <castnet/nn/layer_norm.hpp>
 #include <castnet/nn/likelihood_losses.hpp>
 #include <castnet/nn/margin_losses.hpp>
+#include <castnet/nn/masking.hpp>
 #include <castnet/nn/network.hpp>
 #include <castnet/nn/permute.hpp>
 #include <castnet/nn/pooling.hpp>
+#include <castnet/nn/pooling1d.hpp>
 #include <castnet/nn/precision_recall.hpp>
 #include <castnet/nn/recurrent.hpp>
 #include <castnet/nn/regression_metrics.hpp>

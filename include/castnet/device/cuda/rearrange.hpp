@@ -1,5 +1,5 @@
-// Operations that only move elements: reshape between orders in memory, join, cut. A thread moves
-// one element of the result.
+// Operations that only move elements: reshape between orders in memory, join, cut, turn around. A
+// thread moves one element of the result.
 #pragma once
 
 #include <castnet/device/cuda/kernel_for.hpp>
@@ -137,6 +137,36 @@ CASTNET_HD void slice_gradient(kernel_launch const& s, tables const& t, Context 
                                     s.attribute, quotient(to.size.channels), count});
 }
 
+// Groups of neighbouring channels in reverse order; the attribute says how many are a group.
+template <class T>
+struct reverse_body {
+    stored<T> from, to;
+    quotient width, group;
+    std::ptrdiff_t count;
+
+    template <class Block>
+    CASTNET_HD void operator()(Block const& block) const {
+        for_each_index(block, count, [&](std::ptrdiff_t i) {
+            std::uint32_t const begin = width.divide(static_cast<std::uint32_t>(i)) * width.divisor,
+                                channel = static_cast<std::uint32_t>(i) - begin,
+                                in_group = group.remainder(channel);
+            to[i] = from.get(std::ptrdiff_t{begin} + width.divisor - group.divisor - channel +
+                             2 * in_group);
+        });
+    }
+};
+
+CASTNET_CALLS_UNCHECKED
+template <class Context>
+CASTNET_HD void reverse(kernel_launch const& s, tables const& t, Context const& c) {
+    using T = typename Context::value_type;
+    array_ref const& to = t.arrays[s.output];
+    std::ptrdiff_t const count = c.samples * to.size.count();
+    c.launch(grid_for(count),
+             reverse_body<T>{stored_at(c, t.arrays[s.first_array]), stored_at(c, to),
+                             quotient(to.size.channels), quotient(s.attribute), count});
+}
+
 template <class Context>
 struct kernel_for<Context, op::concat> : function_kernel<Context, &concat<Context>> {};
 template <class Context>
@@ -144,6 +174,8 @@ struct kernel_for<Context, op::slice> : function_kernel<Context, &slice<Context>
 template <class Context>
 struct kernel_for<Context, op::slice_gradient>
     : function_kernel<Context, &slice_gradient<Context>> {};
+template <class Context>
+struct kernel_for<Context, op::reverse> : function_kernel<Context, &reverse<Context>> {};
 template <class Context>
 struct kernel_for<Context, op::reshape> : function_kernel<Context, &reshape<Context>> {};
 
