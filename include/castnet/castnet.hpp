@@ -6,7 +6,6 @@
 #include <castnet/data/on_device.hpp>
 #include <castnet/data/synthetic.hpp>
 #include <castnet/nn/activations.hpp>
-#include <castnet/nn/attention.hpp>
 #include <castnet/nn/auc.hpp>
 #include <castnet/nn/batch_norm.hpp>
 #include <castnet/nn/conv2d.hpp>
@@ -20,6 +19,7 @@
 #include <castnet/nn/precision_recall.hpp>
 #include <castnet/nn/regression_metrics.hpp>
 #include <castnet/nn/reshape.hpp>
+#include <castnet/nn/transformer.hpp>
 #include <castnet/optim/clipping.hpp>
 #include <castnet/policy/cpu.hpp>
 #include <castnet/tensor/tensor.hpp>
