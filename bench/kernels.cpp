@@ -80,18 +80,18 @@ void convolve(benchmark::State& state, bench::convolution const& c, role const& 
     cn::ir::extents const result{true, w.out_height * w.out_width, w.filters};
     cn::ir::extents const weight{false, 1, int(cpu::weight_count(w))};
 
-    // operands, result, scratch memory for all and for each lane, one after another in one region
-    cn::ir::step step;
+    // operands, result, scratch memory for all and for each chunk, one after another in one region
+    cn::ir::kernel_launch step;
     step.kind = r.kind;
     step.arrays = 2;
     step.output = 2;
     step.scratch = 3;
     step.sums = 4;
-    step.room = 5;
+    step.chunk_scratch = 5;
     step.window = 0;
     cn::ir::scratch_size const scratch = device::scratch(step, &w, {});
     std::ptrdiff_t const sums = cn::ir::aligned(scratch.sums);
-    std::ptrdiff_t const lane = sums + cn::ir::aligned(scratch.room) + cn::ir::cpu_alignment;
+    std::ptrdiff_t const chunk = sums + cn::ir::aligned(scratch.chunk) + cn::ir::cpu_alignment;
     cn::ir::extents const sizes[] = {r.kind == cn::op::conv_data ? result : image,
                                      r.kind == cn::op::conv_weight ? result : weight,
                                      r.kind == cn::op::conv        ? result
@@ -105,9 +105,9 @@ void convolve(benchmark::State& state, bench::convolution const& c, role const& 
     }
     arrays[3] = {cn::ir::region::workspace, total, {false, 1, 1}};
     total += cn::ir::aligned(scratch.shared);
-    arrays[4] = {cn::ir::region::workspace, total, {false, 1, 1}, lane};
-    arrays[5] = {cn::ir::region::workspace, total + sums, {false, 1, 1}, lane};
-    cpu::memory const room = room_for(total + cpu::lanes * lane);
+    arrays[4] = {cn::ir::region::workspace, total, {false, 1, 1}, chunk};
+    arrays[5] = {cn::ir::region::workspace, total + sums, {false, 1, 1}, chunk};
+    cpu::memory const room = room_for(total + cpu::chunks * chunk);
 
     cpu::tables const tables{arrays, nullptr, &w};
     cpu::context<float> context;
@@ -119,10 +119,10 @@ void convolve(benchmark::State& state, bench::convolution const& c, role const& 
     }
     cn::ir::stage const alone{0, 1, device::samples_at_once(step, &w, {}, elements), 1};
     auto const parts = device::kernel_of(step, &w);
-    auto const kernel = alone.samples_at_once > 0 ? parts.in_lanes() : parts.alone();
+    auto const kernel = alone.samples_at_once > 0 ? parts.in_chunks() : parts.alone();
     bench::meter const clock;
     for ([[maybe_unused]] auto _ : state) {
-        cpu::run_stage(alone, &step, &kernel, tables, context, cn::ir::ignore_steps{});
+        cpu::run_stage(alone, &step, &kernel, tables, context, cn::ir::ignore_launches{});
         benchmark::ClobberMemory();
     }
     clock.report(state, cpu::conv_work(w, samples));

@@ -3,3 +3,4 @@
 #pragma once
 
 #include <castnet/comm/nccl.hpp>
+#include <castnet/train/gpu_step.hpp>

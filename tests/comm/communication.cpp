@@ -111,7 +111,7 @@ TEST_CASE("buckets hold neighbours, up to their limits, in the order in which th
 
     // all but the last can be sent while other steps run
     CHECK(d.exchanges[0].after < d.exchanges[1].after);
-    CHECK(d.exchanges[4].after < int(std::size(plan.steps)) - 1);
+    CHECK(d.exchanges[4].after < int(std::size(plan.launches)) - 1);
 
     auto const large = finder{plan, 4, {1 << 20, 25 << 20}}.run();
     REQUIRE(large.exchanges.size() == 2);

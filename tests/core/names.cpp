@@ -7,7 +7,7 @@ using namespace castnet;
 
 namespace {
 
-struct step {
+struct kernel_launch {
     int number = 1;
 };
 struct node {
@@ -39,7 +39,7 @@ TEST_CASE("the names of planner and graph are not in the way") {
     [[maybe_unused]] results const e;
     [[maybe_unused]] exchange const x;
     [[maybe_unused]] room const m;
-    CHECK(step{}.number == 1);
+    CHECK(kernel_launch{}.number == 1);
     CHECK(node{}.next == nullptr);
     CHECK(net::parameter_count == 9);
 }

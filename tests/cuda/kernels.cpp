@@ -74,7 +74,7 @@ void check_program(space const& at, int v0, int v1, cn::ir::extents result, doub
     refs[1] = memory.add(varying(at, v1), at.samples);
     refs[2] = memory.add(result, at.samples, false);
     double const scalars[] = {0.75, 3, 9};
-    cn::ir::step s;
+    cn::ir::kernel_launch s;
     s.arrays = 2;
     s.output = 2;
     s.scalars = 3;
@@ -87,7 +87,7 @@ void check_program(space const& at, int v0, int v1, cn::ir::extents result, doub
         room > 0) {
         s.scratch = s.sums = 3;
         refs[3] = memory.add({false, 1, int(room)}, 1, false);
-        refs[3].lane_stride = at.channels; // for the CPU's lanes
+        refs[3].chunk_stride = at.channels; // for the CPU's lanes
     }
     std::vector<double> expected(memory.values.begin(), memory.values.end());
     cn::cpu::context<double> host;
@@ -102,7 +102,7 @@ void check_program(space const& at, int v0, int v1, cn::ir::extents result, doub
     device.key = host.key;
     cn::cuda::step_values const now{6, 100};
     device.now = &now;
-    cn::ir::step_tables const tables{refs, scalars, nullptr};
+    cn::ir::launch_tables const tables{refs, scalars, nullptr};
     if constexpr (reduces) {
         cn::cpu::reduce<Program>(s, tables, host);
         cn::cuda::reduce<Program>(s, tables, device);

@@ -5,6 +5,7 @@
 #include <castnet/device/cpu/device.hpp>
 #include <castnet/device/cuda/enqueue.hpp>
 #include <castnet/device/cuda/epilogue.hpp>
+#include <castnet/device/cuda/gradients.hpp>
 #include <castnet/device/cuda/kernels.hpp>
 #include <castnet/device/cuda/layout.hpp>
 #include <castnet/device/cuda/widen.hpp>
@@ -75,7 +76,7 @@ struct product_sizes {
 // Sums the products that `each` calls for; a gradient of weights goes through bfloat16 where the
 // device says so with scratch memory for it.
 template <class T, class Each>
-void add_products(castnet::ir::step const& s, castnet::ir::step_tables const& t,
+void add_products(castnet::ir::kernel_launch const& s, castnet::ir::launch_tables const& t,
                   context<T> const& c, product_sizes const& z, Each const& each) {
     auto const &first = t.arrays[s.first_array], &second = t.arrays[s.first_array + 1];
     bool const forward = z.kind == z.forward, data = z.kind == z.data;
@@ -101,7 +102,8 @@ void add_products(castnet::ir::step const& s, castnet::ir::step_tables const& t,
 }
 
 template <class T>
-void matmul(castnet::ir::step const& s, castnet::ir::step_tables const& t, context<T> const& c) {
+void matmul(castnet::ir::kernel_launch const& s, castnet::ir::launch_tables const& t,
+            context<T> const& c) {
     using castnet::op;
     auto const &first = t.arrays[s.first_array], &second = t.arrays[s.first_array + 1];
     auto const& result = t.arrays[s.output];
@@ -145,7 +147,8 @@ void each_product(castnet::ir::window const& w, std::ptrdiff_t samples, F const&
     }
 }
 template <class T>
-void conv(castnet::ir::step const& s, castnet::ir::step_tables const& t, context<T> const& c) {
+void conv(castnet::ir::kernel_launch const& s, castnet::ir::launch_tables const& t,
+          context<T> const& c) {
     using castnet::op;
     castnet::ir::window const& w = t.windows[s.window];
     std::ptrdiff_t const x = c.samples * w.height * w.width * w.channels;
@@ -212,6 +215,29 @@ public:
         launch(castnet::cuda::update_call<Plan, Slots>(context_, &values, ranges.data()));
     }
     template <auto const& Plan>
+    double squares(T scale, std::ptrdiff_t first, std::ptrdiff_t last) {
+        auto const ranges = penalties<Plan>();
+        double sums[castnet::cuda::norm_elements];
+        launch(castnet::cuda::squares_call<Device, Plan>(context_, &scale, ranges.data(), sums,
+                                                         first, last));
+        launch(castnet::cuda::sum_of_squares_call<Device, Plan>(sums));
+        return sums[castnet::cuda::max_splits];
+    }
+    void keep_gradients(std::ptrdiff_t place, castnet::ir::element_range const& r, bool first) {
+        T* const from = this->at(r.where) + r.offset;
+        castnet::cuda::keep_body<T> const body{from, from + place, r.count, first};
+        context_.launch(castnet::cuda::grid_for(r.count), body);
+    }
+    void take_kept(std::ptrdiff_t place, castnet::ir::element_range const& r) {
+        T* const to = this->at(r.where) + r.offset;
+        castnet::cuda::take_kept_body<T> const body{to, to + place, r.count};
+        context_.launch(castnet::cuda::grid_for(r.count), body);
+    }
+    template <auto const& Plan>
+    void freeze(std::span<unsigned char const> frozen) {
+        frozen_.assign(frozen.begin(), frozen.end());
+    }
+    template <auto const& Plan>
     void add_totals() {
         launch(castnet::cuda::totals_call<Plan>(context_, totals_.data()));
     }
@@ -265,25 +291,28 @@ private:
         context_.launch(call.where, call.body);
     }
     template <auto const& Plan>
-    static std::vector<castnet::cuda::penalized_range> penalties() {
+    std::vector<castnet::cuda::penalized_range> penalties() const {
         std::vector<castnet::cuda::penalized_range> all;
-        castnet::ir::for_each_penalty(Plan,
-                                      [&](castnet::penalty const& cost, std::ptrdiff_t,
-                                          std::ptrdiff_t last) { all.push_back({last, cost}); });
+        castnet::ir::for_each_penalty(
+            Plan, frozen_,
+            [&](castnet::penalty const& cost, bool is_frozen, std::ptrdiff_t, std::ptrdiff_t last) {
+                all.push_back({last, cost, is_frozen});
+            });
         return all;
     }
 
     typename Device::context context_{};
     castnet::cuda::step_values now_{};
+    std::vector<unsigned char> frozen_;
     std::vector<double> totals_;
     bool gathers_ = false;
     castnet::cuda::stored_array<T> arrays_[castnet::cuda::max_stored_arrays]{};
     std::vector<std::uint32_t> numbers_;
 };
 
-// OneBlock: a plan that fits one block is one kernel. Narrow: products read bfloat16.
-template <class T, bool OneBlock, bool Narrow = false>
-struct device : castnet::ir::factor_storage<T, Narrow> {
+// OneBlock: a plan that fits one block is one kernel. Bf16: products read bfloat16.
+template <class T, bool OneBlock, bool Bf16 = false>
+struct device : castnet::ir::factor_storage<T, Bf16> {
     using value_type = T;
     using context = simt::context<T>;
     using memory = castnet::cpu::memory;
@@ -304,12 +333,12 @@ struct device : castnet::ir::factor_storage<T, Narrow> {
                                                        castnet::parameter const& p) {
         return castnet::cuda::place_in_parameter(i, p);
     }
-    static constexpr castnet::ir::scratch_size scratch(castnet::ir::step const& s,
+    static constexpr castnet::ir::scratch_size scratch(castnet::ir::kernel_launch const& s,
                                                        castnet::ir::window const* windows,
                                                        castnet::ir::instruction const& end) {
         return s.kind == castnet::op::reduce ? castnet::cuda::reduce_scratch(s, end)
-               : Narrow && s.kind == castnet::op::conv_weight
-                   ? castnet::cuda::narrow_weight_scratch<T>(windows[s.window])
+               : Bf16 && s.kind == castnet::op::conv_weight
+                   ? castnet::cuda::bf16_weight_scratch<T>(windows[s.window])
                    : 0;
     }
 
@@ -320,20 +349,20 @@ struct device : castnet::ir::factor_storage<T, Narrow> {
     static constexpr bool takes_epilogue(castnet::op product, castnet::ir::epilogue const& e) {
         return castnet::cuda::takes_epilogue<float>(product, e);
     }
-    static bool finishes(castnet::ir::step const&, castnet::ir::step_tables const&,
+    static bool finishes(castnet::ir::kernel_launch const&, castnet::ir::launch_tables const&,
                          context const&) {
         return false;
     }
 
-    template <auto const& Plan, class After = castnet::ir::ignore_steps>
+    template <auto const& Plan, class After = castnet::ir::ignore_launches>
     static void run(context c, After const& after = {}) {
         castnet::cuda::step_values const values{c.step, c.first_sample};
         c.now = &values;
         c.samples = Plan.batch;
-        if constexpr (std::is_same_v<After, castnet::ir::ignore_steps>) {
+        if constexpr (std::is_same_v<After, castnet::ir::ignore_launches>) {
             castnet::cuda::enqueue<device, Plan>(c, false, castnet::cuda::kernel_call<nothing>{});
         } else {
-            castnet::ir::run_steps<device, Plan>(c, after);
+            castnet::ir::run_launches<device, Plan>(c, after);
         }
     }
 
@@ -362,10 +391,10 @@ struct device : castnet::ir::factor_storage<T, Narrow> {
 };
 
 // The CUDA device's kernels as a policy.
-template <bool OneBlock, bool Narrow = false>
+template <bool OneBlock, bool Bf16 = false>
 struct policy {
     using value_type = double;
-    using device = simt::device<double, OneBlock, Narrow>;
+    using device = simt::device<double, OneBlock, Bf16>;
     static constexpr char const* name = "cuda on the host";
     static constexpr std::size_t budget = std::size_t(-1);
 };

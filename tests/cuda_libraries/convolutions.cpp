@@ -36,8 +36,8 @@ cudnn::target const& h200() {
 
 // What policy::cuda gives cuDNN.
 struct finishing {
-    static constexpr cn::ir::scratch_size scratch(cn::ir::step const&, cn::ir::window const*,
-                                                  cn::ir::instruction const&) {
+    static constexpr cn::ir::scratch_size
+    scratch(cn::ir::kernel_launch const&, cn::ir::window const*, cn::ir::instruction const&) {
         return {};
     }
     static constexpr bool takes_epilogue(op product, cn::ir::epilogue const& e) {
@@ -95,10 +95,10 @@ std::vector<cudnn::convolution> convolutions_of(int samples) {
                                   g.updates.size(), wanted.outputs.size(), true};
     cn::ir::list<int> groups = cn::ir::fuse(view);
     cn::ir::epilogue_finder<finishing>{view, groups}.run();
-    cn::ir::scheduler<finishing> scheduler{view, groups.data()};
-    cn::ir::step_schedule_draft const d = scheduler.run();
+    cn::ir::launch_list_builder<finishing> launch_list_builder{view, groups.data()};
+    cn::ir::launch_list_draft const d = launch_list_builder.run();
     std::vector<cudnn::convolution> all;
-    for (cn::ir::step const& s : d.steps) {
+    for (cn::ir::kernel_launch const& s : d.launches) {
         if (s.kind == op::conv || s.kind == op::conv_data || s.kind == op::conv_weight) {
             cn::cuda::context<float> context;
             context.samples = samples;

@@ -44,14 +44,14 @@ T read(cublasLtMatmulDesc_t d, cublasLtMatmulDescAttributes_t name) {
 // A step of a dense layer from 6 features to 10 units on 3 rows of each of 4 samples.
 template <class T>
 cublas::product dense_step(op kind, cn::cuda::product_precision precision = {},
-                           cn::ir::epilogue const& end = {}, bool narrow_result = false) {
+                           cn::ir::epilogue const& end = {}, bool bf16_result = false) {
     cn::ir::extents const x{true, 3, 6}, y{true, 3, 10}, w{false, 10, 6};
     cn::ir::array_ref arrays[3];
     arrays[0].size = kind == op::matmul_data ? y : x;
     arrays[1].size = kind == op::matmul_weight ? y : w;
     arrays[2].size = kind == op::matmul ? y : kind == op::matmul_data ? x : w;
-    arrays[2].narrow = narrow_result;
-    cn::ir::step s;
+    arrays[2].is_bf16 = bf16_result;
+    cn::ir::kernel_launch s;
     s.kind = kind;
     s.end = end;
     s.output = 2;
@@ -147,13 +147,13 @@ TEST_CASE("which epilogues the libraries are asked for") {
 }
 
 TEST_CASE("factors in bfloat16 have results in float, or in bfloat16 where products read those") {
-    for (bool const narrow : {false, true}) {
+    for (bool const in_bf16 : {false, true}) {
         cublas::product const p =
-            dense_step<float>(op::matmul, cn::cuda::product_precision::bf16, {true}, narrow);
+            dense_step<float>(op::matmul, cn::cuda::product_precision::bf16, {true}, in_bf16);
         cublas::product_descriptors const d{p};
         CHECK(read(d.first(), CUDA_R_16BF) == layout{10, 6, 10});
         CHECK(read(d.second(), CUDA_R_16BF) == layout{6, 12, 6});
-        CHECK(read(d.result(), narrow ? CUDA_R_16BF : CUDA_R_32F) == layout{10, 12, 10});
+        CHECK(read(d.result(), in_bf16 ? CUDA_R_16BF : CUDA_R_32F) == layout{10, 12, 10});
         CHECK(read<cudaDataType_t>(d.operation(), CUBLASLT_MATMUL_DESC_SCALE_TYPE) == CUDA_R_32F);
     }
 }
@@ -167,9 +167,9 @@ cn::cuda::products_of_batch scores(bool beside) {
     cn::ir::array_ref arrays[3];
     arrays[0].size = arrays[1].size = q;
     arrays[2].size = {true, 6, 3};
-    cn::ir::step s;
+    cn::ir::kernel_launch s;
     s.kind = op::batch_matmul;
-    s.form = {2, false, true, beside, beside, false};
+    s.attribute = cn::ir::product_form{2, false, true, beside, beside, false}.packed();
     s.output = 2;
     cn::cuda::context<float> c;
     c.samples = 4;

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import torch
 
-from golden_cases import attention, convnet, functions, graphs, layers, losses, normalization, optimizers
+from golden_cases import (attention, convnet, functions, graphs, layers, losses, normalization,
+                          optimizers, sequences)
 
 FOLDER = Path(__file__).parent
 
@@ -34,6 +35,7 @@ def main():
         "normalization": normalization.generate,
         "optimizers": optimizers.generate,
         "graphs": graphs.generate,
+        "sequences": sequences.generate,
     }
     if options.fashion_mnist:
         files["convnet"] = partial(convnet.generate, options.fashion_mnist)

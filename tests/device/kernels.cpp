@@ -38,22 +38,22 @@ struct numbers {
 template <class T>
 class one_kernel {
 public:
-    std::vector<double> operator()(cn::ir::step s, cn::ir::window const& w, std::ptrdiff_t samples,
-                                   int at_once, std::vector<double> const& a,
-                                   cn::ir::extents a_size, std::vector<double> const& b,
-                                   cn::ir::extents b_size, cn::ir::extents result,
-                                   std::vector<double> const& bias = {}) {
+    std::vector<double> operator()(cn::ir::kernel_launch s, cn::ir::window const& w,
+                                   std::ptrdiff_t samples, int at_once,
+                                   std::vector<double> const& a, cn::ir::extents a_size,
+                                   std::vector<double> const& b, cn::ir::extents b_size,
+                                   cn::ir::extents result, std::vector<double> const& bias = {}) {
         s.window = 0;
         s.arrays = 2;
         s.output = 3;
         s.scratch = 4;
         s.sums = 5;
-        s.room = 6;
+        s.chunk_scratch = 6;
         s.end.bias = s.end.activates = !bias.empty();
         cn::ir::scratch_size const wanted = cn::cpu_device<T>::scratch(s, &w, {});
-        std::ptrdiff_t const lane =
-            cn::ir::aligned(wanted.sums) + cn::ir::aligned(wanted.room) + 16;
-        std::ptrdiff_t const scratch = cn::ir::aligned(wanted.shared) + cn::cpu::lanes * lane;
+        std::ptrdiff_t const chunk =
+            cn::ir::aligned(wanted.sums) + cn::ir::aligned(wanted.chunk) + 16;
+        std::ptrdiff_t const scratch = cn::ir::aligned(wanted.shared) + cn::cpu::chunks * chunk;
         std::ptrdiff_t const count = result.count() * (result.sample ? samples : 1);
         auto const end_of = [this] { return std::ptrdiff_t(memory_.size()); };
         cn::ir::array_ref arrays[7];
@@ -68,8 +68,8 @@ public:
         place(3, result, std::vector<double>(std::size_t(count), nan_value));
         std::ptrdiff_t const behind_result = end_of();
         place(4, {false, 1, 1}, std::vector<double>(std::size_t(scratch), nan_value));
-        auto const lanes_begin = arrays[4].offset + cn::ir::aligned(wanted.shared);
-        arrays[5] = {cn::ir::region::workspace, lanes_begin, {false, 1, 1}, lane};
+        auto const chunks_begin = arrays[4].offset + cn::ir::aligned(wanted.shared);
+        arrays[5] = {cn::ir::region::workspace, chunks_begin, {false, 1, 1}, chunk};
         arrays[6] = arrays[5];
         arrays[6].offset += cn::ir::aligned(wanted.sums);
         cn::cpu::memory block{memory_.size() * sizeof(T)};
@@ -81,10 +81,10 @@ public:
         c.samples = samples;
         cn::cpu::tables const tables{arrays, nullptr, &w};
         auto const parts = cn::cpu_device<T>::kernel_of(s, &w);
-        bool const in_lanes = cn::cpu_device<T>::samples_at_once(s, &w, {}, 1) > 0;
-        auto const kernel = in_lanes ? parts.in_lanes() : parts.alone();
-        cn::ir::stage const alone{0, 1, in_lanes ? at_once : 0, 1 << 20};
-        cn::cpu::run_stage(alone, &s, &kernel, tables, c, cn::ir::ignore_steps{});
+        bool const in_chunks = cn::cpu_device<T>::samples_at_once(s, &w, {}, 1) > 0;
+        auto const kernel = in_chunks ? parts.in_chunks() : parts.alone();
+        cn::ir::stage const alone{0, 1, in_chunks ? at_once : 0, 1 << 20};
+        cn::cpu::run_stage(alone, &s, &kernel, tables, c, cn::ir::ignore_launches{});
 
         auto const unchanged = [&](std::ptrdiff_t from, std::ptrdiff_t to) {
             bool same = true;
@@ -188,7 +188,7 @@ void check_convolution(cn::ir::window const& w, int samples, int at_once = 2) {
         dw[k] += dy[o] * x[i];
     });
     double const taps = double(kernel.pixels), pixels = double(result.pixels * samples);
-    cn::ir::step s;
+    cn::ir::kernel_launch s;
     s.kind = op::conv;
     close(one_kernel<T>{}(s, w, samples, at_once, x, image, weight, kernel, result), y,
           epsilon<T> * taps);
@@ -226,7 +226,7 @@ void check_product(int rows, int in, int out) {
             }
         }
     }
-    cn::ir::step s;
+    cn::ir::kernel_launch s;
     s.kind = op::matmul;
     close(one_kernel<T>{}(s, {}, rows, 2, x, x_size, w, w_size, y_size), y, epsilon<T> * in);
     auto const bias = random(out);
@@ -252,18 +252,19 @@ void check_batch(int rows, int depth, int columns) {
         (beside ? e.channels : e.pixels) *= batch;
         return e;
     };
-    for (int form = 0; form < 32; ++form) {
-        CAPTURE(form);
-        cn::ir::step s;
+    for (int bits = 0; bits < 32; ++bits) {
+        CAPTURE(bits);
+        cn::ir::kernel_launch s;
         s.kind = op::batch_matmul;
-        s.form = cn::ir::product_form::unpacked(batch << 5 | form);
-        cn::ir::extents const left = array(rows, depth, s.form.transposed_a, s.form.beside_a),
-                              right = array(depth, columns, s.form.transposed_b, s.form.beside_b),
-                              result = array(rows, columns, false, s.form.beside_c);
+        s.attribute = batch << 5 | bits;
+        auto const form = cn::ir::product_form::unpacked(s.attribute);
+        cn::ir::extents const left = array(rows, depth, form.transposed_a, form.beside_a),
+                              right = array(depth, columns, form.transposed_b, form.beside_b),
+                              result = array(rows, columns, false, form.beside_c);
         numbers random;
         auto const a = random(samples * left.count()), b = random(samples * right.count());
         std::vector<double> c(std::size_t(samples * result.count()));
-        auto const m = cn::ir::batched_product_of(s.form, left, right, result);
+        auto const m = cn::ir::batched_product_of(form, left, right, result);
         auto const at = [&](cn::ir::batched_matrix const& of, int i, int j) {
             return i * of.row + j * of.column;
         };
@@ -411,7 +412,7 @@ TEST_CASE_TEMPLATE("convolution of 3x3 with many channels and filters, of every 
     check_convolution<T>(cn::make_window(128, 10, 10, 128, 3, 1, cn::same, 1, 1), 3);
 }
 
-TEST_CASE_TEMPLATE("convolution of so many weights that lanes share their gradient", T, float,
+TEST_CASE_TEMPLATE("convolution of so many weights that chunks share their gradient", T, float,
                    double) {
     check_convolution<T>(cn::make_window(130, 4, 5, 120, 3, 1, cn::same, 1, 1), 3);
     check_convolution<T>(cn::make_window(260, 3, 3, 240, 3, 1, cn::valid, 1, 2), 2);
@@ -431,7 +432,7 @@ TEST_CASE_TEMPLATE("a sample's convolution does not depend on the samples beside
                    dy = random(result.count() * samples);
         auto const check_alone = [&](op kind, std::vector<double> const& all, cn::ir::extents from,
                                      cn::ir::extents to) {
-            cn::ir::step s;
+            cn::ir::kernel_launch s;
             s.kind = kind;
             auto const together = one_kernel<T>{}(s, w, samples, 3, all, from, weight, kernel, to);
             for (int i : {0, 4, 8}) {
@@ -466,7 +467,7 @@ TEST_CASE_TEMPLATE("threads share the convolution of one sample and change no bi
                    dy = random(result.count());
         auto const on = [&](int threads, op kind) {
             cn::cpu::set_thread_count(threads);
-            cn::ir::step s;
+            cn::ir::kernel_launch s;
             s.kind = kind;
             return kind == op::conv
                        ? one_kernel<T>{}(s, w, 1, 1, x, image, weight, kernel, result)

@@ -50,7 +50,7 @@ void check(std::ptrdiff_t samples, int pixels, int channels) {
                                         {cn::ir::region::workspace, room, size},
                                         {cn::ir::region::workspace, 2 * room, size}};
     double const scalars[] = {0.75, 3, 9};
-    cn::ir::step s;
+    cn::ir::kernel_launch s;
     s.arrays = 2;
     s.output = 2;
     s.scalars = 3;

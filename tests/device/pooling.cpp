@@ -27,7 +27,7 @@ array numbers(std::ptrdiff_t count, unsigned seed) {
 // first holds NaN.
 template <class T>
 struct launch {
-    void (*kernel)(cn::ir::step const&, cpu::tables const&, cpu::context<T> const&);
+    void (*kernel)(cn::ir::kernel_launch const&, cpu::tables const&, cpu::context<T> const&);
     std::ptrdiff_t samples;
     cn::ir::extents a{}, b{}, out{};
     cn::ir::window window{};
@@ -46,7 +46,7 @@ struct launch {
         std::copy_n(x.begin(), nx, start);
         std::copy_n(y.begin(), ny, start + refs[1].offset);
         start[total] = 7; // nobody's
-        cn::ir::step s;
+        cn::ir::kernel_launch s;
         s.arrays = 2;
         s.output = 2;
         s.second_output = argmax ? 1 : -1;

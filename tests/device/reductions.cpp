@@ -21,7 +21,7 @@ T reduced(std::vector<T> const& x) {
                         .code = ir::opcode::reduce, .a = static_cast<std::uint8_t>(R), .b = 1}>;
     ir::program_arguments<T> a{};
     a.array[0] = x.data();
-    ir::step s{};
+    ir::kernel_launch s{};
     s.space.pixels = 1;
     s.space.channels = static_cast<int>(x.size());
     s.factor = 1;

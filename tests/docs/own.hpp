@@ -46,9 +46,9 @@ struct cn::operation<running_sum> {
 template <class T, cn::op K>
     requires(K == running_sum || K == running_sum_from_end)
 struct cn::cpu::kernel_for<T, K> {
-    static constexpr kernel<T> of(step const&, window const*) { return {&run}; }
+    static constexpr kernel<T> of(kernel_launch const&, window const*) { return {&run}; }
 
-    static void run(step const& s, tables const& t, context<T> const& c) {
+    static void run(kernel_launch const& s, tables const& t, context<T> const& c) {
         array_ref const& from = t.arrays[s.first_array];
         int const channels = from.size.channels; // innermost in memory
         T const* x = c.at(from);

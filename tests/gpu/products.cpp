@@ -34,8 +34,8 @@ numbers random_numbers(std::ptrdiff_t count, std::uint64_t seed) {
 template <class T>
 class one_step {
 public:
-    one_step(cn::ir::step s, cn::ir::window const& w, std::ptrdiff_t samples, numbers const& a,
-             cn::ir::extents a_size, numbers const& b, cn::ir::extents b_size,
+    one_step(cn::ir::kernel_launch s, cn::ir::window const& w, std::ptrdiff_t samples,
+             numbers const& a, cn::ir::extents a_size, numbers const& b, cn::ir::extents b_size,
              cn::ir::extents result, product_precision precision = {}, numbers const& bias = {})
         : step_{s}, window_{w} {
         step_.window = 0;
@@ -60,7 +60,7 @@ public:
     }
 
     void run() {
-        cn::ir::step_tables const tables{arrays_, nullptr, &window_};
+        cn::ir::launch_tables const tables{arrays_, nullptr, &window_};
         switch (step_.kind) {
         case op::conv:
             return cn::cuda::conv(step_, tables, context_);
@@ -75,7 +75,7 @@ public:
 
     // Whether the library does the epilogue.
     bool finishes() {
-        cn::ir::step_tables const tables{arrays_, nullptr, &window_};
+        cn::ir::launch_tables const tables{arrays_, nullptr, &window_};
         return cn::cuda_device<T>::finishes(step_, tables, context_);
     }
 
@@ -106,7 +106,7 @@ private:
         content_.resize((content_.size() + line - 1) / line * line);
     }
 
-    cn::ir::step step_;
+    cn::ir::kernel_launch step_;
     cn::ir::window window_;
     cn::ir::array_ref arrays_[5]; // the factors, the result, the bias or its gradient, the result
     std::vector<T> content_;
@@ -200,7 +200,7 @@ void check_convolution(convolution const& c, product_precision precision = {}) {
         dw[tap] += dy[out] * x[in];
     });
     double const taps = double(w.kernel_h * w.kernel_w);
-    cn::ir::step s;
+    cn::ir::kernel_launch s;
     s.kind = op::conv;
     one_step<T> forward{s,          w,        c.samples, x, c.x_size(), weight, c.weight_size(),
                         c.y_size(), precision};
@@ -248,7 +248,7 @@ void check_product(product const& p, product_precision precision = {}) {
             }
         }
     }
-    cn::ir::step s;
+    cn::ir::kernel_launch s;
     s.kind = op::matmul;
     one_step<T> forward{s, {}, p.samples, x, x_size, weight, w_size, y_size, precision};
     forward.run();
@@ -295,7 +295,7 @@ void check_epilogues(convolution const& c, product_precision precision = {}) {
         [&](std::size_t in, std::size_t tap, std::size_t out) { y[out] += x[in] * weight[tap]; });
     for (cn::ir::epilogue const e :
          {cn::ir::epilogue{true}, cn::ir::epilogue{true, true, cn::fn::relu}}) {
-        cn::ir::step s;
+        cn::ir::kernel_launch s;
         s.kind = op::conv;
         s.end = e;
         one_step<T> step{s,          w,         c.samples, x, c.x_size(), weight, c.weight_size(),
@@ -325,7 +325,7 @@ void check_epilogues(product const& p, product_precision precision = {}) {
     for (cn::ir::epilogue const e :
          {cn::ir::epilogue{true}, cn::ir::epilogue{true, true, cn::fn::relu},
           cn::ir::epilogue{true, true, cn::fn::gelu_tanh}}) {
-        cn::ir::step s;
+        cn::ir::kernel_launch s;
         s.kind = op::matmul;
         s.end = e;
         one_step<T> step{
@@ -350,7 +350,7 @@ void check_bias_gradient(product const& p, product_precision precision) {
             dw[i * units + o % units] += x[o / units * features + i] * dy[o];
         }
     }
-    cn::ir::step s;
+    cn::ir::kernel_launch s;
     s.kind = op::matmul_weight;
     s.end.bias_gradient = true;
     numbers const unwritten(units, std::numeric_limits<double>::quiet_NaN());
@@ -451,7 +451,7 @@ TEST_CASE("gradients of biases beside those of weights") {
 TEST_CASE("a captured step repeats the same bits") {
     convolution const c{cn::make_window(32, 13, 13, 64, 3, 1, cn::valid, 1, 1), 64};
     for (op const kind : {op::conv, op::conv_data, op::conv_weight}) {
-        cn::ir::step s;
+        cn::ir::kernel_launch s;
         s.kind = kind;
         cn::ir::extents const x = c.x_size(), y = c.y_size(), w = c.weight_size();
         cn::ir::extents const sizes[] = {kind == op::conv_data ? y : x,

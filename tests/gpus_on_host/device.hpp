@@ -61,7 +61,7 @@ struct device {
     static constexpr bool takes_epilogue(castnet::op product, castnet::ir::epilogue const& e) {
         return loops::takes_epilogue(product, e);
     }
-    static bool finishes(castnet::ir::step const&, castnet::ir::step_tables const&,
+    static bool finishes(castnet::ir::kernel_launch const&, castnet::ir::launch_tables const&,
                          context const&) {
         return false;
     }
@@ -69,9 +69,9 @@ struct device {
     static constexpr bool in_one_block = OneBlock && castnet::cuda::fits_one_block<T>(Plan);
     template <auto const& Plan>
     static void prepare(context const&) {}
-    template <auto const& Plan, class After = castnet::ir::ignore_steps>
+    template <auto const& Plan, class After = castnet::ir::ignore_launches>
     static void run(context const& c, After const& after = {}) {
-        castnet::ir::run_steps<device, Plan>(c, after);
+        castnet::ir::run_launches<device, Plan>(c, after);
     }
 
     template <class Program>
@@ -79,7 +79,7 @@ struct device {
         return castnet::cuda::fused_kernel<Program, context>();
     }
     template <castnet::op Kind>
-    static void product(castnet::ir::step const& s, castnet::ir::step_tables const& t,
+    static void product(castnet::ir::kernel_launch const& s, castnet::ir::launch_tables const& t,
                         context const& c) {
         simt::context<T> host;
         std::copy(c.region, c.region + 4, host.region);

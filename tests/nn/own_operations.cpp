@@ -47,7 +47,7 @@ struct cn::cuda::kernel_for<Context, K> {
     CASTNET_HD static constexpr kernel<Context> of() { return &run; }
 
     CASTNET_CALLS_UNCHECKED
-    CASTNET_HD static void run(step const& s, tables const& t, Context const& c) {
+    CASTNET_HD static void run(kernel_launch const& s, tables const& t, Context const& c) {
         using T = typename Context::value_type;
         array_ref const &from = t.arrays[s.first_array], &to = t.arrays[s.output];
         std::ptrdiff_t const rows = c.samples * from.size.pixels;

@@ -88,7 +88,7 @@ void check_orders(char const* name) {
 int copies_to(plan_view const& d, int device) {
     int count = 0;
     for (int i = 0; i < d.sizes.stages; ++i) {
-        count += d.steps[d.stages[i].first].kind == op::copy && d.stages[i].device == device;
+        count += d.launches[d.stages[i].first].kind == op::copy && d.stages[i].device == device;
     }
     return count;
 }
@@ -153,7 +153,7 @@ TEST_CASE_TEMPLATE("devices compute in their own memory", Network, pair, braided
     for (int g = 0; g < d.sizes.stages; ++g) {
         cn::ir::stage const& now = d.stages[g];
         for (int i = now.first; i < now.last; ++i) {
-            cn::ir::step const& s = d.steps[i];
+            cn::ir::kernel_launch const& s = d.launches[i];
             CAPTURE(i);
             CHECK(lies_on(d, d.arrays[s.output], now.device));
             for (int k = s.first_array; k < s.output; ++k) {
@@ -167,7 +167,7 @@ TEST_CASE("a copy waits for the stage that makes what it copies, and nothing els
     plan_view const d = view<braided>();
     for (int g = 0; g < d.sizes.stages; ++g) {
         cn::ir::stage const& now = d.stages[g];
-        cn::ir::step const& copy = d.steps[now.first];
+        cn::ir::kernel_launch const& copy = d.launches[now.first];
         if (now.after < 0) {
             CHECK(
                 (copy.kind != op::copy || d.arrays[copy.first_array].where == region::parameters));
@@ -178,7 +178,7 @@ TEST_CASE("a copy waits for the stage that makes what it copies, and nothing els
         CHECK(d.stages[now.after].device != now.device);
         bool made = false;
         for (int i = d.stages[now.after].first; i < d.stages[now.after].last; ++i) {
-            auto const& from = d.arrays[d.steps[i].output];
+            auto const& from = d.arrays[d.launches[i].output];
             auto const& read = d.arrays[copy.first_array];
             made = made || (from.where == read.where && from.offset == read.offset);
         }

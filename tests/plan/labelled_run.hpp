@@ -31,13 +31,13 @@ struct value {
     friend bool operator==(value const&, value const&) = default;
 };
 
-// Some samples, which a lane takes through a step.
+// Some samples, which a chunk takes through a step.
 struct piece {
-    std::ptrdiff_t lane, first, count;
+    std::ptrdiff_t chunk, first, count;
 };
 
-// Runs the stages as one thread may: lane after lane, so that what one lane writes too early is met
-// by the others.
+// Runs the stages as one thread may: chunk after chunk, so that what one chunk writes too early is
+// met by the others.
 class labelled_run {
 public:
     // `group`: per node the end of its group.
@@ -48,21 +48,21 @@ public:
                  std::vector<int> const& order)
         : g_{g}, d_{d}, batch_{batch}, group_{group} {
         fill();
-        if (copies_parameters(d.steps[0])) {
+        if (copies_parameters(d.launches[0])) {
             node_of_.push_back(all_copied);
         }
         for (int id = 0; id < g_.node_count; ++id) {
-            if (is_step(id)) {
+            if (is_launched(id)) {
                 node_of_.push_back(id);
             }
         }
-        REQUIRE(int(node_of_.size()) == d_.sizes.steps);
+        REQUIRE(int(node_of_.size()) == d_.sizes.launches);
         int next = 0;
         for (int i = 0; i < d_.sizes.stages; ++i) {
             REQUIRE(d_.stages[i].first == next);
             next = d_.stages[i].last;
         }
-        REQUIRE(next == d_.sizes.steps);
+        REQUIRE(next == d_.sizes.launches);
         REQUIRE(int(order.size()) == d_.sizes.stages);
         for (int i : order) {
             stage_ = i;
@@ -121,7 +121,7 @@ private:
 
     // Reshaping moves elements where the channels of an image lie innermost.
     bool keeps_order(int id) const { return at(id).size.in_logical_order(); }
-    bool is_step(int id) const {
+    bool is_launched(int id) const {
         bool const view =
             at(id).kind == op::reshape && (at(id).attribute == cn::ir::as_stored ||
                                            (keeps_order(id) && keeps_order(at(id).in[0])));
@@ -130,7 +130,7 @@ private:
     }
     // The node that wrote what is known as `id`.
     int source(int id) const {
-        while (at(id).kind == op::reshape && !is_step(id)) {
+        while (at(id).kind == op::reshape && !is_launched(id)) {
             id = at(id).in[0];
         }
         op const kind = at(id).kind;
@@ -138,33 +138,33 @@ private:
     }
 
     // The first step of plans in which products read bfloat16.
-    bool copies_parameters(cn::ir::step const& s) const {
+    bool copies_parameters(cn::ir::kernel_launch const& s) const {
         return d_.arrays[s.first_array].size.count() == d_.elements(region::parameters) &&
-               d_.arrays[s.output].narrow;
+               d_.arrays[s.output].is_bf16;
     }
 
-    // Elements of memory of a whole array that is not in lanes: two of bfloat16 are one.
-    std::ptrdiff_t room_of(cn::ir::array_ref const& a) const {
+    // Elements of memory of a whole array that is not in chunks: two of bfloat16 are one.
+    std::ptrdiff_t scratch_of(cn::ir::array_ref const& a) const {
         auto const count = a.size.count() * (a.size.sample ? batch_ : 1);
-        return a.narrow ? (count + 1) / 2 : count;
+        return a.is_bf16 ? (count + 1) / 2 : count;
     }
 
     // Sample i of these; of bfloat16 all samples are one piece.
     range of(cn::ir::array_ref const& a, piece const& p, std::ptrdiff_t i) const {
-        if (a.narrow) {
-            return {a.where, a.offset, a.offset + room_of(a)};
+        if (a.is_bf16) {
+            return {a.where, a.offset, a.offset + scratch_of(a)};
         }
-        auto const begin = a.offset + (a.lane_stride > 0 ? p.lane * a.lane_stride
-                                       : a.size.sample   ? p.first * a.size.count()
-                                                         : 0);
+        auto const begin = a.offset + (a.chunk_stride > 0 ? p.chunk * a.chunk_stride
+                                       : a.size.sample    ? p.first * a.size.count()
+                                                          : 0);
         auto const from = begin + (a.size.sample ? i * a.size.count() : 0);
         return {a.where, from, from + a.size.count()};
     }
     static std::ptrdiff_t parts(cn::ir::array_ref const& a, piece const& p) {
-        return a.size.sample && !a.narrow ? p.count : 1;
+        return a.size.sample && !a.is_bf16 ? p.count : 1;
     }
     static std::ptrdiff_t sample_of(cn::ir::array_ref const& a, piece const& p, std::ptrdiff_t i) {
-        return a.size.sample && !a.narrow ? p.first + i : -1;
+        return a.size.sample && !a.is_bf16 ? p.first + i : -1;
     }
     cn::ir::array_ref of_parameter(int i, region where) const {
         return {where, d_.parameters[i].offset, {false, 1, d_.parameters[i].count()}};
@@ -196,17 +196,17 @@ private:
         use(a);
     }
 
-    // Notes that the memory of a whole array is in use now: that of the batch or of all lanes.
+    // Notes that the memory of a whole array is in use now: that of the batch or of all chunks.
     void use(cn::ir::array_ref const& a) {
         if (a.where != region::workspace) {
             return;
         }
         std::ptrdiff_t const at_once = d_.stages[stage_].samples_at_once;
-        std::ptrdiff_t const lanes = a.lane_stride > 0 ? std::min(batch_, device::lanes) : 1;
-        for (std::ptrdiff_t lane = 0; lane < lanes; ++lane) {
-            auto const begin = a.offset + lane * a.lane_stride;
+        std::ptrdiff_t const chunks = a.chunk_stride > 0 ? std::min(batch_, device::chunks) : 1;
+        for (std::ptrdiff_t chunk = 0; chunk < chunks; ++chunk) {
+            auto const begin = a.offset + chunk * a.chunk_stride;
             auto const elements =
-                a.lane_stride > 0 && a.size.sample ? at_once * a.size.count() : room_of(a);
+                a.chunk_stride > 0 && a.size.sample ? at_once * a.size.count() : scratch_of(a);
             range const r{a.where, begin, begin + cn::ir::aligned(elements)};
             auto const known = std::find_if(blocks_.begin(), blocks_.end(), [&](block const& b) {
                 return b.where == r && b.last == stage_;
@@ -219,8 +219,8 @@ private:
     // The array was written in an earlier stage and has been in use since.
     void use_again(cn::ir::array_ref const& a) {
         for (block& b : blocks_) {
-            if (a.where == region::workspace && a.lane_stride == 0 && b.where.begin == a.offset &&
-                b.where.end == a.offset + cn::ir::aligned(room_of(a)) &&
+            if (a.where == region::workspace && a.chunk_stride == 0 && b.where.begin == a.offset &&
+                b.where.end == a.offset + cn::ir::aligned(scratch_of(a)) &&
                 (&b == &blocks_.back() || newest(b))) {
                 b.last = std::max(b.last, stage_);
             }
@@ -298,28 +298,28 @@ private:
             run(s.first, all);
             return;
         }
-        std::ptrdiff_t const lanes = std::min(batch_, device::lanes);
+        std::ptrdiff_t const chunks = std::min(batch_, device::chunks);
         for (int i = s.first; i < s.last; ++i) {
             prepare(i);
         }
-        for (std::ptrdiff_t lane = 0; lane < lanes; ++lane) {
+        for (std::ptrdiff_t chunk = 0; chunk < chunks; ++chunk) {
             for (int i = s.first; i < s.last; ++i) {
-                if (d_.steps[i].sums >= 0) {
-                    write(d_.arrays[d_.steps[i].sums], sum_of(i), {lane, 0, 0});
+                if (d_.launches[i].sums >= 0) {
+                    write(d_.arrays[d_.launches[i].sums], sum_of(i), {chunk, 0, 0});
                 }
             }
-            auto const end = batch_ * (lane + 1) / lanes;
-            for (auto first = batch_ * lane / lanes; first < end; first += s.samples_at_once) {
+            auto const end = batch_ * (chunk + 1) / chunks;
+            for (auto first = batch_ * chunk / chunks; first < end; first += s.samples_at_once) {
                 auto const count = std::min<std::ptrdiff_t>(s.samples_at_once, end - first);
                 for (int i = s.first; i < s.last; ++i) {
-                    run(i, {lane, first, count});
+                    run(i, {chunk, first, count});
                 }
             }
         }
-        for (int i = s.first; i < s.last; ++i) { // the sums of the lanes are added
-            if (cn::ir::step const& step = d_.steps[i]; step.sums >= 0) {
-                for (std::ptrdiff_t lane = 0; lane < lanes; ++lane) {
-                    check(d_.arrays[step.sums], sum_of(i), {lane, 0, 0});
+        for (int i = s.first; i < s.last; ++i) { // the sums of the chunks are added
+            if (cn::ir::kernel_launch const& step = d_.launches[i]; step.sums >= 0) {
+                for (std::ptrdiff_t chunk = 0; chunk < chunks; ++chunk) {
+                    check(d_.arrays[step.sums], sum_of(i), {chunk, 0, 0});
                 }
                 write(d_.arrays[step.output], node_of_[std::size_t(i)], all);
             }
@@ -327,14 +327,14 @@ private:
     }
 
     void prepare(int i) {
-        if (int const shared = d_.steps[i].scratch; shared >= 0) {
+        if (int const shared = d_.launches[i].scratch; shared >= 0) {
             write(d_.arrays[shared], scratch_of(i), {0, 0, 0});
         }
     }
 
     void run(int i, piece const& p) {
         CAPTURE(i);
-        cn::ir::step const& s = d_.steps[i];
+        cn::ir::kernel_launch const& s = d_.launches[i];
         int const id = node_of_[std::size_t(i)];
         if (id == all_copied) {
             copy_parameters(d_.arrays[s.output]);
@@ -344,8 +344,8 @@ private:
         if (s.scratch >= 0) {
             check(d_.arrays[s.scratch], scratch_of(i), p);
         }
-        if (s.room >= 0) {
-            write(d_.arrays[s.room], scratch_of(i), p);
+        if (s.chunk_scratch >= 0) {
+            write(d_.arrays[s.chunk_scratch], scratch_of(i), p);
         }
         cn::ir::array_ref const& output = d_.arrays[s.output];
         bool const sums = s.sums >= 0 && d_.stages[stage_].samples_at_once > 0;
@@ -359,13 +359,13 @@ private:
             int const label = find(of(a, p, 0)).label;
             found.insert(label);
             check(a, label, p);
-            use_again(is_copy(a) ? d_.arrays[d_.steps[0].output] : a);
+            use_again(is_copy(a) ? d_.arrays[d_.launches[0].output] : a);
             range const in = of(a, p, 0), out = of(output, p, 0);
             CHECK((!out.overlaps(in) || (s.kind == op::map && in == out)));
         }
         CHECK(found == reads_of(id));
         if (sums) {
-            check(d_.arrays[s.sums], sum_of(i), {p.lane, 0, 0});
+            check(d_.arrays[s.sums], sum_of(i), {p.chunk, 0, 0});
             return;
         }
         if (s.sums >= 0) {
@@ -386,9 +386,9 @@ private:
         }
     }
     bool is_copy(cn::ir::array_ref const& a) const {
-        cn::ir::array_ref const& all = d_.arrays[d_.steps[0].output];
-        return node_of_[0] == all_copied && a.where == all.where && a.narrow && !a.size.sample &&
-               a.offset >= all.offset && a.offset < all.offset + room_of(all);
+        cn::ir::array_ref const& all = d_.arrays[d_.launches[0].output];
+        return node_of_[0] == all_copied && a.where == all.where && a.is_bf16 && !a.size.sample &&
+               a.offset >= all.offset && a.offset < all.offset + scratch_of(all);
     }
 
     op kind_of(int id, bool finished) const {
@@ -415,7 +415,7 @@ private:
     // All nodes of these kinds are one array.
     static constexpr int sample_mask = 1 << 30, sample_count = sample_mask + 1;
     static constexpr int all_copied = sample_count + 1; // all parameters, in bfloat16
-    // What steps keep for themselves.
+    // What launches keep for themselves.
     static constexpr int scratch_of(int step) { return -2 - 2 * step; }
     static constexpr int sum_of(int step) { return -3 - 2 * step; }
 

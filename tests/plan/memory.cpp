@@ -22,7 +22,7 @@ void check_plan(char const* name) {
     CHECK(peak < run.written()); // memory is used again
     CHECK(peak >= run.most_alive());
     // and with few gaps, of which large blocks for the whole batch leave more
-    CHECK(double(peak) <= (cn::ir::LaneDevice<Device> ? 1.3 : 1.7) * double(run.most_alive()));
+    CHECK(double(peak) <= (cn::ir::ChunkDevice<Device> ? 1.3 : 1.7) * double(run.most_alive()));
 }
 
 template <class Network, std::size_t Batch = 4, class Loss = planned::mse, class Device = device>
@@ -59,7 +59,7 @@ TEST_CASE("also where products are finished with a bias and a function") {
 }
 
 TEST_CASE("also where products read bfloat16") {
-    check_plans_for<narrow_device>();
+    check_plans_for<bf16_device>();
 }
 
 TEST_CASE("also in large networks") {

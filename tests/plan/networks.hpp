@@ -8,12 +8,12 @@ namespace planned {
 namespace cn = castnet;
 using device = cn::cpu_device<float>;
 
-// What a planner asks of a device without lanes whose libraries finish products: a bias, and relu
+// What a planner asks of a device without chunks whose libraries finish products: a bias, and relu
 // behind a convolution, gelu_tanh behind a dense product, and the gradient of a dense layer's bias.
 struct finishing_device {
     static constexpr std::ptrdiff_t alignment = cn::ir::cpu_alignment;
-    static constexpr cn::ir::scratch_size scratch(cn::ir::step const&, cn::ir::window const*,
-                                                  cn::ir::instruction const&) {
+    static constexpr cn::ir::scratch_size
+    scratch(cn::ir::kernel_launch const&, cn::ir::window const*, cn::ir::instruction const&) {
         return {};
     }
     static constexpr bool takes_epilogue(cn::op product, cn::ir::epilogue const& e) {
@@ -25,8 +25,8 @@ struct finishing_device {
 };
 
 // And whose products read bfloat16, where others compute in float.
-struct narrow_device : finishing_device {
-    static constexpr int narrow_per_value = 2;
+struct bf16_device : finishing_device {
+    static constexpr int bf16_per_value = 2;
 };
 
 struct u_shaped {
@@ -78,7 +78,7 @@ struct graph_of {
         constexpr tracing() {
             cn::ir::differentiate(g, wanted);
             cn::ir::place_on_devices(g, wanted, Devices);
-            if constexpr (cn::ir::NarrowDevice<Device>) {
+            if constexpr (cn::ir::MixedPrecisionDevice<Device>) {
                 cn::ir::copies_for_products{g, wanted}.run();
             }
         }
@@ -96,7 +96,7 @@ struct graph_of {
 
 // A plan without its sizes.
 struct plan_view {
-    cn::ir::step const* steps;
+    cn::ir::kernel_launch const* launches;
     cn::ir::stage const* stages;
     cn::ir::array_ref const* arrays;
     cn::ir::window const* windows;
@@ -116,7 +116,7 @@ template <class Recipe, class Network, bool Training, std::size_t Batch, class D
 plan_view view_of() {
     constexpr auto const& p =
         cn::detail::compiled_step<Recipe, Network, Device, Batch, Training>::value;
-    return {p.steps,      p.stages,  p.arrays,      p.windows, p.instructions, p.first_instruction,
+    return {p.launches,   p.stages,  p.arrays,      p.windows, p.instructions, p.first_instruction,
             p.parameters, p.inputs,  p.targets,     p.outputs, p.size,         p.devices,
             p.trainable,  p.weights, p.sample_mask, p.present, p.sizes};
 }

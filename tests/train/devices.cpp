@@ -169,6 +169,6 @@ TEST_CASE("memory is that of the devices, and of the batch") {
     std::vector<std::size_t> chosen(16);
     std::iota(chosen.begin(), chosen.end(), std::size_t{0});
     CHECK(cn::profile(training, data, chosen).size() ==
-          std::size_t(type::training_plan.sizes.steps)); // copies, too
+          std::size_t(type::training_plan.sizes.launches)); // copies, too
     CHECK(cn::memory_report(training).find("  on device 2         ") != std::string::npos);
 }

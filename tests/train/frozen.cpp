@@ -21,7 +21,7 @@ using training_of = cn::training<model_of<Network>, cn::cross_entropy_loss<0.0F>
 template <class Plan>
 constexpr int steps_of(Plan const& plan, op kind) {
     int count = 0;
-    for (cn::ir::step const& s : plan.steps) {
+    for (cn::ir::kernel_launch const& s : plan.launches) {
         count += s.kind == kind;
     }
     return count;

@@ -1,7 +1,7 @@
 // The names of graphs and plans in the namespaces of devices, which work on them.
 #pragma once
 
-#include <castnet/plan/step.hpp>
+#include <castnet/plan/kernel_launch.hpp>
 
 namespace castnet {
 namespace cpu {

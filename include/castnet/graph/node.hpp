@@ -42,6 +42,8 @@ enum class op : std::uint8_t {
     concat,
     slice,
     slice_gradient,
+    gather_rows,
+    scatter_rows,
     reshape,
     transpose,
     parameter_slice,
@@ -93,8 +95,9 @@ struct node {
     double scalar = 1; // constant: value; reduce, sample_mask: factor; bernoulli: keep
     // window: index in graph::windows. parameter: index in graph::parameters. input, target: which.
     // scalar: which. bernoulli: number of the random stream. slice and its gradient: first channel.
-    // batch_matmul: a product_form. reshape: as_stored or -1. reduce: detached or -1. map of
-    // normalize: the node of sample_mask if the statistics are those of the batch, else -1.
+    // batch_matmul: a product_form. gather_rows and its gradient: the row without one, or -1.
+    // reshape: as_stored or -1. reduce: detached or -1. map of normalize: the node of sample_mask
+    // if the statistics are those of the batch, else -1.
     int attribute = -1;
     int device = 0; // of the policy's, where it is computed; a parameter's home
     // Of operations and functions that are not castnet's own (graph/operation.hpp).

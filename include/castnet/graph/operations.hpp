@@ -8,6 +8,7 @@
 #include <castnet/graph/op/product.hpp>
 #include <castnet/graph/op/rearrange.hpp>
 #include <castnet/graph/op/reduce.hpp>
+#include <castnet/graph/op/rows.hpp>
 #include <castnet/graph/op/source.hpp>
 #include <castnet/graph/op/transpose.hpp>
 

@@ -32,9 +32,10 @@ struct traced_sizes {
     int devices = 1; // one more than the last that on<…> named
     mistake wrong{}; // of the network, or none
 
-    constexpr bool fit(traced_sizes const& room) const {
-        return nodes <= room.nodes && windows <= room.windows && parameters <= room.parameters &&
-               updates <= room.updates && outputs <= room.outputs;
+    constexpr bool fit(traced_sizes const& capacity) const {
+        return nodes <= capacity.nodes && windows <= capacity.windows &&
+               parameters <= capacity.parameters && updates <= capacity.updates &&
+               outputs <= capacity.outputs;
     }
 };
 
@@ -53,7 +54,7 @@ constexpr traced_sizes sizes_of(graph const& g, results const& r) {
             r.outputs.size(), !r.gradients.empty(), g.devices,           g.wrong};
 }
 
-constexpr size_t room(int count) { // arrays of length 0 are not C++
+constexpr size_t array_size(int count) { // arrays of length 0 are not C++
     return count > 0 ? size_t(count) : 1;
 }
 
@@ -68,21 +69,21 @@ constexpr void copy_list(T* to, list<T> const& from) {
     copy_array(to, from.data(), from.size());
 }
 
-// Where Room is not enough, nothing but the sizes is kept.
-template <traced_sizes Room>
+// Where Capacity is not enough, nothing but the sizes is kept.
+template <traced_sizes Capacity>
 struct traced_graph {
     traced_sizes sizes;
-    node nodes[castnet::ir::room(Room.nodes)]{};
-    window windows[castnet::ir::room(Room.windows)]{};
-    parameter parameters[castnet::ir::room(Room.parameters)]{};
-    graph::update updates[castnet::ir::room(Room.updates)]{};
-    int outputs[castnet::ir::room(Room.outputs)]{};
-    int gradients[castnet::ir::room(Room.parameters)]{};
+    node nodes[castnet::ir::array_size(Capacity.nodes)]{};
+    window windows[castnet::ir::array_size(Capacity.windows)]{};
+    parameter parameters[castnet::ir::array_size(Capacity.parameters)]{};
+    graph::update updates[castnet::ir::array_size(Capacity.updates)]{};
+    int outputs[castnet::ir::array_size(Capacity.outputs)]{};
+    int gradients[castnet::ir::array_size(Capacity.parameters)]{};
     int loss, seed; // see results
 
     constexpr traced_graph(graph const& g, results const& r)
         : sizes{sizes_of(g, r)}, loss{r.loss}, seed{r.seed} {
-        if (!sizes.fit(Room)) {
+        if (!sizes.fit(Capacity)) {
             return;
         }
         copy_list(nodes, g.nodes);
@@ -97,7 +98,7 @@ struct traced_graph {
     }
 
     // Room that is enough.
-    constexpr traced_sizes room() const { return sizes.fit(Room) ? Room : sizes; }
+    constexpr traced_sizes capacity() const { return sizes.fit(Capacity) ? Capacity : sizes; }
 
     // What it was made of, for more nodes.
     constexpr graph graph_again() const {

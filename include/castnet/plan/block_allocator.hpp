@@ -13,26 +13,26 @@ namespace castnet::ir {
 // the number of blocks times the (small) number of gaps.
 class block_allocator {
 public:
-    constexpr block_allocator(int steps, std::ptrdiff_t unit = cpu_alignment,
+    constexpr block_allocator(int launches, std::ptrdiff_t unit = cpu_alignment,
                               std::ptrdiff_t begin = 0)
         : alignment_{unit} {
-        restart(steps, begin);
+        restart(launches, begin);
     }
 
     // As a new allocator, with the memory of this one.
-    constexpr void restart(int steps, std::ptrdiff_t begin = 0) {
+    constexpr void restart(int launches, std::ptrdiff_t begin = 0) {
         gaps_.clear();
         gaps_.push({begin, std::ptrdiff_t{1} << 60});
         blocks_.clear();
         ending_.clear();
-        ending_.append(-1, steps + 1);
+        ending_.append(-1, launches + 1);
         peak_ = begin;
         now_ = 0;
     }
 
-    // Frees the blocks whose last reader was before `step`. To be called with rising steps.
-    constexpr void advance_to(int step) {
-        for (; now_ < step; ++now_) {
+    // Frees the blocks whose last reader was before `launch`. To be called with rising launches.
+    constexpr void advance_to(int launch) {
+        for (; now_ < launch; ++now_) {
             for (int b = ending_[now_]; b >= 0; b = blocks_[b].next) {
                 if (blocks_[b].size > 0) {
                     release(blocks_[b].offset, blocks_[b].size);
@@ -61,7 +61,7 @@ public:
         return enter(offset, size, last);
     }
 
-    // The memory of block `b`, whose last reader is the present step, goes on as a new block.
+    // The memory of block `b`, whose last reader is the present launch, goes on as a new block.
     constexpr int take_over(int b, int last) {
         block& old = blocks_[b];
         std::ptrdiff_t const size = old.size;
@@ -79,7 +79,7 @@ private:
     };
     struct block {
         std::ptrdiff_t offset, size;
-        int next; // another block that ends at the same step
+        int next; // another block that ends at the same launch
     };
 
     constexpr int enter(std::ptrdiff_t offset, std::ptrdiff_t size, int last) {

@@ -22,16 +22,16 @@ struct device_memory {
 struct node_buffer {
     region where = region::workspace;
     std::ptrdiff_t offset = 0;
-    bool fixed = false;   // lies where it must, not where there is room
-    int base = -1;        // the node whose memory this one shows; itself, but for views
-    bool in_lane = false; // each lane holds only those samples that it works on
-    int held = -1;        // its block of the workspace, or of a lane
-    int last = -1;        // the last step that reads it
-    bool narrow = false;  // bfloat16
-    std::ptrdiff_t lane_stride = 0;
+    bool fixed = false;    // lies where it must, not where there is room
+    int base = -1;         // the node whose memory this one shows; itself, but for views
+    bool in_chunk = false; // each chunk holds only those samples that it works on
+    int held = -1;         // its block of the workspace, or of a chunk
+    int last = -1;         // the last launch that reads it
+    bool is_bf16 = false;  // bfloat16
+    std::ptrdiff_t chunk_stride = 0;
 
     constexpr array_ref seen_as(extents size) const {
-        return {where, offset, size, lane_stride, narrow};
+        return {where, offset, size, chunk_stride, is_bf16};
     }
 };
 

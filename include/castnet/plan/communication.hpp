@@ -1,14 +1,14 @@
 // Communication of the replicas of a network in a step, found while compiling.
 //
-// Replicas take different samples, so what a step sums over samples is a part of the sum. Three
+// Replicas take different samples, so what a launch sums over samples is a part of the sum. Three
 // things become of it:
-//   a sum that another step of the plan reads (batch statistics) is added up over the replicas
-//   before that step, together with all others that wait then;
+//   a sum that another launch of the plan reads (batch statistics) is added up over the replicas
+//   before that launch, together with all others that wait then;
 //   a gradient that only the optimizer reads is added up with its neighbours, in buckets, which are
 //   complete one after the other during the backward pass;
-//   a result (loss, metrics) is added up after the last step.
+//   a result (loss, metrics) is added up after the last launch.
 // What follows from whole sums is the same on all replicas, and whole. Where batch statistics stay
-// `local`, no step waits: all gradients go in buckets, and at the end running statistics, which
+// `local`, no launch waits: all gradients go in buckets, and at the end running statistics, which
 // every replica has moved on by its own samples, become their mean.
 #pragma once
 
@@ -16,11 +16,11 @@
 
 namespace castnet::ir {
 
-// Added up over the replicas when step `after` has ended: ranges [first, last).
+// Added up over the replicas when launch `after` has ended: ranges [first, last).
 struct exchange {
     int after = 0;
     int first = 0, last = 0;
-    bool gradients = false;   // a bucket; else sums that the next step reads,
+    bool gradients = false;   // a bucket; else sums that the next launch reads,
     bool statistics = false;  // or running statistics
     std::ptrdiff_t count = 0; // elements of all ranges
 };
@@ -37,9 +37,9 @@ struct communication_draft {
     list<element_range> ranges;
 };
 
-// Whether a step sums over the samples.
+// Whether a launch sums over the samples.
 template <class Plan>
-constexpr bool sums_samples(Plan const& p, step const& s) {
+constexpr bool sums_samples(Plan const& p, kernel_launch const& s) {
     if (p.arrays[s.output].size.sample) {
         return false;
     }
@@ -71,10 +71,10 @@ public:
     constexpr communication_draft run() {
         for (stage const& now : p_.stages) {
             for (int i = now.first; !local_ && i < now.last; ++i) {
-                exchange_before(p_.steps[i], now.first);
+                exchange_before(p_.launches[i], now.first);
             }
             for (int i = now.first; i < now.last; ++i) {
-                step const& s = p_.steps[i];
+                kernel_launch const& s = p_.launches[i];
                 if (local_ || sums_samples(p_, s)) {
                     take(i, s.output);
                     if (s.second_output >= 0) {
@@ -83,14 +83,14 @@ public:
                 }
             }
         }
-        exchange_all(Plan::sizes.steps - 1);
+        exchange_all(Plan::sizes.launches - 1);
         add_buckets();
         sort();
         return std::move(d_);
     }
 
 private:
-    // What step i makes there, of the sums over samples; of all where statistics stay local.
+    // What launch i makes there, of the sums over samples; of all where statistics stay local.
     constexpr void take(int i, int array) {
         array_ref const& r = p_.arrays[array];
         if (r.where == region::gradients) {
@@ -121,16 +121,16 @@ private:
         return low;
     }
 
-    // Before its stage, which begins at `first`: no step reads a sum of its own stage.
-    constexpr void exchange_before(step const& s, int first) {
+    // Before its stage, which begins at `first`: no launch reads a sum of its own stage.
+    constexpr void exchange_before(kernel_launch const& s, int first) {
         bool read = false;
         for (int k = s.first_array; k < s.first_array + s.arrays; ++k) {
             array_ref const& r = p_.arrays[k];
             if (r.where == region::gradients) { // rare: a gradient that another one is made of
-                int& step = made_by_[gradient_at(r.offset)];
-                if (step >= 0) {
+                int& launch = made_by_[gradient_at(r.offset)];
+                if (launch >= 0) {
                     waiting_.push({r.where, r.offset, r.size.count()});
-                    step = -1;
+                    launch = -1;
                 }
             }
             for (element_range const& w : waiting_) {
@@ -232,8 +232,8 @@ private:
     bucket_limits limits_;
     bool local_;
     list<int> trained_; // parameters
-    list<int> made_by_; // per trained one: the step whose sum its gradient is; -1 if whole
-    list<element_range> waiting_; // sums that no step has read yet
+    list<int> made_by_; // per trained one: the launch whose sum its gradient is; -1 if whole
+    list<element_range> waiting_; // sums that no launch has read yet
     communication_draft d_;
 };
 
@@ -256,8 +256,8 @@ class communication_of {
     static constexpr sizes size = count();
 
     struct tables {
-        exchange exchanges[room(size.exchanges)]{};
-        element_range ranges[room(size.ranges)]{};
+        exchange exchanges[array_size(size.exchanges)]{};
+        element_range ranges[array_size(size.ranges)]{};
 
         constexpr explicit tables(communication_draft const& d) {
             copy_list(exchanges, d.exchanges);
@@ -273,7 +273,7 @@ public:
     static constexpr int exchange_count = size.exchanges;
     static constexpr tables value = make();
 
-    // Buckets of gradients, or sums between two steps: how many, and their bytes together.
+    // Buckets of gradients, or sums between two launches: how many, and their bytes together.
     static constexpr int count_of(bool gradients) {
         int count = 0;
         for (int i = 0; i < exchange_count; ++i) {

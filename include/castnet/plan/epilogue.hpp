@@ -1,10 +1,10 @@
 // Epilogues: a bias that is added to the result of a product or convolution, and a function of one
-// argument behind it, are part of that product's step where the device says that it can do them;
+// argument behind it, are part of that product's launch where the device says that it can do them;
 // and so is the gradient of a bias, where it sums what the gradient of a weight is made of.
 #pragma once
 
-#include <castnet/plan/narrow.hpp>
-#include <castnet/plan/step.hpp>
+#include <castnet/plan/kernel_launch.hpp>
+#include <castnet/plan/mixed_precision.hpp>
 
 #include <utility>
 
@@ -15,15 +15,15 @@ namespace castnet::ir {
 template <class Device>
 concept EpilogueDevice = requires { Device::takes_epilogue(op::conv, epilogue{}); };
 
-// One that cannot promise to do so says, when a plan runs, whether a step's chain was done with its
-// product. If not, the kernel of the step's program runs behind it, on its result.
-//   static bool finishes(step const&, step_tables const&, context const&);
+// One that cannot promise to do so says, when a plan runs, whether a launch's chain was done with
+// its product. If not, the kernel of the launch's program runs behind it, on its result.
+//   static bool finishes(kernel_launch const&, launch_tables const&, context const&);
 template <class Device>
 concept MayNotFinish = EpilogueDevice<Device> && requires { &Device::finishes; };
 
-// The step of a product's epilogue by itself: an element-wise step that reads and overwrites the
+// The launch of a product's epilogue by itself: an element-wise one that reads and overwrites the
 // product's result, or the reduction of the second factor.
-CASTNET_HD constexpr step epilogue_step(step s) {
+CASTNET_HD constexpr kernel_launch epilogue_launch(kernel_launch s) {
     bool const reduces = s.end.bias_gradient;
     int const unread = reduces ? 1 : 2; // factors
     s.kind = reduces ? op::reduce : op::map;
@@ -124,12 +124,13 @@ private:
         node const& p = nodes_[product];
         bool const finishable = (p.kind == op::conv || p.kind == op::matmul) &&
                                 p.size == sum.size && readers_[product] == 1;
-        if (NarrowDevice<Device> && p.kind == op::conv && leaves(last)) {
+        if (MixedPrecisionDevice<Device> && p.kind == op::conv && leaves(last)) {
             return; // in the device's own type, which no convolution can write
         }
         // (The copies in bfloat16 are of whole parameters.)
-        bool const is_bias = nodes_[bias].kind == op::parameter ||
-                             (nodes_[bias].kind == op::parameter_slice && !NarrowDevice<Device>);
+        bool const is_bias =
+            nodes_[bias].kind == op::parameter ||
+            (nodes_[bias].kind == op::parameter_slice && !MixedPrecisionDevice<Device>);
         bool const adds_bias = is_bias && nodes_[bias].size == extents{false, 1, p.size.channels};
         if (finishable && adds_bias &&
             Device::takes_epilogue(p.kind, between(nodes_, first, last))) {
@@ -158,7 +159,7 @@ private:
 // The groups as a constant of fixed size.
 template <class Device, int Nodes>
 struct fused_groups {
-    int of[room(Nodes)]{};
+    int of[array_size(Nodes)]{};
 
     constexpr explicit fused_groups(graph_view const& g) {
         list<int> groups = fuse(g);

@@ -8,9 +8,9 @@ namespace castnet::ir {
 
 class lowering {
 public:
-    // `narrow`: per node whether its array is bfloat16; nullptr where none is.
-    constexpr explicit lowering(graph_view const& g, char const* narrow = nullptr)
-        : nodes_{g.nodes}, narrow_{narrow}, registers_{list<int>::filled(g.node_count, 0)},
+    // `in_bf16`: per node whether its array is bfloat16; nullptr where none is.
+    constexpr explicit lowering(graph_view const& g, char const* in_bf16 = nullptr)
+        : nodes_{g.nodes}, in_bf16_{in_bf16}, registers_{list<int>::filled(g.node_count, 0)},
           owners_{list<int>::filled(g.node_count, -1)}, reg_{registers_.data()},
           owner_{owners_.data()} {}
 
@@ -21,21 +21,21 @@ public:
 
     // The group that ends with node `root`; `next` links its functions in ascending order, from
     // `first` (-1 for none: a reduction of arrays as they are).
-    // `narrow_bias`: parameters are read from their copy in bfloat16.
-    constexpr void run(int root, int first, int const* next, bool narrow_bias = false) {
+    // `bf16_bias`: parameters are read from their copy in bfloat16.
+    constexpr void run(int root, int first, int const* next, bool bf16_bias = false) {
         node const& end = nodes_[root];
         code.clear();
         arrays.clear();
         scalars.clear();
         root_ = root;
-        narrow_bias_ = narrow_bias;
+        bf16_bias_ = bf16_bias;
         space_ = end.kind == op::reduce ? nodes_[end.in[0]].size : end.size;
         for (int m = first; m >= 0; m = next[m]) {
             function(m);
         }
         instruction last;
         last.code = opcode::store;
-        last.a = narrow_ && narrow_[root] ? 1 : 0;
+        last.a = in_bf16_ && in_bf16_[root] ? 1 : 0;
         if (end.kind == op::reduce) {
             int const x = source(end.in[0]);
             if (end.operands == 2) {
@@ -122,7 +122,7 @@ private:
             x.code = opcode::load;
             x.a = array(id);
             x.b = variation(n.size);
-            x.c = (narrow_ && narrow_[id]) || (narrow_bias_ && n.kind == op::parameter) ? 1 : 0;
+            x.c = (in_bf16_ && in_bf16_[id]) || (bf16_bias_ && n.kind == op::parameter) ? 1 : 0;
             break;
         }
         return define(id, x);
@@ -139,8 +139,8 @@ private:
     }
 
     node const* nodes_;
-    char const* narrow_;
-    bool narrow_bias_ = false;
+    char const* in_bf16_;
+    bool bf16_bias_ = false;
     list<int> registers_;
     list<int> owners_;
     int* reg_;   // per node: its register in the group that owns it last

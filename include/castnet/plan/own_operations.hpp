@@ -12,7 +12,7 @@ namespace castnet::ir {
 template <class Plan>
 constexpr list<op> own_kinds(Plan const& p) {
     list<op> found;
-    for (step const& s : p.steps) {
+    for (kernel_launch const& s : p.launches) {
         bool known = s.kind < op::own;
         for (op const kind : found) {
             known = known || kind == s.kind;

@@ -1,4 +1,4 @@
-// The stages from a traced network to its plan: constants, each made from the one before.
+// The passes from a traced network to its plan: constants, each made from the one before.
 #pragma once
 
 #include <castnet/graph/devices.hpp>
@@ -12,95 +12,95 @@ namespace castnet::ir {
 // Recipe::build<Network>(graph&) traces a network and says what leaves the step.
 template <class Recipe, class Network, class Device, size_t Batch, bool Training>
 class pipeline {
-    // How large a stage's tables must be is known when it has run. So they have the usual room at
-    // first, and a stage runs again only where that was not enough. (Named objects throughout: nvcc
+    // How large a pass's tables must be is known when it has run. So they have the usual room at
+    // first, and a pass runs again only where that was not enough. (Named objects throughout: nvcc
     // 13.0 does not destroy some temporaries in constant expressions, and takes no references to
     // these constants.)
-    template <traced_sizes Room>
-    static constexpr traced_graph<Room> trace_forward() {
+    template <traced_sizes Capacity>
+    static constexpr traced_graph<Capacity> trace_forward() {
         graph g{Training};
         results const wanted = Recipe::template build<Network>(g);
         return {g, wanted};
     }
-    template <traced_sizes Room>
-    static constexpr traced_graph<Room> forward_in = trace_forward<Room>();
-    static constexpr traced_sizes forward_room = forward_in<usual_trace>.room();
-    static constexpr traced_sizes forward_sizes = forward_in<forward_room>.sizes;
+    template <traced_sizes Capacity>
+    static constexpr traced_graph<Capacity> forward_in = trace_forward<Capacity>();
+    static constexpr traced_sizes forward_capacity = forward_in<usual_trace>.capacity();
+    static constexpr traced_sizes forward_sizes = forward_in<forward_capacity>.sizes;
 
     // With its gradients and the copies that devices need.
-    template <traced_sizes Room>
-    static constexpr traced_graph<Room> trace() {
-        graph g = forward_in<forward_room>.graph_again();
-        results wanted = forward_in<forward_room>.results_again();
+    template <traced_sizes Capacity>
+    static constexpr traced_graph<Capacity> trace() {
+        graph g = forward_in<forward_capacity>.graph_again();
+        results wanted = forward_in<forward_capacity>.results_again();
         differentiate(g, wanted);
         place_on_devices(g, wanted, device_count<Device>);
-        if constexpr (NarrowDevice<Device>) {
+        if constexpr (MixedPrecisionDevice<Device>) {
             copies_for_products{g, wanted}.run();
         }
         return {g, wanted};
     }
-    template <traced_sizes Room>
-    static constexpr traced_graph<Room> traced_in = trace<Room>();
-    static constexpr traced_sizes trace_room =
-        traced_in<usual_differentiated(forward_sizes)>.room();
-    static constexpr graph_view traced = traced_in<trace_room>.view();
+    template <traced_sizes Capacity>
+    static constexpr traced_graph<Capacity> traced_in = trace<Capacity>();
+    static constexpr traced_sizes trace_capacity =
+        traced_in<usual_differentiated(forward_sizes)>.capacity();
+    static constexpr graph_view traced = traced_in<trace_capacity>.view();
 
     static constexpr fused_groups<Device, traced.node_count> groups{traced};
 
-    // The parts of the schedule.
+    // The parts of the list of launches.
     template <int Part>
-    static constexpr schedule_begin part_begin() {
+    static constexpr launch_list_begin part_begin() {
         if constexpr (Part == 0) {
             return {};
         } else {
-            return part_in<Part - 1, part_room<Part - 1>>.behind(part_begin<Part - 1>());
+            return part_in<Part - 1, part_capacity<Part - 1>>.behind(part_begin<Part - 1>());
         }
     }
-    template <int Part, step_schedule_sizes Room>
-    static constexpr step_schedule<Room> schedule_part() {
-        scheduler<Device> s{traced, groups.of, part_begin<Part>()};
+    template <int Part, launch_list_sizes Capacity>
+    static constexpr launch_list<Capacity> list_part() {
+        launch_list_builder<Device> builder{traced, groups.of, part_begin<Part>()};
         int const last = (Part + 1) * nodes_of_part;
-        step_schedule_draft const d = s.run(last < traced.node_count ? last : traced.node_count);
-        return step_schedule<Room>{d};
+        launch_list_draft const d =
+            builder.run(last < traced.node_count ? last : traced.node_count);
+        return launch_list<Capacity>{d};
     }
-    template <int Part, step_schedule_sizes Room>
-    static constexpr step_schedule<Room> part_in = schedule_part<Part, Room>();
+    template <int Part, launch_list_sizes Capacity>
+    static constexpr launch_list<Capacity> part_in = list_part<Part, Capacity>();
     template <int Part>
-    static constexpr step_schedule_sizes part_room =
-        part_in<Part, usual_schedule(traced.node_count)>.room();
+    static constexpr launch_list_sizes part_capacity =
+        part_in<Part, usual_launch_list(traced.node_count)>.capacity();
 
     template <int... Part>
-    static constexpr step_schedule_sizes sum_of_parts(std::integer_sequence<int, Part...>) {
-        step_schedule_sizes all{};
-        (..., void(all = all.then(part_in<Part, part_room<Part>>.sizes)));
+    static constexpr launch_list_sizes sum_of_parts(std::integer_sequence<int, Part...>) {
+        launch_list_sizes all{};
+        (..., void(all = all.then(part_in<Part, part_capacity<Part>>.sizes)));
         return all;
     }
-    using schedule_part_numbers =
-        std::make_integer_sequence<int, schedule_parts(traced.node_count)>;
-    static constexpr step_schedule_sizes steps = sum_of_parts(schedule_part_numbers{});
+    using part_numbers = std::make_integer_sequence<int, launch_list_parts(traced.node_count)>;
+    static constexpr launch_list_sizes sizes_of_list = sum_of_parts(part_numbers{});
     template <int... Part>
-    static constexpr step_schedule<steps> schedule(std::integer_sequence<int, Part...>) {
-        return step_schedule<steps>{steps, part_in<Part, part_room<Part>>...};
+    static constexpr launch_list<sizes_of_list> join(std::integer_sequence<int, Part...>) {
+        return launch_list<sizes_of_list>{sizes_of_list, part_in<Part, part_capacity<Part>>...};
     }
-    static constexpr step_schedule<steps> scheduled = schedule(schedule_part_numbers{});
+    static constexpr launch_list<sizes_of_list> listed = join(part_numbers{});
 
-    static constexpr value_lifetimes<traced.node_count> lives{traced, scheduled,
-                                                              device_count<Device>};
-    static constexpr stages<Device, steps.steps> staged{traced, scheduled, static_cast<int>(Batch)};
+    static constexpr value_lifetimes<traced.node_count> lives{traced, listed, device_count<Device>};
+    static constexpr stages<Device, sizes_of_list.launches> staged{traced, listed,
+                                                                   static_cast<int>(Batch)};
 
 public:
-    // What the trace and the schedule found.
-    static constexpr traced_sizes trace_sizes = traced_in<trace_room>.sizes;
-    static constexpr step_schedule_sizes schedule_sizes = steps;
+    // What the trace and the list of launches found.
+    static constexpr traced_sizes trace_sizes = traced_in<trace_capacity>.sizes;
+    static constexpr launch_list_sizes launch_sizes = sizes_of_list;
 
-    static constexpr plan<sizes_of(traced, steps, staged.count, device_count<Device>)> value{
-        traced,
-        scheduled,
-        lives,
-        staged,
-        static_cast<int>(Batch),
-        Device::alignment,
-        narrow_per_value<Device>()};
+    static constexpr plan<sizes_of(traced, sizes_of_list, staged.count, device_count<Device>)>
+        value{traced,
+              listed,
+              lives,
+              staged,
+              static_cast<int>(Batch),
+              Device::alignment,
+              bf16_per_value<Device>()};
 };
 
 } // namespace castnet::ir

@@ -8,16 +8,16 @@ namespace castnet::ir {
 
 struct plan_sizes {
     int inputs = 0, targets = 0, given = 0;
-    int steps = 0, arrays = 0, scalars = 0, windows = 0, programs = 0, instructions = 0;
+    int launches = 0, arrays = 0, scalars = 0, windows = 0, programs = 0, instructions = 0;
     int parameters = 0, outputs = 0, stages = 0, devices = 1;
 };
 
-constexpr plan_sizes sizes_of(graph_view const& g, step_schedule_sizes const& s, int stages,
+constexpr plan_sizes sizes_of(graph_view const& g, launch_list_sizes const& s, int stages,
                               int devices = 1) {
     plan_sizes z{0,
                  0,
                  0,
-                 s.steps,
+                 s.launches,
                  s.arrays,
                  s.scalars,
                  g.window_count,
@@ -39,31 +39,31 @@ template <plan_sizes Z>
 struct plan {
     static constexpr plan_sizes sizes = Z;
 
-    step steps[room(Z.steps)]{};
-    stage stages[room(Z.stages)]{};
-    array_ref arrays[room(Z.arrays)]{};
-    double scalars[room(Z.scalars)]{};
-    window windows[room(Z.windows)]{};
-    instruction instructions[room(Z.instructions)]{};
-    int first_instruction[room(Z.programs + 1)]{}; // per program; one more for the end of the last
-    placed_parameter parameters[room(Z.parameters)]{};
-    array_ref inputs[room(Z.inputs)]{};
-    array_ref targets[room(Z.targets)]{};
-    array_ref outputs[room(Z.outputs)]{};
+    kernel_launch launches[array_size(Z.launches)]{};
+    stage stages[array_size(Z.stages)]{};
+    array_ref arrays[array_size(Z.arrays)]{};
+    double scalars[array_size(Z.scalars)]{};
+    window windows[array_size(Z.windows)]{};
+    instruction instructions[array_size(Z.instructions)]{};
+    int first_instruction[array_size(Z.programs +
+                                     1)]{}; // per program; one more for the end of the last
+    placed_parameter parameters[array_size(Z.parameters)]{};
+    array_ref inputs[array_size(Z.inputs)]{};
+    array_ref targets[array_size(Z.targets)]{};
+    array_ref outputs[array_size(Z.outputs)]{};
     int batch = 0;                // samples that it was made for
     std::ptrdiff_t trainable = 0; // elements of region::parameters that are trained
     std::ptrdiff_t size[4]{};     // elements of each region
-    device_memory devices[room(Z.devices)]{};
+    device_memory devices[array_size(Z.devices)]{};
     std::ptrdiff_t weights = 0, sample_mask = 0, present = 0; // offsets in region::batch
-    std::ptrdiff_t given[room(Z.given)]{}; // the same of scalars that losses and metrics have
-    std::ptrdiff_t staging = 0;            // one image in logical order, also in region::batch
+    std::ptrdiff_t given[array_size(Z.given)]{}; // the same of scalars that losses and metrics have
+    std::ptrdiff_t staging = 0; // one image in logical order, also in region::batch
 
-    template <class Schedule, class Lifetimes, class Stages>
-    constexpr plan(graph_view const& g, Schedule const& s, Lifetimes const& lives,
-                   Stages const& found, int capacity, std::ptrdiff_t alignment,
-                   int narrow_per_value)
+    template <class LaunchList, class Lifetimes, class Stages>
+    constexpr plan(graph_view const& g, LaunchList const& s, Lifetimes const& lives,
+                   Stages const& found, int capacity, std::ptrdiff_t alignment, int bf16_per_value)
         : batch{capacity} {
-        copy_array(steps, s.steps, Z.steps);
+        copy_array(launches, s.launches, Z.launches);
         copy_array(stages, found.of, Z.stages);
         copy_array(scalars, s.scalars, Z.scalars);
         copy_array(windows, g.windows, Z.windows);
@@ -73,8 +73,7 @@ struct plan {
         fixed_buffers<plan> fixed{*this, g, places, alignment};
         fixed.run();
         workspace_assignment<plan> workspace{
-            *this,       g,         s.arrays,        places, lives.last_copied,
-            found.lanes, alignment, narrow_per_value};
+            *this, g, s.arrays, places, lives.last_copied, found.chunks, alignment, bf16_per_value};
         workspace.run();
         for (int i = 0; i < Z.outputs; ++i) {
             outputs[i] = places.ref(g.outputs[i]);
@@ -87,7 +86,7 @@ struct plan {
     // Floating-point operations for one sample.
     constexpr std::ptrdiff_t flops() const {
         std::ptrdiff_t sum = 0;
-        for (step const& s : steps) {
+        for (kernel_launch const& s : launches) {
             sum += s.flops;
         }
         return sum;

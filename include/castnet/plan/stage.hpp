@@ -1,19 +1,19 @@
-// Stages: consecutive steps that treat every sample by itself, or sum over samples, run together,
-// and each lane takes a few samples through all of them.
+// Stages: consecutive launches that treat every sample by itself, or sum over samples, run
+// together, and each chunk takes a few samples through all of them.
 #pragma once
 
-#include <castnet/plan/schedule.hpp>
+#include <castnet/plan/launch_list_builder.hpp>
 
 namespace castnet::ir {
 
-// A device that works in lanes says so; for others every step is a stage of its own.
-//   static constexpr int lanes;
-//   static constexpr int samples_at_once(step const&, window const* windows,
+// A device that works in chunks says so; for others every launch is a stage of its own.
+//   static constexpr int chunks;
+//   static constexpr int samples_at_once(kernel_launch const&, window const* windows,
 //                                        instruction const& end, ptrdiff_t elements);
 // is how many samples of so many elements (in all operands and results) fit the cache, 0 if the
-// step has to see the whole batch at once.
+// launch has to see the whole batch at once.
 template <class Device>
-concept LaneDevice = requires { Device::lanes; };
+concept ChunkDevice = requires { Device::chunks; };
 
 // How many devices a plan is for: Device::devices, if there can be several.
 template <class Device>
@@ -22,23 +22,24 @@ template <class Device>
     requires requires { Device::devices; }
 inline constexpr int device_count<Device> = Device::devices;
 
-constexpr int lanes_of_batch(int lanes, int batch) {
-    return lanes < batch ? lanes : batch;
+constexpr int chunks_of_batch(int chunks, int batch) {
+    return chunks < batch ? chunks : batch;
 }
 
 template <class Device>
 class stage_finder {
 public:
-    constexpr stage_finder(graph_view const& g, step const* steps, int count, array_use const* uses,
-                           instruction const* instructions, int const* first_instruction, int batch)
-        : g_{g}, steps_{steps}, count_{count}, uses_{uses}, instructions_{instructions},
+    constexpr stage_finder(graph_view const& g, kernel_launch const* launches, int count,
+                           array_use const* uses, instruction const* instructions,
+                           int const* first_instruction, int batch)
+        : g_{g}, launches_{launches}, count_{count}, uses_{uses}, instructions_{instructions},
           first_instruction_{first_instruction}, batch_{batch},
           summed_{list<int>::filled(g.node_count, -1)}, summed_in_{summed_.data()} {}
 
     constexpr list<stage> run() {
         for (int i = 0; i < count_; ++i) {
             int const n = samples_at_once(i);
-            int const result = uses_[steps_[i].output].node; // negative: the copy of parameters
+            int const result = uses_[launches_[i].output].node; // negative: the copy of parameters
             int const device = result < 0 ? 0 : g_.nodes[result].device;
             if (n == 0 || open_.samples_at_once == 0 || !same_size(n) || device != open_.device ||
                 reads_sum(i)) {
@@ -57,8 +58,8 @@ public:
 
 private:
     constexpr int samples_at_once(int i) const {
-        if constexpr (LaneDevice<Device>) {
-            step const& s = steps_[i];
+        if constexpr (ChunkDevice<Device>) {
+            kernel_launch const& s = launches_[i];
             if (s.kind == op::copy) {
                 return 0;
             }
@@ -89,7 +90,7 @@ private:
     }
 
     constexpr bool reads_sum(int i) const {
-        step const& s = steps_[i];
+        kernel_launch const& s = launches_[i];
         for (int k = s.first_array; k < s.first_array + s.arrays; ++k) {
             if (summed_in_[base_of(uses_[k].node, g_.nodes)] == found_.size()) {
                 return true;
@@ -99,7 +100,7 @@ private:
     }
 
     constexpr void add(int i, int n) {
-        step const& s = steps_[i];
+        kernel_launch const& s = launches_[i];
         int const result = uses_[s.output].node;
         if (result >= 0 && !g_.nodes[result].size.sample) {
             summed_in_[result] = found_.size();
@@ -110,14 +111,14 @@ private:
         open_.last = i + 1;
     }
 
-    // Without images there is nothing to gain: such steps see the whole batch.
+    // Without images there is nothing to gain: such launches see the whole batch.
     constexpr void close() {
         if (open_.last == open_.first) {
             return;
         }
         if (windows_ && open_.samples_at_once > 0) {
-            if constexpr (LaneDevice<Device>) {
-                int const most = batch_ / lanes_of_batch(Device::lanes, batch_);
+            if constexpr (ChunkDevice<Device>) {
+                int const most = batch_ / chunks_of_batch(Device::chunks, batch_);
                 if (open_.samples_at_once > most) {
                     open_.samples_at_once = most;
                 }
@@ -125,7 +126,7 @@ private:
             found_.push(open_);
         } else {
             for (int i = open_.first; i < open_.last; ++i) {
-                found_.push({i, i + 1, 0, steps_[i].flops, open_.device});
+                found_.push({i, i + 1, 0, launches_[i].flops, open_.device});
             }
         }
         open_ = {};
@@ -136,7 +137,7 @@ private:
         list<int> made_in = list<int>::filled(g_.node_count, -1);
         for (int i = 0; i < found_.size(); ++i) {
             for (int k = found_[i].first; k < found_[i].last; ++k) {
-                step const& s = steps_[k];
+                kernel_launch const& s = launches_[k];
                 made_in[uses_[s.output].node] = i;
                 if (s.kind == op::copy) {
                     found_[i].after = made_in[base_of(uses_[s.first_array].node, g_.nodes)];
@@ -146,7 +147,7 @@ private:
     }
 
     graph_view g_;
-    step const* steps_;
+    kernel_launch const* launches_;
     int count_;
     array_use const* uses_;
     instruction const* instructions_;
@@ -159,22 +160,22 @@ private:
     int* summed_in_; // per node: the stage that sums it up
 };
 
-// The stages as a constant of fixed size; of as many entries as there are steps.
+// The stages as a constant of fixed size; of as many entries as there are launches.
 template <class Device, int Steps>
 struct stages {
-    stage of[room(Steps)]{};
+    stage of[array_size(Steps)]{};
     int count = 0;
-    int lanes = 1; // in use: no more than the batch has samples
+    int chunks = 1; // in use: no more than the batch has samples
 
-    template <class Schedule>
-    constexpr stages(graph_view const& g, Schedule const& s, int batch) {
+    template <class LaunchList>
+    constexpr stages(graph_view const& g, LaunchList const& s, int batch) {
         stage_finder<Device> finder{
-            g, s.steps, Steps, s.arrays, s.instructions, s.first_instruction, batch};
+            g, s.launches, Steps, s.arrays, s.instructions, s.first_instruction, batch};
         list<stage> const found = finder.run();
         copy_list(of, found);
         count = found.size();
-        if constexpr (LaneDevice<Device>) {
-            lanes = lanes_of_batch(Device::lanes, batch);
+        if constexpr (ChunkDevice<Device>) {
+            chunks = chunks_of_batch(Device::chunks, batch);
         }
     }
 };

@@ -11,11 +11,11 @@ template <class Plan>
 class workspace_assignment {
 public:
     constexpr workspace_assignment(Plan& p, graph_view const& g, array_use const* uses,
-                                   buffer_assignment& places, int last_copied, int lanes,
-                                   std::ptrdiff_t alignment, int narrow_per_value)
-        : p_{p}, g_{g}, nodes_{g.nodes}, uses_{uses}, places_{places}, lanes_{lanes},
-          alignment_{alignment}, narrow_per_value_{narrow_per_value}, last_copied_{last_copied},
-          stages_{list<int>::filled(Plan::sizes.steps + 1, Plan::sizes.stages)},
+                                   buffer_assignment& places, int last_copied, int chunks,
+                                   std::ptrdiff_t alignment, int bf16_per_value)
+        : p_{p}, g_{g}, nodes_{g.nodes}, uses_{uses}, places_{places}, chunks_{chunks},
+          alignment_{alignment}, bf16_per_value_{bf16_per_value}, last_copied_{last_copied},
+          stages_{list<int>::filled(Plan::sizes.launches + 1, Plan::sizes.stages)},
           stage_of_{stages_.data()} {}
 
     constexpr void run() {
@@ -34,19 +34,19 @@ public:
     }
 
 private:
-    constexpr std::ptrdiff_t narrow_elements(std::ptrdiff_t count) const {
-        return (count + narrow_per_value_ - 1) / narrow_per_value_;
+    constexpr std::ptrdiff_t bf16_elements(std::ptrdiff_t count) const {
+        return (count + bf16_per_value_ - 1) / bf16_per_value_;
     }
     constexpr array_ref ref(array_use const& use) const {
-        return use.node < 0                                           ? ref_of_all(use.node)
-               : use.narrow && nodes_[use.node].kind == op::parameter ? ref_of_copy(use.node)
-                                                                      : places_.ref(use.node);
+        return use.node < 0                                            ? ref_of_all(use.node)
+               : use.is_bf16 && nodes_[use.node].kind == op::parameter ? ref_of_copy(use.node)
+                                                                       : places_.ref(use.node);
     }
     constexpr array_ref ref_of_copy(int parameter) const {
         array_ref r = places_.ref(parameter);
         r.where = region::workspace;
-        r.offset = copy_offset_ + r.offset / narrow_per_value_;
-        r.narrow = true;
+        r.offset = copy_offset_ + r.offset / bf16_per_value_;
+        r.is_bf16 = true;
         return r;
     }
     constexpr array_ref ref_of_all(int which) const {
@@ -64,46 +64,46 @@ private:
         }
     }
 
-    // Memory is shared by stages, not by steps: within a stage, lanes do not wait for each other.
-    // Values that leave a stage hold the whole batch; those within lie in the memory of a lane.
-    // Those of one device, from `begin_of_device` on; returns their end.
+    // Memory is shared by stages, not by launches: within a stage, chunks do not wait for each
+    // other. Values that leave a stage hold the whole batch; those within lie in the memory of a
+    // chunk. Those of one device, from `begin_of_device` on; returns their end.
     constexpr std::ptrdiff_t place_values(int device, std::ptrdiff_t begin_of_device) {
         block_allocator memory{Plan::sizes.stages, alignment_, begin_of_device};
-        block_allocator lane{0, alignment_};
+        block_allocator chunk{0, alignment_};
         for (int i = 0; i < Plan::sizes.stages; ++i) {
             stage const& now = p_.stages[i];
             if (now.device != device) {
                 continue;
             }
             memory.advance_to(i);
-            lane.restart(now.last - now.first);
+            chunk.restart(now.last - now.first);
             for (int k = now.first; k < now.last; ++k) {
-                if (int const sums = p_.steps[k].sums; sums >= 0) {
-                    int const room = lane.allocate(uses_[sums].scratch, now.last - now.first);
-                    p_.arrays[sums].offset = lane.offset(room);
+                if (int const sums = p_.launches[k].sums; sums >= 0) {
+                    int const block = chunk.allocate(uses_[sums].scratch, now.last - now.first);
+                    p_.arrays[sums].offset = chunk.offset(block);
                 }
             }
             for (int k = now.first; k < now.last; ++k) {
-                step const& s = p_.steps[k];
-                lane.advance_to(k - now.first);
-                place_result(uses_[s.output].node, s, k, i, memory, lane);
+                kernel_launch const& s = p_.launches[k];
+                chunk.advance_to(k - now.first);
+                place_result(uses_[s.output].node, s, k, i, memory, chunk);
                 if (s.second_output >= 0) {
-                    place_result(uses_[s.second_output].node, s, k, i, memory, lane);
+                    place_result(uses_[s.second_output].node, s, k, i, memory, chunk);
                 }
                 if (s.scratch >= 0) {
-                    int const room = memory.allocate(uses_[s.scratch].scratch, i);
-                    p_.arrays[s.scratch].offset = memory.offset(room);
+                    int const block = memory.allocate(uses_[s.scratch].scratch, i);
+                    p_.arrays[s.scratch].offset = memory.offset(block);
                 }
-                if (s.room >= 0) {
-                    int const room = lane.allocate(uses_[s.room].scratch, k - now.first);
-                    p_.arrays[s.room].offset = lane.offset(room);
+                if (s.chunk_scratch >= 0) {
+                    int const block = chunk.allocate(uses_[s.chunk_scratch].scratch, k - now.first);
+                    p_.arrays[s.chunk_scratch].offset = chunk.offset(block);
                 }
             }
-            std::ptrdiff_t const stride = lane.peak();
+            std::ptrdiff_t const stride = chunk.peak();
             std::ptrdiff_t const begin =
-                stride > 0 ? memory.offset(memory.allocate(lanes_ * stride, i)) : 0;
+                stride > 0 ? memory.offset(memory.allocate(chunks_ * stride, i)) : 0;
             for (int k = now.first; k < now.last; ++k) {
-                enter_arrays(p_.steps[k], begin, stride);
+                enter_arrays(p_.launches[k], begin, stride);
             }
         }
         return memory.peak();
@@ -111,46 +111,48 @@ private:
 
     // What copies read lies on devices whose turn comes later, too.
     constexpr void enter_copied() {
-        for (step const& s : p_.steps) {
+        for (kernel_launch const& s : p_.launches) {
             if (s.kind == op::copy) {
                 p_.arrays[s.first_array] = places_.ref(uses_[s.first_array].node);
             }
         }
     }
 
-    constexpr void place_result(int id, step const& s, int step_number, int stage_number,
-                                block_allocator& memory, block_allocator& lane) {
+    constexpr void place_result(int id, kernel_launch const& s, int launch_number, int stage_number,
+                                block_allocator& memory, block_allocator& chunk) {
         if (id < 0) { // the copy of all parameters
             std::ptrdiff_t const count = p_.elements(region::parameters);
             copy_offset_ =
-                memory.offset(memory.allocate(narrow_elements(count), stage_of_[last_copied_]));
+                memory.offset(memory.allocate(bf16_elements(count), stage_of_[last_copied_]));
             return;
         }
         node_buffer& result = places_[id];
         if (result.fixed) {
             return;
         }
-        result.narrow = uses_[s.output].node == id && uses_[s.output].narrow;
+        result.is_bf16 = uses_[s.output].node == id && uses_[s.output].is_bf16;
         stage const& now = p_.stages[stage_number];
-        result.in_lane = now.samples_at_once > 0 && nodes_[id].size.sample &&
-                         stage_of_[result.last] == stage_number;
-        block_allocator& place = result.in_lane ? lane : memory;
-        int const last = result.in_lane ? result.last - now.first : stage_of_[result.last];
-        int const reused = s.kind == op::map ? dying_operand(s, step_number, result.in_lane) : -1;
+        result.in_chunk = now.samples_at_once > 0 && nodes_[id].size.sample &&
+                          stage_of_[result.last] == stage_number;
+        block_allocator& place = result.in_chunk ? chunk : memory;
+        int const last = result.in_chunk ? result.last - now.first : stage_of_[result.last];
+        int const reused =
+            s.kind == op::map ? dying_operand(s, launch_number, result.in_chunk) : -1;
         extents const e = nodes_[id].size;
-        std::ptrdiff_t const count = result.in_lane ? e.count() * now.samples_at_once
-                                                    : e.count() * (e.sample ? p_.batch : 1);
+        std::ptrdiff_t const count = result.in_chunk ? e.count() * now.samples_at_once
+                                                     : e.count() * (e.sample ? p_.batch : 1);
         result.held = reused >= 0
                           ? place.take_over(reused, last)
-                          : place.allocate(result.narrow ? narrow_elements(count) : count, last);
+                          : place.allocate(result.is_bf16 ? bf16_elements(count) : count, last);
         result.offset = place.offset(result.held);
     }
 
-    // The memory of the lanes begins at `begin`; so much lies between two of them.
-    constexpr void enter_arrays(step const& s, std::ptrdiff_t begin, std::ptrdiff_t stride) {
-        enter_lane(s.output, begin, stride);
+    // The memory of the chunks begins at `begin`; so much lies between two of them.
+    constexpr void enter_arrays(kernel_launch const& s, std::ptrdiff_t begin,
+                                std::ptrdiff_t stride) {
+        enter_chunk(s.output, begin, stride);
         if (s.second_output >= 0) {
-            enter_lane(s.second_output, begin, stride);
+            enter_chunk(s.second_output, begin, stride);
         }
         for (int k = s.first_array; k <= s.output; ++k) {
             p_.arrays[k] = ref(uses_[k]);
@@ -164,16 +166,16 @@ private:
         if (s.sums >= 0) {
             enter_scratch(s.sums, begin, stride);
         }
-        if (s.room >= 0) {
-            enter_scratch(s.room, begin, stride);
+        if (s.chunk_scratch >= 0) {
+            enter_scratch(s.chunk_scratch, begin, stride);
         }
     }
-    constexpr void enter_lane(int array, std::ptrdiff_t begin, std::ptrdiff_t stride) {
+    constexpr void enter_chunk(int array, std::ptrdiff_t begin, std::ptrdiff_t stride) {
         int const id = uses_[array].node;
-        if (id >= 0 && places_[id].in_lane) {
+        if (id >= 0 && places_[id].in_chunk) {
             node_buffer& result = places_[id];
             result.offset += begin;
-            result.lane_stride = stride;
+            result.chunk_stride = stride;
         }
     }
     constexpr void enter_scratch(int array, std::ptrdiff_t begin, std::ptrdiff_t stride) {
@@ -184,15 +186,15 @@ private:
              stride};
     }
 
-    // The block of an operand that nobody reads after this step and that the result may
+    // The block of an operand that nobody reads after this launch and that the result may
     // overwrite element by element; -1 if there is none.
-    constexpr int dying_operand(step const& s, int now, bool in_lane) const {
+    constexpr int dying_operand(kernel_launch const& s, int now, bool in_chunk) const {
         extents const size = nodes_[uses_[s.output].node].size;
-        bool const narrow = uses_[s.output].narrow;
+        bool const in_bf16 = uses_[s.output].is_bf16;
         for (int k = s.first_array; k < s.output; ++k) {
             node_buffer const& from = places_.base(uses_[k].node);
-            if (from.last == now && from.held >= 0 && from.in_lane == in_lane &&
-                nodes_[uses_[k].node].size == size && from.narrow == narrow) {
+            if (from.last == now && from.held >= 0 && from.in_chunk == in_chunk &&
+                nodes_[uses_[k].node].size == size && from.is_bf16 == in_bf16) {
                 int readers = 0;
                 for (int j = s.first_array; j < s.output; ++j) {
                     readers += places_[uses_[j].node].base == places_[uses_[k].node].base;
@@ -210,13 +212,13 @@ private:
     node const* nodes_;
     array_use const* uses_;
     buffer_assignment& places_;
-    int lanes_;
+    int chunks_;
     std::ptrdiff_t alignment_;
-    int narrow_per_value_;
-    int last_copied_;                // the last step that reads the parameters' copy in bfloat16
+    int bf16_per_value_;
+    int last_copied_;                // the last launch that reads the parameters' copy in bfloat16
     std::ptrdiff_t copy_offset_ = 0; // of that copy
     list<int> stages_;
-    int* stage_of_; // per step; one more for the end of all
+    int* stage_of_; // per launch; one more for the end of all
 };
 
 } // namespace castnet::ir

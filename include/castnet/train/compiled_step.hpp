@@ -86,9 +86,9 @@ private:
     static constexpr bool right = wrong == mistake::none; // one mistake is one error
     static_assert(network_has_no_mistake<wrong>::checked);
     static_assert(parameter_is_used<
-                  name_text<right ? stages::schedule_sizes.unused_parameter : -1>()>::checked);
+                  name_text<right ? stages::launch_sizes.unused_parameter : -1>()>::checked);
     static_assert(parameter_name_is_unique<name_text<right ? repeated : -1>()>::checked);
-    static_assert(input_is_used<(right ? stages::schedule_sizes.unused_input : -1)>::checked);
+    static_assert(input_is_used<(right ? stages::launch_sizes.unused_input : -1)>::checked);
 };
 
 } // namespace detail

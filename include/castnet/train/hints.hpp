@@ -3,7 +3,7 @@
 
 #include <castnet/core/text.hpp>
 #include <castnet/device/cpu/threads.hpp>
-#include <castnet/plan/step.hpp>
+#include <castnet/plan/kernel_launch.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -73,11 +73,12 @@ constexpr bool threads_spin = false;
 // Whether a product or a convolution reads this input as it is.
 template <class Plan>
 [[gnu::cold]] bool multiplies_input(Plan const& plan, size_t input) {
-    return std::any_of(std::begin(plan.steps), std::end(plan.steps), [&](ir::step const& s) {
-        ir::array_ref const& read = plan.arrays[s.first_array];
-        return (s.kind == op::matmul || s.kind == op::conv) && read.where == ir::region::batch &&
-               read.offset == plan.inputs[input].offset;
-    });
+    return std::any_of(
+        std::begin(plan.launches), std::end(plan.launches), [&](ir::kernel_launch const& s) {
+            ir::array_ref const& read = plan.arrays[s.first_array];
+            return (s.kind == op::matmul || s.kind == op::conv) &&
+                   read.where == ir::region::batch && read.offset == plan.inputs[input].offset;
+        });
 }
 
 [[gnu::cold]] inline void hint_at_bytes(size_t input) {

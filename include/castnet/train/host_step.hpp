@@ -1,9 +1,9 @@
-// Training step of one of several replicas, with collectives in host memory.
+// Training step of one of several replicas, with collectives in the host's memory.
 #pragma once
 
-#include <castnet/device/steps.hpp>
+#include <castnet/device/launches.hpp>
 #include <castnet/optim/optimizers.hpp>
-#include <castnet/train/step_exchanges.hpp>
+#include <castnet/train/exchanging_step.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -14,20 +14,35 @@
 
 namespace castnet {
 
-// A replica's state and work in such steps besides running the plan.
+// The engine of replicas in the host's memory (train/exchanging_step.hpp).
 template <class Device, class Exchanges>
 class host_step {
     using T = typename Device::value_type;
-    using executor = typename Device::executor;
     using compiled = typename Exchanges::compiled;
     using strategy = typename Exchanges::strategy;
     static constexpr size_t trained = Exchanges::trained;
+    static constexpr ir::element_range all_gradients{ir::region::gradients, 0,
+                                                     std::ptrdiff_t(trained)};
 
 public:
+    using executor = typename Device::executor;
+    static constexpr bool sums_totals = false;
+
     explicit host_step(int replicas)
         : kept_at_{Exchanges::kept_at(replicas)},
           slot_elements_{Exchanges::slot_elements(replicas)} {}
 
+    template <class Communicator, class Rule>
+    void train(executor& e, Communicator& others, samples_of_step const& now, std::uint64_t step,
+               Rule const& rule, T scale) {
+        run(e, others, now, step);
+        e.template add_totals<compiled::value>();
+        if (now.is_last) {
+            update(e, others, rule, scale, step);
+        }
+    }
+
+private:
     // Forward and backward. With the last samples of the step, the collectives of the gradients are
     // begun.
     template <class Communicator>
@@ -84,9 +99,7 @@ public:
             }
         }
         if constexpr (strategy::micro_batches > 1) { // those that needed no exchange
-            static constexpr ir::element_range gradients{ir::region::gradients, 0,
-                                                         compiled::value.trainable};
-            add_kept(e, {&gradients, 1});
+            add_kept(e, {&all_gradients, 1});
             keeps_ = false;
         }
         sums_ = 0;
@@ -105,7 +118,6 @@ public:
         }
     }
 
-private:
     // The rule of the step, with the norm of the gradient if it needs that. Every strategy sums
     // squares by the shards of a sharded optimizer, so all have the same bits.
     template <class Communicator, class Rule>
@@ -185,23 +197,14 @@ private:
         }
     }
 
-    // Accumulated gradients lie behind the optimizer's slots; they are cleared when they are added
-    // to those of the last batch.
-    T* kept(executor& e) const { return e.at(ir::region::gradients) + kept_at_; }
+    // Accumulated gradients lie behind the optimizer's slots.
     void keep_gradients(executor& e) {
-        T const* const g = e.at(ir::region::gradients);
-        T* const to = kept(e);
-        for (size_t i = 0; i < trained; ++i) {
-            to[i] = keeps_ ? to[i] + g[i] : g[i];
-        }
-        keeps_ = true;
+        e.keep_gradients(std::ptrdiff_t(kept_at_), all_gradients, !std::exchange(keeps_, true));
     }
     void add_kept(executor& e, std::span<ir::element_range const> ranges) {
         for (ir::element_range const& r : ranges) {
-            T* const g = e.at(ir::region::gradients) + r.offset;
-            T* const from = kept(e) + r.offset;
-            for (std::ptrdiff_t i = 0; keeps_ && i < r.count; ++i) {
-                g[i] += std::exchange(from[i], T(0));
+            if (keeps_) {
+                e.take_kept(std::ptrdiff_t(kept_at_), r);
             }
         }
     }
@@ -216,6 +219,11 @@ private:
     int sums_ = 0;                // begun in the step
     size_t kept_at_, slot_elements_;
     bool keeps_ = false;
+};
+
+template <class Device, class Exchanges>
+struct exchanging_step_of<Device, Exchanges, false> {
+    using type = host_step<Device, Exchanges>;
 };
 
 } // namespace castnet

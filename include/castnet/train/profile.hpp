@@ -1,5 +1,5 @@
 // Profile of a training step: the time, work, share of peak performance and memory traffic of each
-// step of the plan.
+// launch of the plan.
 #pragma once
 
 #include <castnet/core/clock.hpp>
@@ -14,7 +14,7 @@
 
 namespace castnet {
 
-struct step_profile {
+struct launch_profile {
     std::string what;   // the operation, with the functions fused into it: "map multiply_add relu"
     std::string shape;  // of the result
     double seconds = 0; // the shortest of all repetitions
@@ -35,7 +35,7 @@ constexpr auto function_names(std::index_sequence<I...>) {
 }
 
 template <auto const& Plan>
-std::string step_name(ir::step const& s) {
+std::string launch_name(ir::kernel_launch const& s) {
     static constexpr auto functions =
         function_names<Plan>(std::make_index_sequence<size_t(Plan.sizes.instructions)>{});
     std::string text =
@@ -61,17 +61,17 @@ std::string step_name(ir::step const& s) {
 // the training changes, so on_epoch_end may call it, too. Steps that share a loop over samples run
 // on one thread while they are measured.
 template <class Training, class Data>
-std::vector<step_profile> profile(Training& training, Data const& data,
-                                  std::span<size_t const> samples, int repetitions = 10) {
+std::vector<launch_profile> profile(Training& training, Data const& data,
+                                    std::span<size_t const> samples, int repetitions = 10) {
     using T = typename Training::value_type;
     auto const& plan = Training::training_plan;
-    std::vector<step_profile> rows(size_t(plan.sizes.steps));
+    std::vector<launch_profile> rows(size_t(plan.sizes.launches));
     for (size_t i = 0; i < rows.size(); ++i) {
-        ir::step const& s = plan.steps[i];
+        ir::kernel_launch const& s = plan.launches[i];
         ir::extents const result = plan.arrays[s.output].size;
         auto const times = [&](ir::extents e) { return e.sample ? double(samples.size()) : 1.0; };
         bool const per_sample = s.program < 0 || s.space.sample;
-        rows[i].what = detail::step_name<Training::training_plan>(s);
+        rows[i].what = detail::launch_name<Training::training_plan>(s);
         rows[i].shape = string_of({result.pixels, " x ", result.channels});
         rows[i].flops = double(s.flops) * (per_sample ? double(samples.size()) : 1.0);
         auto const add_bytes = [&](ir::extents e) {
@@ -102,23 +102,23 @@ std::vector<step_profile> profile(Training& training, Data const& data,
     }
     if constexpr (requires { Training::device::peak_flops(); }) {
         double const peak = Training::device::peak_flops();
-        for (step_profile& row : rows) {
+        for (launch_profile& row : rows) {
             row.of_peak = row.flops / row.seconds / peak;
         }
     }
     return rows;
 }
 
-// The profile as a table, the slowest steps first.
-inline std::string profile_table(std::vector<step_profile> rows) {
+// The profile as a table, the slowest launches first.
+inline std::string profile_table(std::vector<launch_profile> rows) {
     double total = 0;
-    for (step_profile const& r : rows) {
+    for (launch_profile const& r : rows) {
         total += r.seconds;
     }
     std::sort(rows.begin(), rows.end(),
               [](auto const& a, auto const& b) { return a.seconds > b.seconds; });
     std::string text = "      ms  share  GFLOP/s of peak    GB/s  result         operation\n";
-    for (step_profile const& r : rows) {
+    for (launch_profile const& r : rows) {
         char line[96];
         std::snprintf(line, sizeof line, "%8.3f %5.1f%% %8.1f %6.0f%% %7.1f  %-14s ",
                       r.seconds * 1e3, 100 * r.seconds / total, r.flops / r.seconds / 1e9,

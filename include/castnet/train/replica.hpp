@@ -6,7 +6,7 @@
 #include <castnet/comm/single_replica.hpp>
 #include <castnet/core/text.hpp>
 #include <castnet/device/host_memory.hpp>
-#include <castnet/optim/optimizers.hpp>
+#include <castnet/optim/accumulate.hpp>
 #include <castnet/train/agreement.hpp>
 #include <castnet/train/collate.hpp>
 #include <castnet/train/device_dataset.hpp>
@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <numeric>
 #include <span>
@@ -36,7 +37,8 @@ class replica {
     using policy = typename Model::policy_type;
 
 public:
-    using strategies = detail::strategy_of<policy>;
+    using strategies =
+        detail::with_batches<detail::strategy_of<policy>, detail::batches_of_step<Optimizer>()>;
     using scores_type = detail::scores_of_step<network, Loss, Metrics...>;
     using sums_type = typename scores_type::sums_type;
     using scalars = std::array<double, detail::scalar_count<Loss, Metrics...>>;
@@ -80,7 +82,7 @@ public:
     // Records the settings that must be equal in programs that exchange data.
     [[gnu::cold]] static void describe(detail::settings& s) {
         detail::digest plan;
-        for (ir::step const& each : training_plan.steps) {
+        for (ir::kernel_launch const& each : training_plan.launches) {
             ir::array_ref const& r = training_plan.arrays[each.output];
             plan.take(std::uint64_t(each.kind));
             plan.take(std::uint64_t(each.flops));
@@ -103,9 +105,9 @@ public:
     // `numbers` are the scalars of loss and metrics.
     replica(Model& m, typename device::session& session, T* parameters, scalars const& numbers,
             int replicas = 1)
-        : session_{session}, scalars_{numbers},
+        : session_{session}, scalars_{numbers}, step_{replicas},
           executor_{session, parameters, key_of(m.seed_value()), sizes(replicas)},
-          host_step_{replicas}, slot_elements_{exchanges::slot_elements(replicas)} {
+          slot_elements_{exchanges::slot_elements(replicas)} {
         executor_.template prepare<training_plan, evaluation_plan>(Model::parameter_bytes);
     }
     replica(replica const&) = delete;
@@ -186,6 +188,29 @@ public:
         weight_ += weight;
     }
 
+    // Forward and backward with the collated samples, which are one of the batches of a step, from
+    // its sample `first` on; with the last of them the update. `weight` is the whole step's.
+    template <class Rule>
+    void train_batch(size_t first, bool is_first, bool is_last, std::uint64_t step,
+                     Rule const& rule, double weight) {
+        static constexpr auto kept_at = std::ptrdiff_t(exchanges::kept_at(1));
+        static constexpr ir::element_range gradients{ir::region::gradients, 0,
+                                                     training_plan.trainable};
+        executor_.set_first_sample(std::uint32_t(first));
+        executor_.template run<training_plan>(samples_, step);
+        executor_.template add_totals<training_plan>();
+        if (!is_last) {
+            executor_.keep_gradients(kept_at, gradients, is_first);
+            return;
+        }
+        if (!is_first) {
+            executor_.take_kept(kept_at, gradients);
+        }
+        last_scale_ = T(1 / weight);
+        executor_.template update<training_plan, Optimizer::slots>(with_norm(rule), last_scale_);
+        weight_ += weight;
+    }
+
     // One step together with other replicas: forward and backward with the collated samples, which
     // are this replica's, and with the last ones of the step the update. `weight` is the whole
     // step's. The plan's sums over samples are over those of all replicas; so are totals() where
@@ -194,18 +219,16 @@ public:
     void train_with(Communicator& others, samples_of_step const& now, std::uint64_t step,
                     Rule const& rule, double weight) {
         last_scale_ = T(1 / weight);
-        if constexpr (on_gpus) {
-            executor_.set_first_sample(std::uint32_t(now.first));
-            executor_.template train_with<exchanges>(others, now.is_last, now.share, step, rule,
-                                                     last_scale_);
+        step_.train(executor_, others, now, step, rule, last_scale_);
+        if constexpr (step_engine::sums_totals) {
             weight_ += now.is_last ? weight : 0;
-        } else {
-            host_step_.run(executor_, others, now, step);
-            executor_.template add_totals<training_plan>();
-            if (now.is_last) {
-                host_step_.update(executor_, others, rule, last_scale_, step);
-            }
         }
+    }
+
+    // Parameters that the optimizer leaves as they are from now on, a flag for each of the training
+    // plan's.
+    void freeze(std::span<unsigned char const> frozen) {
+        executor_.template freeze<training_plan>(frozen);
     }
 
     void evaluate(double weight) {
@@ -303,6 +326,9 @@ public:
     }
 
 private:
+    using step_engine = typename exchanging_step_of<device, exchanges, on_gpus>::type;
+    static_assert(ExchangingStep<step_engine>);
+
     // A device with its own memory defines stored_array.
     template <class Data>
     static constexpr bool keeps =
@@ -346,6 +372,16 @@ private:
         }
     }
 
+    template <class Rule>
+    Rule with_norm(Rule const& rule) {
+        if constexpr (NeedsNorm<Rule>) {
+            return rule.with_norm(std::sqrt(executor_.template squares<training_plan>(
+                last_scale_, 0, training_plan.trainable)));
+        } else {
+            return rule;
+        }
+    }
+
     T* gradients() const { return executor_.at(ir::region::gradients); }
     T* slots_of_shard(int which) const {
         return gradients() + trained + size_t(which) * slot_elements_;
@@ -353,11 +389,11 @@ private:
 
     typename device::session& session_;
     scalars scalars_;
+    step_engine step_; // outlives the executor, whose end waits for the step's work
     typename device::executor executor_;
     std::ptrdiff_t samples_ = 0; // of the batch
     double weight_ = 0;          // of the samples in the totals
     T last_scale_ = 0;
-    host_step<device, exchanges> host_step_;
     size_t slot_elements_;
     std::vector<T> whole_state_;  // see collect_state()
     std::vector<size_t> numbers_; // indices of evaluated samples

@@ -1,6 +1,5 @@
 // Collectives of a training step by the plan and the strategy, and the owner of each parameter's
-// update. train/host_step.hpp executes them in host memory, device/cuda/exchanges.hpp in that of
-// GPUs.
+// update. Engines (train/exchanging_step.hpp) execute them.
 #pragma once
 
 #include <castnet/comm/collective.hpp>

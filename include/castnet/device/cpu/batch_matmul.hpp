@@ -2,16 +2,18 @@
 #pragma once
 
 #include <castnet/device/cpu/matmul.hpp>
+#include <castnet/graph/batched_product.hpp>
 
 namespace castnet::cpu::inline CASTNET_TARGET {
 
 // Threads share the matrices, or each matrix where these are fewer.
 template <class T>
-void batch_matmul(step const& s, tables const& t, context<T> const& c) {
+void batch_matmul(kernel_launch const& s, tables const& t, context<T> const& c) {
     array_ref const &first = t.arrays[s.first_array], &second = t.arrays[s.first_array + 1],
                     &result = t.arrays[s.output];
-    batched_product const p = batched_product_of(s.form, first.size, second.size, result.size);
-    std::ptrdiff_t const batch = s.form.batch, count = c.samples * batch;
+    product_form const form = product_form::unpacked(s.attribute);
+    batched_product const p = batched_product_of(form, first.size, second.size, result.size);
+    std::ptrdiff_t const batch = form.batch, count = c.samples * batch;
     auto const one = [&](std::ptrdiff_t i) {
         std::ptrdiff_t const sample = i / batch, k = i % batch;
         auto const place = [&](array_ref const& r, batched_matrix const& m) {

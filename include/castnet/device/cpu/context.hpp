@@ -15,40 +15,40 @@ struct context {
     T* region[4]{};             // by ir::region
     std::ptrdiff_t samples = 0; // for the kernel
     std::ptrdiff_t first = 0;   // index of the first of these in the batch
-    std::ptrdiff_t lane = 0;
-    std::ptrdiff_t worker = 0; // index of the lane's memory while its samples are computed
+    std::ptrdiff_t chunk = 0;
+    std::ptrdiff_t worker = 0; // index of the chunk's memory while its samples are computed
     philox_key key{};
     std::uint32_t step = 0;
     std::uint32_t first_sample = 0; // of the batch, in the batch of all replicas
 
     // Address of the first of the samples.
     T* at(array_ref const& r) const {
-        std::ptrdiff_t const skipped = r.lane_stride > 0 ? worker * r.lane_stride
-                                       : r.size.sample   ? first * r.size.count()
-                                                         : 0;
+        std::ptrdiff_t const skipped = r.chunk_stride > 0 ? worker * r.chunk_stride
+                                       : r.size.sample    ? first * r.size.count()
+                                                          : 0;
         return region[static_cast<int>(r.where)] + r.offset + skipped;
     }
-    // The lane's part of a sum over samples.
+    // The chunk's part of a sum over samples.
     T* sum_at(array_ref const& r) const {
-        return region[static_cast<int>(r.where)] + r.offset + lane * r.lane_stride;
+        return region[static_cast<int>(r.where)] + r.offset + chunk * r.chunk_stride;
     }
 };
 
-using tables = step_tables;
+using tables = launch_tables;
 
-// A lane's scratch memory for a step besides its sums, or nullptr.
+// A chunk's scratch memory for a launch besides its sums, or nullptr.
 template <class T>
-T* room_of(step const& s, tables const& t, context<T> const& c) {
-    return s.room >= 0 ? c.at(t.arrays[s.room]) : nullptr;
+T* scratch_of(kernel_launch const& s, tables const& t, context<T> const& c) {
+    return s.chunk_scratch >= 0 ? c.at(t.arrays[s.chunk_scratch]) : nullptr;
 }
 
-// The number of lanes with samples, and each one's range: one sample per lane if these are fewer
-// than lanes, otherwise a fixed range.
-constexpr std::ptrdiff_t lanes_in_use(std::ptrdiff_t samples) {
-    return samples < lanes ? samples : lanes;
+// The number of chunks with samples, and each one's range: one sample per chunk if these are fewer
+// than chunks, otherwise a fixed range.
+constexpr std::ptrdiff_t chunks_in_use(std::ptrdiff_t samples) {
+    return samples < chunks ? samples : chunks;
 }
-constexpr std::ptrdiff_t lane_begin(std::ptrdiff_t samples, std::ptrdiff_t lane) {
-    return samples < lanes ? lane : samples * lane / lanes;
+constexpr std::ptrdiff_t chunk_begin(std::ptrdiff_t samples, std::ptrdiff_t chunk) {
+    return samples < chunks ? chunk : samples * chunk / chunks;
 }
 
 } // namespace castnet::cpu::inline CASTNET_TARGET

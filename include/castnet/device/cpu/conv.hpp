@@ -44,21 +44,21 @@ constexpr scratch_size conv_data_scratch(window const& w) {
                                                : direct_conv_data_scratch<T>(w);
 }
 
-// Sums of lanes that lie as the weights do.
+// Sums of chunks that lie as the weights do.
 template <class T>
-void conv_weight_begin(step const& s, tables const& t, context<T> const& c) {
+void conv_weight_begin(kernel_launch const& s, tables const& t, context<T> const& c) {
     std::fill_n(c.sum_at(t.arrays[s.sums]), weight_count(t.windows[s.window]), T(0));
 }
 template <class T>
-void conv_weight_finish(step const& s, tables const& t, context<T> const& c) {
-    add_lanes(t.arrays[s.sums], c, weight_count(t.windows[s.window]), T(1),
-              c.at(t.arrays[s.output]));
+void conv_weight_finish(kernel_launch const& s, tables const& t, context<T> const& c) {
+    add_chunks(t.arrays[s.sums], c, weight_count(t.windows[s.window]), T(1),
+               c.at(t.arrays[s.output]));
 }
 
 template <class T>
 constexpr kernel<T> conv_weight_kernel(window const& w) {
     bool const winograd = uses_winograd<T>(w, forward_tiling(w));
-    if (!sums_by_lane(w)) {
+    if (!sums_by_chunk(w)) {
         return {winograd ? &winograd_conv_whole_weight<T> : &direct_conv_whole_weight<T>};
     }
     if (winograd) {
@@ -71,7 +71,7 @@ constexpr kernel<T> conv_weight_kernel(window const& w) {
 template <class T>
 constexpr scratch_size conv_weight_scratch(window const& w) {
     return uses_winograd<T>(w, forward_tiling(w)) ? winograd_weight_scratch<T>(w)
-           : sums_by_lane(w) && is_shallow(w)     ? scratch_size{0, weight_count(w), padded_band(w)}
+           : sums_by_chunk(w) && is_shallow(w)    ? scratch_size{0, weight_count(w), padded_band(w)}
                                                   : direct_conv_weight_scratch<T>(w);
 }
 
@@ -98,10 +98,10 @@ template <class T>
 constexpr scratch_size grouped_conv_scratch(op kind, window const& w) {
     bool const turns = kind == op::conv_data && group_in_vector<T>(w) > 1;
     return {turns ? weight_count(w) : 0, kind == op::conv_weight ? weight_count(w) : 0,
-            widened_room(w)};
+            widened_scratch(w)};
 }
 template <class T>
-constexpr bool convolves_groups(step const& s, window const* windows) {
+constexpr bool convolves_groups(kernel_launch const& s, window const* windows) {
     bool const convolution =
         s.kind == op::conv || s.kind == op::conv_data || s.kind == op::conv_weight;
     return convolution && group_in_vector<T>(windows[s.window]) > 0;
@@ -115,32 +115,32 @@ constexpr bool runs_alone(window const& w, tiling const& t) {
 
 template <class T>
 struct kernel_for<T, op::conv> {
-    static constexpr kernel<T> of(step const& s, window const* windows) {
+    static constexpr kernel<T> of(kernel_launch const& s, window const* windows) {
         return conv_kernel<T>(windows[s.window]);
     }
     static constexpr scratch_size scratch(window const& w) { return conv_scratch<T>(w); }
-    static constexpr bool whole(step const& s, window const* windows) {
+    static constexpr bool whole(kernel_launch const& s, window const* windows) {
         return runs_alone<T>(windows[s.window], forward_tiling(windows[s.window]));
     }
 };
 template <class T>
 struct kernel_for<T, op::conv_data> {
-    static constexpr kernel<T> of(step const& s, window const* windows) {
+    static constexpr kernel<T> of(kernel_launch const& s, window const* windows) {
         return conv_data_kernel<T>(windows[s.window]);
     }
     static constexpr scratch_size scratch(window const& w) { return conv_data_scratch<T>(w); }
-    static constexpr bool whole(step const& s, window const* windows) {
+    static constexpr bool whole(kernel_launch const& s, window const* windows) {
         return runs_alone<T>(windows[s.window], data_tiling(windows[s.window]));
     }
 };
 template <class T>
 struct kernel_for<T, op::conv_weight> {
-    static constexpr kernel<T> of(step const& s, window const* windows) {
+    static constexpr kernel<T> of(kernel_launch const& s, window const* windows) {
         return conv_weight_kernel<T>(windows[s.window]);
     }
     static constexpr scratch_size scratch(window const& w) { return conv_weight_scratch<T>(w); }
-    static constexpr bool whole(step const& s, window const* windows) {
-        return !sums_by_lane(windows[s.window]);
+    static constexpr bool whole(kernel_launch const& s, window const* windows) {
+        return !sums_by_chunk(windows[s.window]);
     }
 };
 

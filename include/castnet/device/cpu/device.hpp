@@ -1,7 +1,7 @@
-// The CPU as a place where plans run: a table of kernels, and a loop over the steps.
+// The CPU as a place where plans run: a table of kernels, and a loop over the launches.
 #pragma once
 
-#include <castnet/device/constant_step.hpp>
+#include <castnet/device/constant_launch.hpp>
 #include <castnet/device/cpu/conv.hpp>
 #include <castnet/device/cpu/denormals.hpp>
 #include <castnet/device/cpu/executor.hpp>
@@ -17,8 +17,8 @@
 #include <castnet/device/cpu/reduce.hpp>
 #include <castnet/device/cpu/replica_scope.hpp>
 #include <castnet/device/cpu/small.hpp>
+#include <castnet/device/launches.hpp>
 #include <castnet/device/sample_order.hpp>
-#include <castnet/device/steps.hpp>
 
 #include <algorithm>
 #include <type_traits>
@@ -40,10 +40,10 @@ struct cpu_device {
 
     static constexpr int count() { return 1; } // such devices in the machine
 
-    // The kernel of a step that is no fused program, and, if `Groups`, possibly a convolution in
+    // The kernel of a launch that is no fused program, and, if `Groups`, possibly a convolution in
     // groups.
     template <bool Groups = true>
-    static constexpr kernel kernel_of(ir::step const& s, ir::window const* windows) {
+    static constexpr kernel kernel_of(ir::kernel_launch const& s, ir::window const* windows) {
         if constexpr (Groups) {
             if (cpu::convolves_groups<T>(s, windows)) {
                 return cpu::grouped_conv_kernel<T>(s.kind, windows[s.window]);
@@ -76,11 +76,11 @@ struct cpu_device {
         return cpu::sum_of_squares(std::forward<Arguments>(arguments)...);
     }
 
-    // Memory that a step needs besides its operands and its result.
-    static constexpr ir::scratch_size scratch(ir::step const& s, ir::window const* windows,
+    // Memory that a launch needs besides its operands and its result.
+    static constexpr ir::scratch_size scratch(ir::kernel_launch const& s, ir::window const* windows,
                                               ir::instruction const& end) {
         if (s.kind == op::reduce) {
-            return {0, cpu::lane_sum_size(s, end), 0};
+            return {0, cpu::chunk_sum_size(s, end), 0};
         }
         if (cpu::convolves_groups<T>(s, windows)) {
             return cpu::grouped_conv_scratch<T>(s.kind, windows[s.window]);
@@ -89,30 +89,31 @@ struct cpu_device {
         return entry.has_scratch ? entry.scratch(windows[s.window]) : ir::scratch_size{};
     }
 
-    static constexpr int lanes = cpu::lanes;
+    static constexpr int chunks = cpu::chunks;
 
-    // How many samples a lane takes through this step at once, if there are so many elements in the
-    // sample's operands and results; 0 for steps that need the whole batch.
-    static constexpr int samples_at_once(ir::step const& s, ir::window const* windows,
+    // How many samples a chunk takes through this launch at once, if there are so many elements in
+    // the sample's operands and results; 0 for launches that need the whole batch.
+    static constexpr int samples_at_once(ir::kernel_launch const& s, ir::window const* windows,
                                          ir::instruction const& end, std::ptrdiff_t elements) {
         cpu::kernel_entry<T> const entry = cpu::kernel_entry_of<T>(s.kind);
         bool const whole = s.kind == op::map      ? !s.space.sample
                            : s.kind == op::reduce ? !s.space.sample || (end.b & 3) == 2
                                                   : entry.has_whole && entry.whole(s, windows);
-        std::ptrdiff_t const fit = cpu::lane_cache / (elements * std::ptrdiff_t{sizeof(T)} + 1);
+        std::ptrdiff_t const fit = cpu::chunk_cache / (elements * std::ptrdiff_t{sizeof(T)} + 1);
         return whole ? 0
                      : static_cast<int>(
                            std::clamp(fit, std::ptrdiff_t{1}, cpu::most_samples_at_once));
     }
 
-    // Runs all steps of a plan; `Plan` is a constant with static storage. after(i) is called when
-    // step i has run, for those who measure: once or, in a stage, for all of its parts, and then
-    // the stages run on the calling thread alone. Or only at the end of stages: see after_stages.
-    template <auto const& Plan, class After = ir::ignore_steps>
+    // Runs all launches of a plan; `Plan` is a constant with static storage. after(i) is called
+    // when launch i has run, for those who measure: once or, in a stage, for all of its parts, and
+    // then the stages run on the calling thread alone. Or only at the end of stages: see
+    // after_stages.
+    template <auto const& Plan, class After = ir::ignore_launches>
     static void run(context const& c, After const& after = {}) {
         if constexpr (cpu::is_small(Plan)) {
             cpu::flush_denormals const here;
-            run_small<Plan>(c, after, std::make_index_sequence<size_t(Plan.sizes.steps)>{});
+            run_small<Plan>(c, after, std::make_index_sequence<size_t(Plan.sizes.launches)>{});
         } else {
             for (ir::stage const& g : Plan.stages) {
                 run_stage<Plan>(g, c, after);
@@ -126,7 +127,7 @@ struct cpu_device {
             return {&cpu::map<Code, T>};
         } else if constexpr (static_cast<ir::reduction>(Code::end.a) == ir::reduction::sum &&
                              (Code::end.b & 3) == 0) {
-            return {.run = &cpu::reduce_lane<Code, T>,
+            return {.run = &cpu::reduce_chunk<Code, T>,
                     .begin = &cpu::reduce_begin<Code, T>,
                     .finish = &cpu::reduce_finish<Code, T>,
                     .whole = &cpu::reduce<Code, T>,
@@ -143,21 +144,20 @@ struct cpu_device {
     }
 
 protected:
-    // A constant: so kernels that no step of a plan needs are not compiled.
+    // A constant: so kernels that no launch of a plan needs are not compiled.
     template <auto const& Plan>
-    static constexpr auto kernels_of_steps() {
-        constexpr bool groups =
-            std::any_of(Plan.steps, Plan.steps + Plan.sizes.steps, [](ir::step const& s) {
-                return cpu::convolves_groups<T>(s, Plan.windows);
-            });
-        ir::kernel_table<kernel, Plan.sizes.steps> table{};
+    static constexpr auto kernels_of_launches() {
+        constexpr bool groups = std::any_of(
+            Plan.launches, Plan.launches + Plan.sizes.launches,
+            [](ir::kernel_launch const& s) { return cpu::convolves_groups<T>(s, Plan.windows); });
+        ir::kernel_table<kernel, Plan.sizes.launches> table{};
         for (ir::stage const& g : Plan.stages) {
             for (int i = g.first; i < g.last; ++i) {
-                ir::step const& s = Plan.steps[i];
+                ir::kernel_launch const& s = Plan.launches[i];
                 kernel const k = ir::is_fused(s) ? ir::fused_kernels<cpu_device, Plan>.of[s.program]
                                  : s.kind < op::own ? kernel_of<groups>(s, Plan.windows)
                                                     : ir::own_kernel<cpu_device, Plan>(s.kind);
-                table.of[i] = g.samples_at_once == 0 ? k.alone() : k.in_lanes();
+                table.of[i] = g.samples_at_once == 0 ? k.alone() : k.in_chunks();
             }
         }
         return table;
@@ -166,19 +166,20 @@ protected:
     template <auto const& Plan, class After>
     static void run_stage(ir::stage const& g, context const& c, After const& after) {
         static constexpr cpu::tables tables{Plan.arrays, Plan.scalars, Plan.windows};
-        static constexpr auto kernels = kernels_of_steps<Plan>();
-        cpu::run_stage(g, Plan.steps, kernels.of, tables, c, after);
+        static constexpr auto kernels = kernels_of_launches<Plan>();
+        cpu::run_stage(g, Plan.launches, kernels.of, tables, c, after);
     }
     // Step I of a small plan.
     template <auto const& Plan, int I>
-    static void run_small_step(context const& c) {
-        cpu::small_step<ir::constant_step_of<Plan, I>>(Plan.scalars, Plan.steps[I].factor, c);
+    static void run_small_launch(context const& c) {
+        cpu::small_launch<ir::constant_launch_of<Plan, I>>(Plan.scalars, Plan.launches[I].factor,
+                                                           c);
     }
 
 private:
     template <auto const& Plan, class After, size_t... I>
     static void run_small(context const& c, After const& after, std::index_sequence<I...>) {
-        (..., (run_small_step<Plan, int(I)>(c), after(int(I))));
+        (..., (run_small_launch<Plan, int(I)>(c), after(int(I))));
     }
 };
 

@@ -44,12 +44,12 @@ struct cpu_devices : cpu_device<T> {
 private:
     template <auto const& Plan>
     static void run_stage(int i, context const& c) {
-        if constexpr (cpu::is_small(Plan)) { // every step is a stage
-            static constexpr auto steps =
-                small_steps<Plan>(std::make_index_sequence<std::size_t(Plan.sizes.steps)>{});
-            steps.of[i](c);
+        if constexpr (cpu::is_small(Plan)) { // every launch is a stage
+            static constexpr auto launches =
+                small_steps<Plan>(std::make_index_sequence<std::size_t(Plan.sizes.launches)>{});
+            launches.of[i](c);
         } else {
-            cpu_device<T>::template run_stage<Plan>(Plan.stages[i], c, ir::ignore_steps{});
+            cpu_device<T>::template run_stage<Plan>(Plan.stages[i], c, ir::ignore_launches{});
         }
     }
 
@@ -58,7 +58,7 @@ private:
         struct table {
             void (*of[sizeof...(I)])(typename cpu_device<T>::context const&);
         };
-        return table{{&cpu_device<T>::template run_small_step<Plan, int(I)>...}};
+        return table{{&cpu_device<T>::template run_small_launch<Plan, int(I)>...}};
     }
 };
 

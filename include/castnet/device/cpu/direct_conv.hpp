@@ -28,7 +28,7 @@ constexpr scratch_size direct_conv_scratch(window const& w) {
 }
 
 template <class T>
-void direct_conv_prepare(step const& s, tables const& t, context<T> const& c) {
+void direct_conv_prepare(kernel_launch const& s, tables const& t, context<T> const& c) {
     window const& w = t.windows[s.window];
     T const* const weight = c.at(t.arrays[s.first_array + 1]);
     std::ptrdiff_t const filters = w.filters / w.groups, rows = group_rows(w);
@@ -43,7 +43,7 @@ void direct_conv_prepare(step const& s, tables const& t, context<T> const& c) {
 }
 
 template <class T>
-void direct_conv(step const& s, tables const& t, context<T> const& c) {
+void direct_conv(kernel_launch const& s, tables const& t, context<T> const& c) {
     window const& w = t.windows[s.window];
     T* const y = c.at(t.arrays[s.output]);
     T const* const bias = bias_of(s, t, c);
@@ -59,7 +59,7 @@ void direct_conv(step const& s, tables const& t, context<T> const& c) {
             block.multiply(d, {weight + g * of_group, columns, rows * columns}, filters,
                            {.bias = bias ? bias + g * filters : nullptr, .relu = s.end.activates});
         };
-        band_walk<T> walk{w,     c.samples, c.at(t.arrays[s.first_array]), room_of(s, t, c),
+        band_walk<T> walk{w,     c.samples, c.at(t.arrays[s.first_array]), scratch_of(s, t, c),
                           first, last};
         while (walk.next()) {
             band const& b = walk.at;
@@ -76,14 +76,15 @@ void direct_conv(step const& s, tables const& t, context<T> const& c) {
                         out += w.out_width * w.filters;
                     }
                 }
-                if (w.groups > 1 || padded(w)) { // other weights come, or other pixels in the room
+                if (w.groups > 1 ||
+                    padded(w)) { // other weights come, or other pixels in the scratch memory
                     multiply(g);
                 }
             }
         }
         multiply(0);
     };
-    if (padded(w)) { // one thread, since there is one room
+    if (padded(w)) { // one thread, since there is one scratch memory
         compute_rows(0, w.out_height);
     } else {
         share_range(w.out_height, conv_work(w, c.samples), compute_rows);
@@ -102,7 +103,7 @@ constexpr scratch_size direct_conv_data_scratch(window const& w) {
 }
 
 template <class T>
-void direct_conv_data_prepare(step const& s, tables const& t, context<T> const& c) {
+void direct_conv_data_prepare(kernel_launch const& s, tables const& t, context<T> const& c) {
     window const& w = t.windows[s.window];
     std::ptrdiff_t const channels = w.channels / w.groups, filters = w.filters / w.groups;
     std::ptrdiff_t const taps = std::ptrdiff_t{w.kernel_h} * w.kernel_w;
@@ -171,7 +172,7 @@ void for_each_column_class(window const& w, F const& f) {
 // Adds to every pixel of dx under the window, for each row of the window, the product of the
 // gradients of the output pixels that meet it there with the weights of these places.
 template <class T>
-void direct_conv_data(step const& s, tables const& t, context<T> const& c) {
+void direct_conv_data(kernel_launch const& s, tables const& t, context<T> const& c) {
     window const& w = t.windows[s.window];
     std::ptrdiff_t const channels = w.channels / w.groups, filters = w.filters / w.groups;
     T const* const dy = c.at(t.arrays[s.first_array]);
@@ -219,18 +220,18 @@ void direct_conv_data(step const& s, tables const& t, context<T> const& c) {
 template <class T>
 std::ptrdiff_t weight_pieces(window const& w) {
     constexpr std::ptrdiff_t most = (1 << 20) / std::ptrdiff_t{sizeof(T)};
-    std::ptrdiff_t const threads = std::min(thread_count(), lanes);
-    return std::min<std::ptrdiff_t>(lanes, threads * (weight_count(w) / threads / most + 1));
+    std::ptrdiff_t const threads = std::min(thread_count(), chunks);
+    return std::min<std::ptrdiff_t>(chunks, threads * (weight_count(w) / threads / most + 1));
 }
 template <class T>
-constexpr std::ptrdiff_t direct_weight_room(window const& w) {
+constexpr std::ptrdiff_t direct_weight_scratch(window const& w) {
     return padded_band(w) +
            packed_size<T>(std::max(band_pixels, w.out_width), w.filters / w.groups); // dy
 }
 template <class T>
 constexpr scratch_size direct_conv_weight_scratch(window const& w) {
-    return sums_by_lane(w) ? scratch_size{0, weight_count(w), direct_weight_room<T>(w)}
-                           : lanes * direct_weight_room<T>(w);
+    return sums_by_chunk(w) ? scratch_size{0, weight_count(w), direct_weight_scratch<T>(w)}
+                            : chunks * direct_weight_scratch<T>(w);
 }
 
 // A weight's place in the window: where it meets the image.
@@ -258,15 +259,15 @@ struct window_place {
 // Adds to `sum` the gradient of weights in the tiles of rows first to last - 1 of each group.
 template <class T>
 void add_direct_weight(window const& w, std::ptrdiff_t samples, T const* x, T const* dy,
-                       std::ptrdiff_t first, std::ptrdiff_t last, T* sum, T* room) {
+                       std::ptrdiff_t first, std::ptrdiff_t last, T* sum, T* scratch) {
     sliding const geometry = forward_window(w);
     std::ptrdiff_t const channels = geometry.depth_channels, filters = geometry.filters;
     std::ptrdiff_t const rows = group_rows(w);
-    T* const packed = room + padded_band(w);
+    T* const packed = scratch + padded_band(w);
     // packed where many rows meet them
     bool const pack = w.filters > tile_columns<T> && last - first >= 8;
     row_block<T> block;
-    band_walk<T> walk{w, samples, x, room};
+    band_walk<T> walk{w, samples, x, scratch};
     while (walk.next()) {
         band const& b = walk.at;
         depth const pixels{geometry.out_width,
@@ -297,19 +298,19 @@ void add_direct_weight(window const& w, std::ptrdiff_t samples, T const* x, T co
     }
 }
 
-// Of a lane's samples.
+// Of a chunk's samples.
 template <class T>
-void direct_conv_weight(step const& s, tables const& t, context<T> const& c) {
+void direct_conv_weight(kernel_launch const& s, tables const& t, context<T> const& c) {
     window const& w = t.windows[s.window];
     add_direct_weight(w, c.samples, c.at(t.arrays[s.first_array]),
                       c.at(t.arrays[s.first_array + 1]), 0,
                       (group_rows(w) + tile_rows - 1) / tile_rows, c.sum_at(t.arrays[s.sums]),
-                      c.at(t.arrays[s.room]));
+                      c.at(t.arrays[s.chunk_scratch]));
 }
 
 // Of all samples: threads share the rows.
 template <class T>
-void direct_conv_whole_weight(step const& s, tables const& t, context<T> const& c) {
+void direct_conv_whole_weight(kernel_launch const& s, tables const& t, context<T> const& c) {
     window const& w = t.windows[s.window];
     T* const dw = c.at(t.arrays[s.output]);
     std::fill_n(dw, weight_count(w), T(0));
@@ -319,7 +320,7 @@ void direct_conv_whole_weight(step const& s, tables const& t, context<T> const& 
         add_direct_weight(w, c.samples, c.at(t.arrays[s.first_array]),
                           c.at(t.arrays[s.first_array + 1]), tiles * i / pieces,
                           tiles * (i + 1) / pieces, dw,
-                          c.at(t.arrays[s.scratch]) + i * direct_weight_room<T>(w));
+                          c.at(t.arrays[s.scratch]) + i * direct_weight_scratch<T>(w));
     });
 }
 

@@ -27,7 +27,7 @@ template <class T>
 constexpr int group_in_vector(window const& w) {
     int const size = w.channels / w.groups;
     bool const fits =
-        w.groups > 1 && w.filters == w.channels && size <= simd<T>::width && sums_by_lane(w);
+        w.groups > 1 && w.filters == w.channels && size <= simd<T>::width && sums_by_chunk(w);
     return is_depthwise(w) ? 1 : fits && (size == 4 || size == 8) ? size : 0;
 }
 
@@ -38,9 +38,9 @@ template <int Group, int I, class T>
         return from[I];
     } else {
         vec<T> const x = *reinterpret_cast<vec<T> const*>(from);
-        return [&]<int... Lane>(std::integer_sequence<int, Lane...>)
+        return [&]<int... Chunk>(std::integer_sequence<int, Chunk...>)
                    __attribute__((always_inline)) {
-                       return vec<T>{x[Lane / Group * Group + I]...};
+                       return vec<T>{x[Chunk / Group * Group + I]...};
                    }(std::make_integer_sequence<int, simd<T>::width>{});
     }
 }
@@ -54,20 +54,20 @@ template <int Group, class F>
 
 // With several filters for each channel, the kernels work on a copy of the image that has a channel
 // for each filter.
-constexpr std::ptrdiff_t widened_room(window const& w) {
+constexpr std::ptrdiff_t widened_scratch(window const& w) {
     return w.filters > w.channels ? aligned(std::ptrdiff_t{w.height} * w.width * w.filters) : 0;
 }
 template <class T>
-T const* widened(window const& w, T const* x, T* room) {
+T const* widened(window const& w, T const* x, T* scratch) {
     int const filters = w.filters / w.channels;
     if (filters == 1) {
         return x;
     }
-    T* to = room;
+    T* to = scratch;
     for (std::ptrdiff_t i = 0; i < image_count(w); ++i, to += filters) {
         std::fill_n(to, filters, x[i]);
     }
-    return room;
+    return scratch;
 }
 
 // Operands and results of some pixels that meet the same taps.
@@ -195,13 +195,13 @@ void grouped_rectangle(window const& w, tap_run const& rows, tap_run const& colu
 }
 
 template <int Group, class T>
-void grouped_conv(step const& s, tables const& t, context<T> const& c) {
+void grouped_conv(kernel_launch const& s, tables const& t, context<T> const& c) {
     window const& w = t.windows[s.window];
     T const* const weight = c.at(t.arrays[s.first_array + 1]);
     tile_end<T> const end{.bias = bias_of(s, t, c), .relu = s.end.activates};
     for (std::ptrdiff_t i = 0; i < c.samples; ++i) {
         T const* const x = c.at(t.arrays[s.first_array]) + i * image_count(w);
-        grouped_image<T const> const from{widened(w, x, room_of(s, t, c)), w.width, w.filters};
+        grouped_image<T const> const from{widened(w, x, scratch_of(s, t, c)), w.width, w.filters};
         grouped_image<T> const to{c.at(t.arrays[s.output]) + i * result_count(w), w.out_width,
                                   w.filters};
         share_range(w.out_height, conv_work(w, 1), [&](std::ptrdiff_t first, std::ptrdiff_t last) {
@@ -217,7 +217,7 @@ void grouped_conv(step const& s, tables const& t, context<T> const& c) {
 
 // The weights of each group with channels and filters exchanged, for the gradient by the image.
 template <int Group, class T>
-void grouped_conv_data_prepare(step const& s, tables const& t, context<T> const& c) {
+void grouped_conv_data_prepare(kernel_launch const& s, tables const& t, context<T> const& c) {
     window const& w = t.windows[s.window];
     T const* const weight = c.at(t.arrays[s.first_array + 1]);
     T* const turned = c.at(t.arrays[s.scratch]);
@@ -229,7 +229,7 @@ void grouped_conv_data_prepare(step const& s, tables const& t, context<T> const&
     }
 }
 template <int Group, class T>
-void grouped_conv_data(step const& s, tables const& t, context<T> const& c) {
+void grouped_conv_data(kernel_launch const& s, tables const& t, context<T> const& c) {
     window const& w = t.windows[s.window];
     T const* const weight = c.at(t.arrays[Group > 1 ? s.scratch : s.first_array + 1]);
     int const filters = w.filters / w.channels;
@@ -237,7 +237,7 @@ void grouped_conv_data(step const& s, tables const& t, context<T> const& c) {
         T* const dx = c.at(t.arrays[s.output]) + i * image_count(w);
         grouped_image<T const> const from{c.at(t.arrays[s.first_array]) + i * result_count(w),
                                           w.out_width, w.filters};
-        grouped_image<T> const to{filters > 1 ? room_of(s, t, c) : dx, w.width, w.filters};
+        grouped_image<T> const to{filters > 1 ? scratch_of(s, t, c) : dx, w.width, w.filters};
         share_range(w.height, conv_work(w, 1), [&](std::ptrdiff_t first, std::ptrdiff_t last) {
             for_each_image_run(vertical_axis(w), int(first), int(last), [&](tap_run const& rows) {
                 for_each_image_run(horizontal_axis(w), 0, w.width, [&](tap_run const& columns) {
@@ -348,14 +348,14 @@ void add_grouped_weight(window const& w, tap_run const& rows, tap_run const& col
     }
 }
 
-// Of a lane's samples.
+// Of a chunk's samples.
 template <int Group, class T>
-void grouped_conv_weight(step const& s, tables const& t, context<T> const& c) {
+void grouped_conv_weight(kernel_launch const& s, tables const& t, context<T> const& c) {
     window const& w = t.windows[s.window];
     T* const sums = c.sum_at(t.arrays[s.sums]);
     for (std::ptrdiff_t i = 0; i < c.samples; ++i) {
         T const* const image = c.at(t.arrays[s.first_array]) + i * image_count(w);
-        grouped_image<T const> const x{widened(w, image, room_of(s, t, c)), w.width, w.filters};
+        grouped_image<T const> const x{widened(w, image, scratch_of(s, t, c)), w.width, w.filters};
         grouped_image<T const> const dy{c.at(t.arrays[s.first_array + 1]) + i * result_count(w),
                                         w.out_width, w.filters};
         for_each_output_run(vertical_axis(w), 0, w.out_height, [&](tap_run const& rows) {

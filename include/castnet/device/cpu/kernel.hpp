@@ -1,10 +1,10 @@
-// A kernel, and how those of one stage run: every lane takes a few samples at a time through all of
-// them.
+// A kernel, and how those of one stage run: every chunk takes a few samples at a time through all
+// of them.
 #pragma once
 
 #include <castnet/device/cpu/context.hpp>
 #include <castnet/device/cpu/threads.hpp>
-#include <castnet/device/steps.hpp>
+#include <castnet/device/launches.hpp>
 
 #include <algorithm>
 
@@ -12,25 +12,25 @@ namespace castnet::cpu::inline CASTNET_TARGET {
 
 template <class T>
 struct kernel {
-    using function = void (*)(step const&, tables const&, context<T> const&);
+    using function = void (*)(kernel_launch const&, tables const&, context<T> const&);
     function run = nullptr;     // over the samples of the context
-    function prepare = nullptr; // before that, and before any lane begins
-    function begin = nullptr;   // in every lane, before its first samples
-    function finish = nullptr;  // after all lanes have ended
-    function whole = nullptr;   // instead of `run` where the step runs alone,
+    function prepare = nullptr; // before that, and before any chunk begins
+    function begin = nullptr;   // in every chunk, before its first samples
+    function finish = nullptr;  // after all chunks have ended
+    function whole = nullptr;   // instead of `run` where the launch runs alone,
     bool has_whole = false;     // if there is one (in constants, addresses are not compared)
 
-    // What a step needs: then the rest is not compiled for it.
+    // What a launch needs: then the rest is not compiled for it.
     constexpr kernel alone() const { return {has_whole ? whole : run, prepare}; }
-    constexpr kernel in_lanes() const { return {run, prepare, begin, finish}; }
+    constexpr kernel in_chunks() const { return {run, prepare, begin, finish}; }
 };
 
 // The kernel of an operation, by specialisation beside its functions:
 //
-//   static constexpr kernel<T> of(step const&, window const* windows);
+//   static constexpr kernel<T> of(kernel_launch const&, window const* windows);
 //   static constexpr scratch_size scratch(window const&);  where the operation has a window and its
 //                                                          kernel needs memory
-//   static constexpr bool whole(step const&, window const* windows);
+//   static constexpr bool whole(kernel_launch const&, window const* windows);
 //                                                          whether it has to see the whole batch;
 //                                                          where it is not there: it does not
 template <class T, op K>
@@ -39,33 +39,35 @@ struct kernel_for {};
 // A base of those that are one function for all windows.
 template <class T, auto Function>
 struct function_kernel {
-    static constexpr kernel<T> of(step const&, window const*) { return {Function}; }
+    static constexpr kernel<T> of(kernel_launch const&, window const*) { return {Function}; }
 };
 
-// A stage of a plan, with what each of the plan's steps needs; after(i) is called whenever step
-// i has run, or only at the end. The lanes share the threads, or run one after another where steps
-// are looked at one by one. (Nothing here depends on the plan, so that it is compiled once.)
+// A stage of a plan, with what each of the plan's launches needs; after(i) is called whenever
+// launch i has run, or only at the end. The chunks share the threads, or run one after another
+// where launches are looked at one by one. (Nothing here depends on the plan, so that it is
+// compiled once.)
 template <class T, class After>
-[[gnu::noinline]] void run_stage(stage const& g, step const* steps, kernel<T> const* kernels,
-                                 tables const& t, context<T> const& c, After const& after) {
-    constexpr bool one_by_one = calls_after_steps<After>;
+[[gnu::noinline]] void run_stage(stage const& g, kernel_launch const* launches,
+                                 kernel<T> const* kernels, tables const& t, context<T> const& c,
+                                 After const& after) {
+    constexpr bool one_by_one = calls_after_launches<After>;
     auto const call = [&](typename kernel<T>::function kernel<T>::* part, context<T> const& with) {
         for (int i = g.first; i < g.last; ++i) {
             if (auto const f = kernels[i].*part) {
-                f(steps[i], t, with);
+                f(launches[i], t, with);
                 if (one_by_one) {
                     after(i);
                 }
             }
         }
     };
-    auto const run_lane = [&](std::ptrdiff_t lane, std::ptrdiff_t worker) {
+    auto const run_chunk = [&](std::ptrdiff_t chunk, std::ptrdiff_t worker) {
         context<T> mine = c;
-        mine.lane = lane;
+        mine.chunk = chunk;
         mine.worker = worker;
         call(&kernel<T>::begin, mine);
-        std::ptrdiff_t const end = lane_begin(c.samples, lane + 1);
-        for (mine.first = lane_begin(c.samples, lane); mine.first < end;
+        std::ptrdiff_t const end = chunk_begin(c.samples, chunk + 1);
+        for (mine.first = chunk_begin(c.samples, chunk); mine.first < end;
              mine.first += g.samples_at_once) {
             mine.samples = std::min<std::ptrdiff_t>(g.samples_at_once, end - mine.first);
             call(&kernel<T>::run, mine);
@@ -75,14 +77,14 @@ template <class T, class After>
         call(&kernel<T>::prepare, c);
         call(&kernel<T>::run, c);
     } else {
-        std::ptrdiff_t const used = lanes_in_use(c.samples);
+        std::ptrdiff_t const used = chunks_in_use(c.samples);
         call(&kernel<T>::prepare, c);
         if (one_by_one) {
-            for (std::ptrdiff_t lane = 0; lane < used; ++lane) {
-                run_lane(lane, 0);
+            for (std::ptrdiff_t chunk = 0; chunk < used; ++chunk) {
+                run_chunk(chunk, 0);
             }
         } else {
-            parallel_for(used, double(c.samples) * double(g.flops), run_lane);
+            parallel_for(used, double(c.samples) * double(g.flops), run_chunk);
         }
         call(&kernel<T>::finish, c);
     }
@@ -91,16 +93,17 @@ template <class T, class After>
     }
 }
 
-// The sums of the lanes, in their order.
+// The sums of the chunks, in their order.
 template <class T>
-void add_lanes(array_ref const& sums, context<T> const& c, std::ptrdiff_t count, T factor, T* out) {
+void add_chunks(array_ref const& sums, context<T> const& c, std::ptrdiff_t count, T factor,
+                T* out) {
     T const* const first = c.sum_at(sums);
     constexpr std::ptrdiff_t piece = 4096;
-    parallel_for((count + piece - 1) / piece, double(lanes * count), [&](std::ptrdiff_t k) {
+    parallel_for((count + piece - 1) / piece, double(chunks * count), [&](std::ptrdiff_t k) {
         std::ptrdiff_t const begin = k * piece, n = std::min(piece, count - begin);
         std::fill_n(out + begin, n, T(0));
-        for (std::ptrdiff_t lane = 0; lane < lanes_in_use(c.samples); ++lane) {
-            T const* const sum = first + lane * sums.lane_stride + begin;
+        for (std::ptrdiff_t chunk = 0; chunk < chunks_in_use(c.samples); ++chunk) {
+            T const* const sum = first + chunk * sums.chunk_stride + begin;
             for (std::ptrdiff_t i = 0; i < n; ++i) {
                 out[begin + i] += sum[i];
             }

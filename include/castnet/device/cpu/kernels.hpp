@@ -8,6 +8,7 @@
 #include <castnet/device/cpu/permute.hpp>
 #include <castnet/device/cpu/pool.hpp>
 #include <castnet/device/cpu/rearrange.hpp>
+#include <castnet/device/cpu/rows.hpp>
 
 #include <utility>
 
@@ -16,9 +17,9 @@ namespace castnet::cpu::inline CASTNET_TARGET {
 // kernel_for<T, K> by number; nullptr where a kernel has no such function.
 template <class T>
 struct kernel_entry {
-    kernel<T> (*kernel_of)(step const&, window const*) = nullptr;
+    kernel<T> (*kernel_of)(kernel_launch const&, window const*) = nullptr;
     scratch_size (*scratch)(window const&) = nullptr;
-    bool (*whole)(step const&, window const*) = nullptr;
+    bool (*whole)(kernel_launch const&, window const*) = nullptr;
     // Whether there are such functions: GCC 12 with sanitizers compares no addresses in constants.
     bool has_scratch = false, has_whole = false;
 };

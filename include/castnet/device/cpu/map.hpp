@@ -12,7 +12,7 @@
 namespace castnet::cpu::inline CASTNET_TARGET {
 
 template <class T>
-[[gnu::noinline]] program_arguments<T> arguments_of(step const& s, tables const& t,
+[[gnu::noinline]] program_arguments<T> arguments_of(kernel_launch const& s, tables const& t,
                                                     context<T> const& c) {
     program_arguments<T> a{};
     for (int i = 0; i < s.arrays; ++i) {
@@ -38,7 +38,7 @@ public:
               std::ptrdiff_t count) {
         std::ptrdiff_t const element = p.pixel * p.channels + p.channel, first = element / 4;
         std::ptrdiff_t const blocks = (element + count + 3) / 4 - first;
-        std::uint32_t by_word[4][room];
+        std::uint32_t by_word[4][most_blocks];
         for (std::ptrdiff_t i = 0; i < blocks; ++i) {
             philox_block const x =
                 random_at_points::block(a, stream, p.sample, static_cast<std::uint32_t>(first + i));
@@ -62,8 +62,8 @@ public:
     }
 
 private:
-    static constexpr std::ptrdiff_t room = most / 4 + 1;
-    std::uint32_t words_[4 * room];
+    static constexpr std::ptrdiff_t most_blocks = most / 4 + 1;
+    std::uint32_t words_[4 * most_blocks];
     std::ptrdiff_t shift_ = 0;
 };
 
@@ -112,7 +112,7 @@ void map_points(program_arguments<T> const& a, T* out, std::ptrdiff_t pixels,
 }
 
 template <class Program, class T>
-void map(step const& s, tables const& t, context<T> const& c) {
+void map(kernel_launch const& s, tables const& t, context<T> const& c) {
     program_arguments<T> const a = arguments_of(s, t, c);
     T* const out = c.at(t.arrays[s.output]);
     std::ptrdiff_t pixels = s.space.pixels, channels = s.space.channels;

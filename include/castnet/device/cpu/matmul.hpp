@@ -29,7 +29,7 @@ void prefetch(matrix<T> const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
 
 // For a part of a panel, so much that the L1 cache keeps it.
 template <class T>
-struct panel_room {
+struct panel_scratch {
     static constexpr std::ptrdiff_t size = 8192;
     alignas(64) T data[size];
 };
@@ -46,15 +46,16 @@ void multiply_blocks(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matri
     constexpr std::ptrdiff_t width = tile_columns<T>, most = most_unpacked_steps;
     std::ptrdiff_t const panels = (n + width - 1) / width;
     bool const packs = panels > 1 || b.column != 1;
-    std::ptrdiff_t const room = std::min(most, panel_room<T>::size / (packs ? width : n));
-    std::ptrdiff_t const steps = std::clamp(k, std::ptrdiff_t{1}, room); // k is 0 without samples
+    std::ptrdiff_t const at_once = std::min(most, panel_scratch<T>::size / (packs ? width : n));
+    std::ptrdiff_t const steps =
+        std::clamp(k, std::ptrdiff_t{1}, at_once); // k is 0 without samples
     std::ptrdiff_t const piece = std::ptrdiff_t{panels > 1 ? 24 : 4} * tile_rows;
     std::ptrdiff_t const pieces = (m + piece - 1) / piece;
     parallel_for(panels * pieces, 2.0 * double(m) * double(n) * double(k), [&](std::ptrdiff_t i) {
         std::ptrdiff_t const left = i / pieces * width, columns = std::min(width, n - left);
         std::ptrdiff_t const top = i % pieces * piece, bottom = std::min(top + piece, m);
         bool const pack = packs && (b.column != 1 || bottom - top > tile_rows);
-        panel_room<T> packed;
+        panel_scratch<T> packed;
         T turning[size_t(most_transposed_rows * width)];
         std::ptrdiff_t offset[most];
         for (std::ptrdiff_t s = 0; s < steps; ++s) {
@@ -131,7 +132,7 @@ template <class T>
 }
 
 template <class T>
-void matmul(step const& s, tables const& t, context<T> const& c) {
+void matmul(kernel_launch const& s, tables const& t, context<T> const& c) {
     array_ref const &x = t.arrays[s.first_array], &y = t.arrays[s.output];
     std::ptrdiff_t const in = x.size.channels, out = y.size.channels;
     multiply<T>(c.samples * x.size.pixels, out, in, {c.at(x), in, 1},
@@ -140,7 +141,7 @@ void matmul(step const& s, tables const& t, context<T> const& c) {
 }
 
 template <class T>
-void matmul_data(step const& s, tables const& t, context<T> const& c) {
+void matmul_data(kernel_launch const& s, tables const& t, context<T> const& c) {
     array_ref const &g = t.arrays[s.first_array], &dx = t.arrays[s.output];
     std::ptrdiff_t const in = dx.size.channels, out = g.size.channels;
     multiply<T>(c.samples * g.size.pixels, in, out, {c.at(g), out, 1},
@@ -148,7 +149,7 @@ void matmul_data(step const& s, tables const& t, context<T> const& c) {
 }
 
 template <class T>
-void matmul_weight(step const& s, tables const& t, context<T> const& c) {
+void matmul_weight(kernel_launch const& s, tables const& t, context<T> const& c) {
     array_ref const &x = t.arrays[s.first_array], &g = t.arrays[s.first_array + 1];
     std::ptrdiff_t const in = x.size.channels, out = g.size.channels;
     multiply<T>(in, out, c.samples * x.size.pixels, {c.at(x), 1, in}, {c.at(g), out, 1},
@@ -157,15 +158,15 @@ void matmul_weight(step const& s, tables const& t, context<T> const& c) {
 
 template <class T>
 struct kernel_for<T, op::matmul> : function_kernel<T, &matmul<T>> {
-    static constexpr bool whole(step const&, window const*) { return true; }
+    static constexpr bool whole(kernel_launch const&, window const*) { return true; }
 };
 template <class T>
 struct kernel_for<T, op::matmul_data> : function_kernel<T, &matmul_data<T>> {
-    static constexpr bool whole(step const&, window const*) { return true; }
+    static constexpr bool whole(kernel_launch const&, window const*) { return true; }
 };
 template <class T>
 struct kernel_for<T, op::matmul_weight> : function_kernel<T, &matmul_weight<T>> {
-    static constexpr bool whole(step const&, window const*) { return true; }
+    static constexpr bool whole(kernel_launch const&, window const*) { return true; }
 };
 
 } // namespace castnet::cpu::inline CASTNET_TARGET

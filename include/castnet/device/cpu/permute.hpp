@@ -7,7 +7,7 @@
 namespace castnet::cpu::inline CASTNET_TARGET {
 
 template <class T>
-void exchange_axes(step const& s, tables const& t, context<T> const& c) {
+void exchange_axes(kernel_launch const& s, tables const& t, context<T> const& c) {
     array_ref const &from = t.arrays[s.first_array], &to = t.arrays[s.output];
     window const& w = t.windows[s.window];
     std::ptrdiff_t const rows = w.height, columns = w.width, run = w.channels;

@@ -71,7 +71,7 @@ template <class T, class F>
 
 // The first largest pixel of each window, and where its gradient is wanted, its number there.
 template <class T, bool TwoByTwo>
-void max_pool(step const& s, tables const& t, context<T> const& c) {
+void max_pool(kernel_launch const& s, tables const& t, context<T> const& c) {
     window const& w = t.windows[s.window];
     T const* const from = c.at(t.arrays[s.first_array]);
     T* const to = c.at(t.arrays[s.output]);
@@ -119,7 +119,7 @@ void clear_rest(window const& w, T* image) {
 
 // The largest pixel of each window gets the window's gradient.
 template <class T, bool TwoByTwo>
-void max_pool_gradient(step const& s, tables const& t, context<T> const& c) {
+void max_pool_gradient(kernel_launch const& s, tables const& t, context<T> const& c) {
     window const& w = t.windows[s.window];
     T const* const argmax = c.at(t.arrays[s.first_array]);
     T const* const g = c.at(t.arrays[s.first_array + 1]);
@@ -171,7 +171,7 @@ T share(window const& w, int y0, int y1, int x0, int x1) {
 }
 
 template <class T>
-void avg_pool(step const& s, tables const& t, context<T> const& c) {
+void avg_pool(kernel_launch const& s, tables const& t, context<T> const& c) {
     window const& w = t.windows[s.window];
     T const* const from = c.at(t.arrays[s.first_array]);
     T* const to = c.at(t.arrays[s.output]);
@@ -196,7 +196,7 @@ void avg_pool(step const& s, tables const& t, context<T> const& c) {
 }
 
 template <class T>
-void avg_pool_gradient(step const& s, tables const& t, context<T> const& c) {
+void avg_pool_gradient(kernel_launch const& s, tables const& t, context<T> const& c) {
     window const& w = t.windows[s.window];
     T const* const g = c.at(t.arrays[s.first_array]);
     T* const to = c.at(t.arrays[s.output]);
@@ -229,7 +229,7 @@ void for_each_copy(window const& w, F const& f) {
 }
 
 template <class T>
-void upsample(step const& s, tables const& t, context<T> const& c) {
+void upsample(kernel_launch const& s, tables const& t, context<T> const& c) {
     window const& w = t.windows[s.window];
     T const* const from = c.at(t.arrays[s.first_array]);
     T* const to = c.at(t.arrays[s.output]);
@@ -241,7 +241,7 @@ void upsample(step const& s, tables const& t, context<T> const& c) {
 }
 
 template <class T>
-void upsample_gradient(step const& s, tables const& t, context<T> const& c) {
+void upsample_gradient(kernel_launch const& s, tables const& t, context<T> const& c) {
     window const& w = t.windows[s.window];
     T const* const g = c.at(t.arrays[s.first_array]);
     T* const to = c.at(t.arrays[s.output]);
@@ -258,13 +258,13 @@ void upsample_gradient(step const& s, tables const& t, context<T> const& c) {
 
 template <class T>
 struct kernel_for<T, op::max_pool> {
-    static constexpr kernel<T> of(step const& s, window const* windows) {
+    static constexpr kernel<T> of(kernel_launch const& s, window const* windows) {
         return max_pool_kernel<T>(windows[s.window]);
     }
 };
 template <class T>
 struct kernel_for<T, op::max_pool_gradient> {
-    static constexpr kernel<T> of(step const& s, window const* windows) {
+    static constexpr kernel<T> of(kernel_launch const& s, window const* windows) {
         return max_pool_gradient_kernel<T>(windows[s.window]);
     }
 };

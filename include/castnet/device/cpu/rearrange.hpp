@@ -12,7 +12,7 @@
 namespace castnet::cpu::inline CASTNET_TARGET {
 
 template <class T>
-void reshape(step const& s, tables const& t, context<T> const& c) {
+void reshape(kernel_launch const& s, tables const& t, context<T> const& c) {
     array_ref const &from = t.arrays[s.first_array], &to = t.arrays[s.output];
     std::ptrdiff_t const count = from.size.count();
     std::ptrdiff_t const samples = to.size.sample ? c.samples : 1;
@@ -32,7 +32,7 @@ void reshape(step const& s, tables const& t, context<T> const& c) {
 }
 
 template <class T>
-void concat(step const& s, tables const& t, context<T> const& c) {
+void concat(kernel_launch const& s, tables const& t, context<T> const& c) {
     array_ref const& to = t.arrays[s.output];
     std::ptrdiff_t const rows = c.samples * to.size.pixels;
     parallel_for(rows, double(rows * to.size.channels), [&](std::ptrdiff_t row) {
@@ -44,33 +44,32 @@ void concat(step const& s, tables const& t, context<T> const& c) {
     });
 }
 
-// The channels from first_channel on, as many as the result has.
+// The channels from the attribute on, as many as the result has.
 template <class T>
-void slice(step const& s, tables const& t, context<T> const& c) {
+void slice(kernel_launch const& s, tables const& t, context<T> const& c) {
     array_ref const &from = t.arrays[s.first_array], &to = t.arrays[s.output];
     std::ptrdiff_t const rows = c.samples * to.size.pixels;
     parallel_for(rows, double(rows * to.size.channels), [&](std::ptrdiff_t row) {
-        std::copy_n(c.at(from) + row * from.size.channels + s.first_channel, to.size.channels,
+        std::copy_n(c.at(from) + row * from.size.channels + s.attribute, to.size.channels,
                     c.at(to) + row * to.size.channels);
     });
 }
 
 // The gradient by the operand of a slice: 0 for all other channels.
 template <class T>
-void slice_gradient(step const& s, tables const& t, context<T> const& c) {
+void slice_gradient(kernel_launch const& s, tables const& t, context<T> const& c) {
     array_ref const &from = t.arrays[s.first_array], &to = t.arrays[s.output];
     std::ptrdiff_t const rows = c.samples * to.size.pixels;
     parallel_for(rows, double(rows * to.size.channels), [&](std::ptrdiff_t row) {
         T* const out = c.at(to) + row * to.size.channels;
         std::fill_n(out, to.size.channels, T(0));
-        std::copy_n(c.at(from) + row * from.size.channels, from.size.channels,
-                    out + s.first_channel);
+        std::copy_n(c.at(from) + row * from.size.channels, from.size.channels, out + s.attribute);
     });
 }
 
 // From the memory of another device.
 template <class T>
-void copy(step const& s, tables const& t, context<T> const& c) {
+void copy(kernel_launch const& s, tables const& t, context<T> const& c) {
     array_ref const &from = t.arrays[s.first_array], &to = t.arrays[s.output];
     std::copy_n(c.at(from), to.size.count() * (to.size.sample ? c.samples : 1), c.at(to));
 }

@@ -79,7 +79,7 @@ reducer<R, T> with_row(reducer<R, T> r, program_arguments<T> const& a, point con
 
 // All points of these samples and pixels to one number.
 template <class Program, reduction R, class T>
-[[gnu::noinline]] T reduce_all(step const& s, program_arguments<T> const& a, range samples,
+[[gnu::noinline]] T reduce_all(kernel_launch const& s, program_arguments<T> const& a, range samples,
                                range pixels) {
     reducer<R, T> r;
     std::ptrdiff_t const p = s.space.pixels, c = s.space.channels;
@@ -106,8 +106,8 @@ template <class Program, reduction R, class T>
 
 // All points of these samples and pixels to one number per channel, together with what is there.
 template <class Program, reduction R, class T>
-[[gnu::noinline]] void join_channels(step const& s, program_arguments<T> const& a, range samples,
-                                     range pixels, T* out) {
+[[gnu::noinline]] void join_channels(kernel_launch const& s, program_arguments<T> const& a,
+                                     range samples, range pixels, T* out) {
     static_assert(R == reduction::sum || R == reduction::max);
     std::ptrdiff_t const p = s.space.pixels, c = s.space.channels;
     for (std::ptrdiff_t sample = samples.first; sample < samples.last; ++sample) {
@@ -126,8 +126,8 @@ template <class Program, reduction R, class T>
 }
 
 template <class Program, reduction R, class T>
-void reduce_to_channels(step const& s, program_arguments<T> const& a, range samples, range pixels,
-                        T* out) {
+void reduce_to_channels(kernel_launch const& s, program_arguments<T> const& a, range samples,
+                        range pixels, T* out) {
     std::ptrdiff_t const c = s.space.channels;
     std::fill_n(out, c, R == reduction::sum ? T(0) : -std::numeric_limits<T>::infinity());
     join_channels<Program, R>(s, a, samples, pixels, out);
@@ -138,39 +138,39 @@ void reduce_to_channels(step const& s, program_arguments<T> const& a, range samp
     }
 }
 
-// Sums over samples: each lane has one, to which it adds.
-constexpr std::ptrdiff_t lane_sum_size(step const& s, instruction const& end) {
+// Sums over samples: each chunk has one, to which it adds.
+constexpr std::ptrdiff_t chunk_sum_size(kernel_launch const& s, instruction const& end) {
     bool const sum = s.space.sample && (end.b & 3) == 0;
     return !sum ? 0 : (end.b & 4) != 0 ? s.space.channels : 1;
 }
 
 template <class Program, class T>
-void reduce_begin(step const& s, tables const& t, context<T> const& c) {
-    std::fill_n(c.sum_at(t.arrays[s.sums]), lane_sum_size(s, Program::end), T(0));
+void reduce_begin(kernel_launch const& s, tables const& t, context<T> const& c) {
+    std::fill_n(c.sum_at(t.arrays[s.sums]), chunk_sum_size(s, Program::end), T(0));
 }
 
 template <class Program, class T>
-void reduce_lane(step const& s, tables const& t, context<T> const& c) {
+void reduce_chunk(kernel_launch const& s, tables const& t, context<T> const& c) {
     program_arguments<T> const a = arguments_of(s, t, c);
     range const samples{0, c.samples}, pixels{0, s.space.pixels};
     T* const sum = c.sum_at(t.arrays[s.sums]);
     if constexpr ((Program::end.b & 4) != 0) {
         join_channels<Program, reduction::sum>(s, a, samples, pixels, sum);
     } else {
-        step unscaled = s;
+        kernel_launch unscaled = s;
         unscaled.factor = 1;
         *sum += reduce_all<Program, reduction::sum>(unscaled, a, samples, pixels);
     }
 }
 
 template <class Program, class T>
-void reduce_finish(step const& s, tables const& t, context<T> const& c) {
-    add_lanes(t.arrays[s.sums], c, lane_sum_size(s, Program::end), static_cast<T>(s.factor),
-              c.at(t.arrays[s.output]));
+void reduce_finish(kernel_launch const& s, tables const& t, context<T> const& c) {
+    add_chunks(t.arrays[s.sums], c, chunk_sum_size(s, Program::end), static_cast<T>(s.factor),
+               c.at(t.arrays[s.output]));
 }
 
 template <class Program, class T>
-void reduce(step const& s, tables const& t, context<T> const& c) {
+void reduce(kernel_launch const& s, tables const& t, context<T> const& c) {
     constexpr reduction kind = static_cast<reduction>(Program::end.a);
     constexpr bool keep_samples = (Program::end.b & 1) != 0;
     constexpr bool keep_pixels = (Program::end.b & 2) != 0;
@@ -201,13 +201,13 @@ void reduce(step const& s, tables const& t, context<T> const& c) {
             return;
         }
         if constexpr (kind == reduction::sum) { // over samples there is no other
-            parallel_for(lanes_in_use(samples), work, [&](std::ptrdiff_t lane) {
+            parallel_for(chunks_in_use(samples), work, [&](std::ptrdiff_t chunk) {
                 context<T> mine = c;
-                mine.lane = lane;
-                mine.first = lane_begin(samples, lane);
-                mine.samples = lane_begin(samples, lane + 1) - mine.first;
+                mine.chunk = chunk;
+                mine.first = chunk_begin(samples, chunk);
+                mine.samples = chunk_begin(samples, chunk + 1) - mine.first;
                 reduce_begin<Program>(s, t, mine);
-                reduce_lane<Program>(s, t, mine);
+                reduce_chunk<Program>(s, t, mine);
             });
             reduce_finish<Program>(s, t, c);
         }

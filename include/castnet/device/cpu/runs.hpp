@@ -49,12 +49,12 @@ struct run_columns {
 };
 
 // The product of `Rows` rows that begin step[1] apart; step[i] is i times that. Vectors are stored
-// whole, beyond the columns as well, while they end within the run: `room` elements of its results
-// follow the last vector, or fewer than none.
+// whole, beyond the columns as well, while they end within the run: `beyond` elements of its
+// results follow the last vector, or fewer than none.
 template <int Rows, int Vectors, class T>
 [[gnu::always_inline]] CASTNET_WIDE_VECTORS inline void
 run_tile(T const* x, std::ptrdiff_t const (&step)[5], run_columns<T> const& c, T* to,
-         std::ptrdiff_t room) {
+         std::ptrdiff_t beyond) {
     tile_depth<T> const& d = c.depth;
     std::ptrdiff_t const next = c.row;
     constexpr int width = simd<T>::width;
@@ -82,7 +82,7 @@ run_tile(T const* x, std::ptrdiff_t const (&step)[5], run_columns<T> const& c, T
         }
     }
     finish_sums<Rows, Vectors, T>(sum, c.bias, c.relu);
-    if (room >= 0) {
+    if (beyond >= 0) {
         CASTNET_UNROLL
         for (int i = 0; i < Rows; ++i) {
             CASTNET_UNROLL
@@ -101,7 +101,7 @@ run_tile(T const* x, std::ptrdiff_t const (&step)[5], run_columns<T> const& c, T
         }
     }
     for (int i = 0; i < Rows; ++i) {
-        bool const whole = room + (Rows - 1 - i) * next >= 0;
+        bool const whole = beyond + (Rows - 1 - i) * next >= 0;
         std::memcpy(to + i * next, part[i], whole ? sizeof part[i] : c.bytes);
     }
 }
@@ -126,15 +126,15 @@ CASTNET_WIDE_VECTORS void multiply_runs(T const* a, runs const& r, tile_depth<T>
         for (std::ptrdiff_t inner = 0; inner < r.inner; ++inner, to += length * all) {
             T const* const from = a + outer * r.outer_step + inner * r.inner_step;
             std::ptrdiff_t row = 0;
-            auto const tile = [&]<int Rows>(std::integral_constant<int, Rows>)
-                                  __attribute__((always_inline)) {
-                                      // What is written beyond the columns is computed later: rows
-                                      // of the run, columns to the left.
-                                      std::ptrdiff_t const room = (length - row - Rows + 1) * all -
-                                                                  first - Vectors * simd<T>::width;
-                                      run_tile<Rows, Vectors>(from + row * step[1], step, c,
-                                                              to + row * all + first, room);
-                                  };
+            auto const tile =
+                [&]<int Rows>(std::integral_constant<int, Rows>) __attribute__((always_inline)) {
+                    // What is written beyond the columns is computed later: rows
+                    // of the run, columns to the left.
+                    std::ptrdiff_t const beyond =
+                        (length - row - Rows + 1) * all - first - Vectors * simd<T>::width;
+                    run_tile<Rows, Vectors>(from + row * step[1], step, c, to + row * all + first,
+                                            beyond);
+                };
             if constexpr (Vectors * run_rows < 10) { // too few sums to hide latency
                 constexpr std::integral_constant<int, 2 * run_rows> two;
                 for (; row + two <= length; row += two) {

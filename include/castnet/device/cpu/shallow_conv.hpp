@@ -34,7 +34,7 @@ inline runs shallow_runs(sliding const& w, band const& b, std::ptrdiff_t next_im
 }
 
 template <class T>
-void shallow_conv(step const& s, tables const& t, context<T> const& c) {
+void shallow_conv(kernel_launch const& s, tables const& t, context<T> const& c) {
     window const& w = t.windows[s.window];
     sliding const geometry = forward_window(w);
     std::ptrdiff_t offset[shallow_steps];
@@ -43,7 +43,7 @@ void shallow_conv(step const& s, tables const& t, context<T> const& c) {
                           w.filters};
     tile_end<T> const end{.bias = bias_of(s, t, c), .relu = s.end.activates};
     T* const y = c.at(t.arrays[s.output]);
-    band_walk<T> walk{w, c.samples, c.at(t.arrays[s.first_array]), room_of(s, t, c)};
+    band_walk<T> walk{w, c.samples, c.at(t.arrays[s.first_array]), scratch_of(s, t, c)};
     while (walk.next()) {
         multiply_runs(
             walk.from, shallow_runs(geometry, walk.at, walk.next_image), d, end, geometry.filters,
@@ -103,9 +103,9 @@ CASTNET_WIDE_VECTORS void shallow_sums(T const* x, std::ptrdiff_t const* offset,
     }
 }
 
-// Adds the gradient of the weights by a lane's samples to its sum.
+// Adds the gradient of the weights by a chunk's samples to its sum.
 template <class T>
-void shallow_conv_weight(step const& s, tables const& t, context<T> const& c) {
+void shallow_conv_weight(kernel_launch const& s, tables const& t, context<T> const& c) {
     window const& w = t.windows[s.window];
     T const* const dy = c.at(t.arrays[s.first_array + 1]);
     T* const sum = c.sum_at(t.arrays[s.sums]);
@@ -113,7 +113,7 @@ void shallow_conv_weight(step const& s, tables const& t, context<T> const& c) {
     std::ptrdiff_t offset[shallow_steps];
     shallow_offsets(geometry, offset);
     std::ptrdiff_t const places = weight_count(w) / w.filters;
-    band_walk<T> walk{w, c.samples, c.at(t.arrays[s.first_array]), room_of(s, t, c)};
+    band_walk<T> walk{w, c.samples, c.at(t.arrays[s.first_array]), scratch_of(s, t, c)};
     while (walk.next()) {
         runs const pixels = shallow_runs(geometry, walk.at, walk.next_image);
         T const* const gradient = dy + walk.at.image * result_count(w) +

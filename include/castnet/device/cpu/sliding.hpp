@@ -61,9 +61,9 @@ constexpr bool is_depthwise(window const& w) {
     return w.groups > 1 && w.groups == w.channels;
 }
 
-// The weight gradient is a sum over samples. If it is small, each lane has its own; otherwise all
+// The weight gradient is a sum over samples. If it is small, each chunk has its own; otherwise all
 // threads share one, and each of them reads all samples.
-constexpr bool sums_by_lane(window const& w) {
+constexpr bool sums_by_chunk(window const& w) {
     return is_depthwise(w) || weight_count(w) <= 1 << 17;
 }
 
@@ -130,14 +130,14 @@ public:
     T const* from = nullptr;       // the pixel under the first place of the window, in x or, with
     std::ptrdiff_t next_image = 0; // padding, in a copy; elements to the next image there
 
-    // Padded copies lie in `room`, which has padded_band(w) elements.
-    band_walk(window const& w, std::ptrdiff_t samples, T const* x, T* room)
-        : band_walk{w, samples, x, room, 0, w.out_height} {}
+    // Padded copies lie in `scratch`, which has padded_band(w) elements.
+    band_walk(window const& w, std::ptrdiff_t samples, T const* x, T* scratch)
+        : band_walk{w, samples, x, scratch, 0, w.out_height} {}
     // Of some rows of each image.
-    band_walk(window const& w, std::ptrdiff_t samples, T const* x, T* room,
+    band_walk(window const& w, std::ptrdiff_t samples, T const* x, T* scratch,
               std::ptrdiff_t first_row, std::ptrdiff_t last_row)
         : w_{w}, samples_{samples}, first_row_{static_cast<int>(first_row)},
-          last_row_{static_cast<int>(last_row)}, x_{x}, room_{room} {}
+          last_row_{static_cast<int>(last_row)}, x_{x}, scratch_{scratch} {}
 
     [[gnu::noinline]] bool next() {
         at.row += at.rows;
@@ -151,9 +151,9 @@ public:
         next_image = image_count(w_);
         if (padded(w_)) {
             for (std::ptrdiff_t k = 0; k < at.images; ++k) {
-                copy_padded(w_, from + k * next_image, at, room_ + k * padded_image(w_));
+                copy_padded(w_, from + k * next_image, at, scratch_ + k * padded_image(w_));
             }
-            from = room_;
+            from = scratch_;
             next_image = padded_image(w_);
         } else {
             from += std::ptrdiff_t{at.row} * w_.stride_h * w_.width * w_.channels;
@@ -166,7 +166,7 @@ private:
     std::ptrdiff_t samples_;
     int first_row_, last_row_;
     T const* x_;
-    T* room_;
+    T* scratch_;
 };
 
 } // namespace castnet::cpu::inline CASTNET_TARGET

@@ -1,5 +1,5 @@
-// Kernels for tiny networks, where calling a kernel costs more than its arithmetic: every step of a
-// plan is compiled with its sizes as constants and runs on one thread.
+// Kernels for tiny networks, where calling a kernel costs more than its arithmetic: every launch of
+// a plan is compiled with its sizes as constants and runs on one thread.
 #pragma once
 
 #include <castnet/device/cpu/map.hpp>
@@ -7,7 +7,7 @@
 #include <castnet/device/cpu/small_product.hpp>
 #include <castnet/device/cpu/transpose.hpp>
 #include <castnet/device/cpu/tuning.hpp>
-#include <castnet/device/steps.hpp>
+#include <castnet/device/launches.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -16,8 +16,8 @@
 namespace castnet::cpu::inline CASTNET_TARGET {
 
 // The only decision which networks are small. Their parameters fill at most half of a typical L1
-// cache and their activations an L2 cache, no row is longer than 64 elements, and their steps are
-// products, element-wise functions of vectors, and reductions of them.
+// cache and their activations an L2 cache, no row is longer than 64 elements, and their launches
+// are products, element-wise functions of vectors, and reductions of them.
 template <class Plan>
 constexpr bool is_small(Plan const& p) {
     if (p.elements(region::parameters) > small_parameters ||
@@ -29,8 +29,8 @@ constexpr bool is_small(Plan const& p) {
             return false;
         }
     }
-    for (int i = 0; i < Plan::sizes.steps; ++i) {
-        step const& s = p.steps[i];
+    for (int i = 0; i < Plan::sizes.launches; ++i) {
+        kernel_launch const& s = p.launches[i];
         if (s.kind == op::copy) {
             continue;
         }
@@ -106,14 +106,14 @@ void small_sum(program_arguments<T> const& a, std::ptrdiff_t samples, T factor, 
     }
 }
 
-// A constant_step, with the scalars of its plan and the factor of its sum. Always inline: GCC 12
+// A constant_launch, with the scalars of its plan and the factor of its sum. Always inline: GCC 12
 // takes some of these functions to be pure and drops the calls (-O1; tests/docs/guide.cpp detects
 // it).
 template <class Step, class T>
-[[gnu::always_inline]] inline void small_step(double const* scalars, double factor,
-                                              context<T> const& c) {
+[[gnu::always_inline]] inline void small_launch(double const* scalars, double factor,
+                                                context<T> const& c) {
     using Program = typename Step::code;
-    static constexpr step s = Step::numbers;
+    static constexpr kernel_launch s = Step::numbers;
     static constexpr array_ref in = Step::arrays[0], out = Step::arrays[s.output];
     T* const to = c.at(out);
     if constexpr (s.kind == op::map || s.kind == op::reduce) {
@@ -151,7 +151,7 @@ template <class Step, class T>
         }
         if constexpr (s.end.bias) {
             program_arguments<T> const p =
-                arguments_of(epilogue_step(s), {Step::arrays, scalars, nullptr}, c);
+                arguments_of(epilogue_launch(s), {Step::arrays, scalars, nullptr}, c);
             small_map<Program, out.size.channels>(p, c.samples, to);
         }
     }

@@ -10,18 +10,18 @@ namespace castnet::cpu::inline CASTNET_TARGET {
 
 // Number of independent accumulators for sums over samples; fixed, so that results do not depend on
 // the number of threads.
-inline constexpr int lanes = 8;
+inline constexpr int chunks = 8;
 
-// Target size in bytes of the operands and results of a lane's samples, besides the weights: part
-// of a typical L2 cache. A lane takes at most that many samples at once.
-inline constexpr std::ptrdiff_t lane_cache = 131072;
+// Target size in bytes of the operands and results of a chunk's samples, besides the weights: part
+// of a typical L2 cache. A chunk takes at most that many samples at once.
+inline constexpr std::ptrdiff_t chunk_cache = 131072;
 inline constexpr std::ptrdiff_t most_samples_at_once = 16;
 
 // Floating-point operations below which waking the threads costs more than they save.
 inline constexpr double worthwhile_flops = 200'000;
 
-// The largest networks whose steps are compiled one by one (small.hpp): elements of parameters, of
-// the workspace, and of a row.
+// The largest networks whose launches are compiled one by one (small.hpp): elements of parameters,
+// of the workspace, and of a row.
 inline constexpr std::ptrdiff_t small_parameters = 4096, small_workspace = 65536, small_row = 64;
 
 // The most rows of a result that is computed transposed, and the most steps of the depth of a
@@ -39,9 +39,9 @@ inline constexpr int band_pixels = 192;
 // measurement is in bench/results/cpu_operations.md.)
 inline constexpr int winograd_channels = 32;
 
-// Bytes of transformed weights from which on threads share their reading, of caches for a lane's
+// Bytes of transformed weights from which on threads share their reading, of caches for a chunk's
 // tiles and for shared ones, and limits of the number of tiles at once.
-inline constexpr std::ptrdiff_t winograd_shared_weights = 2 << 20, winograd_lane_cache = 1 << 20,
+inline constexpr std::ptrdiff_t winograd_shared_weights = 2 << 20, winograd_chunk_cache = 1 << 20,
                                 winograd_shared_cache = 16 << 20;
 inline constexpr std::ptrdiff_t winograd_least_tiles = 48, winograd_most_tiles = 96;
 

@@ -42,12 +42,12 @@ constexpr bool shares_tiles(tiling const& t) {
     return winograd_places * std::ptrdiff_t{t.channels} * t.filters >
            winograd_shared_weights / std::ptrdiff_t{sizeof(T)};
 }
-// The most tiles that are transformed at once. A lane's tiles and their products should fit an L2
+// The most tiles that are transformed at once. A chunk's tiles and their products should fit an L2
 // cache, shared ones an L3 cache.
 template <class T>
 constexpr std::ptrdiff_t block_tiles(tiling const& t, bool shared) {
     std::ptrdiff_t const cache =
-        (shared ? winograd_shared_cache : winograd_lane_cache) / std::ptrdiff_t{sizeof(T)};
+        (shared ? winograd_shared_cache : winograd_chunk_cache) / std::ptrdiff_t{sizeof(T)};
     std::ptrdiff_t const fit = cache / (std::ptrdiff_t{winograd_places} * (t.channels + t.filters));
     std::ptrdiff_t const tiles = shared
                                      ? std::max(fit, winograd_most_tiles)
@@ -69,8 +69,8 @@ void for_each_block(std::ptrdiff_t tiles, std::ptrdiff_t most, F const& f) {
 template <class F>
 void share_tiles(tiling const& t, std::ptrdiff_t first, std::ptrdiff_t tiles, F const& f) {
     double const work = double(tiles) * winograd_places * (t.channels + t.filters);
-    parallel_for(lanes, work, [&](std::ptrdiff_t piece) {
-        std::ptrdiff_t const begin = tiles * piece / lanes, end = tiles * (piece + 1) / lanes;
+    parallel_for(chunks, work, [&](std::ptrdiff_t piece) {
+        std::ptrdiff_t const begin = tiles * piece / chunks, end = tiles * (piece + 1) / chunks;
         for_each_tile(t, first + begin, end - begin,
                       [&](std::ptrdiff_t i, tile_place const& at) { f(begin + i, at); });
     });
@@ -78,7 +78,7 @@ void share_tiles(tiling const& t, std::ptrdiff_t first, std::ptrdiff_t tiles, F 
 
 // Weights (3, 3, channels, filters) as panels of (channels x filters) for each place in a tile.
 template <class T>
-void winograd_conv_prepare(step const& s, tables const& t, context<T> const& c) {
+void winograd_conv_prepare(kernel_launch const& s, tables const& t, context<T> const& c) {
     window const& w = t.windows[s.window];
     T const* const weight = c.at(t.arrays[s.first_array + 1]);
     T* const to = c.at(t.arrays[s.scratch]);
@@ -94,7 +94,7 @@ void winograd_conv_prepare(step const& s, tables const& t, context<T> const& c) 
 }
 // Flipped, as panels of (filters x channels), for the gradient by the image.
 template <class T>
-void winograd_conv_data_prepare(step const& s, tables const& t, context<T> const& c) {
+void winograd_conv_data_prepare(kernel_launch const& s, tables const& t, context<T> const& c) {
     window const& w = t.windows[s.window];
     T const* const weight = c.at(t.arrays[s.first_array + 1]);
     T* const to = c.at(t.arrays[s.scratch]);
@@ -126,9 +126,9 @@ template <class T>
 constexpr scratch_size winograd_scratch(tiling const& t) {
     std::ptrdiff_t const most = block_tiles<T>(t, shares_tiles<T>(t));
     std::ptrdiff_t const weights = winograd_weights<T>(t);
-    std::ptrdiff_t const room = tile_block<T>{most, t.channels}.size() +
-                                tile_block<T>{most, t.filters}.size() + aligned(t.channels);
-    return shares_tiles<T>(t) ? scratch_size{weights + room} : scratch_size{weights, 0, room};
+    std::ptrdiff_t const scratch = tile_block<T>{most, t.channels}.size() +
+                                   tile_block<T>{most, t.filters}.size() + aligned(t.channels);
+    return shares_tiles<T>(t) ? scratch_size{weights + scratch} : scratch_size{weights, 0, scratch};
 }
 
 // The products of a block at one place in a tile: (tiles x channels) times panels of (channels x
@@ -157,9 +157,9 @@ void multiply_place(tile_block<T> const& from, tile_block<T> const& to, T const*
 // y = x convolved with the weights that were prepared.
 template <class T>
 void winograd_convolve(tiling const& t, std::ptrdiff_t samples, T const* x, T const* weight,
-                       tile_end<T> const& end, T* y, T* room) {
+                       tile_end<T> const& end, T* y, T* scratch) {
     std::ptrdiff_t const most = block_tiles<T>(t, shares_tiles<T>(t));
-    T* const pixels = room;
+    T* const pixels = scratch;
     T* const products = pixels + tile_block<T>{most, t.channels}.size();
     T* const zeros = products + tile_block<T>{most, t.filters}.size();
     std::fill_n(zeros, t.channels, T(0));
@@ -181,24 +181,25 @@ void winograd_convolve(tiling const& t, std::ptrdiff_t samples, T const* x, T co
     });
 }
 
-// As a step of a plan: its first operand and the weights that were prepared. Where threads share
-// the tiles, the step runs alone.
+// As a launch of a plan: its first operand and the weights that were prepared. Where threads share
+// the tiles, the launch runs alone.
 template <class T>
-void winograd_step(step const& s, tables const& t, context<T> const& c, tiling const& tiles,
-                   tile_end<T> const& end) {
+void winograd_launch(kernel_launch const& s, tables const& t, context<T> const& c,
+                     tiling const& tiles, tile_end<T> const& end) {
     T* const weight = c.at(t.arrays[s.scratch]);
-    winograd_convolve<T>(
-        tiles, c.samples, c.at(t.arrays[s.first_array]), weight, end, c.at(t.arrays[s.output]),
-        shares_tiles<T>(tiles) ? weight + winograd_weights<T>(tiles) : c.at(t.arrays[s.room]));
+    winograd_convolve<T>(tiles, c.samples, c.at(t.arrays[s.first_array]), weight, end,
+                         c.at(t.arrays[s.output]),
+                         shares_tiles<T>(tiles) ? weight + winograd_weights<T>(tiles)
+                                                : c.at(t.arrays[s.chunk_scratch]));
 }
 template <class T>
-void winograd_conv(step const& s, tables const& t, context<T> const& c) {
-    winograd_step<T>(s, t, c, forward_tiling(t.windows[s.window]),
-                     {.bias = bias_of(s, t, c), .relu = s.end.activates});
+void winograd_conv(kernel_launch const& s, tables const& t, context<T> const& c) {
+    winograd_launch<T>(s, t, c, forward_tiling(t.windows[s.window]),
+                       {.bias = bias_of(s, t, c), .relu = s.end.activates});
 }
 template <class T>
-void winograd_conv_data(step const& s, tables const& t, context<T> const& c) {
-    winograd_step<T>(s, t, c, data_tiling(t.windows[s.window]), {});
+void winograd_conv_data(kernel_launch const& s, tables const& t, context<T> const& c) {
+    winograd_launch<T>(s, t, c, data_tiling(t.windows[s.window]), {});
 }
 
 // The sums of the gradient by the weights: for each place in a tile, channels x filters.
@@ -206,7 +207,7 @@ constexpr std::ptrdiff_t winograd_sums(window const& w) {
     return std::ptrdiff_t{winograd_places} * w.channels * w.filters;
 }
 template <class T>
-constexpr std::ptrdiff_t winograd_weight_room(window const& w, bool shared) {
+constexpr std::ptrdiff_t winograd_weight_scratch(window const& w, bool shared) {
     std::ptrdiff_t const most = block_tiles<T>(forward_tiling(w), shared);
     return tile_block<T>{most, w.channels}.size() + tile_panels<T>{most, w.filters}.size() +
            aligned(std::max(w.channels, w.filters));
@@ -214,18 +215,18 @@ constexpr std::ptrdiff_t winograd_weight_room(window const& w, bool shared) {
 
 template <class T>
 constexpr scratch_size winograd_weight_scratch(window const& w) {
-    return sums_by_lane(w)
-               ? scratch_size{winograd_sums(w), winograd_sums(w), winograd_weight_room<T>(w, false)}
-               : aligned(winograd_sums(w)) + winograd_weight_room<T>(w, true);
+    return sums_by_chunk(w) ? scratch_size{winograd_sums(w), winograd_sums(w),
+                                           winograd_weight_scratch<T>(w, false)}
+                            : aligned(winograd_sums(w)) + winograd_weight_scratch<T>(w, true);
 }
 
 // Adds the gradient of these samples to the sums.
 template <class T>
 void add_winograd_weight(window const& w, std::ptrdiff_t samples, T const* x, T const* dy,
-                         bool shared, T* sums, T* room) {
+                         bool shared, T* sums, T* scratch) {
     tiling const t = forward_tiling(w);
     std::ptrdiff_t const most = block_tiles<T>(t, shared);
-    T* const pixels = room;
+    T* const pixels = scratch;
     T* const gradients = pixels + tile_block<T>{most, w.channels}.size();
     T* const zeros = gradients + tile_panels<T>{most, w.filters}.size();
     std::fill_n(zeros, std::max(w.channels, w.filters), T(0));
@@ -266,28 +267,28 @@ void finish_winograd_weight(window const& w, T const* sums, T* dw) {
     });
 }
 
-// The gradient by the weights of a lane's samples.
+// The gradient by the weights of a chunk's samples.
 template <class T>
-void winograd_conv_weight_begin(step const& s, tables const& t, context<T> const& c) {
+void winograd_conv_weight_begin(kernel_launch const& s, tables const& t, context<T> const& c) {
     std::fill_n(c.sum_at(t.arrays[s.sums]), winograd_sums(t.windows[s.window]), T(0));
 }
 template <class T>
-void winograd_conv_weight(step const& s, tables const& t, context<T> const& c) {
+void winograd_conv_weight(kernel_launch const& s, tables const& t, context<T> const& c) {
     add_winograd_weight(t.windows[s.window], c.samples, c.at(t.arrays[s.first_array]),
                         c.at(t.arrays[s.first_array + 1]), false, c.sum_at(t.arrays[s.sums]),
-                        c.at(t.arrays[s.room]));
+                        c.at(t.arrays[s.chunk_scratch]));
 }
 template <class T>
-void winograd_conv_weight_finish(step const& s, tables const& t, context<T> const& c) {
+void winograd_conv_weight_finish(kernel_launch const& s, tables const& t, context<T> const& c) {
     window const& w = t.windows[s.window];
     T* const sums = c.at(t.arrays[s.scratch]);
-    add_lanes(t.arrays[s.sums], c, winograd_sums(w), T(1), sums);
+    add_chunks(t.arrays[s.sums], c, winograd_sums(w), T(1), sums);
     finish_winograd_weight(w, sums, c.at(t.arrays[s.output]));
 }
 
 // The gradient by the weights of all samples; threads share the tiles.
 template <class T>
-void winograd_conv_whole_weight(step const& s, tables const& t, context<T> const& c) {
+void winograd_conv_whole_weight(kernel_launch const& s, tables const& t, context<T> const& c) {
     window const& w = t.windows[s.window];
     T* const sums = c.at(t.arrays[s.scratch]);
     std::fill_n(sums, winograd_sums(w), T(0));

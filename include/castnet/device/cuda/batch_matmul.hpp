@@ -4,6 +4,7 @@
 #include <castnet/device/cuda/kernel_for.hpp>
 #include <castnet/device/cuda/launch.hpp>
 #include <castnet/device/cuda/stored.hpp>
+#include <castnet/graph/batched_product.hpp>
 
 namespace castnet::cuda {
 
@@ -35,16 +36,17 @@ struct batch_matmul_body {
 
 CASTNET_CALLS_UNCHECKED
 template <class Context>
-CASTNET_HD void batch_matmul(step const& s, tables const& t, Context const& c) {
+CASTNET_HD void batch_matmul(kernel_launch const& s, tables const& t, Context const& c) {
     using T = typename Context::value_type;
     array_ref const &first = t.arrays[s.first_array], &second = t.arrays[s.first_array + 1],
                     &result = t.arrays[s.output];
+    product_form const form = product_form::unpacked(s.attribute);
     std::ptrdiff_t const count = c.samples * result.size.count();
     c.launch(grid_for(count),
              batch_matmul_body<T>{stored_at(c, first), stored_at(c, second), stored_at(c, result),
-                                  batched_product_of(s.form, first.size, second.size, result.size),
+                                  batched_product_of(form, first.size, second.size, result.size),
                                   first.size.count(), second.size.count(), result.size.count(),
-                                  s.form.batch, count});
+                                  form.batch, count});
 }
 
 template <class Context>

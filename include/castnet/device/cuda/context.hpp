@@ -1,6 +1,6 @@
 // Context of a CUDA kernel's launcher: the memory of a step and the stream to launch on.
 //
-// A launcher is called as k(step, tables, context). A step always computes the whole batch: in a
+// A launcher is called as k(launch, tables, context). A step always computes the whole batch: in a
 // smaller one, the remaining rows are copies of a sample with the weight 0. So its work is fixed,
 // and a captured graph stays valid for every batch; a step's arguments are read from device memory
 // (step_values).
@@ -19,7 +19,7 @@ namespace castnet::cuda {
 class libraries; // device/cuda/libraries.hpp
 
 // Precision of the factors of float products: full; TF32's 10 bits of mantissa where that is
-// faster; bfloat16's 7 bits, also in memory (plan/narrow.hpp). Sums are float.
+// faster; bfloat16's 7 bits, also in memory (plan/mixed_precision.hpp). Sums are float.
 enum class product_precision : std::uint8_t { full, tf32, bf16 };
 
 template <class T>
@@ -31,7 +31,7 @@ struct context {
     philox_key key{};
     step_values const* now = nullptr; // in device memory
     cudaStream_t stream = nullptr;
-    libraries* library = nullptr; // handles, workspace, and the algorithm of each step
+    libraries* library = nullptr; // handles, workspace, and the algorithm of each launch
     product_precision precision = product_precision::full;
 
     T* at(array_ref const& r) const { return region[static_cast<int>(r.where)] + r.offset; }

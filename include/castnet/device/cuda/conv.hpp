@@ -12,43 +12,43 @@
 namespace castnet::cuda {
 
 template <class T>
-cudnn::convolution convolution_of(step const& s, tables const& t, context<T> const& c) {
-    bool const narrow = c.precision == product_precision::bf16;
+cudnn::convolution convolution_of(kernel_launch const& s, tables const& t, context<T> const& c) {
+    bool const bf16 = c.precision == product_precision::bf16;
     return {s.kind,
             t.windows[s.window],
             c.samples,
-            narrow ? CUDNN_DATA_BFLOAT16 : element_type<T>::cudnn,
+            bf16 ? CUDNN_DATA_BFLOAT16 : element_type<T>::cudnn,
             c.precision != product_precision::full,
             s.end.bias,
             s.end.activates};
 }
 
 template <class T>
-void conv(step const& s, tables const& t, context<T> const& c) {
+void conv(kernel_launch const& s, tables const& t, context<T> const& c) {
     c.library->run(convolution_of(s, t, c), c.at(t.arrays[s.first_array]),
                    c.at(t.arrays[s.first_array + 1]), c.at(t.arrays[s.output]), bias_of(s, t, c));
 }
 
 template <class T>
-void conv_data(step const& s, tables const& t, context<T> const& c) {
+void conv_data(kernel_launch const& s, tables const& t, context<T> const& c) {
     c.library->run(convolution_of(s, t, c), c.at(t.arrays[s.output]),
                    c.at(t.arrays[s.first_array + 1]), c.at(t.arrays[s.first_array]));
 }
 
 template <class T>
-void conv_weight(step const& s, tables const& t, context<T> const& c) {
+void conv_weight(kernel_launch const& s, tables const& t, context<T> const& c) {
     c.library->run(convolution_of(s, t, c), c.at(t.arrays[s.first_array]), c.at(t.arrays[s.output]),
                    c.at(t.arrays[s.first_array + 1]));
 }
 
 // Where factors are bfloat16.
 template <class T>
-void conv_weight_of_narrow(step const& s, tables const& t, context<T> const& c) {
-    T* const narrow = c.at(t.arrays[s.scratch]);
-    c.library->run(convolution_of(s, t, c), c.at(t.arrays[s.first_array]), narrow,
+void conv_weight_of_bf16(kernel_launch const& s, tables const& t, context<T> const& c) {
+    T* const bf16 = c.at(t.arrays[s.scratch]);
+    c.library->run(convolution_of(s, t, c), c.at(t.arrays[s.first_array]), bf16,
                    c.at(t.arrays[s.first_array + 1]));
     std::ptrdiff_t const count = weight_elements(t.windows[s.window]);
-    c.launch(grid_for(count), widen_body<T>{reinterpret_cast<bfloat16 const*>(narrow),
+    c.launch(grid_for(count), widen_body<T>{reinterpret_cast<bfloat16 const*>(bf16),
                                             c.at(t.arrays[s.output]), count});
 }
 

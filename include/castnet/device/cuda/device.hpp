@@ -7,14 +7,14 @@
 #include <castnet/device/cuda/layout.hpp>
 #include <castnet/device/cuda/matmul.hpp>
 #include <castnet/device/cuda/prepare.hpp>
+#include <castnet/device/launches.hpp>
 #include <castnet/device/sample_order.hpp>
-#include <castnet/device/steps.hpp>
 
 namespace castnet {
 
-// Narrow: products and convolutions read bfloat16 (plan/narrow.hpp).
-template <class T, bool Narrow = false>
-struct cuda_device : ir::factor_storage<T, Narrow> {
+// Bf16: products and convolutions read bfloat16 (plan/mixed_precision.hpp).
+template <class T, bool Bf16 = false>
+struct cuda_device : ir::factor_storage<T, Bf16> {
     using value_type = T;
     using context = cuda::context<T>;
     using memory = cuda::memory;
@@ -37,38 +37,39 @@ struct cuda_device : ir::factor_storage<T, Narrow> {
         return cuda::place_in_parameter(i, p);
     }
 
-    // Elements of memory that a step needs besides its operands and its result; the libraries have
-    // their own.
-    static constexpr ir::scratch_size scratch(ir::step const& s, ir::window const* windows,
+    // Elements of memory that a launch needs besides its operands and its result; the libraries
+    // have their own.
+    static constexpr ir::scratch_size scratch(ir::kernel_launch const& s, ir::window const* windows,
                                               ir::instruction const& end) {
         return s.kind == op::reduce ? cuda::reduce_scratch(s, end)
-               : Narrow && s.kind == op::conv_weight
-                   ? cuda::narrow_weight_scratch<T>(windows[s.window])
+               : Bf16 && s.kind == op::conv_weight
+                   ? cuda::bf16_weight_scratch<T>(windows[s.window])
                    : 0;
     }
 
-    // Whether all steps of a plan are one kernel.
+    // Whether all launches of a plan are one kernel.
     template <auto const& Plan>
-    static constexpr bool in_one_block = !Narrow && cuda::fits_one_block<T>(Plan);
+    static constexpr bool in_one_block = !Bf16 && cuda::fits_one_block<T>(Plan);
 
     static constexpr bool takes_epilogue(op product, ir::epilogue const& e) {
         return cuda::takes_epilogue<T>(product, e);
     }
-    // Whether the library that was asked has done a step's epilogue.
-    static bool finishes(ir::step const& s, cuda::tables const& t, context const& c) {
+    // Whether the library that was asked has done a launch's epilogue.
+    static bool finishes(ir::kernel_launch const& s, cuda::tables const& t, context const& c) {
         return s.kind == op::conv ? c.library->prepare(cuda::convolution_of(s, t, c)).finishes
                                   : c.library->prepare(cuda::product_of(s, t, c)).finishes;
     }
 
-    // Lets the libraries choose what the steps of a plan need.
+    // Lets the libraries choose what the launches of a plan need.
     template <auto const& Plan>
     static void prepare(context const& c) {
         cuda::choose_algorithms<Plan>(c);
     }
-    // Puts all steps of a plan on the context's stream, one by one; calls after(i) behind step i.
-    template <auto const& Plan, class After = ir::ignore_steps>
+    // Puts all launches of a plan on the context's stream, one by one; calls after(i) behind launch
+    // i.
+    template <auto const& Plan, class After = ir::ignore_launches>
     static void run(context const& c, After const& after = {}) {
-        ir::run_steps<cuda_device, Plan>(c, after);
+        ir::run_launches<cuda_device, Plan>(c, after);
     }
 
     template <class Program>
@@ -76,9 +77,9 @@ struct cuda_device : ir::factor_storage<T, Narrow> {
         return cuda::fused_kernel<Program, context>();
     }
     static kernel kernel_of(op kind) {
-        if constexpr (Narrow) {
+        if constexpr (Bf16) {
             if (kind == op::conv_weight) {
-                return &cuda::conv_weight_of_narrow<T>;
+                return &cuda::conv_weight_of_bf16<T>;
             }
         }
         return cuda::kernel_of<context>(kind);

@@ -1,5 +1,5 @@
-// Launch of a step's kernels on a context's stream: the steps of a plan, the norm of the gradient,
-// the update of the parameters, and the sums of the plan's outputs over steps.
+// Launch of a step's kernels on a context's stream: the launches of a plan, the norm of the
+// gradient, the update of the parameters, and the sums of the plan's outputs over steps.
 #pragma once
 
 #include <castnet/device/cuda/gather.hpp>
@@ -80,7 +80,7 @@ auto totals_call(Context const& c, double* totals) {
     return kernel_call<decltype(body)>{{1, block_threads}, body};
 }
 
-// Enqueues the gathering of a step's samples, if they are gathered, all steps of a plan, and the
+// Enqueues the gathering of a step's samples, if they are gathered, all launches of a plan, and the
 // given kernels behind them; as one kernel if the plan fits one block.
 template <class Device, auto const& Plan, class Gather, class... Body>
 void enqueue(typename Device::context const& c, bool gathers, kernel_call<Gather> const& gather,
@@ -91,7 +91,7 @@ void enqueue(typename Device::context const& c, bool gathers, kernel_call<Gather
         if (gathers) {
             c.launch(gather.where, gather.body);
         }
-        run_steps<Device, Plan>(c, ignore_steps{});
+        run_launches<Device, Plan>(c, ignore_launches{});
         (..., c.launch(then.where, then.body));
     }
 }

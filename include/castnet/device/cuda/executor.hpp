@@ -3,18 +3,16 @@
 #pragma once
 
 #include <castnet/device/cuda/enqueue.hpp>
-#include <castnet/device/cuda/exchanges.hpp>
 #include <castnet/device/cuda/messages.hpp>
 #include <castnet/device/cuda/penalized_ranges.hpp>
 #include <castnet/device/cuda/session.hpp>
 #include <castnet/device/cuda/step_buffer.hpp>
 #include <castnet/device/executor_sizes.hpp>
-#include <castnet/device/steps.hpp>
+#include <castnet/device/launches.hpp>
 #include <castnet/optim/optimizers.hpp>
 
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -34,7 +32,7 @@ constexpr bool can_be_numbered(Plan const& p) {
             return false;
         }
     }
-    for (step const& s : p.steps) {
+    for (kernel_launch const& s : p.launches) {
         if (is_fused(s) && !fits(s.space)) {
             return false;
         }
@@ -128,6 +126,8 @@ public:
 
     // Index of this replica's first sample in the batch of all replicas.
     void set_first_sample(std::uint32_t first) { first_sample_ = first; }
+    // This replica's share of the samples.
+    void set_share(double share) { share_ = share; }
 
     // Runs a plan over the batch; `step` selects dropout's random numbers.
     template <auto const& Plan>
@@ -135,7 +135,7 @@ public:
         static_assert(arrays_have_numbers<Plan>::checked); // before errors that follow from it
         submit<Plan>(work_kind::run, step, [&](context const&) { enqueue<Plan>(); });
     }
-    // Runs the steps one at a time; calls after(i) when step i has ended.
+    // Runs the launches one at a time; calls after(i) when launch i has ended.
     template <auto const& Plan, class After>
     void run(std::ptrdiff_t, std::uint64_t step, After const& after) {
         run_with<Plan>(step, [&](int i) {
@@ -143,7 +143,7 @@ public:
             after(i);
         });
     }
-    // Calls f(i) when step i is enqueued.
+    // Calls f(i) when launch i is enqueued.
     template <auto const& Plan, class F>
     void run(std::ptrdiff_t, std::uint64_t step, after_stages<F> const& after) {
         run_with<Plan>(step, after);
@@ -156,6 +156,14 @@ public:
     }
     void accept(std::size_t number, std::span<element_range const> ranges) {
         messages_.write(number, ranges, last_->context);
+    }
+
+    // Parameters of the plan that are not updated from now on, a flag for each. Waits for the GPU.
+    template <auto const& Plan>
+    void freeze(std::span<unsigned char const> frozen) {
+        frozen_.assign(frozen.begin(), frozen.end());
+        penalties<Plan>();
+        write_ranges(penalized_ranges(Plan, frozen_), penalties_, session_);
     }
 
     // The sum of squares of the gradients of the parameters [first, last), with penalties; waits
@@ -193,6 +201,17 @@ public:
         session_.compute().record(last_->done);
     }
 
+    // Adds these gradients to others that are kept `place` elements behind them, unless they are
+    // the first ones, for the last batch of a step; which takes them, and leaves zeros.
+    void keep_gradients(std::ptrdiff_t place, element_range const& r, bool are_first) {
+        T* const from = at(r.where) + r.offset;
+        launch_body(keep_body<T>{from, from + place, r.count, are_first});
+    }
+    void take_kept(std::ptrdiff_t place, element_range const& r) {
+        T* const to = at(r.where) + r.offset;
+        launch_body(take_kept_body<T>{to, to + place, r.count});
+    }
+
     // A whole training step in one launch.
     template <auto const& Plan, int Slots, class Rule>
     void train(std::ptrdiff_t, std::uint64_t step, Rule const& rule, T scale) {
@@ -210,38 +229,36 @@ public:
             }
         });
     }
-    // The same together with the replicas on other GPUs (comm/nccl.hpp), but without the update if
-    // more samples of the step follow; the totals are those of all replicas. `share` is this
-    // replica's share of the samples. No GPU works while another one loads code, allocates or
-    // captures, since that may wait for all work of the process.
-    template <class Exchanges, class Communicator, class Rule>
-    void train_with(Communicator& others, bool is_last, double share, std::uint64_t step,
-                    Rule const& rule, T scale) {
-        using compiled = typename Exchanges::compiled;
-        auto& gpus = connect(others);
-        bring<compiled::value>(rule, scale);
-        share_ = share;
-        if (!side_) {
-            side_ = std::make_unique<side_stream>();
-        }
-        auto const enqueue_all = [&](context const& c) {
-            gather<compiled::value>();
-            exchanging_step<Device, Exchanges, std::remove_reference_t<decltype(gpus)>> all{
-                c, session_, *side_, gpus, step};
-            all.run(is_last);
-            if (is_last) {
-                all.update(next_->template values<Rule>(), penalties<compiled::value>(),
-                           NeedsNorm<Rule> ? norm_sums() : nullptr);
-            }
-            launch(c, totals_call<compiled::value>(c, totals_));
-        };
-        auto const meet = [&] {
-            session_.wait();
-            others.meet({"begin of a step", -1, step});
-        };
-        submit<compiled::value>(is_last ? work_kind::train_with : work_kind::compute_with, step,
-                                enqueue_all, meet);
-        gpus.doing({"sums of a captured step", -1, step});
+    // The same where other GPUs compute a part of the step: enqueue(context, session, values,
+    // penalties, squares) puts forward and backward on the stream, and with `updates` the update by
+    // these values; then the outputs are added to the totals. `squares` is memory for the sums of
+    // the norm, if the rule needs it. Whenever meet() is called, this GPU has nothing to do.
+    template <auto const& Plan, class Rule, class Enqueue, class Meet>
+    void train_among(bool updates, std::uint64_t step, Rule const& rule, T scale,
+                     Enqueue const& enqueue, Meet const& meet) {
+        bring<Plan>(rule, scale);
+        submit<Plan>(
+            updates ? work_kind::train_with : work_kind::compute_with, step,
+            [&](context const& c) {
+                gather<Plan>();
+                enqueue(c, session_, next_->template values<Rule>(), penalties<Plan>(),
+                        NeedsNorm<Rule> ? norm_sums() : nullptr);
+                launch(c, totals_call<Plan>(c, totals_));
+            },
+            [&] {
+                session_.wait();
+                meet();
+            });
+    }
+
+    // The connection to the GPUs of the other replicas, from now on the watchdog of the host's
+    // waits.
+    template <class Communicator>
+    auto& connect(Communicator& others) {
+        session_.use();
+        auto& gpus = others.gpus();
+        session_.set_watchdog(&gpus);
+        return gpus;
     }
     // Broadcasts ranges of the GPU's memory from rank 0.
     template <class Communicator, class Collective>
@@ -341,16 +358,6 @@ private:
         }
     }
 
-    // The connection to the GPUs of the other replicas, from now on the watchdog of the host's
-    // waits.
-    template <class Communicator>
-    auto& connect(Communicator& others) {
-        session_.use();
-        auto& gpus = others.gpus();
-        session_.set_watchdog(&gpus);
-        return gpus;
-    }
-
     struct nobody {
         void operator()() const {}
     };
@@ -377,11 +384,20 @@ private:
     static void launch(context const& c, kernel_call<Body> const& call) {
         c.launch(call.where, call.body);
     }
+    // Behind the last run.
+    template <class Body>
+    void launch_body(Body const& body) {
+        session_.use();
+        last_->context.launch(grid_for(body.count), body);
+        session_.compute().record(last_->done);
+    }
 
     template <auto const& Plan>
     penalized_range const* penalties() {
-        if (penalties_.bytes() == 0) {
-            penalties_ = penalized_ranges(Plan, session_);
+        if (penalties_.bytes() == 0) { // with room for a range for each parameter
+            std::size_t const most = std::size(Plan.parameters) + 1;
+            penalties_ = session_.allocate(most * sizeof(penalized_range), "penalties");
+            write_ranges(penalized_ranges(Plan, frozen_), penalties_, session_);
         }
         return penalties_.template as<penalized_range>();
     }
@@ -398,6 +414,7 @@ private:
     session const& session_;
     memory arena_;
     memory penalties_, norm_sums_;
+    std::vector<unsigned char> frozen_; // see freeze(); none at first
     double* totals_ = nullptr;
     std::vector<buffer> buffers_;
     buffer* next_; // for the next run
@@ -405,7 +422,6 @@ private:
     std::uint32_t first_sample_ = 0;
     double share_ = 1;
     messages<context> messages_;
-    std::unique_ptr<side_stream> side_; // where there are other GPUs
 };
 
 } // namespace castnet::cuda

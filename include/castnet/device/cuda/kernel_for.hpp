@@ -13,7 +13,7 @@
 namespace castnet::cuda {
 
 template <class Context>
-using kernel = void (*)(step const&, tables const&, Context const&);
+using kernel = void (*)(kernel_launch const&, tables const&, Context const&);
 
 template <class Context, op K>
 struct kernel_for {};

@@ -8,6 +8,7 @@
 #include <castnet/device/cuda/pool.hpp>
 #include <castnet/device/cuda/rearrange.hpp>
 #include <castnet/device/cuda/reduce.hpp>
+#include <castnet/device/cuda/rows.hpp>
 
 #include <utility>
 

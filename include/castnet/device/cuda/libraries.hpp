@@ -1,8 +1,8 @@
 // cuBLASLt and cuDNN on one stream: their handles, their workspace, and the algorithm chosen for
-// each step.
+// each launch.
 //
-// The algorithm and workspace of a step are chosen and allocated before its stream is captured:
-// a device's prepare<Plan>() does so for all steps of a plan. Nothing is freed or chosen anew
+// The algorithm and workspace of a launch are chosen and allocated before its stream is captured:
+// a device's prepare<Plan>() does so for all launches of a plan. Nothing is freed or chosen anew
 // later, so that captured graphs stay valid.
 #pragma once
 
@@ -39,7 +39,7 @@ public:
     }
 
     // Bytes of the workspace that the algorithms chosen so far need; reserve() allocates them. All
-    // steps use the last block, one after the other; graphs may refer to older ones.
+    // launches use the last block, one after the other; graphs may refer to older ones.
     std::size_t workspace_bytes() const { return wanted_; }
     void reserve() {
         if (wanted_ > (blocks_.empty() ? 0 : blocks_.back().bytes())) {

@@ -156,7 +156,7 @@ struct map_body {
 CASTNET_CALLS_UNCHECKED
 template <class Context>
 CASTNET_HD program_arguments<typename Context::value_type>
-arguments_of(step const& s, tables const& t, Context const& c) {
+arguments_of(kernel_launch const& s, tables const& t, Context const& c) {
     using T = typename Context::value_type;
     program_arguments<T> a{};
     for (int i = 0; i < s.arrays; ++i) {
@@ -171,7 +171,7 @@ arguments_of(step const& s, tables const& t, Context const& c) {
 
 CASTNET_CALLS_UNCHECKED
 template <class Program, class Context>
-CASTNET_HD void map(step const& s, tables const& t, Context const& c) {
+CASTNET_HD void map(kernel_launch const& s, tables const& t, Context const& c) {
     using T = typename Context::value_type;
     using body = map_body<Program, T>;
     std::ptrdiff_t pixels = s.space.pixels, channels = s.space.channels,

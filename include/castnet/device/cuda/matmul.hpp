@@ -7,6 +7,7 @@
 #include <castnet/device/cuda/epilogue.hpp>
 #include <castnet/device/cuda/kernel_for.hpp>
 #include <castnet/device/cuda/libraries.hpp>
+#include <castnet/graph/batched_product.hpp>
 
 namespace castnet::cuda {
 
@@ -14,7 +15,7 @@ namespace castnet::cuda {
 template <class T>
 void set_types(cublas::product& p, array_ref const& result, context<T> const& c) {
     p.type = c.precision == product_precision::bf16 ? CUDA_R_16BF : element_type<T>::cublas;
-    p.result = result.narrow ? CUDA_R_16BF : element_type<T>::cublas;
+    p.result = result.is_bf16 ? CUDA_R_16BF : element_type<T>::cublas;
     p.compute = p.type == CUDA_R_64F ? CUBLAS_COMPUTE_64F
                 : p.type == CUDA_R_32F && c.precision == product_precision::tf32
                     ? CUBLAS_COMPUTE_32F_FAST_TF32
@@ -22,7 +23,7 @@ void set_types(cublas::product& p, array_ref const& result, context<T> const& c)
 }
 
 template <class T>
-cublas::product product_of(step const& s, tables const& t, context<T> const& c) {
+cublas::product product_of(kernel_launch const& s, tables const& t, context<T> const& c) {
     array_ref const& first = t.arrays[s.first_array];
     std::ptrdiff_t const rows = c.samples * first.size.pixels, in = first.size.channels;
     cublas::product p;
@@ -46,7 +47,7 @@ cublas::product product_of(step const& s, tables const& t, context<T> const& c) 
 
 // matmul (x, W), matmul_data (dy, W) and matmul_weight (x, dy) alike.
 template <class T>
-void multiply(step const& s, tables const& t, context<T> const& c) {
+void multiply(kernel_launch const& s, tables const& t, context<T> const& c) {
     c.library->run(product_of(s, t, c), c.at(t.arrays[s.first_array]),
                    c.at(t.arrays[s.first_array + 1]), c.at(t.arrays[s.output]), bias_of(s, t, c));
 }
@@ -61,25 +62,26 @@ struct products_of_batch {
 };
 
 template <class T>
-products_of_batch batch_of(step const& s, tables const& t, context<T> const& c) {
+products_of_batch batch_of(kernel_launch const& s, tables const& t, context<T> const& c) {
     array_ref const &first = t.arrays[s.first_array], &second = t.arrays[s.first_array + 1],
                     &result = t.arrays[s.output];
-    batched_product const m = batched_product_of(s.form, first.size, second.size, result.size);
-    bool const together = !s.form.beside_a && !s.form.beside_b && !s.form.beside_c;
+    product_form const form = product_form::unpacked(s.attribute);
+    batched_product const m = batched_product_of(form, first.size, second.size, result.size);
+    bool const together = !form.beside_a && !form.beside_b && !form.beside_c;
     auto const lies = [&](array_ref const& r, batched_matrix const& x) {
         return cublas::placement{r.size.channels, together ? x.next : r.size.count()};
     };
     products_of_batch p;
     p.what = {m.c.rows, m.c.columns, m.a.columns};
-    p.what.transposed_a = s.form.transposed_a;
-    p.what.transposed_b = s.form.transposed_b;
-    p.what.batch = static_cast<int>(c.samples) * (together ? s.form.batch : 1);
+    p.what.transposed_a = form.transposed_a;
+    p.what.transposed_b = form.transposed_b;
+    p.what.batch = static_cast<int>(c.samples) * (together ? form.batch : 1);
     p.what.a = lies(first, m.a);
     p.what.b = lies(second, m.b);
     p.what.d = lies(result, m.c);
     set_types(p.what, result, c);
     if (!together) {
-        p.calls = s.form.batch;
+        p.calls = form.batch;
         p.a = m.a.next;
         p.b = m.b.next;
         p.d = m.c.next;
@@ -92,7 +94,7 @@ products_of_batch batch_of(step const& s, tables const& t, context<T> const& c) 
 }
 
 template <class T>
-void multiply_batch(step const& s, tables const& t, context<T> const& c) {
+void multiply_batch(kernel_launch const& s, tables const& t, context<T> const& c) {
     products_of_batch const p = batch_of(s, t, c);
     auto const at = [&](array_ref const& r, std::ptrdiff_t elements, cudaDataType_t type) {
         return reinterpret_cast<char*>(c.at(r)) + elements * cublas::bytes_of(type);

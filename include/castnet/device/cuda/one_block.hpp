@@ -3,7 +3,7 @@
 // multiprocessor.
 #pragma once
 
-#include <castnet/device/constant_step.hpp>
+#include <castnet/device/constant_launch.hpp>
 #include <castnet/device/cuda/block_product.hpp>
 #include <castnet/device/cuda/kernels.hpp>
 #include <castnet/device/cuda/tuning.hpp>
@@ -14,7 +14,7 @@
 
 namespace castnet::cuda {
 
-CASTNET_HD constexpr product_shape block_product_of(step const& s, array_ref const* arrays,
+CASTNET_HD constexpr product_shape block_product_of(kernel_launch const& s, array_ref const* arrays,
                                                     int samples) {
     array_ref const& first = arrays[s.first_array];
     int const rows = samples * first.size.pixels, in = first.size.channels,
@@ -42,8 +42,8 @@ struct one_block_memory {
 template <class T, class Plan>
 constexpr one_block_memory memory_in_one_block(Plan const& p) {
     std::ptrdiff_t scratch = 16 / sizeof(T) * block_threads; // reductions have at most 16 bytes
-    for (int i = 0; i < Plan::sizes.steps; ++i) {
-        if (step const& s = p.steps[i]; is_matmul(s.kind)) {
+    for (int i = 0; i < Plan::sizes.launches; ++i) {
+        if (kernel_launch const& s = p.launches[i]; is_matmul(s.kind)) {
             std::ptrdiff_t const wanted =
                 tiling_of(block_product_of(s, p.arrays, p.batch)).scratch();
             scratch = wanted > scratch ? wanted : scratch;
@@ -56,17 +56,17 @@ constexpr one_block_memory memory_in_one_block(Plan const& p) {
 // The one place that decides which plans these are.
 template <class T, class Plan>
 constexpr bool fits_one_block(Plan const& p) {
-    constexpr std::ptrdiff_t room = one_block_bytes / std::ptrdiff_t{sizeof(T)};
-    if (p.trainable + p.elements(region::workspace) > room ||
+    constexpr std::ptrdiff_t capacity = one_block_bytes / std::ptrdiff_t{sizeof(T)};
+    if (p.trainable + p.elements(region::workspace) > capacity ||
         p.flops() * p.batch > one_block_flops) {
         return false;
     }
-    for (int i = 0; i < Plan::sizes.steps; ++i) {
-        if (is_conv(p.steps[i].kind)) {
+    for (int i = 0; i < Plan::sizes.launches; ++i) {
+        if (is_conv(p.launches[i].kind)) {
             return false;
         }
     }
-    return memory_in_one_block<T>(p).all() <= room;
+    return memory_in_one_block<T>(p).all() <= capacity;
 }
 
 // A block of block_threads threads that does the work of several, one after the other.
@@ -114,12 +114,12 @@ struct block_context {
     }
 };
 
-// Runs a step of a plan; all threads have ended it when it returns.
-template <int Samples, class Context, step S, class Code, window W, array_ref... A>
-CASTNET_HD void run_in_block(constant_step<S, Code, W, A...>, Context const& c,
+// Runs a launch of a plan; all threads have ended it when it returns.
+template <int Samples, class Context, kernel_launch S, class Code, window W, array_ref... A>
+CASTNET_HD void run_in_block(constant_launch<S, Code, W, A...>, Context const& c,
                              double const* scalars, double factor) {
     using T = typename Context::value_type;
-    step s = S;
+    kernel_launch s = S;
     s.factor = factor;
     array_ref const arrays[] = {A...};
     window const w = W;
@@ -135,9 +135,9 @@ CASTNET_HD void run_in_block(constant_step<S, Code, W, A...>, Context const& c,
             {1, block_threads, 1},
             block_product_body<shape, T>{c.at(arrays[0]), c.at(arrays[1]), c.at(arrays[S.output])});
         if constexpr (S.end.bias) {
-            map<Code>(epilogue_step(s), t, c);
+            map<Code>(epilogue_launch(s), t, c);
         } else if constexpr (S.end.bias_gradient) {
-            reduce<Code>(epilogue_step(s), t, c);
+            reduce<Code>(epilogue_launch(s), t, c);
         }
     } else {
         constexpr kernel<Context> run = kernel_for<Context, S.kind>::of();
@@ -148,16 +148,16 @@ CASTNET_HD void run_in_block(constant_step<S, Code, W, A...>, Context const& c,
 template <array_ref...>
 struct array_list {};
 
-// A body that brings the samples, all steps of a plan, and then other bodies; they work on memory
-// outside of the block.
+// A body that brings the samples, all launches of a plan, and then other bodies; they work on
+// memory outside of the block.
 template <class T, int Samples, one_block_memory Memory, int Scalars, class Steps, class Outputs,
           class First, class... Then>
 struct one_block_body;
 template <class T, int Samples, one_block_memory Memory, int Scalars, class... Step,
           array_ref... Output, class First, class... Then>
-struct one_block_body<T, Samples, Memory, Scalars, constant_steps<Step...>, array_list<Output...>,
-                      First, Then...> : First,
-                                        Then... {
+struct one_block_body<T, Samples, Memory, Scalars, constant_launches<Step...>,
+                      array_list<Output...>, First, Then...> : First,
+                                                               Then... {
     T* region[4]{};
     philox_key key{};
     step_values const* now = nullptr;
@@ -209,10 +209,10 @@ template <auto const& Plan, class T, std::size_t... I, class... Then>
 struct make_one_block_body<Plan, T, std::index_sequence<I...>, Then...> {
     using type =
         one_block_body<T, Plan.batch, memory_in_one_block<T>(Plan), int(std::size(Plan.scalars)),
-                       constant_steps_of<Plan>, array_list<Plan.outputs[I]...>, Then...>;
+                       constant_launches_of<Plan>, array_list<Plan.outputs[I]...>, Then...>;
 };
 
-// Puts the steps of a plan that fits one block on the context's stream, and bodies behind it.
+// Puts the launches of a plan that fits one block on the context's stream, and bodies behind it.
 template <auto const& Plan, class Context, class... Then>
 void launch_one_block(Context const& c, Then const&... then) {
     using T = typename Context::value_type;
@@ -222,8 +222,8 @@ void launch_one_block(Context const& c, Then const&... then) {
     body.key = c.key;
     body.now = c.now;
     std::copy(std::begin(Plan.scalars), std::end(Plan.scalars), body.scalars);
-    for (int i = 0; i < Plan.sizes.steps; ++i) {
-        body.factors[i] = Plan.steps[i].factor;
+    for (int i = 0; i < Plan.sizes.launches; ++i) {
+        body.factors[i] = Plan.launches[i].factor;
     }
     constexpr auto bytes = static_cast<std::size_t>(memory_in_one_block<T>(Plan).all()) * sizeof(T);
     c.launch({1, block_threads, bytes}, body);

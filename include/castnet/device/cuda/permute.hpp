@@ -31,7 +31,7 @@ struct exchange_axes_body {
 
 CASTNET_CALLS_UNCHECKED
 template <class Context>
-CASTNET_HD void exchange_axes(step const& s, tables const& t, Context const& c) {
+CASTNET_HD void exchange_axes(kernel_launch const& s, tables const& t, Context const& c) {
     using T = typename Context::value_type;
     array_ref const &from = t.arrays[s.first_array], &to = t.arrays[s.output];
     window const& w = t.windows[s.window];

@@ -167,7 +167,7 @@ struct image_body {
 // The result is as large as the windows' output (forward) or input (backward).
 CASTNET_CALLS_UNCHECKED
 template <class Rule, bool Forward, class Context>
-CASTNET_HD void run_on_images(step const& s, tables const& t, Context const& c) {
+CASTNET_HD void run_on_images(kernel_launch const& s, tables const& t, Context const& c) {
     using T = typename Context::value_type;
     window const& w = t.windows[s.window];
     image_loop const loop{c.samples, Forward ? w.out_height : w.height,
@@ -212,7 +212,7 @@ struct max_pool_body {
 
 CASTNET_CALLS_UNCHECKED
 template <class Context>
-CASTNET_HD void max_pool(step const& s, tables const& t, Context const& c) {
+CASTNET_HD void max_pool(kernel_launch const& s, tables const& t, Context const& c) {
     using T = typename Context::value_type;
     window const& w = t.windows[s.window];
     image_loop const loop{c.samples, w.out_height, w.out_width, w.channels};
@@ -223,27 +223,27 @@ CASTNET_HD void max_pool(step const& s, tables const& t, Context const& c) {
 }
 CASTNET_CALLS_UNCHECKED
 template <class Context>
-CASTNET_HD void max_pool_gradient(step const& s, tables const& t, Context const& c) {
+CASTNET_HD void max_pool_gradient(kernel_launch const& s, tables const& t, Context const& c) {
     run_on_images<max_pool_gradient_rule, false>(s, t, c);
 }
 CASTNET_CALLS_UNCHECKED
 template <class Context>
-CASTNET_HD void avg_pool(step const& s, tables const& t, Context const& c) {
+CASTNET_HD void avg_pool(kernel_launch const& s, tables const& t, Context const& c) {
     run_on_images<avg_pool_rule, true>(s, t, c);
 }
 CASTNET_CALLS_UNCHECKED
 template <class Context>
-CASTNET_HD void avg_pool_gradient(step const& s, tables const& t, Context const& c) {
+CASTNET_HD void avg_pool_gradient(kernel_launch const& s, tables const& t, Context const& c) {
     run_on_images<avg_pool_gradient_rule, false>(s, t, c);
 }
 CASTNET_CALLS_UNCHECKED
 template <class Context>
-CASTNET_HD void upsample(step const& s, tables const& t, Context const& c) {
+CASTNET_HD void upsample(kernel_launch const& s, tables const& t, Context const& c) {
     run_on_images<upsample_rule, true>(s, t, c);
 }
 CASTNET_CALLS_UNCHECKED
 template <class Context>
-CASTNET_HD void upsample_gradient(step const& s, tables const& t, Context const& c) {
+CASTNET_HD void upsample_gradient(kernel_launch const& s, tables const& t, Context const& c) {
     run_on_images<upsample_gradient_rule, false>(s, t, c);
 }
 

@@ -1,4 +1,4 @@
-// Lets the libraries choose what the steps of a plan need, before any of them runs.
+// Lets the libraries choose what the launches of a plan need, before any of them runs.
 #pragma once
 
 #include <castnet/device/cuda/conv.hpp>
@@ -8,8 +8,8 @@ namespace castnet::cuda {
 
 template <auto const& Plan, class T>
 void choose_algorithms(context<T> const& c) {
-    step_tables const t{Plan.arrays, Plan.scalars, Plan.windows};
-    for (step const& s : Plan.steps) {
+    launch_tables const t{Plan.arrays, Plan.scalars, Plan.windows};
+    for (kernel_launch const& s : Plan.launches) {
         if (is_matmul(s.kind)) {
             c.library->prepare(product_of(s, t, c));
         } else if (s.kind == op::batch_matmul) {

@@ -45,7 +45,7 @@ struct reshape_body {
 
 CASTNET_CALLS_UNCHECKED
 template <class Context>
-CASTNET_HD void reshape(step const& s, tables const& t, Context const& c) {
+CASTNET_HD void reshape(kernel_launch const& s, tables const& t, Context const& c) {
     using T = typename Context::value_type;
     array_ref const &from = t.arrays[s.first_array], &to = t.arrays[s.output];
     std::ptrdiff_t const count = (to.size.sample ? c.samples : 1) * to.size.count();
@@ -89,7 +89,7 @@ CASTNET_HD void copy_channels(Context const& c, array_ref const& from, int begin
 
 CASTNET_CALLS_UNCHECKED
 template <class Context>
-CASTNET_HD void concat(step const& s, tables const& t, Context const& c) {
+CASTNET_HD void concat(kernel_launch const& s, tables const& t, Context const& c) {
     int first = 0;
     for (int i = 0; i < s.arrays; ++i) {
         array_ref const& from = t.arrays[s.first_array + i];
@@ -98,12 +98,12 @@ CASTNET_HD void concat(step const& s, tables const& t, Context const& c) {
     }
 }
 
-// The channels from first_channel on, as many as the result has.
+// The channels from the attribute on, as many as the result has.
 CASTNET_CALLS_UNCHECKED
 template <class Context>
-CASTNET_HD void slice(step const& s, tables const& t, Context const& c) {
+CASTNET_HD void slice(kernel_launch const& s, tables const& t, Context const& c) {
     array_ref const& to = t.arrays[s.output];
-    copy_channels(c, t.arrays[s.first_array], s.first_channel, to, 0, to.size.channels);
+    copy_channels(c, t.arrays[s.first_array], s.attribute, to, 0, to.size.channels);
 }
 
 // The gradient by the operand of a slice: 0 for all other channels.
@@ -128,13 +128,13 @@ struct slice_gradient_body {
 
 CASTNET_CALLS_UNCHECKED
 template <class Context>
-CASTNET_HD void slice_gradient(step const& s, tables const& t, Context const& c) {
+CASTNET_HD void slice_gradient(kernel_launch const& s, tables const& t, Context const& c) {
     using T = typename Context::value_type;
     array_ref const &from = t.arrays[s.first_array], &to = t.arrays[s.output];
     std::ptrdiff_t const count = c.samples * to.size.count();
     c.launch(grid_for(count),
              slice_gradient_body<T>{stored_at(c, from), stored_at(c, to), from.size.channels,
-                                    s.first_channel, quotient(to.size.channels), count});
+                                    s.attribute, quotient(to.size.channels), count});
 }
 
 template <class Context>

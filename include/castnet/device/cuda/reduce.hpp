@@ -171,14 +171,14 @@ CASTNET_HD void launch_reduction(Context const& c, Source const& source, reduce_
 }
 
 // Elements of scratch memory that reduce() wants.
-constexpr std::ptrdiff_t reduce_scratch(step const& s, instruction const& end) {
+constexpr std::ptrdiff_t reduce_scratch(kernel_launch const& s, instruction const& end) {
     return s.space.sample && (end.b & 3) == 0 ? max_splits * ((end.b & 4) ? s.space.channels : 1)
                                               : 0;
 }
 
 CASTNET_CALLS_UNCHECKED
 template <class Program, class Context>
-CASTNET_HD void reduce(step const& s, tables const& t, Context const& c) {
+CASTNET_HD void reduce(kernel_launch const& s, tables const& t, Context const& c) {
     using T = typename Context::value_type;
     using source = program_source<Program, T>;
     constexpr reduction kind = static_cast<reduction>(Program::end.a);

@@ -1,4 +1,4 @@
-// Arguments of a kernel's launcher besides the context: k(step, tables, context).
+// Arguments of a kernel's launcher besides the context: k(launch, tables, context).
 #pragma once
 
 #include <castnet/device/ir.hpp>
@@ -7,7 +7,7 @@
 
 namespace castnet::cuda {
 
-using tables = step_tables;
+using tables = launch_tables;
 
 // Arguments of a step, in device memory.
 struct step_values {

@@ -22,14 +22,14 @@ public:
     };
 
     stored() = default; // no array
-    CASTNET_HD stored(T* first, bool narrow) : first_{first}, narrow_{narrow} {}
+    CASTNET_HD stored(T* first, bool in_bf16) : first_{first}, in_bf16_{in_bf16} {}
 
     CASTNET_HD explicit operator bool() const { return first_ != nullptr; }
     CASTNET_HD T get(std::ptrdiff_t i) const {
-        return narrow_ ? T(reinterpret_cast<bfloat16 const*>(first_)[i]) : first_[i];
+        return in_bf16_ ? T(reinterpret_cast<bfloat16 const*>(first_)[i]) : first_[i];
     }
     CASTNET_HD void set(std::ptrdiff_t i, T value) const {
-        if (narrow_) {
+        if (in_bf16_) {
             reinterpret_cast<bfloat16*>(first_)[i] = bfloat16(value);
         } else {
             first_[i] = value;
@@ -39,13 +39,13 @@ public:
 
 private:
     T* first_ = nullptr;
-    bool narrow_ = false;
+    bool in_bf16_ = false;
 };
 
 CASTNET_CALLS_UNCHECKED
 template <class Context>
 CASTNET_HD stored<typename Context::value_type> stored_at(Context const& c, array_ref const& r) {
-    return {c.at(r), r.narrow};
+    return {c.at(r), r.is_bf16};
 }
 
 } // namespace castnet::cuda

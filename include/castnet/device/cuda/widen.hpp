@@ -15,7 +15,7 @@ constexpr std::ptrdiff_t weight_elements(window const& w) {
 
 // Elements of type T of this scratch memory.
 template <class T>
-constexpr std::ptrdiff_t narrow_weight_scratch(window const& w) {
+constexpr std::ptrdiff_t bf16_weight_scratch(window const& w) {
     constexpr std::ptrdiff_t in_value = sizeof(T) / sizeof(bfloat16);
     return (weight_elements(w) + in_value - 1) / in_value;
 }

@@ -23,9 +23,9 @@ using with_matrix = decltype(replace_matrix<S, Rows, Columns>(
 template <Shape S>
 inline constexpr bool has_matrices = S::rank >= 2 && !is_image<S>;
 template <Shape S>
-inline constexpr size_t rows_of = S::extent[S::rank >= 2 ? S::rank - 2 : 0];
+inline constexpr size_t matrix_rows = S::extent[S::rank >= 2 ? S::rank - 2 : 0];
 template <Shape S>
-inline constexpr size_t columns_of = S::extent[S::rank - 1];
+inline constexpr size_t matrix_columns = S::extent[S::rank - 1];
 
 template <Shape A, Shape B>
 inline constexpr bool same_leading_axes =
@@ -45,10 +45,10 @@ constexpr symbol<Result> batch_matmul(symbol<A> a, symbol<B> b, ir::product_form
 // on the left as rows on the right.
 template <Shape A, Shape B>
 inline constexpr bool matrices_agree =
-    detail::same_leading_axes<A, B> && detail::columns_of<A> == detail::rows_of<B>;
+    detail::same_leading_axes<A, B> && detail::matrix_columns<A> == detail::matrix_rows<B>;
 template <Shape A, Shape B>
 inline constexpr bool transposed_matrices_agree =
-    detail::same_leading_axes<A, B> && detail::columns_of<A> == detail::columns_of<B>;
+    detail::same_leading_axes<A, B> && detail::matrix_columns<A> == detail::matrix_columns<B>;
 
 // (…, n, k) times (…, k, m) is (…, n, m): the product of the last two axes for every index of the
 // others, which are equal (torch.matmul, keras.ops.matmul). With a weight: graph/op/product.hpp.
@@ -60,8 +60,9 @@ constexpr auto matmul(symbol<A> a, symbol<B> b) {
                   "the same axes before; for the transposed right one write matmul_transposed; see "
                   "matrices_agree<left, right>");
     if constexpr (matrices_agree<A, B>) {
-        using result = detail::with_matrix<A, detail::rows_of<A>, detail::columns_of<B>>;
-        int const batch = static_cast<int>(A::count / (detail::rows_of<A> * detail::columns_of<A>));
+        using result = detail::with_matrix<A, detail::matrix_rows<A>, detail::matrix_columns<B>>;
+        int const batch =
+            static_cast<int>(A::count / (detail::matrix_rows<A> * detail::matrix_columns<A>));
         return detail::batch_matmul<result>(a, b, {.batch = batch});
     } else {
         return a;
@@ -76,8 +77,9 @@ constexpr auto matmul_transposed(symbol<A> a, symbol<B> b) {
                   "number of columns, (..., n, k) and (..., m, k), and the same axes before; see "
                   "transposed_matrices_agree<left, right>");
     if constexpr (transposed_matrices_agree<A, B>) {
-        using result = detail::with_matrix<A, detail::rows_of<A>, detail::rows_of<B>>;
-        int const batch = static_cast<int>(A::count / (detail::rows_of<A> * detail::columns_of<A>));
+        using result = detail::with_matrix<A, detail::matrix_rows<A>, detail::matrix_rows<B>>;
+        int const batch =
+            static_cast<int>(A::count / (detail::matrix_rows<A> * detail::matrix_columns<A>));
         return detail::batch_matmul<result>(a, b, {.batch = batch, .transposed_b = true});
     } else {
         return a;
@@ -87,7 +89,7 @@ constexpr auto matmul_transposed(symbol<A> a, symbol<B> b) {
 template <>
 struct operation<op::batch_matmul> {
     static constexpr char const* name = "batch_matmul";
-    static constexpr operation_traits traits{.product = true};
+    static constexpr operation_traits traits{.product = true, .reads_attribute = true};
 
     // With A = op(a), B = op(b): dA = dC B', dB = A' dC, each transposed as its array lies.
     static constexpr void gradient(ir::differentiation& d, int i, int g) {

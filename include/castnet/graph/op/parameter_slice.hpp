@@ -25,7 +25,7 @@ constexpr auto parameter_slice(symbol<shape<Units, Features...>> x) {
 template <>
 struct operation<op::parameter_slice> {
     static constexpr char const* name = "parameter_slice";
-    static constexpr operation_traits traits{.sliced = true};
+    static constexpr operation_traits traits{.reads_attribute = true};
     static constexpr void gradient(ir::differentiation& d, int i, int g) {
         int const x = d.at(i).in[0];
         d.accumulate(x, d.emit<op::parameter_slice_gradient>(x, d.at(i).attribute, g));
@@ -34,7 +34,7 @@ struct operation<op::parameter_slice> {
 template <>
 struct operation<op::parameter_slice_gradient> {
     static constexpr char const* name = "parameter_slice_gradient";
-    static constexpr operation_traits traits{.sliced = true, .stores_narrow = false};
+    static constexpr operation_traits traits{.reads_attribute = true, .stores_bf16 = false};
 };
 
 namespace ir {

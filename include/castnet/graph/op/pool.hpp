@@ -57,7 +57,7 @@ struct operation<op::max_pool> : detail::windowed_operation<op::count> {
 template <>
 struct operation<op::max_pool_argmax> {
     static constexpr char const* name = "max_pool_argmax";
-    static constexpr operation_traits traits{.stores_narrow = false, .beside = true};
+    static constexpr operation_traits traits{.stores_bf16 = false, .beside = true};
 };
 template <>
 struct operation<op::max_pool_gradient> : detail::windowed_operation<op::count> {

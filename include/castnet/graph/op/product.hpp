@@ -93,7 +93,7 @@ struct operation<op::matmul_data> {
 template <>
 struct operation<op::matmul_weight> {
     static constexpr char const* name = "matmul_weight";
-    static constexpr operation_traits traits{.product = true, .stores_narrow = false};
+    static constexpr operation_traits traits{.product = true, .stores_bf16 = false};
     static constexpr std::ptrdiff_t flops(ir::node const& n, ir::graph_view const& g) {
         return 2 * g.nodes[n.in[0]].size.count() * g.nodes[n.in[1]].size.channels;
     }
@@ -116,7 +116,7 @@ template <>
 struct operation<op::conv_weight> {
     static constexpr char const* name = "conv_weight";
     static constexpr operation_traits traits{
-        .product = true, .windowed = true, .stores_narrow = false};
+        .product = true, .windowed = true, .stores_bf16 = false};
     static constexpr auto flops = &detail::flops_of_convolution;
 };
 

@@ -60,7 +60,7 @@ struct operation<op::concat> {
 template <>
 struct operation<op::slice> {
     static constexpr char const* name = "slice";
-    static constexpr operation_traits traits{.sliced = true};
+    static constexpr operation_traits traits{.reads_attribute = true};
     static constexpr void gradient(ir::differentiation& d, int i, int g) {
         int const x = d.at(i).in[0];
         d.accumulate(x, d.emit<op::slice_gradient>(x, d.at(i).attribute, g));
@@ -69,13 +69,13 @@ struct operation<op::slice> {
 template <>
 struct operation<op::slice_gradient> {
     static constexpr char const* name = "slice_gradient";
-    static constexpr operation_traits traits{.sliced = true};
+    static constexpr operation_traits traits{.reads_attribute = true};
 };
 
 template <>
 struct operation<op::copy> {
     static constexpr char const* name = "copy";
-    static constexpr operation_traits traits{.stores_narrow = false};
+    static constexpr operation_traits traits{.stores_bf16 = false};
 };
 
 } // namespace castnet

@@ -27,7 +27,7 @@ namespace detail {
 // What the host feeds, and what a kernel computes where it needs it, is on all devices.
 struct source_operation {
     static constexpr operation_traits traits{
-        .source = true, .everywhere = true, .stores_narrow = false};
+        .source = true, .everywhere = true, .stores_bf16 = false};
 };
 
 } // namespace detail
@@ -71,7 +71,7 @@ struct operation<op::bernoulli> : detail::source_operation {
 template <>
 struct operation<op::parameter> {
     static constexpr char const* name = "parameter";
-    static constexpr operation_traits traits{.source = true, .stores_narrow = false};
+    static constexpr operation_traits traits{.source = true, .stores_bf16 = false};
 };
 
 } // namespace castnet

@@ -1,8 +1,8 @@
 // Arrays in bfloat16, on a device whose products and convolutions read their factors so.
 //
-// What a product reads is stored in bfloat16 by the step that computes it, and so is what a
-// convolution writes. Parameters stay as they are: the first step of a plan makes a copy of all of
-// them, which products read. Everything else, and everything that leaves the step (results,
+// What a product reads is stored in bfloat16 by the launch that computes it, and so is what a
+// convolution writes. Parameters stay as they are: the first launch of a plan makes a copy of all
+// of them, which products read. Everything else, and everything that leaves the step (results,
 // gradients, statistics), has the device's own type, and so has all arithmetic.
 #pragma once
 
@@ -12,22 +12,22 @@
 namespace castnet::ir {
 
 // Such a device says how many numbers of 16 bits are as long as one of its own:
-//   static constexpr int narrow_per_value;
+//   static constexpr int bf16_per_value;
 template <class Device>
-concept NarrowDevice = requires { Device::narrow_per_value; };
+concept MixedPrecisionDevice = requires { Device::bf16_per_value; };
 
-// A base of devices that compute in T, and may have narrow factors.
-template <class T, bool Narrow>
+// A base of devices that compute in T, and may have bfloat16 factors.
+template <class T, bool Bf16>
 struct factor_storage {};
 template <class T>
 struct factor_storage<T, true> {
-    static constexpr int narrow_per_value = static_cast<int>(sizeof(T) / sizeof(bfloat16));
+    static constexpr int bf16_per_value = static_cast<int>(sizeof(T) / sizeof(bfloat16));
 };
 
 template <class Device>
-constexpr int narrow_per_value() {
-    if constexpr (NarrowDevice<Device>) {
-        return Device::narrow_per_value;
+constexpr int bf16_per_value() {
+    if constexpr (MixedPrecisionDevice<Device>) {
+        return Device::bf16_per_value;
     } else {
         return 1;
     }
@@ -101,8 +101,8 @@ private:
         int const base = base_of(id, old_);
         operation_traits const& is = traits_of(old_[base]);
         bool const kept = kept_[base] != 0 && !is.image; // of images, a copy is kept
-        return old_[base].kind == op::parameter || (is.stores_narrow && !kept) ? moved_[id]
-                                                                               : copy(id);
+        return old_[base].kind == op::parameter || (is.stores_bf16 && !kept) ? moved_[id]
+                                                                             : copy(id);
     }
 
     constexpr int copy(int id) {
@@ -123,31 +123,31 @@ private:
 };
 
 // Per node: 1 where its array is bfloat16. `group`: per node the end of its group.
-constexpr list<char> narrow_nodes(graph_view const& g, int const* group) {
-    list<char> narrow = list<char>::filled(g.node_count, 0);
+constexpr list<char> bf16_nodes(graph_view const& g, int const* group) {
+    list<char> in_bf16 = list<char>::filled(g.node_count, 0);
     for (int i = 0; i < g.node_count; ++i) {
         node const& n = g.nodes[i];
         if (group[i] < 0 || !traits_of(n).product) {
             continue;
         }
         for (int k = 0; k < n.operands; ++k) {
-            narrow[base_of(n.in[k], g.nodes)] = 1;
+            in_bf16[base_of(n.in[k], g.nodes)] = 1;
         }
         if (traits_of(n).image) {
-            narrow[group[i]] = 1;
+            in_bf16[group[i]] = 1;
         }
     }
     for (int i = 0; i < g.node_count; ++i) {
         node const& n = g.nodes[i];
         if (n.kind == op::parameter) { // of these, products read copies
-            narrow[i] = 0;
+            in_bf16[i] = 0;
         } else if (traits_of(n).product && group[i] >= 0 && group[i] != i) {
-            narrow[i] = narrow[group[i]];
+            in_bf16[i] = in_bf16[group[i]];
         } else if (is_view(n, g.nodes)) {
-            narrow[i] = narrow[base_of(i, g.nodes)];
+            in_bf16[i] = in_bf16[base_of(i, g.nodes)];
         }
     }
-    return narrow;
+    return in_bf16;
 }
 
 } // namespace castnet::ir

@@ -1,7 +1,6 @@
-// One kernel launch of a plan, as data; and stages, the steps that run in one loop.
+// One kernel launch of a plan, as data; and stages, the launches that run in one loop.
 #pragma once
 
-#include <castnet/graph/batched_product.hpp>
 #include <castnet/graph/node.hpp>
 #include <castnet/plan/memory.hpp>
 
@@ -12,21 +11,21 @@ struct array_ref {
     region where{};
     std::ptrdiff_t offset = 0; // elements
     extents size{};
-    // Elements from lane to lane where every lane holds only those samples that it works on; 0
+    // Elements from chunk to chunk where every chunk holds only those samples that it works on; 0
     // where all samples of the batch lie one after another.
-    std::ptrdiff_t lane_stride = 0;
-    bool narrow = false; // its elements are bfloat16 (plan/narrow.hpp)
+    std::ptrdiff_t chunk_stride = 0;
+    bool is_bf16 = false; // its elements are bfloat16 (plan/mixed_precision.hpp)
 };
 
-// Memory that a step needs besides its operands and results, in elements.
+// Memory that a launch needs besides its operands and results, in elements.
 struct scratch_size {
-    std::ptrdiff_t shared = 0; // for all lanes together
-    std::ptrdiff_t sums = 0;   // for each lane, from the beginning of the stage to its end
-    std::ptrdiff_t room = 0;   // for each lane, while the step runs
+    std::ptrdiff_t shared = 0; // for all chunks together
+    std::ptrdiff_t sums = 0;   // for each chunk, from the beginning of the stage to its end
+    std::ptrdiff_t chunk = 0;  // for each chunk, while the kernel runs
 
-    constexpr scratch_size(std::ptrdiff_t for_all = 0, std::ptrdiff_t lane_sums = 0,
-                           std::ptrdiff_t lane_room = 0)
-        : shared{for_all}, sums{lane_sums}, room{lane_room} {}
+    constexpr scratch_size(std::ptrdiff_t for_all = 0, std::ptrdiff_t chunk_sums = 0,
+                           std::ptrdiff_t chunk_scratch = 0)
+        : shared{for_all}, sums{chunk_sums}, chunk{chunk_scratch} {}
 };
 
 // What a product or convolution does besides: what becomes of its result before it is stored; or,
@@ -42,7 +41,7 @@ struct epilogue {
     friend constexpr bool operator==(epilogue const&, epilogue const&) = default;
 };
 
-struct step {
+struct kernel_launch {
     op kind{};
     int program = -1;    // number of the fused program: of map and reduce, of an epilogue
     epilogue end{};      // with a bias, the operands are the factors, the result, the bias
@@ -52,29 +51,28 @@ struct step {
     int first_scalar = 0; // in plan::scalars
     int scalars = 0;
     int window = -1;        // in plan::windows
-    int first_channel = 0;  // slice, slice_gradient
-    product_form form{};    // batch_matmul
+    int attribute = 0;      // of the node, where the kernel reads it
     double factor = 1;      // reduce
     extents space{};        // of a program: the index space of the loop
     int second_output = -1; // in plan::arrays: max_pool's argmax, a bias's gradient; -1 for none
-    int scratch = -1;       // in plan::arrays; -1 for none
+    int scratch = -1;       // in plan::arrays, as the next two; -1 for none
     int sums = -1;
-    int room = -1;
+    int chunk_scratch = -1;
     std::ptrdiff_t flops = 0; // per sample, or in all where all samples share it
 };
 
-// Steps first to last - 1: one step over the whole batch, or several that run one after another on
+// Launches first to last - 1: one over the whole batch, or several that run one after another on
 // a few samples at a time, so that what passes between them stays in the cache.
 struct stage {
     int first = 0, last = 0;
-    int samples_at_once = 0;  // 0: one step over the whole batch
+    int samples_at_once = 0;  // 0: one launch over the whole batch
     std::ptrdiff_t flops = 0; // per sample
     int device = 0;           // that runs it, in the order of the stages
     int after = -1; // a copy: the stage of another device that makes its operand; -1 for none
 };
 
-// The tables of a plan, without its sizes: what the numbers in a step stand for.
-struct step_tables {
+// The tables of a plan, without its sizes: what the numbers in a launch stand for.
+struct launch_tables {
     array_ref const* arrays;
     double const* scalars;
     window const* windows;

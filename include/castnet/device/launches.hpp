@@ -1,8 +1,8 @@
-// Kernels of the steps of a plan on a device: each different program is instantiated once.
+// Kernels of the launches of a plan on a device: each different program is instantiated once.
 //
-// A device has the types `kernel` (that runs a step) and `context`, and the functions
+// A device has the types `kernel` (that runs a launch) and `context`, and the functions
 //   static constexpr kernel fused_kernel<Program>()   of a fused program
-//   static kernel kernel_of(op)                        of any other operation (for run_steps())
+//   static kernel kernel_of(op)                        of any other operation (for run_launches())
 //   static constexpr kernel own_kernel<op>()           of one that is not castnet's own
 #pragma once
 
@@ -26,34 +26,34 @@ concept Device = requires {
     { D::alignment } -> std::convertible_to<std::ptrdiff_t>;
     { D::whole_batches } -> std::convertible_to<bool>;
     { D::count() } -> std::convertible_to<int>;
-    { D::scratch(step{}, nullptr, instruction{}) } -> std::convertible_to<scratch_size>;
+    { D::scratch(kernel_launch{}, nullptr, instruction{}) } -> std::convertible_to<scratch_size>;
     { D::place_in_sample(0, extents{}) } -> std::convertible_to<std::ptrdiff_t>;
     { D::place_in_parameter(0, parameter{}) } -> std::convertible_to<std::ptrdiff_t>;
 };
 
-// Does nothing after a step.
-struct ignore_steps {
+// Does nothing after a launch.
+struct ignore_launches {
     void operator()(int) const {}
 };
 
-// Calls f(i) when all steps up to i are complete, at least at the end of every stage.
+// Calls f(i) when all launches up to i are complete, at least at the end of every stage.
 template <class F>
 struct after_stages {
     F f;
     void operator()(int i) const { f(i); }
 };
 
-// Whether a step is a fused program.
-constexpr bool is_fused(step const& s) {
+// Whether a launch is a fused program.
+constexpr bool is_fused(kernel_launch const& s) {
     return s.kind == op::map || s.kind == op::reduce;
 }
 
 template <class After>
-inline constexpr bool calls_after_steps = true;
+inline constexpr bool calls_after_launches = true;
 template <>
-inline constexpr bool calls_after_steps<ignore_steps> = false;
+inline constexpr bool calls_after_launches<ignore_launches> = false;
 template <class F>
-inline constexpr bool calls_after_steps<after_stages<F>> = false;
+inline constexpr bool calls_after_launches<after_stages<F>> = false;
 
 template <auto const& Plan, int Program, size_t... I>
 auto program_type(std::index_sequence<I...>)
@@ -61,7 +61,7 @@ auto program_type(std::index_sequence<I...>)
 
 template <class Kernel, int Count>
 struct kernel_table {
-    Kernel of[room(Count)];
+    Kernel of[array_size(Count)];
 };
 
 // The type of a plan's program.
@@ -73,8 +73,8 @@ using code_of = decltype(program_type<Plan, Program>(
 // Whether a kernel of this program may be called: not if it is an epilogue that is always fused.
 template <class Device, auto const& Plan>
 constexpr bool is_called(int program) {
-    for (int i = 0; i < Plan.sizes.steps; ++i) {
-        step const& s = Plan.steps[i];
+    for (int i = 0; i < Plan.sizes.launches; ++i) {
+        kernel_launch const& s = Plan.launches[i];
         if (s.program == program && (MayNotFinish<Device> || is_fused(s))) {
             return true;
         }
@@ -128,19 +128,20 @@ constexpr typename Device::kernel own_kernel(op kind) {
     });
 }
 
-// Calls the kernel of every step of the plan, in order, and after(i) when step i has been called.
+// Calls the kernel of every launch of the plan, in order, and after(i) when launch i has been
+// called.
 template <class Device, auto const& Plan, class After>
-void run_steps(typename Device::context const& c, After const& after) {
-    static constexpr step_tables tables{Plan.arrays, Plan.scalars, Plan.windows};
-    for (int i = 0; i < Plan.sizes.steps; ++i) {
-        step const& s = Plan.steps[i];
+void run_launches(typename Device::context const& c, After const& after) {
+    static constexpr launch_tables tables{Plan.arrays, Plan.scalars, Plan.windows};
+    for (int i = 0; i < Plan.sizes.launches; ++i) {
+        kernel_launch const& s = Plan.launches[i];
         typename Device::kernel const k = is_fused(s) ? fused_kernels<Device, Plan>.of[s.program]
                                           : s.kind < op::own ? Device::kernel_of(s.kind)
                                                              : own_kernel<Device, Plan>(s.kind);
         k(s, tables, c);
         if constexpr (MayNotFinish<Device>) {
             if (s.end.does_anything() && !Device::finishes(s, tables, c)) {
-                fused_kernels<Device, Plan>.of[s.program](epilogue_step(s), tables, c);
+                fused_kernels<Device, Plan>.of[s.program](epilogue_launch(s), tables, c);
             }
         }
         after(i);

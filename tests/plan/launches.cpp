@@ -28,36 +28,36 @@ plan_view finished() {
 
 std::vector<op> kinds(plan_view const& d) {
     std::vector<op> all;
-    for (int i = 0; i < d.sizes.steps; ++i) {
-        all.push_back(d.steps[i].kind);
+    for (int i = 0; i < d.sizes.launches; ++i) {
+        all.push_back(d.launches[i].kind);
     }
     return all;
 }
 
 int count(plan_view const& d, op kind) {
     int n = 0;
-    for (int i = 0; i < d.sizes.steps; ++i) {
-        n += d.steps[i].kind == kind;
+    for (int i = 0; i < d.sizes.launches; ++i) {
+        n += d.launches[i].kind == kind;
     }
     return n;
 }
 
 cn::ir::array_ref const& output(plan_view const& d, int step) {
-    return d.arrays[d.steps[step].output];
+    return d.arrays[d.launches[step].output];
 }
 cn::ir::array_ref const& operand(plan_view const& d, int step, int i = 0) {
-    return d.arrays[d.steps[step].first_array + i];
+    return d.arrays[d.launches[step].first_array + i];
 }
 
 using steps = std::vector<op>;
 
 // Without the assertions of a whole program.
 template <class Network, bool Training>
-constexpr cn::ir::step_schedule_sizes steps_of() {
+constexpr cn::ir::launch_list_sizes steps_of() {
     using graph = graph_of<cn::detail::step_recipe<planned::mse>, Network, Training>;
     cn::ir::list<int> const groups = cn::ir::fuse(graph::value.view());
-    cn::ir::scheduler<device> s{graph::value.view(), groups.data()};
-    cn::ir::step_schedule_draft const d = s.run();
+    cn::ir::launch_list_builder<device> s{graph::value.view(), groups.data()};
+    cn::ir::launch_list_draft const d = s.run();
     return d.sizes;
 }
 
@@ -89,18 +89,18 @@ TEST_CASE("where the device can, a bias and a function are part of their product
                                  cn::flatten, cn::dense<3>>;
     auto const d = finished<image>();
     CHECK(kinds(d) == steps{op::conv, op::max_pool, op::matmul});
-    CHECK(d.steps[0].end == cn::ir::epilogue{true, true, cn::fn::relu});
-    CHECK(d.steps[2].end == cn::ir::epilogue{true});
-    CHECK(d.steps[0].flops == 16 * 4 * (2 * 9 + 2));
+    CHECK(d.launches[0].end == cn::ir::epilogue{true, true, cn::fn::relu});
+    CHECK(d.launches[2].end == cn::ir::epilogue{true});
+    CHECK(d.launches[0].flops == 16 * 4 * (2 * 9 + 2));
     // the factors, the result, the bias; and by itself a step on the last two
-    REQUIRE(d.steps[0].arrays == 4);
+    REQUIRE(d.launches[0].arrays == 4);
     CHECK(operand(d, 0, 0).where == region::batch);
     CHECK(operand(d, 0, 1).where == region::parameters);
     CHECK(operand(d, 0, 2).offset == output(d, 0).offset);
     CHECK(operand(d, 0, 3).offset == d.parameters[1].offset);
-    cn::ir::step const alone = cn::ir::epilogue_step(d.steps[0]);
+    cn::ir::kernel_launch const alone = cn::ir::epilogue_launch(d.launches[0]);
     CHECK(alone.kind == op::map);
-    CHECK(alone.program == d.steps[0].program);
+    CHECK(alone.program == d.launches[0].program);
     CHECK(alone.arrays == 2);
     CHECK(alone.first_array + alone.arrays == alone.output);
     auto const trained = finished<image, true>(); // relu's derivative needs its value only
@@ -110,7 +110,7 @@ TEST_CASE("where the device can, a bias and a function are part of their product
     using gelu = cn::sequential<input<6>, cn::dense<4>, cn::gelu_tanh, cn::dense<3>>;
     CHECK(kinds(finished<gelu>()) == steps{op::matmul, op::matmul});
     auto const kept = finished<gelu, true>(); // gelu's derivative needs what comes before it
-    CHECK(kept.steps[0].end == cn::ir::epilogue{true});
+    CHECK(kept.launches[0].end == cn::ir::epilogue{true});
     CHECK(kinds(kept)[1] == op::map);
 }
 
@@ -120,8 +120,8 @@ TEST_CASE("the gradient of a dense layer's bias is a second result of the weight
     auto const d = finished<network, true>();
     CHECK(count(d, op::matmul_weight) == 2);
     CHECK(count(d, op::reduce) == count(finished<bare, true>(), op::reduce)); // of the loss
-    for (int i = 0; i < d.sizes.steps; ++i) {
-        cn::ir::step const& s = d.steps[i];
+    for (int i = 0; i < d.sizes.launches; ++i) {
+        cn::ir::kernel_launch const& s = d.launches[i];
         if (s.kind != op::matmul_weight) {
             continue;
         }
@@ -131,7 +131,7 @@ TEST_CASE("the gradient of a dense layer's bias is a second result of the weight
         CHECK(sums.where == region::gradients);
         CHECK(sums.size == cn::ir::extents{false, 1, operand(d, i, 1).size.channels});
         // by itself a reduction of the second factor
-        cn::ir::step const alone = cn::ir::epilogue_step(s);
+        cn::ir::kernel_launch const alone = cn::ir::epilogue_launch(s);
         CHECK(alone.kind == op::reduce);
         CHECK(alone.output == s.second_output);
         CHECK(alone.space == operand(d, i, 1).size);
@@ -143,8 +143,8 @@ TEST_CASE("the gradient of a dense layer's bias is a second result of the weight
 TEST_CASE("a bias whose gradient is made of several sums keeps them as steps of their own") {
     auto const d = finished<two_inputs, true>(); // two layers share one bias
     int sums = 0;
-    for (int i = 0; i < d.sizes.steps; ++i) {
-        sums += d.steps[i].end.bias_gradient;
+    for (int i = 0; i < d.sizes.launches; ++i) {
+        sums += d.launches[i].end.bias_gradient;
     }
     CHECK(sums == 1);
     CHECK(count(d, op::matmul_weight) == 3);
@@ -166,23 +166,24 @@ TEST_CASE("what a device cannot finish stays a step of its own") {
     // a product that others read, too
     using shared = cn::sequential<input<2, 6, 6>, cn::conv2d<4, 3>, cn::batch_norm, cn::relu>;
     auto const d = finished<shared, true>();
-    CHECK(d.steps[0].end == cn::ir::epilogue{true}); // the statistics and the result read the sum
+    CHECK(d.launches[0].end ==
+          cn::ir::epilogue{true}); // the statistics and the result read the sum
 }
 
 namespace {
 
 // What is bfloat16 is what products read, and what convolutions write.
 void check_types(plan_view const& d) {
-    REQUIRE(output(d, 0).narrow);
+    REQUIRE(output(d, 0).is_bf16);
     CHECK(operand(d, 0).where == region::parameters);
     CHECK(operand(d, 0).size.count() == d.elements(region::parameters));
-    for (int i = 1; i < d.sizes.steps; ++i) {
+    for (int i = 1; i < d.sizes.launches; ++i) {
         CAPTURE(i);
-        cn::ir::step const& s = d.steps[i];
+        cn::ir::kernel_launch const& s = d.launches[i];
         bool const image = s.kind == op::conv || s.kind == op::conv_data;
         bool read = false; // by a product
-        for (int k = i + 1; k < d.sizes.steps; ++k) {
-            for (int a = 0; a < 2 && cn::ir::operation_of(d.steps[k].kind).is.product; ++a) {
+        for (int k = i + 1; k < d.sizes.launches; ++k) {
+            for (int a = 0; a < 2 && cn::ir::operation_of(d.launches[k].kind).is.product; ++a) {
                 cn::ir::array_ref const& x = operand(d, k, a);
                 read = read || (x.where == output(d, i).where && x.offset == output(d, i).offset);
             }
@@ -191,13 +192,13 @@ void check_types(plan_view const& d) {
                 break; // its memory is another's now
             }
         }
-        CHECK(output(d, i).narrow == (read || image));
+        CHECK(output(d, i).is_bf16 == (read || image));
         for (int a = 0; a < 2 && cn::ir::operation_of(s.kind).is.product; ++a) {
-            CHECK(operand(d, i, a).narrow);
+            CHECK(operand(d, i, a).is_bf16);
             CHECK(operand(d, i, a).where == region::workspace);
         }
         if (s.end.bias) { // the library wants it in the type of the result
-            CHECK(operand(d, i, 3).narrow == output(d, i).narrow);
+            CHECK(operand(d, i, 3).is_bf16 == output(d, i).is_bf16);
         }
         if (s.program < 0) {
             continue;
@@ -206,22 +207,22 @@ void check_types(plan_view const& d) {
         for (int k = d.first_instruction[s.program]; k < d.first_instruction[s.program + 1]; ++k) {
             cn::ir::instruction const& x = d.instructions[k];
             if (x.code == cn::ir::opcode::load) {
-                CHECK((x.c == 1) == d.arrays[first + x.a].narrow);
+                CHECK((x.c == 1) == d.arrays[first + x.a].is_bf16);
             } else if (x.code == cn::ir::opcode::store) {
-                CHECK((x.a == 1) == output(d, i).narrow);
+                CHECK((x.a == 1) == output(d, i).is_bf16);
             }
         }
     }
     for (int i = 0; i < d.sizes.outputs; ++i) {
-        CHECK_FALSE(d.outputs[i].narrow);
+        CHECK_FALSE(d.outputs[i].is_bf16);
     }
 }
 
 template <class Network>
 void check_types() {
     using training = cn::detail::step_recipe<planned::mse>;
-    check_types(view_of<training, Network, true, 8, narrow_device>());
-    check_types(view_of<cn::detail::prediction_recipe, Network, false, 8, narrow_device>());
+    check_types(view_of<training, Network, true, 8, bf16_device>());
+    check_types(view_of<cn::detail::prediction_recipe, Network, false, 8, bf16_device>());
 }
 
 } // namespace
@@ -241,10 +242,10 @@ TEST_CASE("bfloat16 halves what products read") {
                                    conv, cn::relu, cn::global_avg_pool2d, cn::dense<3>>;
     using recipe = cn::detail::step_recipe<planned::mse>;
     auto const wide = view_of<recipe, network, true, 64, finishing_device>();
-    auto const narrow = view_of<recipe, network, true, 64, narrow_device>();
-    CHECK(double(narrow.elements(region::workspace)) <
+    auto const in_bf16 = view_of<recipe, network, true, 64, bf16_device>();
+    CHECK(double(in_bf16.elements(region::workspace)) <
           0.6 * double(wide.elements(region::workspace)));
-    CHECK(narrow.elements(region::gradients) == wide.elements(region::gradients));
+    CHECK(in_bf16.elements(region::gradients) == wide.elements(region::gradients));
 }
 
 TEST_CASE("steps that treat every sample by itself are one stage, up to the first product") {
@@ -263,9 +264,9 @@ TEST_CASE("what reads a sum over samples waits for all of them") {
     auto const d = training_of<network>();
     for (int g = 0; g < d.sizes.stages; ++g) {
         for (int i = d.stages[g].first; i < d.stages[g].last; ++i) {
-            bool const sum = d.steps[i].kind == op::reduce && !output(d, i).size.sample;
+            bool const sum = d.launches[i].kind == op::reduce && !output(d, i).size.sample;
             for (int k = i + 1; k < d.stages[g].last && sum; ++k) {
-                for (int a = 0; a < d.steps[k].arrays; ++a) {
+                for (int a = 0; a < d.launches[k].arrays; ++a) {
                     CHECK(operand(d, k, a).offset != output(d, i).offset);
                 }
             }
@@ -279,7 +280,7 @@ TEST_CASE("the image before a pooling is kept for no backward pass") {
                                    cn::flatten, cn::dense<3>>;
     auto const d = view_of<cn::detail::step_recipe<planned::mse>, network, true, 64>();
     std::ptrdiff_t const image = 16 * 32 * 32, pooled = image / 4;
-    // the pooled images, which pixels won, their gradients, and for 8 lanes an image or two
+    // the pooled images, which pixels won, their gradients, and for 8 chunks an image or two
     CHECK(d.elements(region::workspace) < 64 * 4 * pooled + 8 * 3 * image);
     CHECK(d.elements(region::workspace) > 64 * 2 * pooled);
 }
@@ -303,7 +304,7 @@ TEST_CASE("dropout keeps no mask") {
     using without = cn::sequential<input<16>, cn::dense<8>, cn::relu, cn::dense<4>>;
     auto const a = training_of<with>(), b = training_of<without>();
     // relu's output and that of dropout; no mask
-    CHECK(a.sizes.steps <= b.sizes.steps + 1);
+    CHECK(a.sizes.launches <= b.sizes.launches + 1);
     CHECK(a.elements(region::workspace) <= b.elements(region::workspace) + 8 * 8);
     CHECK(kinds(prediction_of<with>()) == kinds(prediction_of<without>()));
 }
@@ -323,7 +324,7 @@ TEST_CASE("flatten and reshape of what lies in order are no steps") {
 TEST_CASE("gradients and statistics are written where they belong") {
     auto const d = training_of<chain>();
     std::vector<int> gradients(std::size_t(d.sizes.parameters)), statistics = gradients;
-    for (int s = 0; s < d.sizes.steps; ++s) {
+    for (int s = 0; s < d.sizes.launches; ++s) {
         for (int p = 0; p < d.sizes.parameters; ++p) {
             bool const here = output(d, s).offset == d.parameters[p].offset;
             gradients[std::size_t(p)] += here && output(d, s).where == region::gradients;
@@ -357,9 +358,9 @@ TEST_CASE("equal chains share one program") {
 
 TEST_CASE("floating-point operations of a product and a convolution") {
     using vector = cn::sequential<input<16>, cn::dense<8>.no_bias()>;
-    CHECK(prediction_of<vector>().steps[0].flops == 2 * 16 * 8);
+    CHECK(prediction_of<vector>().launches[0].flops == 2 * 16 * 8);
     using image = cn::sequential<input<3, 6, 6>, cn::conv2d<4, 3>.no_bias()>;
-    CHECK(prediction_of<image>().steps[0].flops == 2 * 4 * 4 * 4 * 3 * 9);
+    CHECK(prediction_of<image>().launches[0].flops == 2 * 4 * 4 * 4 * 3 * 9);
 }
 
 TEST_CASE("trainable parameters lie before all others, each aligned") {

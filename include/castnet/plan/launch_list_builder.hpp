@@ -1,40 +1,41 @@
-// Scheduler: makes the list of steps (plan/step_schedule.hpp) of a graph and its fused groups.
+// Builder of the list of launches (plan/launch_list.hpp) of a graph and its fused groups.
 #pragma once
 
 #include <castnet/plan/epilogue.hpp>
+#include <castnet/plan/launch_list.hpp>
 #include <castnet/plan/lower.hpp>
-#include <castnet/plan/narrow.hpp>
-#include <castnet/plan/step_schedule.hpp>
+#include <castnet/plan/mixed_precision.hpp>
 
 namespace castnet::ir {
 
-// What a step of its own computes.
-constexpr bool is_step(node const& n, node const* nodes) {
+// Whether a node is computed by a launch of its own.
+constexpr bool is_launched(node const& n, node const* nodes) {
     operation_traits const& is = traits_of(n);
     return !is.source && !is.beside && !is_view(n, nodes);
 }
 
 // Device says how much scratch memory its kernels want:
-//   static constexpr scratch_size scratch(step const&, window const* windows, instruction const&
-//   end);
+//   static constexpr scratch_size scratch(kernel_launch const&, window const* windows, instruction
+//   const& end);
 template <class Device>
-class scheduler {
+class launch_list_builder {
 public:
     // `group`: per node the end of its group, as fuse() gives it.
-    constexpr scheduler(graph_view const& g, int const* group, schedule_begin const& begin = {})
+    constexpr launch_list_builder(graph_view const& g, int const* group,
+                                  launch_list_begin const& begin = {})
         : g_{g}, nodes_{g.nodes}, group_{group}, begin_{begin} {
-        if constexpr (NarrowDevice<Device>) {
-            narrow_ = narrow_nodes(g, group);
+        if constexpr (MixedPrecisionDevice<Device>) {
+            in_bf16_ = bf16_nodes(g, group);
         }
     }
 
     // Of the nodes from begin.node to last - 1. The numbers of arrays, scalars and programs go on
     // from the parts before; the draft holds this part's, but all programs.
-    constexpr step_schedule_draft run(int last) {
+    constexpr launch_list_draft run(int last) {
         take_programs();
         find_unused();
-        list_steps(last);
-        d_.sizes.steps = d_.steps.size();
+        list_launches(last);
+        d_.sizes.launches = d_.launches.size();
         d_.sizes.arrays = d_.arrays.size();
         d_.sizes.scalars = d_.scalars.size();
         d_.sizes.programs = d_.programs.size();
@@ -44,7 +45,7 @@ public:
         return std::move(d_);
     }
 
-    constexpr step_schedule_draft run() { return run(g_.node_count); }
+    constexpr launch_list_draft run() { return run(g_.node_count); }
 
 private:
     constexpr void take_programs() {
@@ -71,7 +72,7 @@ private:
         }
     }
 
-    constexpr void list_steps(int last) {
+    constexpr void list_launches(int last) {
         list<int> firsts = list<int>::filled(g_.node_count, -1), nexts = firsts;
         int *const first = firsts.data(), *const next = nexts.data();
         for (int i = g_.node_count - 1; i >= 0; --i) { // what joins every group, ascending
@@ -85,20 +86,20 @@ private:
                 argmaxes_.push({nodes_[i].in[1], i});
             }
         }
-        lowering lower{g_, narrow_.empty() ? nullptr : narrow_.data()};
-        if constexpr (NarrowDevice<Device>) {
+        lowering lower{g_, in_bf16_.empty() ? nullptr : in_bf16_.data()};
+        if constexpr (MixedPrecisionDevice<Device>) {
             if (begin_.node == 0) {
                 copy_parameters();
             }
         }
         for (int i = begin_.node; i < last; ++i) {
-            if (group_[i] == i && is_step(nodes_[i], nodes_)) {
-                add_step(i, first[i], next, lower);
+            if (group_[i] == i && is_launched(nodes_[i], nodes_)) {
+                add_launch(i, first[i], next, lower);
             }
         }
     }
 
-    // The first step: parameters as products read them.
+    // The first launch: parameters as products read them.
     constexpr void copy_parameters() {
         std::ptrdiff_t count = 0;
         bool read = false;
@@ -113,7 +114,7 @@ private:
         if (!read) {
             return;
         }
-        step s;
+        kernel_launch s;
         s.kind = op::map;
         s.space = {false, 1, static_cast<int>(count)};
         s.first_array = next_array();
@@ -124,15 +125,15 @@ private:
         code.push({opcode::store, {}, -1, 1});
         s.program = program_number(code);
         d_.arrays.push({all_parameters});
-        d_.arrays.push({narrow_parameters, 0, true});
-        d_.steps.push(s);
+        d_.arrays.push({bf16_parameters, 0, true});
+        d_.launches.push(s);
     }
 
-    constexpr bool is_narrow(int id) const { return !narrow_.empty() && narrow_[id] != 0; }
-    constexpr array_use use_of(int id) const { return {id, 0, is_narrow(id)}; }
+    constexpr bool is_bf16(int id) const { return !in_bf16_.empty() && in_bf16_[id] != 0; }
+    constexpr array_use use_of(int id) const { return {id, 0, is_bf16(id)}; }
     // As an operand of a product.
     constexpr array_use factor(int id) const {
-        return {id, 0, NarrowDevice<Device> || is_narrow(id)};
+        return {id, 0, MixedPrecisionDevice<Device> || is_bf16(id)};
     }
 
     constexpr int next_array() const { return begin_.arrays + d_.arrays.size(); }
@@ -146,9 +147,9 @@ private:
         return next_array() - 1;
     }
 
-    constexpr void add_step(int id, int first, int const* next, lowering& lower) {
+    constexpr void add_launch(int id, int first, int const* next, lowering& lower) {
         node const& n = nodes_[id];
-        step s;
+        kernel_launch s;
         s.kind = n.kind;
         s.factor = n.scalar;
         s.first_array = next_array();
@@ -160,8 +161,8 @@ private:
             finish(s, product, id, first);
         }
         if (n.kind == op::map || n.kind == op::reduce) {
-            bool const narrow_bias = product != id && is_narrow(id);
-            lower.run(id, first, next, narrow_bias);
+            bool const bf16_bias = product != id && is_bf16(id);
+            lower.run(id, first, next, bf16_bias);
             if (lower.arrays.size() > max_arrays || lower.scalars.size() > max_scalars) {
                 throw "castnet: a fused kernel reads more than it can be given";
             }
@@ -177,7 +178,7 @@ private:
             d_.scalars.append(lower.scalars.data(), s.scalars);
             for (int const array : lower.arrays) { // the program finds a product in its result
                 array_use const use = use_of(array == product ? id : array);
-                d_.arrays.push({use.node, 0, use.narrow || (narrow_bias && array != product)});
+                d_.arrays.push({use.node, 0, use.is_bf16 || (bf16_bias && array != product)});
             }
             s.arrays = next_array() - s.first_array;
         } else {
@@ -197,12 +198,12 @@ private:
             sums ? add_bias_gradient(s, first, lower) : Device::scratch(s, g_.windows, end);
         s.scratch = scratch_array(wanted.shared);
         s.sums = scratch_array(wanted.sums);
-        s.room = scratch_array(wanted.room);
-        d_.steps.push(s);
+        s.chunk_scratch = scratch_array(wanted.chunk);
+        d_.launches.push(s);
     }
 
-    // The step of a product that the group from `first` to `last` finishes.
-    constexpr void finish(step& s, int product, int last, int first) {
+    // The launch of a product that the group from `first` to `last` finishes.
+    constexpr void finish(kernel_launch& s, int product, int last, int first) {
         node const& n = nodes_[product];
         s.kind = n.kind;
         s.end = epilogue_finder<Device>::between(nodes_, first, last);
@@ -212,17 +213,17 @@ private:
     }
 
     // Of the weight gradient's second factor. Returns what it wants by itself.
-    constexpr scratch_size add_bias_gradient(step& s, int sum, lowering& lower) {
+    constexpr scratch_size add_bias_gradient(kernel_launch& s, int sum, lowering& lower) {
         lower.run(sum, -1, nullptr);
         s.end.bias_gradient = true;
         s.program = program_number(lower.code);
         s.space = nodes_[nodes_[sum].in[0]].size;
         s.second_output = next_array();
         d_.arrays.push(use_of(sum));
-        return Device::scratch(epilogue_step(s), g_.windows, lower.code.back());
+        return Device::scratch(epilogue_launch(s), g_.windows, lower.code.back());
     }
 
-    constexpr void add_argmax(step& s, int pool) {
+    constexpr void add_argmax(kernel_launch& s, int pool) {
         for (auto const& w : argmaxes_) {
             if (w.pool == pool && group_[w.argmax] >= 0) {
                 s.second_output = next_array();
@@ -231,14 +232,11 @@ private:
         }
     }
 
-    constexpr void describe(step& s, node const& n) const {
+    constexpr void describe(kernel_launch& s, node const& n) const {
         operation_entry const& operation = operation_of(n);
         s.flops = operation.has_flops ? operation.flops(n, g_) : 0;
         s.window = operation.is.windowed ? n.attribute : -1;
-        s.first_channel = operation.is.sliced ? n.attribute : 0;
-        if (n.kind == op::batch_matmul) {
-            s.form = product_form::unpacked(n.attribute);
-        }
+        s.attribute = operation.is.reads_attribute ? n.attribute : 0;
     }
 
     // Programs that look alike are one.
@@ -262,9 +260,9 @@ private:
     graph_view g_;
     node const* nodes_;
     int const* group_;
-    schedule_begin begin_;
-    list<char> narrow_; // per node; empty where nothing is
-    step_schedule_draft d_;
+    launch_list_begin begin_;
+    list<char> in_bf16_; // per node; empty where nothing is
+    launch_list_draft d_;
     struct pool_argmax {
         int pool, argmax; // nodes
     };
