@@ -23,7 +23,10 @@ struct causal_mask_function {
     template <Shape S>
     constexpr symbol<S> operator()(symbol<S> scores) const {
         ir::graph& g = *scores.g;
-        return where(greater(channel_index<S>(g), row_index<S>(g)), detail::masked_score, scores);
+        // As a value of each sample it joins the functions of the scores, and is not stored.
+        symbol<S> const behind{&g, map_node(g, fn::greater, ir::space_of<S>,
+                                            {channel_index<S>(g).id, row_index<S>(g).id})};
+        return where(behind, detail::masked_score, scores);
     }
 };
 inline constexpr causal_mask_function causal_mask{};
