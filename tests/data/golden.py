@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 
 from golden_cases import (attention, convnet, functions, graphs, layers, losses, normalization,
-                          optimizers, sequences)
+                          optimizers, recurrent, sequences)
 
 FOLDER = Path(__file__).parent
 
@@ -36,6 +36,7 @@ def main():
         "optimizers": optimizers.generate,
         "graphs": graphs.generate,
         "sequences": sequences.generate,
+        "recurrent": recurrent.generate,
     }
     if options.fashion_mnist:
         files["convnet"] = partial(convnet.generate, options.fashion_mnist)

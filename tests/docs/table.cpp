@@ -63,6 +63,21 @@ struct two_branches {
         return outputs(concat(left, right), left + right);
     }
 };
+using sequences =
+    sequential<input<9, 5>, lstm<64>.return_sequences(), gru<64>.return_sequences(),
+               rnn<64>.return_sequences(), lstm<64>.layers<3>(0.2F).return_sequences(),
+               lstm<64>.recurrent_dropout(0.2F).return_sequences(), bidirectional<gru<64>>>;
+
+struct summed_up {
+    constexpr auto operator()(auto x, auto lengths) const {
+        auto const initial = shape<5>{};
+        auto const cell = [](auto x_t, auto sum) { return x_t + sum; };
+        return concat(scan(x, initial, cell).last,
+                      scan(with_lengths(x, lengths), initial, cell).last);
+    }
+};
+using graph_of_sequence = network<summed_up{}, input<9, 5>, input<>>;
+
 using graph_of_two = network<two_branches{}, input<3, 28, 28>, input<3, 28, 28>>;
 
 using named_networks = type_list<zoo::resnet50, zoo::vgg16>;
@@ -107,6 +122,8 @@ using on_gpus = type_list<policy::cuda, policy::bf16<policy::cuda>>;
 
 TEST_CASE("tables of the guide") {
     CHECK(images::parameter_count > 0);
+    CHECK(sequences::parameter_count > 0);
+    CHECK(graph_of_sequence::parameter_count == 0);
     CHECK(graph_of_two::parameter_count == 2 * (3 * 32 * 9 + 32));
     for (schedule const& s : {one_cycle(4e-3), cosine_decay(1e-2), step_decay(1e-2, 0.5, 1000),
                               exponential_decay(1e-2, 0.5, 1000), polynomial_decay(1e-2, 1e-4, 2),

@@ -278,8 +278,8 @@ TEST_CASE("every element of a parameter has a place of its own") {
 TEST_CASE("weights are for their product alone") {
     using cn::mistake;
     using cn::role;
-    using activations = cn::sequential<cn::input<3, 4>, product_of_activations{}>;
-    CHECK(mistake_of<activations>() == mistake::product_of_activations);
+    using sequence = cn::sequential<cn::input<2, 3>, product_of_activations{}>;
+    CHECK(mistake_of<sequence>() == mistake::product_of_activations);
     CHECK(mistake_of<cn::sequential<cn::input<3, 3>, sum_with_a_weight{}>>() ==
           mistake::weight_as_value);
     CHECK(mistake_of<cn::sequential<cn::input<3>, asked<shape<2, 3, 4>, role::conv_weight>{}>>() ==

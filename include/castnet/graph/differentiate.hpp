@@ -12,6 +12,11 @@ constexpr differentiation::differentiation(graph& g, bool by_inputs)
     for (int i = 0; i < forward_; ++i) {
         node const& n = g.nodes.data()[i];
         wanted[i] = wants(n, wanted) || (by_inputs && n.kind == op::input) ? 1 : 0;
+        loops_ = n.loop < loops_ ? loops_ : n.loop + 1;
+        if (n.kind == op::feedback && wanted[n.in[1]] && !wanted[n.in[0]]) {
+            wanted[n.in[0]] = 1; // and so are its readers
+            i = n.in[0];
+        }
     }
 }
 
@@ -37,11 +42,14 @@ constexpr list<int> differentiation::run(int loss, int seed) {
     gradient_[loss] = seed;
     g_.nodes.reserve(2 * forward_ + 64);
     for (int i = forward_ - 1; i >= 0; --i) {
+        if (waiting_ > 0) {
+            add_lone_slices(i);
+        }
         int const gradient = gradient_.data()[i];
-        if (gradient < 0 || !wanted_.data()[i]) {
+        operation_entry const& operation = operation_of(at(i));
+        if (!wanted_.data()[i] || (gradient < 0 && !operation.is.recurrent)) {
             continue;
         }
-        operation_entry const& operation = operation_of(at(i));
         if (operation.is.source) { // where gradients end
             continue;
         }

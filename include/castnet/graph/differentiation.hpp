@@ -96,6 +96,16 @@ public:
         }
     }
 
+    // The same of the channels from `first` on. They wait for the other slices of the node: all
+    // together they are joined, which costs less than to add arrays that are mostly 0.
+    constexpr void accumulate_slice(int i, int first, int contribution) {
+        if (wanted(i)) {
+            slices_.push({i, first, contribution});
+            waiting_ += 1;
+            join_slices(i);
+        }
+    }
+
     // A node of operation K whose result has the shape of node `like`.
     template <op K>
     constexpr int emit(int like, int attribute, int a, int b = -1) {
@@ -123,7 +133,105 @@ public:
         return readers == 1 && gradient_.data()[x] < 0;
     }
 
+    // Loops: the number of the one that runs back through loop k.
+    constexpr int loop_back(int k) const { return loops_ + k; }
+
+    // Whether a gradient has arrived at the loop that ends with feedback i, or at its other ends.
+    constexpr bool reaches_loop(int i) const {
+        int const loop = at(i).loop;
+        int first = at(i).in[0];
+        while (first > 0 && at(first - 1).kind == op::delay && at(first - 1).loop == loop) {
+            --first;
+        }
+        for (int k = first; k < i; ++k) {
+            if (gradient_.data()[k] >= 0) {
+                return true;
+            }
+        }
+        for (slice_contribution const& s : slices_) {
+            if (s.of >= first && s.of < i) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    // The delay in the loop back that repeats the gradient of a delay; -1 for none.
+    constexpr void remember(int delay, int back) { delays_.push({delay, back}); }
+    constexpr int remembered(int delay) const {
+        for (delay_pair const& p : delays_) {
+            if (p.delay == delay) {
+                return p.back;
+            }
+        }
+        return -1;
+    }
+
 private:
+    struct delay_pair {
+        int delay, back;
+    };
+    struct slice_contribution {
+        int of, first, node;
+    };
+
+    // The slice of node i that waits and begins at this channel, or -1.
+    constexpr int slice_at(int i, int first) const {
+        for (int k = 0; k < slices_.size(); ++k) {
+            if (slices_[k].of == i && slices_[k].first == first) {
+                return k;
+            }
+        }
+        return -1;
+    }
+
+    // If slices that wait follow one another from the first channel to the last.
+    constexpr void join_slices(int i) {
+        node n = at(i);
+        int const channels = n.size.channels;
+        n.operands = 0;
+        int end = 0;
+        while (end < channels && n.operands < max_operands) {
+            int const k = slice_at(i, end);
+            if (k < 0) {
+                return;
+            }
+            n.in[n.operands++] = slices_[k].node;
+            end += at(slices_[k].node).size.channels;
+        }
+        if (end != channels) {
+            return;
+        }
+        for (int first = 0; first < channels;) {
+            int const k = slice_at(i, first);
+            first += at(slices_[k].node).size.channels;
+            forget_slice(k);
+        }
+        n.kind = op::concat;
+        n.own = nullptr;
+        n.derivative = -1;
+        n.attribute = -1;
+        accumulate(i, n.operands == 1 ? n.in[0] : g_.push(n));
+    }
+
+    // Slices of node i that the others leave alone.
+    constexpr void add_lone_slices(int i) {
+        for (int k = 0; k < slices_.size(); ++k) {
+            if (slices_[k].of == i) {
+                accumulate(i, emit<op::slice_gradient>(i, slices_[k].first, slices_[k].node));
+                forget_slice(k);
+            }
+        }
+    }
+
+    constexpr void forget_slice(int k) {
+        slices_[k].of = -1;
+        waiting_ -= 1;
+        if (waiting_ == 0) {
+            slices_.clear();
+        }
+    }
+
     constexpr bool wants(node const& n, char const* wanted) const;
     static constexpr bool costs_little(fn f) {
         return f == fn::subtract || f == fn::equal || f == fn::less || f == fn::greater;
@@ -133,6 +241,10 @@ private:
     int forward_;
     list<int> gradient_;
     list<char> wanted_;
+    int loops_ = 0; // of the network
+    list<delay_pair> delays_;
+    list<slice_contribution> slices_; // of node -1: has been added
+    int waiting_ = 0;                 // others
 };
 
 } // namespace castnet::ir

@@ -28,6 +28,7 @@ struct graph {
     int inputs = 0;
     int random_streams = 0;
     int scalars = 0;
+    int loops = 0;   // over time
     int device = 0;  // where the trace places nodes now
     int devices = 1; // one more than the last that on<…> named
     scope path;

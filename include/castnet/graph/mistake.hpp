@@ -15,7 +15,8 @@ enum class mistake : std::uint8_t {
     weight_as_value,
     axes_of_dense_weight,
     axes_of_conv_weight,
-    shared_with_other_shape
+    shared_with_other_shape,
+    cell_of_scan
 };
 
 // A class for each, so that every compiler prints its sentence first.
@@ -47,6 +48,11 @@ struct network_has_no_mistake {
     static_assert(Found != mistake::axes_of_conv_weight,
                   "castnet: a parameter of role::conv_weight has four axes (filters, channels / "
                   "groups, height, width)");
+    static_assert(
+        Found != mistake::cell_of_scan,
+        "castnet: the cell of a scan works on numbers and vectors (features) of one step, with "
+        "element-wise functions, dense layers, dropout, concat, slice_channels and reductions; "
+        "apply everything else to the whole sequence before or behind scan");
     static_assert(Found != mistake::shared_with_other_shape,
                   "castnet: shared<name, layer> stands where its layer needs parameters of another "
                   "shape; apply it to inputs of one shape, or name the other layer differently");

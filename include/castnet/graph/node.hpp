@@ -48,7 +48,9 @@ enum class op : std::uint8_t {
     transpose,
     parameter_slice,
     parameter_slice_gradient,
-    copy, // of what another device computed; see graph/devices.hpp
+    copy,     // of what another device computed; see graph/devices.hpp
+    delay,    // the steps of a sequence, one step late; see graph/op/recurrence.hpp
+    feedback, // ends a loop: which sequence a delay repeats
     count,
     own = 128 // the first of the numbers for operations of other programs
 };
@@ -97,8 +99,10 @@ struct node {
     // scalar: which. bernoulli: number of the random stream. slice and its gradient: first channel.
     // batch_matmul: a product_form. gather_rows and its gradient: the row without one, or -1.
     // reshape: as_stored or -1. reduce: detached or -1. map of normalize: the node of sample_mask
-    // if the statistics are those of the batch, else -1.
+    // if the statistics are those of the batch, else -1. delay, feedback: 1, or -1 where the loop
+    // runs backwards in time.
     int attribute = -1;
+    int loop = -1;  // the number of the loop over time that it belongs to (graph/loops.hpp)
     int device = 0; // of the policy's, where it is computed; a parameter's home
     // Of operations and functions that are not castnet's own (graph/operation.hpp).
     operation_entry const* own = nullptr;

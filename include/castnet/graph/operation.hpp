@@ -32,6 +32,8 @@ struct operation_traits {
     bool reads_attribute = false; // its kernel does (kernel_launch::attribute)
     bool stores_bf16 = true;      // its kernels can store bfloat16
     bool beside = false;          // computed by the kernel of its second operand
+    bool by_pixels = false;       // each pixel for itself (a reduction: if it keeps them)
+    bool recurrent = false;       // has a part in differentiation even where no gradient arrives
 };
 
 template <op K>

@@ -7,6 +7,7 @@
 #include <castnet/graph/op/pool.hpp>
 #include <castnet/graph/op/product.hpp>
 #include <castnet/graph/op/rearrange.hpp>
+#include <castnet/graph/op/recurrence.hpp>
 #include <castnet/graph/op/reduce.hpp>
 #include <castnet/graph/op/rows.hpp>
 #include <castnet/graph/op/source.hpp>

@@ -36,15 +36,16 @@ constexpr X masked(X scores, Mask const& mask, More const&... more) {
 }
 
 template <Shape S>
-inline constexpr bool is_sequence = S::rank == 2;
+inline constexpr bool has_time_and_features = S::rank == 2;
 
 } // namespace detail
 
 template <size_t Heads, Shape Queries, Shape Keys, Shape Values>
 inline constexpr bool attends =
-    detail::is_sequence<Queries> && detail::is_sequence<Keys> && detail::is_sequence<Values> &&
-    channels_of<Queries> == channels_of<Keys> && pixels_of<Keys> == pixels_of<Values> &&
-    Heads > 0 && channels_of<Queries> % Heads == 0 && channels_of<Values> % Heads == 0;
+    detail::has_time_and_features<Queries> && detail::has_time_and_features<Keys> &&
+    detail::has_time_and_features<Values> && channels_of<Queries> == channels_of<Keys> &&
+    pixels_of<Keys> == pixels_of<Values> && Heads > 0 && channels_of<Queries> % Heads == 0 &&
+    channels_of<Values> % Heads == 0;
 
 // softmax(q k' / sqrt(features of a head)) v of every head, with masks on the scores: PyTorch's
 // scaled_dot_product_attention. (queries, features), (keys, features) and (keys, values) become

@@ -47,11 +47,11 @@ constexpr list<int> fuse(graph_view const& g) {
         reader[id] = several;
     }
     for (int i = count - 1; i >= 0; --i) {
-        int const goal = reader[i];
+        node const& n = nodes[i];
+        int const goal = n.kind == op::feedback ? several : reader[i]; // read in the next step
         if (goal == nobody) {
             continue;
         }
-        node const& n = nodes[i];
         int mine = i;
         if (n.kind == op::map && goal >= 0 && in[goal] + n.operands - 1 <= max_group_inputs &&
             size[goal] < max_group_size) {

@@ -52,8 +52,9 @@ struct kernel_launch {
     int scalars = 0;
     int window = -1;        // in plan::windows
     int attribute = 0;      // of the node, where the kernel reads it
+    int loop = -1;          // the loop over time that it is a part of, or -1
     double factor = 1;      // reduce
-    extents space{};        // of a program: the index space of the loop
+    extents space{};        // of a program: its index space; of a product in a loop: its weight
     int second_output = -1; // in plan::arrays: max_pool's argmax, a bias's gradient; -1 for none
     int scratch = -1;       // in plan::arrays, as the next two; -1 for none
     int sums = -1;
@@ -61,14 +62,17 @@ struct kernel_launch {
     std::ptrdiff_t flops = 0; // per sample, or in all where all samples share it
 };
 
-// Launches first to last - 1: one over the whole batch, or several that run one after another on
-// a few samples at a time, so that what passes between them stays in the cache.
+// Launches first to last - 1: one launch over the whole batch, or several that run one after
+// another on a few samples at a time, so that what passes between them stays in the cache; or the
+// body of a loop over time, whose launches compute one pixel of every sample in each iteration.
 struct stage {
     int first = 0, last = 0;
-    int samples_at_once = 0;  // 0: one launch over the whole batch
+    int samples_at_once = 0;  // 0: one launch over the whole batch, or a loop
     std::ptrdiff_t flops = 0; // per sample
     int device = 0;           // that runs it, in the order of the stages
-    int after = -1; // a copy: the stage of another device that makes its operand; -1 for none
+    int after = -1;     // a copy: the stage of another device that makes its operand; -1 for none
+    int iterations = 0; // of a loop
+    bool backwards = false; // the last pixel comes first
 };
 
 // The tables of a plan, without its sizes: what the numbers in a launch stand for.

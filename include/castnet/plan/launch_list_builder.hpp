@@ -152,6 +152,7 @@ private:
         kernel_launch s;
         s.kind = n.kind;
         s.factor = n.scalar;
+        s.loop = n.kind == op::delay ? -1 : n.loop;
         s.first_array = next_array();
         instruction end;
         int product = id; // what has a kernel of its own
@@ -170,7 +171,8 @@ private:
             s.program = program_number(lower.code);
             s.space = n.kind == op::map ? n.size : nodes_[n.in[0]].size;
             s.flops += s.space.count() * (lower.code.size() - lower.arrays.size() - 1);
-            if (n.kind == op::map && s.space.pixels > 1 && lower.varies_as_a_whole()) {
+            if (n.kind == op::map && s.loop < 0 && s.space.pixels > 1 &&
+                lower.varies_as_a_whole()) {
                 s.space = {s.space.sample, 1, static_cast<int>(s.space.count())};
             }
             s.first_scalar = begin_.scalars + d_.scalars.size();
@@ -183,13 +185,17 @@ private:
             s.arrays = next_array() - s.first_array;
         } else {
             describe(s, n);
-            s.arrays = n.operands;
-            for (int k = 0; k < n.operands; ++k) {
+            if (s.loop >= 0 && traits_of(n).product) {
+                s.space = nodes_[n.in[1]].size;
+            }
+            int const first_read = n.kind == op::feedback ? 1 : 0; // it writes to the delay
+            s.arrays = n.operands - first_read;
+            for (int k = first_read; k < n.operands; ++k) {
                 d_.arrays.push(traits_of(n).product ? factor(n.in[k]) : use_of(n.in[k]));
             }
         }
         s.output = next_array();
-        d_.arrays.push(use_of(id));
+        d_.arrays.push(use_of(n.kind == op::feedback ? n.in[0] : id));
         if (n.kind == op::max_pool) {
             add_argmax(s, id);
         }

@@ -3,6 +3,7 @@
 
 #include <castnet/graph/devices.hpp>
 #include <castnet/graph/differentiate.hpp>
+#include <castnet/graph/loops.hpp>
 #include <castnet/plan/plan.hpp>
 
 #include <utility>
@@ -33,6 +34,7 @@ class pipeline {
         graph g = forward_in<forward_capacity>.graph_again();
         results wanted = forward_in<forward_capacity>.results_again();
         differentiate(g, wanted);
+        order_loops(g, wanted);
         place_on_devices(g, wanted, device_count<Device>);
         if constexpr (MixedPrecisionDevice<Device>) {
             copies_for_products{g, wanted}.run();

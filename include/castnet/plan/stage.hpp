@@ -38,6 +38,10 @@ public:
 
     constexpr list<stage> run() {
         for (int i = 0; i < count_; ++i) {
+            if (launches_[i].loop >= 0) {
+                i = add_loop(i) - 1;
+                continue;
+            }
             int const n = samples_at_once(i);
             int const result = uses_[launches_[i].output].node; // negative: the copy of parameters
             int const device = result < 0 ? 0 : g_.nodes[result].device;
@@ -81,6 +85,21 @@ private:
         } else {
             return 0;
         }
+    }
+
+    // The body of the loop from launch i on, which a feedback ends. Returns the launch behind it.
+    constexpr int add_loop(int i) {
+        close();
+        int const result = uses_[launches_[i].output].node;
+        stage body{i, i, 0, 0, g_.nodes[result].device};
+        for (; body.last < count_ && launches_[body.last].loop == launches_[i].loop; ++body.last) {
+            body.flops += launches_[body.last].flops;
+        }
+        kernel_launch const& end = launches_[body.last - 1];
+        body.iterations = g_.nodes[uses_[end.output].node].size.pixels;
+        body.backwards = end.attribute < 0;
+        found_.push(body);
+        return body.last;
     }
 
     // Steps of small images and of large ones go separate ways: each takes as many as suit it.

@@ -127,7 +127,7 @@ private:
             return;
         }
         node_buffer& result = places_[id];
-        if (result.fixed) {
+        if (result.fixed || s.kind == op::feedback) { // which writes to the delay's
             return;
         }
         result.is_bf16 = uses_[s.output].node == id && uses_[s.output].is_bf16;

@@ -16,7 +16,8 @@ struct context {
     std::ptrdiff_t samples = 0; // for the kernel
     std::ptrdiff_t first = 0;   // index of the first of these in the batch
     std::ptrdiff_t chunk = 0;
-    std::ptrdiff_t worker = 0; // index of the chunk's memory while its samples are computed
+    std::ptrdiff_t worker = 0;     // index of the chunk's memory while its samples are computed
+    std::ptrdiff_t iteration = -1; // of a loop over time: the one pixel to compute; -1 for all
     philox_key key{};
     std::uint32_t step = 0;
     std::uint32_t first_sample = 0; // of the batch, in the batch of all replicas
@@ -33,6 +34,19 @@ struct context {
         return region[static_cast<int>(r.where)] + r.offset + chunk * r.chunk_stride;
     }
 };
+
+// The pixels that a kernel computes of samples of this size: row i of them is row
+// first + i * step of the array.
+struct pixel_rows {
+    std::ptrdiff_t count, first, step;
+
+    constexpr std::ptrdiff_t operator()(std::ptrdiff_t i) const { return first + i * step; }
+};
+template <class T>
+constexpr pixel_rows rows_of(extents size, context<T> const& c) {
+    return c.iteration < 0 ? pixel_rows{c.samples * size.pixels, 0, 1}
+                           : pixel_rows{c.samples, c.iteration, size.pixels};
+}
 
 using tables = launch_tables;
 

@@ -85,6 +85,9 @@ struct cpu_device {
         if (cpu::convolves_groups<T>(s, windows)) {
             return cpu::grouped_conv_scratch<T>(s.kind, windows[s.window]);
         }
+        if (s.kind == op::matmul_data && s.loop >= 0) {
+            return cpu::turned_weight_scratch(s);
+        }
         cpu::kernel_entry<T> const entry = cpu::kernel_entry_of<T>(s.kind);
         return entry.has_scratch ? entry.scratch(windows[s.window]) : ir::scratch_size{};
     }

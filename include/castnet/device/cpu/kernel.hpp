@@ -73,7 +73,24 @@ template <class T, class After>
             call(&kernel<T>::run, mine);
         }
     };
-    if (g.samples_at_once == 0) {
+    if (g.iterations > 0) {
+        // Samples are independent of each other: every thread takes its own through all of time.
+        auto const run_samples = [&](std::ptrdiff_t first, std::ptrdiff_t last) {
+            context<T> mine = c;
+            mine.first = first;
+            mine.samples = last - first;
+            for (std::ptrdiff_t i = 0; i < g.iterations; ++i) {
+                mine.iteration = g.backwards ? g.iterations - 1 - i : i;
+                call(&kernel<T>::run, mine);
+            }
+        };
+        call(&kernel<T>::prepare, c);
+        if (one_by_one) {
+            run_samples(0, c.samples);
+        } else {
+            share_range(c.samples, double(c.samples) * double(g.flops), run_samples);
+        }
+    } else if (g.samples_at_once == 0) {
         call(&kernel<T>::prepare, c);
         call(&kernel<T>::run, c);
     } else {

@@ -8,6 +8,7 @@
 #include <castnet/device/cpu/permute.hpp>
 #include <castnet/device/cpu/pool.hpp>
 #include <castnet/device/cpu/rearrange.hpp>
+#include <castnet/device/cpu/recurrence.hpp>
 #include <castnet/device/cpu/rows.hpp>
 
 #include <utility>

@@ -116,6 +116,13 @@ void map(kernel_launch const& s, tables const& t, context<T> const& c) {
     program_arguments<T> const a = arguments_of(s, t, c);
     T* const out = c.at(t.arrays[s.output]);
     std::ptrdiff_t pixels = s.space.pixels, channels = s.space.channels;
+    if (c.iteration >= 0) {
+        for (std::ptrdiff_t sample = 0; sample < c.samples; ++sample) {
+            std::ptrdiff_t const first = (sample * pixels + c.iteration) * channels;
+            map_points<Program>(a, out, pixels, channels, first, first + channels);
+        }
+        return;
+    }
     std::ptrdiff_t const points = (s.space.sample ? c.samples : 1) * pixels * channels;
     if constexpr (Program::flat) {
         pixels = 1;

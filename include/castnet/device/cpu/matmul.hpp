@@ -110,7 +110,7 @@ void multiply_run(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, T const*
     });
 }
 
-// c (m x n, its rows c_row apart) = a (m x k) times b (k x n), ended so. The one place that decides
+// c (m x n, rows c_row apart) = a (m x k) times b (k x n), ended so. The one place that decides
 // how: with so few columns that a vector holds them, a tile of the usual rows would wait for its
 // own sums, and vectors would be partly empty. So more rows are computed at once, or c turned.
 template <class T>
@@ -135,9 +135,10 @@ template <class T>
 void matmul(kernel_launch const& s, tables const& t, context<T> const& c) {
     array_ref const &x = t.arrays[s.first_array], &y = t.arrays[s.output];
     std::ptrdiff_t const in = x.size.channels, out = y.size.channels;
-    multiply<T>(c.samples * x.size.pixels, out, in, {c.at(x), in, 1},
-                {c.at(t.arrays[s.first_array + 1]), out, 1}, c.at(y), out,
-                {.bias = bias_of(s, t, c), .relu = s.end.activates});
+    pixel_rows const rows = rows_of(x.size, c);
+    multiply<T>(rows.count, out, in, {c.at(x) + rows.first * in, rows.step * in, 1},
+                {c.at(t.arrays[s.first_array + 1]), out, 1}, c.at(y) + rows.first * out,
+                rows.step * out, {.bias = bias_of(s, t, c), .relu = s.end.activates});
 }
 
 template <class T>
@@ -146,6 +147,24 @@ void matmul_data(kernel_launch const& s, tables const& t, context<T> const& c) {
     std::ptrdiff_t const in = dx.size.channels, out = g.size.channels;
     multiply<T>(c.samples * g.size.pixels, in, out, {c.at(g), out, 1},
                 {c.at(t.arrays[s.first_array + 1]), 1, out}, c.at(dx), in);
+}
+
+// In a loop, the weight is turned once for all iterations.
+constexpr scratch_size turned_weight_scratch(kernel_launch const& s) {
+    return {s.space.count()};
+}
+template <class T>
+void turn_weight(kernel_launch const& s, tables const& t, context<T> const& c) {
+    std::ptrdiff_t const in = t.arrays[s.output].size.channels, out = s.space.count() / in;
+    transpose(in, out, c.at(t.arrays[s.first_array + 1]), out, c.at(t.arrays[s.scratch]), in);
+}
+template <class T>
+void matmul_data_of_turned(kernel_launch const& s, tables const& t, context<T> const& c) {
+    array_ref const &g = t.arrays[s.first_array], &dx = t.arrays[s.output];
+    std::ptrdiff_t const in = dx.size.channels, out = g.size.channels;
+    pixel_rows const rows = rows_of(g.size, c);
+    multiply<T>(rows.count, in, out, {c.at(g) + rows.first * out, rows.step * out, 1},
+                {c.at(t.arrays[s.scratch]), in, 1}, c.at(dx) + rows.first * in, rows.step * in);
 }
 
 template <class T>
@@ -161,7 +180,11 @@ struct kernel_for<T, op::matmul> : function_kernel<T, &matmul<T>> {
     static constexpr bool whole(kernel_launch const&, window const*) { return true; }
 };
 template <class T>
-struct kernel_for<T, op::matmul_data> : function_kernel<T, &matmul_data<T>> {
+struct kernel_for<T, op::matmul_data> {
+    static constexpr kernel<T> of(kernel_launch const& s, window const*) {
+        return s.loop < 0 ? kernel<T>{&matmul_data<T>}
+                          : kernel<T>{&matmul_data_of_turned<T>, &turn_weight<T>};
+    }
     static constexpr bool whole(kernel_launch const&, window const*) { return true; }
 };
 template <class T>

@@ -34,11 +34,12 @@ void reshape(kernel_launch const& s, tables const& t, context<T> const& c) {
 template <class T>
 void concat(kernel_launch const& s, tables const& t, context<T> const& c) {
     array_ref const& to = t.arrays[s.output];
-    std::ptrdiff_t const rows = c.samples * to.size.pixels;
-    parallel_for(rows, double(rows * to.size.channels), [&](std::ptrdiff_t row) {
+    pixel_rows const rows = rows_of(to.size, c);
+    parallel_for(rows.count, double(rows.count * to.size.channels), [&](std::ptrdiff_t i) {
+        std::ptrdiff_t const row = rows(i);
         T* out = c.at(to) + row * to.size.channels;
-        for (int i = 0; i < s.arrays; ++i) {
-            array_ref const& from = t.arrays[s.first_array + i];
+        for (int k = 0; k < s.arrays; ++k) {
+            array_ref const& from = t.arrays[s.first_array + k];
             out = std::copy_n(c.at(from) + row * from.size.channels, from.size.channels, out);
         }
     });
@@ -48,8 +49,9 @@ void concat(kernel_launch const& s, tables const& t, context<T> const& c) {
 template <class T>
 void slice(kernel_launch const& s, tables const& t, context<T> const& c) {
     array_ref const &from = t.arrays[s.first_array], &to = t.arrays[s.output];
-    std::ptrdiff_t const rows = c.samples * to.size.pixels;
-    parallel_for(rows, double(rows * to.size.channels), [&](std::ptrdiff_t row) {
+    pixel_rows const rows = rows_of(to.size, c);
+    parallel_for(rows.count, double(rows.count * to.size.channels), [&](std::ptrdiff_t i) {
+        std::ptrdiff_t const row = rows(i);
         std::copy_n(c.at(from) + row * from.size.channels + s.attribute, to.size.channels,
                     c.at(to) + row * to.size.channels);
     });
@@ -59,8 +61,9 @@ void slice(kernel_launch const& s, tables const& t, context<T> const& c) {
 template <class T>
 void slice_gradient(kernel_launch const& s, tables const& t, context<T> const& c) {
     array_ref const &from = t.arrays[s.first_array], &to = t.arrays[s.output];
-    std::ptrdiff_t const rows = c.samples * to.size.pixels;
-    parallel_for(rows, double(rows * to.size.channels), [&](std::ptrdiff_t row) {
+    pixel_rows const rows = rows_of(to.size, c);
+    parallel_for(rows.count, double(rows.count * to.size.channels), [&](std::ptrdiff_t i) {
+        std::ptrdiff_t const row = rows(i);
         T* const out = c.at(to) + row * to.size.channels;
         std::fill_n(out, to.size.channels, T(0));
         std::copy_n(c.at(from) + row * from.size.channels, from.size.channels, out + s.attribute);

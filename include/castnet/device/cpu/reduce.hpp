@@ -216,6 +216,13 @@ void reduce(kernel_launch const& s, tables const& t, context<T> const& c) {
     };
     if constexpr (keep_samples || keep_pixels) {
         std::ptrdiff_t const outer = keep_pixels ? pixels : 1;
+        if (c.iteration >= 0) { // samples and pixels are kept
+            for (std::ptrdiff_t sample = 0; sample < samples; ++sample) {
+                piece({sample, sample + 1}, {c.iteration, c.iteration + 1},
+                      out + (sample * outer + c.iteration) * width);
+            }
+            return;
+        }
         parallel_for((keep_samples ? samples : 1) * outer, work, [&](std::ptrdiff_t i) {
             std::ptrdiff_t const sample = i / outer, pixel = i % outer;
             piece(keep_samples ? range{sample, sample + 1} : range{0, samples},

@@ -25,7 +25,7 @@ constexpr bool is_small(Plan const& p) {
         return false;
     }
     for (stage const& g : p.stages) {
-        if (g.samples_at_once > 0) { // whose memory holds a few samples only
+        if (g.samples_at_once > 0 || g.iterations > 0) { // whose memory holds a few samples, loops
             return false;
         }
     }

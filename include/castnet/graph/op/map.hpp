@@ -48,7 +48,7 @@ constexpr bool map_passes_gradient(ir::node const& n, char const* wanted) {
 template <>
 struct operation<op::map> {
     static constexpr char const* name = "map";
-    static constexpr operation_traits traits{};
+    static constexpr operation_traits traits{.by_pixels = true};
     static constexpr void gradient(ir::differentiation& d, int i, int g) {
         ir::function_entry const& f = ir::function_of(d.at(i));
         if (d.at(i).function == fn::normalize && d.at(i).attribute >= 0) {

@@ -80,14 +80,14 @@ constexpr std::ptrdiff_t flops_of_convolution(ir::node const& n, ir::graph_view 
 template <>
 struct operation<op::matmul> {
     static constexpr char const* name = "matmul";
-    static constexpr operation_traits traits{.product = true};
+    static constexpr operation_traits traits{.product = true, .by_pixels = true};
     static constexpr auto gradient = &detail::product_gradient<op::matmul_data, op::matmul_weight>;
     static constexpr auto flops = &detail::flops_of_product;
 };
 template <>
 struct operation<op::matmul_data> {
     static constexpr char const* name = "matmul_data";
-    static constexpr operation_traits traits{.product = true};
+    static constexpr operation_traits traits{.product = true, .by_pixels = true};
     static constexpr auto flops = &detail::flops_of_product;
 };
 template <>

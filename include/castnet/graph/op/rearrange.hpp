@@ -44,7 +44,7 @@ struct operation<op::reshape> {
 template <>
 struct operation<op::concat> {
     static constexpr char const* name = "concat";
-    static constexpr operation_traits traits{};
+    static constexpr operation_traits traits{.by_pixels = true};
     static constexpr void gradient(ir::differentiation& d, int i, int g) {
         ir::node const n = d.at(i);
         int first = 0;
@@ -60,16 +60,15 @@ struct operation<op::concat> {
 template <>
 struct operation<op::slice> {
     static constexpr char const* name = "slice";
-    static constexpr operation_traits traits{.reads_attribute = true};
+    static constexpr operation_traits traits{.reads_attribute = true, .by_pixels = true};
     static constexpr void gradient(ir::differentiation& d, int i, int g) {
-        int const x = d.at(i).in[0];
-        d.accumulate(x, d.emit<op::slice_gradient>(x, d.at(i).attribute, g));
+        d.accumulate_slice(d.at(i).in[0], d.at(i).attribute, g);
     }
 };
 template <>
 struct operation<op::slice_gradient> {
     static constexpr char const* name = "slice_gradient";
-    static constexpr operation_traits traits{.reads_attribute = true};
+    static constexpr operation_traits traits{.reads_attribute = true, .by_pixels = true};
 };
 
 template <>

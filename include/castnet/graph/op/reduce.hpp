@@ -92,7 +92,7 @@ constexpr bool reduction_has_gradient(ir::node const& n) {
 template <>
 struct operation<op::reduce> {
     static constexpr char const* name = "reduce";
-    static constexpr operation_traits traits{.stores_bf16 = false};
+    static constexpr operation_traits traits{.stores_bf16 = false, .by_pixels = true};
     static constexpr void gradient(ir::differentiation& d, int i, int g) {
         ir::node const n = d.at(i);
         int const x = n.in[0];

@@ -1,0 +1,181 @@
+// Loops over time, found in a graph: which nodes belong to the body of each, and their order.
+//
+// Between the delays of a loop and its feedbacks stand nodes of three kinds. Those that read a
+// delay and lead to a feedback are the body: they are computed step by step. What reads no delay is
+// there before the loop, and what leads to no feedback may wait until it has ended: both are
+// computed for all of time at once. So the product of a sequence with a weight leaves the loop, and
+// so do the sums of gradients of parameters.
+#pragma once
+
+#include <castnet/graph/operations.hpp>
+#include <castnet/graph/traced.hpp>
+
+#include <utility>
+
+namespace castnet::ir {
+
+// Appends the nodes anew: of every loop, first what stands before it, then the body, then the rest.
+class loop_order {
+public:
+    constexpr loop_order(graph& g, results& r)
+        : g_{g}, results_{r}, moved_{list<int>::filled(g.nodes.size(), -1)} {}
+
+    constexpr void run() {
+        int loops = 0;
+        for (node const& n : g_.nodes) {
+            loops = n.loop < loops ? loops : n.loop + 1;
+        }
+        if (loops == 0) {
+            return;
+        }
+        old_ = std::exchange(g_.nodes, {});
+        g_.nodes.reserve(old_.size());
+        ends_ = list<int>::filled(loops, -1); // of each loop: the last feedback
+        for (int i = 0; i < old_.size(); ++i) {
+            node& n = old_[i];
+            if (n.kind == op::feedback) {
+                ends_[n.loop] = i;
+            } else if (n.kind != op::delay) {
+                n.loop = -1; // until it is found in a body
+            }
+        }
+        find_alive();
+        for (int i = 0; i < old_.size(); ++i) {
+            if (old_[i].kind == op::delay && ends_[old_[i].loop] >= 0) {
+                int const end = ends_[old_[i].loop];
+                move_loop(i, end);
+                i = end;
+            } else {
+                move(i);
+            }
+        }
+        renumber();
+    }
+
+private:
+    enum part : char { before, after, body };
+
+    // Loops that nothing depends on disappear: a feedback has no reader that would tell.
+    constexpr void find_alive() {
+        alive_ = list<char>::filled(old_.size(), 0);
+        for (int id : results_.outputs) {
+            alive_[id] = 1;
+        }
+        for (int id : results_.gradients) {
+            if (id >= 0) {
+                alive_[id] = 1;
+            }
+        }
+        for (graph::update const& u : g_.updates) {
+            alive_[u.value] = 1;
+        }
+        for (int i = old_.size() - 1; i >= 0; --i) {
+            node const& n = old_[i];
+            if (!alive_[i]) {
+                continue;
+            }
+            for (int k = 0; k < n.operands; ++k) {
+                if (n.in[k] >= 0) {
+                    alive_[n.in[k]] = 1;
+                }
+            }
+            if (n.kind == op::delay) {
+                if (int const unseen = last_feedback_of(i); unseen >= 0) {
+                    alive_[unseen] = 1;
+                    i = unseen + 1; // its operands once more
+                }
+            }
+        }
+    }
+    // The feedback of a delay if it does not count as alive yet, else -1.
+    constexpr int last_feedback_of(int delay) const {
+        for (int i = ends_[old_[delay].loop]; i > delay; --i) {
+            if (old_[i].kind == op::feedback && old_[i].in[0] == delay) {
+                return alive_[i] ? -1 : i;
+            }
+        }
+        return -1;
+    }
+
+    constexpr void move_loop(int first, int last) {
+        int const loop = old_[first].loop;
+        list<char> reads = list<char>::filled(last + 1 - first, 0), leads = reads;
+        for (int i = first; i <= last; ++i) {
+            node const& n = old_[i];
+            reads[i - first] = n.kind == op::delay;
+            for (int k = 0; k < n.operands; ++k) {
+                reads[i - first] |= n.in[k] >= first && reads[n.in[k] - first];
+            }
+        }
+        for (int i = last; i >= first; --i) {
+            node const& n = old_[i];
+            leads[i - first] |= n.kind == op::feedback && alive_[i];
+            for (int k = 0; leads[i - first] && k < n.operands; ++k) {
+                if (n.in[k] >= first) {
+                    leads[n.in[k] - first] = 1;
+                }
+            }
+        }
+        for (part const now : {before, body, after}) {
+            for (int i = first; i <= last; ++i) {
+                node& n = old_[i];
+                part const mine = n.kind == op::delay      ? before
+                                  : n.kind == op::feedback ? (alive_[i] ? body : after)
+                                  : !reads[i - first]      ? before
+                                  : leads[i - first]       ? body
+                                                           : after;
+                if (mine != now) {
+                    continue;
+                }
+                if (mine == body) {
+                    n.loop = loop;
+                    if (n.device != old_[first].device) {
+                        throw "castnet: the steps of a loop over time run on one device";
+                    }
+                }
+                if (n.kind != op::feedback || alive_[i]) {
+                    move(i);
+                }
+            }
+        }
+    }
+
+    constexpr void move(int i) {
+        node n = old_[i];
+        for (int k = 0; k < n.operands; ++k) {
+            if (n.in[k] >= 0) {
+                n.in[k] = moved_[n.in[k]];
+            }
+        }
+        g_.nodes.push(n);
+        moved_[i] = g_.nodes.size() - 1;
+    }
+
+    constexpr void renumber() {
+        for (int& id : results_.outputs) {
+            id = moved_[id];
+        }
+        for (int& id : results_.gradients) {
+            id = id < 0 ? id : moved_[id];
+        }
+        for (graph::update& u : g_.updates) {
+            u.value = moved_[u.value];
+        }
+        for (parameter& p : g_.parameters) {
+            p.node = moved_[p.node];
+        }
+    }
+
+    graph& g_;
+    results& results_;
+    list<node> old_;
+    list<int> moved_; // per old node: the new one
+    list<int> ends_;
+    list<char> alive_;
+};
+
+constexpr void order_loops(graph& g, results& r) {
+    loop_order{g, r}.run();
+}
+
+} // namespace castnet::ir

@@ -1,0 +1,305 @@
+// Recurrent layers: rnn<Units>, gru<Units> and lstm<Units>, with the definitions, the order of the
+// gates and the names of parameters of PyTorch's RNN, GRU and LSTM.
+//
+// (time, features) becomes the (units) of the last step or, with .return_sequences(), the (time,
+// units) of all; twice as many units if a layer runs in both directions. A layer takes the sequence
+// alone, as in a chain of layers, or more from a function:
+//
+//     auto const h = cn::lstm<64>(cn::with_lengths(x, lengths));   // see nn/scan.hpp
+//     auto const [all, last] = cn::lstm<64>.with_state(x, h0, c0); // initial state
+//
+// Parameters, for layer 0, 1, … and again with the suffix _reverse in the other direction, all
+// uniform in ±1/sqrt(units): weight_ih_l0 (gates * units, features), weight_hh_l0 (gates * units,
+// units), bias_ih_l0 and bias_hh_l0 (gates * units). Keras calls them kernel, recurrent_kernel and
+// bias, which is their sum; its GRU has them with reset_after=True.
+#pragma once
+
+#include <castnet/nn/activations.hpp>
+#include <castnet/nn/dropout.hpp>
+#include <castnet/nn/initializers.hpp>
+#include <castnet/nn/scan.hpp>
+
+namespace castnet {
+
+// What a recurrent layer returns and how many there are.
+struct recurrent_form {
+    size_t layers = 1;
+    bool both_directions = false;
+    bool sequences = false;
+};
+
+// The cells: the new carries, of `input` (x_t and its weights), `state` (h and its weights), and
+// the carries before.
+
+// h = f(input + state) (Elman 1990)
+template <auto Activation>
+struct rnn_cell {
+    static constexpr char const* name = "rnn";
+    static constexpr size_t gates = 1;
+
+    template <size_t Units>
+    static constexpr auto step(auto input, auto state, auto) {
+        return carry(Activation(input + state));
+    }
+};
+
+// Cho et al. 2014, with the reset gate behind the product. Gates: reset r, update z, new n:
+// h' = (1 - z) n + z h with n = tanh(input + r state).
+struct gru_cell {
+    static constexpr char const* name = "gru";
+    static constexpr size_t gates = 3;
+
+    template <size_t Units>
+    static constexpr auto step(auto input, auto state, auto h) {
+        auto const both =
+            sigmoid((input | slice_channels<0, 2 * Units>)+(state | slice_channels<0, 2 * Units>));
+        auto const reset = both | slice_channels<0, Units>;
+        auto const update = both | slice_channels<Units, Units>;
+        auto const next = tanh((input | slice_channels<2 * Units, Units>)+reset *
+                               (state | slice_channels<2 * Units, Units>));
+        return carry(next + update * (h - next));
+    }
+};
+
+// Hochreiter & Schmidhuber 1997, with forget gates (Gers et al. 2000). Gates: input i, forget f,
+// cell g, output o: c' = f c + i g, h' = o tanh(c').
+struct lstm_cell {
+    static constexpr char const* name = "lstm";
+    static constexpr size_t gates = 4;
+
+    template <size_t Units>
+    static constexpr auto step(auto input, auto state, auto, auto c) {
+        auto const sum = input + state;
+        auto const in = sigmoid(sum | slice_channels<0, Units>);
+        auto const forget = sigmoid(sum | slice_channels<Units, Units>);
+        auto const cell = tanh(sum | slice_channels<2 * Units, Units>);
+        auto const out = sigmoid(sum | slice_channels<3 * Units, Units>);
+        auto const next = forget * c + in * cell;
+        return carry(out * tanh(next), next);
+    }
+};
+
+template <class Input>
+inline constexpr bool recurrent_takes = Input::rank == 2;
+
+namespace detail {
+
+// The names of the parameters of one layer in one direction.
+struct recurrent_names {
+    char weight_ih[24]{}, weight_hh[24]{}, bias_ih[24]{}, bias_hh[24]{};
+
+    constexpr recurrent_names(size_t layer, bool reverse) {
+        write(weight_ih, "weight_ih_l", layer, reverse);
+        write(weight_hh, "weight_hh_l", layer, reverse);
+        write(bias_ih, "bias_ih_l", layer, reverse);
+        write(bias_hh, "bias_hh_l", layer, reverse);
+    }
+
+private:
+    static constexpr void write(char* to, char const* kind, size_t layer, bool reverse) {
+        for (; *kind != '\0'; ++kind) {
+            *to++ = *kind;
+        }
+        *to++ = static_cast<char>('0' + layer);
+        for (char const* suffix = reverse ? "_reverse" : ""; *suffix != '\0'; ++suffix) {
+            *to++ = *suffix;
+        }
+    }
+};
+template <size_t Layer, bool Reverse>
+inline constexpr recurrent_names names_of_recurrent{Layer, Reverse};
+
+// 1 / sqrt(x), by Newton's method.
+constexpr float inverse_root(size_t x) {
+    double root = static_cast<double>(x);
+    for (int i = 0; i < 64; ++i) {
+        root = (root + static_cast<double>(x) / root) / 2;
+    }
+    return static_cast<float>(1 / root);
+}
+
+} // namespace detail
+
+template <class Cell, size_t Units, recurrent_form Form = {}>
+struct recurrent_layer {
+    static constexpr char const* name = Cell::name;
+    static_assert(Units > 0, "castnet: rnn, gru and lstm need at least one unit");
+    static_assert(Form.layers > 0 && Form.layers <= 10,
+                  "castnet: rnn, gru and lstm have 1 to 10 layers");
+    static constexpr size_t units = Units;
+
+    float between = 0;   // rate of dropout between layers
+    float recurrent = 0; // the same of the state
+    bool has_bias = true;
+
+    // The outputs of all steps instead of the last one (Keras' return_sequences; PyTorch returns
+    // both).
+    constexpr auto return_sequences() const {
+        constexpr recurrent_form all{Form.layers, Form.both_directions, true};
+        return with_form<all>();
+    }
+    // So many layers, each behind the one before (PyTorch's num_layers), and the rate of dropout
+    // between them.
+    template <size_t Layers>
+    constexpr auto layers(float dropout = 0) const {
+        constexpr recurrent_form all{Layers, Form.both_directions, Form.sequences};
+        auto stacked = with_form<all>();
+        stacked.between = dropout;
+        return stacked;
+    }
+    // In both directions, with the results side by side. (Keras' Bidirectional, PyTorch's
+    // bidirectional=True; the latter's output at the last time is the first of the other
+    // direction, its h_n is what is meant here.)
+    constexpr auto bidirectional() const {
+        constexpr recurrent_form both{Form.layers, true, Form.sequences};
+        return with_form<both>();
+    }
+    // The state that a step reads is dropped with this probability: the same elements in all steps
+    // of a sample (Gal & Ghahramani 2016; Keras' recurrent_dropout).
+    constexpr recurrent_layer recurrent_dropout(float rate) const {
+        recurrent_layer copy = *this;
+        copy.recurrent = rate;
+        return copy;
+    }
+    constexpr recurrent_layer no_bias() const {
+        recurrent_layer copy = *this;
+        copy.has_bias = false;
+        return copy;
+    }
+
+    template <class X>
+        requires(is_symbol<X> || is_time_steps<X>)
+    constexpr auto operator()(X x) const {
+        using S = typename X::shape_type;
+        static_assert(recurrent_takes<S>, "castnet: rnn, gru and lstm need a sequence (time, "
+                                          "features); see recurrent_takes<input shape>");
+        auto const steps = detail::steps_of(x);
+        if constexpr (recurrent_takes<S>) {
+            scope_guard const scope{*steps.values.g, layer_kind{Cell::name}};
+            return from_layer<0>(steps);
+        } else {
+            return symbol<shape<units>>{steps.values.g, steps.values.id};
+        }
+    }
+
+    // The outputs of all steps, and the state behind the last one: h, of lstm a tuple of h and c.
+    // For one layer in one direction. The initial state is zeros where it is not given.
+    template <class X, class... Initial>
+        requires(is_symbol<X> || is_time_steps<X>)
+    constexpr auto with_state(X x, Initial... initial) const {
+        static_assert(Form.layers == 1 && !Form.both_directions,
+                      "castnet: with_state() is for one layer in one direction");
+        auto const steps = detail::steps_of(x);
+        scope_guard const scope{*steps.values.g, layer_kind{Cell::name}};
+        return one_layer<0, false>(steps, initial...);
+    }
+
+private:
+    template <recurrent_form Other>
+    constexpr auto with_form() const {
+        return recurrent_layer<Cell, Units, Other>{between, recurrent, has_bias};
+    }
+
+    template <size_t Layer, Shape S>
+    constexpr auto from_layer(time_steps<S> x) const {
+        constexpr bool last = Layer + 1 == Form.layers;
+        auto const y = both < Layer, !last || Form.sequences > (x);
+        if constexpr (last) {
+            return y;
+        } else {
+            auto above = detail::steps_of(dropped(y, between));
+            above.backward = x.backward;
+            above.lengths = x.lengths;
+            return from_layer<Layer + 1>(above);
+        }
+    }
+
+    template <size_t Layer, bool Sequences, Shape S>
+    constexpr auto both(time_steps<S> x) const {
+        auto const there = result<Sequences>(one_layer<Layer, false>(x));
+        if constexpr (Form.both_directions) {
+            return concat(there, result<Sequences>(one_layer<Layer, true>(backward(x))));
+        } else {
+            return there;
+        }
+    }
+
+    template <bool Sequences, class Outputs, class H>
+    static constexpr auto result(scan_result<Outputs, H> const& r) {
+        if constexpr (Sequences) {
+            return r.outputs;
+        } else {
+            return state_of(r.last);
+        }
+    }
+    template <class S>
+    static constexpr symbol<S> state_of(symbol<S> h) {
+        return h;
+    }
+    template <class H, class... More>
+    static constexpr H state_of(std::tuple<H, More...> const& all) {
+        return std::get<0>(all);
+    }
+
+    template <class S>
+    static constexpr symbol<S> dropped(symbol<S> x, float rate) {
+        return rate > 0 && x.g->training ? x * bernoulli<S>(*x.g, 1.0 - double{rate}) : x;
+    }
+
+    template <size_t Layer, bool Reverse, Shape S, class... Initial>
+    constexpr auto one_layer(time_steps<S> x, Initial... initial) const {
+        constexpr size_t wide = Cell::gates * Units;
+        constexpr auto const& names = detail::names_of_recurrent<Layer, Reverse>;
+        constexpr initializer start = random_uniform(detail::inverse_root(Units));
+        ir::graph& g = *x.values.g;
+        auto const kernel = new_parameter<shape<wide, channels_of<S>>>(g, names.weight_ih,
+                                                                       {role::dense_weight, start});
+        auto const back =
+            new_parameter<shape<wide, Units>>(g, names.weight_hh, {role::dense_weight, start});
+        auto projected = matmul(x.values, kernel);
+        symbol<shape<wide>> shift{};
+        if (has_bias) {
+            projected =
+                projected + new_parameter<shape<wide>>(g, names.bias_ih, {role::vector, start});
+            shift = new_parameter<shape<wide>>(g, names.bias_hh, {role::vector, start});
+        }
+        symbol<shape<Units>> mask{};
+        if (recurrent > 0 && g.training) {
+            mask = bernoulli<shape<Units>>(g, 1.0 - double{recurrent});
+        }
+        auto const cell = [&](auto x_t, auto h, auto... more) {
+            auto state = matmul(mask.g ? h * mask : h, back);
+            if (shift.g) {
+                state = state + shift;
+            }
+            return Cell::template step<Units>(x_t, state, h, more...);
+        };
+        time_steps<typename decltype(projected)::shape_type> const steps{projected, x.backward,
+                                                                         x.lengths};
+        if constexpr (sizeof...(Initial) > 0) {
+            return scan(steps, initial..., cell);
+        } else if constexpr (requires(symbol<shape<wide>> z, symbol<shape<Units>> h) {
+                                 Cell::template step<Units>(z, z, h);
+                             }) {
+            return scan(steps, shape<Units>{}, cell);
+        } else {
+            return scan(steps, shape<Units>{}, shape<Units>{}, cell);
+        }
+    }
+};
+
+template <size_t Units>
+inline constexpr recurrent_layer<rnn_cell<tanh>, Units> rnn{};
+// With relu in place of tanh (PyTorch's nonlinearity="relu").
+template <size_t Units>
+inline constexpr recurrent_layer<rnn_cell<relu>, Units> relu_rnn{};
+template <size_t Units>
+inline constexpr recurrent_layer<gru_cell, Units> gru{};
+template <size_t Units>
+inline constexpr recurrent_layer<lstm_cell, Units> lstm{};
+
+// A recurrent layer in both directions: bidirectional<lstm<64>>.
+template <auto Layer>
+inline constexpr auto bidirectional = Layer.bidirectional();
+
+} // namespace castnet

@@ -1,0 +1,82 @@
+// Programs of docs/guide.md, between "// [name]" and "// [/name]"; check_snippets.sh compares.
+#include <castnet/castnet.hpp>
+
+#include <doctest/doctest.h>
+
+namespace cn = castnet;
+
+namespace {
+
+// [recurrent]
+using forecaster =
+    cn::sequential<cn::input<48, 8>, // a sequence: time, features
+                   cn::gru<32>.return_sequences(), cn::dropout<0.2F>,
+                   cn::bidirectional<cn::lstm<16>>, // of the last step: 2 * 16 features
+                   cn::dense<1>>;
+// [/recurrent]
+
+// [lengths]
+struct sentiment {
+    constexpr auto operator()(auto words, auto length) const {
+        return cn::lstm<64>(cn::with_lengths(words, length)) | cn::dense<2>;
+    }
+};
+using sentiment_network = cn::network<sentiment{}, cn::input<140, 32>, cn::input<>>;
+// [/lengths]
+
+// [encoder]
+struct translate {
+    constexpr auto operator()(auto from, auto to) const {
+        constexpr auto encoder = cn::lstm<24>, decoder = cn::lstm<24>;
+        auto const [h, c] = encoder.with_state(from).last;
+        return decoder.with_state(to, h, c).outputs | cn::dense<20>;
+    }
+};
+// [/encoder]
+using translation = cn::network<translate{}, cn::input<9, 6>, cn::input<7, 6>>;
+
+// [scan]
+struct leaky_layer { // h_t = h_(t-1) + rate (tanh(x_t W + h_(t-1) R) - h_(t-1))
+    static constexpr char const* name = "leaky";
+
+    template <std::size_t Time, std::size_t Features>
+    constexpr auto operator()(cn::symbol<cn::shape<Time, Features>> x) const {
+        cn::scope_guard const scope{*x.g, cn::layer_kind{"leaky"}};
+        auto const rate = cn::sigmoid(cn::new_parameter<cn::shape<32>>(*x.g, "rate", {}));
+        auto const read = x | cn::named<"read", cn::dense<32>>; // of all steps at once
+        auto const cell = [&](auto x_t, auto h) {
+            return h + rate * (cn::tanh(x_t + (h | cn::named<"state", cn::dense<32>>)) - h);
+        };
+        return cn::scan(read, cn::shape<32>{}, cell).outputs;
+    }
+};
+inline constexpr leaky_layer leaky{};
+// [/scan]
+
+// [carries]
+struct moving_mean { // of a sequence of numbers: the sum and how many there are pass on
+    constexpr auto operator()(auto x) const {
+        auto const [means, last] =
+            cn::scan(x, cn::shape<>{}, cn::shape<>{}, [](auto x_t, auto sum, auto count) {
+                auto const all = 0.9 * sum + x_t, weight = 0.9 * count + 1;
+                return cn::carry(all, weight).output(all / weight);
+            });
+        return means;
+    }
+};
+// [/carries]
+
+} // namespace
+
+TEST_CASE("sequences of the guide") {
+    cn::model<cn::network<moving_mean{}, cn::input<3>>, cn::policy::cpu, cn::batch<1>> means;
+    auto const y = means.predict(std::vector<float>{2, 2, 2});
+    CHECK(y[0] == doctest::Approx(2));
+    CHECK(y[2] == doctest::Approx(2));
+    CHECK(forecaster::parameter_count ==
+          3 * 32 * (8 + 32 + 2) + 2 * 4 * 16 * (32 + 16 + 2) + 32 + 1);
+    CHECK(sentiment_network::parameter_count == 4 * 64 * (32 + 64 + 2) + 64 * 2 + 2);
+    CHECK(translation::parameter_count == 2 * 4 * 24 * (6 + 24 + 2) + 24 * 20 + 20);
+    CHECK(cn::sequential<cn::input<10, 4>, leaky>::parameter_count ==
+          32 + 32 * (4 + 1) + 32 * (32 + 1));
+}

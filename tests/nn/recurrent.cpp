@@ -1,0 +1,177 @@
+// rnn, gru and lstm against PyTorch (recurrent.safetensors), and their gradients against finite
+// differences.
+#include <castnet/nn/dense.hpp>
+#include <castnet/nn/network.hpp>
+#include <castnet/nn/recurrent.hpp>
+
+#include "harness.hpp"
+
+namespace cn = castnet;
+using check::against_finite_differences, check::run_of;
+using cn::bidirectional, cn::gru, cn::input, cn::lstm, cn::relu_rnn, cn::rnn, cn::shape;
+
+namespace {
+
+check::golden_file const& golden() {
+    static check::golden_file const file{"recurrent"};
+    return file;
+}
+
+// A case of the file, whose parameters have PyTorch's names; `set` gives it what else it reads.
+template <class Set>
+check::layer_run against_torch(check::layer_run r, std::string const& name, Set const& set) {
+    auto const expected = [&](std::string const& what) { return golden()[name + "/" + what]; };
+    auto const last_part = [](std::string const& text) { return text.substr(text.rfind('.') + 1); };
+    CAPTURE(name);
+    r.set_input(expected("input"));
+    r.set_grad_output(expected("grad_output"));
+    for (auto const& p : r.parameters()) {
+        r.set(p.name.text(), expected(last_part(p.name.text())));
+    }
+    set(r);
+    r.run();
+    check::close("output", r.output(), expected("output"), 1e-12);
+    check::close("grad_input", r.grad_input(), expected("grad_input"), 1e-12);
+    for (auto const& p : r.parameters()) {
+        std::string const text = p.name.text();
+        check::close("grad_" + text, r.gradient(text), expected("grad_" + last_part(text)), 1e-12);
+    }
+    return r;
+}
+void against_torch(check::layer_run r, std::string const& name) {
+    against_torch(std::move(r), name, [](check::layer_run&) {});
+}
+
+template <auto Layer, std::size_t Time = 5, std::size_t Batch = 4>
+void compare(std::string const& name) {
+    against_torch(run_of<Layer, shape<Time, 3>, true, Batch>(), name);
+}
+
+template <auto Layer>
+struct of_lengths {
+    constexpr auto operator()(auto x, auto lengths) const {
+        return Layer(cn::with_lengths(x, lengths)) + 0 * lengths;
+    }
+};
+template <auto Layer>
+void compare_lengths(std::string const& name) {
+    using net = cn::network<of_lengths<Layer>{}, input<5, 3>, input<>>;
+    against_torch(check::layer_run::of<net, true, 4>(), name,
+                  [](check::layer_run& r) { r.set_input({5, 1, 3, 4}, 1); });
+}
+
+struct twice {
+    static constexpr auto layer = cn::shared<"layer", lstm<4>.return_sequences()>;
+    constexpr auto operator()(auto x) const { return x | layer | layer; }
+};
+
+struct with_initial_state {
+    constexpr auto operator()(auto x, auto h, auto c) const {
+        return lstm<4>.with_state(x, h, c).outputs;
+    }
+};
+
+template <auto Layer, std::size_t Time = 4>
+void differentiate() {
+    against_finite_differences(run_of<Layer, shape<Time, 2>, true, 3>());
+}
+
+template <auto Layer>
+void differentiate_lengths() {
+    using net = cn::network<of_lengths<Layer>{}, input<3, 2>, input<>>;
+    against_finite_differences(check::layer_run::of<net, true, 5>());
+}
+
+struct encoder_and_decoder { // the last state of one is the first of the other
+    constexpr auto operator()(auto x) const {
+        constexpr auto encode = cn::lstm<3>, decode = cn::lstm<3>;
+        auto const [h, c] = encode.with_state(x).last;
+        return decode.with_state(x, h, c).outputs;
+    }
+};
+
+} // namespace
+
+TEST_CASE("recurrent layers compute what PyTorch does") {
+    compare<rnn<4>.return_sequences()>("rnn");
+    compare<relu_rnn<4>.return_sequences()>("rnn_relu");
+    compare<bidirectional<rnn<4>>.return_sequences()>("rnn_both");
+    compare<gru<4>.return_sequences()>("gru");
+    compare<gru<4>>("gru_last");
+    compare<gru<4>.no_bias().return_sequences()>("gru_no_bias");
+    compare<lstm<4>.return_sequences()>("lstm");
+    compare<lstm<4>>("lstm_last");
+    compare<lstm<4>.return_sequences(), 1>("lstm_one_step");
+    compare<lstm<4>.return_sequences(), 5, 1>("lstm_one_sample");
+}
+
+TEST_CASE("stacked layers in both directions do, too") {
+    compare<gru<4>.layers<2>().bidirectional().return_sequences()>("gru_stacked_both");
+    compare<lstm<4>.layers<2>().bidirectional().return_sequences()>("lstm_stacked_both");
+    compare<bidirectional<lstm<4>>.layers<2>()>("lstm_stacked_both_last");
+}
+
+TEST_CASE("steps behind the end of a sample do not count") {
+    compare_lengths<lstm<4>.return_sequences()>("lstm_lengths");
+    compare_lengths<bidirectional<gru<4>>.return_sequences()>("gru_lengths_both");
+    compare_lengths<bidirectional<lstm<4>>.layers<2>().return_sequences()>(
+        "lstm_lengths_stacked_both");
+    compare_lengths<bidirectional<lstm<4>>.layers<2>()>("lstm_lengths_stacked_both_last");
+}
+
+TEST_CASE("a recurrent layer may be shared, and start where it is told to") {
+    using net = cn::network<twice{}, input<5, 4>>;
+    against_torch(check::layer_run::of<net, true, 4>(), "lstm_twice");
+    using started = cn::network<with_initial_state{}, input<5, 3>, input<4>, input<4>>;
+    auto const r = against_torch(check::layer_run::of<started, true, 4>(), "lstm_state",
+                                 [](check::layer_run& to) {
+                                     to.set_input(golden()["lstm_state/h"], 1);
+                                     to.set_input(golden()["lstm_state/c"], 2);
+                                 });
+    check::close("grad_h", r.grad_input(1), golden()["lstm_state/grad_h"], 1e-12);
+    check::close("grad_c", r.grad_input(2), golden()["lstm_state/grad_c"], 1e-12);
+}
+
+TEST_CASE("an empty sample has the initial state and no output") {
+    using all = cn::network<of_lengths<lstm<3>.return_sequences()>{}, input<4, 2>, input<>>;
+    using last = cn::network<of_lengths<bidirectional<gru<3>>>{}, input<4, 2>, input<>>;
+    auto const nothing = [](check::layer_run r) {
+        r.set_input(check::random_values(r.input().size(), 1));
+        for (auto const& p : r.parameters()) {
+            r.set(p.name.text(), check::random_values(std::size_t(p.count()), 2));
+        }
+        r.set_grad_output(check::random_values(r.grad_output().size(), 3));
+        r.set_input({0, 0}, 1);
+        r.run();
+        CHECK(r.output() == check::values(r.output().size()));
+        CHECK(r.grad_input() == check::values(r.grad_input().size()));
+    };
+    nothing(check::layer_run::of<all, true, 2>());
+    nothing(check::layer_run::of<last, true, 2>());
+}
+
+TEST_CASE("gradients through time") {
+    differentiate<rnn<3>>();
+    differentiate<gru<3>.return_sequences()>();
+    differentiate<lstm<3>>();
+    differentiate<lstm<3>.return_sequences(), 1>();
+    differentiate<bidirectional<lstm<2>>.layers<3>(0.3F).return_sequences()>();
+    differentiate<gru<3>.recurrent_dropout(0.4F).return_sequences()>();
+    differentiate_lengths<lstm<3>.return_sequences()>();
+    differentiate_lengths<bidirectional<gru<2>>>();
+    against_finite_differences(
+        check::layer_run::of<cn::network<encoder_and_decoder{}, input<3, 2>>, true, 2>());
+}
+
+TEST_CASE("recurrent layers have PyTorch's parameters and initial values") {
+    using net = cn::sequential<input<7, 3>, bidirectional<lstm<16>>>;
+    static_assert(net::parameter_count == 2 * 64 * (3 + 16 + 2));
+    auto const r = check::layer_run::of<net, true, 1>();
+    REQUIRE(r.parameters().size() == 8);
+    CHECK(r.parameters()[0].name.text() == "0.weight_ih_l0");
+    CHECK(r.parameters()[7].name.text() == "0.bias_hh_l0_reverse");
+    for (auto const& p : r.parameters()) {
+        CHECK(p.start.kind == cn::initial::uniform);
+        CHECK(p.start.value == doctest::Approx(0.25));
+    }
+}

@@ -1,0 +1,209 @@
+// scan: loops of one's own against their unrolled graphs and against finite differences.
+#include <castnet/nn/activations.hpp>
+#include <castnet/nn/dense.hpp>
+#include <castnet/nn/network.hpp>
+#include <castnet/nn/recurrent.hpp>
+
+#include "harness.hpp"
+
+namespace cn = castnet;
+using cn::input, cn::shape;
+
+namespace {
+
+constexpr auto back = cn::shared<"back", cn::dense<3>>;
+
+struct looped {
+    constexpr auto operator()(auto x) const {
+        auto const z = x | cn::named<"in", cn::dense<3>>;
+        return cn::scan(z, shape<3>{}, [](auto z_t, auto h) { return cn::tanh(z_t + (h | back)); })
+            .outputs;
+    }
+};
+
+struct unrolled {
+    template <std::size_t T>
+    static constexpr auto at(auto z) {
+        return z | cn::reshape_to<shape<12>> | cn::slice_channels<3 * T, 3>;
+    }
+    constexpr auto operator()(auto x) const {
+        auto const z = x | cn::named<"in", cn::dense<3>>;
+        auto const a = cn::tanh(at<0>(z) + (0 * at<0>(z) | back));
+        auto const b = cn::tanh(at<1>(z) + (a | back));
+        auto const c = cn::tanh(at<2>(z) + (b | back));
+        auto const d = cn::tanh(at<3>(z) + (c | back));
+        return cn::concat(a, b, c, d) | cn::reshape_to<shape<4, 3>>;
+    }
+};
+
+// Runs F with Batch samples of random inputs.
+template <auto F, std::size_t Batch, auto... Inputs>
+check::layer_run run_at_random() {
+    auto r = check::layer_run::of<cn::network<F, Inputs...>, true, Batch>();
+    std::uint32_t stream = 0;
+    for (std::size_t i = 0; i < r.inputs(); ++i) {
+        r.set_input(check::random_values(r.input(i).size(), ++stream), i);
+    }
+    r.set_grad_output(check::random_values(r.grad_output().size(), ++stream));
+    for (auto const& p : r.parameters()) {
+        r.set(p.name.text(), check::random_values(std::size_t(p.count()), ++stream));
+    }
+    r.run();
+    return r;
+}
+
+template <auto F, auto... Inputs>
+void differentiate() {
+    check::against_finite_differences(check::layer_run::of<cn::network<F, Inputs...>, true, 3>());
+}
+
+// Two carries, one of them a number, an output of its own, and values from outside: of a sample, of
+// all samples, and a parameter that the cell asks for.
+struct everything {
+    constexpr auto operator()(auto x, auto outside, auto start) const {
+        auto const cell = [&](auto x_t, auto h, auto n) {
+            cn::scope_guard const scope{*x_t.g, cn::layer_kind{"cell"}};
+            auto const scale = cn::new_parameter<shape<4>>(*x_t.g, "scale", {});
+            auto const joined = cn::concat(x_t, h) | cn::dense<4>;
+            auto const next = cn::tanh(joined * scale + outside);
+            auto const count = n / 2 + cn::mean(next * next);
+            auto const y = cn::softmax(next) * n | cn::slice_channels<1, 2>;
+            return cn::carry(next, count).output(y);
+        };
+        auto const [outputs, last] = cn::scan(x, start, shape<>{}, cell);
+        auto const [h, n] = last;
+        return cn::concat(cn::reshape<10>(outputs), h * n);
+    }
+};
+
+struct numbers { // a sequence of numbers, backwards
+    constexpr auto operator()(auto x) const {
+        return cn::scan(cn::backward(x), shape<>{},
+                        [](auto x_t, auto sum) { return cn::sin(sum) + x_t; })
+            .outputs;
+    }
+};
+
+struct delay_line { // carries that change places, and one that is the step itself
+    constexpr auto operator()(auto x) const {
+        auto const [y, last] =
+            cn::scan(x, shape<2>{}, shape<2>{}, shape<2>{}, [](auto x_t, auto a, auto b, auto c) {
+                return cn::carry(x_t, a, b).output(x_t * b + c);
+            });
+        auto const [a, b, c] = last;
+        return cn::concat(cn::reshape<10>(y), a, b, c);
+    }
+};
+
+struct no_gradient_back { // reads a carry only where that has no gradient
+    constexpr auto operator()(auto x) const {
+        return cn::scan(x, shape<2>{},
+                        [](auto x_t, auto h) { return cn::square(x_t) * (1 + cn::less(h, 0.5)); })
+            .outputs;
+    }
+};
+
+struct with_initial_parameter { // the initial state is learned, the loop drops at random
+    constexpr auto operator()(auto x) const {
+        auto const start = cn::new_parameter<shape<3>>(*x.g, "start", {});
+        auto const z = x | cn::named<"in", cn::dense<3>>;
+        return cn::scan(cn::backward(z), start,
+                        [](auto z_t, auto h) {
+                            return cn::tanh((z_t + (h | back)) | cn::dropout<0.3F>);
+                        })
+            .last;
+    }
+};
+
+struct read_in_slices { // the states of a loop, some of whose features nobody reads
+    constexpr auto operator()(auto x) const {
+        auto const h = cn::scan(x, shape<4>{}, [](auto x_t, auto before) {
+                           return cn::tanh((before | cn::dense<4>)+cn::sum(x_t));
+                       }).outputs;
+        return cn::concat(h | cn::slice_channels<0, 2>, h | cn::slice_channels<1, 2>);
+    }
+};
+
+struct constant_carry { // does not depend on the step before, nor on the sequence
+    constexpr auto operator()(auto x, auto outside) const {
+        auto const result = cn::scan(x, shape<2>{}, [&](auto x_t, auto h) {
+            return cn::carry(outside).output(x_t * h + outside);
+        });
+        return cn::concat(cn::reshape<6>(result.outputs), result.last);
+    }
+};
+
+struct unused_loop { // nothing reads what the loop computes
+    constexpr auto operator()(auto x) const {
+        cn::scan(x, shape<2>{}, [](auto x_t, auto h) { return cn::sin(x_t + h); });
+        return 2 * x;
+    }
+};
+
+} // namespace
+
+TEST_CASE("a loop computes the bits of its unrolled graph") {
+    auto const a = run_at_random<looped{}, 7, input<4, 2>>();
+    auto const b = run_at_random<unrolled{}, 7, input<4, 2>>();
+    CHECK(a.output() == b.output());
+    CHECK(a.grad_input() == b.grad_input());
+    for (auto const& p : a.parameters()) { // sums over time in another order
+        std::string const name = p.name.text();
+        check::close(name, a.gradient(name), b.gradient(name), 1e-14);
+    }
+}
+
+TEST_CASE("gradients of cells of one's own") {
+    differentiate<looped{}, input<4, 2>>();
+    differentiate<everything{}, input<5, 2>, input<4>, input<4>>();
+    differentiate<numbers{}, input<6>>();
+    differentiate<delay_line{}, input<5, 2>>();
+    differentiate<no_gradient_back{}, input<4, 2>>();
+    differentiate<with_initial_parameter{}, input<4, 2>>();
+    differentiate<read_in_slices{}, input<4, 2>>();
+    differentiate<constant_carry{}, input<3, 2>, input<2>>();
+}
+
+TEST_CASE("one step is a layer") {
+    differentiate<looped{}, input<1, 2>>();
+    differentiate<numbers{}, input<1>>();
+}
+
+TEST_CASE("steps lie in the order of the sequence, whatever the direction") {
+    auto const forward = cn::network<numbers{}, input<3>>{};
+    auto r = check::layer_run::of<std::remove_const_t<decltype(forward)>, true, 1>();
+    r.set_input({1, 2, 3});
+    r.set_grad_output({0, 0, 0});
+    r.run();
+    double const last = 3, middle = std::sin(last) + 2, first = std::sin(middle) + 1;
+    check::close("outputs", r.output(), {first, middle, last}, 1e-15);
+}
+
+TEST_CASE("a loop that nothing depends on is not computed") {
+    using net = cn::network<unused_loop{}, input<4, 2>>;
+    using step =
+        castnet::detail::compiled_step<check::gradients_recipe, net, check::device, 2, true>;
+    for (auto const& s : step::value.launches) {
+        CHECK(s.loop < 0);
+        CHECK(s.kind != cn::op::delay);
+    }
+}
+
+TEST_CASE("products and sums over time leave the loop") {
+    using net = cn::sequential<input<9, 3>, cn::lstm<4>.return_sequences(), cn::lstm<4>>;
+    using step =
+        castnet::detail::compiled_step<check::gradients_recipe, net, check::device, 2, true>;
+    int loops = 0, products = 0;
+    for (auto const& s : step::value.stages) {
+        loops += s.iterations == 9;
+    }
+    for (auto const& s : step::value.launches) {
+        if (s.loop >= 0) {
+            products += castnet::ir::is_matmul(s.kind);
+            CHECK(s.kind != cn::op::matmul_weight);
+            CHECK(s.kind != cn::op::reduce);
+        }
+    }
+    CHECK(loops == 4);    // forward and back through both layers
+    CHECK(products == 4); // with the recurrent weights only
+}
