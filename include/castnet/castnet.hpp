@@ -31,6 +31,7 @@
 #include <castnet/nn/regression_metrics.hpp>
 #include <castnet/nn/reshape.hpp>
 #include <castnet/nn/similarity_losses.hpp>
+#include <castnet/nn/transformer.hpp>
 #include <castnet/optim/accumulate.hpp>
 #include <castnet/optim/clipping.hpp>
 #include <castnet/optim/ema.hpp>

@@ -32,6 +32,15 @@ using normalisations = sequential<input<6, 8, 8>, layer_norm, layer_norm.over_al
 
 using attention_to_itself = sequential<input<10, 16>, multi_head_attention<8>.dropout(0.1),
                                        multi_head_attention<8>.causal()>;
+using transformers = sequential<input<10, 16>, sinusoidal_positions, learned_positions,
+                                multi_head_attention<8>.rotary(),
+                                transformer_encoder_layer<8, transformer{.feed_forward = 64}>>;
+struct decoder {
+    constexpr auto operator()(auto x, auto memory) const {
+        return transformer_decoder_layer<8, transformer{.feed_forward = 64}>(x, memory);
+    }
+};
+using decoders = network<decoder{}, input<10, 16>, input<7, 16>>;
 struct attention_to_memory {
     constexpr auto operator()(auto x, auto memory, auto lengths) const {
         auto const q = multi_head_attention<8>(x, memory, length_mask(lengths)), k = x, v = x;
