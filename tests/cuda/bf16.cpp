@@ -37,6 +37,13 @@ using normalized =
                    cn::relu, cn::global_avg_pool2d, cn::dense<4>>;
 using dense = cn::sequential<input<7>, cn::dense<12>, cn::gelu_tanh, cn::dropout<0.25F>,
                              cn::dense<9>, cn::tanh, cn::dense<3>>;
+struct tied { // its output has the weights of its input
+    constexpr auto operator()(auto x) const {
+        return x | cn::shared<"tokens", cn::embedding<9, 5>> | cn::dense<5> | cn::tanh |
+               cn::shared<"tokens", cn::tied_output<9>> | cn::flatten | cn::dense<3>;
+    }
+};
+using language = cn::network<tied{}, cn::input_ids<9, 6>>;
 
 using chosen = std::vector<std::size_t>;
 
@@ -46,7 +53,7 @@ auto samples(std::size_t count) {
     std::vector<float> x(count * Shape::count);
     std::vector<int> y(count);
     for (std::size_t i = 0; i < x.size(); ++i) {
-        x[i] = std::sin(float(i * i % 1009));
+        x[i] = cn::is_ids<Shape> ? float(i * i % 9) : std::sin(float(i * i % 1009));
     }
     for (std::size_t i = 0; i < count; ++i) {
         y[i] = int(i * 7 % Classes);
@@ -120,6 +127,7 @@ TEST_CASE("a step's loss and gradients are those in double, but for roundings") 
     check_step<convnet, 5, cn::shape<3, 9, 9>>("convnet", cn::seed{1}, 0.015);
     check_step<normalized, 4, cn::shape<3, 8, 8>>("normalized", cn::seed{5}, 0.03);
     check_step<dense, 3, cn::shape<7>>("dense", cn::seed{1}, 0.01);
+    check_step<language, 3, cn::ids<9, 6>>("language", cn::seed{1}, 0.02);
     check_step<branches, 192, cn::shape<2, 8, 8>>("branches", cn::seed{5}, 0.01);
 }
 

@@ -11,13 +11,53 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #ifndef __x86_64__
 #include <ucontext.h>
 #endif
+#ifdef __SANITIZE_THREAD__
+#include <sanitizer/tsan_interface.h>
+#endif
 
 namespace simt {
+
+// What ThreadSanitizer has to know of a fiber: it keeps a stack of calls for each.
+#ifdef __SANITIZE_THREAD__
+class sanitized_fiber {
+public:
+    sanitized_fiber() = default;
+    sanitized_fiber(sanitized_fiber&& from) noexcept
+        : self_{std::exchange(from.self_, nullptr)}, outside_{from.outside_} {}
+    ~sanitized_fiber() { end(); }
+
+    void restart() {
+        end();
+        self_ = __tsan_create_fiber(0);
+    }
+    void enter() {
+        outside_ = __tsan_get_current_fiber();
+        __tsan_switch_to_fiber(self_, 0);
+    }
+    void leave() { __tsan_switch_to_fiber(outside_, 0); }
+
+private:
+    void end() {
+        if (self_ != nullptr) {
+            __tsan_destroy_fiber(self_);
+        }
+    }
+    void* self_ = nullptr;
+    void* outside_ = nullptr;
+};
+#else
+struct sanitized_fiber {
+    void restart() {}
+    void enter() {}
+    void leave() {}
+};
+#endif
 
 // A function on a stack of its own that can be left and entered again.
 class fiber {
@@ -26,6 +66,7 @@ public:
 
     void restart() {
         done = false;
+        sanitized_.restart();
 #ifdef __x86_64__
         auto top = reinterpret_cast<std::uintptr_t>(stack_.get() + size) / 16 * 16 - 8;
         auto* sp = reinterpret_cast<void**>(top);
@@ -44,11 +85,23 @@ public:
     }
 
 #ifdef __x86_64__
-    void enter() { change(&outside_, sp_); }
-    void leave() { change(&sp_, outside_); }
+    void enter() {
+        sanitized_.enter();
+        change(&outside_, sp_);
+    }
+    void leave() {
+        sanitized_.leave();
+        change(&sp_, outside_);
+    }
 #else
-    void enter() { swapcontext(&outside_, &context_); }
-    void leave() { swapcontext(&context_, &outside_); }
+    void enter() {
+        sanitized_.enter();
+        swapcontext(&outside_, &context_);
+    }
+    void leave() {
+        sanitized_.leave();
+        swapcontext(&context_, &outside_);
+    }
 #endif
 
     bool done = false;
@@ -57,6 +110,7 @@ private:
     static constexpr std::size_t size = 128 << 10;
     void (*run_)();
     std::unique_ptr<unsigned char[]> stack_;
+    sanitized_fiber sanitized_;
 #ifdef __x86_64__
     [[gnu::naked, gnu::noinline]] static void change(void**, void*) {
         asm volatile("pushq %rbp\n pushq %rbx\n pushq %r12\n pushq %r13\n pushq %r14\n pushq %r15\n"

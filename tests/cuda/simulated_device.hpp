@@ -5,6 +5,7 @@
 #include <castnet/device/cpu/device.hpp>
 #include <castnet/device/cuda/enqueue.hpp>
 #include <castnet/device/cuda/epilogue.hpp>
+#include <castnet/device/cuda/gradients.hpp>
 #include <castnet/device/cuda/kernels.hpp>
 #include <castnet/device/cuda/layout.hpp>
 #include <castnet/device/cuda/widen.hpp>
@@ -214,6 +215,29 @@ public:
         launch(castnet::cuda::update_call<Plan, Slots>(context_, &values, ranges.data()));
     }
     template <auto const& Plan>
+    double squares(T scale, std::ptrdiff_t first, std::ptrdiff_t last) {
+        auto const ranges = penalties<Plan>();
+        double sums[castnet::cuda::norm_elements];
+        launch(castnet::cuda::squares_call<Device, Plan>(context_, &scale, ranges.data(), sums,
+                                                         first, last));
+        launch(castnet::cuda::sum_of_squares_call<Device, Plan>(sums));
+        return sums[castnet::cuda::max_splits];
+    }
+    void keep_gradients(std::ptrdiff_t place, castnet::ir::element_range const& r, bool first) {
+        T* const from = this->at(r.where) + r.offset;
+        castnet::cuda::keep_body<T> const body{from, from + place, r.count, first};
+        context_.launch(castnet::cuda::grid_for(r.count), body);
+    }
+    void take_kept(std::ptrdiff_t place, castnet::ir::element_range const& r) {
+        T* const to = this->at(r.where) + r.offset;
+        castnet::cuda::take_kept_body<T> const body{to, to + place, r.count};
+        context_.launch(castnet::cuda::grid_for(r.count), body);
+    }
+    template <auto const& Plan>
+    void freeze(std::span<unsigned char const> frozen) {
+        frozen_.assign(frozen.begin(), frozen.end());
+    }
+    template <auto const& Plan>
     void add_totals() {
         launch(castnet::cuda::totals_call<Plan>(context_, totals_.data()));
     }
@@ -267,16 +291,19 @@ private:
         context_.launch(call.where, call.body);
     }
     template <auto const& Plan>
-    static std::vector<castnet::cuda::penalized_range> penalties() {
+    std::vector<castnet::cuda::penalized_range> penalties() const {
         std::vector<castnet::cuda::penalized_range> all;
-        castnet::ir::for_each_penalty(Plan,
-                                      [&](castnet::penalty const& cost, std::ptrdiff_t,
-                                          std::ptrdiff_t last) { all.push_back({last, cost}); });
+        castnet::ir::for_each_penalty(
+            Plan, frozen_,
+            [&](castnet::penalty const& cost, bool is_frozen, std::ptrdiff_t, std::ptrdiff_t last) {
+                all.push_back({last, cost, is_frozen});
+            });
         return all;
     }
 
     typename Device::context context_{};
     castnet::cuda::step_values now_{};
+    std::vector<unsigned char> frozen_;
     std::vector<double> totals_;
     bool gathers_ = false;
     castnet::cuda::stored_array<T> arrays_[castnet::cuda::max_stored_arrays]{};

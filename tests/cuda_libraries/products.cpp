@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace cn = castnet;
@@ -157,13 +158,73 @@ TEST_CASE("factors in bfloat16 have results in float, or in bfloat16 where produ
     }
 }
 
+namespace {
+
+// Of two heads on 3 rows of each of 4 samples: q k', of 5 features, as (heads * rows, rows) from
+// (rows, heads * features), or from (heads * rows, features).
+cn::cuda::products_of_batch scores(bool beside) {
+    cn::ir::extents const q = beside ? cn::ir::extents{true, 3, 10} : cn::ir::extents{true, 6, 5};
+    cn::ir::array_ref arrays[3];
+    arrays[0].size = arrays[1].size = q;
+    arrays[2].size = {true, 6, 3};
+    cn::ir::kernel_launch s;
+    s.kind = op::batch_matmul;
+    s.attribute = cn::ir::product_form{2, false, true, beside, beside, false}.packed();
+    s.output = 2;
+    cn::cuda::context<float> c;
+    c.samples = 4;
+    return cn::cuda::batch_of(s, {arrays, nullptr, nullptr}, c);
+}
+
+std::pair<std::int32_t, std::int64_t> batch_of(cublasLtMatrixLayout_t l) {
+    std::int32_t count = 0;
+    std::int64_t next = 0;
+    CHECK(cublasLtMatrixLayoutGetAttribute(l, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count,
+                                           sizeof count, nullptr) == CUBLAS_STATUS_SUCCESS);
+    CHECK(cublasLtMatrixLayoutGetAttribute(l, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &next,
+                                           sizeof next, nullptr) == CUBLAS_STATUS_SUCCESS);
+    return {count, next};
+}
+
+} // namespace
+
+TEST_CASE("matrices one below the other are one batch with those of all samples") {
+    auto const p = scores(false);
+    CHECK(p.calls == 1);
+    CHECK(p.what.alignment == 16);
+    cublas::product_descriptors const d{p.what};
+    CHECK(read(d.first(), CUDA_R_32F) == layout{5, 3, 5}); // k, transposed
+    CHECK(read(d.second(), CUDA_R_32F) == layout{5, 3, 5});
+    CHECK(read(d.result(), CUDA_R_32F) == layout{3, 3, 3});
+    CHECK(batch_of(d.first()) == std::pair{8, std::int64_t{15}});
+    CHECK(batch_of(d.second()) == std::pair{8, std::int64_t{15}});
+    CHECK(batch_of(d.result()) == std::pair{8, std::int64_t{9}});
+    CHECK(read<cublasOperation_t>(d.operation(), CUBLASLT_MATMUL_DESC_TRANSA) == CUBLAS_OP_T);
+    CHECK(cublas::span_of(p.what.rows, p.what.depth, false, p.what.batch, p.what.a) == 120);
+}
+
+TEST_CASE("matrices beside one another are a batch of the samples for each") {
+    auto const p = scores(true);
+    CHECK(p.calls == 2);
+    CHECK((p.a == 5 && p.b == 5 && p.d == 9));
+    CHECK(p.what.alignment == 4); // of the second head
+    cublas::product_descriptors const d{p.what};
+    CHECK(read(d.first(), CUDA_R_32F) == layout{5, 3, 10});
+    CHECK(read(d.result(), CUDA_R_32F) == layout{3, 3, 3});
+    CHECK(batch_of(d.second()) == std::pair{4, std::int64_t{30}});
+    CHECK(batch_of(d.result()) == std::pair{4, std::int64_t{18}});
+}
+
 TEST_CASE("different products are different texts") {
-    std::vector<cublas::product> all(10, {6, 7, 8});
+    std::vector<cublas::product> all(13, {6, 7, 8});
     all[1].rows = all[2].columns = all[3].depth = 9;
     all[4].transposed_a = all[5].transposed_b = true;
     all[6].type = all[7].result = CUDA_R_16BF;
     all[8].compute = CUBLAS_COMPUTE_32F_FAST_TF32;
     all[9].end = CUBLASLT_EPILOGUE_BIAS;
+    all[10].batch = all[11].batch = 2;
+    all[11].b.next = 56;
+    all[12].d.row = 9;
     std::set<std::string> texts;
     for (auto const& one : all) {
         texts.insert(cublas::text_of(one));

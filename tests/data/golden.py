@@ -7,7 +7,8 @@ from pathlib import Path
 
 import torch
 
-from golden_cases import convnet, functions, graphs, layers, losses, optimizers, recurrent
+from golden_cases import (attention, convnet, functions, graphs, layers, losses, normalization,
+                          optimizers, recurrent, sequences)
 
 FOLDER = Path(__file__).parent
 
@@ -27,11 +28,14 @@ def main():
     torch.set_default_dtype(torch.float64)
 
     files = {
+        "attention": attention.generate,
         "layers": layers.generate,
         "functions": functions.generate,
         "losses": losses.generate,
+        "normalization": normalization.generate,
         "optimizers": optimizers.generate,
         "graphs": graphs.generate,
+        "sequences": sequences.generate,
         "recurrent": recurrent.generate,
     }
     if options.fashion_mnist:

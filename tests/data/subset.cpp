@@ -120,3 +120,24 @@ TEST_CASE("samples are drawn in proportion to their weights") {
     CHECK_THROWS_AS(weighted_sample(data, negative, 1), castnet::error);
     CHECK_THROWS_AS(weighted_sample(data, std::span{weights}.first(2), 1), castnet::error);
 }
+
+TEST_CASE("samples come again, and are augmented anew each time") {
+    auto const data = numbered(3);
+    CHECK(numbers_in(repeat(data, 2)) == std::vector{0, 1, 2, 0, 1, 2});
+    CHECK(repeat(data, 0).size() == 0);
+    CHECK(repeat(take(data, 0), 5).size() == 0);
+    auto const weighted = repeat(numbered(3).with_weights({1, 2, 3}), 2);
+    CHECK(weighted.weight(4) == 2);
+}
+
+TEST_CASE("a filter keeps samples by what it looks at") {
+    auto const data = numbered(12);
+    auto const few = filter(data, [](auto const& sample) { return sample.label() == 1; });
+    CHECK(numbers_in(few) == std::vector{3, 4, 9, 10});
+    CHECK(numbers_in(filter(data, [](auto const& sample) { return sample.number() > 9; })) ==
+          std::vector{10, 11});
+    CHECK(numbers_in(filter(data, [](auto const& sample) { return sample.input()[0] < 2; })) ==
+          std::vector{0, 1});
+    auto const none = filter(data, [](auto const& sample) { return sample.target()[0] > 99; });
+    CHECK(none.size() == 0);
+}

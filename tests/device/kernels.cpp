@@ -240,6 +240,51 @@ void check_product(int rows, int in, int out) {
     close(one_kernel<T>{}(s, {}, rows, 2, x, x_size, dy, y_size, w_size), dw, epsilon<T> * rows);
 }
 
+// Products of three matrices in each of two samples, in every form.
+template <class T>
+void check_batch(int rows, int depth, int columns) {
+    CAPTURE(rows);
+    CAPTURE(depth);
+    CAPTURE(columns);
+    constexpr int samples = 2, batch = 3;
+    auto const array = [](int height, int width, bool transposed, bool beside) {
+        cn::ir::extents e{true, transposed ? width : height, transposed ? height : width};
+        (beside ? e.channels : e.pixels) *= batch;
+        return e;
+    };
+    for (int bits = 0; bits < 32; ++bits) {
+        CAPTURE(bits);
+        cn::ir::kernel_launch s;
+        s.kind = op::batch_matmul;
+        s.attribute = batch << 5 | bits;
+        auto const form = cn::ir::product_form::unpacked(s.attribute);
+        cn::ir::extents const left = array(rows, depth, form.transposed_a, form.beside_a),
+                              right = array(depth, columns, form.transposed_b, form.beside_b),
+                              result = array(rows, columns, false, form.beside_c);
+        numbers random;
+        auto const a = random(samples * left.count()), b = random(samples * right.count());
+        std::vector<double> c(std::size_t(samples * result.count()));
+        auto const m = cn::ir::batched_product_of(form, left, right, result);
+        auto const at = [&](cn::ir::batched_matrix const& of, int i, int j) {
+            return i * of.row + j * of.column;
+        };
+        for (int n = 0; n < samples * batch; ++n) {
+            int const sample = n / batch, k = n % batch;
+            double const* const x = a.data() + sample * left.count() + k * m.a.next;
+            double const* const y = b.data() + sample * right.count() + k * m.b.next;
+            double* const z = c.data() + sample * result.count() + k * m.c.next;
+            for (int i = 0; i < rows; ++i) {
+                for (int j = 0; j < columns; ++j) {
+                    for (int d = 0; d < depth; ++d) {
+                        z[at(m.c, i, j)] += x[at(m.a, i, d)] * y[at(m.b, d, j)];
+                    }
+                }
+            }
+        }
+        close(one_kernel<T>{}(s, {}, samples, 1, a, left, b, right, result), c, epsilon<T> * depth);
+    }
+}
+
 } // namespace
 
 TEST_CASE_TEMPLATE("convolution of every number of channels and filters", T, float, double) {
@@ -463,4 +508,15 @@ TEST_CASE_TEMPLATE("products of few columns", T, float, double) {
         }
     }
     check_product<T>(300, 70, 10);
+}
+
+TEST_CASE_TEMPLATE("products of the matrices of a batch", T, float, double) {
+    for (int rows : {1, 6, 33, 70}) {
+        for (int depth : {1, 16, 40}) {
+            for (int columns : {1, 8, 33, 65}) {
+                check_batch<T>(rows, depth, columns);
+            }
+        }
+    }
+    check_batch<T>(40, 700, 20);
 }

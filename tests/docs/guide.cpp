@@ -123,17 +123,16 @@ struct objects_only {
 // [/targets]
 
 // [loss]
-struct log_cosh_loss {
-    static constexpr char const* name = "log_cosh"; // in histories
-    static constexpr bool labels = false;           // the target has the prediction's shape
+struct cauchy_loss {
+    static constexpr char const* name = "cauchy"; // in histories
+    static constexpr bool labels = false;         // the target has the prediction's shape
 
     template <cn::Shape S>
     constexpr auto operator()(cn::symbol<S> prediction, cn::symbol<S> target) const {
-        auto const error = prediction - target;
-        return cn::mean(error + cn::softplus(-2 * error) - 0.6931471805599453);
+        return cn::mean(cn::log1p(cn::square(prediction - target)));
     }
 };
-inline constexpr log_cosh_loss log_cosh{};
+inline constexpr cauchy_loss cauchy{};
 // [/loss]
 
 // [scalar]
@@ -432,17 +431,46 @@ TEST_CASE("sample weights and a loss of the guide") {
     std::vector<float> weights(data.size(), 1);
     weights[0] = 3; // counts as three samples
     weights[1] = 0; // does not count at all
-    auto training = cn::compile(model, log_cosh, cn::adam{.learning_rate = 1e-2}, cn::mae);
+    auto training = cn::compile(model, cauchy, cn::adam{.learning_rate = 1e-2}, cn::mae);
     training.fit(data.with_weights(weights), {.epochs = 60, .verbose = cn::verbosity::silent});
     // [/weights]
     CHECK(training.evaluate(data)["mae"] < 0.05);
 
+    // [freeze]
+    training.freeze("0.*"); // the first layer
+    training.fit(data, {.epochs = 5, .verbose = cn::verbosity::silent});
+    training.unfreeze("*");
+    training.fit(data, {.epochs = 5, .verbose = cn::verbosity::silent});
+    // [/freeze]
+    CHECK(training.frozen().empty());
+
     // [clip]
     auto clipped =
-        cn::compile(model, log_cosh, cn::clip_norm(cn::adam{.learning_rate = 1e-2}, 1), cn::mae);
+        cn::compile(model, cauchy, cn::clip_norm(cn::adam{.learning_rate = 1e-2}, 1), cn::mae);
     // [/clip]
     clipped.fit(data, {.epochs = 10, .verbose = cn::verbosity::silent});
     CHECK(clipped.evaluate(data)["mae"] < 0.05);
+
+    // [accumulate]
+    auto by_fours = cn::compile(model, cauchy, cn::accumulate<4>(cn::adam{.learning_rate = 1e-2}));
+    // [/accumulate]
+    CHECK(by_fours.step_capacity() == 128);
+
+    double error = 1;
+    auto const averaged_file =
+        (std::filesystem::temp_directory_path() / "castnet_guide_averaged.safetensors").string();
+    // [averages]
+    auto averaging =
+        cn::compile(model, cauchy, cn::ema(cn::adam{.learning_rate = 1e-2}, 0.99), cn::mae);
+    averaging.fit(data, {.epochs = 10, .verbose = cn::verbosity::silent});
+    {
+        cn::averaged_weights const now{averaging}; // or in on_epoch_end
+        error = averaging.evaluate(data)["mae"];
+        cn::save(model, averaged_file);
+    } // the weights are back
+    // [/averages]
+    CHECK(error < 0.05);
+    std::filesystem::remove(averaged_file);
 }
 
 TEST_CASE("a loss and a metric of the guide with numbers and sums of their own") {

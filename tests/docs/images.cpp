@@ -1,9 +1,12 @@
 // The C++ of the guide's section on image files, and the spellings of its table.
 #include <castnet/castnet.hpp>
 #include <castnet/image.hpp>
+#include <castnet/io/npz.hpp>
+#include <castnet/io/text_lines.hpp>
 
 #include "../io/hostile.hpp"
 
+#include <algorithm>
 #include <doctest/doctest.h>
 #include <filesystem>
 
@@ -65,6 +68,52 @@ TEST_CASE("guide: image files") {
     CHECK(even.size() == most.size());
 }
 
+TEST_CASE("guide: class names with the model") {
+    pictures_of_pets const made;
+    std::string const file = made.folder / "pets.safetensors";
+    cn::image::folder<2, cn::shape<3, 32, 32>> const pets{made.folder / "train"};
+    cn::model<pet_network, cn::policy::cpu, cn::batch<8>> model;
+    // [description]
+    auto const channels = cn::data::statistics_of(pets); // mean and deviation of each, read once
+    auto ready = cn::data::augment(pets, cn::data::standardize{channels});
+    model.describe({.classes = pets.class_names(), .channels = channels});
+    cn::save(model, file);
+
+    cn::model<pet_network, cn::policy::cpu, cn::batch<1>> served;
+    cn::load(served, file);
+    cn::data::standardize const same{served.description().channels};
+    std::string const& name = served.description().classes[1]; // "dog"
+    // [/description]
+    CHECK(ready.size() == 24);
+    CHECK(name == "dog");
+    CHECK(served.description() == model.description());
+}
+
+TEST_CASE("guide: lines of a text") {
+    castnet::testing::temporary_directory const folder;
+    std::string const file =
+        folder.put("reviews", castnet::testing::bytes_of("1 a fine film\n0 no\n"));
+    // [generated]
+    auto const reviews = cn::io::read_lines(file); // "1 a fine film"; or file.gz
+    auto letters = cn::data::generated<cn::data::label<2>, cn::shape<26>>(
+        reviews.size(),
+        [=](std::size_t i, auto counts) {
+            std::ranges::fill(counts, 0);
+            for (char const c : reviews[i]) {
+                if (c >= 'a' && c <= 'z') {
+                    counts[std::size_t(c - 'a')] += 1;
+                }
+            }
+        },
+        [=](std::size_t i, auto kind) { kind[0] = reviews[i].starts_with('1') ? 1 : 0; });
+    // [/generated]
+    float counts[26], kind = -1;
+    letters.copy_input(0, counts);
+    letters.copy_target(1, &kind);
+    CHECK(counts['f' - 'a'] == 2);
+    CHECK(kind == 0);
+}
+
 TEST_CASE("guide: the table of data") {
     pictures_of_pets const made;
     std::string const root = made.folder.path + "/train";
@@ -82,13 +131,31 @@ TEST_CASE("guide: the table of data") {
     CHECK(size(augment(p, random_affine{.width_shift = 0.2, .height_shift = 0.2})) == 24);
     CHECK(size(augment(p, random_affine{.shear = 0.2, .zoom = 0.2})) == 24);
     CHECK(size(augment(p, random_shift{.padding = 4})) == 24);
+    CHECK(size(random_crop<shape<3, 24, 24>>(p)) == 24);
+    CHECK(size(center_crop<shape<3, 24, 24>>(p)) == 24);
+    (void)pictures{root, {.crop = random_resized_crop{}}};
+    CHECK(size(augment(p, random_resized_crop{})) == 24);
+    CHECK(size(mixup(one_hot(p), 0.2)) == 24);
+    CHECK(size(cutmix(one_hot(p))) == 24);
     CHECK(size(augment(p, color_jitter{.brightness = 0.2, .contrast = 0.2})) == 24);
     CHECK(size(augment(p, cutout{.size = 8})) == 24);
+    CHECK(size(augment(p, standardize{statistics_of(p)})) == 24);
     CHECK(size(augment(p, standardize{{0.485, 0.456, 0.406}, {0.229, 0.224, 0.225}})) == 24);
     CHECK(size(take(p, 10)) == 10);
     CHECK(size(skip(p, 10)) == 14);
     std::vector<double> const weights(24, 1);
     CHECK(size(weighted_sample(p, weights, 1000)) == 1000);
+    CHECK(size(cache(p)) == 24);
+    CHECK(size(cache(p, {.bytes = true})) == 24);
+    std::string const file = made.folder / "cache";
+    CHECK(size(cache(p, {.file = file})) == 24);
+    CHECK(size(filter(p, [](auto s) { return s.label() < 1; })) == 12);
+    CHECK(size(repeat(p, 3)) == 72);
+    auto const x = [](size_t i, auto out) { std::ranges::fill(out, float(i)); };
+    auto const y = [](size_t i, auto out) { out[0] = float(i % 2); };
+    CHECK(size(generated<label<2>, shape<2>>(100, x, y)) == 100);
+    CHECK_THROWS_AS(io::read_lines(file + "2"), file_error);
+    CHECK_THROWS_AS(io::read_npz("a.npz").at("x"), file_error);
     auto const grey = [](auto in, auto out) { std::copy_n(in.begin(), out.size(), out.begin()); };
     CHECK(size(map<shape<1, 32, 32>>(p, grey)) == 24);
 }

@@ -25,6 +25,26 @@ using images =
                named<"head", dense<64>>, silu, selu, softplus, frozen<dense<64>, scaled_tanh{}>,
                residual<dense<64>, relu>, dense<64>, sigmoid, tanh, relu6, dense<10>, softmax>;
 
+using normalisations = sequential<input<6, 8, 8>, layer_norm, layer_norm.over_all_axes(), rms_norm,
+                                  group_norm<3>, instance_norm.affine(), instance_norm>;
+
+using attention_to_itself = sequential<input<10, 16>, multi_head_attention<8>.dropout(0.1),
+                                       multi_head_attention<8>.causal()>;
+struct attention_to_memory {
+    constexpr auto operator()(auto x, auto memory, auto lengths) const {
+        auto const q = multi_head_attention<8>(x, memory, length_mask(lengths)), k = x, v = x;
+        return attention<8>(q, k, v);
+    }
+};
+using two_sequences = network<attention_to_memory{}, input<10, 16>, input<7, 16>, input<1>>;
+
+struct products {
+    constexpr auto operator()(auto a, auto b) const {
+        return (matmul(a, b) + matmul_transposed(a, b)) | permute<1, 0>;
+    }
+};
+using product_of_two = network<products{}, input<6, 6>, input<6, 6>>;
+
 struct two_branches {
     static constexpr auto encoder = shared<"encoder", conv2d<32, 3>>;
 
@@ -55,18 +75,22 @@ using named_networks = type_list<zoo::resnet50, zoo::vgg16>;
 
 template <auto... L>
 constexpr bool are_losses = (Loss<std::remove_cvref_t<decltype(L)>> && ...);
-static_assert(are_losses<cross_entropy, smoothed_cross_entropy<0.1F>, categorical_cross_entropy,
-                         smoothed_categorical_cross_entropy_loss{.smoothing = 0.1},
-                         focal_cross_entropy_loss{.alpha = 0.25, .gamma = 2}, binary_cross_entropy,
-                         binary_focal_cross_entropy_loss{.alpha = 0.25, .gamma = 2}, mse, mae,
-                         huber_loss{.delta = 1}, huber<1.0F>>);
+static_assert(
+    are_losses<cross_entropy, smoothed_cross_entropy<0.1F>, categorical_cross_entropy,
+               smoothed_categorical_cross_entropy_loss{.smoothing = 0.1},
+               focal_cross_entropy_loss{.alpha = 0.25, .gamma = 2}, binary_cross_entropy,
+               binary_focal_cross_entropy_loss{.alpha = 0.25, .gamma = 2}, mse, mae,
+               huber_loss{.delta = 1}, huber<1.0F>, log_cosh, hinge, squared_hinge,
+               categorical_hinge, kl_divergence, poisson_nll, gaussian_nll, cosine_similarity,
+               triplet_margin_loss{.margin = 0.2}, contrastive_loss{.margin = 2}, dice>);
 using of_two_outputs = decltype(losses<cross_entropy, loss_weight<0.5F, mse>>);
 
 template <auto... M>
 constexpr bool are_metrics = (Metric<std::remove_cvref_t<decltype(M)>> && ...);
-static_assert(are_metrics<accuracy, categorical_accuracy, binary_accuracy, top_k<5>, mae,
-                          precision_metric{.threshold = 0.7}, recall, f_beta_metric{.beta = 2}, f1,
-                          macro_precision, macro_recall, macro_f1, auc, rmse, r2>);
+static_assert(
+    are_metrics<accuracy, categorical_accuracy, binary_accuracy, top_k<5>, mae,
+                precision_metric{.threshold = 0.7}, recall, f_beta_metric{.beta = 2}, f1,
+                macro_precision, macro_recall, macro_f1, auc, confusion_matrix<4>, rmse, r2>);
 using of_second_output = decltype(on_output<1, mae>);
 
 template <Optimizer... O>
@@ -99,6 +123,8 @@ TEST_CASE("tables of the guide") {
     }
     CHECK(clip_norm(adam{}, 1).max_norm == 1);
     CHECK(clip_value(adam{}, 0.5).max_value == 0.5);
+    CHECK(accumulate<4>(adam{}).learning_rate == 1e-3);
+    CHECK(ema(adam{}, 0.99).slots == 3);
 
     std::vector<float> const x = {0, 0, 0, 1, 1, 0, 1, 1, 2, 2};
     std::vector<int> const y = {0, 1, 2, 3, 0};
@@ -140,12 +166,22 @@ TEST_CASE("tables of the guide") {
 
     std::vector<std::size_t> const samples = {0, 1};
     training.step(train, samples, 0.1);
+    training.freeze("0.*"), training.unfreeze("*");
     CHECK(training.gradient("0.bias").size() == 4);
     CHECK(training.evaluate(test).weight == 1);
     CHECK(model.predict(x).size() == 20);
     CHECK(!summary(model).empty());
     CHECK(on_device(train).size() == 4);
     std::filesystem::remove(file);
+}
+
+TEST_CASE("curves of the guide's tables") {
+    std::vector<float> const x = {0, 0, 0, 1, 1, 0, 1, 1, 2, 2}, y = {0, 1, 0, 1, 1};
+    data::dataset<shape<1>, shape<2>> test{x, y};
+    model<sequential<input<2>, dense<1>>, policy::cpu, batch<8>> model{seed{42}};
+    auto training = compile(model, binary_cross_entropy, adam{}, auc);
+    CHECK(training.evaluate(test).counts<"auc">().roc().size() == 200);
+    CHECK(training.evaluate(test).counts<"auc">().precision_recall().size() == 200);
 }
 
 } // namespace castnet

@@ -172,6 +172,8 @@ TEST_CASE("known values") {
         {"normalize", function<fn::normalize>::value(5.0, 3.0, 0.5, 4.0, 1.0), 5},
         {"squared_difference", function<fn::squared_difference>::value(5.0, 2.0), 9},
         {"inverse_deviation", function<fn::inverse_deviation>::value(3.75, 0.25), 0.5},
+        {"softmax", function<fn::softmax>::value(2.0, 2.0), 1},
+        {"softmax", function<fn::softmax>::value(-HUGE_VAL, -HUGE_VAL), 0},
         {"running_variance", function<fn::running_variance>::value(1.0, 3.0, 2.0, 2.0, 0.1), 1.3},
         {"normalize_gradient",
          function<fn::normalize_gradient>::value(1.0, 5.0, 3.0, 0.5, 4.0, 2.0, 3.0, 0.1), 1},

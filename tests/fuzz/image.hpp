@@ -8,7 +8,7 @@
 
 namespace castnet::fuzz {
 
-// What is decoded has its size, and can be resized and written.
+// What is decoded has its size, and can be resized and written; a part is that of the whole image.
 inline void image(std::span<unsigned char const> content) {
     for (size_t const channels : {size_t{1}, size_t{3}}) {
         accepted([&] {
@@ -16,6 +16,11 @@ inline void image(std::span<unsigned char const> content) {
                 castnet::image::decode(content, channels, "fuzz");
             require(decoded.channels == channels);
             require(decoded.pixels.size() == decoded.width * decoded.height * channels);
+            auto const middle = [](size_t width, size_t height) {
+                return data::rectangle{width / 3, height / 4, (width + 2) / 3, (height + 1) / 2};
+            };
+            auto const part = castnet::image::decode_part(content, channels, "fuzz", middle);
+            require(part.pixels == cropped(decoded, middle(decoded.width, decoded.height)).pixels);
             if (decoded.pixels.size() < 100000) {
                 auto const small = resize(decoded, 5, 3);
                 auto const again =

@@ -2,9 +2,11 @@
 // file_error; anything else that it throws ends the program.
 #pragma once
 
+#include <castnet/data/detail/packed_samples.hpp>
 #include <castnet/io/csv_table.hpp>
 #include <castnet/io/idx.hpp>
 #include <castnet/io/npy.hpp>
+#include <castnet/io/npz.hpp>
 #include <castnet/io/safetensors.hpp>
 
 #include <cstdlib>
@@ -50,6 +52,42 @@ inline void npy(std::span<unsigned char const> content) {
         size_t size = 0;
         require(io::byte_count(array.type, array.shape, size) && array.data.size() == size);
         require(array.as<double>().size() == size / io::size_of(array.type));
+    });
+}
+
+// The same of every array of an archive, which is refused or read again and again.
+inline void npz(std::span<unsigned char const> content) {
+    accepted([&] {
+        io::memory_source in{content, "fuzz.npz"};
+        io::npz_file const file{in};
+        for (auto const& name : file.names()) {
+            accepted([&] {
+                constexpr size_t most = size_t{1} << 22;
+                auto const array = file.at(name, most);
+                size_t size = 0;
+                require(io::byte_count(array.type, array.shape, size) && size < most);
+                require(array.data.size() == size);
+            });
+        }
+    });
+}
+
+// A file of packed samples has all rows that its header announces, each undamaged or refused.
+inline void packed(std::span<unsigned char const> content) {
+    auto* const file = std::fopen("fuzz.packed", "wb");
+    require(file != nullptr);
+    std::fwrite(content.data(), 1, content.size(), file);
+    std::fclose(file);
+    accepted([&] {
+        data::detail::packed_file const samples{"fuzz.packed"};
+        auto const& format = samples.format();
+        for (size_t i = 0; i < format.samples; ++i) {
+            accepted([&] {
+                samples.with(i, [&](std::span<unsigned char const> row) {
+                    require(row.size() == format.row_bytes());
+                });
+            });
+        }
     });
 }
 

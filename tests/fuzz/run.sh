@@ -9,7 +9,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source=$(cd "$here/../.." && pwd)
 seconds=${1:-600}
 targets=("${@:2}")
-((${#targets[@]})) || targets=(idx gzip safetensors checkpoint csv npy image)
+((${#targets[@]})) || targets=(idx gzip safetensors checkpoint csv npy npz packed image)
 
 skip() {
     echo "fuzz: skipped: no clang with libFuzzer (Debian: clang-19 libclang-rt-19-dev)"

@@ -347,6 +347,17 @@ TEST_CASE("several batches of a step are added up before the GPUs exchange gradi
                              in_fours<gpu, strategy::accumulate<3>>(2)) == 0);
 }
 
+TEST_CASE("a GPU adds up the gradients of several batches") {
+    auto const by_fours = cn::accumulate<4>(cn::momentum{.learning_rate = 0.1});
+    auto const clipped = cn::clip_norm(by_fours, 0.1);
+    in_several_orders([&] {
+        CHECK(largest_difference(after_fit<gpu, 4>({}, samples(66), by_fours),
+                                 after_fit<host, 4>({}, samples(66), by_fours)) < 1e-10);
+        CHECK(largest_difference(after_fit<small_gpu, 4>({}, samples(66), clipped),
+                                 after_fit<host, 4>({}, samples(66), clipped)) < 1e-10);
+    });
+}
+
 TEST_CASE("batch normalisation with statistics of each GPU") {
     take_the_steps_of_the_host<strategy::local_batch_norm>();
     take_the_steps_of_the_host<strategy::local_batch_norm, strategy::accumulate<2>>();

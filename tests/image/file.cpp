@@ -74,7 +74,7 @@ TEST_CASE("a JPEG is turned as its Exif data say") {
     for (int orientation = 1; orientation <= 8; ++orientation) {
         for (bool const little : {true, false}) {
             bitmap const turned = decode(with_orientation(jpeg, orientation, little), 3, "a");
-            CHECK(turned.pixels == oriented(upright, orientation).pixels);
+            CHECK(turned.pixels == turn{orientation}.after(upright).pixels);
             CHECK(turned.width == (orientation > 4 ? 16 : 32));
         }
     }

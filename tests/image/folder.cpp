@@ -140,3 +140,37 @@ TEST_CASE("a network is trained from a folder, read ahead and augmented") {
                      {.epochs = 8, .validation = rest, .verbose = cn::verbosity::silent});
     CHECK(history["val_accuracy"].back() == 1);
 }
+
+TEST_CASE("random parts are cut out of the image, and then resized; anew in every epoch") {
+    two_classes const made;
+    small const images{made.root.path, {.crop = cn::data::random_resized_crop{}, .scale = 1}};
+    auto const sample = [&](std::uint64_t seed, std::uint64_t epoch, size_t number) {
+        images.begin_epoch({.seed = seed, .number = epoch});
+        std::vector<float> x(3 * 8 * 8);
+        images.copy_input(number, x.data());
+        return x;
+    };
+    auto const first = sample(1, 0, 3);
+    CHECK(sample(1, 1, 3) != first);
+    CHECK(sample(2, 0, 3) != first);
+    CHECK(sample(1, 0, 3) == first);
+
+    // As the draw says, whichever part that is.
+    auto const whole = cn::image::read(images.file(3));
+    bool found = false;
+    for (size_t y = 0; y < whole.height && !found; ++y) {
+        for (size_t x = 0; x < whole.width && !found; ++x) {
+            for (size_t h = 1; y + h <= whole.height && !found; ++h) {
+                for (size_t w = 1; x + w <= whole.width && !found; ++w) {
+                    auto const part =
+                        cn::image::resize(cn::image::cropped(whole, {x, y, w, h}), 8, 8);
+                    found = true;
+                    for (size_t i = 0; i < 192 && found; ++i) {
+                        found = first[i % 3 * 64 + i / 3] == float(part.pixels[i]);
+                    }
+                }
+            }
+        }
+    }
+    CHECK(found);
+}

@@ -82,11 +82,11 @@ TEST_CASE("images are turned by Exif's orientation as by Pillow's exif_transpose
     bitmap const image = some_bitmap(23, 17, 3);
     for (turned const& t : transposed) {
         CAPTURE(t.orientation);
-        CHECK(digest(oriented(image, t.orientation)) == t.expected);
+        CHECK(digest(turn{t.orientation}.after(image)) == t.expected);
     }
-    CHECK(digest(oriented(image, 1)) == digest(image));
-    CHECK(digest(oriented(image, 0)) == digest(image));
-    CHECK(digest(oriented(image, 9)) == digest(image));
+    CHECK(digest(turn{1}.after(image)) == digest(image));
+    CHECK(digest(turn{0}.after(image)) == digest(image));
+    CHECK(digest(turn{9}.after(image)) == digest(image));
 }
 
 TEST_CASE("colours become grey as Pillow's") {

@@ -43,6 +43,15 @@ TEST_CASE("NumPy: seeds of the fuzz target") {
     CHECK(replay("npy", fuzz::npy) >= 6);
 }
 
+TEST_CASE("NumPy's archives: seeds of the fuzz target") {
+    CHECK(replay("npz", fuzz::npz) >= 12);
+}
+
+TEST_CASE("packed samples: seeds of the fuzz target") {
+    CHECK(replay("packed", fuzz::packed) >= 4);
+    std::filesystem::remove("fuzz.packed");
+}
+
 #ifdef CASTNET_HAS_ZLIB
 
 TEST_CASE("gzip: seeds of the fuzz target") {

@@ -8,6 +8,8 @@
 
 #include "../golden.hpp"
 
+#include <map>
+
 // Another device is tested by the same files where this names a header that defines check::device.
 #ifdef CASTNET_TEST_DEVICE
 #include CASTNET_TEST_DEVICE
@@ -180,9 +182,11 @@ layer_run run_of() {
     return layer_of<Layer, Shape, Training, Batch>::make();
 }
 
-// Compares with a case of layers.safetensors.
-inline void against_golden(layer_run r, std::string const& name, double tolerance = 1e-12) {
-    static golden_file const golden{"layers"};
+// Compares with a case of layers.safetensors, or of another such file.
+inline void against_golden(layer_run r, std::string const& name, double tolerance = 1e-12,
+                           std::string const& file = "layers") {
+    static std::map<std::string, golden_file> files;
+    golden_file const& golden = files.try_emplace(file, file).first->second;
     auto const expected = [&](std::string const& what) { return golden[name + "/" + what]; };
     auto const parameter = [&](castnet::ir::placed_parameter const& p) {
         return p.name.text().substr(2);
@@ -217,11 +221,15 @@ inline values random_values(std::size_t count, std::uint32_t stream) {
 }
 
 // Random inputs, parameters and gradient by the output; then the gradients that the network
-// computes against central finite differences.
-inline void against_finite_differences(layer_run r, double tolerance = 1e-7) {
+// computes against central finite differences. Where the first input holds ids, they are given.
+inline void against_finite_differences(layer_run r, double tolerance = 1e-7,
+                                       values const& ids = {}) {
     std::uint32_t stream = 0;
     for (std::size_t i = 0; i < r.inputs(); ++i) {
         r.set_input(random_values(r.input(i).size(), ++stream), i);
+    }
+    if (!ids.empty()) {
+        r.set_input(ids);
     }
     r.set_grad_output(random_values(r.grad_output().size(), ++stream));
     for (auto const& p : r.parameters()) {
@@ -266,7 +274,7 @@ inline void against_finite_differences(layer_run r, double tolerance = 1e-7) {
     for (auto const& p : r.parameters()) {
         gradients.push_back(p.trainable ? r.gradient(p.name.text()) : values{});
     }
-    for (std::size_t i = 0; i < r.inputs(); ++i) {
+    for (std::size_t i = ids.empty() ? 0 : 1; i < r.inputs(); ++i) {
         close("by input", grad_inputs[i],
               numeric(inputs[i], [&](values const& x) { r.set_input(x, i); }), tolerance);
     }

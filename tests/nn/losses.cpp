@@ -1,5 +1,10 @@
 // Losses against PyTorch: the loss of every sample, and the gradient of their weighted mean.
+#include <castnet/nn/dice.hpp>
+#include <castnet/nn/likelihood_losses.hpp>
 #include <castnet/nn/losses.hpp>
+#include <castnet/nn/margin_losses.hpp>
+#include <castnet/nn/reshape.hpp>
+#include <castnet/nn/similarity_losses.hpp>
 
 #include "harness.hpp"
 
@@ -47,9 +52,61 @@ struct of_distances : of_values<cn::mae> {};
 struct of_huber_1 : of_values<cn::huber<1.0F>> {};
 struct of_huber_half : of_values<cn::huber<0.5F>> {};
 
+struct of_log_cosh : of_values<cn::log_cosh> {};
+struct of_hinge : of_values<cn::hinge> {};
+struct of_squared_hinge : of_values<cn::squared_hinge> {};
+struct of_categorical_hinge : of_vectors<cn::categorical_hinge> {};
+struct of_kl_divergence : of_vectors<cn::kl_divergence> {};
+struct of_poisson_nll : of_values<cn::poisson_nll> {};
+struct of_cosine_similarity : of_values<cn::cosine_similarity> {};
+struct of_dice : of_values<cn::dice> {};
+
+// Losses of several outputs: one input for each, then the target.
+template <auto Loss>
+struct of_several {
+    constexpr auto operator()(auto... x) const { return Loss(x...); }
+};
+struct of_gaussian_nll : cn::network<of_several<cn::gaussian_nll>{}, input<6>, input<6>, input<6>> {
+};
+struct of_any_triplet { // any target: the loss does not look at it
+    constexpr auto operator()(auto a, auto p, auto n) const {
+        return cn::triplet_margin_loss{.margin = 1.5}(a, p, n, a | cn::slice_channels<0, 1>);
+    }
+};
+struct of_triplets : cn::network<of_any_triplet{}, input<6>, input<6>, input<6>> {};
+struct of_pairs
+    : cn::network<of_several<cn::contrastive_loss{.margin = 4}>{}, input<6>, input<6>, input<1>> {};
+
+check::golden_file const& golden_losses() {
+    static check::golden_file const file{"losses"};
+    return file;
+}
+
+template <class Network>
+void golden_of_several(std::string const& name, std::size_t predictions) {
+    check::golden_file const& file = golden_losses();
+    CAPTURE(name);
+    auto const of = [&](char const* what, std::size_t i) {
+        return file[name + "/" + what + std::to_string(i)];
+    };
+    auto r = check::layer_run::of<Network, true, 4>();
+    for (std::size_t i = 0; i < predictions; ++i) {
+        r.set_input(of("prediction", i), i);
+    }
+    if (r.inputs() > predictions) {
+        r.set_input(file[name + "/target"], predictions);
+    }
+    r.set_grad_output(values(4, 0.25));
+    r.run();
+    check::close("per sample", r.output(), file[name + "/per_sample"], 1e-13);
+    for (std::size_t i = 0; i < predictions; ++i) {
+        check::close("gradient", r.grad_input(i), of("grad", i), 1e-13);
+    }
+}
+
 template <class Network>
 void golden(std::string const& name, double tolerance = 1e-13) {
-    static check::golden_file const file{"losses"};
+    check::golden_file const& file = golden_losses();
     CAPTURE(name);
     auto r = check::layer_run::of<Network, true, 4>();
     r.set_input(file[name + "/prediction"], 0);
@@ -106,6 +163,10 @@ struct of_three_focused : of_three_logits<cn::focal_cross_entropy> {};
 struct of_three_unfocused : of_three_logits<cn::focal_cross_entropy_loss{.alpha = 1, .gamma = 0}> {
 };
 struct of_two_focused : of_two_values<cn::binary_focal_cross_entropy> {};
+struct of_two_log_cosh : of_two_values<cn::log_cosh> {};
+struct of_two_hinge : of_two_values<cn::hinge> {};
+struct of_two_segments : of_two_values<cn::dice> {};
+struct of_two_directions : of_two_values<cn::cosine_similarity> {};
 
 } // namespace
 
@@ -226,4 +287,75 @@ TEST_CASE("focal losses are cross-entropies that count less what is right") {
     CHECK(certain.loss == 0);
     CHECK(certain.gradient == values{0, 0});
     CHECK(of_sample<of_two_focused>({-1000, 1000}, {1, 0}).loss == 500);
+}
+
+TEST_CASE("log_cosh keeps the digits of small errors and does not overflow for large ones") {
+    golden<of_log_cosh>("log_cosh");
+    outcome const small = of_sample<of_two_log_cosh>({1e-6, 0}, {0, 0});
+    CHECK(small.loss == doctest::Approx(1e-12 / 4).epsilon(1e-8));
+    CHECK(small.gradient[0] == doctest::Approx(1e-6 / 2).epsilon(1e-8));
+    CHECK(small.gradient[1] == 0);
+    outcome const large = of_sample<of_two_log_cosh>({1e4, -1e4}, {0, 0});
+    CHECK(large.loss == doctest::Approx(1e4 - std::log(2.0)).epsilon(1e-14));
+    CHECK(large.gradient == values{0.5, -0.5});
+}
+
+TEST_CASE("margin losses: what is right by 1 costs nothing") {
+    golden<of_hinge>("hinge");
+    golden<of_squared_hinge>("squared_hinge");
+    golden<of_categorical_hinge>("categorical_hinge");
+    outcome const of_zero = of_sample<of_two_hinge>({2, 0.5}, {1, 0});
+    CHECK(of_zero.loss == 0.75);
+    CHECK(of_zero.gradient == values{0, 0.5});
+    outcome const of_minus_one = of_sample<of_two_hinge>({2, 0.5}, {1, -1});
+    CHECK(of_minus_one.loss == of_zero.loss);
+    CHECK(of_minus_one.gradient == of_zero.gradient);
+}
+
+TEST_CASE("losses of distributions") {
+    golden<of_kl_divergence>("kl_divergence");
+    golden<of_kl_divergence>("kl_divergence_one_hot");
+    golden<of_poisson_nll>("poisson_nll");
+    golden_of_several<of_gaussian_nll>("gaussian_nll", 2);
+}
+
+TEST_CASE("a variance of 0 counts as 1e-6") {
+    auto r = check::layer_run::of<of_gaussian_nll, true, 1>();
+    r.set_input(values(6, 1), 0);
+    r.set_input(values(6, 0), 1);
+    r.set_input(values(6, 1.5), 2);
+    r.set_grad_output({1});
+    r.run();
+    CHECK(r.output()[0] == doctest::Approx((std::log(1e-6) + 0.25e6) / 2));
+    CHECK(r.grad_input(1) == values(6, 0));
+}
+
+TEST_CASE("losses of embeddings") {
+    golden<of_cosine_similarity>("cosine_similarity");
+    golden_of_several<of_triplets>("triplet_margin", 3);
+    golden_of_several<of_pairs>("contrastive", 2);
+    outcome const none = of_sample<of_two_directions>({0, 0}, {1, 2});
+    CHECK(none.loss == 0);
+    CHECK(std::isfinite(none.gradient[0]));
+}
+
+TEST_CASE("equal embeddings have a gradient, and are no mistake where they should be equal") {
+    auto r = check::layer_run::of<of_pairs, true, 2>();
+    r.set_input(values(12, 1), 0);
+    r.set_input(values(12, 1), 1);
+    r.set_input({0, 1}, 2);
+    r.set_grad_output({1, 1});
+    r.run();
+    CHECK(r.output()[0] == doctest::Approx(16).epsilon(1e-5));
+    CHECK(r.output()[1] == doctest::Approx(0));
+    for (double const x : r.grad_input(0)) {
+        CHECK(std::isfinite(x));
+    }
+}
+
+TEST_CASE("dice: twice what both have of what they have together") {
+    golden<of_dice>("dice");
+    CHECK(of_sample<of_two_segments>({infinity, -infinity}, {1, 0}).loss == 0);
+    CHECK(of_sample<of_two_segments>({-infinity, infinity}, {1, 0}).loss == doctest::Approx(1));
+    CHECK(of_sample<of_two_segments>({-infinity, -infinity}, {0, 0}).loss == 0);
 }

@@ -5,6 +5,7 @@
 #include "../parameters.hpp"
 #include "policy.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <doctest/doctest.h>
@@ -389,6 +390,88 @@ TEST_CASE("precision, recall, F-scores, areas and R2 are those of scikit-learn")
 }
 TEST_CASE("replicas add up what they are made of") {
     against_scikit_learn<by_two>();
+}
+
+template <template <class> class Model>
+void confuses() {
+    Model<same<5>> model;
+    auto const data = classes();
+    auto const s = scored(model, data, cn::cross_entropy, cn::macro_recall, cn::confusion_matrix<5>,
+                          cn::macro_f1, cn::accuracy);
+    double expected[5][5] = {};
+    for (std::size_t i = 0; i < data.size(); ++i) {
+        std::size_t label = 0;
+        float x[5];
+        data.copy_target(i, &label);
+        data.copy_input(i, x);
+        expected[label][std::max_element(x, x + 5) - x] += double(data.weight(i));
+    }
+    auto const found = s.template counts<"confusion_matrix">();
+    double recall = 0, f1 = 0;
+    for (std::size_t label = 0; label < 5; ++label) {
+        for (std::size_t made = 0; made < 5; ++made) {
+            CHECK(found(label, made) == expected[label][made]);
+        }
+        CHECK(found.undecided(label) == 0);
+        recall += found.recall(label) / 4; // there is no sample of class 4
+        f1 += found.f1(label) / 4;
+    }
+    CHECK(s["macro_recall"] == doctest::Approx(recall).epsilon(1e-12));
+    CHECK(s["macro_f1"] == doctest::Approx(f1).epsilon(1e-12));
+    CHECK(s["confusion_matrix"] == doctest::Approx(s["accuracy"]).epsilon(1e-12));
+    CHECK(found.accuracy() == s["confusion_matrix"]);
+    CHECK(found.recall(4) == 0);
+}
+TEST_CASE("a confusion matrix has the counts of labels and predictions") {
+    confuses<trained>();
+    confuses<by_two>();
+}
+
+TEST_CASE("what is not predicted is in a column of its own of the confusion matrix") {
+    trained<same<3>> model;
+    auto const s =
+        scored(model,
+               cn::data::dataset<cn::data::label<3>, cn::shape<3>>{
+                   std::vector<float>{1, 1, 0, float(none), 0, 0, 0, 2, 1}, std::vector{0, 2, 2}},
+               cn::cross_entropy, cn::confusion_matrix<3>);
+    auto const found = s.counts<"confusion_matrix">();
+    CHECK(found.undecided(0) == 1);
+    CHECK(found.undecided(1) == 0);
+    CHECK(found.undecided(2) == 1);
+    CHECK(found(2, 1) == 1);
+    CHECK(found.precision(1) == 0);
+    CHECK(found.recall(2) == 0);
+    CHECK(found.accuracy() == 0);
+}
+
+TEST_CASE("the counts of an area make both curves") {
+    trained<same<1>> one;
+    auto const data = decisions();
+    auto const s = scored(one, data, cn::binary_cross_entropy, cn::auc, cn::recall, cn::precision);
+    auto const counts = s.counts<"auc">();
+    auto const roc = counts.roc();
+    auto const pr = counts.precision_recall();
+    CHECK(counts.area() == s["auc"]);
+    REQUIRE(roc.size() == 200);
+    REQUIRE(pr.size() == 200);
+    for (std::size_t i : {std::size_t(0), std::size_t(40), std::size_t(120), std::size_t(199)}) {
+        double hits = 0, alarms = 0, positive = 0, negative = 0;
+        for (std::size_t k = 0; k < data.size(); ++k) {
+            float x = 0, t = 0;
+            data.copy_input(k, &x);
+            data.copy_target(k, &t);
+            bool const passes = i == 0 || 1 / (1 + std::exp(-double(x))) * 199 > double(i);
+            double const w = double(data.weight(k));
+            (t > 0.5F ? positive : negative) += w;
+            (t > 0.5F ? hits : alarms) += passes && i < 199 ? w : 0;
+        }
+        CAPTURE(i);
+        CHECK(roc[i].threshold == double(i) / 199);
+        CHECK(roc[i].true_positive_rate == doctest::Approx(hits / positive).epsilon(1e-12));
+        CHECK(roc[i].false_positive_rate == doctest::Approx(alarms / negative).epsilon(1e-12));
+        CHECK(pr[i].recall == roc[i].true_positive_rate);
+        CHECK(pr[i].precision == doctest::Approx(i < 199 ? hits / (hits + alarms) : 1));
+    }
 }
 
 TEST_CASE("replicas train with the scalars of one") {

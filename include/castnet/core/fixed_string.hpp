@@ -21,4 +21,30 @@ struct fixed_string {
     constexpr std::string_view view() const { return {text, N - 1}; }
 };
 
+namespace detail {
+
+// A text with a number appended, as a constant.
+template <fixed_string Text, size_t Number>
+constexpr auto numbered() {
+    constexpr size_t digits = [] {
+        size_t count = 1;
+        for (size_t rest = Number; rest >= 10; rest /= 10) {
+            ++count;
+        }
+        return count;
+    }();
+    constexpr size_t length = Text.view().size();
+    char text[length + digits + 1]{};
+    for (size_t i = 0; i < length; ++i) {
+        text[i] = Text.text[i];
+    }
+    size_t rest = Number;
+    for (size_t i = length + digits; i-- > length; rest /= 10) {
+        text[i] = static_cast<char>('0' + rest % 10);
+    }
+    return fixed_string{text};
+}
+
+} // namespace detail
+
 } // namespace castnet

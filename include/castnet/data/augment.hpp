@@ -2,11 +2,9 @@
 #pragma once
 
 #include <castnet/data/adaptor.hpp>
-#include <castnet/data/detail/random_stream.hpp>
+#include <castnet/data/detail/epoch_random.hpp>
 #include <castnet/data/pixels.hpp>
 
-#include <atomic>
-#include <memory>
 #include <tuple>
 
 namespace castnet::data {
@@ -29,24 +27,20 @@ public:
         adaptor<Data>::template copy_input<I>(sample, out);
         if constexpr (I == 0) {
             constexpr std::uint32_t purpose = 0x6175676d; // "augm"
-            random_stream random{purpose, draw_->seed, draw_->epoch << 40 ^ sample};
+            random_stream random = random_.of(purpose, sample);
             pixels<T> const all{out, image::extent[0], image::extent[1], image::extent[2]};
             std::apply([&](auto const&... transform) { (transform(all, random), ...); },
                        transforms_);
         }
     }
     void begin_epoch(epoch const& e) const {
-        draw_->seed = e.seed;
-        draw_->epoch = e.number;
+        random_.begin(e);
         adaptor<Data>::begin_epoch(e);
     }
 
 private:
-    struct draw {
-        std::atomic<std::uint64_t> seed = 0, epoch = 0;
-    };
     std::tuple<Transform...> transforms_;
-    std::shared_ptr<draw> draw_ = std::make_shared<draw>();
+    detail::epoch_random random_;
 };
 
 // The samples of a data set whose first input, an image, went through these transforms one after

@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <limits>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -49,12 +51,14 @@ public:
     explicit column(std::span<unsigned char const> bytes, double scale = 1, double offset = 0)
         : column{std::vector<unsigned char>(bytes.begin(), bytes.end()), scale, offset} {}
 
-    // Whole numbers, such as class numbers; stored as floats. Throws castnet::error beyond +-2^24,
-    // where a float is not exact.
-    column(std::vector<int> const& values) {
+    // Whole numbers, such as ids and class numbers; stored as floats. Throws castnet::error beyond
+    // +-2^24, where a float is not exact.
+    template <std::integral Element>
+        requires(!std::is_same_v<Element, bool>)
+    column(std::vector<Element> const& values) {
         floats_.reserve(values.size());
-        for (int const value : values) {
-            if (value > (1 << 24) || value < -(1 << 24)) {
+        for (Element const value : values) {
+            if (std::abs(static_cast<double>(value)) > 1 << 24) {
                 throw error({"castnet: data::column: value ", floats_.size(), " is ", value,
                              ", whole numbers must lie between -2^24 and 2^24"});
             }
@@ -66,7 +70,8 @@ public:
     column(std::vector<Element> const&) {
         static_assert(detail::column_takes<Element>,
                       "castnet: a column of a data set takes a std::vector of float, double, "
-                      "unsigned char (bytes) or int; see column_takes<found element>");
+                      "unsigned char (bytes) or another type of whole numbers; see "
+                      "column_takes<found element>");
     }
 
     size_t size() const { return holds_bytes_ ? bytes_.size() : floats_.size(); }

@@ -3,7 +3,7 @@
 
 #include <castnet/core/text.hpp>
 #include <castnet/data/column.hpp>
-#include <castnet/data/targets.hpp>
+#include <castnet/data/whole_numbers.hpp>
 
 #include <algorithm>
 #include <array>
@@ -32,8 +32,8 @@ class table<targets<Targets...>, Inputs...> {
     using as_column = column;
 
 public:
-    // Throws castnet::error unless all columns hold the same number of whole samples and every
-    // label is a class number.
+    // Throws castnet::error unless all columns hold the same number of whole samples and every id
+    // and label is one that its type allows.
     [[gnu::cold]] explicit table(as_column<Inputs>... inputs, as_column<Targets>... all_targets)
         : columns_{std::make_shared<columns const>(
               columns{std::move(inputs)..., std::move(all_targets)...})} {
@@ -46,8 +46,8 @@ public:
             }
         }
         for (size_t i = 0; i < column_count; ++i) {
-            if (classes[i] > 0) {
-                check_labels(i);
+            if (allowed[i].values > 0) {
+                check_numbers(i);
             }
         }
     }
@@ -61,9 +61,10 @@ private:
     static constexpr size_t column_count = first_target + sizeof...(Targets);
     using columns = std::array<column, column_count>;
 
-    // For each column: the number of values per sample; the number of classes if they are labels.
+    // Of each column.
     static constexpr size_t counts[] = {Inputs::count..., target_shape<Targets>::count...};
-    static constexpr size_t classes[] = {classes_of<Inputs>..., classes_of<Targets>...};
+    static constexpr whole_numbers allowed[] = {whole_numbers_of<Inputs>...,
+                                                whole_numbers_of<Targets>...};
 
     [[gnu::cold]] static std::string name_of(size_t i) {
         return i < first_target          ? string_of({"input ", i})
@@ -71,17 +72,14 @@ private:
                                          : string_of({"target ", i - first_target});
     }
 
-    [[gnu::cold]] void check_labels(size_t i) const {
-        column const& labels = (*columns_)[i];
-        for (size_t sample = 0; sample < labels.size(); ++sample) {
-            double found = 0;
-            labels.copy(sample, 1, &found);
-            bool const in_range = found >= 0 && found < static_cast<double>(classes[i]);
-            if (!in_range || found != static_cast<double>(static_cast<size_t>(found))) {
-                std::string const which = sizeof...(Targets) == 1 ? "" : name_of(i) + ": ";
-                throw error({"castnet: dataset: ", which, "the label of sample ", sample, " is ",
-                             found, ", expected a whole number from 0 to ", classes[i] - 1});
-            }
+    [[gnu::cold]] void check_numbers(size_t i) const {
+        bool const only = i == first_target && sizeof...(Targets) == 1;
+        std::string const context =
+            only ? "castnet: dataset" : string_of({"castnet: dataset: ", name_of(i)});
+        std::vector<double> found(counts[i]);
+        for (size_t sample = 0; sample < samples(); ++sample) {
+            (*columns_)[i].copy(sample * counts[i], counts[i], found.data());
+            allowed[i].check(found.data(), sample, context);
         }
     }
 
@@ -91,9 +89,10 @@ private:
 } // namespace detail
 
 // Type is label<K>, a shape of real numbers or, for several targets, targets<T…> of these; Inputs
-// are shapes, in row-major order: channels, height, width. The constructor takes one column for
-// each input, then one for each target; it throws castnet::error unless all hold the same number of
-// whole samples and every label is a class number. Copies and subsets share the columns and hold
+// are shapes, in row-major order: channels, height, width; ids<…> where the numbers are whole. The
+// constructor takes one column for each input, then one for each target; it throws castnet::error
+// unless all hold the same number of whole samples and every id and label is one that its type
+// allows. Copies and subsets share the columns and hold
 // only a list of sample numbers.
 template <TargetType Type, Shape... Inputs>
 class dataset : detail::table<as_targets<Type>, Inputs...> {

@@ -1,11 +1,12 @@
-// Class label as a target, label<K>: a class number from 0 to K-1.
+// Class label as a target, label<K>: a class number from 0 to K-1; label<K, time> has one for each
+// step of a sequence, label<K, height, width> for each pixel of an image.
 #pragma once
 
-#include <castnet/core/shape.hpp>
+#include <castnet/core/ids.hpp>
 
 namespace castnet::data {
 
-template <size_t Classes>
+template <size_t Classes, size_t... D>
 struct label {
     static constexpr size_t classes = Classes;
 
@@ -14,18 +15,28 @@ struct label {
                                               "every class number is exact as a float");
 };
 
+// In place of a class number, among those of steps or pixels, for one that does not count
+// (PyTorch's ignore_index): losses and metrics leave it out.
+inline constexpr int ignored = -100;
+
 template <class T>
 inline constexpr bool is_label = false;
+template <size_t Classes, size_t... D>
+inline constexpr bool is_label<label<Classes, D...>> = true;
+
+// Whether T is the label of a whole sample.
+template <class T>
+inline constexpr bool labels_sample = false;
 template <size_t Classes>
-inline constexpr bool is_label<label<Classes>> = true;
+inline constexpr bool labels_sample<label<Classes>> = true;
 
 // The number of classes; 0 for types other than labels.
 template <class T>
 inline constexpr size_t classes_of = 0;
-template <size_t Classes>
-inline constexpr size_t classes_of<label<Classes>> = Classes;
+template <size_t Classes, size_t... D>
+inline constexpr size_t classes_of<label<Classes, D...>> = Classes;
 
-// The target of a sample: a class number, or real numbers.
+// The target of a sample: class numbers, or real numbers.
 template <class T>
 concept Target = is_label<T> || Shape<T>;
 

@@ -1,4 +1,4 @@
-// View of an image's numbers in logical order: channels, rows, columns.
+// View of an image's numbers in logical order: channels, rows, columns. And a part of an image.
 #pragma once
 
 #include <castnet/core/shape.hpp>
@@ -12,6 +12,11 @@ struct pixels {
 
     T* row(size_t channel, size_t y) const { return values + (channel * height + y) * width; }
     size_t count() const { return channels * height * width; }
+};
+
+// In pixels from the upper left corner.
+struct rectangle {
+    size_t x = 0, y = 0, width = 0, height = 0;
 };
 
 } // namespace castnet::data

@@ -4,6 +4,7 @@
 #include <castnet/core/clock.hpp>
 #include <castnet/core/error.hpp>
 #include <castnet/data/adaptor.hpp>
+#include <castnet/data/detail/sample_row.hpp>
 
 #include <algorithm>
 #include <condition_variable>
@@ -12,7 +13,6 @@
 #include <memory>
 #include <mutex>
 #include <thread>
-#include <utility>
 #include <vector>
 
 namespace castnet::data {
@@ -206,27 +206,25 @@ private:
 template <class Data>
 class prefetched : public adaptor<Data> {
     using base = adaptor<Data>;
-    using targets = targets_of<Data>;
+    using row = detail::sample_row<Data>;
 
 public:
     prefetched(Data data, prefetch_options const& options)
         : base{std::move(data)},
-          ring_{std::make_shared<ring>(reader{this->base::base()}, first_target(targets::count),
-                                       options)} {}
+          ring_{std::make_shared<ring>(reader{this->base::base()}, row::count, options)} {}
 
     template <size_t I = 0, class T>
     void copy_input(size_t sample, T* out) const {
-        constexpr size_t count = Data::template input_shape<I>::count;
-        if (!ring_->with(
-                sample, [&](float const* all) { std::copy_n(all + first_input(I), count, out); })) {
+        if (!ring_->with(sample, [&](float const* all) {
+                std::copy_n(all + row::first_input(I), row::template input_size<I>, out);
+            })) {
             base::template copy_input<I>(sample, out);
         }
     }
     template <size_t I = 0, class T>
     void copy_target(size_t sample, T* out) const {
-        constexpr size_t count = target_shape<typename targets::template at<I>>::count;
         if (!ring_->with(sample, [&](float const* all) {
-                std::copy_n(all + first_target(I), count, out);
+                std::copy_n(all + row::first_target(I), row::template target_size<I>, out);
             })) {
             base::template copy_target<I>(sample, out);
         }
@@ -248,30 +246,9 @@ public:
     size_t workers() const { return ring_->workers(); }
 
 private:
-    // Where a sample's inputs and targets lie in the ring.
-    static constexpr size_t first_input(size_t number) {
-        return []<size_t... I>(size_t end, std::index_sequence<I...>) {
-            return ((I < end ? Data::template input_shape<I>::count : 0) + ... + 0);
-        }(number, std::make_index_sequence<Data::input_count>{});
-    }
-    static constexpr size_t first_target(size_t number) {
-        return first_input(Data::input_count) +
-               []<size_t... I>(size_t end, std::index_sequence<I...>) {
-                   return ((I < end ? target_shape<typename targets::template at<I>>::count : 0) +
-                           ... + 0);
-               }(number, std::make_index_sequence<targets::count>{});
-    }
-
     struct reader {
         Data data;
-        void operator()(size_t sample, float* to) const {
-            [&]<size_t... I>(std::index_sequence<I...>) {
-                (data.template copy_input<I>(sample, to + first_input(I)), ...);
-            }(std::make_index_sequence<Data::input_count>{});
-            [&]<size_t... I>(std::index_sequence<I...>) {
-                (data::copy_target<I>(data, sample, to + first_target(I)), ...);
-            }(std::make_index_sequence<targets::count>{});
-        }
+        void operator()(size_t sample, float* to) const { row::read(data, sample, to); }
     };
     using ring = detail::sample_ring<reader>;
 

@@ -1,5 +1,5 @@
-// Some samples of any data set: parts, stratified parts, folds of cross-validation, and samples
-// drawn by weight.
+// Some samples of any data set: parts, stratified parts, folds of cross-validation, those that a
+// function keeps, all of them repeatedly, and samples drawn by weight.
 #pragma once
 
 #include <castnet/core/error.hpp>
@@ -116,6 +116,57 @@ parts<subset<Data>> split(Data const& data, double fraction) {
     detail::check_fraction("split", fraction);
     auto const n = static_cast<size_t>(std::llround(fraction * static_cast<double>(data.size())));
     return {take(data, n), skip(data, n)};
+}
+
+// The samples `times` times over, as one epoch of as many samples (tf.data's repeat). augment()
+// around it changes each of them in another way.
+template <class Data>
+subset<Data> repeat(Data const& data, size_t times) {
+    std::vector<size_t> numbers(data.size() * times);
+    for (size_t i = 0; i < numbers.size(); ++i) {
+        numbers[i] = i % data.size();
+    }
+    return {data, std::move(numbers)};
+}
+
+// A sample of a data set, of which is read what is asked for.
+template <class Data>
+class sample_view {
+public:
+    sample_view(Data const& data, size_t number) : data_{data}, number_{number} {}
+
+    size_t number() const { return number_; }
+    template <size_t I = 0>
+    std::vector<float> input() const {
+        std::vector<float> values(Data::template input_shape<I>::count);
+        data_.template copy_input<I>(number_, values.data());
+        return values;
+    }
+    template <size_t I = 0>
+    std::vector<float> target() const {
+        std::vector<float> values(target_shape<typename targets_of<Data>::template at<I>>::count);
+        data::copy_target<I>(data_, number_, values.data());
+        return values;
+    }
+    // The only target that is a label.
+    size_t label() const { return detail::label_of(data_, number_); }
+
+private:
+    Data const& data_;
+    size_t number_;
+};
+
+// The samples for which keep(sample_view) is true, in their order. It is asked once for each of
+// them, now; filters that look at labels decode no image.
+template <class Data, class Keep>
+subset<Data> filter(Data const& data, Keep const& keep) {
+    std::vector<size_t> numbers;
+    for (size_t i = 0; i < data.size(); ++i) {
+        if (keep(sample_view<Data>{data, i})) {
+            numbers.push_back(i);
+        }
+    }
+    return {data, std::move(numbers)};
 }
 
 // Two parts in random order of which the first has this fraction of the samples of every class,

@@ -17,10 +17,11 @@ struct targets {
     template <size_t I>
     using at = std::tuple_element_t<I, std::tuple<T...>>;
 
-    // The number of the target that is a label; -1 if there is none or more than one.
+    // The number of the target that is the label of a whole sample; -1 if there is none or more
+    // than one.
     static constexpr int only_label = [] {
         int found = -1, labels = 0, number = 0;
-        ((is_label<T> ? (++labels, found = number++) : number++), ...);
+        ((labels_sample<T> ? (++labels, found = number++) : number++), ...);
         return labels == 1 ? found : -1;
     }();
 
@@ -55,6 +56,11 @@ template <size_t Classes>
 struct shape_of_target<label<Classes>> {
     using type = shape<>;
 };
+template <size_t Classes, size_t... D>
+    requires(sizeof...(D) > 0)
+struct shape_of_target<label<Classes, D...>> {
+    using type = ids<Classes, D...>;
+};
 
 } // namespace detail
 
@@ -64,7 +70,7 @@ using as_targets = typename detail::as_targets<T>::type;
 template <class Data>
 using targets_of = as_targets<typename Data::target_type>;
 
-// The shape of a target's numbers; a label is one number.
+// The shape of a target's numbers; the label of a sample is one number.
 template <Target T>
 using target_shape = typename detail::shape_of_target<T>::type;
 

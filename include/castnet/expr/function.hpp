@@ -47,7 +47,7 @@ enum class fn : std::uint8_t {
     // logistic_loss.hpp
     logistic_loss,
     // normalize.hpp
-    normalize, normalize_gradient, squared_difference, inverse_deviation, running_variance,
+    normalize, normalize_gradient, squared_difference, inverse_deviation, running_variance, softmax,
     count,
     own = 128 // the first of the numbers for functions of other programs
 };

@@ -1,9 +1,11 @@
-// Element-wise parts of batch normalisation; the sums between them are reductions of the graph
-// (nn/batch_norm.hpp, graph/differentiate.hpp).
+// Element-wise parts of normalisations; the sums between them are reductions of the graph
+// (nn/batch_norm.hpp, nn/layer_norm.hpp, nn/group_norm.hpp).
 #pragma once
 
 #include <castnet/expr/function.hpp>
 #include <castnet/expr/math.hpp>
+
+#include <limits>
 
 namespace castnet {
 
@@ -41,9 +43,10 @@ struct function<fn::normalize_gradient>
     }
 };
 
-// (x - mean)^2
+// (x - mean)^2. It has no derivative by the mean: added up over all x that this is the mean of, it
+// is 0.
 template <>
-struct function<fn::squared_difference> : derivative_reads<0b011, 0b011> {
+struct function<fn::squared_difference> : derivative_reads<0b011, no_gradient> {
     static constexpr char const* name = "squared_difference";
     template <class T>
     CASTNET_HD static constexpr T value(T x, T mean) {
@@ -51,7 +54,7 @@ struct function<fn::squared_difference> : derivative_reads<0b011, 0b011> {
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T x, T mean, T) {
-        return I == 0 ? T(2) * (x - mean) : T(-2) * (x - mean);
+        return T(2) * (x - mean);
     }
 };
 
@@ -66,6 +69,23 @@ struct function<fn::inverse_deviation> : derivative_reads<0b100, no_gradient> {
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T, T, T y) {
         return T(-0.5) * y * y * y;
+    }
+};
+
+// exp(x - log_sum): softmax, with the logarithm of the sum of all exp(x). 0 where the sum is 0,
+// since all x are -infinity.
+template <>
+struct function<fn::softmax> : derivative_reads<0b100, no_gradient> {
+    static constexpr char const* name = "softmax";
+    template <class T>
+    CASTNET_HD static constexpr T value(T x, T log_sum) {
+        return elementary::exp(
+            x - select(log_sum == -std::numeric_limits<T>::infinity(), T(0), log_sum));
+    }
+    // With the sum as a constant; that it is none: graph/op/map.hpp.
+    template <int I, class T>
+    CASTNET_HD static constexpr T derivative(T, T, T y) {
+        return y;
     }
 };
 

@@ -1,7 +1,7 @@
 // Axes of a tensor in a network: its extents, and the order of its elements in memory.
 #pragma once
 
-#include <castnet/core/shape.hpp>
+#include <castnet/core/ids.hpp>
 
 #include <cstdint>
 #include <utility>
@@ -44,6 +44,9 @@ template <class S>
 inline constexpr memory_order order_of = default_order(S::rank);
 template <memory_order Order, size_t... D>
 inline constexpr memory_order order_of<ordered_shape<Order, D...>> = Order;
+
+template <size_t Values, size_t... D>
+inline constexpr memory_order order_of<ids<Values, D...>> = memory_order::row_major;
 
 template <class S>
 inline constexpr bool is_image = order_of<S> == memory_order::channels_last;

@@ -50,6 +50,15 @@ struct graph {
         return n;
     }
 
+    // The parameter that a node is, or a part of; nullptr for others.
+    constexpr parameter const* parameter_at(int id) const {
+        while (nodes.data()[id].kind == op::parameter_slice) {
+            id = nodes.data()[id].in[0];
+        }
+        node const& n = nodes.data()[id];
+        return n.kind == op::parameter ? &parameters[n.attribute] : nullptr;
+    }
+
     // The trace goes on with something plausible; who uses the network says what is wrong.
     constexpr void report(mistake found) { wrong = wrong == mistake::none ? found : wrong; }
 

@@ -33,7 +33,9 @@ struct network_has_no_mistake {
     static_assert(
         Found != mistake::product_of_activations,
         "castnet: matmul() multiplies with a parameter of role::dense_weight (units, features), "
-        "which new_parameter() gives; it does not multiply two activations");
+        "which new_parameter() gives; of two activations it multiplies (..., n, k) and (..., k, "
+        "m): "
+        "for the transposed right one write matmul_transposed()");
     static_assert(Found != mistake::convolution_with_activation,
                   "castnet: convolve() takes a parameter of role::conv_weight (filters, channels / "
                   "groups, height, width), which new_parameter() gives");

@@ -28,6 +28,7 @@ enum class op : std::uint8_t {
     matmul,
     matmul_data,
     matmul_weight,
+    batch_matmul, // of two activations; its gradients are such products again
     conv,
     conv_data,
     conv_weight,
@@ -41,7 +42,12 @@ enum class op : std::uint8_t {
     concat,
     slice,
     slice_gradient,
+    gather_rows,
+    scatter_rows,
     reshape,
+    transpose,
+    parameter_slice,
+    parameter_slice_gradient,
     copy,     // of what another device computed; see graph/devices.hpp
     delay,    // the steps of a sequence, one step late; see graph/op/recurrence.hpp
     feedback, // ends a loop: which sequence a delay repeats
@@ -91,6 +97,7 @@ struct node {
     double scalar = 1; // constant: value; reduce, sample_mask: factor; bernoulli: keep
     // window: index in graph::windows. parameter: index in graph::parameters. input, target: which.
     // scalar: which. bernoulli: number of the random stream. slice and its gradient: first channel.
+    // batch_matmul: a product_form. gather_rows and its gradient: the row without one, or -1.
     // reshape: as_stored or -1. reduce: detached or -1. map of normalize: the node of sample_mask
     // if the statistics are those of the batch, else -1. delay, feedback: 1, or -1 where the loop
     // runs backwards in time.

@@ -29,11 +29,11 @@ struct operation_traits {
     bool product = false;  // multiplies its first two operands, which devices may want in bfloat16
     bool image = false;    // a product whose result is stored as its factors are
     bool windowed = false; // its attribute is a window
-    bool sliced = false;   // its attribute is the first channel
-    bool stores_bf16 = true; // its kernels can store bfloat16
-    bool beside = false;     // computed by the kernel of its second operand
-    bool by_pixels = false;  // each pixel for itself (a reduction: if it keeps them)
-    bool recurrent = false;  // has a part in differentiation even where no gradient arrives
+    bool reads_attribute = false; // its kernel does (kernel_launch::attribute)
+    bool stores_bf16 = true;      // its kernels can store bfloat16
+    bool beside = false;          // computed by the kernel of its second operand
+    bool by_pixels = false;       // each pixel for itself (a reduction: if it keeps them)
+    bool recurrent = false;       // has a part in differentiation even where no gradient arrives
 };
 
 template <op K>

@@ -1,13 +1,17 @@
 // All operations, by number.
 #pragma once
 
+#include <castnet/graph/op/batch_matmul.hpp>
 #include <castnet/graph/op/map.hpp>
+#include <castnet/graph/op/parameter_slice.hpp>
 #include <castnet/graph/op/pool.hpp>
 #include <castnet/graph/op/product.hpp>
 #include <castnet/graph/op/rearrange.hpp>
 #include <castnet/graph/op/recurrence.hpp>
 #include <castnet/graph/op/reduce.hpp>
+#include <castnet/graph/op/rows.hpp>
 #include <castnet/graph/op/source.hpp>
+#include <castnet/graph/op/transpose.hpp>
 
 #include <utility>
 

@@ -140,8 +140,9 @@ struct parameter {
     bool trainable = true;
     initializer start{};
     penalty cost{};
-    ir::axes shape{}; // (units, features); (filters, channels / groups, height, width)
-    int pixels = 1;   // dense weight: of the images whose flattened elements are its features
+    ir::axes shape{};  // (units, features); (filters, channels / groups, height, width)
+    int pixels = 1;    // dense weight: of the images whose flattened elements are its features
+    int zero_row = -1; // that starts as 0; -1: none
     int node = -1;
 
     constexpr int count() const { return shape.count(); }

@@ -128,8 +128,8 @@ namespace detail {
 template <class S>
 constexpr int value_id(symbol<S> x) {
     ir::graph& g = *x.g;
-    ir::node const& n = g.nodes.data()[x.id];
-    if (n.kind == op::parameter && is_weight(g.parameters[n.attribute].kind)) {
+    parameter const* const p = g.parameter_at(x.id);
+    if (p && is_weight(p->kind)) {
         g.report(mistake::weight_as_value);
     }
     return x.id;

@@ -1,12 +1,14 @@
 // Bitmap: an image of bytes as files hold it, rows from the top, the channels of a pixel together.
 #pragma once
 
+#include <castnet/data/pixels.hpp>
 #include <castnet/io/source.hpp>
 
 #include <utility>
 
 namespace castnet::image {
 
+using data::rectangle;
 using io::bytes;
 using std::size_t;
 
@@ -25,36 +27,71 @@ struct bitmap {
     unsigned char const* pixel(size_t x, size_t y) const { return row(y) + x * channels; }
 };
 
-// A part of an image, in pixels from its upper left corner.
-struct rectangle {
-    size_t x = 0, y = 0, width = 0, height = 0;
-};
+// For functions that choose a part of an image by its size.
+inline rectangle whole_image(size_t width, size_t height) {
+    return {0, 0, width, height};
+}
 
-// The image as its camera was held: `orientation` is Exif's number from 1 (as it is) to 8.
-inline bitmap oriented(bitmap image, int orientation) {
-    if (orientation <= 1 || orientation > 8) {
-        return image;
-    }
-    int const turn = orientation - 1;
-    bool const swaps_axes = turn >= 4;
-    // Which axes of the file run backwards: 2 the columns, 3 both, 4 the rows; 5 to 8 swap the axes
-    // afterwards.
-    bool const x_reversed = turn == 1 || turn == 2 || turn == 6 || turn == 7;
-    bool const y_reversed = turn == 2 || turn == 3 || turn == 5 || turn == 6;
-    bitmap turned = swaps_axes ? bitmap{image.height, image.width, image.channels}
-                               : bitmap{image.width, image.height, image.channels};
-    unsigned char* out = turned.pixels.data();
-    for (size_t y = 0; y < turned.height; ++y) {
-        for (size_t x = 0; x < turned.width; ++x) {
-            size_t const column = swaps_axes ? y : x, line = swaps_axes ? x : y;
-            auto const* const from = image.pixel(x_reversed ? image.width - 1 - column : column,
-                                                 y_reversed ? image.height - 1 - line : line);
-            for (size_t c = 0; c < image.channels; ++c) {
-                *out++ = from[c];
+// How a camera was held: Exif's orientation, from 1 (as it is) to 8.
+class turn {
+public:
+    explicit turn(int orientation)
+        : number_{orientation >= 1 && orientation <= 8 ? orientation - 1 : 0} {}
+
+    bool swaps_axes() const { return number_ >= 4; }
+
+    // The image as the camera was held.
+    bitmap after(bitmap image) const {
+        if (number_ == 0) {
+            return image;
+        }
+        bitmap turned = swaps_axes() ? bitmap{image.height, image.width, image.channels}
+                                     : bitmap{image.width, image.height, image.channels};
+        unsigned char* out = turned.pixels.data();
+        for (size_t y = 0; y < turned.height; ++y) {
+            for (size_t x = 0; x < turned.width; ++x) {
+                size_t const column = swaps_axes() ? y : x, line = swaps_axes() ? x : y;
+                auto const* const from =
+                    image.pixel(x_reversed() ? image.width - 1 - column : column,
+                                y_reversed() ? image.height - 1 - line : line);
+                for (size_t c = 0; c < image.channels; ++c) {
+                    *out++ = from[c];
+                }
             }
         }
+        return turned;
     }
-    return turned;
+
+    // Where a part of the turned image lies in the image of width x height pixels before.
+    rectangle before(rectangle part, size_t width, size_t height) const {
+        if (swaps_axes()) {
+            part = {part.y, part.x, part.height, part.width};
+        }
+        if (x_reversed()) {
+            part.x = width - part.x - part.width;
+        }
+        if (y_reversed()) {
+            part.y = height - part.y - part.height;
+        }
+        return part;
+    }
+
+private:
+    // Which axes of the file run backwards: 2 the columns, 3 both, 4 the rows; 5 to 8 swap the axes
+    // afterwards.
+    bool x_reversed() const { return number_ == 1 || number_ == 2 || number_ == 6 || number_ == 7; }
+    bool y_reversed() const { return number_ == 2 || number_ == 3 || number_ == 5 || number_ == 6; }
+
+    int number_;
+};
+
+// A part of an image, which must lie within it.
+inline bitmap cropped(bitmap const& image, rectangle const& part) {
+    bitmap result{part.width, part.height, image.channels};
+    for (size_t y = 0; y < part.height; ++y) {
+        std::copy_n(image.pixel(part.x, part.y + y), part.width * image.channels, result.row(y));
+    }
+    return result;
 }
 
 // The image with one channel (ITU-R 601 luma, as PIL converts to "L") or three.

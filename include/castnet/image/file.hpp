@@ -7,29 +7,45 @@
 
 namespace castnet::image {
 
-// Decodes a JPEG or PNG file in memory; see decode_jpeg and decode_png.
-[[gnu::cold]] inline bitmap decode(std::span<unsigned char const> content, size_t channels,
-                                   std::string const& file) {
+// Decodes a part of a JPEG or PNG file in memory, the rectangle that choose(width, height) returns;
+// see decode_jpeg_part and decode_png.
+template <class Choose>
+[[gnu::cold]] bitmap decode_part(std::span<unsigned char const> content, size_t channels,
+                                 std::string const& file, Choose const& choose) {
     constexpr unsigned char jpeg[] = {0xFF, 0xD8, 0xFF}, png[] = {0x89, 'P', 'N', 'G'};
     auto const begins_with = [&](std::span<unsigned char const> magic) {
         return content.size() >= magic.size() &&
                std::equal(magic.begin(), magic.end(), content.begin());
     };
     if (begins_with(jpeg)) {
-        return decode_jpeg(content, channels, file);
+        return decode_jpeg_part(content, channels, file, choose);
     }
     if (begins_with(png)) {
-        return decode_png(content, channels, file);
+        bitmap image = decode_png(content, channels, file);
+        rectangle const part = choose(image.width, image.height);
+        bool const whole = part.width == image.width && part.height == image.height;
+        return whole ? std::move(image) : cropped(image, part);
     }
     throw file_error(file, content.empty() ? "the file is empty, expected a JPEG or PNG image"
                                            : "the file is neither a JPEG nor a PNG image");
 }
 
+// Decodes a JPEG or PNG file in memory; see decode_jpeg and decode_png.
+[[gnu::cold]] inline bitmap decode(std::span<unsigned char const> content, size_t channels,
+                                   std::string const& file) {
+    return decode_part(content, channels, file, whole_image);
+}
+
 // Reads a JPEG or PNG file as one channel (grey) or three (red, green, blue). Throws file_error
 // where it cannot be read; see decode().
 [[gnu::cold]] inline bitmap read(std::string const& path, size_t channels = 3) {
-    constexpr size_t most_bytes = size_t{1} << 30;
-    return decode(io::read_file(path, most_bytes), channels, path);
+    return decode(io::read_file(path, detail::most_file_bytes), channels, path);
+}
+
+// Reads a part of such a file; see decode_part().
+template <class Choose>
+[[gnu::cold]] bitmap read_part(std::string const& path, size_t channels, Choose const& choose) {
+    return decode_part(io::read_file(path, detail::most_file_bytes), channels, path, choose);
 }
 
 // Writes a file whose name ends in .jpg, .jpeg or .png. Throws file_error where that fails, or for

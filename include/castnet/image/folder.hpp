@@ -2,16 +2,17 @@
 #pragma once
 
 #include <castnet/core/text.hpp>
+#include <castnet/data/detail/epoch_random.hpp>
+#include <castnet/data/detail/in_threads.hpp>
 #include <castnet/data/label.hpp>
+#include <castnet/data/transforms.hpp>
 #include <castnet/image/file.hpp>
 #include <castnet/image/resize.hpp>
 
-#include <atomic>
 #include <cctype>
 #include <filesystem>
 #include <memory>
-#include <mutex>
-#include <thread>
+#include <optional>
 
 namespace castnet::image {
 
@@ -30,6 +31,9 @@ struct folder_options {
     // The sub-folders, in the order of their class numbers; empty: all of them, sorted by name.
     std::vector<std::string> classes{};
     framing frame = framing::stretch;
+    // Instead: another part at random in every epoch, by numbers as those of augment(). No more of
+    // a JPEG is decoded than it takes.
+    std::optional<data::random_resized_crop> crop{};
     interpolation resizing = interpolation::bilinear;
     // A number is byte * scale + offset.
     double scale = 1.0 / 255, offset = 0;
@@ -39,20 +43,6 @@ struct folder_options {
 namespace detail {
 
 namespace fs = std::filesystem;
-
-// Calls f(i) for all i below count, in as many threads as the machine runs. f throws nothing.
-template <class F>
-void for_each_in_threads(size_t count, F const& f) {
-    std::atomic<size_t> next = 0;
-    std::vector<std::jthread> threads;
-    for (unsigned i = 0; i < std::max(std::thread::hardware_concurrency(), 1U); ++i) {
-        threads.emplace_back([&] {
-            for (size_t k = next++; k < count; k = next++) {
-                f(k);
-            }
-        });
-    }
-}
 
 inline bool is_image_name(fs::path const& path) {
     std::string ending = path.extension().string();
@@ -172,11 +162,7 @@ public:
         folder_options const& options = contents_->options;
         constexpr size_t channels = Image::extent[0], height = Image::extent[1];
         constexpr size_t width = Image::extent[2];
-        bitmap image = read(file(sample), channels);
-        rectangle const part = options.frame == framing::middle
-                                   ? middle_of(image, width, height)
-                                   : rectangle{0, 0, image.width, image.height};
-        image = resize(image, width, height, options.resizing, part);
+        bitmap const image = framed(sample);
         T const scale = T(options.scale), offset = T(options.offset);
         for (size_t i = 0; i < height * width; ++i) {
             for (size_t c = 0; c < channels; ++c) {
@@ -188,6 +174,10 @@ public:
     void copy_target(size_t sample, T* out) const {
         *out = T(contents_->labels.at(sample));
     }
+
+    void begin_epoch(data::epoch const& e) const { random_.begin(e); }
+    void begin_step() const {}
+    void end_epoch() const {}
 
     std::string const& file(size_t sample) const { return contents_->files.at(sample); }
     // In the order of their numbers; empty for a list of files, unless the options named them.
@@ -207,13 +197,33 @@ private:
         contents_->options = options;
     }
 
+    // The image in its final size.
+    bitmap framed(size_t sample) const {
+        folder_options const& options = contents_->options;
+        constexpr size_t channels = Image::extent[0], height = Image::extent[1];
+        constexpr size_t width = Image::extent[2];
+        if (options.crop) {
+            constexpr std::uint32_t purpose = 0x72657369; // "resi"
+            auto random = random_.of(purpose, sample);
+            auto const draw = [&](size_t columns, size_t rows) {
+                return options.crop->draw(columns, rows, random);
+            };
+            return resize(read_part(file(sample), channels, draw), width, height, options.resizing);
+        }
+        bitmap const image = read(file(sample), channels);
+        rectangle const part = options.frame == framing::middle
+                                   ? middle_of(image, width, height)
+                                   : whole_image(image.width, image.height);
+        return resize(image, width, height, options.resizing, part);
+    }
+
     [[gnu::cold]] void leave_out_broken() {
         contents& all = *contents_;
         if (all.options.broken != broken_files::skip) {
             return;
         }
         std::vector<std::string> why(all.files.size());
-        detail::for_each_in_threads(all.files.size(), [&](size_t i) {
+        data::detail::for_each_in_threads(all.files.size(), [&](size_t i) {
             try {
                 read(all.files[i], Image::extent[0]);
             } catch (std::exception const& e) {
@@ -234,6 +244,7 @@ private:
     }
 
     std::shared_ptr<contents> contents_;
+    data::detail::epoch_random random_;
 };
 
 } // namespace castnet::image

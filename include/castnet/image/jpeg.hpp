@@ -131,6 +131,37 @@ public:
         jpeg_finish_decompress(&jpeg_);
         return true;
     }
+    // The same for a part of the image; `row` has room for one of the whole image.
+    bool read(rectangle const& part, unsigned char* row, unsigned char* out) {
+        if (setjmp(errors_.failed) != 0) {
+            return false;
+        }
+        jpeg_start_decompress(&jpeg_);
+        size_t skipped = 0; // pixels on the left that do not come
+#ifdef LIBJPEG_TURBO_VERSION_NUMBER
+        // Colours are interpolated from those beside them, so that some more must be decoded: with
+        // a block on each side, the pixels are those of the whole image.
+        constexpr size_t block = size_t{DCTSIZE} * MAX_SAMP_FACTOR;
+        auto left = static_cast<JDIMENSION>(part.x - std::min(part.x, block));
+        auto across =
+            static_cast<JDIMENSION>(std::min(part.x + part.width + block, width()) - left);
+        jpeg_crop_scanline(&jpeg_, &left, &across);
+        skipped = left;
+        if (size_t const above = part.y - std::min(part.y, block); above > 0) {
+            jpeg_skip_scanlines(&jpeg_, static_cast<JDIMENSION>(above));
+        }
+#endif
+        size_t const length = part.width * channels();
+        while (jpeg_.output_scanline < part.y + part.height) {
+            size_t const y = jpeg_.output_scanline;
+            jpeg_read_scanlines(&jpeg_, &row, 1);
+            if (y >= part.y) {
+                std::memcpy(out + (y - part.y) * length, row + (part.x - skipped) * channels(),
+                            length);
+            }
+        }
+        return true;
+    }
 
 private:
     jpeg_errors errors_;
@@ -152,11 +183,13 @@ inline bitmap without_inks(bitmap const& inks) {
 
 } // namespace detail
 
-// Decodes a JPEG to one channel or three, turned as its Exif data say. `file` is for messages.
-// Throws file_error where the content is none, is damaged or cut short, or says that it has more
-// pixels than it can have.
-[[gnu::cold]] inline bitmap decode_jpeg(std::span<unsigned char const> content, size_t channels,
-                                        std::string const& file) {
+// Decodes a part of a JPEG to one channel or three, turned as its Exif data say: the rectangle that
+// choose(width, height) returns for the turned image, which must lie within it. Its pixels are
+// those of the whole image; of the rest, no more is decoded than it takes (with libjpeg-turbo), so
+// damage there may not show. Throws as decode_jpeg.
+template <class Choose>
+[[gnu::cold]] bitmap decode_jpeg_part(std::span<unsigned char const> content, size_t channels,
+                                      std::string const& file, Choose const& choose) {
     detail::jpeg_reader jpeg{content};
     auto const fail = [&] {
         throw file_error(file, {"cannot decode the JPEG: ", std::string_view{jpeg.message()}});
@@ -166,15 +199,35 @@ inline bitmap without_inks(bitmap const& inks) {
     }
     // A block of 64 pixels takes a bit at least; those of colours may stand for four of them.
     detail::check_size(file, jpeg.width(), jpeg.height(), content.size(), size_t{64} * 8);
-    int const orientation = jpeg.orientation(); // read() forgets the markers
-    bitmap image{jpeg.width(), jpeg.height(), jpeg.channels()};
-    if (!jpeg.read(image.pixels.data())) {
+    turn const held{jpeg.orientation()}; // read() forgets the markers
+    bool const swaps = held.swaps_axes();
+    rectangle const whole{0, 0, jpeg.width(), jpeg.height()};
+    rectangle const part =
+        held.before(swaps ? choose(whole.height, whole.width) : choose(whole.width, whole.height),
+                    whole.width, whole.height);
+    bitmap image{part.width, part.height, jpeg.channels()};
+    bool done = false;
+    if (part.width == whole.width && part.height == whole.height) {
+        done = jpeg.read(image.pixels.data());
+    } else {
+        bytes row(whole.width * jpeg.channels());
+        done = jpeg.read(part, row.data(), image.pixels.data());
+    }
+    if (!done) {
         fail();
     }
     if (image.channels == 4) {
         image = with_channels(detail::without_inks(image), channels);
     }
-    return oriented(std::move(image), orientation);
+    return held.after(std::move(image));
+}
+
+// Decodes a JPEG to one channel or three, turned as its Exif data say. `file` is for messages.
+// Throws file_error where the content is none, is damaged or cut short, or says that it has more
+// pixels than it can have.
+[[gnu::cold]] inline bitmap decode_jpeg(std::span<unsigned char const> content, size_t channels,
+                                        std::string const& file) {
+    return decode_jpeg_part(content, channels, file, whole_image);
 }
 
 // Encodes an image of one or three channels; the quality is libjpeg's, 1 to 100.

@@ -8,6 +8,8 @@ namespace castnet::image::detail {
 
 inline constexpr size_t most_pixels = size_t{1} << 28; // 16384 x 16384
 
+inline constexpr size_t most_file_bytes = size_t{1} << 30;
+
 // Throws file_error for an image of no pixel or of more than most_pixels, and for one that `size`
 // bytes cannot hold, of which the format puts at most `per_byte` pixels into one: memory is not
 // asked for because a header says so.

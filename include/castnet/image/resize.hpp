@@ -5,8 +5,10 @@
 #include <castnet/image/bitmap.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 namespace castnet::image {
@@ -73,31 +75,89 @@ struct resampling {
     }
 };
 
-template <size_t Channels>
-void resample_row(resampling const& r, unsigned char const* in, unsigned char* out) {
-    for (size_t i = 0; i < r.first.size(); ++i) {
-        std::int32_t const* const weight = r.weights.data() + i * r.most;
-        unsigned char const* pixel = in + r.first[i] * Channels;
-        std::int32_t sum[Channels];
-        std::fill_n(sum, Channels, 1 << (resampling::bits - 1));
-        for (size_t k = 0; k < r.count[i]; ++k, pixel += Channels) {
-            for (size_t c = 0; c < Channels; ++c) {
-                sum[c] += pixel[c] * weight[k];
-            }
+// Pixels that are computed together. A constant, so that compilers make vectors of the loops.
+inline constexpr size_t lanes = 16;
+
+// Weighted sums of `count` rows of Lanes bytes, `stride` apart.
+template <size_t Lanes>
+void weigh(unsigned char const* in, size_t stride, std::int32_t const* weights, size_t count,
+           unsigned char* out) {
+    std::int32_t sum[Lanes];
+    for (size_t i = 0; i < Lanes; ++i) {
+        sum[i] = 1 << (resampling::bits - 1);
+    }
+    for (size_t k = 0; k < count; ++k, in += stride) {
+        std::int32_t const weight = weights[k];
+        for (size_t i = 0; i < Lanes; ++i) {
+            sum[i] += in[i] * weight;
         }
-        for (size_t c = 0; c < Channels; ++c) {
-            *out++ = resampling::rounded(sum[c]);
+    }
+    for (size_t i = 0; i < Lanes; ++i) {
+        out[i] = resampling::rounded(sum[i]);
+    }
+}
+
+// Within 8 x 8 bytes, a row in each number, exchanges the squares of Side bytes beside the diagonal
+// of each square of twice that side.
+template <unsigned Side>
+void exchange(std::uint64_t (&row)[8]) {
+    constexpr unsigned bits = 8 * Side;
+    constexpr std::uint64_t low = ~std::uint64_t{0} / ((std::uint64_t{1} << bits) + 1);
+    for (unsigned i = 0; i < 8; ++i) {
+        if ((i & Side) == 0) {
+            std::uint64_t const a = row[i], b = row[i + Side];
+            row[i] = (a & low) | (b & low) << bits;
+            row[i + Side] = (a >> bits & low) | (b & ~low);
         }
     }
 }
 
-// Rows first .. first + rows - 1 of the image, resampled along them.
+// out[x * out_stride + y] = in[y * in_stride + x] for all x < width, y < height.
+inline void transpose(unsigned char const* in, size_t in_stride, size_t width, size_t height,
+                      unsigned char* out, size_t out_stride) {
+    constexpr bool little = std::endian::native == std::endian::little; // as exchange() takes it
+    for (size_t y = 0; y < height; y += 8) {
+        for (size_t x = 0; x < width; x += 8) {
+            if (!little || height - y < 8 || width - x < 8) {
+                for (size_t j = y; j < std::min(y + 8, height); ++j) {
+                    for (size_t i = x; i < std::min(x + 8, width); ++i) {
+                        out[i * out_stride + j] = in[j * in_stride + i];
+                    }
+                }
+                continue;
+            }
+            std::uint64_t row[8];
+            for (size_t k = 0; k < 8; ++k) {
+                std::memcpy(row + k, in + (y + k) * in_stride + x, 8);
+            }
+            exchange<4>(row);
+            exchange<2>(row);
+            exchange<1>(row);
+            for (size_t k = 0; k < 8; ++k) {
+                std::memcpy(out + (x + k) * out_stride + y, row + k, 8);
+            }
+        }
+    }
+}
+
+// Rows first .. first + rows - 1 of the image, resampled along them: several at a time, with their
+// pixels one above the other.
 inline bitmap resample_rows(bitmap const& image, resampling const& r, size_t first, size_t rows) {
-    bitmap result{r.first.size(), rows, image.channels};
-    for (size_t y = 0; y < rows; ++y) {
-        auto const* const in = image.row(first + y);
-        image.channels == 1 ? resample_row<1>(r, in, result.row(y))
-                            : resample_row<3>(r, in, result.row(y));
+    size_t const channels = image.channels, results = r.first.size();
+    size_t const in = image.width * channels, out = results * channels;
+    bitmap result{results, rows, channels};
+    bytes columns(in * lanes), resampled(out * lanes);
+    for (size_t y = 0; y < rows; y += lanes) {
+        size_t const here = std::min(lanes, rows - y);
+        transpose(image.row(first + y), in, in, here, columns.data(), lanes);
+        for (size_t i = 0; i < results; ++i) {
+            for (size_t c = 0; c < channels; ++c) {
+                weigh<lanes>(columns.data() + (r.first[i] * channels + c) * lanes, channels * lanes,
+                             r.weights.data() + i * r.most, r.count[i],
+                             resampled.data() + (i * channels + c) * lanes);
+            }
+        }
+        transpose(resampled.data(), lanes, here, out, result.row(y), out);
     }
     return result;
 }
@@ -106,17 +166,16 @@ inline bitmap resample_rows(bitmap const& image, resampling const& r, size_t fir
 inline bitmap resample_columns(bitmap const& image, resampling const& r, size_t above) {
     bitmap result{image.width, r.first.size(), image.channels};
     size_t const length = image.width * image.channels;
-    std::vector<std::int32_t> sum(length);
     for (size_t y = 0; y < result.height; ++y) {
-        std::fill(sum.begin(), sum.end(), 1 << (resampling::bits - 1));
-        for (size_t k = 0; k < r.count[y]; ++k) {
-            std::int32_t const weight = r.weights[y * r.most + k];
-            auto const* const in = image.row(r.first[y] - above + k);
-            for (size_t i = 0; i < length; ++i) {
-                sum[i] += in[i] * weight;
-            }
+        auto const* const in = image.row(r.first[y] - above);
+        auto const* const weights = r.weights.data() + y * r.most;
+        size_t i = 0;
+        for (; i + lanes <= length; i += lanes) {
+            weigh<lanes>(in + i, length, weights, r.count[y], result.row(y) + i);
         }
-        std::transform(sum.begin(), sum.end(), result.row(y), resampling::rounded);
+        for (; i < length; ++i) {
+            weigh<1>(in + i, length, weights, r.count[y], result.row(y) + i);
+        }
     }
     return result;
 }

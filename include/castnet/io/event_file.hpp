@@ -3,7 +3,7 @@
 #pragma once
 
 #include <castnet/core/clock.hpp>
-#include <castnet/io/crc32c.hpp>
+#include <castnet/io/crc32.hpp>
 #include <castnet/io/file.hpp>
 #include <castnet/io/protobuf.hpp>
 

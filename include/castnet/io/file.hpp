@@ -46,6 +46,27 @@ struct descriptor {
     }
 }
 
+// A regular file, open for reading. Throws file_error when it cannot be opened or is none.
+struct regular_file {
+    descriptor file{-1};
+    size_t size = 0; // when it was opened
+
+    [[gnu::cold]] explicit regular_file(std::string const& path) {
+        struct stat status{};
+        // Checked before, since opening a device may have effects, and after, since it may be
+        // another file by then.
+        if (::stat(path.c_str(), &status) == 0) {
+            check_regular(path, status);
+            file.fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+        }
+        if (file.fd < 0 || ::fstat(file.fd, &status) != 0) {
+            system_failure(path, "cannot open the file for reading");
+        }
+        check_regular(path, status);
+        size = static_cast<size_t>(status.st_size);
+    }
+};
+
 } // namespace detail
 
 inline bool exists(std::string const& path) {
@@ -56,28 +77,17 @@ inline bool exists(std::string const& path) {
 // A regular file. Throws file_error when it cannot be opened or is none.
 class file_source : public source {
 public:
-    [[gnu::cold]] explicit file_source(std::string const& path) : source{path} {
-        struct stat status{};
-        // Checked before, since opening a device may have effects, and after, since it may be
-        // another file by then.
-        if (::stat(path.c_str(), &status) == 0) {
-            detail::check_regular(path, status);
-            file_.fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-        }
-        if (file_.fd < 0 || ::fstat(file_.fd, &status) != 0) {
-            detail::system_failure(path, "cannot open the file for reading");
-        }
-        detail::check_regular(path, status);
-        size_ = static_cast<size_t>(status.st_size);
-    }
+    explicit file_source(std::string const& path) : source{path}, opened_{path} {}
 
     // Unknown if the system does not report it (/proc) or the file has grown.
-    size_t remaining() const override { return position() < size_ ? size_ - position() : unknown; }
+    size_t remaining() const override {
+        return position() < opened_.size ? opened_.size - position() : unknown;
+    }
 
 private:
     [[gnu::cold]] size_t read_some(std::span<unsigned char> out) override {
         for (;;) {
-            auto const got = ::read(file_.fd, out.data(), out.size());
+            auto const got = ::read(opened_.file.fd, out.data(), out.size());
             if (got >= 0) {
                 return static_cast<size_t>(got);
             }
@@ -87,8 +97,38 @@ private:
         }
     }
 
-    detail::descriptor file_{-1};
-    size_t size_ = 0;
+    detail::regular_file opened_;
+};
+
+// A regular file of which any part is read, by several threads at the same time. All functions
+// throw file_error.
+class random_access_file {
+public:
+    explicit random_access_file(std::string path) : path_{std::move(path)}, opened_{path_} {}
+
+    std::string const& path() const { return path_; }
+    size_t size() const { return opened_.size; } // when it was opened
+
+    // The bytes from number `at` on, as many as `out` has.
+    void read(size_t at, std::span<unsigned char> out) const {
+        while (!out.empty()) {
+            auto const got =
+                ::pread(opened_.file.fd, out.data(), out.size(), static_cast<off_t>(at));
+            if (got > 0) {
+                at += static_cast<size_t>(got);
+                out = out.subspan(static_cast<size_t>(got));
+            } else if (got == 0) {
+                throw file_error(path_, {"byte ", at, ": the file ends here, expected ", out.size(),
+                                         " bytes more"});
+            } else if (errno != EINTR) {
+                detail::system_failure(path_, "cannot read the file");
+            }
+        }
+    }
+
+private:
+    std::string path_;
+    detail::regular_file opened_;
 };
 
 // The content of a regular file. Throws file_error when it cannot be read, does not fit into

@@ -1,4 +1,4 @@
-// Decompression of gzip files (RFC 1952). The only header that needs zlib.
+// Decompression of gzip files (RFC 1952). Needs zlib.
 #pragma once
 
 #include <castnet/core/text.hpp>

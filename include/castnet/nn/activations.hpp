@@ -37,12 +37,12 @@ struct log_softmax_layer {
 };
 inline constexpr log_softmax_layer log_softmax{};
 
-// exp(x) / sum(exp(x)) over the same axis.
+// exp(x) / sum(exp(x)) over the same axis; 0 where all x are -infinity, as masked ones are.
 struct softmax_layer {
     static constexpr char const* name = "softmax";
     template <Shape S>
     constexpr symbol<S> operator()(symbol<S> x) const {
-        return exp(log_softmax(x));
+        return elementwise<fn::softmax>{}(x, log_sum_exp(x));
     }
 };
 inline constexpr softmax_layer softmax{};

@@ -1,18 +1,85 @@
-// Area under the ROC curve, a metric of binary decisions.
+// Area under the ROC curve, a metric of binary decisions, and the curves that its counts make.
 #pragma once
 
 #include <castnet/nn/metrics.hpp>
 #include <castnet/nn/reshape.hpp>
 
+#include <array>
 #include <span>
+#include <vector>
 
 namespace castnet {
+
+// Of the samples whose probability is above a threshold.
+struct roc_point {
+    double threshold;
+    double false_positive_rate; // their part of the samples whose target is 0
+    double true_positive_rate;  // their part of those whose target is 1
+};
+struct precision_recall_point {
+    double threshold;
+    double recall;    // their part of the samples whose target is 1
+    double precision; // the part of them whose target is 1
+};
+
+// How many samples with a target of 1, and how many with 0, are above each of some thresholds, by
+// weight. Threshold i of n is i / (n - 1), but all samples pass the first one and none the last.
+template <size_t Thresholds>
+class threshold_counts {
+public:
+    static constexpr size_t sums = 2 * (Thresholds - 1);
+
+    // Those of the targets 1, then those of 0, without the last threshold.
+    explicit threshold_counts(std::span<double const> numbers) {
+        for (size_t i = 0; i + 1 < Thresholds; ++i) {
+            hits_[i] = numbers[i];
+            false_alarms_[i] = numbers[Thresholds - 1 + i];
+        }
+    }
+
+    // The points of both curves, by rising thresholds. A rate is 0 where it would divide by 0, and
+    // the precision of no decisions 1 (as in scikit-learn).
+    [[gnu::cold]] std::vector<roc_point> roc() const {
+        std::vector<roc_point> points;
+        for (size_t i = 0; i < Thresholds; ++i) {
+            points.push_back({threshold(i), ratio(false_alarms_[i], false_alarms_[0], 0),
+                              ratio(hits_[i], hits_[0], 0)});
+        }
+        return points;
+    }
+    [[gnu::cold]] std::vector<precision_recall_point> precision_recall() const {
+        std::vector<precision_recall_point> points;
+        for (size_t i = 0; i < Thresholds; ++i) {
+            points.push_back({threshold(i), ratio(hits_[i], hits_[0], 0),
+                              ratio(hits_[i], hits_[i] + false_alarms_[i], 1)});
+        }
+        return points;
+    }
+
+    // The area under the ROC curve, with lines between its points; 0 where all targets are alike.
+    double area() const {
+        double sum = 0;
+        for (size_t i = 0; i + 1 < Thresholds; ++i) {
+            sum += (false_alarms_[i] - false_alarms_[i + 1]) * (hits_[i] + hits_[i + 1]) / 2;
+        }
+        return ratio(sum, hits_[0] * false_alarms_[0], 0);
+    }
+
+private:
+    static double threshold(size_t i) { return double(i) / double(Thresholds - 1); }
+    static double ratio(double part, double whole, double otherwise) {
+        return whole > 0 ? part / whole : otherwise;
+    }
+
+    std::array<double, Thresholds> hits_{}, false_alarms_{};
+};
 
 // The area under the curve of the rate of true positives over that of false ones, one decision for
 // each sample from a logit and a target of 0 or 1. The curve has 200 points, of as many thresholds
 // of the probability from 0 to 1, of which the first is passed by all and the last by none, and
 // lines between them (Keras' AUC()). 0 where all targets are alike. A logit that is NaN is wrong at
-// every threshold.
+// every threshold. The curve itself, and that of precision and recall:
+//     auto const curve = training.evaluate(test).counts<"auc">().roc();
 struct auc_metric {
     static constexpr char const* name = "auc";
     static constexpr bool labels = false;
@@ -30,18 +97,9 @@ struct auc_metric {
         return concat(positive * maximum(all, greater(reached, number)),
                       (1 - positive) * maximum(all, 1 - less_equal(reached, number)));
     }
-
-    double result(std::span<double const> sums, double) const {
-        auto const hits = sums.first(sums.size() / 2), false_alarms = sums.last(sums.size() / 2);
-        double area = 0;
-        for (size_t i = 0; i < hits.size(); ++i) {
-            bool const is_last = i + 1 == hits.size();
-            double const next_hits = is_last ? 0 : hits[i + 1];
-            double const next_false_alarms = is_last ? 0 : false_alarms[i + 1];
-            area += (false_alarms[i] - next_false_alarms) * (hits[i] + next_hits) / 2;
-        }
-        double const whole = hits[0] * false_alarms[0];
-        return whole > 0 ? area / whole : 0;
+    double result(std::span<double const> sums, double) const { return counts(sums).area(); }
+    threshold_counts<thresholds> counts(std::span<double const> sums) const {
+        return threshold_counts<thresholds>{sums};
     }
 };
 inline constexpr auc_metric auc{};

@@ -148,9 +148,9 @@ inline constexpr projected_residual_layer<Shortcut, Layers...> projected_residua
 template <fixed_string Name, auto Layer>
 struct named_layer {
     static constexpr char const* name = Name.text;
-    constexpr auto operator()(Symbol auto... x) const {
-        scope_guard const scope{*detail::graph_of(x...), Name.text};
-        return Layer(x...);
+    constexpr auto operator()(Symbol auto x, auto const&... more) const {
+        scope_guard const scope{*x.g, Name.text};
+        return Layer(x, more...);
     }
 };
 template <fixed_string Name, auto Layer>
@@ -163,8 +163,8 @@ inline constexpr named_layer<Name, Layer> named{};
 template <fixed_string Name, auto Layer>
 struct shared_layer {
     static constexpr char const* name = Name.text;
-    constexpr auto operator()(Symbol auto... x) const {
-        ir::graph& g = *detail::graph_of(x...);
+    constexpr auto operator()(Symbol auto x, auto const&... more) const {
+        ir::graph& g = *x.g;
         path const outer = g.path.prefix;
         g.path.prefix.depth = 0;
         bool known = false;
@@ -175,7 +175,7 @@ struct shared_layer {
             g.path.shared.push(Name.text);
         }
         g.path.sharing += known;
-        auto const y = named<Name, Layer>(x...);
+        auto const y = named<Name, Layer>(x, more...);
         g.path.sharing -= known;
         g.path.prefix = outer;
         return y;

@@ -1,9 +1,11 @@
 // Loss functions: expressions with one value per sample, whose gradients are derived.
 //
 // A loss is called with the symbols of a prediction and its target. The target has the shape of the
-// prediction or, if `labels` is true, is a class number; a custom loss may define another
-// `target_shape`. A network with several outputs has a loss for each (nn/output_losses.hpp), or one
-// that is called with all outputs and then the target; or all targets, if it lists several:
+// prediction or, if `labels` is true, is a class number: one for each step of a sequence (time,
+// classes) and for each pixel of an image (classes, height, width). A custom loss may define
+// another `target_shape`. A network with several outputs has a loss for each
+// (nn/output_losses.hpp), or one that is called with all outputs and then the target; or all
+// targets, if it lists several:
 //     using targets = data::targets<data::label<3>, shape<4>>;
 // Its numbers are template arguments, or scalars that the program gives (graph/scalar.hpp).
 // A step minimises
@@ -11,7 +13,9 @@
 // which is the mean if samples have no weights.
 #pragma once
 
+#include <castnet/data/label.hpp>
 #include <castnet/graph/op/product.hpp>
+#include <castnet/graph/op/rearrange.hpp>
 #include <castnet/graph/op/reduce.hpp>
 #include <castnet/graph/op/source.hpp>
 
@@ -37,7 +41,7 @@ constexpr bool is_probability(ir::graph const& g, int id) {
         id = at(id).in[0];
     }
     return is(id, fn::sigmoid) || is(id, fn::log_sigmoid) || is_log_softmax(id) ||
-           (is(id, fn::exp) && is_log_softmax(at(id).in[0]));
+           is(id, fn::softmax) || (is(id, fn::exp) && is_log_softmax(at(id).in[0]));
 }
 
 // Declares that x must be logits. If it is not, a program with this loss does not compile: the
@@ -49,10 +53,57 @@ constexpr void takes_logits(symbol<S> x) {
     }
 }
 
+// 0, 1, 2, … for each channel of S, to be compared with a label beside S.
+template <Shape S>
+constexpr auto channel_numbers(ir::graph& g) {
+    auto const numbers = channel_index<shape<channels_of<S>>>(g);
+    if constexpr (is_image<S>) {
+        return along_channels(numbers);
+    } else {
+        return numbers;
+    }
+}
+
+// A number for each step or pixel of S as a tensor with S's axes and one channel.
+template <Shape S, Shape Numbers>
+constexpr auto beside(symbol<Numbers> x) {
+    if constexpr (Numbers::count == 1) {
+        return symbol<shape<>>{x.g, x.id};
+    } else {
+        return reshaped(x, with_channels<S, 1>{});
+    }
+}
+
+// Labels may be ignored; class numbers are not negative.
+template <class S>
+constexpr auto counts(symbol<S> label) {
+    return greater_equal(label, 0);
+}
+
+// Sums of values over the steps or pixels that count, and their number.
+template <class S, class Labels>
+constexpr auto sum_of_counted(symbol<S> value, symbol<Labels> label) {
+    return sum(where(counts(label), value, 0));
+}
+template <class S, class Labels>
+constexpr auto mean_of_counted(symbol<S> value, symbol<Labels> label) {
+    return sum_of_counted(value, label) / maximum(sum(counts(label)), 1);
+}
+
 } // namespace detail
+
+// The class numbers of a prediction's steps or pixels.
+template <class Labels, class S>
+concept LabelsOf =
+    is_ids<Labels> && Labels::values == channels_of<S> && Labels::count == pixels_of<S>;
 
 // Cross-entropy of softmax(logits) and class numbers, as PyTorch's CrossEntropyLoss; with label
 // smoothing the target is 1 - s + s/classes for the class and s/classes for all others.
+//
+// Of several steps or pixels it is the mean over those that count, whose label is not
+// data::ignored; 0 if there are none. So every sample counts alike, as its weight says. PyTorch's
+// mean, in which every step of a batch counts alike, is that of samples whose weights are the
+// numbers of these steps.
 //
 // The largest logit is subtracted first, so that large logits keep their precision; terms of other
 // classes are left out and not multiplied by 0, since they may be infinite.
@@ -60,17 +111,29 @@ template <float Smoothing>
 struct cross_entropy_loss {
     static constexpr char const* name = Smoothing == 0 ? "cross_entropy" : "smoothed_cross_entropy";
     static constexpr bool labels = true;
+
     template <size_t Classes>
     constexpr auto operator()(symbol<shape<Classes>> logits, symbol<shape<>> label) const {
+        return of_each(logits, label);
+    }
+    template <Shape S, LabelsOf<S> Labels>
+    constexpr auto operator()(symbol<S> logits, symbol<Labels> label) const {
+        return detail::mean_of_counted(of_each(logits, label), detail::beside<S>(label));
+    }
+
+    // Of each step or pixel by itself.
+    template <Shape S, Shape Labels>
+    constexpr auto of_each(symbol<S> logits, symbol<Labels> labels) const {
         detail::takes_logits(logits);
+        constexpr size_t classes = channels_of<S>;
         auto const largest = detached_max_channels(logits);
-        auto const hit = equal(channel_index<shape<Classes>>(*logits.g), label);
-        constexpr double rest = double{Smoothing} / double(Classes);
+        auto const hit = equal(detail::channel_numbers<S>(*logits.g), detail::beside<S>(labels));
+        constexpr double rest = double{Smoothing} / double(classes);
         if constexpr (Smoothing == 0) {
-            return log_sum_exp(logits - largest) + sum(where(hit, largest - logits, 0));
+            return log_sum_exp(logits - largest) + sum_channels(where(hit, largest - logits, 0));
         } else {
             return log_sum_exp(logits - largest) +
-                   sum((hit * (1.0 - double{Smoothing}) + rest) * (largest - logits));
+                   sum_channels((hit * (1.0 - double{Smoothing}) + rest) * (largest - logits));
         }
     }
 };
@@ -194,6 +257,19 @@ struct huber_loss {
 };
 template <float Delta = 1.0F>
 inline constexpr huber_loss huber{.delta = double{Delta}};
+
+// log(cosh(error)), the mean over the sample's elements: half the square of small errors, and the
+// absolute value of large ones less log(2) (Keras' LogCosh).
+struct log_cosh_loss {
+    static constexpr char const* name = "log_cosh";
+    static constexpr bool labels = false;
+    template <Shape S>
+    constexpr auto operator()(symbol<S> prediction, symbol<S> target) const {
+        auto const error = abs(prediction - target);
+        return mean(error + log1p(0.5 * expm1(-2 * error))); // keeps the digits of small errors
+    }
+};
+inline constexpr log_cosh_loss log_cosh{};
 
 static_assert(Loss<cross_entropy_loss<0.0F>> && Loss<categorical_cross_entropy_loss> &&
               Loss<binary_cross_entropy_loss> && Loss<mse_loss> && Loss<mae_loss> &&

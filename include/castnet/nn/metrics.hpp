@@ -13,6 +13,10 @@
 
 #include <castnet/core/fixed_string.hpp>
 #include <castnet/nn/losses.hpp>
+#include <castnet/nn/reshape.hpp>
+
+#include <cmath>
+#include <span>
 
 namespace castnet {
 
@@ -23,31 +27,22 @@ concept Metric = Loss<T> && requires {
 
 namespace detail {
 
-// A text with a number appended, as a constant.
-template <fixed_string Text, size_t Number>
-constexpr auto numbered() {
-    constexpr size_t digits = [] {
-        size_t count = 1;
-        for (size_t rest = Number; rest >= 10; rest /= 10) {
-            ++count;
-        }
-        return count;
-    }();
-    constexpr size_t length = Text.view().size();
-    char text[length + digits + 1]{};
-    for (size_t i = 0; i < length; ++i) {
-        text[i] = Text.text[i];
-    }
-    size_t rest = Number;
-    for (size_t i = length + digits; i-- > length; rest /= 10) {
-        text[i] = static_cast<char>('0' + rest % 10);
-    }
-    return fixed_string{text};
+// The sum of a value over the steps or pixels that count, and their number.
+template <class S, class Labels>
+constexpr auto counted_sums(symbol<S> value, symbol<Labels> label) {
+    return stack(sum_of_counted(value, label), sum(counts(label)));
+}
+
+// A mean over all samples of such sums, or of single values; 0 of none.
+constexpr double mean_of_sums(std::span<double const> sums, double weight) {
+    double const count = sums.size() > 1 ? sums[1] : weight;
+    return count > 0 ? sums[0] / count : 0;
 }
 
 } // namespace detail
 
-// Whether the output for the label is larger than all others; ties and NaN count as wrong.
+// Whether the output for the label is larger than all others; ties and NaN count as wrong. Of
+// several steps or pixels, all that count in all samples count alike.
 struct accuracy_metric {
     static constexpr bool labels = true;
     static constexpr char const* name = "accuracy";
@@ -55,8 +50,36 @@ struct accuracy_metric {
     constexpr auto operator()(symbol<shape<Classes>> prediction, symbol<shape<>> label) const {
         return equal(strict_argmax(prediction), label);
     }
+    template <Shape S, LabelsOf<S> Labels>
+    constexpr auto operator()(symbol<S> prediction, symbol<Labels> labels) const {
+        auto const label = detail::beside<S>(labels);
+        return detail::counted_sums(equal(strict_argmax(prediction), label), label);
+    }
+    constexpr double result(std::span<double const> sums, double weight) const {
+        return detail::mean_of_sums(sums, weight);
+    }
 };
 inline constexpr accuracy_metric accuracy{};
+
+// exp of the mean cross-entropy, over all steps that count in all samples: how many classes a
+// guess of the same cross-entropy has to choose from (torchmetrics' Perplexity).
+struct perplexity_metric {
+    static constexpr bool labels = true;
+    static constexpr char const* name = "perplexity";
+    template <size_t Classes>
+    constexpr auto operator()(symbol<shape<Classes>> logits, symbol<shape<>> label) const {
+        return cross_entropy(logits, label);
+    }
+    template <Shape S, LabelsOf<S> Labels>
+    constexpr auto operator()(symbol<S> logits, symbol<Labels> labels) const {
+        return detail::counted_sums(cross_entropy.of_each(logits, labels),
+                                    detail::beside<S>(labels));
+    }
+    double result(std::span<double const> sums, double weight) const {
+        return std::exp(detail::mean_of_sums(sums, weight));
+    }
+};
+inline constexpr perplexity_metric perplexity{};
 
 // The same for one-hot or probability targets; of several largest targets the first counts.
 struct categorical_accuracy_metric {
@@ -106,7 +129,31 @@ struct top_k_metric {
 template <size_t K>
 inline constexpr top_k_metric<K> top_k{};
 
-static_assert(Metric<accuracy_metric> && Metric<categorical_accuracy_metric> &&
-              Metric<binary_accuracy_metric> && Metric<top_k_metric<5>>);
+// A loss or metric in which a class number, too, says that a step or pixel does not count, such as
+// the number of a padding (PyTorch's ignore_index): ignore_index<0, cross_entropy>, or
+// ignore_index<0>(loss) of one with numbers.
+template <int Index, class Scored>
+struct ignoring : Scored {
+    template <Shape S, LabelsOf<S> Labels>
+    constexpr auto operator()(symbol<S> prediction, symbol<Labels> labels) const {
+        auto const others = where(equal(labels, Index), data::ignored, labels);
+        return static_cast<Scored const&>(*this)(prediction, symbol<Labels>{others.g, others.id});
+    }
+};
+template <int Index>
+struct ignoring_of {
+    template <class Scored>
+    constexpr ignoring<Index, Scored> operator()(Scored const& scored) const {
+        return {scored};
+    }
+};
+template <int Index, auto... Scored>
+inline constexpr ignoring_of<Index> ignore_index{};
+template <int Index, auto Scored>
+inline constexpr auto ignore_index<Index, Scored> = ignoring_of<Index>{}(Scored);
+
+static_assert(Metric<accuracy_metric> && Metric<perplexity_metric> &&
+              Metric<categorical_accuracy_metric> && Metric<binary_accuracy_metric> &&
+              Metric<top_k_metric<5>>);
 
 } // namespace castnet

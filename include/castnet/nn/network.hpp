@@ -1,4 +1,5 @@
-// Networks as types: sequential<input<…>, layers…> and network<function, input<…>…>.
+// Networks as types: sequential<input<…>, layers…> and network<function, input<…>…>; an input of
+// whole numbers is input_ids<…>.
 //
 // A network has
 //   inputs                       type_list of the shapes of one sample of each input
@@ -24,6 +25,19 @@ struct input_layer {
 // The shape of one sample; three axes are those of an image: channels, height, width.
 template <size_t... D>
 inline constexpr input_layer<D...> input{};
+
+template <size_t Values, size_t... D>
+struct input_ids_layer {
+    using shape_type = ids<Values, D...>;
+};
+// The shape of one sample of whole numbers from 0 to Values - 1: input_ids<20'000, 200> are 200
+// words of a vocabulary, input_ids<7> is a single category.
+template <size_t Values, size_t... D>
+inline constexpr input_ids_layer<Values, D...> input_ids{};
+
+// The length of a sequence of at most Time steps.
+template <size_t Time>
+inline constexpr input_ids_layer<Time + 1> input_length{};
 
 // The outputs of a network, one or several.
 template <Shape... S>
@@ -94,6 +108,8 @@ template <class>
 inline constexpr bool is_input = false;
 template <size_t... D>
 inline constexpr bool is_input<input_layer<D...>> = true;
+template <size_t Values, size_t... D>
+inline constexpr bool is_input<input_ids_layer<Values, D...>> = true;
 
 // A class, so that every compiler prints the type.
 template <class Given>
@@ -112,9 +128,10 @@ struct shape_of_input {
     static_assert(begins_with_input<Given>::checked);
     using type = shape<1>;
 };
-template <size_t... D>
-struct shape_of_input<input_layer<D...>> {
-    using type = shape<D...>;
+template <class Given>
+    requires(is_input<Given>)
+struct shape_of_input<Given> {
+    using type = typename Given::shape_type;
 };
 template <auto Input>
 using shape_of_input_t = typename shape_of_input<std::remove_cvref_t<decltype(Input)>>::type;

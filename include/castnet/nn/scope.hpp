@@ -64,6 +64,7 @@ struct parameter_options {
     penalty cost{};
     bool trainable = true;
     int pixels = 1; // dense_weight: parameter::pixels
+    int zero_row = -1;
 };
 
 namespace detail {
@@ -113,6 +114,7 @@ constexpr symbol<S> new_parameter(ir::graph& g, char const* name,
         initializer{is_weight(p.kind) ? initial::glorot_uniform : initial::zeros});
     p.cost = options.cost;
     p.pixels = options.pixels;
+    p.zero_row = options.zero_row;
     p.trainable = options.trainable && g.path.frozen == 0;
     p.shape = ir::axes_of<S>;
     n.attribute = g.parameters.size();

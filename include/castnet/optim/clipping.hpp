@@ -7,41 +7,13 @@
 #pragma once
 
 #include <castnet/core/error.hpp>
-#include <castnet/core/fixed_string.hpp>
-#include <castnet/optim/optimizers.hpp>
+#include <castnet/optim/wrapped.hpp>
 
-#include <algorithm>
-#include <array>
 #include <limits>
-#include <string_view>
-#include <utility>
 
 namespace castnet {
 
 namespace detail {
-
-// "clip_norm(adam)", in checkpoints and messages.
-template <class Optimizer, fixed_string Clipping>
-struct name_of_clipped {
-    static constexpr auto text = [] {
-        constexpr std::string_view name = Optimizer::name, clipping = Clipping.view();
-        std::array<char, clipping.size() + name.size() + 3> all{};
-        std::size_t end = 0;
-        for (std::string_view part :
-             {clipping, std::string_view{"("}, name, std::string_view{")"}}) {
-            for (char c : part) {
-                all[end++] = c;
-            }
-        }
-        return all;
-    }();
-};
-
-// Whether a rule can update a V, a number or a vector.
-template <class Rule, class V, class... Slot>
-concept Updates = requires(Rule const& rule, V& parameter, V gradient, Slot&... slot) {
-    rule(parameter, gradient, slot...);
-};
 
 template <class Optimizer>
 inline constexpr bool is_clipped = requires { typename Optimizer::clipped_optimizer; };
@@ -52,19 +24,6 @@ struct clips_once {
                         "optimizer clips it already");
     static constexpr bool checked = true;
 };
-
-// The optimizer's numbers and one more.
-template <class Optimizer>
-[[gnu::cold]] auto hyperparameters_and(Optimizer const& optimizer, hyperparameter limit) {
-    if constexpr (requires { optimizer.hyperparameters(); }) {
-        auto const own = optimizer.hyperparameters();
-        std::array<hyperparameter, own.size() + 1> all{limit};
-        std::copy(own.begin(), own.end(), all.begin() + 1);
-        return all;
-    } else {
-        return std::array{limit};
-    }
-}
 
 [[gnu::cold]] inline void check_limit(char const* call, char const* what, double limit) {
     if (!(limit > 0 && limit <= std::numeric_limits<double>::max())) {
@@ -81,7 +40,7 @@ struct norm_clipped : Optimizer {
     using clipped_optimizer = Optimizer;
     double max_norm = 1;
     static constexpr char const* name =
-        detail::name_of_clipped<Optimizer, "clip_norm">::text.data();
+        detail::name_of_wrapped<Optimizer, "clip_norm">::text.data();
     [[gnu::cold]] auto hyperparameters() const {
         return detail::hyperparameters_and<Optimizer>(*this, {"max_norm", max_norm});
     }
@@ -114,7 +73,7 @@ struct value_clipped : Optimizer {
     using clipped_optimizer = Optimizer;
     double max_value = 1;
     static constexpr char const* name =
-        detail::name_of_clipped<Optimizer, "clip_value">::text.data();
+        detail::name_of_wrapped<Optimizer, "clip_value">::text.data();
     [[gnu::cold]] auto hyperparameters() const {
         return detail::hyperparameters_and<Optimizer>(*this, {"max_value", max_value});
     }

@@ -127,8 +127,11 @@ private:
         if (MixedPrecisionDevice<Device> && p.kind == op::conv && leaves(last)) {
             return; // in the device's own type, which no convolution can write
         }
-        bool const adds_bias = nodes_[bias].kind == op::parameter &&
-                               nodes_[bias].size == extents{false, 1, p.size.channels};
+        // (The copies in bfloat16 are of whole parameters.)
+        bool const is_bias =
+            nodes_[bias].kind == op::parameter ||
+            (nodes_[bias].kind == op::parameter_slice && !MixedPrecisionDevice<Device>);
+        bool const adds_bias = is_bias && nodes_[bias].size == extents{false, 1, p.size.channels};
         if (finishable && adds_bias &&
             Device::takes_epilogue(p.kind, between(nodes_, first, last))) {
             group_[product] = last;

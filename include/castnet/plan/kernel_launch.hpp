@@ -51,9 +51,8 @@ struct kernel_launch {
     int first_scalar = 0; // in plan::scalars
     int scalars = 0;
     int window = -1;        // in plan::windows
-    int first_channel = 0;  // slice, slice_gradient
+    int attribute = 0;      // of the node, where the kernel reads it
     int loop = -1;          // the loop over time that it is a part of, or -1
-    bool backwards = false; // delay, feedback: in a loop that runs backwards in time
     double factor = 1;      // reduce
     extents space{};        // of a program: its index space; of a product in a loop: its weight
     int second_output = -1; // in plan::arrays: max_pool's argmax, a bias's gradient; -1 for none

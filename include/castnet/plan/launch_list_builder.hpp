@@ -242,8 +242,7 @@ private:
         operation_entry const& operation = operation_of(n);
         s.flops = operation.has_flops ? operation.flops(n, g_) : 0;
         s.window = operation.is.windowed ? n.attribute : -1;
-        s.first_channel = operation.is.sliced ? n.attribute : 0;
-        s.backwards = operation.is.recurrent && n.attribute < 0;
+        s.attribute = operation.is.reads_attribute ? n.attribute : 0;
     }
 
     // Programs that look alike are one.

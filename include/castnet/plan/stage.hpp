@@ -97,7 +97,7 @@ private:
         }
         kernel_launch const& end = launches_[body.last - 1];
         body.iterations = g_.nodes[uses_[end.output].node].size.pixels;
-        body.backwards = end.backwards;
+        body.backwards = end.attribute < 0;
         found_.push(body);
         return body.last;
     }

@@ -102,6 +102,19 @@ struct strategies {
     using with = strategies<Options..., More...>;
 };
 
+// The same with so many times as many batches in a step, of an optimizer that accumulates.
+template <class Strategies, int Batches>
+struct accumulating : Strategies {
+    static constexpr int micro_batches = Strategies::micro_batches * Batches;
+
+    static std::string text() {
+        return string_of({Strategies::text(), ", accumulate<", Batches, "> of the optimizer"});
+    }
+};
+template <class Strategies, int Batches>
+using with_batches =
+    std::conditional_t<Batches == 1, Strategies, accumulating<Strategies, Batches>>;
+
 template <class Where>
 struct strategy_of_policy {
     using type = strategies<>;

@@ -45,6 +45,14 @@ private:
     return d;
 }
 
+[[gnu::cold]] inline digest digest_of(std::span<unsigned char const> flags) {
+    digest d;
+    for (unsigned char flag : flags) {
+        d.take(flag);
+    }
+    return d;
+}
+
 // Settings as text: a line of name and value for each; the first is the call.
 class settings {
 public:

@@ -30,7 +30,8 @@ namespace detail {
     if (name.starts_with("val_")) {
         name.remove_prefix(4);
     }
-    for (std::string_view const known : {"accuracy", "precision", "recall", "auc", "f1", "r2"}) {
+    for (std::string_view const known :
+         {"accuracy", "precision", "recall", "auc", "f1", "r2", "confusion_matrix"}) {
         if (name.ends_with(known)) {
             return true;
         }

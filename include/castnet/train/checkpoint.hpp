@@ -204,6 +204,13 @@ void write_checkpoint(training<Model, Loss, Optimizer, Metrics...> const& t,
     record.put("seed", t.model().seed_value());
     record.put("batch", std::uint64_t{Model::capacity});
     record.put("samples_per_step", t.step_capacity());
+    std::string frozen; // one name a line
+    for (std::string const& name : t.frozen()) {
+        append(frozen, {name, "\n"});
+    }
+    if (!frozen.empty()) {
+        record.put("frozen", frozen.c_str());
+    }
     record.put("steps", t.steps());
     record.put("epochs", t.epochs());
     record.put("fit.epochs", position.epochs);
@@ -221,7 +228,9 @@ void write_checkpoint(training<Model, Loss, Optimizer, Metrics...> const& t,
         record.put(string_of({"history.", i, ".name"}), h.names()[i].c_str());
         record.put(string_of({"history.", i}), std::span<double const>{h[h.names()[i]]});
     }
-    io::save_safetensors(file, list.tensors(), record.metadata());
+    io::safetensors_metadata metadata = record.metadata();
+    add_description(metadata, t.model().description());
+    io::save_safetensors(file, list.tensors(), metadata);
 }
 
 } // namespace detail
@@ -331,6 +340,31 @@ template <class Position>
     return history{std::move(names), std::move(rows)};
 }
 
+// A flag for each parameter of the plan, those that were frozen when the checkpoint was written.
+template <class Plan>
+[[gnu::cold]] std::vector<unsigned char> frozen_in(training_record const& record, Plan const& plan,
+                                                   std::string const& file) {
+    std::vector<unsigned char> flags(std::size(plan.parameters));
+    if (!record.has("frozen")) {
+        return flags;
+    }
+    std::string_view rest = record.text("frozen");
+    while (!rest.empty()) {
+        std::string_view const name = rest.substr(0, rest.find('\n'));
+        rest.remove_prefix(std::min(rest.size(), name.size() + 1));
+        auto const found =
+            std::find_if(std::begin(plan.parameters), std::end(plan.parameters),
+                         [&](auto const& p) { return p.trainable && p.name.text() == name; });
+        if (found == std::end(plan.parameters)) {
+            throw file_error(file, {"its metadata has the frozen parameter ",
+                                    io::detail::shown(std::string{name}),
+                                    ", which this network does not train"});
+        }
+        flags[size_t(found - std::begin(plan.parameters))] = 1;
+    }
+    return flags;
+}
+
 template <class T>
 [[gnu::cold]] void check_numbers(std::string const& file, std::string const& name,
                                  std::vector<T> const& values, bool not_negative) {
@@ -373,6 +407,8 @@ void load(training<Model, Loss, Optimizer, Metrics...>& t, std::string const& fi
     auto const steps = record.count("steps", most), epochs = record.count("epochs", most);
     history h = detail::history_in(record, position.epochs);
     Model& model = t.model();
+    data::description description = model.description();
+    detail::find_description(stored.metadata(), file, description);
     auto const parameters = detail::parameters_in<Model>(stored);
     for (size_t i = 0; i < parameters.size(); ++i) {
         detail::check_numbers(file, Model::parameter_at(i).name.text(), parameters[i], false);
@@ -383,14 +419,17 @@ void load(training<Model, Loss, Optimizer, Metrics...>& t, std::string const& fi
         state.push_back(detail::values_of<T>(stored, name, p));
         detail::check_numbers(file, name, state.back(), detail::slot_not_negative<Optimizer>(k));
     });
+    auto frozen = detail::frozen_in(record, training_type::training_plan, file);
     model_access::exclusive const access{model.access(), "load"};
     // nothing can fail from here on
     detail::set_parameters(model, parameters);
+    model.describe(std::move(description));
     size_t next = 0;
     detail::for_each_slot<training_type>(
         [&](int k, ir::placed_parameter const& p, std::string const&) {
             t.set_slot(k, p, state[next++]);
         });
+    t.set_frozen(std::move(frozen));
     t.resume(steps, epochs, position, std::move(h));
 }
 

@@ -77,6 +77,10 @@ struct target_kind {
 template <size_t Outputs, size_t Classes>
 struct target_kind<data::label<Outputs>, data::label<Classes>>
     : outputs_and_classes<Outputs, Classes> {};
+template <size_t Outputs, size_t Classes, size_t... D>
+    requires(sizeof...(D) > 0)
+struct target_kind<data::label<Outputs, D...>, data::label<Classes, D...>>
+    : outputs_and_classes<Outputs, Classes> {};
 template <size_t Outputs>
 struct target_kind<data::label<Outputs>, shape<Outputs>>
     : data_holds_labels<Outputs == 0, Outputs> {};
@@ -133,12 +137,24 @@ constexpr batch_places places_in_batch(Plan const& p) {
     return {p.inputs, p.targets, p.weights, p.sample_mask, p.present, p.staging};
 }
 
+// Throws castnet::error unless the ids of input I are such as its shape S allows.
+template <class S, size_t I, class T>
+void check_ids([[maybe_unused]] T const* found, [[maybe_unused]] size_t sample) {
+    if constexpr (is_ids<S>) {
+        static constexpr auto context = numbered<"castnet: input ", I>();
+        data::whole_numbers_of<S>.check(found, sample, context.view());
+    }
+}
+
 template <class Device, class T, class Data, Shape... S, size_t... I>
 void collate_inputs(batch_places const& places, T* batch, Data const& data, size_t sample,
                     size_t row, type_list<S...>, std::index_sequence<I...>) {
     (place_sample<Device, S>(batch + places.inputs[I].offset + std::ptrdiff_t(row * S::count),
                              batch + places.staging,
-                             [&](T* out) { data.template copy_input<I>(sample, out); }),
+                             [&](T* out) {
+                                 data.template copy_input<I>(sample, out);
+                                 check_ids<S, I>(out, sample);
+                             }),
      ...);
 }
 
@@ -158,7 +174,7 @@ void collate_targets(batch_places const& places, T* batch, Data const& data, siz
          [&](T* out) {
              data::copy_target<I>(data, sample, out);
              if constexpr (data::is_label<Target>) {
-                 checked_label(double(*out), Target::classes, sample);
+                 data::whole_numbers_of<Target>.check(out, sample, "castnet");
              }
          }),
      ...);
@@ -236,7 +252,8 @@ batch_weight collate_weights(batch_places const& places, T* batch, size_t count,
 }
 
 // Fills `rows` rows of region::batch at `batch`; those behind the samples hold the sample
-// `padding`, with the weight 0. Throws castnet::error for a label that is no class number.
+// `padding`, with the weight 0. Throws castnet::error for an id or label that its type does not
+// allow.
 template <class Device, class Inputs, class T, class Data>
 [[gnu::noinline]] batch_weight collate(batch_places const& places, T* batch, Data const& data,
                                        std::span<size_t const> samples, size_t rows, size_t padding,

@@ -24,10 +24,21 @@ data::column const* byte_column(Data const& data) {
         return nullptr;
     }
 }
+// Bytes of a sample there.
+template <class Data>
+unsigned char const* bytes_of(Data const& data, data::column const& in, size_t sample,
+                              size_t count) {
+    if constexpr (requires { data.number_in_columns(sample); }) {
+        return in.bytes() + data.number_in_columns(sample) * count;
+    } else { // which has no columns
+        return nullptr;
+    }
+}
 template <size_t I, class Data, class T>
 void copy_numbers(Data const& data, size_t sample, T* out) {
     if constexpr (I < Data::input_count) {
         data.template copy_input<I>(sample, out);
+        check_ids<typename Data::template input_shape<I>, I>(out, sample);
     } else {
         data::copy_target<I - Data::input_count>(data, sample, out);
     }
@@ -104,7 +115,7 @@ private:
             });
             write_samples<Logical>(where, data.size(), bytes, [&](size_t sample, auto* to) {
                 constexpr size_t count = Logical::count;
-                std::copy_n(column->bytes() + data.number_in_columns(sample) * count, count, to);
+                std::copy_n(bytes_of(data, *column, sample, count), count, to);
             });
             arrays_[I] = {bytes, values};
         } else {

@@ -21,6 +21,8 @@ class host_step {
     using compiled = typename Exchanges::compiled;
     using strategy = typename Exchanges::strategy;
     static constexpr size_t trained = Exchanges::trained;
+    static constexpr ir::element_range all_gradients{ir::region::gradients, 0,
+                                                     std::ptrdiff_t(trained)};
 
 public:
     using executor = typename Device::executor;
@@ -97,9 +99,7 @@ private:
             }
         }
         if constexpr (strategy::micro_batches > 1) { // those that needed no exchange
-            static constexpr ir::element_range gradients{ir::region::gradients, 0,
-                                                         compiled::value.trainable};
-            add_kept(e, {&gradients, 1});
+            add_kept(e, {&all_gradients, 1});
             keeps_ = false;
         }
         sums_ = 0;
@@ -197,23 +197,14 @@ private:
         }
     }
 
-    // Accumulated gradients lie behind the optimizer's slots; they are cleared when they are added
-    // to those of the last batch.
-    T* kept(executor& e) const { return e.at(ir::region::gradients) + kept_at_; }
+    // Accumulated gradients lie behind the optimizer's slots.
     void keep_gradients(executor& e) {
-        T const* const g = e.at(ir::region::gradients);
-        T* const to = kept(e);
-        for (size_t i = 0; i < trained; ++i) {
-            to[i] = keeps_ ? to[i] + g[i] : g[i];
-        }
-        keeps_ = true;
+        e.keep_gradients(std::ptrdiff_t(kept_at_), all_gradients, !std::exchange(keeps_, true));
     }
     void add_kept(executor& e, std::span<ir::element_range const> ranges) {
         for (ir::element_range const& r : ranges) {
-            T* const g = e.at(ir::region::gradients) + r.offset;
-            T* const from = kept(e) + r.offset;
-            for (std::ptrdiff_t i = 0; keeps_ && i < r.count; ++i) {
-                g[i] += std::exchange(from[i], T(0));
+            if (keeps_) {
+                e.take_kept(std::ptrdiff_t(kept_at_), r);
             }
         }
     }

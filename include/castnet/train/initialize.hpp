@@ -6,6 +6,7 @@
 #include <castnet/core/philox.hpp>
 #include <castnet/graph/parameter.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <vector>
@@ -125,6 +126,10 @@ inline std::vector<double> initial_values(parameter const& p, std::uint64_t seed
     }
     if (p.start.kind == initial::orthogonal) {
         make_orthogonal(w, p.shape.extent[0], p.start.value);
+    }
+    if (p.zero_row >= 0) {
+        auto const row = w.size() / static_cast<std::size_t>(p.shape.extent[0]);
+        std::fill_n(w.begin() + p.zero_row * static_cast<std::ptrdiff_t>(row), row, 0.0);
     }
     return w;
 }

@@ -3,6 +3,7 @@
 
 #include <castnet/core/error.hpp>
 #include <castnet/core/spin_lock.hpp>
+#include <castnet/data/description.hpp>
 #include <castnet/policy/cpu.hpp>
 #include <castnet/policy/devices.hpp>
 #include <castnet/train/collate.hpp>
@@ -43,6 +44,8 @@ public:
     using network_type = Net;
     using policy_type = Where;
     using value_type = typename Where::value_type;
+    // Of the numbers that predict_one takes: std::int32_t where the only input holds ids.
+    using input_type = typename detail::only_number<value_type, typename Net::inputs>::type;
     using device = typename Where::device;
     static constexpr size_t capacity = Samples::capacity;
 
@@ -107,17 +110,26 @@ public:
         ++revision_;
     }
 
+    // Names of classes and statistics of channels, for programs that only predict: save() writes
+    // them with the parameters, and load() gives them back.
+    void describe(data::description d) {
+        model_access::exclusive const access{access_, "describe"};
+        description_ = std::move(d);
+    }
+    data::description const& description() const { return description_; }
+
     // The number of calls of set(), by which holders of copies notice that theirs are outdated.
     std::uint64_t revision() const { return revision_; }
 
     // An output of the network (the first unless told) for every sample, in logical order, one
     // after the other, with running statistics and without dropout. Samples are given as a data
     // set, whose target is not looked at, or as numbers in logical order, sample after sample, with
-    // a vector, array or span of the element type for each input: predict(photos, facts).
+    // a vector, array or span of the element type for each input: predict(photos, facts); of any
+    // type of whole numbers for input_ids.
     //
     // Any number of threads may predict at the same time; each uses prediction_bytes. Throws
-    // castnet::error if another one trains or sets the parameters, or if numbers are no whole
-    // samples.
+    // castnet::error if another one trains or sets the parameters, if numbers are no whole samples,
+    // or for an id that the input does not allow.
     template <size_t Output = 0, class... Inputs>
     std::vector<value_type> predict(Inputs const&... inputs) const {
         detail::prediction_call const now{*this, "predict", executors_};
@@ -130,7 +142,7 @@ public:
     // time (a predictor of one's own is independent of others). Throws castnet::error as predict()
     // does.
     template <size_t Output = 0>
-    void predict_one(value_type const* input, value_type* output) const {
+    void predict_one(input_type const* input, value_type* output) const {
         detail::prediction_call const now{*this, "predict_one", executors_};
         now->template predict_one<Output>(input, output);
     }
@@ -180,6 +192,7 @@ private:
 
     std::uint64_t seed_;
     std::uint64_t revision_ = 0;
+    data::description description_;
     devices devices_;
     typename device::session session_;
     typename device::memory parameters_;

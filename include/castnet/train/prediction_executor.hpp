@@ -60,30 +60,35 @@ public:
 
     template <size_t Output, class... Inputs>
     std::vector<T> predict(Inputs const&... inputs) {
-        static_assert(predict_takes<T, Inputs...>::checked);
         if constexpr (is_data_set<Inputs...>) {
             return predict_all<Output>(inputs...);
-        } else if constexpr (are_spans<T, Inputs...>) {
+        } else if constexpr (are_inputs<T, typename network::inputs, Inputs...>) {
             constexpr size_t expected = network::inputs::size;
             static_assert(inputs_are_given<expected, sizeof...(Inputs)>::checked);
             if constexpr (sizeof...(Inputs) == expected) {
                 return predict_all<Output>(
-                    samples_in_memory<T, typename network::inputs>{std::span<T const>{inputs}...});
+                    samples_in_memory<typename network::inputs, number_of_span<Inputs>...>{
+                        std::span<number_of_span<Inputs> const>{inputs}...});
             }
+        } else {
+            static_assert(predict_takes<T, Inputs...>::checked);
         }
         return {}; // after a failed check
     }
 
-    template <size_t Output>
-    void predict_one(T const* input, T* result) {
+    template <size_t Output, class Number>
+    void predict_one(Number const* input, T* result) {
         static_assert(network::inputs::size == 1,
                       "castnet: predict_one is for networks with one input; "
                       "give the numbers of each input to predict()");
         using shape = nth_of<0, typename network::inputs>;
         model_.finish_changes();
         T* const batch = executor_.batch();
-        place_sample<device, shape>(batch + plan().inputs[0].offset, batch + plan().staging,
-                                    [&](T* to) { std::copy_n(input, shape::count, to); });
+        place_sample<device, shape>(
+            batch + plan().inputs[0].offset, batch + plan().staging, [&](T* to) {
+                std::transform(input, input + shape::count, to, [](Number x) { return T(x); });
+                check_ids<shape, 0>(to, 0);
+            });
         run<Output>(1, [&](T const* from) { read_sample<device, output<Output>>(from, result); });
     }
 

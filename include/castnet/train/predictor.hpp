@@ -26,7 +26,7 @@ public:
         return now->template predict<Output>(inputs...);
     }
     template <size_t Output = 0>
-    void predict_one(T const* input, T* output) {
+    void predict_one(typename Model::input_type const* input, T* output) {
         detail::prediction_call const now{model_, "predict_one", executor_};
         now->template predict_one<Output>(input, output);
     }

@@ -6,7 +6,7 @@
 #include <castnet/comm/single_replica.hpp>
 #include <castnet/core/text.hpp>
 #include <castnet/device/host_memory.hpp>
-#include <castnet/optim/optimizers.hpp>
+#include <castnet/optim/accumulate.hpp>
 #include <castnet/train/agreement.hpp>
 #include <castnet/train/collate.hpp>
 #include <castnet/train/device_dataset.hpp>
@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <numeric>
 #include <span>
@@ -36,7 +37,8 @@ class replica {
     using policy = typename Model::policy_type;
 
 public:
-    using strategies = detail::strategy_of<policy>;
+    using strategies =
+        detail::with_batches<detail::strategy_of<policy>, detail::batches_of_step<Optimizer>()>;
     using scores_type = detail::scores_of_step<network, Loss, Metrics...>;
     using sums_type = typename scores_type::sums_type;
     using scalars = std::array<double, detail::scalar_count<Loss, Metrics...>>;
@@ -186,6 +188,29 @@ public:
         weight_ += weight;
     }
 
+    // Forward and backward with the collated samples, which are one of the batches of a step, from
+    // its sample `first` on; with the last of them the update. `weight` is the whole step's.
+    template <class Rule>
+    void train_batch(size_t first, bool is_first, bool is_last, std::uint64_t step,
+                     Rule const& rule, double weight) {
+        static constexpr auto kept_at = std::ptrdiff_t(exchanges::kept_at(1));
+        static constexpr ir::element_range gradients{ir::region::gradients, 0,
+                                                     training_plan.trainable};
+        executor_.set_first_sample(std::uint32_t(first));
+        executor_.template run<training_plan>(samples_, step);
+        executor_.template add_totals<training_plan>();
+        if (!is_last) {
+            executor_.keep_gradients(kept_at, gradients, is_first);
+            return;
+        }
+        if (!is_first) {
+            executor_.take_kept(kept_at, gradients);
+        }
+        last_scale_ = T(1 / weight);
+        executor_.template update<training_plan, Optimizer::slots>(with_norm(rule), last_scale_);
+        weight_ += weight;
+    }
+
     // One step together with other replicas: forward and backward with the collated samples, which
     // are this replica's, and with the last ones of the step the update. `weight` is the whole
     // step's. The plan's sums over samples are over those of all replicas; so are totals() where
@@ -198,6 +223,12 @@ public:
         if constexpr (step_engine::sums_totals) {
             weight_ += now.is_last ? weight : 0;
         }
+    }
+
+    // Parameters that the optimizer leaves as they are from now on, a flag for each of the training
+    // plan's.
+    void freeze(std::span<unsigned char const> frozen) {
+        executor_.template freeze<training_plan>(frozen);
     }
 
     void evaluate(double weight) {
@@ -338,6 +369,16 @@ private:
                                [&](T* to) { std::copy_n(from, mine.count(), to); });
             }
             forget_whole_state();
+        }
+    }
+
+    template <class Rule>
+    Rule with_norm(Rule const& rule) {
+        if constexpr (NeedsNorm<Rule>) {
+            return rule.with_norm(std::sqrt(executor_.template squares<training_plan>(
+                last_scale_, 0, training_plan.trainable)));
+        } else {
+            return rule;
         }
     }
 

@@ -10,6 +10,7 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <utility>
 
 namespace castnet {
 
@@ -85,7 +86,9 @@ public:
     bool train(Data const& data, std::span<size_t const> samples, std::uint64_t step,
                Rule const& rule, std::span<float const> class_weight) {
         static constexpr auto const& plan = replica_type::training_plan;
-        if constexpr (is_single) {
+        if constexpr (is_single && strategies::micro_batches > 1) {
+            return train_batches(data, samples, step, rule, class_weight);
+        } else if constexpr (is_single) {
             double const weight = detail::checked_weight_sum(
                 first().template collate<plan>(data, samples, class_weight).sum);
             if (weight > 0) { // otherwise running statistics would change
@@ -93,10 +96,7 @@ public:
             }
             return weight > 0;
         } else {
-            if (samples.size() > step_capacity()) {
-                throw error({"castnet: a step of at most ", step_capacity(), " samples was given ",
-                             samples.size()});
-            }
+            check_count(samples.size());
             auto const all = guarded([&] {
                 micro_batches const batches{data, samples, class_weight};
                 detail::checked_weight_sum(batches.weight);
@@ -123,6 +123,10 @@ public:
             });
             return true;
         }
+    }
+
+    void freeze(std::span<unsigned char const> frozen) {
+        run([&](replica_type& r, auto&) { r.freeze(frozen); });
     }
 
     // Tells a data set of an epoch, in which the samples of this order are read by steps of so
@@ -340,6 +344,32 @@ private:
         int last = 0;
         double weight = 0;
     };
+    // One step of a single replica, batch by batch.
+    template <class Data, class Rule>
+    bool train_batches(Data const& data, std::span<size_t const> samples, std::uint64_t step,
+                       Rule const& rule, std::span<float const> class_weight) {
+        check_count(samples.size());
+        micro_batches const all{data, samples, class_weight};
+        detail::checked_weight_sum(all.weight);
+        bool is_first = true;
+        for (int k = 0; all.weight > 0 && k < strategies::micro_batches; ++k) {
+            if (all.present[k] > 0) { // otherwise running statistics would change
+                comm::part const& part = all.part[k];
+                first().template collate<replica_type::training_plan>(
+                    data, samples.subspan(part.first, part.count()), class_weight);
+                first().train_batch(part.first, std::exchange(is_first, false), k == all.last, step,
+                                    rule, all.weight);
+            }
+        }
+        return all.weight > 0;
+    }
+    void check_count(size_t samples) const {
+        if (samples > step_capacity()) {
+            throw error(
+                {"castnet: a step of at most ", step_capacity(), " samples was given ", samples});
+        }
+    }
+
     // Trains with a replica's samples of such a batch; returns their weight.
     template <class Communicator, class Data, class Rule>
     static double train_micro_batch(replica_type& r, Communicator& others, Data const& data,

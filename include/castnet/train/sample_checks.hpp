@@ -2,7 +2,7 @@
 #pragma once
 
 #include <castnet/core/error.hpp>
-#include <castnet/data/targets.hpp>
+#include <castnet/data/whole_numbers.hpp>
 #include <castnet/optim/hyperparameters.hpp>
 
 #include <span>
@@ -12,10 +12,6 @@ namespace castnet::detail {
 [[noreturn, gnu::cold]] inline void refuse_weight(double weight, size_t sample) {
     throw error({"castnet: the weight of sample ", sample, " is ", weight,
                  ", expected a finite number that is not negative"});
-}
-[[noreturn, gnu::cold]] inline void refuse_label(double label, size_t classes, size_t sample) {
-    throw error({"castnet: the label of sample ", sample, " is ", label,
-                 ", expected a whole number from 0 to ", classes - 1});
 }
 [[noreturn, gnu::cold]] inline void refuse_weight_sum(double sum) {
     throw error({"castnet: the weights of the samples of a step sum to ", sum,
@@ -32,10 +28,7 @@ inline double checked_weight(double weight, size_t sample) {
 
 // A label as a class number; throws castnet::error for an invalid one.
 inline size_t checked_label(double label, size_t classes, size_t sample) {
-    bool const in_range = label >= 0 && label < double(classes);
-    if (!in_range || double(size_t(label)) != label) {
-        refuse_label(label, classes, sample);
-    }
+    data::whole_numbers{"label", classes}.check(&label, sample, "castnet");
     return size_t(label);
 }
 

@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <numeric>
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 
 namespace castnet {
 
@@ -20,6 +22,15 @@ struct column_is_unique {
                   "castnet: two metrics have the same name, or that of another column of scores "
                   "and histories; leave one out, or give it another `name`; see "
                   "column_is_unique<name>");
+    static constexpr bool checked = true;
+};
+
+// The same for a name that should be that of a metric with counts.
+template <fixed_string Name, bool Found>
+struct metric_has_counts {
+    static_assert(Found, "castnet: scores::counts<name>() is of a metric with counts, such as "
+                         "cn::confusion_matrix<classes> or cn::auc, by the name of its column: "
+                         "these scores have none of this name; see metric_has_counts<name>");
     static constexpr bool checked = true;
 };
 
@@ -125,7 +136,35 @@ public:
         throw error({"castnet: scores: there is no '", name, "'; give the metric to compile()"});
     }
 
+    // What a metric makes of its sums besides the result, by the name of its column:
+    // counts<"confusion_matrix">(), a confusion_counts, and counts<"auc">(), threshold_counts.
+    template <fixed_string Name>
+    [[gnu::cold]] auto counts() const {
+        constexpr std::size_t which = number_of(Name.view());
+        static_assert(metric_has_counts<Name, has_counts<which>>::checked);
+        if constexpr (has_counts<which>) {
+            std::size_t const numbers[] = {Score::sums...};
+            double const* const first = std::accumulate(numbers, numbers + which, this->sum + 1);
+            return static_cast<score_at<which> const&>(metrics_).metric.counts(
+                std::span{first, numbers[which]});
+        }
+    }
+
 private:
+    // Of the metrics, without the loss.
+    static constexpr std::size_t number_of(std::string_view name) {
+        std::size_t i = 0;
+        bool found = false;
+        ((found = found || name == Score::name, i += found ? 0 : 1), ...);
+        return i;
+    }
+    struct no_score {};
+    template <std::size_t Which>
+    using score_at = std::tuple_element_t<Which, std::tuple<Score..., no_score>>;
+    template <std::size_t Which>
+    static constexpr bool has_counts =
+        requires(score_at<Which> const& s, std::span<double const> all) { s.metric.counts(all); };
+
     [[no_unique_address]] metrics_type metrics_;
 };
 

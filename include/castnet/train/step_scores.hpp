@@ -106,6 +106,18 @@ using traced_outputs = decltype(Network::trace(std::declval<ir::graph&>()));
 template <class Network>
 using outputs_of = typename traced_outputs<Network>::shapes;
 
+// The labels of an output: a class number for a vector, for each step of a sequence (time, classes)
+// or for each pixel of an image (classes, height, width).
+template <class S, size_t... Axis>
+constexpr auto labels_of(std::index_sequence<Axis...>) {
+    constexpr size_t skipped = is_image<S> ? 1 : 0;
+    return data::label<channels_of<S>, S::extent[Axis + skipped]...>{};
+}
+template <class S>
+constexpr auto labels_of() {
+    return labels_of<S>(std::make_index_sequence<(S::rank > 1 ? S::rank - 1 : 0)>{});
+}
+
 // The target that a loss compares with an output of shape S.
 template <class Loss, class S>
 struct target_of {
@@ -118,7 +130,7 @@ struct target_of {
             static_assert(loss_has_labels<Loss>::checked);
             return S{};
         } else if constexpr (Loss::labels) {
-            return data::label<S::count>{};
+            return labels_of<S>();
         } else {
             return S{};
         }

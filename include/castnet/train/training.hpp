@@ -5,6 +5,7 @@
 #include <castnet/core/clock.hpp>
 #include <castnet/core/finite.hpp>
 #include <castnet/core/text.hpp>
+#include <castnet/core/wildcard.hpp>
 #include <castnet/data/dataset.hpp>
 #include <castnet/data/epoch.hpp>
 #include <castnet/data/is_dataset.hpp>
@@ -118,6 +119,7 @@ public:
             s.add("digest of sample numbers and class weights",
                   detail::digest_of(samples, class_weight));
             s.add_exactly("the learning rate", rate);
+            s.add("digest of frozen parameters", detail::digest_of(frozen_));
         });
         detail::check_class_weight<data::targets_of<Data>>("step", class_weight);
         model_access::exclusive const access{model_.access(), "step"};
@@ -143,6 +145,27 @@ public:
                 model_.set(training_plan.parameters[i].name.text(), statistics[i]);
             }
         }
+    }
+
+    // Leaves parameters as they are from now on, or trains them again: those with names such as the
+    // pattern, in which * stands for any characters ("body.*", "*.bias"; PyTorch's
+    // requires_grad_(False), Keras' trainable). Their optimizer's state waits, and clip_norm()
+    // counts the others only. The plan stays: their gradients are computed, which cn::frozen<...>
+    // in the network saves; running statistics of batch normalisation go on. Checkpoints have what
+    // is frozen. May be called between fits or in their callbacks, in all processes alike. Throws
+    // castnet::error if no trained parameter has such a name.
+    void freeze(std::string_view pattern) { set_frozen("freeze", pattern, true); }
+    void unfreeze(std::string_view pattern) { set_frozen("unfreeze", pattern, false); }
+
+    // The names of the parameters that freeze() has left as they are.
+    [[gnu::cold]] std::vector<std::string> frozen() const {
+        std::vector<std::string> names;
+        for (size_t i = 0; i < frozen_.size(); ++i) {
+            if (frozen_[i] != 0) {
+                names.push_back(training_plan.parameters[i].name.text());
+            }
+        }
+        return names;
     }
 
     // Loss and metrics over all samples, with running statistics and without dropout. Throws
@@ -273,6 +296,13 @@ public:
     void set_slot(int which, ir::placed_parameter const& p, std::span<T const> values) {
         replicas_.first().set_slot(which, p, values);
         replicas_.changed();
+    }
+    // A flag for each parameter of the training plan, or none.
+    void set_frozen(std::vector<unsigned char> flags) {
+        if (flags != frozen_) {
+            frozen_ = std::move(flags);
+            replicas_.freeze(frozen_);
+        }
     }
     // The next fit() goes on from `position`.
     void resume(std::uint64_t steps, std::uint64_t epochs, position_type const& position,
@@ -491,7 +521,31 @@ private:
             steps_ = replicas_.of_first(steps_);
             epochs_ = replicas_.of_first(epochs_);
             position_ = replicas_.of_first(position());
+            std::vector<double> const of_first =
+                replicas_.of_first(std::vector<double>(frozen_.begin(), frozen_.end()));
+            set_frozen({of_first.begin(), of_first.end()});
         }
+    }
+
+    [[gnu::cold]] void set_frozen(char const* call, std::string_view pattern, bool freezes) {
+        std::vector<unsigned char> flags = frozen_;
+        flags.resize(std::size(training_plan.parameters));
+        bool found = false;
+        std::string known;
+        for (size_t i = 0; i < flags.size(); ++i) {
+            ir::placed_parameter const& p = training_plan.parameters[i];
+            if (p.trainable && detail::matches(pattern, p.name.text())) {
+                flags[i] = freezes;
+                found = true;
+            } else if (p.trainable) {
+                append(known, {known.empty() ? "" : ", ", p.name.text()});
+            }
+        }
+        if (!found) {
+            throw error({"castnet: ", call, ": no trained parameter has a name such as '", pattern,
+                         "'; there are ", known});
+        }
+        set_frozen(std::move(flags));
     }
 
     template <class Data>
@@ -642,6 +696,7 @@ private:
     bool resumed_ = false;   // by load(): the next fit goes on from position_
     bool fitting_ = false;
     loss_watch loss_watch_{};
+    std::vector<unsigned char> frozen_; // parameters of the plan, as flags; empty: none
 };
 
 // The step of a model: its loss (nn/losses.hpp or one's own), optimizer and metrics. The training

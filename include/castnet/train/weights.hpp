@@ -5,6 +5,7 @@
 
 #include <castnet/core/text.hpp>
 #include <castnet/io/safetensors.hpp>
+#include <castnet/train/description_io.hpp>
 #include <castnet/train/model.hpp>
 #include <castnet/train/shape_text.hpp>
 
@@ -103,23 +104,30 @@ template <class Model, class Values>
 
 } // namespace detail
 
-// Writes all parameters and running statistics; the file appears whole or not at all. Throws
-// file_error.
+// Writes all parameters and running statistics, and the model's description; the file appears whole
+// or not at all. Throws file_error.
 template <class Net, class Where, class Batch>
 void save(model<Net, Where, Batch> const& m, std::string const& file) {
     detail::tensor_list<typename Where::value_type> list;
     detail::add_parameters(list, m);
-    io::save_safetensors(file, list.tensors());
+    io::safetensors_metadata metadata;
+    detail::add_description(metadata, m.description());
+    io::save_safetensors(file, list.tensors(), metadata);
 }
 
-// Reads all parameters and running statistics. Throws file_error, and leaves the model as it was,
+// Reads all parameters and running statistics, and the description if there is one. Throws
+// file_error, and leaves the model as it was,
 // unless the file holds every one of them with its shape and the model's element type, and nothing
 // else. (PyTorch's "….num_batches_tracked", which only counts, is passed over, and of a checkpoint
 // of a training only the weights are read.)
 template <class Net, class Where, class Batch>
 void load(model<Net, Where, Batch>& m, std::string const& file) {
     io::safetensors_file const stored = io::load_safetensors(file);
-    detail::set_parameters(m, detail::parameters_in<model<Net, Where, Batch>>(stored));
+    auto const parameters = detail::parameters_in<model<Net, Where, Batch>>(stored);
+    data::description d = m.description();
+    detail::find_description(stored.metadata(), file, d);
+    detail::set_parameters(m, parameters);
+    m.describe(std::move(d));
 }
 
 } // namespace castnet

@@ -45,6 +45,38 @@ def distributions():
     return torch.rand(BATCH, CLASSES).softmax(dim=1)
 
 
+def one_hot_labels():
+    return F.one_hot(labels(), CLASSES).double()
+
+
+def counts():
+    return torch.randint(0, 5, (BATCH, FEATURES)).double()
+
+
+# What PyTorch does not have, as Keras 3 defines it.
+def hinge(prediction, target):
+    return (1 - (2 * target - 1) * prediction).clamp(min=0)
+
+
+def categorical_hinge(prediction, target):
+    others = ((1 - target) * prediction).amax(dim=1)
+    return (others - (target * prediction).sum(dim=1) + 1).clamp(min=0)
+
+
+def log_cosh(prediction, target):
+    return (prediction - target).cosh().log()
+
+
+def dice(logits, target):
+    p = logits.sigmoid()
+    both = p.sum(dim=1) + target.sum(dim=1)
+    return 1 - (2 * (p * target).sum(dim=1) + 1e-7) / (both + 1e-7)
+
+
+def kl_divergence(logits, target):
+    return F.kl_div(logits.log_softmax(dim=1), target, reduction="none").sum(dim=1)
+
+
 # name: (loss, prediction, target)
 LOSSES = {
     "cross_entropy": (unreduced(F.cross_entropy), logits, labels),
@@ -57,7 +89,7 @@ LOSSES = {
     "cross_entropy_one_hot": (
         unreduced(F.cross_entropy),
         logits,
-        lambda: F.one_hot(labels(), CLASSES).double(),
+        one_hot_labels,
     ),
     "cross_entropy_extreme": (unreduced(F.cross_entropy), lambda: extreme(CLASSES), labels),
     "binary_cross_entropy_with_logits": (
@@ -80,6 +112,38 @@ LOSSES = {
     "l1": (unreduced(F.l1_loss), values, values),
     "huber_delta1": (unreduced(F.huber_loss, delta=1.0), values, values),
     "huber_delta0.5": (unreduced(F.huber_loss, delta=0.5), values, values),
+    "log_cosh": (log_cosh, values, values),
+    "hinge": (hinge, lambda: 2 * values(), bits),
+    "squared_hinge": (lambda x, t: hinge(x, t).square(), lambda: 2 * values(), bits),
+    "categorical_hinge": (categorical_hinge, logits, one_hot_labels),
+    "kl_divergence": (kl_divergence, logits, distributions),
+    "kl_divergence_one_hot": (kl_divergence, logits, one_hot_labels),
+    "poisson_nll": (unreduced(F.poisson_nll_loss), values, counts),
+    "cosine_similarity": (lambda x, t: -F.cosine_similarity(x, t), values, values),
+    "dice": (dice, lambda: 2 * values(), bits),
+}
+
+# name: (loss of several predictions and a target, predictions, target)
+OF_SEVERAL = {
+    "gaussian_nll": (
+        lambda m, v, t: F.gaussian_nll_loss(m, t, v, reduction="none"),
+        [values, lambda: 0.1 + torch.rand(BATCH, FEATURES)],
+        values,
+    ),
+    "triplet_margin": (
+        lambda a, p, n, t: F.triplet_margin_loss(a, p, n, margin=1.5, reduction="none"),
+        [values, values, values],
+        lambda: torch.zeros(BATCH, 1),
+    ),
+    "contrastive": (
+        lambda a, b, t: torch.where(
+            t.squeeze(1) > 0.5,
+            F.pairwise_distance(a, b).square(),
+            (4 - F.pairwise_distance(a, b)).clamp(min=0).square(),
+        ),
+        [values, values],
+        lambda: torch.tensor([[0.0], [1.0], [0.0], [1.0]]),
+    ),
 }
 
 WEIGHTED = ["cross_entropy", "binary_cross_entropy_with_logits", "mse"]
@@ -99,11 +163,23 @@ def record(golden, case, loss, prediction, target, weight=None):
     )
 
 
+def record_of_several(golden, case, loss, predictions, target):
+    predictions = [p.requires_grad_() for p in predictions]
+    per_sample = loss(*predictions, target).reshape(BATCH, -1).mean(dim=1)
+    gradients = torch.autograd.grad(per_sample.mean(), predictions)
+    golden.put(case, target=target, per_sample=per_sample)
+    for number, (p, g) in enumerate(zip(predictions, gradients)):
+        golden.put(case, **{f"prediction{number}": p, f"grad{number}": g})
+
+
 def generate():
     golden = GoldenFile()
     for case, (loss, prediction, target) in LOSSES.items():
         golden.begin(case)
         record(golden, case, loss, prediction(), target())
+    for case, (loss, predictions, target) in OF_SEVERAL.items():
+        golden.begin(case)
+        record_of_several(golden, case, loss, [p() for p in predictions], target())
     for base in WEIGHTED:
         loss, prediction, target = LOSSES[base]
         case = f"{base}_weighted"

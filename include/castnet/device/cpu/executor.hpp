@@ -15,6 +15,7 @@
 #include <cmath>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace castnet::cpu::inline CASTNET_TARGET {
@@ -70,15 +71,23 @@ public:
         Device::template run<Plan>(context_, after...);
     }
 
+    // Parameters of the plan that are not updated from now on, a flag for each.
+    template <auto const& Plan>
+    void freeze(std::span<unsigned char const> frozen) {
+        frozen_.assign(frozen.begin(), frozen.end());
+    }
+
     // The sum of squares of the gradients of the parameters [first, last), with penalties.
     // Parameter by parameter in the order of the network, which does not depend on their layout.
     template <auto const& Plan>
     double squares(T scale, std::ptrdiff_t first, std::ptrdiff_t last) const {
         double sum = 0;
-        for (placed_parameter const& p : Plan.parameters) {
+        for (std::size_t i = 0; i < std::size(Plan.parameters); ++i) {
+            placed_parameter const& p = Plan.parameters[i];
             std::ptrdiff_t const begin = std::max(p.offset, first),
                                  end = std::min(p.offset + p.count(), last);
-            if (p.trainable && p.shape.rank > 0 && begin < end) {
+            bool const is_frozen = !frozen_.empty() && frozen_[i] != 0;
+            if (p.trainable && p.shape.rank > 0 && begin < end && !is_frozen) {
                 sum += Device::sum_of_squares(p.cost, scale, at(region::parameters) + begin,
                                               at(region::gradients) + begin, end - begin);
             }
@@ -96,15 +105,17 @@ public:
     void update(Rule const& rule, T scale, std::ptrdiff_t first, std::ptrdiff_t last,
                 std::ptrdiff_t slot_stride) {
         T* const gradients = at(region::gradients);
-        for_each_penalty(Plan, [&](penalty const& cost, std::ptrdiff_t begin, std::ptrdiff_t end) {
-            begin = std::max(begin, first);
-            end = std::min(end, last);
-            if (begin < end) {
-                Device::template optimize<Slots>(rule, cost, scale, at(region::parameters) + first,
-                                                 gradients + first, gradients + Plan.trainable,
-                                                 slot_stride, begin - first, end - first);
-            }
-        });
+        for_each_penalty(
+            Plan, frozen_,
+            [&](penalty const& cost, bool is_frozen, std::ptrdiff_t begin, std::ptrdiff_t end) {
+                begin = std::max(begin, first);
+                end = std::min(end, last);
+                if (begin < end && !is_frozen) {
+                    Device::template optimize<Slots>(
+                        rule, cost, scale, at(region::parameters) + first, gradients + first,
+                        gradients + Plan.trainable, slot_stride, begin - first, end - first);
+                }
+            });
     }
 
     // Adds the outputs of a plan's last run, one behind the other, to the totals.
@@ -119,6 +130,23 @@ public:
             for (std::size_t i = first; i < next; ++i) {
                 totals_[i] += double(result[i - first]);
             }
+        }
+    }
+
+    // Adds these gradients to others that are kept `place` elements behind them, unless they are
+    // the first ones, for the last batch of a step; which takes them, and leaves zeros.
+    void keep_gradients(std::ptrdiff_t place, element_range const& r, bool are_first) {
+        T const* const from = at(r.where) + r.offset;
+        T* const kept = at(r.where) + r.offset + place;
+        for (std::ptrdiff_t i = 0; i < r.count; ++i) {
+            kept[i] = are_first ? from[i] : kept[i] + from[i];
+        }
+    }
+    void take_kept(std::ptrdiff_t place, element_range const& r) {
+        T* const to = at(r.where) + r.offset;
+        T* const kept = at(r.where) + r.offset + place;
+        for (std::ptrdiff_t i = 0; i < r.count; ++i) {
+            to[i] += std::exchange(kept[i], T(0));
         }
     }
 
@@ -180,6 +208,7 @@ public:
 private:
     memory arena_;
     typename Device::context context_{};
+    std::vector<unsigned char> frozen_; // see freeze(); none at first
     std::vector<double> totals_;
     std::vector<std::vector<T>> messages_; // of several ranges
 };

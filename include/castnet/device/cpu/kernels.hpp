@@ -1,11 +1,15 @@
 // Table of the CPU's kernels by operation.
 #pragma once
 
+#include <castnet/device/cpu/batch_matmul.hpp>
 #include <castnet/device/cpu/conv.hpp>
 #include <castnet/device/cpu/matmul.hpp>
+#include <castnet/device/cpu/parameter_slice.hpp>
+#include <castnet/device/cpu/permute.hpp>
 #include <castnet/device/cpu/pool.hpp>
 #include <castnet/device/cpu/rearrange.hpp>
 #include <castnet/device/cpu/recurrence.hpp>
+#include <castnet/device/cpu/rows.hpp>
 
 #include <utility>
 

@@ -34,11 +34,11 @@ struct panel_scratch {
     alignas(64) T data[size];
 };
 
-// c (m x n) = a (m x k) times b (k x n). Rows of c lie c_row apart.
+// c (m x n) = a (m x k) times b (k x n).
 //
 // In blocks: of b as much as the L1 cache holds, packed where its rows are longer than a tile,
-// meets a piece of a's rows. Where it `turns`, c lies turned (as n x m), and m is at most
-// most_transposed_rows.
+// meets a piece of a's rows. Rows of c lie c_row apart. Where it `turns`, c lies turned (as n x m),
+// and m is at most most_transposed_rows.
 template <class T>
 void multiply_blocks(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matrix<T> const& a,
                      matrix<T> const& b, T* c, std::ptrdiff_t c_row, tile_end<T> const& end,
@@ -89,7 +89,7 @@ void multiply_blocks(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matri
             }
         }
         if (turns) {
-            transpose(m, columns, turning, width, c + left * m, m);
+            transpose(m, columns, turning, width, c + left * c_row, c_row);
         }
     });
 }
@@ -122,10 +122,10 @@ template <class T>
     if (narrow && run_rows > tile_rows && k <= most_unpacked_steps && a.column == 1 && a.row == k &&
         b.column == 1 && b.row == n && c_row == n) {
         multiply_run(m, n, k, a.data, b.data, c, end);
-    } else if (narrow && !ends && a.row == 1 && n < m && c_row == n) {
+    } else if (narrow && !ends && a.row == 1 && n < m) {
         static_assert(simd<T>::width <= most_transposed_rows);
-        multiply_blocks<T>(n, m, k, {b.data, b.column, b.row}, {a.data, a.column, a.row}, c, n, end,
-                           true);
+        multiply_blocks<T>(n, m, k, {b.data, b.column, b.row}, {a.data, a.column, a.row}, c, c_row,
+                           end, true);
     } else {
         multiply_blocks<T>(m, n, k, a, b, c, c_row, end, false);
     }

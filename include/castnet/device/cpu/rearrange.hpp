@@ -45,14 +45,14 @@ void concat(kernel_launch const& s, tables const& t, context<T> const& c) {
     });
 }
 
-// The channels from first_channel on, as many as the result has.
+// The channels from the attribute on, as many as the result has.
 template <class T>
 void slice(kernel_launch const& s, tables const& t, context<T> const& c) {
     array_ref const &from = t.arrays[s.first_array], &to = t.arrays[s.output];
     pixel_rows const rows = rows_of(to.size, c);
     parallel_for(rows.count, double(rows.count * to.size.channels), [&](std::ptrdiff_t i) {
         std::ptrdiff_t const row = rows(i);
-        std::copy_n(c.at(from) + row * from.size.channels + s.first_channel, to.size.channels,
+        std::copy_n(c.at(from) + row * from.size.channels + s.attribute, to.size.channels,
                     c.at(to) + row * to.size.channels);
     });
 }
@@ -66,8 +66,7 @@ void slice_gradient(kernel_launch const& s, tables const& t, context<T> const& c
         std::ptrdiff_t const row = rows(i);
         T* const out = c.at(to) + row * to.size.channels;
         std::fill_n(out, to.size.channels, T(0));
-        std::copy_n(c.at(from) + row * from.size.channels, from.size.channels,
-                    out + s.first_channel);
+        std::copy_n(c.at(from) + row * from.size.channels, from.size.channels, out + s.attribute);
     });
 }
 

@@ -13,7 +13,7 @@ template <class T>
 void delay(kernel_launch const& s, tables const& t, context<T> const& c) {
     array_ref const& to = t.arrays[s.output];
     std::ptrdiff_t const channels = to.size.channels;
-    T* out = c.at(to) + (s.backwards ? to.size.pixels - 1 : 0) * channels;
+    T* out = c.at(to) + (s.attribute < 0 ? to.size.pixels - 1 : 0) * channels;
     for (std::ptrdiff_t sample = 0; sample < c.samples; ++sample, out += to.size.count()) {
         if (s.arrays == 0) {
             std::fill_n(out, channels, T(0));
@@ -27,7 +27,7 @@ void delay(kernel_launch const& s, tables const& t, context<T> const& c) {
 template <class T>
 void feedback(kernel_launch const& s, tables const& t, context<T> const& c) {
     array_ref const &from = t.arrays[s.first_array], &to = t.arrays[s.output];
-    std::ptrdiff_t const next = c.iteration + (s.backwards ? -1 : 1);
+    std::ptrdiff_t const next = c.iteration + (s.attribute < 0 ? -1 : 1);
     if (next < 0 || next == to.size.pixels) {
         return;
     }

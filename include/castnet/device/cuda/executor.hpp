@@ -158,6 +158,14 @@ public:
         messages_.write(number, ranges, last_->context);
     }
 
+    // Parameters of the plan that are not updated from now on, a flag for each. Waits for the GPU.
+    template <auto const& Plan>
+    void freeze(std::span<unsigned char const> frozen) {
+        frozen_.assign(frozen.begin(), frozen.end());
+        penalties<Plan>();
+        write_ranges(penalized_ranges(Plan, frozen_), penalties_, session_);
+    }
+
     // The sum of squares of the gradients of the parameters [first, last), with penalties; waits
     // for the GPU.
     template <auto const& Plan>
@@ -191,6 +199,17 @@ public:
         session_.use();
         launch(last_->context, totals_call<Plan>(last_->context, totals_));
         session_.compute().record(last_->done);
+    }
+
+    // Adds these gradients to others that are kept `place` elements behind them, unless they are
+    // the first ones, for the last batch of a step; which takes them, and leaves zeros.
+    void keep_gradients(std::ptrdiff_t place, element_range const& r, bool are_first) {
+        T* const from = at(r.where) + r.offset;
+        launch_body(keep_body<T>{from, from + place, r.count, are_first});
+    }
+    void take_kept(std::ptrdiff_t place, element_range const& r) {
+        T* const to = at(r.where) + r.offset;
+        launch_body(take_kept_body<T>{to, to + place, r.count});
     }
 
     // A whole training step in one launch.
@@ -365,11 +384,20 @@ private:
     static void launch(context const& c, kernel_call<Body> const& call) {
         c.launch(call.where, call.body);
     }
+    // Behind the last run.
+    template <class Body>
+    void launch_body(Body const& body) {
+        session_.use();
+        last_->context.launch(grid_for(body.count), body);
+        session_.compute().record(last_->done);
+    }
 
     template <auto const& Plan>
     penalized_range const* penalties() {
-        if (penalties_.bytes() == 0) {
-            penalties_ = penalized_ranges(Plan, session_);
+        if (penalties_.bytes() == 0) { // with room for a range for each parameter
+            std::size_t const most = std::size(Plan.parameters) + 1;
+            penalties_ = session_.allocate(most * sizeof(penalized_range), "penalties");
+            write_ranges(penalized_ranges(Plan, frozen_), penalties_, session_);
         }
         return penalties_.template as<penalized_range>();
     }
@@ -386,6 +414,7 @@ private:
     session const& session_;
     memory arena_;
     memory penalties_, norm_sums_;
+    std::vector<unsigned char> frozen_; // see freeze(); none at first
     double* totals_ = nullptr;
     std::vector<buffer> buffers_;
     buffer* next_; // for the next run

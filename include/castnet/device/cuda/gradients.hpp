@@ -25,10 +25,13 @@ struct keep_body {
     T const* gradients;
     T* kept;
     std::ptrdiff_t count;
+    bool are_first = false;
 
     template <class Block>
     CASTNET_HD void operator()(Block const& block) const {
-        for_each_index(block, count, [&](std::ptrdiff_t i) { kept[i] += gradients[i]; });
+        for_each_index(block, count, [&](std::ptrdiff_t i) {
+            kept[i] = are_first ? gradients[i] : kept[i] + gradients[i];
+        });
     }
 };
 

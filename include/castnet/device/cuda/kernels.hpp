@@ -1,10 +1,14 @@
 // The tables of castnet's own CUDA kernels, for contexts on the GPU and, in tests, on the host.
 #pragma once
 
+#include <castnet/device/cuda/batch_matmul.hpp>
 #include <castnet/device/cuda/map.hpp>
+#include <castnet/device/cuda/parameter_slice.hpp>
+#include <castnet/device/cuda/permute.hpp>
 #include <castnet/device/cuda/pool.hpp>
 #include <castnet/device/cuda/rearrange.hpp>
 #include <castnet/device/cuda/reduce.hpp>
+#include <castnet/device/cuda/rows.hpp>
 
 #include <utility>
 

@@ -1,4 +1,5 @@
-// Dense layers, by cuBLASLt: y = x W, and its two gradients. W lies as (features, units).
+// Products by cuBLASLt: dense layers, y = x W with W as (features, units), and their two gradients;
+// and products of activations.
 #pragma once
 
 #include <castnet/device/cuda/context.hpp>
@@ -6,8 +7,20 @@
 #include <castnet/device/cuda/epilogue.hpp>
 #include <castnet/device/cuda/kernel_for.hpp>
 #include <castnet/device/cuda/libraries.hpp>
+#include <castnet/graph/batched_product.hpp>
 
 namespace castnet::cuda {
+
+// The types of a product's factors and result, and of its sums.
+template <class T>
+void set_types(cublas::product& p, array_ref const& result, context<T> const& c) {
+    p.type = c.precision == product_precision::bf16 ? CUDA_R_16BF : element_type<T>::cublas;
+    p.result = result.is_bf16 ? CUDA_R_16BF : element_type<T>::cublas;
+    p.compute = p.type == CUDA_R_64F ? CUBLAS_COMPUTE_64F
+                : p.type == CUDA_R_32F && c.precision == product_precision::tf32
+                    ? CUBLAS_COMPUTE_32F_FAST_TF32
+                    : CUBLAS_COMPUTE_32F;
+}
 
 template <class T>
 cublas::product product_of(kernel_launch const& s, tables const& t, context<T> const& c) {
@@ -21,12 +34,7 @@ cublas::product product_of(kernel_launch const& s, tables const& t, context<T> c
         p = {rows, t.arrays[s.output].size.channels, in};
         p.transposed_b = s.kind == op::matmul_data;
     }
-    p.type = c.precision == product_precision::bf16 ? CUDA_R_16BF : element_type<T>::cublas;
-    p.result = t.arrays[s.output].is_bf16 ? CUDA_R_16BF : element_type<T>::cublas;
-    p.compute = p.type == CUDA_R_64F ? CUBLAS_COMPUTE_64F
-                : p.type == CUDA_R_32F && c.precision == product_precision::tf32
-                    ? CUBLAS_COMPUTE_32F_FAST_TF32
-                    : CUBLAS_COMPUTE_32F;
+    set_types(p, t.arrays[s.output], c);
     if (s.end.bias_gradient) {
         p.end = CUBLASLT_EPILOGUE_BGRADA; // of dy, its first factor (cublas/product.hpp)
     } else if (s.end.bias) {
@@ -44,6 +52,63 @@ void multiply(kernel_launch const& s, tables const& t, context<T> const& c) {
                    c.at(t.arrays[s.first_array + 1]), c.at(t.arrays[s.output]), bias_of(s, t, c));
 }
 
+// The products of activations. cuBLASLt takes matrices at one distance: where those of a sample's
+// batch lie beside one another, in any of the three arrays, they are multiplied number by number,
+// each for all samples.
+struct products_of_batch {
+    cublas::product what;
+    int calls = 1;
+    std::ptrdiff_t a = 0, b = 0, d = 0; // elements from call to call
+};
+
+template <class T>
+products_of_batch batch_of(kernel_launch const& s, tables const& t, context<T> const& c) {
+    array_ref const &first = t.arrays[s.first_array], &second = t.arrays[s.first_array + 1],
+                    &result = t.arrays[s.output];
+    product_form const form = product_form::unpacked(s.attribute);
+    batched_product const m = batched_product_of(form, first.size, second.size, result.size);
+    bool const together = !form.beside_a && !form.beside_b && !form.beside_c;
+    auto const lies = [&](array_ref const& r, batched_matrix const& x) {
+        return cublas::placement{r.size.channels, together ? x.next : r.size.count()};
+    };
+    products_of_batch p;
+    p.what = {m.c.rows, m.c.columns, m.a.columns};
+    p.what.transposed_a = form.transposed_a;
+    p.what.transposed_b = form.transposed_b;
+    p.what.batch = static_cast<int>(c.samples) * (together ? form.batch : 1);
+    p.what.a = lies(first, m.a);
+    p.what.b = lies(second, m.b);
+    p.what.d = lies(result, m.c);
+    set_types(p.what, result, c);
+    if (!together) {
+        p.calls = form.batch;
+        p.a = m.a.next;
+        p.b = m.b.next;
+        p.d = m.c.next;
+        std::ptrdiff_t const all = p.a * cublas::bytes_of(p.what.type) |
+                                   p.b * cublas::bytes_of(p.what.type) |
+                                   p.d * cublas::bytes_of(p.what.result) | 16;
+        p.what.alignment = static_cast<std::uint32_t>(all & -all); // the largest power of two in it
+    }
+    return p;
+}
+
+template <class T>
+void multiply_batch(kernel_launch const& s, tables const& t, context<T> const& c) {
+    products_of_batch const p = batch_of(s, t, c);
+    auto const at = [&](array_ref const& r, std::ptrdiff_t elements, cudaDataType_t type) {
+        return reinterpret_cast<char*>(c.at(r)) + elements * cublas::bytes_of(type);
+    };
+    for (int i = 0; i < p.calls; ++i) {
+        c.library->run(p.what, at(t.arrays[s.first_array], i * p.a, p.what.type),
+                       at(t.arrays[s.first_array + 1], i * p.b, p.what.type),
+                       at(t.arrays[s.output], i * p.d, p.what.result));
+    }
+}
+
+template <class T>
+struct kernel_for<context<T>, op::batch_matmul> : function_kernel<context<T>, &multiply_batch<T>> {
+};
 template <class T>
 struct kernel_for<context<T>, op::matmul> : function_kernel<context<T>, &multiply<T>> {};
 template <class T>

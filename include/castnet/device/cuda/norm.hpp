@@ -31,6 +31,9 @@ struct square_source {
             while (i >= range->end) {
                 ++range;
             }
+            if (range->is_frozen) {
+                return;
+            }
             T p[lanes_of<T>]{}, g[lanes_of<T>];
             if (range->cost.l1 != 0 || range->cost.l2 != 0) {
                 load_lanes(parameters + i, all, p);

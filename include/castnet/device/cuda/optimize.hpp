@@ -15,10 +15,12 @@ struct update_values {
     T scale; // of the gradients: 1 / sum of weights
 };
 
-// The penalty of the parameters up to the element `end`, from the end of the last such range on.
+// The penalty of the parameters up to the element `end`, from the end of the last such range on,
+// and whether they are left as they are.
 struct penalized_range {
     std::ptrdiff_t end;
     penalty cost;
+    bool is_frozen = false;
 };
 
 template <class Rule, int Slots, class T>
@@ -41,8 +43,10 @@ struct optimize_body {
             while (i >= range->end) {
                 ++range;
             }
-            at(i, v, T(range->cost.l1), T(2 * range->cost.l2),
-               std::make_index_sequence<std::size_t(Slots)>{});
+            if (!range->is_frozen) {
+                at(i, v, T(range->cost.l1), T(2 * range->cost.l2),
+                   std::make_index_sequence<std::size_t(Slots)>{});
+            }
         });
     }
 

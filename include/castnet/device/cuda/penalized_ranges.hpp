@@ -6,20 +6,27 @@
 #include <castnet/plan/penalties.hpp>
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 namespace castnet::cuda {
 
+// Of all trainable parameters; `frozen` as for for_each_penalty().
 template <class Plan>
-memory penalized_ranges(Plan const& p, session const& where) {
+std::vector<penalized_range> penalized_ranges(Plan const& p,
+                                              std::span<unsigned char const> frozen) {
     std::vector<penalized_range> all;
-    for_each_penalty(p, [&](penalty const& cost, std::ptrdiff_t, std::ptrdiff_t last) {
-        all.push_back({last, cost});
-    });
-    memory ranges = where.allocate(all.size() * sizeof(penalized_range), "penalties");
-    where.write(ranges.template as<penalized_range>(), std::ptrdiff_t(all.size()),
-                [&](penalized_range* to) { std::copy(all.begin(), all.end(), to); });
-    return ranges;
+    for_each_penalty(p, frozen,
+                     [&](penalty const& cost, bool is_frozen, std::ptrdiff_t, std::ptrdiff_t last) {
+                         all.push_back({last, cost, is_frozen});
+                     });
+    return all;
+}
+
+inline void write_ranges(std::vector<penalized_range> const& ranges, memory const& to,
+                         session const& where) {
+    where.write(to.template as<penalized_range>(), std::ptrdiff_t(ranges.size()),
+                [&](penalized_range* out) { std::copy(ranges.begin(), ranges.end(), out); });
 }
 
 } // namespace castnet::cuda

@@ -12,6 +12,8 @@ void choose_algorithms(context<T> const& c) {
     for (kernel_launch const& s : Plan.launches) {
         if (is_matmul(s.kind)) {
             c.library->prepare(product_of(s, t, c));
+        } else if (s.kind == op::batch_matmul) {
+            c.library->prepare(batch_of(s, t, c).what);
         } else if (is_conv(s.kind)) {
             c.library->prepare(convolution_of(s, t, c));
         }

@@ -98,12 +98,12 @@ CASTNET_HD void concat(kernel_launch const& s, tables const& t, Context const& c
     }
 }
 
-// The channels from first_channel on, as many as the result has.
+// The channels from the attribute on, as many as the result has.
 CASTNET_CALLS_UNCHECKED
 template <class Context>
 CASTNET_HD void slice(kernel_launch const& s, tables const& t, Context const& c) {
     array_ref const& to = t.arrays[s.output];
-    copy_channels(c, t.arrays[s.first_array], s.first_channel, to, 0, to.size.channels);
+    copy_channels(c, t.arrays[s.first_array], s.attribute, to, 0, to.size.channels);
 }
 
 // The gradient by the operand of a slice: 0 for all other channels.
@@ -134,7 +134,7 @@ CASTNET_HD void slice_gradient(kernel_launch const& s, tables const& t, Context 
     std::ptrdiff_t const count = c.samples * to.size.count();
     c.launch(grid_for(count),
              slice_gradient_body<T>{stored_at(c, from), stored_at(c, to), from.size.channels,
-                                    s.first_channel, quotient(to.size.channels), count});
+                                    s.attribute, quotient(to.size.channels), count});
 }
 
 template <class Context>

@@ -23,6 +23,16 @@ constexpr void batch_norm_gradient(ir::differentiation& d, int i, int g) {
     }
 }
 
+// y * (g - sum of y * g), since the sum of all exp(x) is a function of x, too.
+constexpr void softmax_gradient(ir::differentiation& d, int i, int g) {
+    ir::node const n = d.at(i);
+    if (d.wanted(n.in[0])) {
+        int const total =
+            d.nodes().push(reduce_node(g, ir::reduction::sum, d.at(n.in[1]).size, 1, i));
+        d.accumulate(n.in[0], d.times(d.map(fn::subtract, n.size, {g, total}), i, n.size));
+    }
+}
+
 } // namespace detail
 
 constexpr bool map_passes_gradient(ir::node const& n, char const* wanted) {
@@ -43,6 +53,10 @@ struct operation<op::map> {
         ir::function_entry const& f = ir::function_of(d.at(i));
         if (d.at(i).function == fn::normalize && d.at(i).attribute >= 0) {
             detail::batch_norm_gradient(d, i, g);
+            return;
+        }
+        if (d.at(i).function == fn::softmax) {
+            detail::softmax_gradient(d, i, g);
             return;
         }
         for (int k = 0; k < f.arity; ++k) {

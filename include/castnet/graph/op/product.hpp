@@ -1,33 +1,34 @@
 // Products with weights and convolutions.
 #pragma once
 
-#include <castnet/graph/differentiation.hpp>
-#include <castnet/graph/emit.hpp>
-#include <castnet/graph/traced.hpp>
+#include <castnet/graph/op/batch_matmul.hpp>
 
 namespace castnet {
 
 namespace detail {
 
 constexpr bool is_parameter(ir::graph const& g, int id, role kind) {
-    ir::node const& n = g.nodes[id];
-    return n.kind == op::parameter && g.parameters[n.attribute].kind == kind;
+    parameter const* const p = g.parameter_at(id);
+    return p && p->kind == kind;
 }
 
 template <class Result, class S, class Weight>
 constexpr symbol<Result> matmul(symbol<S> x, symbol<Weight> weight) {
     ir::graph& g = *x.g;
-    if (!is_parameter(g, weight.id, role::dense_weight)) {
-        g.report(mistake::product_of_activations);
-        return emit<Result>(g, ir::graph::shaped<Result>(op::index, false));
+    if (is_parameter(g, weight.id, role::dense_weight)) {
+        return emit_operation<op::matmul, Result>(g, -1, {sample_id(x), weight.id});
     }
-    return emit_operation<op::matmul, Result>(g, -1, {sample_id(x), weight.id});
+    if constexpr (matrices_agree<S, Weight>) { // both have the same number of rows and columns
+        return batch_matmul<Result>(x, weight, {});
+    }
+    g.report(mistake::product_of_activations);
+    return emit<Result>(g, ir::graph::shaped<Result>(op::index, false));
 }
 
 } // namespace detail
 
 // The last axis of x, which is no image, times a parameter of role::dense_weight and logical shape
-// (units, features).
+// (units, features). (Of two activations: graph/op/batch_matmul.hpp.)
 template <Shape S, size_t Units, size_t Features>
     requires(S::rank > 0 && !is_image<S> && channels_of<S> == Features)
 constexpr auto matmul(symbol<S> x, symbol<shape<Units, Features>> weight) {

@@ -60,7 +60,7 @@ struct operation<op::concat> {
 template <>
 struct operation<op::slice> {
     static constexpr char const* name = "slice";
-    static constexpr operation_traits traits{.sliced = true, .by_pixels = true};
+    static constexpr operation_traits traits{.reads_attribute = true, .by_pixels = true};
     static constexpr void gradient(ir::differentiation& d, int i, int g) {
         d.accumulate_slice(d.at(i).in[0], d.at(i).attribute, g);
     }
@@ -68,7 +68,7 @@ struct operation<op::slice> {
 template <>
 struct operation<op::slice_gradient> {
     static constexpr char const* name = "slice_gradient";
-    static constexpr operation_traits traits{.sliced = true, .by_pixels = true};
+    static constexpr operation_traits traits{.reads_attribute = true, .by_pixels = true};
 };
 
 template <>

@@ -62,7 +62,8 @@ constexpr int step_node(ir::graph& g, int sequence, int place) {
 template <>
 struct operation<op::feedback> {
     static constexpr char const* name = "feedback";
-    static constexpr operation_traits traits{.by_pixels = true, .recurrent = true};
+    static constexpr operation_traits traits{
+        .reads_attribute = true, .by_pixels = true, .recurrent = true};
     static constexpr void gradient(ir::differentiation& d, int i, int) {
         ir::node const n = d.at(i);
         if (d.wanted(n.in[0]) && d.reaches_loop(i)) {
@@ -77,7 +78,7 @@ struct operation<op::feedback> {
 template <>
 struct operation<op::delay> {
     static constexpr char const* name = "delay";
-    static constexpr operation_traits traits{.recurrent = true};
+    static constexpr operation_traits traits{.reads_attribute = true, .recurrent = true};
     static constexpr void gradient(ir::differentiation& d, int i, int g) {
         ir::node const n = d.at(i);
         int const back = d.remembered(i);

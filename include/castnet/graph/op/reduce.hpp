@@ -41,6 +41,11 @@ constexpr auto sum_channels(symbol<S> x) {
     return detail::reduced<detail::without_channels<S>>(x, ir::reduction::sum);
 }
 template <class S>
+constexpr auto mean_channels(symbol<S> x) {
+    return detail::reduced<detail::without_channels<S>>(x, ir::reduction::sum,
+                                                        1.0 / static_cast<double>(channels_of<S>));
+}
+template <class S>
 constexpr auto max_channels(symbol<S> x) {
     return detail::reduced<detail::without_channels<S>>(x, ir::reduction::max);
 }

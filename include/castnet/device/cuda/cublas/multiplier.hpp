@@ -95,7 +95,7 @@ private:
         return choose_algorithm(
             order_, string_of({text_of(p), ", cuBLASLt ", cublasLtGetVersion()}),
             [&](std::size_t count, std::optional<int> number) {
-                auto all = algorithms_for(m, number ? timed_algorithms : count);
+                auto all = algorithms_for(m, p.alignment, number ? timed_algorithms : count);
                 std::erase_if(all,
                               [&](algorithm const& a) { return number && a.number != *number; });
                 return all;
@@ -104,7 +104,8 @@ private:
     }
 
     // At most `count`, which is at most timed_algorithms; the heuristic's best guess first.
-    std::vector<algorithm> algorithms_for(product_descriptors const& m, std::size_t count) const {
+    std::vector<algorithm> algorithms_for(product_descriptors const& m, std::uint32_t alignment,
+                                          std::size_t count) const {
         cublasLtMatmulPreference_t wishes = nullptr;
         CASTNET_CUDA(cublasLtMatmulPreferenceCreate(&wishes));
         detail::owned<cublasLtMatmulPreferenceOpaque_t> const owner{wishes};
@@ -112,7 +113,6 @@ private:
             CASTNET_CUDA(cublasLtMatmulPreferenceSetAttribute(wishes, name, &value, sizeof value));
         };
         set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, std::uint64_t{workspace_});
-        std::uint32_t const alignment = 16; // bytes, at least, of every array in the arena
         set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment);
         set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment);
         set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment);
@@ -146,9 +146,12 @@ private:
     std::optional<std::size_t> fastest_of(std::vector<algorithm> const& all, product const& p,
                                           product_descriptors const& m) const {
         try {
-            memory const a = noise(p.rows * p.depth, bytes_of(p.type), stream_),
-                         b = noise(p.depth * p.columns, bytes_of(p.type), stream_),
-                         d = noise(p.rows * p.columns, bytes_of(p.result), stream_),
+            memory const a = noise(span_of(p.rows, p.depth, p.transposed_a, p.batch, p.a),
+                                   bytes_of(p.type), stream_),
+                         b = noise(span_of(p.depth, p.columns, p.transposed_b, p.batch, p.b),
+                                   bytes_of(p.type), stream_),
+                         d = noise(span_of(p.rows, p.columns, false, p.batch, p.d),
+                                   bytes_of(p.result), stream_),
                          bias = noise(p.columns, bytes_of(p.result), stream_),
                          workspace{workspace_};
             if (p.end != CUBLASLT_EPILOGUE_DEFAULT) {

@@ -12,7 +12,15 @@
 
 namespace castnet::cuda::cublas {
 
-// d (rows x columns) = a (rows x depth) times b (depth x columns).
+// How the matrices of a product lie: elements from row to row as they are stored, 0 where there is
+// nothing between rows, and from one matrix of the batch to the next.
+struct placement {
+    std::int64_t row = 0, next = 0;
+
+    friend bool operator==(placement const&, placement const&) = default;
+};
+
+// d (rows x columns) = a (rows x depth) times b (depth x columns), for each of a batch.
 struct product {
     std::int64_t rows = 0, columns = 0, depth = 0;
     bool transposed_a = false;          // a lies as (depth x rows)
@@ -21,6 +29,9 @@ struct product {
     cudaDataType_t result = CUDA_R_32F; // and of a bias or its gradient
     cublasComputeType_t compute = CUBLAS_COMPUTE_32F;
     cublasLtEpilogue_t end = CUBLASLT_EPILOGUE_DEFAULT; // or with a number for each column
+    int batch = 1;
+    placement a{}, b{}, d{};
+    std::uint32_t alignment = 16; // bytes, at least, of all three
 
     friend bool operator==(product const&, product const&) = default;
 };
@@ -41,9 +52,24 @@ inline std::string text_of(product const& p) {
     auto const matrix = [](std::int64_t rows, std::int64_t columns, bool transposed) {
         return string_of({rows, " x ", columns, transposed ? ", transposed" : ""});
     };
-    return string_of({"product of ", matrix(p.rows, p.depth, p.transposed_a), ", and ",
-                      matrix(p.depth, p.columns, p.transposed_b), ", type ", int(p.type), " to ",
-                      int(p.result), ", computed in ", int(p.compute), ", epilogue ", int(p.end)});
+    std::string text =
+        string_of({"product of ", matrix(p.rows, p.depth, p.transposed_a), ", and ",
+                   matrix(p.depth, p.columns, p.transposed_b), ", type ", int(p.type), " to ",
+                   int(p.result), ", computed in ", int(p.compute), ", epilogue ", int(p.end)});
+    if (p.batch > 1 || p.a.row > 0 || p.b.row > 0 || p.d.row > 0) {
+        text += string_of({", batch of ", p.batch, ", aligned to ", int(p.alignment)});
+        for (placement const& lies : {p.a, p.b, p.d}) {
+            text += string_of({", rows ", lies.row, " and matrices ", lies.next, " apart"});
+        }
+    }
+    return text;
+}
+
+// Elements of memory from the first to the last of the matrices of a batch.
+constexpr std::int64_t span_of(std::int64_t rows, std::int64_t columns, bool transposed, int batch,
+                               placement const& lies) {
+    std::int64_t const lines = transposed ? columns : rows, length = transposed ? rows : columns;
+    return (batch - 1) * lies.next + (lines - 1) * (lies.row > 0 ? lies.row : length) + length;
 }
 
 namespace detail {
@@ -75,9 +101,9 @@ public:
             // for the choice of an algorithm, which depends on its alignment only
             set_bias(reinterpret_cast<void const*>(alignment_bytes));
         }
-        first_ = layout(p.type, p.depth, p.columns, p.transposed_b);
-        second_ = layout(p.type, p.rows, p.depth, p.transposed_a);
-        result_ = layout(p.result, p.rows, p.columns, false);
+        first_ = layout(p.type, p.depth, p.columns, p.transposed_b, p.batch, p.b);
+        second_ = layout(p.type, p.rows, p.depth, p.transposed_a, p.batch, p.a);
+        result_ = layout(p.result, p.rows, p.columns, false, p.batch, p.d);
     }
 
     void set_bias(void const* columns) const { set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, columns); }
@@ -95,15 +121,24 @@ private:
         CASTNET_CUDA(cublasLtMatmulDescSetAttribute(operation_.get(), name, &value, sizeof value));
     }
 
-    // The layout of a matrix with castnet's rows and columns, transposed or not.
+    // The layout of matrices with castnet's rows and columns, transposed or not.
     static owned_layout layout(cudaDataType_t type, std::int64_t rows, std::int64_t columns,
-                               bool transposed) {
+                               bool transposed, std::int32_t batch, placement const& lies) {
         std::int64_t const lines = transposed ? columns : rows,
                            length = transposed ? rows : columns;
         cublasLtMatrixLayout_t made = nullptr;
         CASTNET_CUDA(cublasLtMatrixLayoutCreate(&made, type, static_cast<std::uint64_t>(length),
-                                                static_cast<std::uint64_t>(lines), length));
-        return owned_layout{made};
+                                                static_cast<std::uint64_t>(lines),
+                                                lies.row > 0 ? lies.row : length));
+        owned_layout owner{made};
+        if (batch > 1) {
+            auto const set = [&](cublasLtMatrixLayoutAttribute_t name, auto value) {
+                CASTNET_CUDA(cublasLtMatrixLayoutSetAttribute(made, name, &value, sizeof value));
+            };
+            set(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, batch);
+            set(CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, lies.next);
+        }
+        return owner;
     }
 
     detail::owned<cublasLtMatmulDescOpaque_t> operation_;

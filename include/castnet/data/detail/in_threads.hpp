@@ -1,0 +1,54 @@
+// Loop in as many threads as the machine runs, for work that is done once.
+#pragma once
+
+#include <castnet/core/language.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <exception>
+#include <thread>
+#include <vector>
+
+namespace castnet::data::detail {
+
+// Calls f(i) for all i below count. f throws nothing.
+template <class F>
+void for_each_in_threads(std::size_t count, F const& f) {
+    std::atomic<std::size_t> next = 0;
+    std::vector<std::jthread> threads;
+    for (unsigned i = 0; i < std::max(std::thread::hardware_concurrency(), 1U); ++i) {
+        threads.emplace_back([&] {
+            for (std::size_t k = next++; k < count; k = next++) {
+                f(k);
+            }
+        });
+    }
+}
+
+// Calls use(make(i)) for all i below count: make in threads, use in order, on this one. Throws what
+// the first call of make that fails has thrown, after the uses before it.
+template <class Result, class Make, class Use>
+void make_in_threads(std::size_t count, Make const& make, Use const& use) {
+    constexpr std::size_t at_once = 256;
+    for (std::size_t first = 0; first < count; first += at_once) {
+        std::size_t const here = std::min(at_once, count - first);
+        std::vector<Result> results(here);
+        std::vector<std::exception_ptr> failures(here);
+        for_each_in_threads(here, [&](std::size_t i) {
+            try {
+                results[i] = make(first + i);
+            } catch (...) {
+                failures[i] = std::current_exception();
+            }
+        });
+        for (std::size_t i = 0; i < here; ++i) {
+            if (failures[i]) {
+                std::rethrow_exception(failures[i]);
+            }
+            use(results[i]);
+        }
+    }
+}
+
+} // namespace castnet::data::detail

@@ -1,0 +1,126 @@
+// Products of two activations.
+#pragma once
+
+#include <castnet/graph/batched_product.hpp>
+#include <castnet/graph/differentiation.hpp>
+#include <castnet/graph/emit.hpp>
+#include <castnet/graph/traced.hpp>
+
+namespace castnet {
+
+namespace detail {
+
+// The shapes of a product, of tensors with these leading axes and matrices of the last two.
+template <Shape S, size_t Rows, size_t Columns, size_t... Axis>
+constexpr auto replace_matrix(std::index_sequence<Axis...>) {
+    return row_major_shape<S::extent[Axis]..., Rows, Columns>{};
+}
+// S with such matrices in its last two axes.
+template <Shape S, size_t Rows, size_t Columns>
+using with_matrix = decltype(replace_matrix<S, Rows, Columns>(
+    std::make_index_sequence<(S::rank >= 2 ? S::rank - 2 : 0)>{}));
+
+template <Shape S>
+inline constexpr bool has_matrices = S::rank >= 2 && !is_image<S>;
+template <Shape S>
+inline constexpr size_t matrix_rows = S::extent[S::rank >= 2 ? S::rank - 2 : 0];
+template <Shape S>
+inline constexpr size_t matrix_columns = S::extent[S::rank - 1];
+
+template <Shape A, Shape B>
+inline constexpr bool same_leading_axes =
+    has_matrices<A> && has_matrices<B> &&
+    std::is_same_v<with_matrix<A, 1, 1>, with_matrix<B, 1, 1>>;
+
+// c = a b, with matrices that lie as the form says.
+template <Shape Result, class A, class B>
+constexpr symbol<Result> batch_matmul(symbol<A> a, symbol<B> b, ir::product_form const& form) {
+    return emit_operation<op::batch_matmul, Result>(*a.g, form.packed(),
+                                                    {sample_id(a), sample_id(b)});
+}
+
+} // namespace detail
+
+// Whether the matrices of the last two axes can be multiplied: equal leading axes, as many columns
+// on the left as rows on the right.
+template <Shape A, Shape B>
+inline constexpr bool matrices_agree =
+    detail::same_leading_axes<A, B> && detail::matrix_columns<A> == detail::matrix_rows<B>;
+template <Shape A, Shape B>
+inline constexpr bool transposed_matrices_agree =
+    detail::same_leading_axes<A, B> && detail::matrix_columns<A> == detail::matrix_columns<B>;
+
+// (…, n, k) times (…, k, m) is (…, n, m): the product of the last two axes for every index of the
+// others, which are equal (torch.matmul, keras.ops.matmul). With a weight: graph/op/product.hpp.
+template <Shape A, Shape B>
+constexpr auto matmul(symbol<A> a, symbol<B> b) {
+    static_assert(matrices_agree<A, B>,
+                  "castnet: matmul: of two activations, neither an image, the left one needs as "
+                  "many columns as the right one has rows, (..., n, k) and (..., k, m), and both "
+                  "the same axes before; for the transposed right one write matmul_transposed; see "
+                  "matrices_agree<left, right>");
+    if constexpr (matrices_agree<A, B>) {
+        using result = detail::with_matrix<A, detail::matrix_rows<A>, detail::matrix_columns<B>>;
+        int const batch =
+            static_cast<int>(A::count / (detail::matrix_rows<A> * detail::matrix_columns<A>));
+        return detail::batch_matmul<result>(a, b, {.batch = batch});
+    } else {
+        return a;
+    }
+}
+
+// (…, n, k) times the transposed (…, m, k) is (…, n, m).
+template <Shape A, Shape B>
+constexpr auto matmul_transposed(symbol<A> a, symbol<B> b) {
+    static_assert(transposed_matrices_agree<A, B>,
+                  "castnet: matmul_transposed: two activations, neither an image, need the same "
+                  "number of columns, (..., n, k) and (..., m, k), and the same axes before; see "
+                  "transposed_matrices_agree<left, right>");
+    if constexpr (transposed_matrices_agree<A, B>) {
+        using result = detail::with_matrix<A, detail::matrix_rows<A>, detail::matrix_rows<B>>;
+        int const batch =
+            static_cast<int>(A::count / (detail::matrix_rows<A> * detail::matrix_columns<A>));
+        return detail::batch_matmul<result>(a, b, {.batch = batch, .transposed_b = true});
+    } else {
+        return a;
+    }
+}
+
+template <>
+struct operation<op::batch_matmul> {
+    static constexpr char const* name = "batch_matmul";
+    static constexpr operation_traits traits{.product = true, .reads_attribute = true};
+
+    // With A = op(a), B = op(b): dA = dC B', dB = A' dC, each transposed as its array lies.
+    static constexpr void gradient(ir::differentiation& d, int i, int g) {
+        ir::node const n = d.at(i);
+        ir::product_form const f = ir::product_form::unpacked(n.attribute);
+        int const a = n.in[0], b = n.in[1];
+        if (d.wanted(a)) {
+            ir::product_form by{f.batch,    false,      !f.transposed_b,
+                                f.beside_c, f.beside_b, f.beside_a};
+            if (f.transposed_a) {
+                by = {f.batch, f.transposed_b, true, f.beside_b, f.beside_c, f.beside_a};
+            }
+            d.accumulate(a, f.transposed_a ? d.emit<op::batch_matmul>(a, by.packed(), b, g)
+                                           : d.emit<op::batch_matmul>(a, by.packed(), g, b));
+        }
+        if (d.wanted(b)) {
+            ir::product_form by{f.batch,    !f.transposed_a, false,
+                                f.beside_a, f.beside_c,      f.beside_b};
+            if (f.transposed_b) {
+                by = {f.batch, true, f.transposed_a, f.beside_c, f.beside_a, f.beside_b};
+            }
+            d.accumulate(b, f.transposed_b ? d.emit<op::batch_matmul>(b, by.packed(), g, a)
+                                           : d.emit<op::batch_matmul>(b, by.packed(), a, g));
+        }
+    }
+    static constexpr std::ptrdiff_t flops(ir::node const& n, ir::graph_view const& g) {
+        ir::product_form const f = ir::product_form::unpacked(n.attribute);
+        ir::batched_matrix const a =
+            ir::matrix_of(g.nodes[n.in[0]].size, f.batch, f.transposed_a, f.beside_a);
+        return 2 * n.size.count() * a.columns;
+    }
+};
+
+} // namespace castnet

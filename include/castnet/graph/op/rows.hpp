@@ -1,0 +1,71 @@
+// Rows of a table: those that ids name, and products with all of them.
+#pragma once
+
+#include <castnet/graph/differentiation.hpp>
+#include <castnet/graph/emit.hpp>
+#include <castnet/graph/op/rearrange.hpp>
+
+namespace castnet {
+
+namespace detail {
+
+template <size_t Columns, size_t Values, size_t... D>
+row_major_shape<D..., Columns> rows_of(ids<Values, D...>);
+
+} // namespace detail
+
+template <class Ids, class Table>
+inline constexpr bool rows_exist = false;
+template <size_t Values, size_t... D, size_t Rows, size_t Columns>
+inline constexpr bool rows_exist<ids<Values, D...>, shape<Rows, Columns>> = Values <= Rows;
+
+// For every id the row of the table with that number: ids (time) give (time, columns). A row may be
+// left without a gradient (-1: none).
+//
+// The gradient by the table is an array of the table's size. Each of its rows is added up by one
+// thread, in the order of samples and positions.
+template <size_t Rows, size_t Columns, size_t Values, size_t... D>
+constexpr auto gather_rows(symbol<shape<Rows, Columns>> table, symbol<ids<Values, D...>> x,
+                           int without_gradient = -1) {
+    static_assert(
+        rows_exist<ids<Values, D...>, shape<Rows, Columns>>,
+        "castnet: there are ids beyond the rows of the table; see rows_exist<ids, table>");
+    using result = decltype(detail::rows_of<Columns>(ids<Values, D...>{}));
+    return detail::emit_operation<op::gather_rows, result>(
+        *x.g, without_gradient, {detail::value_id(table), detail::sample_id(x)});
+}
+
+// The last axis of x times each row of a table: (time, columns) gives (time, rows).
+template <Shape S, size_t Rows, size_t Columns>
+    requires(S::rank > 0 && !is_image<S> && channels_of<S> == Columns)
+constexpr auto times_rows(symbol<S> x, symbol<shape<Rows, Columns>> table) {
+    ir::graph& g = *x.g;
+    // As a product reads a weight: its memory is that of an image with a channel for each row.
+    ir::axes const turned{
+        2, {static_cast<int>(Rows), static_cast<int>(Columns)}, memory_order::channels_last};
+    ir::node n;
+    n.kind = op::reshape;
+    n.size = ir::extents_of(turned, false);
+    n.in[n.operands++] = detail::value_id(table);
+    return detail::emit_operation<op::matmul, with_channels<S, Rows>>(
+        g, -1, {detail::sample_id(x), g.push(n)});
+}
+
+template <>
+struct operation<op::gather_rows> {
+    static constexpr char const* name = "gather_rows";
+    static constexpr operation_traits traits{};
+    static constexpr void gradient(ir::differentiation& d, int i, int g) {
+        ir::node const n = d.at(i);
+        if (d.wanted(n.in[0])) {
+            d.accumulate(n.in[0], d.emit<op::scatter_rows>(n.in[0], n.attribute, n.in[1], g));
+        }
+    }
+};
+template <>
+struct operation<op::scatter_rows> {
+    static constexpr char const* name = "scatter_rows";
+    static constexpr operation_traits traits{.reads_attribute = true, .stores_bf16 = false};
+};
+
+} // namespace castnet

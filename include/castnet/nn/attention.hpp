@@ -1,0 +1,183 @@
+// Attention (Vaswani et al. 2017): scaled products of queries and keys as weights of values; and
+// the layer with its projections, multi_head_attention<heads>.
+//
+// Queries, keys and values are sequences (time, features), of which every head has its part of the
+// features, one after the other.
+#pragma once
+
+#include <castnet/graph/op/parameter_slice.hpp>
+#include <castnet/graph/op/reduce.hpp>
+#include <castnet/nn/attention_masks.hpp>
+#include <castnet/nn/dense.hpp>
+
+namespace castnet {
+
+namespace detail {
+
+// 1 / sqrt(features of a head).
+constexpr double attention_scale(size_t features) {
+    double const x = static_cast<double>(features);
+    double root = x;
+    for (double next = (1 + x) / 2; next < root; next = (root + x / root) / 2) {
+        root = next;
+    }
+    return 1 / root;
+}
+
+template <Symbol X>
+constexpr X masked(X scores) {
+    return scores;
+}
+template <Symbol X, class Mask, class... More>
+constexpr X masked(X scores, Mask const& mask, More const&... more) {
+    return masked(mask(scores), more...);
+}
+
+template <Shape S>
+inline constexpr bool has_time_and_features = S::rank == 2;
+
+} // namespace detail
+
+template <size_t Heads, Shape Queries, Shape Keys, Shape Values>
+inline constexpr bool attends =
+    detail::has_time_and_features<Queries> && detail::has_time_and_features<Keys> &&
+    detail::has_time_and_features<Values> && channels_of<Queries> == channels_of<Keys> &&
+    pixels_of<Keys> == pixels_of<Values> && Heads > 0 && channels_of<Queries> % Heads == 0 &&
+    channels_of<Values> % Heads == 0;
+
+// softmax(q k' / sqrt(features of a head)) v of every head, with masks on the scores: PyTorch's
+// scaled_dot_product_attention. (queries, features), (keys, features) and (keys, values) become
+// (queries, values).
+template <size_t Heads>
+struct attention_function {
+    static constexpr char const* name = "attention";
+    double rate = 0;
+
+    // In training every weight is set to 0 with this probability, and the others are divided by the
+    // probability to keep them.
+    constexpr attention_function dropout(double probability) const { return {probability}; }
+
+    template <Shape Q, Shape K, Shape V, class... Mask>
+    constexpr auto operator()(symbol<Q> q, symbol<K> k, symbol<V> v, Mask const&... masks) const {
+        static_assert(
+            attends<Heads, Q, K, V>,
+            "castnet: attention needs sequences: queries (time, features), keys and "
+            "values of one length, keys with the features of the queries, and features "
+            "that the heads can share equally; see attends<heads, queries, keys, values>");
+        constexpr size_t queries = Q::extent[0], keys = K::extent[0];
+        using result = shape<queries, channels_of<V>>;
+        if constexpr (attends<Heads, Q, K, V>) {
+            using per_head = row_major_shape<Heads, queries, keys>;
+            constexpr int heads = static_cast<int>(Heads);
+            auto const products = detail::batch_matmul<per_head>(
+                q, k, {.batch = heads, .transposed_b = true, .beside_a = true, .beside_b = true});
+            // Written twice: each kernel that reads the scores masks them, and none stores that.
+            auto const scores = [&] {
+                return detail::masked(products * detail::attention_scale(Q::extent[1] / Heads),
+                                      masks...);
+            };
+            auto const weights = elementwise<fn::softmax>{}(scores(), log_sum_exp(scores()));
+            return detail::batch_matmul<result>(
+                dropped(weights), v, {.batch = heads, .beside_b = true, .beside_c = true});
+        } else {
+            return symbol<result>{q.g, q.id};
+        }
+    }
+
+private:
+    template <Shape S>
+    constexpr symbol<S> dropped(symbol<S> weights) const {
+        return rate > 0 && weights.g->training ? weights * bernoulli<S>(*weights.g, 1 - rate)
+                                               : weights;
+    }
+};
+template <size_t Heads>
+inline constexpr attention_function<Heads> attention{};
+
+template <size_t Heads, Shape Queries, Shape Keys, Shape Values>
+inline constexpr bool attends_with_equal_features =
+    attends<Heads, Queries, Keys, Values> && channels_of<Values> == channels_of<Queries>;
+
+// Attention between projections of queries, keys and values, whose result is projected too:
+// PyTorch's MultiheadAttention. In a chain, a sequence attends to itself; as a function it takes
+// queries, and keys and values where these come from elsewhere, and then masks:
+//
+//   multi_head_attention<8>(x, causal_mask)
+//   multi_head_attention<8>(x, memory, length_mask(lengths))
+//   multi_head_attention<8>(queries, keys, values)
+//
+// Parameters: in_proj_weight (3 * features, features), Glorot uniform, and in_proj_bias
+// (3 * features), zeros: one below the other, of queries, keys and values; out_proj.weight
+// (features, features), Glorot uniform, and out_proj.bias (features), zeros.
+template <size_t Heads>
+struct multi_head_attention_layer {
+    static constexpr char const* name = "multi_head_attention";
+    double rate = 0;
+    bool is_causal = false;
+    bool has_bias = true;
+
+    // Of the weights; see attention_function.
+    constexpr multi_head_attention_layer dropout(double probability) const {
+        return {probability, is_causal, has_bias};
+    }
+    // With causal_mask.
+    constexpr multi_head_attention_layer causal() const { return {rate, true, has_bias}; }
+    constexpr multi_head_attention_layer no_bias() const { return {rate, is_causal, false}; }
+
+    template <Shape X, class... Mask>
+        requires(!Symbol<Mask> && ...)
+    constexpr auto operator()(symbol<X> x, Mask const&... masks) const {
+        return (*this)(x, x, x, masks...);
+    }
+    template <Shape Q, Shape K, class... Mask>
+        requires(!Symbol<Mask> && ...)
+    constexpr auto operator()(symbol<Q> q, symbol<K> memory, Mask const&... masks) const {
+        return (*this)(q, memory, memory, masks...);
+    }
+    template <Shape Q, Shape K, Shape V, class... Mask>
+        requires(!Symbol<Mask> && ...)
+    constexpr symbol<Q> operator()(symbol<Q> q, symbol<K> k, symbol<V> v,
+                                   Mask const&... masks) const {
+        static_assert(
+            attends_with_equal_features<Heads, Q, K, V>,
+            "castnet: multi_head_attention needs sequences (time, features): queries, keys and "
+            "values with as many features, which the heads can share equally, and keys and values "
+            "of one length; see attends_with_equal_features<heads, queries, keys, values>");
+        if constexpr (attends_with_equal_features<Heads, Q, K, V>) {
+            constexpr size_t features = channels_of<Q>;
+            ir::graph& g = *q.g;
+            scope_guard const scope{g, layer_kind{name}};
+            auto const weight = new_parameter<shape<3 * features, features>>(
+                g, "in_proj_weight", {.kind = role::dense_weight});
+            auto const bias = in_proj_bias<3 * features>(g);
+            auto const project = [&]<size_t Part>(auto x, std::integral_constant<size_t, Part>) {
+                auto const y = matmul(x, parameter_slice<Part * features, features>(weight));
+                return has_bias ? y + parameter_slice<Part * features, features>(bias) : y;
+            };
+            auto const projected_q = project(q, std::integral_constant<size_t, 0>{});
+            auto const projected_k = project(k, std::integral_constant<size_t, 1>{});
+            auto const projected_v = project(v, std::integral_constant<size_t, 2>{});
+            auto const attend = attention<Heads>.dropout(rate);
+            auto const y =
+                is_causal ? attend(projected_q, projected_k, projected_v, causal_mask, masks...)
+                          : attend(projected_q, projected_k, projected_v, masks...);
+            dense_layer<features> out;
+            out.has_bias = has_bias;
+            scope_guard const of_out{g, "out_proj"};
+            return out(y);
+        } else {
+            return q;
+        }
+    }
+
+private:
+    template <size_t Units>
+    constexpr symbol<shape<Units>> in_proj_bias(ir::graph& g) const {
+        return has_bias ? new_parameter<shape<Units>>(g, "in_proj_bias", {.kind = role::vector})
+                        : symbol<shape<Units>>{&g, -1};
+    }
+};
+template <size_t Heads>
+inline constexpr multi_head_attention_layer<Heads> multi_head_attention{};
+
+} // namespace castnet

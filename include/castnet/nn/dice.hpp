@@ -1,0 +1,26 @@
+// Dice loss of segmentations.
+#pragma once
+
+#include <castnet/nn/losses.hpp>
+
+namespace castnet {
+
+// 1 - (2 sum(p t) + smooth) / (sum(p) + sum(t) + smooth) for p = sigmoid(logits) and targets t of 0
+// or 1, with sums over all elements of a sample (Milletari et al. 2016 without squares; Keras' Dice
+// and MONAI's DiceLoss, of single samples). It goes with binary_cross_entropy, for the same logits:
+// struct { … return cn::binary_cross_entropy(x, t) + cn::dice(x, t); }.
+struct dice_loss {
+    static constexpr char const* name = "dice";
+    static constexpr bool labels = false;
+    scalar smooth = 1e-7;
+
+    template <Shape S>
+    constexpr auto operator()(symbol<S> logit, symbol<S> target) const {
+        detail::takes_logits(logit);
+        auto const p = sigmoid(logit);
+        return 1 - (2 * sum(p * target) + smooth) / (sum(p) + sum(target) + smooth);
+    }
+};
+inline constexpr dice_loss dice{};
+
+} // namespace castnet

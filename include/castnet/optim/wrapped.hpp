@@ -1,0 +1,50 @@
+// What optimizers that are made of another one have in common (clip_norm, ema).
+#pragma once
+
+#include <castnet/core/fixed_string.hpp>
+#include <castnet/optim/optimizers.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+namespace castnet::detail {
+
+// "clip_norm(adam)", in checkpoints and messages.
+template <class Optimizer, fixed_string Wrapper>
+struct name_of_wrapped {
+    static constexpr auto text = [] {
+        constexpr std::string_view name = Optimizer::name, wrapper = Wrapper.view();
+        std::array<char, wrapper.size() + name.size() + 3> all{};
+        std::size_t end = 0;
+        for (std::string_view part :
+             {wrapper, std::string_view{"("}, name, std::string_view{")"}}) {
+            for (char c : part) {
+                all[end++] = c;
+            }
+        }
+        return all;
+    }();
+};
+
+// Whether a rule can update a V, a number or a vector.
+template <class Rule, class V, class... Slot>
+concept Updates = requires(Rule const& rule, V& parameter, V gradient, Slot&... slot) {
+    rule(parameter, gradient, slot...);
+};
+
+// The optimizer's numbers and one more.
+template <class Optimizer>
+[[gnu::cold]] auto hyperparameters_and(Optimizer const& optimizer, hyperparameter another) {
+    if constexpr (requires { optimizer.hyperparameters(); }) {
+        auto const own = optimizer.hyperparameters();
+        std::array<hyperparameter, own.size() + 1> all{another};
+        std::copy(own.begin(), own.end(), all.begin() + 1);
+        return all;
+    } else {
+        return std::array{another};
+    }
+}
+
+} // namespace castnet::detail

@@ -1,0 +1,62 @@
+#include <castnet/data.hpp>
+
+#include <doctest/doctest.h>
+
+using namespace castnet;
+using namespace castnet::data;
+
+namespace {
+
+using images = dataset<label<2>, shape<2, 3, 5>>;
+
+images some_images(size_t count) {
+    std::vector<float> x(count * 30);
+    for (size_t i = 0; i < x.size(); ++i) {
+        x[i] = float(i * 37 % 101) + (i / 15 % 2 == 0 ? 1000.0F : 0.0F);
+    }
+    return images{std::move(x), std::vector<int>(count)};
+}
+
+} // namespace
+
+TEST_CASE("statistics are those of all pixels of a channel") {
+    constexpr size_t count = 700;
+    auto const data = some_images(count);
+    auto const found = statistics_of(data);
+    for (size_t c = 0; c < 2; ++c) {
+        double mean = 0, squares = 0;
+        std::vector<double> x(30);
+        for (int pass = 0; pass < 2; ++pass) {
+            for (size_t i = 0; i < count; ++i) {
+                data.copy_input(i, x.data());
+                for (size_t k = c * 15; k < (c + 1) * 15; ++k) {
+                    mean += pass == 0 ? x[k] / (15 * count) : 0;
+                    squares += pass == 1 ? (x[k] - mean) * (x[k] - mean) / (15 * count) : 0;
+                }
+            }
+        }
+        CHECK(found.mean[c] == doctest::Approx(mean).epsilon(1e-12));
+        CHECK(found.deviation[c] == doctest::Approx(std::sqrt(squares)).epsilon(1e-12));
+    }
+    CHECK(statistics_of(data) == found); // whichever threads read
+    auto const standard = statistics_of(augment(data, standardize{found}));
+    for (size_t c = 0; c < 2; ++c) {
+        CHECK(std::abs(standard.mean[c]) < 1e-5);
+        CHECK(standard.deviation[c] == doctest::Approx(1).epsilon(1e-6));
+    }
+    CHECK(statistics_of(take(data, 0)).deviation == std::vector<double>{0, 0});
+}
+
+TEST_CASE("what reading a sample throws reaches the caller") {
+    auto const data = generated<label<2>, shape<1, 1, 1>>(
+        300,
+        [](size_t i, auto x) {
+            if (i > 280) {
+                throw file_error("picture.jpg", {"number ", i});
+            }
+            x[0] = 0;
+        },
+        [](size_t, auto y) { y[0] = 0; });
+    CHECK_THROWS_WITH_AS(statistics_of(data), doctest::Contains("picture.jpg: number 281"),
+                         file_error);
+}

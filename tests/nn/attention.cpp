@@ -1,0 +1,132 @@
+// Attention against PyTorch and finite differences.
+#include <castnet/nn/attention.hpp>
+#include <castnet/nn/network.hpp>
+#include <castnet/nn/reshape.hpp>
+
+#include "harness.hpp"
+
+namespace cn = castnet;
+using check::against_finite_differences, check::layer_run, check::values, cn::input, cn::shape;
+
+namespace {
+
+constexpr auto heads = cn::multi_head_attention<2>;
+constexpr auto zeroth = cn::named<"0", heads>; // as in a chain
+
+struct to_memory {
+    constexpr auto operator()(auto x, auto memory) const { return zeroth(x, memory); }
+};
+struct of_lengths {
+    constexpr auto operator()(auto x, auto lengths) const {
+        return zeroth(x, cn::length_mask(lengths));
+    }
+};
+struct with_mask {
+    constexpr auto operator()(auto x, auto mask) const {
+        return zeroth(x, cn::additive_mask(mask));
+    }
+};
+struct with_all_masks {
+    constexpr auto operator()(auto q, auto k, auto v, auto mask, auto lengths) const {
+        return cn::attention<2>(
+            q, k, v, cn::causal_mask,
+            cn::additive_mask(mask | cn::reshape_to<cn::row_major_shape<2, 3, 3>>),
+            cn::length_mask(lengths));
+    }
+};
+struct of_keys {
+    constexpr auto operator()(auto q, auto k, auto mask) const {
+        return cn::attention<1>(q, k, k, cn::additive_mask(mask));
+    }
+};
+
+// A case with inputs "input", "input1", …
+template <class Network>
+void like_torch(std::string const& name) {
+    layer_run r = layer_run::of<Network, true, 4>();
+    check::golden_file const golden{"attention"};
+    for (std::size_t i = 1; i < r.inputs(); ++i) {
+        r.set_input(golden[name + "/input" + std::to_string(i)], i);
+    }
+    check::against_golden(std::move(r), name, 1e-12, "attention");
+}
+
+} // namespace
+
+TEST_CASE("a sequence attends to itself") {
+    like_torch<cn::sequential<input<5, 6>, heads>>("self");
+    like_torch<cn::sequential<input<5, 6>, heads.causal()>>("causal");
+    like_torch<cn::sequential<input<5, 6>, heads.no_bias()>>("no_bias");
+}
+
+TEST_CASE("a sequence attends to another one, to its beginning, with additive masks") {
+    like_torch<cn::network<to_memory{}, input<5, 6>, input<3, 6>>>("cross");
+    like_torch<cn::network<of_lengths{}, input<5, 6>, input<1>>>("lengths");
+    like_torch<cn::network<with_mask{}, input<5, 6>, input<5, 5>>>("additive");
+}
+
+TEST_CASE("gradients of attention") {
+    against_finite_differences(check::run_of<heads.causal(), shape<4, 6>, true, 2>(), 1e-6);
+    against_finite_differences(check::run_of<heads.dropout(0.25), shape<4, 6>, true, 2>(), 1e-6);
+    against_finite_differences(
+        layer_run::of<cn::network<to_memory{}, input<2, 4>, input<3, 4>>, true, 2>(), 1e-6);
+    against_finite_differences(
+        layer_run::of<cn::network<with_mask{}, input<3, 4>, input<3, 3>>, true, 2>(), 1e-6);
+    against_finite_differences(
+        layer_run::of<cn::network<of_keys{}, input<3, 4>, input<2, 4>, input<2>>, true, 2>(), 1e-6);
+    against_finite_differences(check::run_of<cn::frozen<heads>, shape<3, 4>, true, 2>(), 1e-6);
+}
+
+TEST_CASE("dropout of attention is for training") {
+    layer_run r = check::run_of<heads.dropout(0.5), shape<4, 6>, false, 2>();
+    layer_run plain = check::run_of<heads, shape<4, 6>, false, 2>();
+    for (layer_run* const each : {&r, &plain}) {
+        std::uint32_t number = 1;
+        each->set_input(check::random_values(48, number));
+        for (auto const& p : each->parameters()) {
+            each->set(p.name.text(), check::random_values(std::size_t(p.count()), ++number));
+        }
+        each->run();
+    }
+    CHECK(r.output() == plain.output());
+}
+
+TEST_CASE("a query that sees no key gets zeros, and sends no gradient") {
+    using net =
+        cn::network<with_all_masks{}, input<3, 4>, input<3, 4>, input<3, 2>, input<6, 3>, input<1>>;
+    layer_run r = layer_run::of<net, true, 2>();
+    for (std::size_t i = 0; i < 3; ++i) {
+        r.set_input(check::random_values(r.input(i).size(), std::uint32_t(i + 1)), i);
+    }
+    double const never = -std::numeric_limits<double>::infinity();
+    values mask(36, 0.0);
+    mask[0] = never; // the first query of the first head sees the first key only
+    r.set_input(mask, 3);
+    r.set_input({3, 0}, 4);
+    r.set_grad_output(values(12, 1.0));
+    r.run();
+    values const y = r.output();
+    CHECK(y[0] == 0);
+    CHECK(y[1] != 0);
+    for (std::size_t i = 6; i < 12; ++i) { // the second sample has no keys at all
+        CHECK(y[i] == 0);
+    }
+    for (std::size_t i = 0; i < 3; ++i) {
+        values const g = r.grad_input(i);
+        for (std::size_t k = 0; k < g.size(); ++k) {
+            CHECK(std::isfinite(g[k]));
+            CHECK((k < g.size() / 2 || g[k] == 0));
+        }
+    }
+}
+
+TEST_CASE("names and shapes of parameters are those of PyTorch") {
+    layer_run const r = check::run_of<heads, shape<3, 4>>();
+    std::vector<std::string> names;
+    for (auto const& p : r.parameters()) {
+        names.push_back(p.name.text());
+    }
+    CHECK(names == std::vector<std::string>{"0.in_proj_weight", "0.in_proj_bias",
+                                            "0.out_proj.weight", "0.out_proj.bias"});
+    CHECK(r.parameters()[0].shape == cn::ir::axes_of<shape<12, 4>>);
+}

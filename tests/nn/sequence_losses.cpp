@@ -1,0 +1,132 @@
+// Losses and metrics of steps and pixels, against PyTorch: each of several predictions of a sample
+// has a class number, and some do not count.
+#include <castnet/nn/metrics.hpp>
+#include <castnet/nn/network.hpp>
+
+#include "harness.hpp"
+
+#include <cmath>
+
+namespace cn = castnet;
+using check::layer_run, check::values;
+using cn::ids, cn::input, cn::input_ids, cn::shape;
+
+namespace {
+
+template <auto Scored>
+struct of_two {
+    constexpr auto operator()(auto prediction, auto target) const {
+        return Scored(prediction, target);
+    }
+};
+
+// With names of their own, for nvcc 13.0.
+struct of_steps : cn::network<of_two<cn::cross_entropy>{}, input<6, 7>, input_ids<7, 6>> {};
+struct of_pixels : cn::network<of_two<cn::cross_entropy>{}, input<7, 4, 5>, input_ids<7, 4, 5>> {};
+struct of_smoothed_steps
+    : cn::network<of_two<cn::smoothed_cross_entropy<0.1F>>{}, input<6, 7>, input_ids<7, 6>> {};
+struct of_smoothed_pixels
+    : cn::network<of_two<cn::smoothed_cross_entropy<0.1F>>{}, input<7, 4, 5>, input_ids<7, 4, 5>> {
+};
+struct of_one_step : cn::network<of_two<cn::cross_entropy>{}, input<1, 7>, input_ids<7, 1>> {};
+struct hits : cn::network<of_two<cn::accuracy>{}, input<3, 4>, input_ids<4, 3>> {};
+struct costs : cn::network<of_two<cn::perplexity>{}, input<3, 4>, input_ids<4, 3>> {};
+struct without_2
+    : cn::network<of_two<cn::ignore_index<2, cn::cross_entropy>>{}, input<3, 4>, input_ids<4, 3>> {
+};
+struct with_all : cn::network<of_two<cn::cross_entropy>{}, input<3, 4>, input_ids<4, 3>> {};
+struct hits_without_2
+    : cn::network<of_two<cn::ignore_index<2>(cn::accuracy)>{}, input<3, 4>, input_ids<4, 3>> {};
+
+template <class Network>
+void golden(std::string const& name, double tolerance = 1e-13) {
+    static check::golden_file const file{"sequences"};
+    CAPTURE(name);
+    auto r = layer_run::of<Network, true, 4>();
+    r.set_input(file[name + "/prediction"], 0);
+    r.set_input(file[name + "/target"], 1);
+    values weight = file[name + "/counted"]; // so that steps count alike, as in PyTorch's mean
+    double sum = 0;
+    for (double const w : weight) {
+        sum += w;
+    }
+    for (double& w : weight) {
+        w /= sum;
+    }
+    r.set_grad_output(weight);
+    r.run();
+    values const per_sample = r.output();
+    double loss = 0;
+    for (std::size_t i = 0; i < 4; ++i) {
+        loss += weight[i] * per_sample[i];
+    }
+    check::close("per sample", per_sample, file[name + "/per_sample"], tolerance);
+    check::close("loss", {loss}, file[name + "/loss"], tolerance);
+    check::close("gradient", r.grad_input(), file[name + "/grad"], tolerance);
+}
+
+template <class Network>
+values of(values const& prediction, values const& target) {
+    auto r = layer_run::of<Network, true, 1>();
+    r.set_input(prediction, 0);
+    r.set_input(target, 1);
+    r.set_grad_output(values(r.output().size(), 1));
+    r.run();
+    return r.output();
+}
+
+values const three_steps{0, 3, 1, 2, /**/ 5, 1, 0, 0, /**/ 1, 2, 4, 0};
+constexpr int no_label = cn::data::ignored;
+
+} // namespace
+
+TEST_CASE("cross_entropy of steps and pixels") {
+    golden<of_steps>("cross_entropy_steps");
+    golden<of_steps>("cross_entropy_steps_ignored");
+    golden<of_smoothed_steps>("cross_entropy_steps_smoothed", 1e-8); // 0.1F is no 0.1
+    golden<of_pixels>("cross_entropy_pixels");
+    golden<of_pixels>("cross_entropy_pixels_ignored");
+    golden<of_smoothed_pixels>("cross_entropy_pixels_smoothed", 1e-8);
+}
+
+TEST_CASE("a sample without a label that counts has no loss and no gradient") {
+    auto r = layer_run::of<of_one_step, true, 2>();
+    r.set_input({1, 2, 3, 4, 5, 6, 7, 7, 6, 5, 4, 3, 2, 1}, 0);
+    r.set_input({no_label, 0}, 1);
+    r.set_grad_output({1, 1});
+    r.run();
+    CHECK(r.output()[0] == 0);
+    CHECK(r.output()[1] ==
+          doctest::Approx(std::log(1 + std::exp(-1.0) + std::exp(-2.0) + std::exp(-3.0) +
+                                   std::exp(-4.0) + std::exp(-5.0) + std::exp(-6.0))));
+    values const gradient = r.grad_input();
+    CHECK(values(gradient.begin(), gradient.begin() + 7) == values(7));
+    CHECK(gradient[7] < 0);
+}
+
+TEST_CASE("accuracy of steps counts those that have a label") {
+    CHECK(of<hits>(three_steps, {1, 0, 2}) == values{3, 3});
+    CHECK(of<hits>(three_steps, {1, 1, no_label}) == values{1, 2});
+    CHECK(of<hits>(three_steps, {no_label, no_label, no_label}) == values{0, 0});
+    values const sums{1, 2, 3};
+    CHECK(cn::accuracy.result(std::span{sums}.first(2), 5) == 0.5);
+    CHECK(cn::accuracy.result(std::span{sums}.first(1), 5) == 0.2);
+    CHECK(cn::accuracy.result(values{0, 0}, 5) == 0);
+}
+
+TEST_CASE("perplexity is exp of the mean cross-entropy of all steps") {
+    values const sums = of<costs>(three_steps, {1, 1, no_label});
+    CHECK(sums[1] == 2);
+    CHECK(cn::perplexity.result(sums, 1) ==
+          doctest::Approx(std::exp(of<with_all>(three_steps, {1, 1, no_label})[0])));
+    values const twice{std::log(3.0) * 2};
+    CHECK(cn::perplexity.result(twice, 2) == doctest::Approx(3));
+}
+
+TEST_CASE("ignore_index leaves out a class") {
+    CHECK(of<without_2>(three_steps, {1, 0, 2}) == of<with_all>(three_steps, {1, 0, no_label}));
+    CHECK(of<without_2>(three_steps, {1, no_label, 3}) ==
+          of<with_all>(three_steps, {1, no_label, 3}));
+    CHECK(of<hits_without_2>(three_steps, {1, 1, 2}) == values{1, 2});
+    static_assert(cn::Metric<cn::ignoring<2, cn::accuracy_metric>>);
+}

@@ -1,0 +1,119 @@
+// Moving averages of weights: their numbers, on every policy, and in checkpoints.
+#include <castnet/castnet.hpp>
+#include <castnet/policy/mirrored.hpp>
+
+#include "../parameters.hpp"
+#include "policy.hpp"
+
+#include <doctest/doctest.h>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace cn = castnet;
+
+namespace {
+
+using check::policy;
+using network = cn::sequential<cn::input<2>, cn::dense<8>, cn::batch_norm, cn::tanh, cn::dense<3>>;
+using one = cn::model<network, policy, cn::batch<16>>;
+using by_two = cn::model<network, cn::policy::logical<policy, 2>, cn::batch<8>>;
+
+auto compiled(auto& model) {
+    return cn::compile(model, cn::cross_entropy, cn::ema(cn::adam{.learning_rate = 0.02}, 0.75));
+}
+auto samples() {
+    return cn::data::blobs<3, 2>(64, 1);
+}
+
+// Averages behind each of the four steps of an epoch, in double.
+template <class Model>
+void averages() {
+    Model model{cn::seed{3}};
+    auto training = compiled(model);
+    auto const data = samples();
+    CHECK_THROWS_WITH_AS(([&] { cn::averaged_weights const now{training}; }()),
+                         "castnet: averaged_weights: there are no averages before the first step",
+                         cn::error);
+    std::vector<double> expected;
+    for (std::size_t step = 0; step < 4; ++step) {
+        std::vector<std::size_t> numbers;
+        for (std::size_t i = 0; i < 16; ++i) {
+            numbers.push_back(16 * step + i);
+        }
+        training.step(data, numbers);
+        auto const now = model.get("0.weight");
+        expected.resize(now.size());
+        for (std::size_t i = 0; i < now.size(); ++i) {
+            expected[i] = step == 0 ? double(now[i]) : 0.75 * expected[i] + 0.25 * double(now[i]);
+        }
+    }
+    auto const own = check::everything(model);
+    auto const loss = training.evaluate(data).loss();
+    {
+        cn::averaged_weights const now{training};
+        auto const found = model.get("0.weight");
+        CHECK(check::largest_difference(std::vector<double>(found.begin(), found.end()), expected) <
+              1e-12);
+        CHECK(training.evaluate(data).loss() != loss);
+    }
+    CHECK(check::everything(model) == own);
+    CHECK(training.evaluate(data).loss() == loss);
+}
+
+struct file {
+    std::string name =
+        (std::filesystem::temp_directory_path() / "castnet_average.safetensors").string();
+    ~file() { std::filesystem::remove(name); }
+};
+
+} // namespace
+
+TEST_CASE("averages of the weights follow them") {
+    averages<one>();
+    averages<by_two>();
+}
+
+TEST_CASE("averages change no step, and clipping goes with them") {
+    auto const trained = [](auto const& optimizer) {
+        one model{cn::seed{3}};
+        auto training = cn::compile(model, cn::cross_entropy, optimizer);
+        training.fit(samples(), {.epochs = 2, .verbose = cn::verbosity::silent});
+        return check::everything(model);
+    };
+    cn::momentum const plain{.learning_rate = 0.1};
+    CHECK(trained(cn::ema(plain)) == trained(plain));
+    auto const clipped = trained(cn::clip_norm(plain, 0.1));
+    CHECK(trained(cn::ema(cn::clip_norm(plain, 0.1))) == clipped);
+    CHECK(trained(cn::clip_norm(cn::ema(plain), 0.1)) == clipped);
+    CHECK(std::string{decltype(cn::ema(plain))::name} == "ema(momentum)");
+}
+
+TEST_CASE("averages are evaluated within a fit, which goes on from a checkpoint with them") {
+    file const f;
+    auto const data = samples();
+    auto const fit = [&](auto& training, int epochs) {
+        std::vector<double> losses;
+        training.fit(data, {.epochs = epochs,
+                            .verbose = cn::verbosity::silent,
+                            .checkpoint = cn::checkpoint(training, f.name),
+                            .on_epoch_end = [&](cn::epoch_report&) {
+                                cn::averaged_weights const now{training};
+                                losses.push_back(training.evaluate(data).loss());
+                            }});
+        return losses;
+    };
+    one whole{cn::seed{3}}, part{cn::seed{3}}, rest{cn::seed{3}};
+    auto all = compiled(whole), begin = compiled(part), end = compiled(rest);
+    auto const expected = fit(all, 3);
+    CHECK(fit(begin, 1)[0] == expected[0]);
+    cn::load(end, f.name);
+    CHECK(fit(end, 3).back() == expected[2]);
+    CHECK(check::everything(rest) == check::everything(whole));
+
+    auto slower =
+        cn::compile(rest, cn::cross_entropy, cn::ema(cn::adam{.learning_rate = 0.02}, 0.5));
+    CHECK_THROWS_WITH_AS(cn::load(slower, f.name), doctest::Contains("average_decay"),
+                         cn::file_error);
+    CHECK_THROWS_AS(cn::compile(rest, cn::cross_entropy, cn::ema(cn::adam{}, 1)), cn::error);
+}

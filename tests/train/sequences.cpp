@@ -1,0 +1,108 @@
+// Trainings whose samples are sequences, with a label for each step.
+#include <castnet/castnet.hpp>
+
+#include "../parameters.hpp"
+#include "policy.hpp"
+
+#include <cmath>
+#include <doctest/doctest.h>
+#include <vector>
+
+namespace cn = castnet;
+
+namespace {
+
+constexpr std::size_t steps = 6;
+
+using tagger = cn::sequential<cn::input_ids<11, steps>, cn::embedding<11, 8>, cn::dense<3>>;
+using tagged = cn::data::dataset<cn::data::label<3, steps>, cn::ids<11, steps>>;
+
+// Words, each with the label word % 3; some steps at the end do not count.
+tagged samples(std::size_t count) {
+    std::vector<int> words, labels;
+    for (std::size_t i = 0; i < count; ++i) {
+        for (std::size_t t = 0; t < steps; ++t) {
+            words.push_back(int((i * i + 5 * t) % 11));
+            labels.push_back(t > i % steps ? cn::data::ignored : words.back() % 3);
+        }
+    }
+    return tagged{words, labels};
+}
+
+std::string refusal(auto const& f) {
+    try {
+        f();
+    } catch (cn::error const& e) {
+        return e.what();
+    }
+    return "";
+}
+
+} // namespace
+
+TEST_CASE("a network learns a label for each step") {
+    cn::model<tagger, check::policy, cn::batch<8>> model{cn::seed{2}};
+    auto training = cn::compile(model, cn::cross_entropy, cn::adam{.learning_rate = 0.05},
+                                cn::accuracy, cn::perplexity);
+    auto const data = samples(30);
+    auto const history = training.fit(data, {.epochs = 40, .verbose = cn::verbosity::silent});
+    CHECK(history["accuracy"].back() == 1);
+    CHECK(history["perplexity"].back() < 1.2);
+    CHECK(history["loss"].back() < 0.2);
+}
+
+// The steps of all samples count alike in metrics; in the loss the samples do, as their weights
+// say.
+TEST_CASE("metrics are those of all steps, the loss is that of the samples") {
+    cn::model<tagger, check::policy, cn::batch<8>> model{cn::seed{2}};
+    auto training = cn::compile(model, cn::cross_entropy, cn::adam{}, cn::accuracy, cn::perplexity);
+    auto const data = samples(21);
+    auto const logits = model.predict(data);
+    double hits = 0, count = 0, all_costs = 0, mean_costs = 0;
+    std::vector<float> counted;
+    for (std::size_t i = 0; i < data.size(); ++i) {
+        double labels[steps], costs = 0, of_sample = 0;
+        data.copy_target(i, labels);
+        for (std::size_t t = 0; t < steps; ++t) {
+            if (labels[t] < 0) {
+                continue;
+            }
+            double const* const z = logits.data() + (i * steps + t) * 3;
+            auto const label = std::size_t(labels[t]);
+            costs += std::log(std::exp(z[0]) + std::exp(z[1]) + std::exp(z[2])) - z[label];
+            hits += std::max_element(z, z + 3) == z + label;
+            of_sample += 1;
+        }
+        all_costs += costs;
+        mean_costs += costs / of_sample;
+        count += of_sample;
+        counted.push_back(float(of_sample));
+    }
+    auto const scores = training.evaluate(data);
+    CHECK(scores.loss() == doctest::Approx(mean_costs / double(data.size())));
+    CHECK(scores["accuracy"] == doctest::Approx(hits / count));
+    CHECK(scores["perplexity"] == doctest::Approx(std::exp(all_costs / count)));
+    CHECK(training.evaluate(data.with_weights(counted)).loss() ==
+          doctest::Approx(all_costs / count));
+}
+
+TEST_CASE("a label of a step is a class number or data::ignored") {
+    std::vector<int> const words(2 * steps);
+    std::vector<int> labels(2 * steps, 2);
+    labels[1] = cn::data::ignored;
+    CHECK(tagged{words, labels}.size() == 2);
+    for (int const wrong : {-1, 3}) {
+        labels[steps + 4] = wrong;
+        CHECK(refusal([&] { tagged{words, labels}; }) ==
+              cn::string_of({"castnet: dataset: the label at position 4 of sample 1 is ", wrong,
+                             ", expected a whole number from 0 to 2, or data::ignored"}));
+    }
+}
+
+TEST_CASE("class weights are for labels of samples") {
+    cn::model<tagger, check::policy, cn::batch<8>> model{cn::seed{2}};
+    auto training = cn::compile(model, cn::cross_entropy, cn::adam{});
+    CHECK(refusal([&] {
+              training.fit(samples(8), {.epochs = 1, .class_weight = {1, 2, 1}});
+          }).find("class_weight needs one target that is a class number") != std::string::npos);
+}
