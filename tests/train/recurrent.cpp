@@ -94,9 +94,10 @@ TEST_CASE("an LSTM remembers") {
 TEST_CASE("replicas train as one does, and so do several devices") {
     using one = check::policy;
     using replicas = cn::policy::mirrored<check::policy, 2>;
-    using devices = cn::policy::model_parallel<check::policy, 2>;
+    using on_cpu = cn::policy::basic_cpu<double>;
+    using devices = cn::policy::model_parallel<on_cpu, 2>;
     auto const a = trained_for<one, 12>(3), b = trained_for<replicas, 6>(3);
-    CHECK(trained_for<devices, 12>(3) == a);
+    CHECK(trained_for<devices, 12>(3) == trained_for<on_cpu, 12>(3));
     REQUIRE(a.size() == b.size());
     for (std::size_t i = 0; i < a.size(); ++i) {
         CHECK(double(a[i]) == doctest::Approx(double(b[i])).epsilon(1e-9));
