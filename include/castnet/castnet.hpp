@@ -31,14 +31,17 @@
 #include <castnet/nn/regression_metrics.hpp>
 #include <castnet/nn/reshape.hpp>
 #include <castnet/nn/similarity_losses.hpp>
+#include <castnet/nn/transformer.hpp>
 #include <castnet/optim/accumulate.hpp>
 #include <castnet/optim/clipping.hpp>
 #include <castnet/optim/ema.hpp>
+#include <castnet/optim/groups.hpp>
 #include <castnet/policy/cpu.hpp>
 #include <castnet/tensor/tensor.hpp>
 #include <castnet/train/averaged_weights.hpp>
 #include <castnet/train/callbacks.hpp>
 #include <castnet/train/checkpoint.hpp>
+#include <castnet/train/layer_output.hpp>
 #include <castnet/train/partial_load.hpp>
 #include <castnet/train/predictor.hpp>
 #include <castnet/train/profile.hpp>

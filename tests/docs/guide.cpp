@@ -1,6 +1,7 @@
 // The programs of README.md and docs/guide.md, between "// [name]" and "// [/name]";
 // check_snippets.sh compares.
 #include <castnet/castnet.hpp>
+#include <castnet/train/report.hpp>
 
 #include <cmath>
 #include <cstdio>
@@ -81,6 +82,22 @@ struct detector {
 };
 using detection = cn::network<detector{}, cn::input<1, 12, 12>>;
 // [/outputs]
+
+// [attention]
+struct translation {
+    static constexpr cn::transformer options{.feed_forward = 64, .norm_first = true};
+
+    constexpr auto operator()(auto from, auto lengths, auto to) const {
+        auto const memory = cn::transformer_encoder_layer<4, options, cn::gelu>(
+            from | cn::sinusoidal_positions, cn::length_mask(lengths));
+        auto const told =
+            cn::multi_head_attention<4>(to | cn::sinusoidal_positions, cn::causal_mask);
+        return cn::multi_head_attention<4>(told, memory, cn::length_mask(lengths)) | cn::layer_norm;
+    }
+};
+using translation_network =
+    cn::network<translation{}, cn::input<12, 32>, cn::input<1>, cn::input<9, 32>>;
+// [/attention]
 
 // [frozen]
 using tuned = cn::sequential<cn::input<3, 32, 32>,
@@ -203,6 +220,7 @@ TEST_CASE("networks of the guide") {
     CHECK(deep::parameter_count == 3 * 16 * 9 + 4 * 16 * 16 * 9 + 5 * 2 * 16 + 16 * 10 + 10);
     CHECK(price_network::parameter_count == 3 * 8 * 9 + 8 + 12 * 16 + 16 + 24 + 1);
     CHECK(twin_network::parameter_count == 8 * 16 + 16 + 16 + 1);
+    CHECK(translation_network::parameter_count == 17'056);
     CHECK(on_three::parameter_count == 8 * 16 + 16 + 32 * 16 + 16 + 16 + 1);
     CHECK(with_swish::parameter_count == 99);
     CHECK(scaled::parameter_count == 4 + 4 + 1);
@@ -323,6 +341,20 @@ TEST_CASE("training of the guide") {
     // [/stop]
     CHECK(training.evaluate(test).loss() < 0.4);
 
+    std::string const page_file =
+        (std::filesystem::temp_directory_path() / "castnet_guide.html").string();
+    // [report]
+    cn::report page{"Four points"};
+    page.add(history);
+    page.add_summary(model);
+    page.add_memory(training);
+    page.add(cn::profile(training, train, std::vector<std::size_t>{0, 1, 2, 3}));
+    page.add_worst(model, test, 10, {"red", "green", "blue", "black"});
+    page.save(page_file);
+    // [/report]
+    CHECK(std::filesystem::file_size(page_file) > 1000);
+    std::filesystem::remove(page_file);
+
     std::string const best_file = "castnet_guide_best.safetensors",
                       history_file = "castnet_guide.csv";
     // [callbacks]
@@ -435,6 +467,14 @@ TEST_CASE("sample weights and a loss of the guide") {
     training.fit(data.with_weights(weights), {.epochs = 60, .verbose = cn::verbosity::silent});
     // [/weights]
     CHECK(training.evaluate(data)["mae"] < 0.05);
+
+    // [groups]
+    auto grouped = cn::compile(model, cauchy,
+                               cn::groups(cn::adamw{.learning_rate = 1e-3},
+                                          cn::parameter_group{.names = "*.bias", .decay = 0},
+                                          cn::parameter_group{.names = "0.*", .rate = 10}));
+    // [/groups]
+    CHECK(grouped.optimizer().group_of("0.weight") == 1);
 
     // [freeze]
     training.freeze("0.*"); // the first layer

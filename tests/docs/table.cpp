@@ -3,6 +3,7 @@
 #include <castnet/castnet.hpp>
 #include <castnet/data/pad_sequences.hpp>
 #include <castnet/policy/mirrored.hpp>
+#include <castnet/train/report.hpp>
 #include <castnet/train/tensorboard.hpp>
 #include <castnet/zoo/resnet.hpp>
 #include <castnet/zoo/vgg.hpp>
@@ -31,6 +32,15 @@ using normalisations = sequential<input<6, 8, 8>, layer_norm, layer_norm.over_al
 
 using attention_to_itself = sequential<input<10, 16>, multi_head_attention<8>.dropout(0.1),
                                        multi_head_attention<8>.causal()>;
+using transformers = sequential<input<10, 16>, sinusoidal_positions, learned_positions,
+                                multi_head_attention<8>.rotary(),
+                                transformer_encoder_layer<8, transformer{.feed_forward = 64}>>;
+struct decoder {
+    constexpr auto operator()(auto x, auto memory) const {
+        return transformer_decoder_layer<8, transformer{.feed_forward = 64}>(x, memory);
+    }
+};
+using decoders = network<decoder{}, input<10, 16>, input<7, 16>>;
 struct attention_to_memory {
     constexpr auto operator()(auto x, auto memory, auto lengths) const {
         auto const q = multi_head_attention<8>(x, memory, length_mask(lengths)), k = x, v = x;
@@ -144,6 +154,7 @@ TEST_CASE("tables of the guide") {
     CHECK(clip_value(adam{}, 0.5).max_value == 0.5);
     CHECK(accumulate<4>(adam{}).learning_rate == 1e-3);
     CHECK(ema(adam{}, 0.99).slots == 3);
+    CHECK(groups(adamw{}, parameter_group{.names = "head.*", .rate = 10}).slots == 2);
 
     std::vector<float> const x = {0, 0, 0, 1, 1, 0, 1, 1, 2, 2};
     std::vector<int> const y = {0, 1, 2, 3, 0};
@@ -170,6 +181,8 @@ TEST_CASE("tables of the guide") {
          .allow_nan = true});
     load(training, file);
     history.save_csv(file);
+    report page{"title"};
+    page.add(history);
     auto const f = [](step_report& report) { report.stop = true; };
     training.fit(train,
                  {.verbose = verbosity::silent,
@@ -197,8 +210,9 @@ TEST_CASE("tables of the guide") {
 TEST_CASE("curves of the guide's tables") {
     std::vector<float> const x = {0, 0, 0, 1, 1, 0, 1, 1, 2, 2}, y = {0, 1, 0, 1, 1};
     data::dataset<shape<1>, shape<2>> test{x, y};
-    model<sequential<input<2>, dense<1>>, policy::cpu, batch<8>> model{seed{42}};
+    model<sequential<input<2>, named<"body", dense<1>>>, policy::cpu, batch<8>> model{seed{42}};
     auto training = compile(model, binary_cross_entropy, adam{}, auc);
+    CHECK(output_of<"body">(model, x) == model.predict(x));
     CHECK(training.evaluate(test).counts<"auc">().roc().size() == 200);
     CHECK(training.evaluate(test).counts<"auc">().precision_recall().size() == 200);
 }

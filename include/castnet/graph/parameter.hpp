@@ -179,6 +179,12 @@ constexpr std::ptrdiff_t feature_in_memory(std::ptrdiff_t feature, parameter con
     return feature % p.pixels * channels + feature / p.pixels;
 }
 
+// The output of a layer that has a position in a chain or a name.
+struct layer_output {
+    path name;
+    int node;
+};
+
 // Where in the network the trace is: gives parameters their names, "3.weight" as in PyTorch's
 // Sequential, and knows what is frozen or shared.
 struct scope {
@@ -190,6 +196,15 @@ struct scope {
     int unnamed = 0; // layers named by a running number so far
     int asked = 0;   // how often a parameter was asked for
     ir::list<char const*> shared; // names of shared<…> so far
+    bool lists_layers = false;    // for train/layer_output.hpp
+    ir::list<layer_output> layers;
+
+    // Remembers the output of the layer at the prefix.
+    constexpr void list_layer(int node) {
+        if (lists_layers) {
+            layers.push({prefix, node});
+        }
+    }
 };
 
 } // namespace castnet

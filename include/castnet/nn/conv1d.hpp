@@ -22,7 +22,7 @@ struct conv1d_layer : weighted<conv1d_layer<Filters, Kernel, Options>> {
     template <Shape S>
     constexpr auto operator()(symbol<S> x) const {
         static_assert(has_time<S>, "castnet: conv1d needs a sequence (time, features); see "
-                                      "has_time<input shape>");
+                                   "has_time<input shape>");
         if constexpr (has_time<S>) {
             return over_time(x);
         } else {

@@ -14,7 +14,7 @@ namespace detail {
 template <Shape S, class F>
 constexpr auto over_sequence(symbol<S> x, F layer) {
     static_assert(has_time<S>, "castnet: pooling over time needs a sequence (time, features); "
-                                  "see has_time<input shape>");
+                               "see has_time<input shape>");
     if constexpr (has_time<S>) {
         return layer(x);
     } else {
