@@ -21,12 +21,14 @@ struct padding2 {
     size2 pixels = 0;
     constexpr padding2(size_t each_side) : pixels{each_side} {}
     constexpr padding2(size2 each_side) : pixels{each_side} {}
-    constexpr padding2(bool fit, bool in_front) : same{fit}, causal{in_front} {}
+    // (Of all members: so nvcc writes template arguments.)
+    constexpr padding2(bool fit, bool in_front, size2 each_side)
+        : same{fit}, causal{in_front}, pixels{each_side} {}
 };
 
-inline constexpr padding2 valid{false, false};
-inline constexpr padding2 same{true, false};
-inline constexpr padding2 causal{false, true};
+inline constexpr padding2 valid{false, false, 0};
+inline constexpr padding2 same{true, false, 0};
+inline constexpr padding2 causal{false, true, 0};
 
 namespace detail {
 
