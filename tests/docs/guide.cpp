@@ -1,6 +1,7 @@
 // The programs of README.md and docs/guide.md, between "// [name]" and "// [/name]";
 // check_snippets.sh compares.
 #include <castnet/castnet.hpp>
+#include <castnet/train/report.hpp>
 
 #include <cmath>
 #include <cstdio>
@@ -340,6 +341,20 @@ TEST_CASE("training of the guide") {
     // [/stop]
     CHECK(training.evaluate(test).loss() < 0.4);
 
+    std::string const page_file =
+        (std::filesystem::temp_directory_path() / "castnet_guide.html").string();
+    // [report]
+    cn::report page{"Four points"};
+    page.add(history);
+    page.add_summary(model);
+    page.add_memory(training);
+    page.add(cn::profile(training, train, std::vector<std::size_t>{0, 1, 2, 3}));
+    page.add_worst(model, test, 10, {"red", "green", "blue", "black"});
+    page.save(page_file);
+    // [/report]
+    CHECK(std::filesystem::file_size(page_file) > 1000);
+    std::filesystem::remove(page_file);
+
     std::string const best_file = "castnet_guide_best.safetensors",
                       history_file = "castnet_guide.csv";
     // [callbacks]
@@ -452,6 +467,14 @@ TEST_CASE("sample weights and a loss of the guide") {
     training.fit(data.with_weights(weights), {.epochs = 60, .verbose = cn::verbosity::silent});
     // [/weights]
     CHECK(training.evaluate(data)["mae"] < 0.05);
+
+    // [groups]
+    auto grouped = cn::compile(model, cauchy,
+                               cn::groups(cn::adamw{.learning_rate = 1e-3},
+                                          cn::parameter_group{.names = "*.bias", .decay = 0},
+                                          cn::parameter_group{.names = "0.*", .rate = 10}));
+    // [/groups]
+    CHECK(grouped.optimizer().group_of("0.weight") == 1);
 
     // [freeze]
     training.freeze("0.*"); // the first layer

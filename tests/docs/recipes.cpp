@@ -91,6 +91,11 @@ TEST_CASE("recipes of the guide") {
     CHECK(taken_for_2 <= 40);
     CHECK(recall > 0.7);
 
+    // [output_of]
+    std::vector<float> const features =
+        cn::output_of<"1">(model, data); // 16 for each sample, of tanh
+    // [/output_of]
+
     // [activations]
     cn::model<first_layers, cn::policy::cpu, cn::batch<16>> inner;
     for (std::size_t i = 0; i < inner.parameter_tensors(); ++i) {
@@ -99,7 +104,7 @@ TEST_CASE("recipes of the guide") {
     }
     std::vector<float> const activations = inner.predict(data); // 16 for each sample
     // [/activations]
-    CHECK(activations.size() == 16 * data.size());
+    CHECK(activations == features);
     auto const weights = model.get("2.weight");
     double logit = model.get("2.bias")[0];
     for (std::size_t i = 0; i < 16; ++i) {

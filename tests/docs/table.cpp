@@ -1,7 +1,9 @@
 // The castnet column of the tables "From Keras and PyTorch" in docs/guide.md; check_snippets.sh
 // looks for its code here.
 #include <castnet/castnet.hpp>
+#include <castnet/data/pad_sequences.hpp>
 #include <castnet/policy/mirrored.hpp>
+#include <castnet/train/report.hpp>
 #include <castnet/train/tensorboard.hpp>
 #include <castnet/zoo/resnet.hpp>
 #include <castnet/zoo/vgg.hpp>
@@ -45,6 +47,20 @@ struct attention_to_memory {
         return attention<8>(q, k, v);
     }
 };
+using text_layers =
+    sequential<input_ids<20'000, 200>, embedding<20'000, 64>, conv1d<64, 3, conv{.padding = same}>,
+               max_pool1d<2>, avg_pool1d<2>, conv1d<64, 3, conv{.padding = causal}>, pad<0, 2, 1>,
+               reverse<0>, dense<64>, shared<"words", tied_output<20'000>>, global_max_pool1d>;
+struct parts {
+    constexpr auto operator()(auto words, auto lengths) const {
+        auto const x = words | embedding<20'000, 64>.padding_idx(0);
+        auto const a = slice<0, 2, 5>(x), b = slice<0, 0, 3>(split<0, 2>(x)[1]);
+        auto const pooled = global_avg_pool1d(x, lengths) + (x | global_avg_pool1d);
+        return outputs(concatenate<0>(a, b), stack<0>(a, b), pooled);
+    }
+};
+using parts_of_words = network<parts{}, input_ids<20'000, 200>, input_length<200>>;
+
 using two_sequences = network<attention_to_memory{}, input<10, 16>, input<7, 16>, input<1>>;
 
 struct products {
@@ -85,8 +101,8 @@ using named_networks = type_list<zoo::resnet50, zoo::vgg16>;
 template <auto... L>
 constexpr bool are_losses = (Loss<std::remove_cvref_t<decltype(L)>> && ...);
 static_assert(
-    are_losses<cross_entropy, smoothed_cross_entropy<0.1F>, categorical_cross_entropy,
-               smoothed_categorical_cross_entropy_loss{.smoothing = 0.1},
+    are_losses<cross_entropy, ignore_index<0, cross_entropy>, smoothed_cross_entropy<0.1F>,
+               categorical_cross_entropy, smoothed_categorical_cross_entropy_loss{.smoothing = 0.1},
                focal_cross_entropy_loss{.alpha = 0.25, .gamma = 2}, binary_cross_entropy,
                binary_focal_cross_entropy_loss{.alpha = 0.25, .gamma = 2}, mse, mae,
                huber_loss{.delta = 1}, huber<1.0F>, log_cosh, hinge, squared_hinge,
@@ -97,7 +113,7 @@ using of_two_outputs = decltype(losses<cross_entropy, loss_weight<0.5F, mse>>);
 template <auto... M>
 constexpr bool are_metrics = (Metric<std::remove_cvref_t<decltype(M)>> && ...);
 static_assert(
-    are_metrics<accuracy, categorical_accuracy, binary_accuracy, top_k<5>, mae,
+    are_metrics<accuracy, perplexity, categorical_accuracy, binary_accuracy, top_k<5>, mae,
                 precision_metric{.threshold = 0.7}, recall, f_beta_metric{.beta = 2}, f1,
                 macro_precision, macro_recall, macro_f1, auc, confusion_matrix<4>, rmse, r2>);
 using of_second_output = decltype(on_output<1, mae>);
@@ -123,6 +139,10 @@ using on_gpus = type_list<policy::cuda, policy::bf16<policy::cuda>>;
 TEST_CASE("tables of the guide") {
     CHECK(images::parameter_count > 0);
     CHECK(sequences::parameter_count > 0);
+    CHECK(text_layers::parameter_count > 0);
+    CHECK(parts_of_words::parameter_count == 20'000 * 64);
+    std::vector<std::vector<int>> const texts{{1, 2}, {3}};
+    CHECK(data::pad_sequences<200>(texts).lengths.size() == 2);
     CHECK(graph_of_sequence::parameter_count == 0);
     CHECK(graph_of_two::parameter_count == 2 * (3 * 32 * 9 + 32));
     for (schedule const& s : {one_cycle(4e-3), cosine_decay(1e-2), step_decay(1e-2, 0.5, 1000),
@@ -134,6 +154,7 @@ TEST_CASE("tables of the guide") {
     CHECK(clip_value(adam{}, 0.5).max_value == 0.5);
     CHECK(accumulate<4>(adam{}).learning_rate == 1e-3);
     CHECK(ema(adam{}, 0.99).slots == 3);
+    CHECK(groups(adamw{}, parameter_group{.names = "head.*", .rate = 10}).slots == 2);
 
     std::vector<float> const x = {0, 0, 0, 1, 1, 0, 1, 1, 2, 2};
     std::vector<int> const y = {0, 1, 2, 3, 0};
@@ -160,6 +181,8 @@ TEST_CASE("tables of the guide") {
          .allow_nan = true});
     load(training, file);
     history.save_csv(file);
+    report page{"title"};
+    page.add(history);
     auto const f = [](step_report& report) { report.stop = true; };
     training.fit(train,
                  {.verbose = verbosity::silent,
@@ -187,8 +210,9 @@ TEST_CASE("tables of the guide") {
 TEST_CASE("curves of the guide's tables") {
     std::vector<float> const x = {0, 0, 0, 1, 1, 0, 1, 1, 2, 2}, y = {0, 1, 0, 1, 1};
     data::dataset<shape<1>, shape<2>> test{x, y};
-    model<sequential<input<2>, dense<1>>, policy::cpu, batch<8>> model{seed{42}};
+    model<sequential<input<2>, named<"body", dense<1>>>, policy::cpu, batch<8>> model{seed{42}};
     auto training = compile(model, binary_cross_entropy, adam{}, auc);
+    CHECK(output_of<"body">(model, x) == model.predict(x));
     CHECK(training.evaluate(test).counts<"auc">().roc().size() == 200);
     CHECK(training.evaluate(test).counts<"auc">().precision_recall().size() == 200);
 }

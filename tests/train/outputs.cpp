@@ -54,6 +54,17 @@ std::vector<std::size_t> first(std::size_t count) {
     return all;
 }
 
+struct three_embeddings {
+    static constexpr auto encoder =
+        cn::shared<"encoder", cn::block<cn::dense<8>, cn::tanh, cn::dense<3>>>;
+    constexpr auto operator()(auto anchor, auto positive, auto negative) const {
+        return cn::outputs(encoder(anchor), encoder(positive), encoder(negative));
+    }
+};
+using triplets = cn::network<three_embeddings{}, cn::input<4>, cn::input<4>, cn::input<4>>;
+template <class Policy>
+constexpr bool is_one = !requires { typename Policy::group; };
+
 using losses = decltype(cn::losses<cn::cross_entropy, cn::loss_weight<0.25F, cn::mse>>);
 
 template <class Policy>
@@ -216,7 +227,7 @@ TEST_CASE("a history has the columns of every output") {
             expected.push_back(prefix + column);
         }
     }
-    expected.insert(expected.end(), {"learning_rate", "seconds"});
+    expected.insert(expected.end(), {"learning_rate", "seconds", "waiting"});
     CHECK(h.names() == expected);
 }
 
@@ -241,6 +252,29 @@ TEST_CASE("a checkpoint knows the losses of the outputs, and goes on with them")
                                            "this training has \"two_targets\""),
                          cn::file_error);
     std::filesystem::remove(file);
+}
+
+template <class Policy>
+std::vector<double> trained_on_triplets() {
+    cn::model<triplets, Policy, cn::batch<16 / (is_one<Policy> ? 1 : 2)>> model{cn::seed{3}};
+    auto training =
+        cn::compile(model, cn::triplet_margin_loss{.margin = 4}, cn::adam{.learning_rate = 0.01});
+    std::vector<float> x[3], y(24); // a target that nobody looks at
+    for (std::size_t i = 0; i < 96; ++i) {
+        x[0].push_back(float(number(i)));
+        x[1].push_back(float(number(i) + 0.125 * number(i + 7)));
+        x[2].push_back(float(number(i + 50)));
+    }
+    cn::data::dataset<cn::shape<1>, cn::shape<4>, cn::shape<4>, cn::shape<4>> const data{x[0], x[1],
+                                                                                         x[2], y};
+    auto const h = training.fit(data, {.epochs = 20, .verbose = cn::verbosity::silent});
+    CHECK(h["loss"].back() < 0.8 * h["loss"].front());
+    return check::everything(model);
+}
+TEST_CASE("embeddings are trained by triplets") {
+    auto const one = trained_on_triplets<check::policy>();
+    CHECK(check::largest_difference(trained_on_triplets<cn::policy::logical<check::policy, 2>>(),
+                                    one) < 1e-9);
 }
 
 TEST_CASE("an output without a name goes by its number") {

@@ -45,7 +45,7 @@ struct penalty {
 enum class role : unsigned char {
     vector,       // any shape: a bias, a scale, an embedding of positions
     dense_weight, // (units, features), for matmul()
-    conv_weight,  // (filters, channels / groups, height, width), for convolve()
+    conv_weight,  // (filters, channels / groups, height, width) or (…, time), for convolve()
     statistic     // any shape; not trained
 };
 
@@ -168,11 +168,22 @@ constexpr int repeated_name(Parameter const* parameters, int count) {
     return -1;
 }
 
+// The elements of a convolution's kernel.
+constexpr std::ptrdiff_t taps_of(parameter const& p) {
+    return p.count() / (std::ptrdiff_t{p.shape.extent[0]} * p.shape.extent[1]);
+}
+
 // Where a dense weight has the row of this feature: of flattened images, channels lie innermost.
 constexpr std::ptrdiff_t feature_in_memory(std::ptrdiff_t feature, parameter const& p) {
     std::ptrdiff_t const channels = p.shape.extent[1] / p.pixels;
     return feature % p.pixels * channels + feature / p.pixels;
 }
+
+// The output of a layer that has a position in a chain or a name.
+struct layer_output {
+    path name;
+    int node;
+};
 
 // Where in the network the trace is: gives parameters their names, "3.weight" as in PyTorch's
 // Sequential, and knows what is frozen or shared.
@@ -185,6 +196,15 @@ struct scope {
     int unnamed = 0; // layers named by a running number so far
     int asked = 0;   // how often a parameter was asked for
     ir::list<char const*> shared; // names of shared<…> so far
+    bool lists_layers = false;    // for train/layer_output.hpp
+    ir::list<layer_output> layers;
+
+    // Remembers the output of the layer at the prefix.
+    constexpr void list_layer(int node) {
+        if (lists_layers) {
+            layers.push({prefix, node});
+        }
+    }
 };
 
 } // namespace castnet

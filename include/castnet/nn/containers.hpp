@@ -33,7 +33,11 @@ struct at_layer {
         } else {
             scope_guard const scope{*x.g, static_cast<int>(Position)};
             if constexpr (requires { layer(x); }) {
-                return layer(x);
+                auto const y = layer(x);
+                if constexpr (requires { y.id; }) {
+                    x.g->path.list_layer(y.id);
+                }
+                return y;
             } else {
                 return x | layer; // reports the error
             }
@@ -150,7 +154,11 @@ struct named_layer {
     static constexpr char const* name = Name.text;
     constexpr auto operator()(Symbol auto x, auto const&... more) const {
         scope_guard const scope{*x.g, Name.text};
-        return Layer(x, more...);
+        auto const y = Layer(x, more...);
+        if constexpr (requires { y.id; }) {
+            x.g->path.list_layer(y.id);
+        }
+        return y;
     }
 };
 template <fixed_string Name, auto Layer>

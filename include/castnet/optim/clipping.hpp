@@ -103,6 +103,7 @@ struct value_clipped : Optimizer {
 // all elements NaN. Throws castnet::error unless max_norm is finite and above 0.
 template <class Optimizer>
 norm_clipped<Optimizer> clip_norm(Optimizer const& optimizer, double max_norm) {
+    static_assert(detail::groups_are_outermost<Optimizer>::checked);
     static_assert(detail::clips_once<!detail::is_clipped<Optimizer>, Optimizer>::checked);
     detail::check_limit("clip_norm", "the largest norm", max_norm);
     return {optimizer, max_norm};
@@ -113,6 +114,7 @@ norm_clipped<Optimizer> clip_norm(Optimizer const& optimizer, double max_norm) {
 // unless max_value is finite and above 0.
 template <class Optimizer>
 value_clipped<Optimizer> clip_value(Optimizer const& optimizer, double max_value) {
+    static_assert(detail::groups_are_outermost<Optimizer>::checked);
     static_assert(detail::clips_once<!detail::is_clipped<Optimizer>, Optimizer>::checked);
     detail::check_limit("clip_value", "the largest value", max_value);
     return {optimizer, max_value};

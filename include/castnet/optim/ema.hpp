@@ -60,6 +60,7 @@ struct averaging : Optimizer {
 // averaged. compile() throws castnet::error unless decay is from 0 to below 1.
 template <class Optimizer>
 averaging<Optimizer> ema(Optimizer const& optimizer, double decay = 0.999) {
+    static_assert(detail::groups_are_outermost<Optimizer>::checked);
     return {optimizer, decay};
 }
 

@@ -17,7 +17,11 @@
 //   rule with_norm(double norm) const
 // which returns the rule for a step whose gradient has this Euclidean norm over all trained
 // parameters. It is called once per step, before any parameter is updated; on GPUs in a kernel, so
-// the rule must be trivially copyable there.
+// the rule must be trivially copyable there. One with rules for groups of parameters (groups) has
+//   Rule const& of_group(int number) const
+// instead of the update, and the optimizer says how many there are, and which a parameter has:
+//   static constexpr int group_count
+//   int group_of(std::string_view name) const
 #pragma once
 
 #include <castnet/core/annotations.hpp>
@@ -42,6 +46,16 @@ concept Optimizer = requires(T const& optimizer) {
 
 template <class Rule>
 concept NeedsNorm = requires(Rule const& rule) { rule.with_norm(0.0); };
+
+// The rule of a parameter's group.
+template <class Rule>
+CASTNET_HD auto const& rule_of_group(Rule const& rule, [[maybe_unused]] int number) {
+    if constexpr (requires { rule.of_group(number); }) {
+        return rule.of_group(number);
+    } else {
+        return rule;
+    }
+}
 
 namespace detail {
 template <class Optimizer, class T>

@@ -34,6 +34,18 @@ concept Updates = requires(Rule const& rule, V& parameter, V gradient, Slot&... 
     rule(parameter, gradient, slot...);
 };
 
+template <class Optimizer>
+inline constexpr bool has_groups = requires { Optimizer::group_count; };
+
+template <class Optimizer>
+struct groups_are_outermost { // a class, so that every compiler prints the type
+    static_assert(!has_groups<Optimizer>,
+                  "castnet: groups(optimizer, ...) is the outermost of what changes an optimizer: "
+                  "cn::groups(cn::clip_norm(cn::adam{}, 1), ...); see "
+                  "groups_are_outermost<optimizer>");
+    static constexpr bool checked = true;
+};
+
 // The optimizer's numbers and one more.
 template <class Optimizer>
 [[gnu::cold]] auto hyperparameters_and(Optimizer const& optimizer, hyperparameter another) {

@@ -1,35 +1,46 @@
-// The trainable parameters of a plan as ranges that are updated alike: with the same penalty, or
-// not at all because the program has frozen them.
+// The trainable parameters of a plan as ranges that are updated alike: with the same penalty, and
+// by the same rule of the optimizer or by none.
 #pragma once
 
 #include <castnet/plan/plan.hpp>
 
+#include <cstddef>
+#include <iterator>
 #include <span>
 
 namespace castnet::ir {
 
-// Calls f(penalty, frozen, first, last) for ranges [first, last) of elements of region::parameters,
-// in order, which together hold all trainable parameters. `frozen` has a flag for each of the
-// plan's parameters, or none.
+// By which of an optimizer's rules a parameter is updated, the number of its group. `no_group`: by
+// none.
+using update_group = signed char;
+inline constexpr update_group no_group = -1;
+
+// Of a plan's parameter; `groups` has one for each, or none where all are of group 0.
+constexpr update_group group_at(std::span<update_group const> groups, std::size_t parameter) {
+    return groups.empty() ? update_group(0) : groups[parameter];
+}
+
+// Calls f(penalty, group, first, last) for ranges [first, last) of elements of region::parameters,
+// in order, which together hold all trainable parameters.
 template <class Plan, class F>
-constexpr void for_each_penalty(Plan const& plan, std::span<unsigned char const> frozen,
+constexpr void for_each_penalty(Plan const& plan, std::span<update_group const> groups,
                                 F const& f) {
     std::ptrdiff_t first = 0;
     penalty cost{};
-    bool is_frozen = false;
+    update_group group = 0;
     auto const up_to = [&](std::ptrdiff_t last) {
         if (last > first) {
-            f(cost, is_frozen, first, last);
+            f(cost, group, first, last);
         }
         first = last;
     };
     for (std::size_t i = 0; i < std::size(plan.parameters); ++i) {
         placed_parameter const& p = plan.parameters[i];
-        bool const freezes = !frozen.empty() && frozen[i] != 0;
-        if (p.trainable && p.shape.rank > 0 && (!(p.cost == cost) || freezes != is_frozen)) {
+        update_group const own = group_at(groups, i);
+        if (p.trainable && p.shape.rank > 0 && !(p.cost == cost && own == group)) {
             up_to(p.offset);
             cost = p.cost;
-            is_frozen = freezes;
+            group = own;
         }
     }
     up_to(plan.trainable);

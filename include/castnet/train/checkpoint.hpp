@@ -196,6 +196,9 @@ void write_checkpoint(training<Model, Loss, Optimizer, Metrics...> const& t,
     record.put("optimizer", Optimizer::name);
     for_each_hyperparameter(
         t.optimizer(), [&](std::string const& name, double value) { record.put(name, value); });
+    if constexpr (has_groups<Optimizer>) {
+        record.put("groups", t.optimizer().group_names().c_str());
+    }
     record.put("loss", loss_name(std::type_identity<Loss>{}).c_str());
     record.put("metrics", metric_names<scores_type>().c_str());
     if (!t.scalars().empty()) {
@@ -278,6 +281,9 @@ template <class Model, class Loss, class Optimizer, class... Metrics>
     if (!t.scalars().empty()) {
         record.require("scalars", training_record::text_of(t.scalars()),
                        "numbers of loss and metrics");
+    }
+    if constexpr (has_groups<Optimizer>) {
+        record.require("groups", t.optimizer().group_names(), "parameter groups");
     }
     constexpr std::uint64_t most = std::uint64_t(-1);
     if (auto const seed = record.count("seed", most); seed != t.model().seed_value()) {

@@ -225,10 +225,9 @@ public:
         }
     }
 
-    // Parameters that the optimizer leaves as they are from now on, a flag for each of the training
-    // plan's.
-    void freeze(std::span<unsigned char const> frozen) {
-        executor_.template freeze<training_plan>(frozen);
+    // By which rule of the optimizer each of the training plan's parameters is updated from now on.
+    void set_groups(std::span<ir::update_group const> groups) {
+        executor_.template set_groups<training_plan>(groups);
     }
 
     void evaluate(double weight) {

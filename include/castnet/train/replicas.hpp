@@ -125,8 +125,8 @@ public:
         }
     }
 
-    void freeze(std::span<unsigned char const> frozen) {
-        run([&](replica_type& r, auto&) { r.freeze(frozen); });
+    void set_groups(std::span<ir::update_group const> groups) {
+        run([&](replica_type& r, auto&) { r.set_groups(groups); });
     }
 
     // Tells a data set of an epoch, in which the samples of this order are read by steps of so

@@ -11,6 +11,7 @@
 #include <castnet/data/is_dataset.hpp>
 #include <castnet/data/shuffle.hpp>
 #include <castnet/optim/hyperparameters.hpp>
+#include <castnet/optim/wrapped.hpp>
 #include <castnet/train/compile_arguments.hpp>
 #include <castnet/train/fit_options.hpp>
 #include <castnet/train/hints.hpp>
@@ -81,7 +82,13 @@ public:
             s.add("the seed", model_.seed_value());
             detail::add_optimizer<T>(s, optimizer_);
             detail::add_scalars(s, scalars_);
+            if constexpr (detail::has_groups<Optimizer>) {
+                s.add("parameter groups", optimizer_.group_names());
+            }
         });
+        if constexpr (detail::has_groups<Optimizer>) {
+            begin_groups();
+        }
     }
 
     // The same with the numbers of loss and metrics that they have by default.
@@ -301,7 +308,7 @@ public:
     void set_frozen(std::vector<unsigned char> flags) {
         if (flags != frozen_) {
             frozen_ = std::move(flags);
-            replicas_.freeze(frozen_);
+            set_groups();
         }
     }
     // The next fit() goes on from `position`.
@@ -358,7 +365,7 @@ private:
             begin_epoch();
             interrupted = !train_epoch(data, order, options, bar);
             if (position_.samples == data.size()) {
-                end_epoch(options, bar, steps);
+                end_epoch(options, bar, steps, data::seconds_waited(data));
                 report_epoch(options, false);
             } else if (options.checkpoint.write) {
                 options.checkpoint.write();
@@ -527,6 +534,39 @@ private:
         }
     }
 
+    // Tells the replicas by which rule of the optimizer they update each parameter.
+    [[gnu::cold]] void set_groups() {
+        std::vector<ir::update_group> groups;
+        for (size_t i = 0; i < std::size(training_plan.parameters); ++i) {
+            bool const is_frozen = !frozen_.empty() && frozen_[i] != 0;
+            groups.push_back(is_frozen ? ir::no_group : group_of(training_plan.parameters[i]));
+        }
+        replicas_.set_groups(groups);
+    }
+    ir::update_group group_of([[maybe_unused]] ir::placed_parameter const& p) const {
+        if constexpr (detail::has_groups<Optimizer>) {
+            return ir::update_group(optimizer_.group_of(p.name.text()));
+        } else {
+            return 0;
+        }
+    }
+    [[gnu::cold]] void begin_groups() {
+        std::vector<int> members(Optimizer::group_count, 0);
+        for (ir::placed_parameter const& p : training_plan.parameters) {
+            members[size_t(group_of(p))] += p.trainable;
+        }
+        for (size_t i = 0; i + 1 < members.size(); ++i) {
+            if (members[i] == 0) {
+                throw error({"castnet: compile: of the parameter groups ", optimizer_.group_names(),
+                             ", number ", i,
+                             " has no trained parameter: none has such a name, or all of them "
+                             "belong to a group before; the network's first is '",
+                             training_plan.parameters[0].name.text(), "'"});
+            }
+        }
+        set_groups();
+    }
+
     [[gnu::cold]] void set_frozen(char const* call, std::string_view pattern, bool freezes) {
         std::vector<unsigned char> flags = frozen_;
         flags.resize(std::size(training_plan.parameters));
@@ -616,8 +656,8 @@ private:
 
     // Appends the epoch's row to the history, in the order of column_names(), and writes the
     // checkpoint.
-    [[gnu::cold]] void end_epoch(fit_options<training> const& options, progress& bar,
-                                 size_t steps) {
+    [[gnu::cold]] void end_epoch(fit_options<training> const& options, progress& bar, size_t steps,
+                                 double waited) {
         scores_type const trained{replicas_.totals(), metrics_};
         check_loss(trained, steps);
         double const seconds = detail::monotonic_seconds() - epoch_start_;
@@ -637,6 +677,7 @@ private:
         }
         row.push_back(position_.rate);
         row.push_back(seconds);
+        row.push_back(waited);
         history_.append(row);
         bar.end(trained, shown);
         ++epochs_;
@@ -677,7 +718,7 @@ private:
                 names.push_back(string_of({prefix, scores_type::names[i]}));
             }
         }
-        for (char const* name : {"learning_rate", "seconds"}) {
+        for (char const* name : {"learning_rate", "seconds", "waiting"}) {
             names.push_back(name);
         }
         return names;

@@ -69,6 +69,30 @@ TEST_CASE("a fit goes on from the state of rank 0") {
     CHECK(all == fitted(cn::policy::mirrored<one>{}, false, cn::comm::mpi{}.size()));
 }
 
+TEST_CASE("processes accumulate, group, freeze and average as threads do") {
+    auto const data = samples(43);
+    auto const fitted = [&]<class Policy>(Policy, int replicas_here = 1) {
+        cn::model<network, Policy, cn::batch<4>> model{cn::seed{5}, some(replicas_here)};
+        auto training = cn::compile(
+            model, cn::cross_entropy,
+            cn::accumulate<2>(cn::groups(cn::ema(cn::clip_norm(cn::adam{}, 1), 0.5),
+                                         cn::parameter_group{.names = "*.bias", .rate = 2})),
+            cn::confusion_matrix<3>);
+        training.freeze("0.weight");
+        auto const before = model.get("0.weight");
+        training.fit(data, {.epochs = 2, .verbose = cn::verbosity::silent});
+        CHECK(model.get("0.weight") == before);
+        auto all = everything(model);
+        cn::averaged_weights const now{training};
+        auto const s = training.evaluate(data);
+        all.push_back(s.loss());
+        all.push_back(s.template counts<"confusion_matrix">()(1, 2));
+        return all;
+    };
+    CHECK(fitted(cn::policy::distributed<one>{}) ==
+          fitted(cn::policy::mirrored<one>{}, cn::comm::mpi{}.size()));
+}
+
 TEST_CASE("sums of every length, and what all gather and are told") {
     cn::comm::mpi all;
     int const rank = all.rank(), size = all.size();

@@ -71,10 +71,10 @@ public:
         Device::template run<Plan>(context_, after...);
     }
 
-    // Parameters of the plan that are not updated from now on, a flag for each.
+    // Sets the groups of the plan's parameters (plan/penalties.hpp).
     template <auto const& Plan>
-    void freeze(std::span<unsigned char const> frozen) {
-        frozen_.assign(frozen.begin(), frozen.end());
+    void set_groups(std::span<update_group const> groups) {
+        groups_.assign(groups.begin(), groups.end());
     }
 
     // The sum of squares of the gradients of the parameters [first, last), with penalties.
@@ -86,8 +86,8 @@ public:
             placed_parameter const& p = Plan.parameters[i];
             std::ptrdiff_t const begin = std::max(p.offset, first),
                                  end = std::min(p.offset + p.count(), last);
-            bool const is_frozen = !frozen_.empty() && frozen_[i] != 0;
-            if (p.trainable && p.shape.rank > 0 && begin < end && !is_frozen) {
+            bool const counts = p.trainable && group_at(groups_, i) != no_group;
+            if (counts && p.shape.rank > 0 && begin < end) {
                 sum += Device::sum_of_squares(p.cost, scale, at(region::parameters) + begin,
                                               at(region::gradients) + begin, end - begin);
             }
@@ -106,14 +106,15 @@ public:
                 std::ptrdiff_t slot_stride) {
         T* const gradients = at(region::gradients);
         for_each_penalty(
-            Plan, frozen_,
-            [&](penalty const& cost, bool is_frozen, std::ptrdiff_t begin, std::ptrdiff_t end) {
+            Plan, groups_,
+            [&](penalty const& cost, update_group group, std::ptrdiff_t begin, std::ptrdiff_t end) {
                 begin = std::max(begin, first);
                 end = std::min(end, last);
-                if (begin < end && !is_frozen) {
-                    Device::template optimize<Slots>(
-                        rule, cost, scale, at(region::parameters) + first, gradients + first,
-                        gradients + Plan.trainable, slot_stride, begin - first, end - first);
+                if (begin < end && group != no_group) {
+                    Device::template optimize<Slots>(rule_of_group(rule, group), cost, scale,
+                                                     at(region::parameters) + first,
+                                                     gradients + first, gradients + Plan.trainable,
+                                                     slot_stride, begin - first, end - first);
                 }
             });
     }
@@ -208,7 +209,7 @@ public:
 private:
     memory arena_;
     typename Device::context context_{};
-    std::vector<unsigned char> frozen_; // see freeze(); none at first
+    std::vector<update_group> groups_; // see set_groups(); none at first
     std::vector<double> totals_;
     std::vector<std::vector<T>> messages_; // of several ranges
 };

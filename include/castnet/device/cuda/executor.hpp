@@ -3,6 +3,7 @@
 #pragma once
 
 #include <castnet/device/cuda/enqueue.hpp>
+#include <castnet/device/cuda/gradients.hpp>
 #include <castnet/device/cuda/messages.hpp>
 #include <castnet/device/cuda/penalized_ranges.hpp>
 #include <castnet/device/cuda/session.hpp>
@@ -158,12 +159,12 @@ public:
         messages_.write(number, ranges, last_->context);
     }
 
-    // Parameters of the plan that are not updated from now on, a flag for each. Waits for the GPU.
+    // Sets the groups of the plan's parameters (plan/penalties.hpp). Waits for the GPU.
     template <auto const& Plan>
-    void freeze(std::span<unsigned char const> frozen) {
-        frozen_.assign(frozen.begin(), frozen.end());
+    void set_groups(std::span<update_group const> groups) {
+        groups_.assign(groups.begin(), groups.end());
         penalties<Plan>();
-        write_ranges(penalized_ranges(Plan, frozen_), penalties_, session_);
+        write_ranges(penalized_ranges(Plan, groups_), penalties_, session_);
     }
 
     // The sum of squares of the gradients of the parameters [first, last), with penalties; waits
@@ -397,7 +398,7 @@ private:
         if (penalties_.bytes() == 0) { // with room for a range for each parameter
             std::size_t const most = std::size(Plan.parameters) + 1;
             penalties_ = session_.allocate(most * sizeof(penalized_range), "penalties");
-            write_ranges(penalized_ranges(Plan, frozen_), penalties_, session_);
+            write_ranges(penalized_ranges(Plan, groups_), penalties_, session_);
         }
         return penalties_.template as<penalized_range>();
     }
@@ -414,7 +415,7 @@ private:
     session const& session_;
     memory arena_;
     memory penalties_, norm_sums_;
-    std::vector<unsigned char> frozen_; // see freeze(); none at first
+    std::vector<update_group> groups_; // see set_groups(); none at first
     double* totals_ = nullptr;
     std::vector<buffer> buffers_;
     buffer* next_; // for the next run

@@ -31,7 +31,7 @@ struct square_source {
             while (i >= range->end) {
                 ++range;
             }
-            if (range->is_frozen) {
+            if (range->group == no_group) {
                 return;
             }
             T p[lanes_of<T>]{}, g[lanes_of<T>];

@@ -3,6 +3,8 @@
 
 #include <castnet/device/cuda/map.hpp>
 #include <castnet/device/penalized_gradient.hpp>
+#include <castnet/optim/optimizers.hpp>
+#include <castnet/plan/penalties.hpp>
 
 #include <utility>
 
@@ -16,11 +18,11 @@ struct update_values {
 };
 
 // The penalty of the parameters up to the element `end`, from the end of the last such range on,
-// and whether they are left as they are.
+// and their group.
 struct penalized_range {
     std::ptrdiff_t end;
     penalty cost;
-    bool is_frozen = false;
+    update_group group = 0;
 };
 
 template <class Rule, int Slots, class T>
@@ -43,16 +45,16 @@ struct optimize_body {
             while (i >= range->end) {
                 ++range;
             }
-            if (!range->is_frozen) {
-                at(i, v, T(range->cost.l1), T(2 * range->cost.l2),
-                   std::make_index_sequence<std::size_t(Slots)>{});
+            if (range->group != no_group) {
+                at(i, v.scale, rule_of_group(v.rule, range->group), T(range->cost.l1),
+                   T(2 * range->cost.l2), std::make_index_sequence<std::size_t(Slots)>{});
             }
         });
     }
 
 private:
-    template <std::size_t... S>
-    CASTNET_HD void at(std::ptrdiff_t i, update_values<Rule, T> const& v, T l1, T two_l2,
+    template <class GroupRule, std::size_t... S>
+    CASTNET_HD void at(std::ptrdiff_t i, T scale, GroupRule const& rule, T l1, T two_l2,
                        std::index_sequence<S...>) const {
         constexpr lane_group all{lanes_of<T>, true};
         T p[lanes_of<T>], g[lanes_of<T>], state[Slots + 1][lanes_of<T>];
@@ -60,7 +62,7 @@ private:
         load_lanes(gradients + i, all, g);
         (..., load_lanes(slots + std::ptrdiff_t(S) * stride + (i - first), all, state[S]));
         for (int k = 0; k < lanes_of<T>; ++k) {
-            v.rule(p[k], penalized_gradient(g[k], v.scale, p[k], l1, two_l2), state[S][k]...);
+            rule(p[k], penalized_gradient(g[k], scale, p[k], l1, two_l2), state[S][k]...);
         }
         store_lanes(p, all, parameters + i);
         (..., store_lanes(state[S], all, slots + std::ptrdiff_t(S) * stride + (i - first)));

@@ -11,15 +11,13 @@
 
 namespace castnet::cuda {
 
-// Of all trainable parameters; `frozen` as for for_each_penalty().
+// Of all trainable parameters, whose groups are as for for_each_penalty().
 template <class Plan>
-std::vector<penalized_range> penalized_ranges(Plan const& p,
-                                              std::span<unsigned char const> frozen) {
+std::vector<penalized_range> penalized_ranges(Plan const& p, std::span<update_group const> groups) {
     std::vector<penalized_range> all;
-    for_each_penalty(p, frozen,
-                     [&](penalty const& cost, bool is_frozen, std::ptrdiff_t, std::ptrdiff_t last) {
-                         all.push_back({last, cost, is_frozen});
-                     });
+    for_each_penalty(p, groups,
+                     [&](penalty const& cost, update_group group, std::ptrdiff_t,
+                         std::ptrdiff_t last) { all.push_back({last, cost, group}); });
     return all;
 }
 

@@ -71,7 +71,10 @@ public:
     // The arguments of the optimizer's update, and their address on the GPU.
     template <class Rule>
     void set(update_values<Rule, T> const& values) {
-        static_assert(sizeof values <= alignment_bytes && std::is_trivially_copyable_v<Rule>);
+        static_assert(std::is_trivially_copyable_v<Rule>);
+        static_assert(sizeof values <= alignment_bytes,
+                      "castnet: policy::cuda: the rule of the optimizer has more than 256 bytes; "
+                      "make fewer parameter groups");
         std::memcpy(in_host<char>(rule_at), &values, sizeof values);
     }
     template <class Rule>
