@@ -1,6 +1,8 @@
 // Names by patterns, in which * stands for any characters.
 #pragma once
 
+#include <castnet/core/language.hpp>
+
 #include <cstddef>
 #include <string_view>
 

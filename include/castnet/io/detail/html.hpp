@@ -1,6 +1,8 @@
 // Pieces of an HTML page that is XML, too: escaped text, and pictures within the page.
 #pragma once
 
+#include <castnet/core/language.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
