@@ -93,6 +93,14 @@ struct wide_mlp {
 };
 static_assert(wide_mlp::network::parameter_count == 669'706);
 
+// One LSTM over 140 steps of 256 features, such as the words of a short text.
+struct lstm {
+    using network = cn::sequential<cn::input<140, 256>, cn::lstm<64>, cn::dense<10>>;
+    using dataset = cn::data::dataset<cn::data::label<10>, cn::shape<140, 256>>;
+    static constexpr auto loss = cn::cross_entropy;
+};
+static_assert(lstm::network::parameter_count == 83'082);
+
 // A regression so small that only the overhead of a step counts.
 struct tiny_mlp {
     using network = cn::sequential<cn::input<13>, cn::dense<16>, cn::relu, cn::dense<32>, cn::relu,

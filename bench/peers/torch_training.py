@@ -40,6 +40,19 @@ def wide_mlp():
                          nn.Linear(512, 10))
 
 
+class Recurrent(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.recurrent, self.head = nn.LSTM(256, 64, batch_first=True), nn.Linear(64, 10)
+
+    def forward(self, x):
+        return self.head(self.recurrent(x)[1][0][0])
+
+
+def lstm():
+    return Recurrent()
+
+
 def tiny_mlp():
     return nn.Sequential(nn.Linear(13, 16), nn.ReLU(), nn.Linear(16, 32), nn.ReLU(),
                          nn.Linear(32, 1))
@@ -50,6 +63,7 @@ NETWORKS = [(convnet, (1, 28, 28), nn.CrossEntropyLoss, (32, 128, 512)),
             (dropout_cnn, (1, 28, 28), nn.CrossEntropyLoss, (128,)),
             (vgg16_convolutions, (3, 224, 224), nn.CrossEntropyLoss, (8,)),
             (wide_mlp, (784,), nn.CrossEntropyLoss, (128,)),
+            (lstm, (140, 256), nn.CrossEntropyLoss, (32,)),
             (tiny_mlp, (13,), nn.MSELoss, (128,))]
 BATCHES = 8  # in memory
 

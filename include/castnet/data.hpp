@@ -10,6 +10,7 @@
 #include <castnet/data/label_encoding.hpp>
 #include <castnet/data/map.hpp>
 #include <castnet/data/mixing.hpp>
+#include <castnet/data/pad_sequences.hpp>
 #include <castnet/data/prefetch.hpp>
 #include <castnet/data/statistics.hpp>
 #include <castnet/data/subset.hpp>

@@ -1,5 +1,5 @@
 // Groups divide the channels.
-// expect: castnet: conv2d: channels and filters must be multiples of groups
+// expect: castnet: the channels and filters of a convolution must be multiples of its groups
 // expect: groups_divide<6(UL)?, 8(UL)?, 4(UL)?>
 // expect: at_layer<0,
 #include <castnet/castnet.hpp>

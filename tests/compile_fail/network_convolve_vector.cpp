@@ -1,6 +1,6 @@
-// A layer of one's own convolves images.
+// A layer of one's own convolves images and sequences.
 // expect: castnet: convolve\(\) needs an image \(channels, height, width\)
-// expect: is_image<.*shape<9>
+// expect: slides_over<.*shape<9>
 #include <castnet/castnet.hpp>
 
 namespace cn = castnet;

@@ -23,6 +23,7 @@ struct context {
 
     T* region[4]{};
     std::ptrdiff_t samples = 0;
+    std::ptrdiff_t iteration = -1;
     castnet::philox_key key{};
     std::uint32_t step = 0; // for device::run()
     std::uint32_t first_sample = 0;
@@ -101,6 +102,28 @@ void add_products(castnet::ir::kernel_launch const& s, castnet::ir::launch_table
     put(sums, c, t.arrays[s.output]);
 }
 
+// A product in a loop: one pixel of each sample.
+template <class T>
+void multiply_pixels(castnet::ir::kernel_launch const& s, castnet::ir::launch_tables const& t,
+                     context<T> const& c, std::ptrdiff_t in, std::ptrdiff_t out) {
+    auto const &first = t.arrays[s.first_array], &result = t.arrays[s.output];
+    auto const x = castnet::cuda::stored_at(c, first), y = castnet::cuda::stored_at(c, result);
+    auto const weight = castnet::cuda::stored_at(c, t.arrays[s.first_array + 1]);
+    auto const rows = castnet::ir::rows_of(first.size, c.samples, c.iteration);
+    bool const data = s.kind == castnet::op::matmul_data;
+    std::ptrdiff_t const depth = data ? out : in, columns = data ? in : out;
+    for (std::ptrdiff_t i = 0; i < rows.count; ++i) {
+        for (std::ptrdiff_t column = 0; column < columns; ++column) {
+            T sum = 0;
+            for (std::ptrdiff_t k = 0; k < depth; ++k) {
+                sum += x.get(rows(i) * depth + k) *
+                       weight.get(data ? column * out + k : k * out + column);
+            }
+            y.set(rows(i) * columns + column, sum);
+        }
+    }
+}
+
 template <class T>
 void matmul(castnet::ir::kernel_launch const& s, castnet::ir::launch_tables const& t,
             context<T> const& c) {
@@ -113,6 +136,10 @@ void matmul(castnet::ir::kernel_launch const& s, castnet::ir::launch_tables cons
                                 : s.kind == op::matmul_data ? first
                                                             : second)
                                    .size.channels;
+    if (c.iteration >= 0) {
+        multiply_pixels(s, t, c, in, out);
+        return;
+    }
     add_products(s, t, c, {rows * in, in * out, rows * out, s.kind, op::matmul, op::matmul_data},
                  [&](auto const& add) { each_product(rows, in, out, add); });
 }

@@ -109,6 +109,8 @@ TEST_CASE("the time that the training waits is known, and brings workers") {
     auto const history = r.fit(data, 1);
     CHECK(data.seconds_waited() > 0.01);
     CHECK(data.seconds_waited() <= history["seconds"][0]);
+    CHECK(history["waiting"][0] == data.seconds_waited());
+    CHECK(run<>{}.fit(some_images(60), 1)["waiting"][0] == 0);
     if (std::thread::hardware_concurrency() > 1) {
         CHECK(source.seen->most > 1);
     }

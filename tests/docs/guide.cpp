@@ -83,6 +83,22 @@ struct detector {
 using detection = cn::network<detector{}, cn::input<1, 12, 12>>;
 // [/outputs]
 
+// [attention]
+struct translation {
+    static constexpr cn::transformer options{.feed_forward = 64, .norm_first = true};
+
+    constexpr auto operator()(auto from, auto lengths, auto to) const {
+        auto const memory = cn::transformer_encoder_layer<4, options, cn::gelu>(
+            from | cn::sinusoidal_positions, cn::length_mask(lengths));
+        auto const told =
+            cn::multi_head_attention<4>(to | cn::sinusoidal_positions, cn::causal_mask);
+        return cn::multi_head_attention<4>(told, memory, cn::length_mask(lengths)) | cn::layer_norm;
+    }
+};
+using translation_network =
+    cn::network<translation{}, cn::input<12, 32>, cn::input<1>, cn::input<9, 32>>;
+// [/attention]
+
 // [frozen]
 using tuned = cn::sequential<cn::input<3, 32, 32>,
                              cn::frozen<conv_norm<16>, cn::relu, unit<16>>, // keeps its values
@@ -204,6 +220,7 @@ TEST_CASE("networks of the guide") {
     CHECK(deep::parameter_count == 3 * 16 * 9 + 4 * 16 * 16 * 9 + 5 * 2 * 16 + 16 * 10 + 10);
     CHECK(price_network::parameter_count == 3 * 8 * 9 + 8 + 12 * 16 + 16 + 24 + 1);
     CHECK(twin_network::parameter_count == 8 * 16 + 16 + 16 + 1);
+    CHECK(translation_network::parameter_count == 17'056);
     CHECK(on_three::parameter_count == 8 * 16 + 16 + 32 * 16 + 16 + 16 + 1);
     CHECK(with_swish::parameter_count == 99);
     CHECK(scaled::parameter_count == 4 + 4 + 1);

@@ -1,5 +1,6 @@
 // Programs of docs/guide.md, between "// [name]" and "// [/name]"; check_snippets.sh compares.
 #include <castnet/castnet.hpp>
+#include <castnet/data.hpp>
 
 #include <doctest/doctest.h>
 
@@ -21,7 +22,7 @@ struct sentiment {
         return cn::lstm<64>(cn::with_lengths(words, length)) | cn::dense<2>;
     }
 };
-using sentiment_network = cn::network<sentiment{}, cn::input<140, 32>, cn::input<>>;
+using sentiment_network = cn::network<sentiment{}, cn::input<140, 32>, cn::input_length<140>>;
 // [/lengths]
 
 // [encoder]
@@ -66,7 +67,60 @@ struct moving_mean { // of a sequence of numbers: the sum and how many there are
 };
 // [/carries]
 
+// [words]
+struct classifier {
+    constexpr auto operator()(auto words, auto length) const {
+        auto const x = words | cn::embedding<20'000, 64>.padding_idx(0) |
+                       cn::conv1d<64, 3, cn::conv{.padding = cn::same}> | cn::relu;
+        return cn::global_avg_pool1d(x, length) | cn::dense<4>; // of the words that are there
+    }
+};
+using text_network = cn::network<classifier{}, cn::input_ids<20'000, 200>, cn::input_length<200>>;
+using text_data = cn::data::dataset<cn::data::label<4>, cn::ids<20'000, 200>, cn::length_of<200>>;
+// [/words]
+
+// [tags]
+using tagger = cn::sequential<cn::input_ids<20'000, 50>, cn::embedding<20'000, 64>,
+                              cn::bidirectional<cn::lstm<32>>.return_sequences(),
+                              cn::dense<17>>; // logits of 17 tags for each word
+using tagged_texts = cn::data::dataset<cn::data::label<17, 50>, cn::ids<20'000, 50>>;
+// [/tags]
+
+// [language]
+struct language_model { // of words, with the same weights at both ends
+    constexpr auto operator()(auto words) const {
+        return words | cn::shared<"words", cn::embedding<20'000, 64>> |
+               cn::gru<64>.return_sequences() | cn::shared<"words", cn::tied_output<20'000>>;
+    }
+};
+// [/language]
+
+// [along]
+struct both_ends { // the features of the first three steps and of the last three, turned around
+    template <std::size_t Time, std::size_t Features>
+    constexpr auto operator()(cn::symbol<cn::shape<Time, Features>> x) const {
+        auto const first = cn::slice<0, 0, 3>(x), last = cn::slice<0, Time - 3, Time>(x);
+        return cn::concatenate<1>(first, last | cn::reverse<0>); // (3, 2 * features)
+    }
+};
+// [/along]
+
 } // namespace
+
+TEST_CASE("words of the guide") {
+    // [padded]
+    std::vector<std::vector<int>> const texts{{17, 4, 230}, {8, 1, 4, 4, 19'999}};
+    auto const [words, lengths] = cn::data::pad_sequences<200>(texts);
+    text_data const data{words, lengths, std::vector<int>{2, 0}};
+    // [/padded]
+    CHECK(data.size() == 2);
+    CHECK(text_network::parameter_count == 20'000 * 64 + 64 * (3 * 64 + 1) + 4 * (64 + 1));
+    CHECK(tagger::parameter_count == 20'000 * 64 + 2 * 4 * 32 * (64 + 32 + 2) + 17 * (64 + 1));
+    CHECK(tagged_texts::target_count == 1);
+    CHECK(cn::network<language_model{}, cn::input_ids<20'000, 10>>::parameter_count ==
+          20'000 * 64 + 3 * 64 * (64 + 64 + 2));
+    CHECK(cn::sequential<cn::input<7, 4>, both_ends{}, cn::dense<1>>::parameter_count == 9);
+}
 
 TEST_CASE("sequences of the guide") {
     cn::model<cn::network<moving_mean{}, cn::input<3>>, cn::policy::cpu, cn::batch<1>> means;

@@ -1,6 +1,7 @@
 // The castnet column of the tables "From Keras and PyTorch" in docs/guide.md; check_snippets.sh
 // looks for its code here.
 #include <castnet/castnet.hpp>
+#include <castnet/data/pad_sequences.hpp>
 #include <castnet/policy/mirrored.hpp>
 #include <castnet/train/report.hpp>
 #include <castnet/train/tensorboard.hpp>
@@ -31,12 +32,35 @@ using normalisations = sequential<input<6, 8, 8>, layer_norm, layer_norm.over_al
 
 using attention_to_itself = sequential<input<10, 16>, multi_head_attention<8>.dropout(0.1),
                                        multi_head_attention<8>.causal()>;
+using transformers = sequential<input<10, 16>, sinusoidal_positions, learned_positions,
+                                multi_head_attention<8>.rotary(),
+                                transformer_encoder_layer<8, transformer{.feed_forward = 64}>>;
+struct decoder {
+    constexpr auto operator()(auto x, auto memory) const {
+        return transformer_decoder_layer<8, transformer{.feed_forward = 64}>(x, memory);
+    }
+};
+using decoders = network<decoder{}, input<10, 16>, input<7, 16>>;
 struct attention_to_memory {
     constexpr auto operator()(auto x, auto memory, auto lengths) const {
         auto const q = multi_head_attention<8>(x, memory, length_mask(lengths)), k = x, v = x;
         return attention<8>(q, k, v);
     }
 };
+using text_layers =
+    sequential<input_ids<20'000, 200>, embedding<20'000, 64>, conv1d<64, 3, conv{.padding = same}>,
+               max_pool1d<2>, avg_pool1d<2>, conv1d<64, 3, conv{.padding = causal}>, pad<0, 2, 1>,
+               reverse<0>, dense<64>, shared<"words", tied_output<20'000>>, global_max_pool1d>;
+struct parts {
+    constexpr auto operator()(auto words, auto lengths) const {
+        auto const x = words | embedding<20'000, 64>.padding_idx(0);
+        auto const a = slice<0, 2, 5>(x), b = slice<0, 0, 3>(split<0, 2>(x)[1]);
+        auto const pooled = global_avg_pool1d(x, lengths) + (x | global_avg_pool1d);
+        return outputs(concatenate<0>(a, b), stack<0>(a, b), pooled);
+    }
+};
+using parts_of_words = network<parts{}, input_ids<20'000, 200>, input_length<200>>;
+
 using two_sequences = network<attention_to_memory{}, input<10, 16>, input<7, 16>, input<1>>;
 
 struct products {
@@ -77,8 +101,8 @@ using named_networks = type_list<zoo::resnet50, zoo::vgg16>;
 template <auto... L>
 constexpr bool are_losses = (Loss<std::remove_cvref_t<decltype(L)>> && ...);
 static_assert(
-    are_losses<cross_entropy, smoothed_cross_entropy<0.1F>, categorical_cross_entropy,
-               smoothed_categorical_cross_entropy_loss{.smoothing = 0.1},
+    are_losses<cross_entropy, ignore_index<0, cross_entropy>, smoothed_cross_entropy<0.1F>,
+               categorical_cross_entropy, smoothed_categorical_cross_entropy_loss{.smoothing = 0.1},
                focal_cross_entropy_loss{.alpha = 0.25, .gamma = 2}, binary_cross_entropy,
                binary_focal_cross_entropy_loss{.alpha = 0.25, .gamma = 2}, mse, mae,
                huber_loss{.delta = 1}, huber<1.0F>, log_cosh, hinge, squared_hinge,
@@ -89,7 +113,7 @@ using of_two_outputs = decltype(losses<cross_entropy, loss_weight<0.5F, mse>>);
 template <auto... M>
 constexpr bool are_metrics = (Metric<std::remove_cvref_t<decltype(M)>> && ...);
 static_assert(
-    are_metrics<accuracy, categorical_accuracy, binary_accuracy, top_k<5>, mae,
+    are_metrics<accuracy, perplexity, categorical_accuracy, binary_accuracy, top_k<5>, mae,
                 precision_metric{.threshold = 0.7}, recall, f_beta_metric{.beta = 2}, f1,
                 macro_precision, macro_recall, macro_f1, auc, confusion_matrix<4>, rmse, r2>);
 using of_second_output = decltype(on_output<1, mae>);
@@ -115,6 +139,10 @@ using on_gpus = type_list<policy::cuda, policy::bf16<policy::cuda>>;
 TEST_CASE("tables of the guide") {
     CHECK(images::parameter_count > 0);
     CHECK(sequences::parameter_count > 0);
+    CHECK(text_layers::parameter_count > 0);
+    CHECK(parts_of_words::parameter_count == 20'000 * 64);
+    std::vector<std::vector<int>> const texts{{1, 2}, {3}};
+    CHECK(data::pad_sequences<200>(texts).lengths.size() == 2);
     CHECK(graph_of_sequence::parameter_count == 0);
     CHECK(graph_of_two::parameter_count == 2 * (3 * 32 * 9 + 32));
     for (schedule const& s : {one_cycle(4e-3), cosine_decay(1e-2), step_decay(1e-2, 0.5, 1000),

@@ -84,6 +84,7 @@ struct device {
         simt::context<T> host;
         std::copy(c.region, c.region + 4, host.region);
         host.samples = c.samples;
+        host.iteration = c.iteration;
         c.put([&s, &t, host] { loops::kernel_of(Kind)(s, t, host); });
     }
     static kernel kernel_of(castnet::op kind) {

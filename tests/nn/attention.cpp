@@ -3,10 +3,11 @@
 #include <castnet/nn/network.hpp>
 #include <castnet/nn/reshape.hpp>
 
-#include "harness.hpp"
+#include "torch_attention.hpp"
 
 namespace cn = castnet;
-using check::against_finite_differences, check::layer_run, check::values, cn::input, cn::shape;
+using check::against_finite_differences, check::layer_run, check::like_torch, check::values,
+    cn::input, cn::shape;
 
 namespace {
 
@@ -39,17 +40,6 @@ struct of_keys {
         return cn::attention<1>(q, k, k, cn::additive_mask(mask));
     }
 };
-
-// A case with inputs "input", "input1", …
-template <class Network>
-void like_torch(std::string const& name) {
-    layer_run r = layer_run::of<Network, true, 4>();
-    check::golden_file const golden{"attention"};
-    for (std::size_t i = 1; i < r.inputs(); ++i) {
-        r.set_input(golden[name + "/input" + std::to_string(i)], i);
-    }
-    check::against_golden(std::move(r), name, 1e-12, "attention");
-}
 
 } // namespace
 

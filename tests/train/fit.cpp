@@ -76,7 +76,7 @@ TEST_CASE("the history has a column for every number") {
         points(20),
         {.epochs = 3, .schedule = schedule, .validation = points(7), .verbose = silent});
     CHECK(h.names() == std::vector<std::string>{"loss", "accuracy", "val_loss", "val_accuracy",
-                                                "learning_rate", "seconds"});
+                                                "learning_rate", "seconds", "waiting"});
     CHECK(h.epochs() == 3);
     CHECK(h["val_loss"].size() == 3);
     CHECK(h["learning_rate"][0] == doctest::Approx(0.01 * 3 / 9)); // of the epoch's last step
@@ -84,7 +84,7 @@ TEST_CASE("the history has a column for every number") {
     CHECK(h["val_loss"][2] == training.evaluate(points(7)).loss());
     CHECK_THROWS_WITH_AS(h["precision"],
                          "castnet: history has no column 'precision'; it has loss, accuracy, "
-                         "val_loss, val_accuracy, learning_rate, seconds",
+                         "val_loss, val_accuracy, learning_rate, seconds, waiting",
                          cn::error);
 }
 

@@ -227,7 +227,7 @@ TEST_CASE("a history has the columns of every output") {
             expected.push_back(prefix + column);
         }
     }
-    expected.insert(expected.end(), {"learning_rate", "seconds"});
+    expected.insert(expected.end(), {"learning_rate", "seconds", "waiting"});
     CHECK(h.names() == expected);
 }
 

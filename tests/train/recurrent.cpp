@@ -3,6 +3,7 @@
 #include <castnet/castnet.hpp>
 #include <castnet/data/subset.hpp>
 #include <castnet/policy/mirrored.hpp>
+#include <castnet/policy/model_parallel.hpp>
 
 #include "policy.hpp"
 
@@ -44,10 +45,28 @@ recall_data recall_samples(std::size_t count, std::uint32_t seed) {
     return recall_data{x, lengths, y};
 }
 
+// A loop that reads a value from outside in every step.
+struct scaled_loop {
+    constexpr auto operator()(auto x, auto scale) const {
+        return cn::scan(x, cn::shape<8>{},
+                        [scale](auto x_t, auto state) {
+                            return cn::tanh(x_t + scale * (state | cn::dense<8>));
+                        })
+            .last;
+    }
+};
+
+// Where the policy has two devices, the second loop is on the other one.
+struct two_loops {
+    constexpr auto operator()(auto x) const {
+        auto const h = x | cn::bidirectional<cn::gru<4>>.template layers<2>().return_sequences();
+        return cn::on<1, scaled_loop{}>(h, cn::sum(x)) | cn::dense<3>;
+    }
+};
+
 template <class Policy, std::size_t Batch>
 auto trained_for(int steps) {
-    using net = cn::sequential<cn::input<5, 3>, cn::bidirectional<cn::gru<4>>.template layers<2>(),
-                               cn::dense<3>>;
+    using net = cn::network<two_loops{}, cn::input<5, 3>>;
     cn::model<net, Policy, cn::batch<Batch>> model{cn::seed{3}};
     auto training = cn::compile(model, cn::cross_entropy, cn::adam{.learning_rate = 0.01});
     std::vector<float> x(12 * 15), labels(12);
@@ -72,10 +91,13 @@ TEST_CASE("an LSTM remembers") {
     CHECK(training.evaluate(unseen).loss() < 0.02); // of a variance of 1/3
 }
 
-TEST_CASE("replicas train as one does") {
+TEST_CASE("replicas train as one does, and so do several devices") {
     using one = check::policy;
-    using two = cn::policy::mirrored<check::policy, 2>;
-    auto const a = trained_for<one, 12>(3), b = trained_for<two, 6>(3);
+    using replicas = cn::policy::mirrored<check::policy, 2>;
+    using on_cpu = cn::policy::basic_cpu<double>;
+    using devices = cn::policy::model_parallel<on_cpu, 2>;
+    auto const a = trained_for<one, 12>(3), b = trained_for<replicas, 6>(3);
+    CHECK(trained_for<devices, 12>(3) == trained_for<on_cpu, 12>(3));
     REQUIRE(a.size() == b.size());
     for (std::size_t i = 0; i < a.size(); ++i) {
         CHECK(double(a[i]) == doctest::Approx(double(b[i])).epsilon(1e-9));

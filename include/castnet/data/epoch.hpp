@@ -34,6 +34,16 @@ void begin_step([[maybe_unused]] Data const& data) {
     }
 }
 
+// The seconds since the epoch began in which its reader waited for samples; 0 for data sets that
+// are not read ahead.
+template <class Data>
+double seconds_waited([[maybe_unused]] Data const& data) {
+    if constexpr (requires { data.seconds_waited(); }) {
+        return data.seconds_waited();
+    }
+    return 0;
+}
+
 // Begins an epoch of such a data set, and ends it.
 template <ReadByEpochs Data>
 class epoch_scope {

@@ -6,6 +6,7 @@
 #include <castnet/data/adaptor.hpp>
 #include <castnet/data/detail/epoch_random.hpp>
 #include <castnet/data/pixels.hpp>
+#include <castnet/data/whole_numbers.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -106,9 +107,20 @@ private:
     detail::epoch_random random_;
 };
 
+template <size_t Number, class Input>
+struct input_to_mix { // a class, so that every compiler prints the input
+    static_assert(whole_numbers_of<Input>.values == 0,
+                  "castnet: mixup mixes all inputs, and ids cannot be mixed; see "
+                  "input_to_mix<number, input>");
+    static constexpr bool checked = true;
+};
+
 template <class Data>
 class mixup_set : public mixed<Data> {
     using base = adaptor<Data>;
+    static_assert([]<size_t... I>(std::index_sequence<I...>) {
+        return (input_to_mix<I, typename Data::template input_shape<I>>::checked && ...);
+    }(std::make_index_sequence<Data::input_count>{}));
 
 public:
     mixup_set(Data data, double alpha) : mixed<Data>{std::move(data), "mixup", alpha} {}

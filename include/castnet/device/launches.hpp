@@ -128,23 +128,38 @@ constexpr typename Device::kernel own_kernel(op kind) {
     });
 }
 
-// Calls the kernel of every launch of the plan, in order, and after(i) when launch i has been
-// called.
+// Calls the kernel of launch i of the plan.
+template <class Device, auto const& Plan>
+void run_launch(int i, typename Device::context const& c) {
+    static constexpr launch_tables tables{Plan.arrays, Plan.scalars, Plan.windows};
+    kernel_launch const& s = Plan.launches[i];
+    typename Device::kernel const k = is_fused(s)        ? fused_kernels<Device, Plan>.of[s.program]
+                                      : s.kind < op::own ? Device::kernel_of(s.kind)
+                                                         : own_kernel<Device, Plan>(s.kind);
+    k(s, tables, c);
+    if constexpr (MayNotFinish<Device>) {
+        if (s.end.does_anything() && !Device::finishes(s, tables, c)) {
+            fused_kernels<Device, Plan>.of[s.program](epilogue_launch(s), tables, c);
+        }
+    }
+}
+
+// Calls the kernel of every launch of the plan, in order, those of a loop in every iteration, and
+// after(i) when launch i has been called for the last time.
 template <class Device, auto const& Plan, class After>
 void run_launches(typename Device::context const& c, After const& after) {
-    static constexpr launch_tables tables{Plan.arrays, Plan.scalars, Plan.windows};
-    for (int i = 0; i < Plan.sizes.launches; ++i) {
-        kernel_launch const& s = Plan.launches[i];
-        typename Device::kernel const k = is_fused(s) ? fused_kernels<Device, Plan>.of[s.program]
-                                          : s.kind < op::own ? Device::kernel_of(s.kind)
-                                                             : own_kernel<Device, Plan>(s.kind);
-        k(s, tables, c);
-        if constexpr (MayNotFinish<Device>) {
-            if (s.end.does_anything() && !Device::finishes(s, tables, c)) {
-                fused_kernels<Device, Plan>.of[s.program](epilogue_launch(s), tables, c);
+    for (stage const& g : Plan.stages) {
+        typename Device::context mine = c;
+        for (int k = 1; k <= g.iterations; ++k) {
+            mine.iteration = g.backwards ? g.iterations - k : k - 1;
+            for (int i = g.first; i < g.last && k < g.iterations; ++i) {
+                run_launch<Device, Plan>(i, mine);
             }
         }
-        after(i);
+        for (int i = g.first; i < g.last; ++i) {
+            run_launch<Device, Plan>(i, mine);
+            after(i);
+        }
     }
 }
 

@@ -54,7 +54,7 @@ inline constexpr bool is_image = order_of<S> == memory_order::channels_last;
 namespace detail {
 
 template <class S>
-inline constexpr size_t channel_axis = is_image<S> ? 0 : S::rank - 1;
+inline constexpr size_t channel_axis = is_image<S> || S::rank == 0 ? 0 : S::rank - 1;
 
 template <class S, size_t Channels, size_t... Axis>
 constexpr auto replace_channels(std::index_sequence<Axis...>) {
@@ -64,9 +64,7 @@ constexpr auto replace_channels(std::index_sequence<Axis...>) {
 } // namespace detail
 
 template <class S>
-inline constexpr size_t channels_of = S::extent[detail::channel_axis<S>];
-template <>
-inline constexpr size_t channels_of<shape<>> = 1;
+inline constexpr size_t channels_of = S::rank == 0 ? 1 : S::extent[detail::channel_axis<S>];
 template <class S>
 inline constexpr size_t pixels_of = S::count / channels_of<S>;
 

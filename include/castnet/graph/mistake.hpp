@@ -38,7 +38,8 @@ struct network_has_no_mistake {
         "for the transposed right one write matmul_transposed()");
     static_assert(Found != mistake::convolution_with_activation,
                   "castnet: convolve() takes a parameter of role::conv_weight (filters, channels / "
-                  "groups, height, width), which new_parameter() gives");
+                  "groups, height, width), or (filters, channels / groups, time) for sequences, "
+                  "which new_parameter() gives");
     static_assert(
         Found != mistake::weight_as_value,
         "castnet: a parameter of role::dense_weight or conv_weight is for matmul() or convolve() "
@@ -47,7 +48,8 @@ struct network_has_no_mistake {
                   "castnet: a parameter of role::dense_weight has two axes (units, features)");
     static_assert(Found != mistake::axes_of_conv_weight,
                   "castnet: a parameter of role::conv_weight has four axes (filters, channels / "
-                  "groups, height, width)");
+                  "groups, height, width), or three for sequences (filters, channels / groups, "
+                  "time)");
     static_assert(
         Found != mistake::cell_of_scan,
         "castnet: the cell of a scan works on numbers and vectors (features) of one step, with "

@@ -41,7 +41,8 @@ enum class op : std::uint8_t {
     upsample_gradient,
     concat,
     slice,
-    slice_gradient,
+    slice_gradient, // which pads with zeros
+    reverse,
     gather_rows,
     scatter_rows,
     reshape,
@@ -97,10 +98,10 @@ struct node {
     double scalar = 1; // constant: value; reduce, sample_mask: factor; bernoulli: keep
     // window: index in graph::windows. parameter: index in graph::parameters. input, target: which.
     // scalar: which. bernoulli: number of the random stream. slice and its gradient: first channel.
-    // batch_matmul: a product_form. gather_rows and its gradient: the row without one, or -1.
-    // reshape: as_stored or -1. reduce: detached or -1. map of normalize: the node of sample_mask
-    // if the statistics are those of the batch, else -1. delay, feedback: 1, or -1 where the loop
-    // runs backwards in time.
+    // batch_matmul: a product_form. reverse: how many channels move together. gather_rows and its
+    // gradient: the row without one, or -1. reshape: as_stored or -1. reduce: detached or -1. map
+    // of normalize: the node of sample_mask if the statistics are those of the batch, else -1.
+    // delay, feedback: 1, or -1 where the loop runs backwards in time.
     int attribute = -1;
     int loop = -1;  // the number of the loop over time that it belongs to (graph/loops.hpp)
     int device = 0; // of the policy's, where it is computed; a parameter's home

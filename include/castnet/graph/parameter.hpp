@@ -45,7 +45,7 @@ struct penalty {
 enum class role : unsigned char {
     vector,       // any shape: a bias, a scale, an embedding of positions
     dense_weight, // (units, features), for matmul()
-    conv_weight,  // (filters, channels / groups, height, width), for convolve()
+    conv_weight,  // (filters, channels / groups, height, width) or (…, time), for convolve()
     statistic     // any shape; not trained
 };
 
@@ -166,6 +166,11 @@ constexpr int repeated_name(Parameter const* parameters, int count) {
         bucket = i;
     }
     return -1;
+}
+
+// The elements of a convolution's kernel.
+constexpr std::ptrdiff_t taps_of(parameter const& p) {
+    return p.count() / (std::ptrdiff_t{p.shape.extent[0]} * p.shape.extent[1]);
 }
 
 // Where a dense weight has the row of this feature: of flattened images, channels lie innermost.

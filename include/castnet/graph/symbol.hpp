@@ -7,6 +7,7 @@
 #include <castnet/graph/graph.hpp>
 #include <castnet/graph/scalar.hpp>
 
+#include <concepts>
 #include <utility>
 
 namespace castnet {
@@ -16,6 +17,13 @@ struct symbol {
     using shape_type = S;
     ir::graph* g = nullptr;
     int id = -1;
+
+    // A single id, such as a length, is a number of a sample like any other.
+    template <std::same_as<shape<>> To>
+        requires(is_ids<S> && S::rank == 0)
+    constexpr operator symbol<To>() const {
+        return {g, id};
+    }
 };
 
 template <class T>

@@ -197,8 +197,9 @@ private:
         contents_->options = options;
     }
 
-    // The image in its final size.
-    bitmap framed(size_t sample) const {
+    // The image in its final size. Not inlined: compilers take what calls a cold function for cold,
+    // and would make no vectors of what is done with the image.
+    [[gnu::noinline]] bitmap framed(size_t sample) const {
         folder_options const& options = contents_->options;
         constexpr size_t channels = Image::extent[0], height = Image::extent[1];
         constexpr size_t width = Image::extent[2];

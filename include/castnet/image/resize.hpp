@@ -5,7 +5,6 @@
 #include <castnet/image/bitmap.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -97,44 +96,43 @@ void weigh(unsigned char const* in, size_t stride, std::int32_t const* weights, 
     }
 }
 
-// Within 8 x 8 bytes, a row in each number, exchanges the squares of Side bytes beside the diagonal
-// of each square of twice that side.
-template <unsigned Side>
-void exchange(std::uint64_t (&row)[8]) {
-    constexpr unsigned bits = 8 * Side;
-    constexpr std::uint64_t low = ~std::uint64_t{0} / ((std::uint64_t{1} << bits) + 1);
-    for (unsigned i = 0; i < 8; ++i) {
-        if ((i & Side) == 0) {
-            std::uint64_t const a = row[i], b = row[i + Side];
-            row[i] = (a & low) | (b & low) << bits;
-            row[i + Side] = (a >> bits & low) | (b & ~low);
-        }
+using bytes_in_vector [[gnu::vector_size(lanes)]] = unsigned char;
+
+// From rows a and b the bytes a0, b0, a1, b1, …: rows k and k + 8 of 16 become rows 2k and 2k + 1.
+// Four times that exchanges rows and columns.
+inline void interleave(bytes_in_vector const (&in)[lanes], bytes_in_vector (&out)[lanes]) {
+    for (size_t k = 0; k < lanes / 2; ++k) {
+        bytes_in_vector const a = in[k], b = in[k + lanes / 2];
+        out[2 * k] =
+            __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+        out[2 * k + 1] = __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29,
+                                                 14, 30, 15, 31);
     }
 }
 
 // out[x * out_stride + y] = in[y * in_stride + x] for all x < width, y < height.
 inline void transpose(unsigned char const* in, size_t in_stride, size_t width, size_t height,
                       unsigned char* out, size_t out_stride) {
-    constexpr bool little = std::endian::native == std::endian::little; // as exchange() takes it
-    for (size_t y = 0; y < height; y += 8) {
-        for (size_t x = 0; x < width; x += 8) {
-            if (!little || height - y < 8 || width - x < 8) {
-                for (size_t j = y; j < std::min(y + 8, height); ++j) {
-                    for (size_t i = x; i < std::min(x + 8, width); ++i) {
+    for (size_t y = 0; y < height; y += lanes) {
+        for (size_t x = 0; x < width; x += lanes) {
+            if (height - y < lanes || width - x < lanes) {
+                for (size_t j = y; j < std::min(y + lanes, height); ++j) {
+                    for (size_t i = x; i < std::min(x + lanes, width); ++i) {
                         out[i * out_stride + j] = in[j * in_stride + i];
                     }
                 }
                 continue;
             }
-            std::uint64_t row[8];
-            for (size_t k = 0; k < 8; ++k) {
-                std::memcpy(row + k, in + (y + k) * in_stride + x, 8);
+            bytes_in_vector square[lanes], half_way[lanes];
+            for (size_t k = 0; k < lanes; ++k) {
+                std::memcpy(square + k, in + (y + k) * in_stride + x, lanes);
             }
-            exchange<4>(row);
-            exchange<2>(row);
-            exchange<1>(row);
-            for (size_t k = 0; k < 8; ++k) {
-                std::memcpy(out + (x + k) * out_stride + y, row + k, 8);
+            interleave(square, half_way);
+            interleave(half_way, square);
+            interleave(square, half_way);
+            interleave(half_way, square);
+            for (size_t k = 0; k < lanes; ++k) {
+                std::memcpy(out + (x + k) * out_stride + y, square + k, lanes);
             }
         }
     }

@@ -9,6 +9,8 @@
 #include <castnet/graph/op/reduce.hpp>
 #include <castnet/nn/attention_masks.hpp>
 #include <castnet/nn/dense.hpp>
+#include <castnet/nn/dropout.hpp>
+#include <castnet/nn/positions.hpp>
 
 namespace castnet {
 
@@ -78,17 +80,11 @@ struct attention_function {
             };
             auto const weights = elementwise<fn::softmax>{}(scores(), log_sum_exp(scores()));
             return detail::batch_matmul<result>(
-                dropped(weights), v, {.batch = heads, .beside_b = true, .beside_c = true});
+                detail::dropped(weights, rate), v,
+                {.batch = heads, .beside_b = true, .beside_c = true});
         } else {
             return symbol<result>{q.g, q.id};
         }
-    }
-
-private:
-    template <Shape S>
-    constexpr symbol<S> dropped(symbol<S> weights) const {
-        return rate > 0 && weights.g->training ? weights * bernoulli<S>(*weights.g, 1 - rate)
-                                               : weights;
     }
 };
 template <size_t Heads>
@@ -109,7 +105,7 @@ inline constexpr bool attends_with_equal_features =
 // Parameters: in_proj_weight (3 * features, features), Glorot uniform, and in_proj_bias
 // (3 * features), zeros: one below the other, of queries, keys and values; out_proj.weight
 // (features, features), Glorot uniform, and out_proj.bias (features), zeros.
-template <size_t Heads>
+template <size_t Heads, bool Rotary = false>
 struct multi_head_attention_layer {
     static constexpr char const* name = "multi_head_attention";
     double rate = 0;
@@ -123,6 +119,10 @@ struct multi_head_attention_layer {
     // With causal_mask.
     constexpr multi_head_attention_layer causal() const { return {rate, true, has_bias}; }
     constexpr multi_head_attention_layer no_bias() const { return {rate, is_causal, false}; }
+    // With rotary_positions<heads> of queries and keys.
+    constexpr multi_head_attention_layer<Heads, true> rotary() const {
+        return {rate, is_causal, has_bias};
+    }
 
     template <Shape X, class... Mask>
         requires(!Symbol<Mask> && ...)
@@ -154,8 +154,15 @@ struct multi_head_attention_layer {
                 auto const y = matmul(x, parameter_slice<Part * features, features>(weight));
                 return has_bias ? y + parameter_slice<Part * features, features>(bias) : y;
             };
-            auto const projected_q = project(q, std::integral_constant<size_t, 0>{});
-            auto const projected_k = project(k, std::integral_constant<size_t, 1>{});
+            auto const placed = [](auto x) {
+                if constexpr (Rotary) {
+                    return rotary_positions<Heads>(x);
+                } else {
+                    return x;
+                }
+            };
+            auto const projected_q = placed(project(q, std::integral_constant<size_t, 0>{}));
+            auto const projected_k = placed(project(k, std::integral_constant<size_t, 1>{}));
             auto const projected_v = project(v, std::integral_constant<size_t, 2>{});
             auto const attend = attention<Heads>.dropout(rate);
             auto const y =

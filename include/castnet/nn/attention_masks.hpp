@@ -3,8 +3,7 @@
 // zeros.
 #pragma once
 
-#include <castnet/graph/op/rearrange.hpp>
-#include <castnet/graph/op/source.hpp>
+#include <castnet/graph/row_index.hpp>
 
 #include <limits>
 
@@ -13,14 +12,6 @@ namespace castnet {
 namespace detail {
 
 inline constexpr double masked_score = -std::numeric_limits<double>::infinity();
-
-// 0, 1, 2, … along the last but one axis of S.
-template <Shape S>
-constexpr auto row_index(ir::graph& g) {
-    constexpr size_t rows = S::extent[S::rank - 2];
-    using matrices = shape<pixels_of<S> / rows, rows>;
-    return reshaped(channel_index<matrices>(g) + 0, with_channels<S, 1>{});
-}
 
 template <Shape S>
 inline constexpr bool is_one_number = S::count == 1;
@@ -32,8 +23,10 @@ struct causal_mask_function {
     template <Shape S>
     constexpr symbol<S> operator()(symbol<S> scores) const {
         ir::graph& g = *scores.g;
-        return where(greater(channel_index<S>(g), detail::row_index<S>(g)), detail::masked_score,
-                     scores);
+        // As a value of each sample it joins the functions of the scores, and is not stored.
+        symbol<S> const behind{&g, map_node(g, fn::greater, ir::space_of<S>,
+                                            {channel_index<S>(g).id, row_index<S>(g).id})};
+        return where(behind, detail::masked_score, scores);
     }
 };
 inline constexpr causal_mask_function causal_mask{};

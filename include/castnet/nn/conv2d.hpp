@@ -20,8 +20,8 @@ struct conv {
 template <size_t Channels, size_t Filters, size_t Groups>
 struct groups_divide {
     static_assert(Channels % Groups == 0 && Filters % Groups == 0,
-                  "castnet: conv2d: channels and filters must be multiples of groups; see "
-                  "groups_divide<channels, filters, groups>");
+                  "castnet: the channels and filters of a convolution must be multiples of its "
+                  "groups; see groups_divide<channels, filters, groups>");
     static constexpr bool checked = true;
 };
 
@@ -44,6 +44,7 @@ struct conv2d_layer : weighted<conv2d_layer<Filters, Kernel, Options>> {
 private:
     template <size_t C, size_t H, size_t W>
     constexpr auto over_image(symbol<shape<C, H, W>> x) const {
+        static_assert(!Options.padding.causal, "castnet: conv2d: causal padding is for sequences");
         static_assert(groups_divide<C, filters, Options.groups>::checked);
         constexpr ir::window w =
             make_window(int(C), int(H), int(W), int(filters), Kernel, Options.stride,

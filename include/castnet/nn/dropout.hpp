@@ -5,6 +5,15 @@
 
 namespace castnet {
 
+namespace detail {
+
+template <Shape S>
+constexpr symbol<S> dropped(symbol<S> x, double rate) {
+    return rate > 0 && x.g->training ? x * bernoulli<S>(*x.g, 1 - rate) : x;
+}
+
+} // namespace detail
+
 template <float Rate>
 struct dropout_layer {
     static constexpr char const* name = "dropout";
@@ -12,10 +21,7 @@ struct dropout_layer {
 
     template <Shape S>
     constexpr symbol<S> operator()(symbol<S> x) const {
-        if (Rate == 0 || !x.g->training) {
-            return x;
-        }
-        return x * bernoulli<S>(*x.g, 1.0 - double{Rate});
+        return detail::dropped(x, double{Rate});
     }
 };
 

@@ -123,11 +123,11 @@ struct cross_entropy_loss {
 
     // Of each step or pixel by itself.
     template <Shape S, Shape Labels>
-    constexpr auto of_each(symbol<S> logits, symbol<Labels> labels) const {
+    constexpr auto of_each(symbol<S> logits, symbol<Labels> label) const {
         detail::takes_logits(logits);
         constexpr size_t classes = channels_of<S>;
         auto const largest = detached_max_channels(logits);
-        auto const hit = equal(detail::channel_numbers<S>(*logits.g), detail::beside<S>(labels));
+        auto const hit = equal(detail::channel_numbers<S>(*logits.g), detail::beside<S>(label));
         constexpr double rest = double{Smoothing} / double(classes);
         if constexpr (Smoothing == 0) {
             return log_sum_exp(logits - largest) + sum_channels(where(hit, largest - logits, 0));

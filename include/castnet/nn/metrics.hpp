@@ -51,8 +51,8 @@ struct accuracy_metric {
         return equal(strict_argmax(prediction), label);
     }
     template <Shape S, LabelsOf<S> Labels>
-    constexpr auto operator()(symbol<S> prediction, symbol<Labels> labels) const {
-        auto const label = detail::beside<S>(labels);
+    constexpr auto operator()(symbol<S> prediction, symbol<Labels> numbers) const {
+        auto const label = detail::beside<S>(numbers);
         return detail::counted_sums(equal(strict_argmax(prediction), label), label);
     }
     constexpr double result(std::span<double const> sums, double weight) const {
@@ -71,9 +71,9 @@ struct perplexity_metric {
         return cross_entropy(logits, label);
     }
     template <Shape S, LabelsOf<S> Labels>
-    constexpr auto operator()(symbol<S> logits, symbol<Labels> labels) const {
-        return detail::counted_sums(cross_entropy.of_each(logits, labels),
-                                    detail::beside<S>(labels));
+    constexpr auto operator()(symbol<S> logits, symbol<Labels> numbers) const {
+        return detail::counted_sums(cross_entropy.of_each(logits, numbers),
+                                    detail::beside<S>(numbers));
     }
     double result(std::span<double const> sums, double weight) const {
         return std::exp(detail::mean_of_sums(sums, weight));
@@ -135,8 +135,8 @@ inline constexpr top_k_metric<K> top_k{};
 template <int Index, class Scored>
 struct ignoring : Scored {
     template <Shape S, LabelsOf<S> Labels>
-    constexpr auto operator()(symbol<S> prediction, symbol<Labels> labels) const {
-        auto const others = where(equal(labels, Index), data::ignored, labels);
+    constexpr auto operator()(symbol<S> prediction, symbol<Labels> numbers) const {
+        auto const others = where(equal(numbers, Index), data::ignored, numbers);
         return static_cast<Scored const&>(*this)(prediction, symbol<Labels>{others.g, others.id});
     }
 };

@@ -42,6 +42,7 @@ struct pool2d_layer {
 private:
     template <size_t C, size_t H, size_t W>
     static constexpr auto pooled(symbol<shape<C, H, W>> x) {
+        static_assert(!Options.padding.causal, "castnet: pooling: causal padding is for sequences");
         constexpr size2 stride = {Options.stride.h ? Options.stride.h : Kernel.h,
                                   Options.stride.w ? Options.stride.w : Kernel.w};
         constexpr ir::window w =

@@ -35,7 +35,7 @@ struct recurrent_form {
 template <auto Activation>
 struct rnn_cell {
     static constexpr char const* name = "rnn";
-    static constexpr size_t gates = 1;
+    static constexpr size_t gates = 1, carries = 1;
 
     template <size_t Units>
     static constexpr auto step(auto input, auto state, auto) {
@@ -47,7 +47,7 @@ struct rnn_cell {
 // h' = (1 - z) n + z h with n = tanh(input + r state).
 struct gru_cell {
     static constexpr char const* name = "gru";
-    static constexpr size_t gates = 3;
+    static constexpr size_t gates = 3, carries = 1;
 
     template <size_t Units>
     static constexpr auto step(auto input, auto state, auto h) {
@@ -65,7 +65,7 @@ struct gru_cell {
 // cell g, output o: c' = f c + i g, h' = o tanh(c').
 struct lstm_cell {
     static constexpr char const* name = "lstm";
-    static constexpr size_t gates = 4;
+    static constexpr size_t gates = 4, carries = 2;
 
     template <size_t Units>
     static constexpr auto step(auto input, auto state, auto, auto c) {
@@ -120,7 +120,7 @@ constexpr float inverse_root(size_t x) {
 
 } // namespace detail
 
-template <class Cell, size_t Units, recurrent_form Form = {}>
+template <class Cell, size_t Units, recurrent_form Form = recurrent_form{}>
 struct recurrent_layer {
     static constexpr char const* name = Cell::name;
     static_assert(Units > 0, "castnet: rnn, gru and lstm need at least one unit");
@@ -278,9 +278,7 @@ private:
                                                                          x.lengths};
         if constexpr (sizeof...(Initial) > 0) {
             return scan(steps, initial..., cell);
-        } else if constexpr (requires(symbol<shape<wide>> z, symbol<shape<Units>> h) {
-                                 Cell::template step<Units>(z, z, h);
-                             }) {
+        } else if constexpr (Cell::carries == 1) {
             return scan(steps, shape<Units>{}, cell);
         } else {
             return scan(steps, shape<Units>{}, shape<Units>{}, cell);

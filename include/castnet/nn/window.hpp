@@ -14,17 +14,19 @@ struct size2 {
 };
 
 // valid: no padding; same: as much as needed for ceil(input / stride) outputs, the odd one at the
-// bottom and right (TensorFlow's rule); or a number of rows and columns on every side (PyTorch's).
+// bottom and right (TensorFlow's rule); causal, of sequences: in front only, as much as keeps every
+// output from what comes after its step; or a number of rows and columns on every side (PyTorch's).
 struct padding2 {
-    bool same = false;
+    bool same = false, causal = false;
     size2 pixels = 0;
     constexpr padding2(size_t each_side) : pixels{each_side} {}
     constexpr padding2(size2 each_side) : pixels{each_side} {}
-    constexpr padding2(bool fit, size2 each_side) : same{fit}, pixels{each_side} {}
+    constexpr padding2(bool fit, bool in_front) : same{fit}, causal{in_front} {}
 };
 
-inline constexpr padding2 valid{false, 0};
-inline constexpr padding2 same{true, 0};
+inline constexpr padding2 valid{false, false};
+inline constexpr padding2 same{true, false};
+inline constexpr padding2 causal{false, true};
 
 namespace detail {
 
@@ -74,8 +76,30 @@ constexpr ir::window make_window(int channels, int height, int width, int filter
             static_cast<int>(groups)};
 }
 
+// The same over the steps of a sequence, an image of one row.
+constexpr ir::window make_window_over_time(int features, int time, int filters, size_t kernel,
+                                           size_t stride, padding2 padding, size_t dilation,
+                                           size_t groups) {
+    if (padding.causal) {
+        size_t const in_front = (kernel - 1) * dilation;
+        ir::window w = make_window(features, 1, time + static_cast<int>(in_front), filters,
+                                   {1, kernel}, {1, stride}, valid, dilation, groups);
+        w.width = time;
+        w.pad_left = static_cast<int>(in_front);
+        return w;
+    }
+    padding.pixels.h = 0;
+    return make_window(features, 1, time, filters, {1, kernel}, {1, stride}, padding, dilation,
+                       groups);
+}
+
+// Whether a size, of which a sequence has one, is a single number.
+constexpr bool is_single(size2 size) {
+    return size.h == size.w;
+}
+
 // Names for error messages.
-template <size_t Height, size_t Width>
+template <size_t... Extents>
 struct kernel;
 template <class Kernel, class Input>
 inline constexpr bool kernel_within = false;

@@ -34,11 +34,11 @@ class pipeline {
         graph g = forward_in<forward_capacity>.graph_again();
         results wanted = forward_in<forward_capacity>.results_again();
         differentiate(g, wanted);
-        order_loops(g, wanted);
         place_on_devices(g, wanted, device_count<Device>);
         if constexpr (MixedPrecisionDevice<Device>) {
             copies_for_products{g, wanted}.run();
         }
+        order_loops(g, wanted);
         return {g, wanted};
     }
     template <traced_sizes Capacity>

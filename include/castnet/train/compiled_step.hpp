@@ -47,25 +47,7 @@ struct devices_exist {
     static constexpr bool checked = true;
 };
 
-template <bool Runs>
-struct policy_runs_loops {
-    static_assert(Runs, "castnet: policy::cuda does not run loops over time yet (scan, rnn, gru, "
-                        "lstm): train with policy::cpu");
-    static constexpr bool checked = true;
-};
-
 namespace detail {
-
-// Whether a plan has the body of a loop over time.
-template <class Plan>
-constexpr bool has_loops(Plan const& p) {
-    for (ir::stage const& s : p.stages) {
-        if (s.iterations > 0) {
-            return true;
-        }
-    }
-    return false;
-}
 
 template <class Recipe, class Network, class Device, size_t Batch, bool Training>
 class compiled_step {
@@ -100,7 +82,6 @@ private:
                                         ? repeated_name(value.parameters, value.sizes.parameters)
                                         : -1;
     static_assert(devices_exist<stages::trace_sizes.devices, ir::device_count<Device>>::checked);
-    static_assert(policy_runs_loops<(ir::ChunkDevice<Device> || !has_loops(value))>::checked);
     static constexpr mistake wrong = stages::trace_sizes.wrong;
     static constexpr bool right = wrong == mistake::none; // one mistake is one error
     static_assert(network_has_no_mistake<wrong>::checked);

@@ -26,7 +26,9 @@ public:
         : names_{std::move(names)}, rows_{std::move(rows)} {}
 
     // loss and metrics, the same with "val_" before them where there is validation data, then
-    // learning_rate (of the epoch's last step) and seconds (of training, without validation).
+    // learning_rate (of the epoch's last step), seconds (of training, without validation) and
+    // waiting (the seconds of these in which it waited for samples that data::prefetch reads; of an
+    // epoch that was interrupted, since the restart).
     std::vector<std::string> const& names() const { return names_; }
     std::size_t epochs() const { return names_.empty() ? 0 : rows_.size() / names_.size(); }
     std::vector<double> const& rows() const { return rows_; }

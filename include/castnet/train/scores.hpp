@@ -39,8 +39,8 @@ namespace detail {
 // The first name that is there twice; empty if all differ.
 template <class... Metrics>
 constexpr auto repeated_column() {
-    constexpr std::string_view names[] = {"loss", "epoch", "learning_rate", "seconds",
-                                          Metrics::name...};
+    constexpr std::string_view names[] = {"loss",    "epoch",   "learning_rate",
+                                          "seconds", "waiting", Metrics::name...};
     constexpr std::string_view found = [&] {
         for (std::size_t i = 0; i < std::size(names); ++i) {
             for (std::size_t k = 0; k < i; ++k) {

@@ -365,7 +365,7 @@ private:
             begin_epoch();
             interrupted = !train_epoch(data, order, options, bar);
             if (position_.samples == data.size()) {
-                end_epoch(options, bar, steps);
+                end_epoch(options, bar, steps, data::seconds_waited(data));
                 report_epoch(options, false);
             } else if (options.checkpoint.write) {
                 options.checkpoint.write();
@@ -656,8 +656,8 @@ private:
 
     // Appends the epoch's row to the history, in the order of column_names(), and writes the
     // checkpoint.
-    [[gnu::cold]] void end_epoch(fit_options<training> const& options, progress& bar,
-                                 size_t steps) {
+    [[gnu::cold]] void end_epoch(fit_options<training> const& options, progress& bar, size_t steps,
+                                 double waited) {
         scores_type const trained{replicas_.totals(), metrics_};
         check_loss(trained, steps);
         double const seconds = detail::monotonic_seconds() - epoch_start_;
@@ -677,6 +677,7 @@ private:
         }
         row.push_back(position_.rate);
         row.push_back(seconds);
+        row.push_back(waited);
         history_.append(row);
         bar.end(trained, shown);
         ++epochs_;
@@ -717,7 +718,7 @@ private:
                 names.push_back(string_of({prefix, scores_type::names[i]}));
             }
         }
-        for (char const* name : {"learning_rate", "seconds"}) {
+        for (char const* name : {"learning_rate", "seconds", "waiting"}) {
             names.push_back(name);
         }
         return names;

@@ -4,13 +4,13 @@
 # on_epoch_end, each of which is made, and a second time only if it is told so. No temporary file
 # may be left.
 #
-#   kill.sh PROGRAM KILLS [alone|mirrored|sharded…]
+#   kill.sh PROGRAM KILLS [alone|mirrored|sharded|augmented…]
 #
 # CTest runs a short form; 100 kills of each are the long one: kill.sh build/tests/test_kill 100
 set -u
 program=$1 kills=$2
 shift 2
-[ $# -gt 0 ] || set -- alone mirrored sharded
+[ $# -gt 0 ] || set -- alone mirrored sharded augmented
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

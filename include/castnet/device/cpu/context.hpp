@@ -5,6 +5,7 @@
 #include <castnet/core/target.hpp>
 #include <castnet/device/cpu/tuning.hpp>
 #include <castnet/device/ir.hpp>
+#include <castnet/device/pixel_rows.hpp>
 
 #include <cstdint>
 
@@ -35,17 +36,9 @@ struct context {
     }
 };
 
-// The pixels that a kernel computes of samples of this size: row i of them is row
-// first + i * step of the array.
-struct pixel_rows {
-    std::ptrdiff_t count, first, step;
-
-    constexpr std::ptrdiff_t operator()(std::ptrdiff_t i) const { return first + i * step; }
-};
 template <class T>
 constexpr pixel_rows rows_of(extents size, context<T> const& c) {
-    return c.iteration < 0 ? pixel_rows{c.samples * size.pixels, 0, 1}
-                           : pixel_rows{c.samples, c.iteration, size.pixels};
+    return ir::rows_of(size, c.samples, c.iteration);
 }
 
 using tables = launch_tables;

@@ -1,4 +1,4 @@
-// Operations that only move elements: reshape between orders in memory, join, cut.
+// Operations that only move elements: reshape between orders in memory, join, cut, turn around.
 #pragma once
 
 #include <castnet/device/cpu/context.hpp>
@@ -70,6 +70,20 @@ void slice_gradient(kernel_launch const& s, tables const& t, context<T> const& c
     });
 }
 
+// Groups of neighbouring channels in reverse order; the attribute says how many are a group.
+template <class T>
+void reverse(kernel_launch const& s, tables const& t, context<T> const& c) {
+    array_ref const &from = t.arrays[s.first_array], &to = t.arrays[s.output];
+    std::ptrdiff_t const rows = c.samples * to.size.pixels, width = to.size.channels;
+    parallel_for(rows, double(rows * width), [&](std::ptrdiff_t row) {
+        T const* const x = c.at(from) + row * width;
+        T* const y = c.at(to) + row * width;
+        for (std::ptrdiff_t i = 0; i < width; i += s.attribute) {
+            std::copy_n(x + i, s.attribute, y + width - i - s.attribute);
+        }
+    });
+}
+
 // From the memory of another device.
 template <class T>
 void copy(kernel_launch const& s, tables const& t, context<T> const& c) {
@@ -85,6 +99,8 @@ template <class T>
 struct kernel_for<T, op::slice> : function_kernel<T, &slice<T>> {};
 template <class T>
 struct kernel_for<T, op::slice_gradient> : function_kernel<T, &slice_gradient<T>> {};
+template <class T>
+struct kernel_for<T, op::reverse> : function_kernel<T, &reverse<T>> {};
 template <class T>
 struct kernel_for<T, op::copy> : function_kernel<T, &copy<T>> {};
 

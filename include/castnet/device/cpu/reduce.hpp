@@ -50,6 +50,28 @@ reducer<reduction::log_sum_exp, T> log_sum_exp_of(T* x, std::ptrdiff_t count) {
     return {best, total};
 }
 
+// The sum of these values, in as many parts as a vector holds, so that none waits for the one
+// before.
+template <class T>
+T sum_of(T const* x, std::ptrdiff_t count) {
+    constexpr std::ptrdiff_t width = simd<T>::width;
+    T part[size_t(width)] = {};
+    std::ptrdiff_t i = 0;
+    for (; i + width <= count; i += width) {
+        for (std::ptrdiff_t j = 0; j < width; ++j) {
+            part[j] += x[i + j];
+        }
+    }
+    for (std::ptrdiff_t j = 0; i < count; ++i, ++j) {
+        part[j] += x[i];
+    }
+    T total = 0;
+    for (T const sum : part) {
+        total += sum;
+    }
+    return total;
+}
+
 // r with the values at the points from p on, `count` channels of one row; computed in blocks, in
 // vectors. (By value: a reducer whose address is known is not in registers elsewhere either.)
 template <class Program, reduction R, class T>
@@ -69,6 +91,10 @@ reducer<R, T> with_row(reducer<R, T> r, program_arguments<T> const& a, point con
                 r.join(log_sum_exp_of(x, here));
                 continue;
             }
+        }
+        if constexpr (R == reduction::sum) {
+            r.take(sum_of(x, here), first);
+            continue;
         }
         for (std::ptrdiff_t i = 0; i < here; ++i) {
             r.take(x[i], first + i);

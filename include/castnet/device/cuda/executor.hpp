@@ -3,6 +3,7 @@
 #pragma once
 
 #include <castnet/device/cuda/enqueue.hpp>
+#include <castnet/device/cuda/gradients.hpp>
 #include <castnet/device/cuda/messages.hpp>
 #include <castnet/device/cuda/penalized_ranges.hpp>
 #include <castnet/device/cuda/session.hpp>

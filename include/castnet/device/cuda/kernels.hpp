@@ -7,6 +7,7 @@
 #include <castnet/device/cuda/permute.hpp>
 #include <castnet/device/cuda/pool.hpp>
 #include <castnet/device/cuda/rearrange.hpp>
+#include <castnet/device/cuda/recurrence.hpp>
 #include <castnet/device/cuda/reduce.hpp>
 #include <castnet/device/cuda/rows.hpp>
 

@@ -19,7 +19,7 @@ constexpr std::ptrdiff_t place_in_parameter(std::ptrdiff_t i, parameter const& p
         return feature_in_memory(i % extent[1], p) * extent[0] + i / extent[1];
     }
     if (p.kind == role::conv_weight) {
-        std::ptrdiff_t const taps = std::ptrdiff_t{extent[2]} * extent[3];
+        std::ptrdiff_t const taps = taps_of(p);
         std::ptrdiff_t const tap = i % taps, channel = i / taps % extent[1];
         return (i / taps / extent[1] * taps + tap) * extent[1] + channel;
     }

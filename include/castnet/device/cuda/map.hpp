@@ -6,6 +6,7 @@
 
 #include <castnet/device/cuda/launch.hpp>
 #include <castnet/device/cuda/quotient.hpp>
+#include <castnet/device/cuda/row_numbers.hpp>
 #include <castnet/device/cuda/step_values.hpp>
 #include <castnet/device/ir.hpp>
 #include <castnet/plan/evaluate.hpp>
@@ -130,6 +131,7 @@ struct map_body {
     quotient groups, pixels; // of a row; of a sample
     int channels;
     std::ptrdiff_t count; // of groups, in all
+    row_numbers rows{};
 
     template <class Block>
     CASTNET_HD void operator()(Block const& block) const {
@@ -140,8 +142,8 @@ struct map_body {
         }
         for_each_index(block, count, [&](std::ptrdiff_t i) {
             auto const n = static_cast<std::uint32_t>(i);
-            std::uint32_t const row = groups.divide(n);
-            auto const channel = static_cast<int>(n - row * groups.divisor) * lanes_of<T>;
+            std::uint32_t const line = groups.divide(n), row = rows(line);
+            auto const channel = static_cast<int>(n - line * groups.divisor) * lanes_of<T>;
             std::uint32_t const sample = pixels.divide(row);
             point const p{sample, row - sample * pixels.divisor, channel, pixels.divisor, channels};
             int const left = channels - channel;
@@ -176,15 +178,18 @@ CASTNET_HD void map(kernel_launch const& s, tables const& t, Context const& c) {
     using body = map_body<Program, T>;
     std::ptrdiff_t pixels = s.space.pixels, channels = s.space.channels,
                    samples = s.space.sample ? c.samples : 1;
-    if (Program::flat && samples * pixels * channels < (std::ptrdiff_t{1} << 31)) {
+    pixel_rows rows{samples * pixels, 0, 1};
+    if (c.iteration >= 0) {
+        rows = rows_of(s.space, c);
+    } else if (Program::flat && samples * pixels * channels < (std::ptrdiff_t{1} << 31)) {
         channels *= samples * pixels;
-        samples = pixels = 1;
+        samples = pixels = rows.count = 1;
     }
     std::ptrdiff_t const groups = (channels + lanes_of<T> - 1) / lanes_of<T>;
-    std::ptrdiff_t const count = samples * pixels * groups;
+    std::ptrdiff_t const count = rows.count * groups;
     auto* const out = reinterpret_cast<typename body::stored_type*>(c.at(t.arrays[s.output]));
     c.launch(grid_for(count), body{arguments_of(s, t, c), c.now, out, quotient(groups),
-                                   quotient(pixels), int(channels), count});
+                                   quotient(pixels), int(channels), count, numbers_of(rows)});
 }
 
 } // namespace castnet::cuda

@@ -22,10 +22,19 @@ void set_types(cublas::product& p, array_ref const& result, context<T> const& c)
                     : CUBLAS_COMPUTE_32F;
 }
 
+// Of arrays that begin so many bytes behind such as are aligned to 16: the largest power of two.
+template <class... Bytes>
+constexpr std::uint32_t common_alignment(Bytes... bytes) {
+    std::ptrdiff_t const all = (16 | ... | bytes);
+    return static_cast<std::uint32_t>(all & -all);
+}
+
 template <class T>
 cublas::product product_of(kernel_launch const& s, tables const& t, context<T> const& c) {
     array_ref const& first = t.arrays[s.first_array];
-    std::ptrdiff_t const rows = c.samples * first.size.pixels, in = first.size.channels;
+    bool const loops = s.loop >= 0; // one pixel of each sample
+    std::ptrdiff_t const rows = c.samples * (loops ? 1 : first.size.pixels),
+                         in = first.size.channels;
     cublas::product p;
     if (s.kind == op::matmul_weight) { // features x units
         p = {in, t.arrays[s.first_array + 1].size.channels, rows};
@@ -35,6 +44,13 @@ cublas::product product_of(kernel_launch const& s, tables const& t, context<T> c
         p.transposed_b = s.kind == op::matmul_data;
     }
     set_types(p, t.arrays[s.output], c);
+    if (loops) {
+        p.a.row = first.size.count();
+        p.d.row = t.arrays[s.output].size.count();
+        p.alignment =
+            common_alignment(in * cublas::bytes_of(p.type),
+                             t.arrays[s.output].size.channels * cublas::bytes_of(p.result));
+    }
     if (s.end.bias_gradient) {
         p.end = CUBLASLT_EPILOGUE_BGRADA; // of dy, its first factor (cublas/product.hpp)
     } else if (s.end.bias) {
@@ -48,8 +64,13 @@ cublas::product product_of(kernel_launch const& s, tables const& t, context<T> c
 // matmul (x, W), matmul_data (dy, W) and matmul_weight (x, dy) alike.
 template <class T>
 void multiply(kernel_launch const& s, tables const& t, context<T> const& c) {
-    c.library->run(product_of(s, t, c), c.at(t.arrays[s.first_array]),
-                   c.at(t.arrays[s.first_array + 1]), c.at(t.arrays[s.output]), bias_of(s, t, c));
+    cublas::product const p = product_of(s, t, c);
+    auto const at = [&](array_ref const& r, cudaDataType_t type) {
+        std::ptrdiff_t const first = c.iteration < 0 ? 0 : c.iteration * r.size.channels;
+        return reinterpret_cast<char*>(c.at(r)) + first * cublas::bytes_of(type);
+    };
+    c.library->run(p, at(t.arrays[s.first_array], p.type), c.at(t.arrays[s.first_array + 1]),
+                   at(t.arrays[s.output], p.result), bias_of(s, t, c));
 }
 
 // The products of activations. cuBLASLt takes matrices at one distance: where those of a sample's
@@ -85,10 +106,9 @@ products_of_batch batch_of(kernel_launch const& s, tables const& t, context<T> c
         p.a = m.a.next;
         p.b = m.b.next;
         p.d = m.c.next;
-        std::ptrdiff_t const all = p.a * cublas::bytes_of(p.what.type) |
-                                   p.b * cublas::bytes_of(p.what.type) |
-                                   p.d * cublas::bytes_of(p.what.result) | 16;
-        p.what.alignment = static_cast<std::uint32_t>(all & -all); // the largest power of two in it
+        p.what.alignment = common_alignment(p.a * cublas::bytes_of(p.what.type),
+                                            p.b * cublas::bytes_of(p.what.type),
+                                            p.d * cublas::bytes_of(p.what.result));
     }
     return p;
 }

@@ -62,7 +62,7 @@ constexpr bool fits_one_block(Plan const& p) {
         return false;
     }
     for (int i = 0; i < Plan::sizes.launches; ++i) {
-        if (is_conv(p.launches[i].kind)) {
+        if (is_conv(p.launches[i].kind) || p.launches[i].loop >= 0) {
             return false;
         }
     }
@@ -92,8 +92,9 @@ struct block_context {
     using value_type = T;
 
     Block const& block;
-    T* region[4]; // by ir::region
-    T* trained;   // a copy of the first parameters in shared memory
+    T* region[4];                                   // by ir::region
+    static constexpr std::ptrdiff_t iteration = -1; // there are no loops
+    T* trained; // a copy of the first parameters in shared memory
     std::ptrdiff_t trainable, samples;
     philox_key key;
     step_values const* now;

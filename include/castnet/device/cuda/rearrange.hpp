@@ -1,10 +1,11 @@
-// Operations that only move elements: reshape between orders in memory, join, cut. A thread moves
-// one element of the result.
+// Operations that only move elements: reshape between orders in memory, join, cut, turn around. A
+// thread moves one element of the result.
 #pragma once
 
 #include <castnet/device/cuda/kernel_for.hpp>
 #include <castnet/device/cuda/launch.hpp>
 #include <castnet/device/cuda/quotient.hpp>
+#include <castnet/device/cuda/row_numbers.hpp>
 #include <castnet/device/cuda/step_values.hpp>
 #include <castnet/device/cuda/stored.hpp>
 
@@ -64,12 +65,14 @@ struct copy_channels_body {
     int from_channels, begin, to_channels, first;
     quotient width;
     std::ptrdiff_t count;
+    row_numbers rows{};
 
     template <class Block>
     CASTNET_HD void operator()(Block const& block) const {
         for_each_index(block, count, [&](std::ptrdiff_t i) {
-            std::uint32_t const row = width.divide(static_cast<std::uint32_t>(i)),
-                                channel = static_cast<std::uint32_t>(i) - row * width.divisor;
+            std::uint32_t const line = width.divide(static_cast<std::uint32_t>(i)),
+                                channel = static_cast<std::uint32_t>(i) - line * width.divisor,
+                                row = rows(line);
             to[std::ptrdiff_t{row} * to_channels + first + channel] =
                 from.get(std::ptrdiff_t{row} * from_channels + begin + channel);
         });
@@ -81,10 +84,12 @@ template <class Context>
 CASTNET_HD void copy_channels(Context const& c, array_ref const& from, int begin,
                               array_ref const& to, int first, int width) {
     using T = typename Context::value_type;
-    std::ptrdiff_t const count = c.samples * to.size.pixels * width;
+    pixel_rows const rows = rows_of(to.size, c);
+    std::ptrdiff_t const count = rows.count * width;
     c.launch(grid_for(count),
              copy_channels_body<T>{stored_at(c, from), stored_at(c, to), from.size.channels, begin,
-                                   to.size.channels, first, quotient(width), count});
+                                   to.size.channels, first, quotient(width), count,
+                                   numbers_of(rows)});
 }
 
 CASTNET_CALLS_UNCHECKED
@@ -113,15 +118,18 @@ struct slice_gradient_body {
     int from_channels, first;
     quotient to_channels;
     std::ptrdiff_t count;
+    row_numbers rows{};
 
     template <class Block>
     CASTNET_HD void operator()(Block const& block) const {
         for_each_index(block, count, [&](std::ptrdiff_t i) {
-            std::uint32_t const row = to_channels.divide(static_cast<std::uint32_t>(i));
-            int const channel =
-                static_cast<int>(static_cast<std::uint32_t>(i) - row * to_channels.divisor) - first;
+            std::uint32_t const line = to_channels.divide(static_cast<std::uint32_t>(i)),
+                                place = static_cast<std::uint32_t>(i) - line * to_channels.divisor,
+                                row = rows(line);
+            int const channel = static_cast<int>(place) - first;
             bool const inside = channel >= 0 && channel < from_channels;
-            to[i] = inside ? from.get(std::ptrdiff_t{row} * from_channels + channel) : T(0);
+            to[std::ptrdiff_t{row} * to_channels.divisor + place] =
+                inside ? from.get(std::ptrdiff_t{row} * from_channels + channel) : T(0);
         });
     }
 };
@@ -131,10 +139,42 @@ template <class Context>
 CASTNET_HD void slice_gradient(kernel_launch const& s, tables const& t, Context const& c) {
     using T = typename Context::value_type;
     array_ref const &from = t.arrays[s.first_array], &to = t.arrays[s.output];
-    std::ptrdiff_t const count = c.samples * to.size.count();
+    pixel_rows const rows = rows_of(to.size, c);
+    std::ptrdiff_t const count = rows.count * to.size.channels;
     c.launch(grid_for(count),
              slice_gradient_body<T>{stored_at(c, from), stored_at(c, to), from.size.channels,
-                                    s.attribute, quotient(to.size.channels), count});
+                                    s.attribute, quotient(to.size.channels), count,
+                                    numbers_of(rows)});
+}
+
+// Groups of neighbouring channels in reverse order; the attribute says how many are a group.
+template <class T>
+struct reverse_body {
+    stored<T> from, to;
+    quotient width, group;
+    std::ptrdiff_t count;
+
+    template <class Block>
+    CASTNET_HD void operator()(Block const& block) const {
+        for_each_index(block, count, [&](std::ptrdiff_t i) {
+            std::uint32_t const begin = width.divide(static_cast<std::uint32_t>(i)) * width.divisor,
+                                channel = static_cast<std::uint32_t>(i) - begin,
+                                in_group = group.remainder(channel);
+            to[i] = from.get(std::ptrdiff_t{begin} + width.divisor - group.divisor - channel +
+                             2 * in_group);
+        });
+    }
+};
+
+CASTNET_CALLS_UNCHECKED
+template <class Context>
+CASTNET_HD void reverse(kernel_launch const& s, tables const& t, Context const& c) {
+    using T = typename Context::value_type;
+    array_ref const& to = t.arrays[s.output];
+    std::ptrdiff_t const count = c.samples * to.size.count();
+    c.launch(grid_for(count),
+             reverse_body<T>{stored_at(c, t.arrays[s.first_array]), stored_at(c, to),
+                             quotient(to.size.channels), quotient(s.attribute), count});
 }
 
 template <class Context>
@@ -144,6 +184,8 @@ struct kernel_for<Context, op::slice> : function_kernel<Context, &slice<Context>
 template <class Context>
 struct kernel_for<Context, op::slice_gradient>
     : function_kernel<Context, &slice_gradient<Context>> {};
+template <class Context>
+struct kernel_for<Context, op::reverse> : function_kernel<Context, &reverse<Context>> {};
 template <class Context>
 struct kernel_for<Context, op::reshape> : function_kernel<Context, &reshape<Context>> {};
 

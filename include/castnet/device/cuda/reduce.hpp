@@ -66,7 +66,8 @@ struct reduce_body {
     Source source;
     reduce_shape shape;
     T factor;
-    T* out; // a row of results for each split
+    T* out;             // a row of results for each split
+    row_numbers rows{}; // of the results
 
     template <class Block>
     CASTNET_HD void operator()(Block const& block) const {
@@ -100,7 +101,8 @@ struct reduce_body {
             }
         }
         if (y == 0 && result < shape.results) {
-            out[split * shape.results + result] = mine.result(factor);
+            auto const row = static_cast<std::uint32_t>(split * shape.results + result);
+            out[rows(row)] = mine.result(factor);
         }
     }
 };
@@ -116,6 +118,7 @@ struct program_source {
     program_arguments<T> arguments;
     step_values const* now;
     quotient pixels, channels;
+    row_numbers rows; // of the results
 
     template <class F>
     CASTNET_HD void prepare(F const& f) const {
@@ -125,7 +128,7 @@ struct program_source {
             a.first_sample = now->first_sample;
         }
         f([&](std::ptrdiff_t result, std::ptrdiff_t element, auto const& take) {
-            auto kept = static_cast<std::uint32_t>(result),
+            auto kept = rows(static_cast<std::uint32_t>(result)),
                  rest = static_cast<std::uint32_t>(element);
             std::uint32_t const channel = next<keep_channels>(channels, kept, rest);
             std::uint32_t const pixel = next<keep_pixels>(pixels, kept, rest);
@@ -165,9 +168,9 @@ struct partial_source {
 CASTNET_CALLS_UNCHECKED
 template <class Context, class Reducer, class Source, class T>
 CASTNET_HD void launch_reduction(Context const& c, Source const& source, reduce_shape const& shape,
-                                 T factor, T* out) {
+                                 T factor, T* out, row_numbers rows = {}) {
     c.launch({shape.groups() * shape.splits, block_threads, block_threads * sizeof(Reducer)},
-             reduce_body<Source, Reducer, T>{source, shape, factor, out});
+             reduce_body<Source, Reducer, T>{source, shape, factor, out, rows});
 }
 
 // Elements of scratch memory that reduce() wants.
@@ -185,17 +188,22 @@ CASTNET_HD void reduce(kernel_launch const& s, tables const& t, Context const& c
     using state = reducer<kind, T>;
     std::ptrdiff_t const samples = s.space.sample ? c.samples : 1;
     std::ptrdiff_t const all = samples * s.space.pixels * s.space.channels;
-    std::ptrdiff_t const results = (source::keep_samples ? samples : 1) *
-                                   (source::keep_pixels ? s.space.pixels : 1) *
-                                   (source::keep_channels ? s.space.channels : 1);
+    // in a loop, samples and pixels are kept, and channels are not
+    bool const loops = c.iteration >= 0;
+    pixel_rows const rows = loops ? rows_of(s.space, c) : pixel_rows{1, 0, 1};
+    std::ptrdiff_t const results = loops ? rows.count
+                                         : (source::keep_samples ? samples : 1) *
+                                               (source::keep_pixels ? s.space.pixels : 1) *
+                                               (source::keep_channels ? s.space.channels : 1);
+    std::ptrdiff_t const elements = loops ? s.space.channels : all / results;
     source const from{arguments_of(s, t, c), c.now, quotient(s.space.pixels),
-                      quotient(s.space.channels)};
-    reduce_shape const shape = shape_reduction(results, all / results, source::keep_channels,
+                      quotient(s.space.channels), numbers_of(rows)};
+    reduce_shape const shape = shape_reduction(results, elements, source::keep_channels,
                                                kind == reduction::sum && s.scratch >= 0);
     T const factor = static_cast<T>(s.factor);
     T* const out = c.at(t.arrays[s.output]);
     if (shape.splits == 1) {
-        launch_reduction<Context, state>(c, from, shape, factor, out);
+        launch_reduction<Context, state>(c, from, shape, factor, out, numbers_of(rows));
         return;
     }
     if constexpr (kind == reduction::sum) {

@@ -1,4 +1,4 @@
-// Pooling and up-sampling of images.
+// Pooling of images and sequences, up-sampling of images.
 #pragma once
 
 #include <castnet/graph/op/product.hpp>
@@ -7,8 +7,9 @@ namespace castnet {
 
 template <op K, Shape Result, class S>
 constexpr auto pool(symbol<S> x, ir::window const& w) {
-    static_assert(is_image<S>, "castnet: pool() needs an image (channels, height, width); see "
-                               "is_image<input shape>");
+    static_assert(slides_over<S>,
+                  "castnet: pool() needs an image (channels, height, width) or a sequence (time, "
+                  "features); see slides_over<input shape>");
     return detail::emit_operation<K, Result>(*x.g, x.g->add_window(w), {detail::sample_id(x)});
 }
 

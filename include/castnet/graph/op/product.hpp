@@ -35,12 +35,17 @@ constexpr auto matmul(symbol<S> x, symbol<shape<Units, Features>> weight) {
     return detail::matmul<with_channels<S, Units>>(x, weight);
 }
 
+// A window slides over the pixels of an image and the steps of a sequence.
+template <class S>
+inline constexpr bool slides_over = is_image<S> || S::rank == 2;
+
 // Cross-correlation with a parameter of role::conv_weight and logical shape (filters, channels /
-// groups, height, width).
+// groups, height, width) or, over a sequence, (filters, channels / groups, time).
 template <Shape Result, class S, class Weight>
 constexpr auto convolve(symbol<S> x, symbol<Weight> weight, ir::window const& w) {
-    static_assert(is_image<S>, "castnet: convolve() needs an image (channels, height, width); see "
-                               "is_image<input shape>");
+    static_assert(slides_over<S>,
+                  "castnet: convolve() needs an image (channels, height, width) or a sequence "
+                  "(time, features); see slides_over<input shape>");
     ir::graph& g = *x.g;
     if (!detail::is_parameter(g, weight.id, role::conv_weight)) {
         g.report(mistake::convolution_with_activation);

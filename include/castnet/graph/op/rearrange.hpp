@@ -1,4 +1,5 @@
-// Operations that only move elements: reshaping, joining, slicing, copying to another device.
+// Operations that only move elements: reshaping, joining, slicing, reversing, copying to another
+// device.
 #pragma once
 
 #include <castnet/core/reshape.hpp>
@@ -69,6 +70,20 @@ template <>
 struct operation<op::slice_gradient> {
     static constexpr char const* name = "slice_gradient";
     static constexpr operation_traits traits{.reads_attribute = true, .by_pixels = true};
+    static constexpr void gradient(ir::differentiation& d, int i, int g) {
+        int const x = d.at(i).in[0];
+        d.accumulate(x, d.emit<op::slice>(x, d.at(i).attribute, g));
+    }
+};
+
+template <>
+struct operation<op::reverse> {
+    static constexpr char const* name = "reverse";
+    static constexpr operation_traits traits{.reads_attribute = true};
+    static constexpr void gradient(ir::differentiation& d, int i, int g) {
+        int const x = d.at(i).in[0];
+        d.accumulate(x, d.emit<op::reverse>(x, d.at(i).attribute, g));
+    }
 };
 
 template <>

@@ -74,14 +74,19 @@ constexpr auto strict_argmax(symbol<S> x) {
     return detail::reduced<detail::without_channels<S>>(x, ir::reduction::strict_argmax);
 }
 
-// Over height and width: (C, H, W) becomes (C).
-template <size_t C, size_t H, size_t W>
-constexpr symbol<shape<C>> mean_pixels(symbol<shape<C, H, W>> x) {
-    return detail::reduced<shape<C>>(x, ir::reduction::sum, 1.0 / static_cast<double>(H * W));
+// Over all axes but the channels: (C, H, W) becomes (C), (time, features) becomes (features).
+template <Shape S>
+constexpr auto mean_pixels(symbol<S> x) {
+    return detail::reduced<shape<channels_of<S>>>(x, ir::reduction::sum,
+                                                  1.0 / static_cast<double>(pixels_of<S>));
 }
-template <size_t C, size_t H, size_t W>
-constexpr symbol<shape<C>> max_pixels(symbol<shape<C, H, W>> x) {
-    return detail::reduced<shape<C>>(x, ir::reduction::max);
+template <Shape S>
+constexpr auto sum_pixels(symbol<S> x) {
+    return detail::reduced<shape<channels_of<S>>>(x, ir::reduction::sum);
+}
+template <Shape S>
+constexpr auto max_pixels(symbol<S> x) {
+    return detail::reduced<shape<channels_of<S>>>(x, ir::reduction::max);
 }
 
 constexpr bool reduction_has_gradient(ir::node const& n) {

@@ -1,0 +1,25 @@
+// Numbers of the rows that a kernel body computes, in an array (device/pixel_rows.hpp).
+#pragma once
+
+#include <castnet/device/pixel_rows.hpp>
+
+#include <cstdint>
+
+namespace castnet::cuda {
+
+struct row_numbers {
+    std::uint32_t first = 0, step = 1;
+
+    CASTNET_HD std::uint32_t operator()(std::uint32_t i) const { return first + i * step; }
+};
+
+CASTNET_CALLS_UNCHECKED
+template <class Context>
+CASTNET_HD ir::pixel_rows rows_of(ir::extents size, Context const& c) {
+    return ir::rows_of(size, c.samples, c.iteration);
+}
+CASTNET_HD constexpr row_numbers numbers_of(ir::pixel_rows const& rows) {
+    return {static_cast<std::uint32_t>(rows.first), static_cast<std::uint32_t>(rows.step)};
+}
+
+} // namespace castnet::cuda

@@ -1,0 +1,229 @@
+// Tensors along any of their axes: slice, split, concatenate, stack, pad, reverse. The functions
+// have the names that they have for tensors (castnet/tensor/); pad and reverse are layers, too.
+#pragma once
+
+#include <castnet/graph/op/rearrange.hpp>
+
+#include <array>
+#include <utility>
+
+namespace castnet {
+
+namespace detail {
+
+// A tensor in memory as rows: one for each position along the axes that lie outside of this one.
+template <class S, size_t Axis>
+struct rows_along {
+    static constexpr size_t in_memory = is_image<S> ? (Axis + S::rank - 1) % S::rank : Axis;
+    static constexpr size_t inner = [] {
+        size_t count = 1; // of neighbours that move together
+        for (size_t i = in_memory + 1; i < S::rank; ++i) {
+            count *= S::extent[is_image<S> ? (i + 1) % S::rank : i];
+        }
+        return count;
+    }();
+    static constexpr size_t width = S::extent[Axis] * inner;
+    static constexpr int rows = static_cast<int>(S::count / width);
+};
+
+// S with another extent of this axis.
+template <class S, size_t Axis, size_t Extent, size_t... I>
+constexpr auto with_extent(std::index_sequence<I...>) {
+    return shape_in<order_of<S>, (I == Axis ? Extent : S::extent[I])...>{};
+}
+template <class S, size_t Axis, size_t Extent>
+using resized = decltype(with_extent<S, Axis, Extent>(std::make_index_sequence<S::rank>{}));
+
+// S with a new axis in front of this one.
+template <class S, size_t Axis, size_t Extent, size_t... I>
+row_major_shape<(I < Axis    ? S::extent[I < S::rank ? I : 0]
+                 : I == Axis ? Extent
+                             : S::extent[I - 1])...>
+    with_axis(std::index_sequence<I...>);
+
+// The node of the same memory with other extents.
+constexpr int seen_as(ir::graph& g, int id, ir::extents const& size) {
+    if (g.nodes[id].size == size) {
+        return id;
+    }
+    ir::node n;
+    n.kind = op::reshape;
+    n.attribute = ir::as_stored;
+    n.size = size;
+    n.in[n.operands++] = id;
+    return g.push(n);
+}
+
+// Operation K on rows of some width that lie in tensors with the extents of x; its result, of rows
+// of `width`, is a tensor of shape Result.
+template <op K, class Result>
+constexpr symbol<Result> on_rows(ir::graph& g, int rows, size_t width, int attribute,
+                                 std::initializer_list<int> x) {
+    ir::node n;
+    n.kind = K;
+    n.attribute = attribute;
+    n.size = {true, rows, static_cast<int>(width)};
+    for (int const id : x) {
+        auto const count = static_cast<int>(g.nodes[id].size.count());
+        n.in[n.operands++] = seen_as(g, id, {true, rows, count / rows});
+    }
+    return {&g, seen_as(g, g.push(n), ir::space_of<Result>)};
+}
+
+} // namespace detail
+
+template <class S, size_t Axis>
+inline constexpr bool tensor_has_axis = Axis < S::rank;
+template <size_t Begin, size_t End, size_t Extent>
+inline constexpr bool slice_within_axis = Begin < End && End <= Extent;
+template <size_t Parts, size_t Extent>
+inline constexpr bool parts_divide = Parts > 0 && Extent % (Parts > 0 ? Parts : 1) == 0;
+template <size_t Axis, class First, class Other>
+inline constexpr bool differ_along = false;
+template <size_t Axis, Shape First, Shape Other>
+    requires(First::rank == Other::rank && Axis < First::rank)
+inline constexpr bool differ_along<Axis, First, Other> =
+    std::is_same_v<detail::resized<First, Axis, 1>, detail::resized<Other, Axis, 1>>;
+
+// Positions Begin to End - 1 of an axis (NumPy's x[…, begin:end, …]).
+template <size_t Axis, size_t Begin, size_t End, Shape S>
+constexpr auto slice(symbol<S> x) {
+    static_assert(tensor_has_axis<S, Axis>,
+                  "castnet: slice: the tensor has no such axis; see tensor_has_axis<shape, axis>");
+    if constexpr (tensor_has_axis<S, Axis>) {
+        constexpr bool within = slice_within_axis<Begin, End, S::extent[Axis]>;
+        static_assert(slice_within_axis<Begin, End, S::extent[Axis]>,
+                      "castnet: slice: it is empty or reaches beyond the axis; see "
+                      "slice_within_axis<begin, end, extent>");
+        constexpr size_t count = within ? End - Begin : 1;
+        using rows = detail::rows_along<S, Axis>;
+        return detail::on_rows<op::slice, detail::resized<S, Axis, count>>(
+            *x.g, rows::rows, count * rows::inner, static_cast<int>(Begin * rows::inner),
+            {detail::sample_id(x)});
+    } else {
+        return x;
+    }
+}
+
+namespace detail {
+
+// Slices of one node, whose gradients are joined.
+template <size_t Axis, size_t Extent, class S, size_t... I>
+constexpr auto parts_of_axis(symbol<S> x, std::index_sequence<I...>) {
+    using rows = rows_along<S, Axis>;
+    constexpr size_t width = Extent * rows::inner;
+    ir::graph& g = *x.g;
+    int const all = seen_as(g, sample_id(x), {true, rows::rows, static_cast<int>(rows::width)});
+    return std::array{on_rows<op::slice, resized<S, Axis, Extent>>(
+        g, rows::rows, width, static_cast<int>(I * width), {all})...};
+}
+
+} // namespace detail
+
+// Parts of equal extent along an axis: auto const [left, right] = split<0, 2>(x).
+template <size_t Axis, size_t Parts, Shape S>
+constexpr auto split(symbol<S> x) {
+    static_assert(tensor_has_axis<S, Axis>,
+                  "castnet: split: the tensor has no such axis; see tensor_has_axis<shape, axis>");
+    if constexpr (tensor_has_axis<S, Axis>) {
+        constexpr bool divides = parts_divide<Parts, S::extent[Axis]>;
+        static_assert(parts_divide<Parts, S::extent[Axis]>,
+                      "castnet: split: the extent of the axis must be a multiple of the number of "
+                      "parts; see parts_divide<parts, extent>");
+        constexpr size_t parts = divides ? Parts : 1;
+        return detail::parts_of_axis<Axis, S::extent[Axis] / parts>(
+            x, std::make_index_sequence<parts>{});
+    } else {
+        return std::array{x};
+    }
+}
+
+// Tensors one after another along an axis in which alone they may differ. (concat joins channels.)
+template <size_t Axis, Shape First, Shape... More>
+    requires(sizeof...(More) > 0 && sizeof...(More) < ir::max_operands)
+constexpr auto concatenate(symbol<First> x, symbol<More>... more) {
+    static_assert((differ_along<Axis, First, More> && ...),
+                  "castnet: concatenate: the tensors have no such axis or differ in others, too; "
+                  "see differ_along<axis, first shape, other shape>");
+    if constexpr ((differ_along<Axis, First, More> && ...)) {
+        constexpr size_t extent = (First::extent[Axis] + ... + More::extent[Axis]);
+        using rows = detail::rows_along<First, Axis>;
+        return detail::on_rows<op::concat, detail::resized<First, Axis, extent>>(
+            *x.g, rows::rows, extent * rows::inner, -1,
+            {detail::sample_id(x), detail::sample_id(more)...});
+    } else {
+        return x;
+    }
+}
+
+template <size_t Axis, class First, class... More>
+inline constexpr bool can_stack =
+    Axis <= First::rank && !is_image<First> && (std::is_same_v<First, More> && ...);
+
+// Tensors of one shape as one, with a new axis in front of this one: stack<0>(a, b) of sequences is
+// (2, time, features) and no image.
+template <size_t Axis, Shape First, Shape... More>
+    requires(sizeof...(More) > 0 && sizeof...(More) < ir::max_operands)
+constexpr auto stack(symbol<First> x, symbol<More>... more) {
+    static_assert(
+        can_stack<Axis, First, More...>,
+        "castnet: stack: the tensors must have one shape, be no images, and have the axes "
+        "before the new one; see can_stack<axis, shapes...>");
+    if constexpr (can_stack<Axis, First, More...>) {
+        constexpr size_t count = 1 + sizeof...(More);
+        using result = decltype(detail::with_axis<First, Axis, count>(
+            std::make_index_sequence<First::rank + 1>{}));
+        using rows = detail::rows_along<result, Axis>;
+        return detail::on_rows<op::concat, result>(
+            *x.g, rows::rows, rows::width, -1, {detail::sample_id(x), detail::sample_id(more)...});
+    } else {
+        return x;
+    }
+}
+
+// So many zeros before and behind an axis (PyTorch's F.pad, Keras' ZeroPadding1D).
+template <size_t Axis, size_t Before, size_t After>
+struct pad_layer {
+    static constexpr char const* name = "pad";
+    template <Shape S>
+    constexpr auto operator()(symbol<S> x) const {
+        static_assert(
+            tensor_has_axis<S, Axis>,
+            "castnet: pad: the tensor has no such axis; see tensor_has_axis<shape, axis>");
+        if constexpr (tensor_has_axis<S, Axis>) {
+            constexpr size_t extent = Before + S::extent[Axis] + After;
+            using rows = detail::rows_along<S, Axis>;
+            return detail::on_rows<op::slice_gradient, detail::resized<S, Axis, extent>>(
+                *x.g, rows::rows, extent * rows::inner, static_cast<int>(Before * rows::inner),
+                {detail::sample_id(x)});
+        } else {
+            return x;
+        }
+    }
+};
+template <size_t Axis, size_t Before, size_t After>
+inline constexpr pad_layer<Axis, Before, After> pad{};
+
+// The positions of an axis in reverse order (PyTorch's flip).
+template <size_t Axis>
+struct reverse_layer {
+    static constexpr char const* name = "reverse";
+    template <Shape S>
+    constexpr auto operator()(symbol<S> x) const {
+        static_assert(tensor_has_axis<S, Axis>,
+                      "castnet: reverse: the tensor has no such axis; see "
+                      "tensor_has_axis<shape, axis>");
+        if constexpr (tensor_has_axis<S, Axis>) {
+            using rows = detail::rows_along<S, Axis>;
+            return detail::on_rows<op::reverse, S>(*x.g, rows::rows, rows::width,
+                                                   static_cast<int>(rows::inner),
+                                                   {detail::sample_id(x)});
+        } else {
+            return x;
+        }
+    }
+};
+template <size_t Axis>
+inline constexpr reverse_layer<Axis> reverse{};
+
+} // namespace castnet

@@ -1,0 +1,143 @@
+// Tensors along any of their axes: each result beside a loop over logical indices, each gradient
+// beside finite differences.
+#include <castnet/nn/activations.hpp>
+#include <castnet/nn/along_axis.hpp>
+#include <castnet/nn/network.hpp>
+#include <castnet/nn/reshape.hpp>
+
+#include "harness.hpp"
+
+#include <functional>
+
+namespace cn = castnet;
+using check::layer_run, check::random_values, check::values, cn::row_major_shape, cn::shape;
+
+namespace {
+
+template <std::size_t Axis, std::size_t Begin, std::size_t End>
+struct cut {
+    constexpr auto operator()(auto x) const { return cn::slice<Axis, Begin, End>(x); }
+};
+template <std::size_t Axis>
+struct joined { // with a part of itself
+    constexpr auto operator()(auto x) const {
+        return cn::concatenate<Axis>(x, cn::slice<Axis, 1, 2>(x));
+    }
+};
+template <std::size_t Axis>
+struct piled {
+    constexpr auto operator()(auto x) const { return cn::stack<Axis>(x, cn::square(x)); }
+};
+template <std::size_t Axis>
+struct swapped {
+    constexpr auto operator()(auto x) const {
+        auto const [first, second] = cn::split<Axis, 2>(cn::sin(x));
+        return cn::concatenate<Axis>(second, first * first);
+    }
+};
+template <auto Layer>
+struct inside { // between functions, which kernels join
+    constexpr auto operator()(auto x) const { return cn::tanh(cn::square(x) | Layer) + 1; }
+};
+template <class X, auto Layer>
+struct seen_as {
+    constexpr auto operator()(auto x) const { return x | cn::reshape_to<X> | Layer; }
+};
+
+using index = std::array<std::size_t, 4>;
+
+// The extents of a shape, of four axes.
+template <class S>
+index extents() {
+    index e{1, 1, 1, 1};
+    for (std::size_t i = 0; i < S::rank; ++i) {
+        e[i] = S::extent[i];
+    }
+    return e;
+}
+
+// Layer over X: element `at` of a sample's result is the input's element from(at), or 0 where that
+// lies outside.
+template <class X, auto Layer>
+void moves(std::function<index(index)> const& from) {
+    using flat = shape<X::count>;
+    using result = typename decltype(Layer(std::declval<cn::symbol<X>>()))::shape_type;
+    layer_run r = check::run_of<seen_as<X, Layer>{}, flat, true, 2>();
+    values const x = random_values(2 * X::count, 1);
+    r.set_input(x);
+    r.run();
+    index const in = extents<X>(), out = extents<result>();
+    values expected;
+    for (std::size_t i = 0; i < 2 * result::count; ++i) {
+        std::size_t rest = i % result::count;
+        index at{};
+        for (std::size_t axis = 4; axis-- > 0; rest /= out[axis]) {
+            at[axis] = rest % out[axis];
+        }
+        index const source = from(at);
+        std::size_t place = i / result::count;
+        bool inside_of_x = true;
+        for (std::size_t axis = 0; axis < 4; ++axis) {
+            place = place * in[axis] + source[axis];
+            inside_of_x = inside_of_x && source[axis] < in[axis];
+        }
+        expected.push_back(inside_of_x ? x[place] : 0);
+    }
+    CHECK(r.output() == expected);
+    check::against_finite_differences(
+        check::run_of<seen_as<X, inside<Layer>{}>{}, flat, true, 2>());
+}
+
+template <class X, std::size_t Axis>
+void all_along() {
+    CAPTURE(Axis);
+    moves<X, cut<Axis, 1, 2>{}>([](index at) { return at[Axis] += 1, at; });
+    moves<X, cn::pad<Axis, 2, 1>>([](index at) { return at[Axis] -= 2, at; });
+    moves<X, cn::reverse<Axis>>(
+        [](index at) { return at[Axis] = X::extent[Axis] - 1 - at[Axis], at; });
+    moves<X, joined<Axis>{}>([](index at) {
+        if (at[Axis] == X::extent[Axis]) {
+            at[Axis] = 1;
+        }
+        return at;
+    });
+}
+
+} // namespace
+
+TEST_CASE("parts of tensors along every axis") {
+    all_along<shape<5>, 0>();
+    all_along<shape<4, 3>, 0>();
+    all_along<shape<4, 3>, 1>();
+    all_along<row_major_shape<2, 4, 3>, 0>();
+    all_along<row_major_shape<2, 4, 3>, 1>();
+    all_along<row_major_shape<2, 4, 3>, 2>();
+    all_along<shape<2, 4, 3>, 0>(); // an image
+    all_along<shape<2, 4, 3>, 1>();
+    all_along<shape<2, 4, 3>, 2>();
+    all_along<shape<2, 3, 2, 4>, 1>();
+}
+
+TEST_CASE("a new axis, anywhere") {
+    auto const stacks = []<class X, std::size_t Axis>() {
+        check::against_finite_differences(
+            check::run_of<seen_as<X, piled<Axis>{}>{}, shape<X::count>, true, 2>());
+    };
+    stacks.operator()<shape<3>, 0>();
+    stacks.operator()<shape<3>, 1>();
+    stacks.operator()<shape<4, 3>, 1>();
+    stacks.operator()<row_major_shape<2, 4, 3>, 2>();
+    layer_run r = check::run_of<piled<1>{}, shape<2, 3>, true, 1>();
+    r.set_input({1, 2, 3, 4, 5, 6});
+    r.run();
+    CHECK(r.output() == values{1, 2, 3, 1, 4, 9, 4, 5, 6, 16, 25, 36});
+    using symbol = cn::symbol<shape<2, 3>>;
+    static_assert(std::is_same_v<decltype(cn::stack<0>(symbol{}, symbol{}))::shape_type,
+                                 row_major_shape<2, 2, 3>>);
+}
+
+TEST_CASE("split and joined again") {
+    check::against_finite_differences(check::run_of<swapped<0>{}, shape<4, 3>, true, 2>());
+    check::against_finite_differences(check::run_of<swapped<1>{}, shape<3, 4>, true, 2>());
+    check::against_finite_differences(check::run_of<swapped<2>{}, shape<3, 2, 4>, true, 2>());
+}

@@ -1,0 +1,123 @@
+// Layers of sequences (time, features), against PyTorch and finite differences.
+#include <castnet/nn/activations.hpp>
+#include <castnet/nn/embedding.hpp>
+#include <castnet/nn/network.hpp>
+#include <castnet/nn/pooling1d.hpp>
+
+#include "harness.hpp"
+
+#include <algorithm>
+
+namespace cn = castnet;
+using check::against_finite_differences, check::layer_run, check::run_of, check::values;
+using cn::conv, cn::conv1d, cn::pooling, cn::shape;
+
+namespace {
+
+// The golden case of a layer over (9, 3), or of another network.
+template <auto Layer, class Network = cn::sequential<cn::input<9, 3>, Layer>>
+void golden(std::string const& name) {
+    check::against_golden(layer_run::of<Network, true, 4>(), name, 1e-12, "sequences");
+}
+
+static_assert(cn::sequential<cn::input<9, 3>, conv1d<5, 4>>::parameter_count == 5 * 3 * 4 + 5);
+
+struct mean_of_first {
+    constexpr auto operator()(auto x, auto length) const {
+        return cn::global_avg_pool1d(cn::sin(x), length);
+    }
+};
+struct max_of_first {
+    constexpr auto operator()(auto x, auto length) const {
+        return cn::global_max_pool1d(cn::sin(x), length);
+    }
+};
+struct masked {
+    constexpr auto operator()(auto x, auto length) const {
+        return cn::mask_steps(cn::square(x), length);
+    }
+};
+// With names of their own, for nvcc 13.0.
+struct of_mean : cn::network<mean_of_first{}, cn::input<3, 2>, cn::input_length<3>> {};
+struct of_max : cn::network<max_of_first{}, cn::input<3, 2>, cn::input_length<3>> {};
+struct of_masked : cn::network<masked{}, cn::input<3, 2>, cn::input_length<3>> {};
+
+values const x{1, -1, 2, 5, 3, 4, /**/ 1, -1, 2, 5, 3, 4, /**/ 1, -1, 2, 5, 3, 4};
+values const lengths{3, 1, 0};
+
+struct outcome {
+    values output, gradient;
+};
+template <class Network>
+outcome with_lengths() {
+    auto r = layer_run::of<Network, true, 3>();
+    r.set_input(x, 0);
+    r.set_input(lengths, 1);
+    r.set_grad_output(values(r.output().size(), 1));
+    r.run();
+    return {r.output(), r.grad_input()};
+}
+
+} // namespace
+
+TEST_CASE("conv1d") {
+    golden<conv1d<8, 3>>("conv1d_3");
+    golden<conv1d<5, 3, conv{.stride = 2, .padding = 1}>>("conv1d_stride2_pad1");
+    golden<conv1d<5, 4, conv{.padding = cn::same}>>("conv1d_same_kernel4");
+    golden<conv1d<5, 3, conv{.dilation = 2}>>("conv1d_dilation2");
+    golden<conv1d<6, 3, conv{.groups = 3}>>("conv1d_groups3");
+    golden<conv1d<4, 1>>("conv1d_1");
+    golden<conv1d<5, 3, conv{.padding = cn::causal}>>("conv1d_causal");
+    golden<conv1d<5, 3, conv{.padding = cn::causal, .dilation = 3}>>("conv1d_causal_dilation3");
+}
+
+TEST_CASE("embeddings as PyTorch has them") {
+    using ids = cn::input_ids_layer<7, 5>;
+    golden<0, cn::sequential<ids{}, cn::embedding<7, 3>>>("embedding");
+    golden<0, cn::sequential<ids{}, cn::embedding<7, 3>.padding_idx(2)>>("embedding_padding_idx2");
+    golden<0, cn::sequential<cn::input<5, 3>, cn::tied_output<7>>>("tied");
+}
+
+TEST_CASE("the gradients of conv1d") {
+    against_finite_differences(
+        run_of<conv1d<4, 5, conv{.stride = 3, .padding = cn::causal}>, shape<11, 2>, true, 2>());
+    against_finite_differences(
+        run_of<conv1d<33, 3, conv{.padding = cn::same}>, shape<4, 35>, true, 2>());
+    against_finite_differences(run_of<conv1d<2, 7>.no_bias(), shape<7, 1>, true, 3>());
+}
+
+TEST_CASE("pooling over time") {
+    golden<cn::max_pool1d<2>>("max_pool1d_2");
+    golden<cn::max_pool1d<3, pooling{.stride = 2, .padding = 1}>>(
+        "max_pool1d_kernel3_stride2_pad1");
+    golden<cn::avg_pool1d<2>>("avg_pool1d_2");
+    golden<cn::avg_pool1d<3, pooling{.stride = 2, .padding = 1}>>(
+        "avg_pool1d_kernel3_stride2_pad1");
+    against_finite_differences(run_of<cn::global_avg_pool1d, shape<5, 3>>());
+    against_finite_differences(run_of<cn::global_max_pool1d, shape<5, 3>>());
+    against_finite_differences(
+        run_of<cn::max_pool1d<4, pooling{.stride = 1, .padding = cn::causal}>, shape<5, 3>>());
+}
+
+TEST_CASE("steps from a sample's length on do not count") {
+    auto const [mean, mean_gradient] = with_lengths<of_mean>();
+    check::close("mean", mean,
+                 {(std::sin(1) + std::sin(2) + std::sin(3)) / 3,
+                  (std::sin(-1) + std::sin(5) + std::sin(4)) / 3, std::sin(1), std::sin(-1), 0, 0},
+                 1e-14);
+    values const one_step(mean_gradient.begin() + 6, mean_gradient.begin() + 12);
+    check::close("gradient", one_step, {std::cos(1), std::cos(-1), 0, 0, 0, 0}, 1e-14);
+    CHECK(values(mean_gradient.begin() + 12, mean_gradient.end()) == values(6));
+
+    auto const [largest, largest_gradient] = with_lengths<of_max>();
+    check::close("max", largest,
+                 {std::sin(2), std::sin(4) < std::sin(-1) ? std::sin(-1) : std::sin(4), std::sin(1),
+                  std::sin(-1), 0, 0},
+                 1e-14);
+    CHECK(values(largest_gradient.begin() + 12, largest_gradient.end()) == values(6));
+
+    auto const [kept, kept_gradient] = with_lengths<of_masked>();
+    CHECK(kept == values{1, 1, 4, 25, 9, 16, /**/ 1, 1, 0, 0, 0, 0, /**/ 0, 0, 0, 0, 0, 0});
+    CHECK(kept_gradient ==
+          values{2, -2, 4, 10, 6, 8, /**/ 2, -2, 0, 0, 0, 0, /**/ 0, 0, 0, 0, 0, 0});
+}
