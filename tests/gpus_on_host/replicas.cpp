@@ -358,6 +358,37 @@ TEST_CASE("a GPU adds up the gradients of several batches") {
     });
 }
 
+// Frozen from the second fit on, when graphs of the step have run.
+template <class Policy, std::size_t Batch>
+std::vector<double> after_freezing() {
+    cn::model<network, Policy, cn::batch<Batch>> model{cn::seed{5}};
+    auto training =
+        cn::compile(model, cn::cross_entropy,
+                    cn::groups(cn::ema(cn::clip_norm(cn::momentum{.learning_rate = 0.1}, 0.5)),
+                               cn::parameter_group{.names = "*.bias", .rate = 2}));
+    auto const fit = [&] {
+        training.fit(samples(66), {.epochs = 2, .verbose = cn::verbosity::silent});
+    };
+    fit();
+    auto const before = model.get("0.weight");
+    training.freeze("0.*");
+    fit();
+    CHECK(model.get("0.weight") == before);
+    training.unfreeze("0.weight");
+    fit();
+    CHECK(model.get("0.weight") != before);
+    return everything(model);
+}
+
+TEST_CASE("parameters in groups, frozen and trained again, on GPUs") {
+    auto const expected = after_freezing<host, 16>();
+    in_several_orders([&] {
+        CHECK(largest_difference(after_freezing<gpu, 16>(), expected) < 1e-10);
+        CHECK(largest_difference(after_freezing<small_gpu, 16>(), expected) < 1e-10);
+        CHECK(largest_difference(after_freezing<several<2>, 8>(), expected) < 1e-10);
+    });
+}
+
 TEST_CASE("batch normalisation with statistics of each GPU") {
     take_the_steps_of_the_host<strategy::local_batch_norm>();
     take_the_steps_of_the_host<strategy::local_batch_norm, strategy::accumulate<2>>();

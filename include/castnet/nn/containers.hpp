@@ -16,9 +16,10 @@ inline constexpr size_t positions_of = 1;
 template <class Layer>
 concept TransparentLayer = requires { Layer::transparent; };
 
-// Named layers have their name in place of a position.
+// Named layers have their name in place of a position. (nvcc 13.0 does not match a specialisation
+// of a variable for them.)
 template <class Layer>
-inline constexpr bool is_named = false;
+concept NamedLayer = requires { Layer::in_place_of_position; };
 
 // One layer at its position; its name in a compiler's output says which layer failed.
 template <size_t Position, class Layer>
@@ -28,7 +29,7 @@ struct at_layer {
     constexpr auto operator()(Symbol auto x) const {
         if constexpr (TransparentLayer<Layer>) {
             return layer.template from<Position>(x);
-        } else if constexpr (is_named<Layer>) {
+        } else if constexpr (NamedLayer<Layer>) {
             return layer(x);
         } else {
             scope_guard const scope{*x.g, static_cast<int>(Position)};
@@ -152,6 +153,8 @@ inline constexpr projected_residual_layer<Shortcut, Layers...> projected_residua
 template <fixed_string Name, auto Layer>
 struct named_layer {
     static constexpr char const* name = Name.text;
+    static constexpr bool in_place_of_position = true;
+
     constexpr auto operator()(Symbol auto x, auto const&... more) const {
         scope_guard const scope{*x.g, Name.text};
         auto const y = Layer(x, more...);
@@ -162,8 +165,6 @@ struct named_layer {
     }
 };
 template <fixed_string Name, auto Layer>
-inline constexpr bool is_named<named_layer<Name, Layer>> = true;
-template <fixed_string Name, auto Layer>
 inline constexpr named_layer<Name, Layer> named{};
 
 // A layer that can be applied several times with the same parameters, "encoder.weight" everywhere:
@@ -171,6 +172,8 @@ inline constexpr named_layer<Name, Layer> named{};
 template <fixed_string Name, auto Layer>
 struct shared_layer {
     static constexpr char const* name = Name.text;
+    static constexpr bool in_place_of_position = true;
+
     constexpr auto operator()(Symbol auto x, auto const&... more) const {
         ir::graph& g = *x.g;
         path const outer = g.path.prefix;
@@ -189,8 +192,6 @@ struct shared_layer {
         return y;
     }
 };
-template <fixed_string Name, auto Layer>
-inline constexpr bool is_named<shared_layer<Name, Layer>> = true;
 template <fixed_string Name, auto Layer>
 inline constexpr shared_layer<Name, Layer> shared{};
 

@@ -12,8 +12,8 @@ namespace castnet::ir {
 
 // By which of an optimizer's rules a parameter is updated, the number of its group. `no_group`: by
 // none.
-using update_group = signed char;
-inline constexpr update_group no_group = -1;
+using update_group = unsigned char;
+inline constexpr update_group no_group = 255;
 
 // Of a plan's parameter; `groups` has one for each, or none where all are of group 0.
 constexpr update_group group_at(std::span<update_group const> groups, std::size_t parameter) {

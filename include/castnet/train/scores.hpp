@@ -36,6 +36,11 @@ struct metric_has_counts {
 
 namespace detail {
 
+// A score whose metric has counts().
+template <class Score>
+concept HasCounts =
+    requires(Score const& score, std::span<double const> sums) { score.metric.counts(sums); };
+
 // The first name that is there twice; empty if all differ.
 template <class... Metrics>
 constexpr auto repeated_column() {
@@ -141,8 +146,8 @@ public:
     template <fixed_string Name>
     [[gnu::cold]] auto counts() const {
         constexpr std::size_t which = number_of(Name.view());
-        static_assert(metric_has_counts<Name, has_counts<which>>::checked);
-        if constexpr (has_counts<which>) {
+        static_assert(metric_has_counts<Name, detail::HasCounts<score_at<which>>>::checked);
+        if constexpr (detail::HasCounts<score_at<which>>) {
             std::size_t const numbers[] = {Score::sums...};
             double const* const first = std::accumulate(numbers, numbers + which, this->sum + 1);
             return static_cast<score_at<which> const&>(metrics_).metric.counts(
@@ -161,10 +166,6 @@ private:
     struct no_score {};
     template <std::size_t Which>
     using score_at = std::tuple_element_t<Which, std::tuple<Score..., no_score>>;
-    template <std::size_t Which>
-    static constexpr bool has_counts =
-        requires(score_at<Which> const& s, std::span<double const> all) { s.metric.counts(all); };
-
     [[no_unique_address]] metrics_type metrics_;
 };
 

@@ -86,7 +86,7 @@ public:
             placed_parameter const& p = Plan.parameters[i];
             std::ptrdiff_t const begin = std::max(p.offset, first),
                                  end = std::min(p.offset + p.count(), last);
-            bool const counts = p.trainable && group_at(groups_, i) != no_group;
+            bool const counts = p.trainable && group_at(groups(), i) != no_group;
             if (counts && p.shape.rank > 0 && begin < end) {
                 sum += Device::sum_of_squares(p.cost, scale, at(region::parameters) + begin,
                                               at(region::gradients) + begin, end - begin);
@@ -106,7 +106,7 @@ public:
                 std::ptrdiff_t slot_stride) {
         T* const gradients = at(region::gradients);
         for_each_penalty(
-            Plan, groups_,
+            Plan, groups(),
             [&](penalty const& cost, update_group group, std::ptrdiff_t begin, std::ptrdiff_t end) {
                 begin = std::max(begin, first);
                 end = std::min(end, last);
@@ -207,6 +207,8 @@ public:
     void set_totals(double const* from, std::size_t count) { totals_.assign(from, from + count); }
 
 private:
+    std::span<update_group const> groups() const { return {groups_.data(), groups_.size()}; }
+
     memory arena_;
     typename Device::context context_{};
     std::vector<update_group> groups_; // see set_groups(); none at first
