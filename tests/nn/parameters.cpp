@@ -282,7 +282,7 @@ TEST_CASE("weights are for their product alone") {
     CHECK(mistake_of<sequence>() == mistake::product_of_activations);
     CHECK(mistake_of<cn::sequential<cn::input<3, 3>, sum_with_a_weight{}>>() ==
           mistake::weight_as_value);
-    CHECK(mistake_of<cn::sequential<cn::input<3>, asked<shape<2, 3, 4>, role::conv_weight>{}>>() ==
+    CHECK(mistake_of<cn::sequential<cn::input<3>, asked<shape<2, 3>, role::conv_weight>{}>>() ==
           mistake::axes_of_conv_weight);
     CHECK(mistake_of<cn::sequential<cn::input<3>, asked<shape<3>, role::dense_weight>{}>>() ==
           mistake::axes_of_dense_weight);
