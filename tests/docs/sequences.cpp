@@ -42,7 +42,7 @@ struct leaky_layer { // h_t = h_(t-1) + rate (tanh(x_t W + h_(t-1) R) - h_(t-1))
 
     template <std::size_t Time, std::size_t Features>
     constexpr auto operator()(cn::symbol<cn::shape<Time, Features>> x) const {
-        cn::scope_guard const scope{*x.g, cn::layer_kind{"leaky"}};
+        cn::scope_guard const scope{*x.g, cn::layer_kind{name}};
         auto const rate = cn::sigmoid(cn::new_parameter<cn::shape<32>>(*x.g, "rate", {}));
         auto const read = x | cn::named<"read", cn::dense<32>>; // of all steps at once
         auto const cell = [&](auto x_t, auto h) {

@@ -1,4 +1,4 @@
-// The square root of a number, or of each number of a compiler's vector.
+// Square roots of numbers, and of each number of a compiler's vector.
 //
 // A loop over std::sqrt stays scalar under GCC, because std::sqrt must report errors in errno; so
 // code to be vectorized calls this.
@@ -10,6 +10,16 @@
 #include <type_traits>
 
 namespace castnet {
+
+// The square root of a constant from 1 up, by Newton's method (std::sqrt is no constant expression
+// before C++26).
+constexpr double constant_square_root(double x) {
+    double root = x;
+    for (double next = (1 + x) / 2; next < root; next = (root + x / root) / 2) {
+        root = next;
+    }
+    return root;
+}
 
 template <class V>
 CASTNET_HD inline V square_root(V x) {

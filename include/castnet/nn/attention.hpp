@@ -5,6 +5,7 @@
 // features, one after the other.
 #pragma once
 
+#include <castnet/core/square_root.hpp>
 #include <castnet/graph/op/parameter_slice.hpp>
 #include <castnet/graph/op/reduce.hpp>
 #include <castnet/nn/attention_masks.hpp>
@@ -15,16 +16,6 @@
 namespace castnet {
 
 namespace detail {
-
-// 1 / sqrt(features of a head).
-constexpr double attention_scale(size_t features) {
-    double const x = static_cast<double>(features);
-    double root = x;
-    for (double next = (1 + x) / 2; next < root; next = (root + x / root) / 2) {
-        root = next;
-    }
-    return 1 / root;
-}
 
 template <Symbol X>
 constexpr X masked(X scores) {
@@ -75,7 +66,7 @@ struct attention_function {
                 q, k, {.batch = heads, .transposed_b = true, .beside_a = true, .beside_b = true});
             // Written twice: each kernel that reads the scores masks them, and none stores that.
             auto const scores = [&] {
-                return detail::masked(products * detail::attention_scale(Q::extent[1] / Heads),
+                return detail::masked(products * (1 / constant_square_root(Q::extent[1] / Heads)),
                                       masks...);
             };
             auto const weights = elementwise<fn::softmax>{}(scores(), log_sum_exp(scores()));

@@ -14,6 +14,7 @@
 // bias, which is their sum; its GRU has them with reset_after=True.
 #pragma once
 
+#include <castnet/core/square_root.hpp>
 #include <castnet/nn/activations.hpp>
 #include <castnet/nn/dropout.hpp>
 #include <castnet/nn/initializers.hpp>
@@ -109,15 +110,6 @@ private:
 template <size_t Layer, bool Reverse>
 inline constexpr recurrent_names names_of_recurrent{Layer, Reverse};
 
-// 1 / sqrt(x), by Newton's method.
-constexpr float inverse_root(size_t x) {
-    double root = static_cast<double>(x);
-    for (int i = 0; i < 64; ++i) {
-        root = (root + static_cast<double>(x) / root) / 2;
-    }
-    return static_cast<float>(1 / root);
-}
-
 } // namespace detail
 
 template <class Cell, size_t Units, recurrent_form Form = recurrent_form{}>
@@ -203,7 +195,8 @@ private:
     template <size_t Layer, Shape S>
     constexpr auto from_layer(time_steps<S> x) const {
         constexpr bool last = Layer + 1 == Form.layers;
-        auto const y = both < Layer, !last || Form.sequences > (x);
+        constexpr bool all_steps = !last || Form.sequences;
+        auto const y = both<Layer, all_steps>(x);
         if constexpr (last) {
             return y;
         } else {
@@ -250,7 +243,8 @@ private:
     constexpr auto one_layer(time_steps<S> x, Initial... initial) const {
         constexpr size_t wide = Cell::gates * Units;
         constexpr auto const& names = detail::names_of_recurrent<Layer, Reverse>;
-        constexpr initializer start = random_uniform(detail::inverse_root(Units));
+        constexpr initializer start =
+            random_uniform(static_cast<float>(1 / constant_square_root(Units)));
         ir::graph& g = *x.values.g;
         auto const kernel = new_parameter<shape<wide, channels_of<S>>>(g, names.weight_ih,
                                                                        {role::dense_weight, start});
