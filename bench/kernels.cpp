@@ -38,7 +38,7 @@ void product(benchmark::State& state, std::ptrdiff_t m, std::ptrdiff_t n, std::p
     bench::meter const clock;
     for ([[maybe_unused]] auto _ : state) {
         cpu::multiply<float>(m, n, k, {a.as<float>(), turned ? 1 : k, turned ? m : 1},
-                             {b.as<float>(), n, 1}, c.as<float>());
+                             {b.as<float>(), n, 1}, c.as<float>(), n);
         benchmark::ClobberMemory();
     }
     clock.report(state, 2.0 * double(m) * double(n) * double(k));

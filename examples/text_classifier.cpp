@@ -72,6 +72,7 @@ std::map<std::string, int> number_words(text const& t) {
         }
     }
     std::vector<std::pair<int, std::string>> sorted;
+    sorted.reserve(counts.size());
     for (auto const& [word, count] : counts) {
         sorted.emplace_back(count, word);
     }

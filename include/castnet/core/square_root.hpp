@@ -14,9 +14,10 @@ namespace castnet {
 // The square root of a constant from 1 up, by Newton's method (std::sqrt is no constant expression
 // before C++26).
 constexpr double constant_square_root(double x) {
-    double root = x;
-    for (double next = (1 + x) / 2; next < root; next = (root + x / root) / 2) {
+    double root = x, next = (1 + x) / 2;
+    while (next < root) {
         root = next;
+        next = (root + x / root) / 2;
     }
     return root;
 }

@@ -102,14 +102,17 @@ private:
         list<char> reads = list<char>::filled(last + 1 - first, 0), leads = reads;
         for (int i = first; i <= last; ++i) {
             node const& n = old_[i];
-            reads[i - first] = n.kind == op::delay;
+            bool mine = n.kind == op::delay;
             for (int k = 0; k < n.operands; ++k) {
-                reads[i - first] |= n.in[k] >= first && reads[n.in[k] - first];
+                mine = mine || (n.in[k] >= first && reads[n.in[k] - first] != 0);
             }
+            reads[i - first] = mine ? 1 : 0;
         }
         for (int i = last; i >= first; --i) {
             node const& n = old_[i];
-            leads[i - first] |= n.kind == op::feedback && alive_[i];
+            if (n.kind == op::feedback && alive_[i]) {
+                leads[i - first] = 1;
+            }
             for (int k = 0; leads[i - first] && k < n.operands; ++k) {
                 if (n.in[k] >= first) {
                     leads[n.in[k] - first] = 1;

@@ -62,13 +62,12 @@ struct attention_function {
         if constexpr (attends<Heads, Q, K, V>) {
             using per_head = row_major_shape<Heads, queries, keys>;
             constexpr int heads = static_cast<int>(Heads);
+            constexpr size_t features = channels_of<Q> / Heads; // of a head
+            constexpr double scale = 1 / constant_square_root(features);
             auto const products = detail::batch_matmul<per_head>(
                 q, k, {.batch = heads, .transposed_b = true, .beside_a = true, .beside_b = true});
             // Written twice: each kernel that reads the scores masks them, and none stores that.
-            auto const scores = [&] {
-                return detail::masked(products * (1 / constant_square_root(Q::extent[1] / Heads)),
-                                      masks...);
-            };
+            auto const scores = [&] { return detail::masked(products * scale, masks...); };
             auto const weights = elementwise<fn::softmax>{}(scores(), log_sum_exp(scores()));
             return detail::batch_matmul<result>(
                 detail::dropped(weights, rate), v,

@@ -189,11 +189,11 @@ public:
         list<char> changes = list<char>::filled(g_.nodes.size() - changing, 0);
         for (int i = changing; i < g_.nodes.size(); ++i) {
             ir::node& n = g_.nodes[i];
-            char& mine = changes[i - changing];
-            mine = i < first || n.kind == op::bernoulli;
+            bool mine = i < first || n.kind == op::bernoulli;
             for (int k = 0; k < n.operands; ++k) {
-                mine |= n.in[k] >= changing && changes[n.in[k] - changing];
+                mine = mine || (n.in[k] >= changing && changes[n.in[k] - changing] != 0);
             }
+            changes[i - changing] = mine ? 1 : 0;
             if (i < first || !mine) {
                 continue;
             }

@@ -8,6 +8,7 @@
 #include <castnet/io/detail/safetensors_header.hpp>
 
 #include <charconv>
+#include <utility>
 
 namespace castnet::detail {
 
@@ -24,11 +25,12 @@ namespace castnet::detail {
 [[gnu::cold]] inline void add_description(io::safetensors_metadata& metadata,
                                           data::description const& d) {
     if (!d.classes.empty()) {
-        std::string& names = metadata["castnet.classes"] = "[";
+        std::string names;
         for (std::string const& name : d.classes) {
-            append(names, {names.size() > 1 ? "," : "", io::detail::json_string(name)});
+            append(names, {names.empty() ? "[" : ",", io::detail::json_string(name)});
         }
         names += ']';
+        metadata["castnet.classes"] = std::move(names);
     }
     if (!d.channels.mean.empty()) {
         metadata["castnet.mean"] = text_of_numbers(d.channels.mean);

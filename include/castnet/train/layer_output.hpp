@@ -34,7 +34,10 @@ constexpr void for_each_layer(ir::graph& g, F const& f) {
 constexpr bool is_spelt(path const& name, std::string_view text) {
     size_t at = 0;
     bool same = true;
-    name.write([&](char c) { same = same && at < text.size() && text[at++] == c; });
+    name.write([&](char c) {
+        same = same && at < text.size() && text[at] == c;
+        ++at;
+    });
     return same && at == text.size();
 }
 

@@ -94,10 +94,10 @@ reducer<R, T> with_row(reducer<R, T> r, program_arguments<T> const& a, point con
         }
         if constexpr (R == reduction::sum) {
             r.take(sum_of(x, here), first);
-            continue;
-        }
-        for (std::ptrdiff_t i = 0; i < here; ++i) {
-            r.take(x[i], first + i);
+        } else {
+            for (std::ptrdiff_t i = 0; i < here; ++i) {
+                r.take(x[i], first + i);
+            }
         }
     }
     return r;
