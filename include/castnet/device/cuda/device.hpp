@@ -41,10 +41,9 @@ struct cuda_device : ir::factor_storage<T, Bf16> {
     // have their own.
     static constexpr ir::scratch_size scratch(ir::kernel_launch const& s, ir::window const* windows,
                                               ir::instruction const& end) {
-        return s.kind == op::reduce ? cuda::reduce_scratch(s, end)
-               : Bf16 && s.kind == op::conv_weight
-                   ? cuda::bf16_weight_scratch<T>(windows[s.window])
-                   : 0;
+        return s.kind == op::reduce                ? cuda::reduce_scratch(s, end)
+               : Bf16 && s.kind == op::conv_weight ? cuda::bf16_weight_scratch<T>(windows[s.window])
+                                                   : 0;
     }
 
     // Whether all launches of a plan are one kernel.
