@@ -11,7 +11,8 @@ inline std::string content_without_times(std::string const& file) {
     auto const stored = castnet::io::load_safetensors(file);
     auto metadata = stored.metadata();
     int const columns = std::stoi(metadata["castnet.history.columns"]);
-    metadata.erase("castnet.history." + std::to_string(columns - 1)); // seconds
+    metadata.erase("castnet.history." + std::to_string(columns - 2)); // seconds
+    metadata.erase("castnet.history." + std::to_string(columns - 1)); // waiting
     metadata.erase("castnet.fit.seconds");
     std::string all;
     for (auto const& [key, value] : metadata) {

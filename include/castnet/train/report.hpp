@@ -132,7 +132,7 @@ public:
     [[gnu::cold]] void add(history const& h) {
         heading("History");
         for (std::string const& name : h.names()) {
-            if (!name.starts_with("val_") && name != "seconds") {
+            if (!name.starts_with("val_") && name != "seconds" && name != "waiting") {
                 std::vector<detail::curve> curves{{name, h[name]}};
                 std::string const validation = "val_" + name;
                 if (std::count(h.names().begin(), h.names().end(), validation) > 0) {
