@@ -1,4 +1,4 @@
-// A plan executed with labels instead of numbers: whatever a step reads must be there, written by
+// A plan executed with labels instead of numbers: whatever a launch reads must be there, written by
 // the operation that the graph names and not overwritten since.
 #pragma once
 
@@ -31,7 +31,7 @@ struct value {
     friend bool operator==(value const&, value const&) = default;
 };
 
-// Some samples, which a chunk takes through a step.
+// Some samples, which a chunk takes through a launch.
 struct piece {
     std::ptrdiff_t chunk, first, count;
 };
@@ -137,7 +137,7 @@ private:
         return kind == op::sample_mask ? sample_mask : kind == op::sample_count ? sample_count : id;
     }
 
-    // The first step of plans in which products read bfloat16.
+    // The first launch of plans in which products read bfloat16.
     bool copies_parameters(cn::ir::kernel_launch const& s) const {
         return d_.arrays[s.first_array].size.count() == d_.elements(region::parameters) &&
                d_.arrays[s.output].is_bf16;
@@ -423,7 +423,7 @@ private:
     plan_view d_;
     int batch_;
     int const* group_;
-    std::vector<int> node_of_; // per step
+    std::vector<int> node_of_; // per launch
     std::vector<std::pair<range, value>> live_;
     std::vector<block> blocks_;
     int stage_ = 0;

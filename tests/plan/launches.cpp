@@ -1,4 +1,4 @@
-// What becomes one step, and what becomes no step at all.
+// Launches of plans: what becomes one, and what becomes none at all.
 #include "networks.hpp"
 
 #include <doctest/doctest.h>
@@ -92,7 +92,7 @@ TEST_CASE("where the device can, a bias and a function are part of their product
     CHECK(d.launches[0].end == cn::ir::epilogue{true, true, cn::fn::relu});
     CHECK(d.launches[2].end == cn::ir::epilogue{true});
     CHECK(d.launches[0].flops == 16 * 4 * (2 * 9 + 2));
-    // the factors, the result, the bias; and by itself a step on the last two
+    // the factors, the result, the bias; and by itself a launch on the last two
     REQUIRE(d.launches[0].arrays == 4);
     CHECK(operand(d, 0, 0).where == region::batch);
     CHECK(operand(d, 0, 1).where == region::parameters);

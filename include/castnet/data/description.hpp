@@ -1,4 +1,4 @@
-// What the numbers of a model's inputs and outputs mean: names of classes, statistics of channels.
+// Description of a model's inputs and outputs: names of classes, statistics of channels.
 #pragma once
 
 #include <castnet/core/language.hpp>

@@ -1,4 +1,4 @@
-// What optimizers that are made of another one have in common (clip_norm, ema).
+// Common parts of optimizers that are made of another one (clip_norm, ema, groups).
 #pragma once
 
 #include <castnet/core/fixed_string.hpp>

@@ -13,10 +13,10 @@ namespace castnet::ir {
 // Recipe::build<Network>(graph&) traces a network and says what leaves the step.
 template <class Recipe, class Network, class Device, size_t Batch, bool Training>
 class pipeline {
-    // How large a pass's tables must be is known when it has run. So they have the usual room at
-    // first, and a pass runs again only where that was not enough. (Named objects throughout: nvcc
-    // 13.0 does not destroy some temporaries in constant expressions, and takes no references to
-    // these constants.)
+    // How large a pass's tables must be is known when it has run. So they have the usual capacity
+    // at first, and a pass runs again only where that was not enough. (Named objects throughout:
+    // nvcc 13.0 does not destroy some temporaries in constant expressions, and takes no references
+    // to these constants.)
     template <traced_sizes Capacity>
     static constexpr traced_graph<Capacity> trace_forward() {
         graph g{Training};

@@ -102,7 +102,7 @@ private:
         return body.last;
     }
 
-    // Steps of small images and of large ones go separate ways: each takes as many as suit it.
+    // Launches on small images and on large ones go separate ways: each takes as many as suit it.
     constexpr bool same_size(int n) const {
         constexpr int many = 8;
         return (n >= many) == (open_.samples_at_once >= many);
@@ -180,16 +180,16 @@ private:
 };
 
 // The stages as a constant of fixed size; of as many entries as there are launches.
-template <class Device, int Steps>
+template <class Device, int Launches>
 struct stages {
-    stage of[array_size(Steps)]{};
+    stage of[array_size(Launches)]{};
     int count = 0;
     int chunks = 1; // in use: no more than the batch has samples
 
     template <class LaunchList>
     constexpr stages(graph_view const& g, LaunchList const& s, int batch) {
         stage_finder<Device> finder{
-            g, s.launches, Steps, s.arrays, s.instructions, s.first_instruction, batch};
+            g, s.launches, Launches, s.arrays, s.instructions, s.first_instruction, batch};
         list<stage> const found = finder.run();
         copy_list(of, found);
         count = found.size();

@@ -1,5 +1,5 @@
-// What carries values from one iteration of a loop over a sequence to the next: a delay, and the
-// feedback that closes its circle.
+// Operations that carry values from one iteration of a loop over a sequence to the next: a delay,
+// and the feedback that closes its circle.
 //
 // A sequence (time, features) has its steps as pixels. Within a loop a step is computed when the
 // one before is there; everything else about the nodes of a loop is as it is for other sequences,
