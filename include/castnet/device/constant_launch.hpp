@@ -24,7 +24,7 @@ constexpr kernel_launch with_own_arrays(kernel_launch s) {
     s.first_array = 0;
     s.output = s.arrays;
     s.second_output = s.second_output >= 0 ? s.arrays + 1 : -1;
-    s.scratch = s.sums = s.chunk_scratch = -1;
+    s.scratch = s.sums = s.chunk_scratch = s.prepared = -1;
     s.window = s.window >= 0 ? 0 : -1;
     s.factor = 1;
     s.program = -1;

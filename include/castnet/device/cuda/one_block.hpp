@@ -92,7 +92,7 @@ struct block_context {
     using value_type = T;
 
     Block const& block;
-    T* region[4];                                   // by ir::region
+    T* region[regions];                             // by ir::region
     static constexpr std::ptrdiff_t iteration = -1; // there are no loops
     T* trained; // a copy of the first parameters in shared memory
     std::ptrdiff_t trainable, samples;
@@ -159,7 +159,7 @@ template <class T, int Samples, one_block_memory Memory, int Scalars, class... S
 struct one_block_body<T, Samples, Memory, Scalars, constant_launches<Step...>,
                       array_list<Output...>, First, Then...> : First,
                                                                Then... {
-    T* region[4]{};
+    T* region[regions]{};
     philox_key key{};
     step_values const* now = nullptr;
     double scalars[Scalars]{};
