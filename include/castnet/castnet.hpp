@@ -6,6 +6,7 @@
 #include <castnet/data/on_device.hpp>
 #include <castnet/data/synthetic.hpp>
 #include <castnet/nn/activations.hpp>
+#include <castnet/nn/adaptive_pooling.hpp>
 #include <castnet/nn/along_axis.hpp>
 #include <castnet/nn/attention.hpp>
 #include <castnet/nn/auc.hpp>
@@ -13,7 +14,9 @@
 #include <castnet/nn/confusion_matrix.hpp>
 #include <castnet/nn/conv1d.hpp>
 #include <castnet/nn/conv2d.hpp>
+#include <castnet/nn/conv_transpose2d.hpp>
 #include <castnet/nn/dense.hpp>
+#include <castnet/nn/depthwise_conv2d.hpp>
 #include <castnet/nn/dice.hpp>
 #include <castnet/nn/dropout.hpp>
 #include <castnet/nn/embedding.hpp>
@@ -22,7 +25,9 @@
 #include <castnet/nn/likelihood_losses.hpp>
 #include <castnet/nn/margin_losses.hpp>
 #include <castnet/nn/masking.hpp>
+#include <castnet/nn/mean_iou.hpp>
 #include <castnet/nn/network.hpp>
+#include <castnet/nn/pad2d.hpp>
 #include <castnet/nn/permute.hpp>
 #include <castnet/nn/pooling.hpp>
 #include <castnet/nn/pooling1d.hpp>
@@ -31,6 +36,8 @@
 #include <castnet/nn/regression_metrics.hpp>
 #include <castnet/nn/reshape.hpp>
 #include <castnet/nn/similarity_losses.hpp>
+#include <castnet/nn/squeeze_excitation.hpp>
+#include <castnet/nn/stochastic_depth.hpp>
 #include <castnet/nn/transformer.hpp>
 #include <castnet/optim/accumulate.hpp>
 #include <castnet/optim/clipping.hpp>

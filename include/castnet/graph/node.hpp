@@ -75,6 +75,8 @@ struct window {
     int pad_top = 0, pad_left = 0, pad_bottom = 0, pad_right = 0;
     int dilation = 1, groups = 1;
     bool count_padding = false; // average pooling divides by the whole window
+    bool adaptive = false;      // pooling: the windows share the image out, evenly up to a pixel
+    bool bilinear = false;      // up-sampling interpolates
 
     friend constexpr bool operator==(window const&, window const&) = default;
 };
