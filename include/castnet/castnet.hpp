@@ -53,6 +53,7 @@
 #include <castnet/train/partial_load.hpp>
 #include <castnet/train/predictor.hpp>
 #include <castnet/train/profile.hpp>
+#include <castnet/train/stateful_predictor.hpp>
 #include <castnet/train/summary.hpp>
 #include <castnet/train/training.hpp>
 #include <castnet/version.hpp>

@@ -138,7 +138,7 @@ private:
         int const last = result.in_chunk ? result.last - now.first : stage_of_[result.last];
         int const reused =
             s.kind == op::map ? dying_operand(s, launch_number, result.in_chunk) : -1;
-        extents const e = nodes_[id].size;
+        extents const e = size_in_memory(nodes_[id], nodes_[id]);
         std::ptrdiff_t const count = result.in_chunk ? e.count() * now.samples_at_once
                                                      : e.count() * (e.sample ? p_.batch : 1);
         result.held = reused >= 0
@@ -189,12 +189,14 @@ private:
     // The block of an operand that nobody reads after this launch and that the result may
     // overwrite element by element; -1 if there is none.
     constexpr int dying_operand(kernel_launch const& s, int now, bool in_chunk) const {
-        extents const size = nodes_[uses_[s.output].node].size;
+        node const& result = nodes_[uses_[s.output].node];
         bool const in_bf16 = uses_[s.output].is_bf16;
         for (int k = s.first_array; k < s.output; ++k) {
+            node const& operand = nodes_[uses_[k].node];
             node_buffer const& from = places_.base(uses_[k].node);
             if (from.last == now && from.held >= 0 && from.in_chunk == in_chunk &&
-                nodes_[uses_[k].node].size == size && from.is_bf16 == in_bf16) {
+                operand.size == result.size && operand.stored == result.stored &&
+                from.is_bf16 == in_bf16) {
                 int readers = 0;
                 for (int j = s.first_array; j < s.output; ++j) {
                     readers += places_[uses_[j].node].base == places_[uses_[k].node].base;
