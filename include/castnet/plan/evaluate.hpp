@@ -63,11 +63,11 @@ struct random_at_points {
         return block(a, stream, p.sample, element / 4)[element % 4];
     }
 
-    // The words of elements 4 * number to 4 * number + 3 of a sample.
-    template <class T>
-    CASTNET_HD static constexpr philox_block block(program_arguments<T> const& a,
-                                                   std::uint32_t stream, std::ptrdiff_t sample,
-                                                   std::uint32_t number) {
+    // The words of elements 4 * number to 4 * number + 3 of a sample. Of `a`, any type with the
+    // members that are read here.
+    template <class Arguments>
+    CASTNET_HD static constexpr philox_block block(Arguments const& a, std::uint32_t stream,
+                                                   std::ptrdiff_t sample, std::uint32_t number) {
         return philox({number, a.first_sample + static_cast<std::uint32_t>(sample), stream, a.step},
                       a.key);
     }

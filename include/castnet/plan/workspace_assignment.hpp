@@ -86,9 +86,8 @@ private:
             for (int k = now.first; k < now.last; ++k) {
                 kernel_launch const& s = p_.launches[k];
                 chunk.advance_to(k - now.first);
-                place_result(uses_[s.output].node, s, k, i, memory, chunk);
-                if (s.second_output >= 0) {
-                    place_result(uses_[s.second_output].node, s, k, i, memory, chunk);
+                for (int result = s.output; result < s.output + s.results; ++result) {
+                    place_result(uses_[result].node, s, k, i, memory, chunk);
                 }
                 if (s.scratch >= 0) {
                     int const block = memory.allocate(uses_[s.scratch].scratch, i);
@@ -150,15 +149,11 @@ private:
     // The memory of the chunks begins at `begin`; so much lies between two of them.
     constexpr void enter_arrays(kernel_launch const& s, std::ptrdiff_t begin,
                                 std::ptrdiff_t stride) {
-        enter_chunk(s.output, begin, stride);
-        if (s.second_output >= 0) {
-            enter_chunk(s.second_output, begin, stride);
+        for (int k = s.output; k < s.output + s.results; ++k) {
+            enter_chunk(k, begin, stride);
         }
-        for (int k = s.first_array; k <= s.output; ++k) {
+        for (int k = s.first_array; k < s.output + s.results; ++k) {
             p_.arrays[k] = ref(uses_[k]);
-        }
-        if (s.second_output >= 0) {
-            p_.arrays[s.second_output] = places_.ref(uses_[s.second_output].node);
         }
         if (s.scratch >= 0) {
             enter_scratch(s.scratch, 0, 0);

@@ -80,7 +80,7 @@ void max_pool(kernel_launch const& s, tables const& t, context<T> const& c) {
     window const& w = t.windows[s.window];
     T const* const from = c.at(t.arrays[s.first_array]);
     T* const to = c.at(t.arrays[s.output]);
-    T* const argmax = s.second_output >= 0 ? c.at(t.arrays[s.second_output]) : nullptr;
+    T* const argmax = s.results > 1 ? c.at(t.arrays[s.output + 1]) : nullptr;
     for_each_sample(w, c, [&](std::ptrdiff_t i) {
         T const* const image = from + i * in_count(w);
         for_each_window<TwoByTwo>(w, [&](std::ptrdiff_t pixel, int y0, int y1, int x0,
