@@ -29,7 +29,7 @@ struct array_ref {
 struct scratch_size {
     std::ptrdiff_t shared = 0; // for all chunks together
     std::ptrdiff_t sums = 0;   // for each chunk, from the beginning of the stage to its end
-    std::ptrdiff_t chunk = 0;  // for each chunk, while the kernel runs
+    std::ptrdiff_t chunk = 0;  // for each chunk or worker, while the kernel runs
 
     constexpr scratch_size(std::ptrdiff_t for_all = 0, std::ptrdiff_t chunk_sums = 0,
                            std::ptrdiff_t chunk_scratch = 0)
