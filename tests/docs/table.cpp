@@ -92,6 +92,9 @@ using sequences =
                rnn<64>.return_sequences(), lstm<64>.layers<3>(0.2F).return_sequences(),
                lstm<64>.recurrent_dropout(0.2F).return_sequences(), bidirectional<gru<64>>>;
 
+template <class Model>
+using one_step_of = stateful_predictor<Model>;
+
 struct summed_up {
     constexpr auto operator()(auto x, auto lengths) const {
         auto const initial = shape<5>{};
@@ -212,6 +215,7 @@ TEST_CASE("tables of the guide") {
     CHECK(training.evaluate(test).weight == 1);
     CHECK(model.predict(x).size() == 20);
     CHECK(!summary(model).empty());
+    CHECK(network_picture(model).starts_with("<svg"));
     CHECK(on_device(train).size() == 4);
     std::filesystem::remove(file);
 }
