@@ -112,8 +112,7 @@ struct gpt {
         cn::sequential<cn::input_ids<vocabulary, time>, cn::embedding<vocabulary, features>,
                        cn::learned_positions, block, block, block, block, block, block,
                        cn::layer_norm, cn::dense<vocabulary>>;
-    using dataset =
-        cn::data::dataset<cn::data::label<vocabulary, time>, cn::ids<vocabulary, time>>;
+    using dataset = cn::data::dataset<cn::data::label<vocabulary, time>, cn::ids<vocabulary, time>>;
     static constexpr auto loss = cn::cross_entropy;
 };
 static_assert(gpt::network::parameter_count == 10'795'841);
