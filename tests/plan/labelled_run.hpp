@@ -190,20 +190,23 @@ private:
         REQUIRE(r.end <= d_.size[int(r.where)]);
     }
     void write(cn::ir::array_ref const& a, int label, piece const& p) {
+        write(a, label, p, std::min(batch_, device::chunks));
+    }
+    void write(cn::ir::array_ref const& a, int label, piece const& p, std::ptrdiff_t chunks) {
         for (std::ptrdiff_t i = 0; i < parts(a, p); ++i) {
             write(of(a, p, i), {label, sample_of(a, p, i)});
         }
-        use(a);
+        use(a, chunks);
     }
 
     // Notes that the memory of a whole array is in use now: that of the batch or of all chunks.
-    void use(cn::ir::array_ref const& a) {
+    void use(cn::ir::array_ref const& a, std::ptrdiff_t chunks) {
         if (a.where != region::workspace) {
             return;
         }
         std::ptrdiff_t const at_once = d_.stages[stage_].samples_at_once;
-        std::ptrdiff_t const chunks = a.chunk_stride > 0 ? std::min(batch_, device::chunks) : 1;
-        for (std::ptrdiff_t chunk = 0; chunk < chunks; ++chunk) {
+        std::ptrdiff_t const copies = a.chunk_stride > 0 ? chunks : 1;
+        for (std::ptrdiff_t chunk = 0; chunk < copies; ++chunk) {
             auto const begin = a.offset + chunk * a.chunk_stride;
             auto const elements =
                 a.chunk_stride > 0 && a.size.sample ? at_once * a.size.count() : scratch_of(a);
@@ -345,7 +348,7 @@ private:
             check(d_.arrays[s.scratch], scratch_of(i), p);
         }
         if (s.chunk_scratch >= 0) {
-            write(d_.arrays[s.chunk_scratch], scratch_of(i), p);
+            write(d_.arrays[s.chunk_scratch], scratch_of(i), p, device::chunks); // for each worker
         }
         cn::ir::array_ref const& output = d_.arrays[s.output];
         bool const sums = s.sums >= 0 && d_.stages[stage_].samples_at_once > 0;
@@ -377,7 +380,7 @@ private:
     }
 
     void copy_parameters(cn::ir::array_ref const& all) {
-        use(all);
+        use(all, 1);
         for (int i = 0; i < d_.sizes.parameters; ++i) {
             cn::ir::array_ref a = of_parameter(i, region::parameters);
             a = {all.where, all.offset + a.offset / 2, a.size, 0, true};
