@@ -117,7 +117,8 @@ CASTNET_HD constexpr T execute(T const* r, program_arguments<T> const& a, point 
     } else if constexpr (I.code == opcode::constant) {
         return a.scalar[I.a];
     } else if constexpr (I.code == opcode::index) {
-        return static_cast<T>(p.channel);
+        // Vectors before AVX-512 convert no integers of 64 bits, and the loop would stay scalar.
+        return static_cast<T>(static_cast<std::int32_t>(p.channel));
     } else if constexpr (I.code == opcode::sample_mask) {
         return a.array[I.a][p.sample] * a.scalar[I.b];
     } else if constexpr (I.code == opcode::bernoulli) {
