@@ -43,6 +43,7 @@
 #include <castnet/optim/clipping.hpp>
 #include <castnet/optim/ema.hpp>
 #include <castnet/optim/groups.hpp>
+#include <castnet/optim/optimizers.hpp>
 #include <castnet/policy/cpu.hpp>
 #include <castnet/tensor/tensor.hpp>
 #include <castnet/train/averaged_weights.hpp>
@@ -52,6 +53,7 @@
 #include <castnet/train/partial_load.hpp>
 #include <castnet/train/predictor.hpp>
 #include <castnet/train/profile.hpp>
+#include <castnet/train/stateful_predictor.hpp>
 #include <castnet/train/summary.hpp>
 #include <castnet/train/training.hpp>
 #include <castnet/version.hpp>

@@ -77,13 +77,10 @@ std::vector<launch_profile> profile(Training& training, Data const& data,
         auto const add_bytes = [&](ir::extents e) {
             rows[i].bytes += double(e.count()) * times(e) * sizeof(T);
         };
-        for (int k = s.first_array; k <= s.output; ++k) {
+        for (int k = s.first_array; k < s.output + s.results; ++k) {
             if (!s.end.bias || k != s.first_array + 2) { // the product on the way to its epilogue
                 add_bytes(plan.arrays[k].size);
             }
-        }
-        if (s.second_output >= 0) {
-            add_bytes(plan.arrays[s.second_output].size);
         }
     }
     std::vector<double> spent(rows.size());

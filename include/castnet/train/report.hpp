@@ -76,8 +76,8 @@ template <class Training>
                 read->last = i;
             }
         }
-        for (int const k : {now.output, now.second_output}) {
-            if (k >= 0 && kept(plan.arrays[k])) {
+        for (int k = now.output; k < now.output + now.results; ++k) {
+            if (kept(plan.arrays[k])) {
                 values.push_back({plan.arrays[k].offset, count_of(plan.arrays[k]), i, i});
             }
         }

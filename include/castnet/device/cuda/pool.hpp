@@ -258,7 +258,7 @@ CASTNET_HD void max_pool(kernel_launch const& s, tables const& t, Context const&
     c.launch(grid_for(loop.count),
              max_pool_body<T>{loop, w, stored_at(c, t.arrays[s.first_array]),
                               stored_at(c, t.arrays[s.output]),
-                              s.second_output >= 0 ? c.at(t.arrays[s.second_output]) : nullptr});
+                              s.results > 1 ? c.at(t.arrays[s.output + 1]) : nullptr});
 }
 CASTNET_CALLS_UNCHECKED
 template <class Context>
