@@ -5,6 +5,7 @@
 #include <castnet/policy/mirrored.hpp>
 #include <castnet/train/report.hpp>
 #include <castnet/train/tensorboard.hpp>
+#include <castnet/zoo/mobilenet_v2.hpp>
 #include <castnet/zoo/resnet.hpp>
 #include <castnet/zoo/vgg.hpp>
 
@@ -107,7 +108,8 @@ using graph_of_sequence = network<summed_up{}, input<9, 5>, input<>>;
 
 using graph_of_two = network<two_branches{}, input<3, 28, 28>, input<3, 28, 28>>;
 
-using named_networks = type_list<zoo::resnet50, zoo::vgg16>;
+using named_networks =
+    type_list<zoo::resnet50, zoo::vgg16, zoo::mobilenet_v2_of<input<3, 96, 96>, 20>>;
 
 template <auto... L>
 constexpr bool are_losses = (Loss<std::remove_cvref_t<decltype(L)>> && ...);
