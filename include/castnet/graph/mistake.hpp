@@ -16,7 +16,11 @@ enum class mistake : std::uint8_t {
     axes_of_dense_weight,
     axes_of_conv_weight,
     shared_with_other_shape,
-    cell_of_scan
+    cell_of_scan,
+    repeated_block_in_block,
+    repeated_block_shares,
+    repeated_block_reads_outside,
+    repeated_block_on_devices
 };
 
 // A class for each, so that every compiler prints its sentence first.
@@ -55,6 +59,21 @@ struct network_has_no_mistake {
         "castnet: the cell of a scan works on numbers and vectors (features) of one step, with "
         "element-wise functions, dense layers, dropout, concat, slice_channels and reductions; "
         "apply everything else to the whole sequence before or behind scan");
+    static_assert(Found != mistake::repeated_block_in_block,
+                  "castnet: a block of repeat<N, block> has no repeat<...> in it: write the inner "
+                  "layers one after the other, as block<layer, layer, ...>");
+    static_assert(Found != mistake::repeated_block_shares,
+                  "castnet: a block of repeat<N, block> has parameters of its own in every "
+                  "repetition, so shared<name, layer> cannot stand in it: write the layers one "
+                  "after the other, as block<layer, layer, ...>");
+    static_assert(Found != mistake::repeated_block_reads_outside,
+                  "castnet: the block of repeat<N, block> reads a trained parameter, or what "
+                  "depends on one, from outside of it; it can only be trained by what it is "
+                  "called with: write the layers one after the other, as block<layer, layer, "
+                  "...>");
+    static_assert(Found != mistake::repeated_block_on_devices,
+                  "castnet: all layers of a block of repeat<N, block> are on one device: write "
+                  "on<device, repeat<N, block>>");
     static_assert(Found != mistake::shared_with_other_shape,
                   "castnet: shared<name, layer> stands where its layer needs parameters of another "
                   "shape; apply it to inputs of one shape, or name the other layer differently");

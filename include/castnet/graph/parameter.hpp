@@ -144,6 +144,7 @@ struct parameter {
     int pixels = 1;    // dense weight: of the images whose flattened elements are its features
     int zero_row = -1; // that starts as 0; -1: none
     int node = -1;
+    int repeat = -1; // the repeated block that has one in each repetition; -1: none
 
     constexpr int count() const { return shape.count(); }
 };
