@@ -79,10 +79,6 @@ public:
         if (!wanted(i)) {
             return;
         }
-        if (g_.repeat >= 0 && at(i).repeat < 0) {
-            g_.report(mistake::repeated_block_reads_outside);
-            return;
-        }
         extents const to = at(i).size;
         if (!to.sample && to.pixels == 1 && at(contribution).kind == op::max_pool_gradient) {
             contribution = at(contribution).in[1]; // which has the same sum over the pixels

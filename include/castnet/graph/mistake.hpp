@@ -19,7 +19,6 @@ enum class mistake : std::uint8_t {
     cell_of_scan,
     repeated_block_in_block,
     repeated_block_shares,
-    repeated_block_reads_outside,
     repeated_block_on_devices
 };
 
@@ -66,11 +65,6 @@ struct network_has_no_mistake {
                   "castnet: a block of repeat<N, block> has parameters of its own in every "
                   "repetition, so shared<name, layer> cannot stand in it: write the layers one "
                   "after the other, as block<layer, layer, ...>");
-    static_assert(Found != mistake::repeated_block_reads_outside,
-                  "castnet: the block of repeat<N, block> reads a trained parameter, or what "
-                  "depends on one, from outside of it; it can only be trained by what it is "
-                  "called with: write the layers one after the other, as block<layer, layer, "
-                  "...>");
     static_assert(Found != mistake::repeated_block_on_devices,
                   "castnet: all layers of a block of repeat<N, block> are on one device: write "
                   "on<device, repeat<N, block>>");

@@ -71,6 +71,13 @@ struct path {
         parts[depth++] = {text, number};
     }
 
+    // The same so many positions further, if this part of it is a position.
+    constexpr path moved(int part, int positions) const {
+        path other = *this;
+        other.parts[part].number += parts[part].number < 0 ? 0 : positions;
+        return other;
+    }
+
     friend constexpr bool operator==(path const& a, path const& b) {
         if (a.depth != b.depth) {
             return false;

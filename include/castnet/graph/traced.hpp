@@ -27,7 +27,9 @@ struct graph_view {
     bool differentiated;
 
     // Of the repeated block of this number, forward or backward.
-    constexpr repeated_block const& repeat_at(int number) const { return repeats[number % repeat_count]; }
+    constexpr repeated_block const& repeat_at(int number) const {
+        return repeats[number % repeat_count];
+    }
 };
 
 // Calls f(number in graph_view::parameters, repetition) for every parameter of the network, in the

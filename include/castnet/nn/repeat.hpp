@@ -33,8 +33,7 @@ namespace detail {
 class repeat_trace {
 public:
     constexpr repeat_trace(ir::graph& g, int repetitions, int positions)
-        : g_{g}, number_{g.repeats.size()}, streams_{g.random_streams},
-          shared_{g.path.shared.size()} {
+        : g_{g}, number_{g.repeats.size()}, streams_{g.random_streams} {
         g.repeats.push({repetitions, g.path.prefix.depth, positions, 0});
     }
 
@@ -47,9 +46,6 @@ public:
         ir::repeated_block& mine = g_.repeats[number_];
         mine.random_streams = g_.random_streams - streams_;
         g_.random_streams += (mine.count - 1) * mine.random_streams;
-        if (g_.path.shared.size() != shared_) {
-            g_.report(mistake::repeated_block_shares);
-        }
         for (int i = carry_; i < result; ++i) {
             if (g_.nodes[i].device != g_.device) {
                 g_.report(mistake::repeated_block_on_devices);
@@ -60,7 +56,7 @@ public:
 
 private:
     ir::graph& g_;
-    int number_, streams_, shared_;
+    int number_, streams_;
     int carry_ = -1;
 };
 
@@ -121,10 +117,12 @@ private:
             int const parameters = g.parameters.size(), layers = g.path.layers.size();
             x = block(x);
             for (int i = parameters; i < g.parameters.size(); ++i) {
-                g.parameters[i].name.parts[part].number += k * positions;
+                path& name = g.parameters[i].name;
+                name = name.moved(part, k * positions);
             }
             for (int i = layers; i < g.path.layers.size(); ++i) {
-                g.path.layers[i].name.parts[part].number += k * positions;
+                path& name = g.path.layers[i].name;
+                name = name.moved(part, k * positions);
             }
         }
         return x;

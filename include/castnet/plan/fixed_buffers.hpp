@@ -62,7 +62,7 @@ private:
             first_[i] = number;
         } else {
             repeated_block const& block = g_.repeat_at(p.repeat);
-            placed.name.parts[block.name_part].number += repetition * block.positions;
+            placed.name = p.name.moved(block.name_part, repetition * block.positions);
             stride_[i] = (offset - offset_of(i)) / repetition;
         }
     }
