@@ -18,7 +18,10 @@ enum class mistake : std::uint8_t {
     shared_with_other_shape,
     cell_of_scan,
     no_loop_over_time,
-    not_step_by_step
+    not_step_by_step,
+    repeated_block_in_block,
+    repeated_block_shares,
+    repeated_block_on_devices
 };
 
 // A class for each, so that every compiler prints its sentence first.
@@ -67,6 +70,16 @@ struct network_has_no_mistake {
         "backwards (bidirectional), lengths, attention, pooling, convolutions and positions over "
         "time, flatten before a dense layer, and what reads the end of another sequence; use "
         "predict() with whole sequences");
+    static_assert(Found != mistake::repeated_block_in_block,
+                  "castnet: a block of repeat<N, block> has no repeat<...> in it: write the inner "
+                  "layers one after the other, as block<layer, layer, ...>");
+    static_assert(Found != mistake::repeated_block_shares,
+                  "castnet: a block of repeat<N, block> has parameters of its own in every "
+                  "repetition, so shared<name, layer> cannot stand in it: write the layers one "
+                  "after the other, as block<layer, layer, ...>");
+    static_assert(Found != mistake::repeated_block_on_devices,
+                  "castnet: all layers of a block of repeat<N, block> are on one device: write "
+                  "on<device, repeat<N, block>>");
     static_assert(Found != mistake::shared_with_other_shape,
                   "castnet: shared<name, layer> stands where its layer needs parameters of another "
                   "shape; apply it to inputs of one shape, or name the other layer differently");

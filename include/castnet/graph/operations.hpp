@@ -10,6 +10,7 @@
 #include <castnet/graph/op/rearrange.hpp>
 #include <castnet/graph/op/recurrence.hpp>
 #include <castnet/graph/op/reduce.hpp>
+#include <castnet/graph/op/repeat.hpp>
 #include <castnet/graph/op/rows.hpp>
 #include <castnet/graph/op/source.hpp>
 #include <castnet/graph/op/transpose.hpp>

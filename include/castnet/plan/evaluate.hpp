@@ -24,6 +24,7 @@ struct program_arguments {
     philox_key key;      // of the random numbers
     std::uint32_t step;
     std::uint32_t first_sample; // of this replica in the global batch
+    std::uint32_t first_stream; // of the random numbers of this repetition of a block
 };
 
 // A point, with the offsets that arrays have there.
@@ -68,7 +69,8 @@ struct random_at_points {
     template <class Arguments>
     CASTNET_HD static constexpr philox_block block(Arguments const& a, std::uint32_t stream,
                                                    std::ptrdiff_t sample, std::uint32_t number) {
-        return philox({number, a.first_sample + static_cast<std::uint32_t>(sample), stream, a.step},
+        return philox({number, a.first_sample + static_cast<std::uint32_t>(sample),
+                       a.first_stream + stream, a.step},
                       a.key);
     }
 };

@@ -59,12 +59,16 @@ private:
     }
 
     constexpr void find_unused() {
-        for (int i = g_.parameter_count - 1; i >= 0; --i) {
+        int number = 0; // among those of all repetitions
+        for_each_parameter(g_, [&](int i, int) {
             parameter const& p = g_.parameters[i];
-            if (group_[p.node] < 0 || (p.trainable && g_.differentiated && g_.gradients[i] < 0)) {
-                d_.sizes.unused_parameter = i;
+            bool const used =
+                group_[p.node] >= 0 && !(p.trainable && g_.differentiated && g_.gradients[i] < 0);
+            if (!used && d_.sizes.unused_parameter < 0) {
+                d_.sizes.unused_parameter = number;
             }
-        }
+            ++number;
+        });
         for (int i = 0; i < g_.node_count; ++i) {
             if (nodes_[i].kind == op::input && group_[i] < 0) {
                 d_.sizes.unused_input = nodes_[i].attribute;
@@ -103,9 +107,8 @@ private:
     constexpr void copy_parameters() {
         std::ptrdiff_t count = 0;
         bool read = false;
-        for (int i = 0; i < g_.parameter_count; ++i) {
-            count += aligned(g_.parameters[i].count(), Device::alignment);
-        }
+        for_each_parameter(
+            g_, [&](int i, int) { count += aligned(g_.parameters[i].count(), Device::alignment); });
         for (int i = 0; i < g_.node_count; ++i) {
             for (int k = 0; k < nodes_[i].operands && traits_of(nodes_[i]).product; ++k) {
                 read = read || (group_[i] >= 0 && nodes_[nodes_[i].in[k]].kind == op::parameter);
@@ -153,6 +156,8 @@ private:
         s.kind = n.kind;
         s.factor = n.scalar;
         s.loop = n.kind == op::delay ? -1 : n.loop;
+        s.repeat = n.repeat;
+        s.random_streams = n.repeat < 0 ? 0 : g_.repeat_at(n.repeat).random_streams;
         s.first_array = next_array();
         instruction end;
         int product = id; // what has a kernel of its own

@@ -47,6 +47,7 @@ private:
         array_ref r = places_.ref(parameter);
         r.where = region::workspace;
         r.offset = copy_offset_ + r.offset / bf16_per_value_;
+        r.repeat_stride /= bf16_per_value_;
         r.is_bf16 = true;
         return r;
     }
@@ -77,6 +78,9 @@ private:
                 continue;
             }
             memory.advance_to(i);
+            if (now.repeat >= 0 && (i == 0 || p_.stages[i - 1].repeat != now.repeat)) {
+                place_saved(i, memory);
+            }
             chunk.restart(now.last - now.first);
             scratch.restart(now.last - now.first);
             for (int k = now.first; k < now.last; ++k) {
@@ -129,7 +133,12 @@ private:
             return;
         }
         node_buffer& result = places_[id];
-        if (result.fixed || s.kind == op::feedback) { // which writes to the delay's
+        if (result.fixed || s.kind == op::feedback || // which writes to the delay's
+            result.held >= 0 || result.base != id) {  // what is saved or carried
+            return;
+        }
+        if (result.saved) { // what the first repetition gets, before those of all others
+            place_for_repetitions(id, s, 1, memory);
             return;
         }
         result.is_bf16 = uses_[s.output].node == id && uses_[s.output].is_bf16;
@@ -147,6 +156,35 @@ private:
                           ? place.take_over(reused, last)
                           : place.allocate(result.is_bf16 ? bf16_elements(count) : count, last);
         result.offset = place.offset(result.held);
+    }
+
+    // What a repeated block saves is there from its first stage, `stage_number`, on.
+    constexpr void place_saved(int stage_number, block_allocator& memory) {
+        int const block = p_.stages[stage_number].repeat;
+        int k = p_.stages[stage_number].first;
+        for (; k < Plan::sizes.launches && p_.launches[k].repeat == block; ++k) {
+            kernel_launch const& s = p_.launches[k];
+            for (int array = s.output; array < s.output + s.results; ++array) {
+                int const id = uses_[array].node;
+                if (id >= 0 && places_[id].saved && !places_[id].fixed && places_[id].base == id &&
+                    s.kind != op::feedback) {
+                    place_for_repetitions(id, s, 0, memory);
+                }
+            }
+        }
+    }
+    // The value of node id, of each repetition and so many more.
+    constexpr void place_for_repetitions(int id, kernel_launch const& s, int more,
+                                         block_allocator& memory) {
+        node_buffer& result = places_[id];
+        result.is_bf16 = uses_[s.output].node == id && uses_[s.output].is_bf16;
+        extents const e = nodes_[id].size;
+        std::ptrdiff_t const count = e.count() * (e.sample ? p_.batch : 1);
+        result.repeat_stride = aligned(result.is_bf16 ? bf16_elements(count) : count, alignment_);
+        std::ptrdiff_t const all =
+            (g_.repeat_at(result.repeat).count + more) * result.repeat_stride;
+        result.held = memory.allocate(all, stage_of_[result.last]);
+        result.offset = memory.offset(result.held);
     }
 
     // Memory of the same size for each chunk of a stage or, as scratch memory, for each worker:
