@@ -140,7 +140,7 @@ private:
             at(id).kind == op::reshape && (at(id).attribute == cn::ir::as_stored ||
                                            (keeps_order(id) && keeps_order(at(id).in[0])));
         return group_[id] == id && !cn::ir::traits_of(at(id)).source && !view &&
-               at(id).kind != op::max_pool_argmax;
+               !cn::ir::traits_of(at(id)).beside;
     }
     // The node that wrote what is known as `id`.
     int source(int id) const {
@@ -419,9 +419,8 @@ private:
         if (s.sums >= 0) {
             write(d_.arrays[s.sums], sum_of(i), {0, 0, 0});
         }
-        write(output, id, p);
-        if (s.second_output >= 0) {
-            write(d_.arrays[s.second_output], second_result_of(id), p);
+        for (int k = 0; k < s.results; ++k) {
+            write(d_.arrays[s.output + k], result_of(id, k), p);
         }
     }
 
@@ -429,7 +428,7 @@ private:
         use(all, 1);
         for (int i = 0; i < d_.sizes.parameters; ++i) {
             cn::ir::array_ref a = of_parameter(i, region::parameters);
-            a = {all.where, all.offset + a.offset / 2, a.size, 0, true};
+            a = {all.where, all.offset + a.offset / 2, a.size, 0, 0, true};
             write(of(a, {}, 0), {g_.parameters[i].node, -1});
         }
     }
@@ -448,16 +447,17 @@ private:
         return at(id).kind;
     }
 
-    // The argmax of a pooling, the sums that joined the gradient of a weight.
-    int second_result_of(int id) const {
-        for (int other = 0; other < g_.node_count; ++other) {
-            op const kind = at(other).kind;
-            if ((kind == op::max_pool_argmax && at(other).in[1] == id) ||
-                (kind == op::reduce && other != id && group_[other] == id)) {
+    // The node of a launch's result with this number: its own, those that are computed beside it,
+    // as the argmax of a pooling, or the sums that joined the gradient of a weight.
+    int result_of(int id, int number) const {
+        for (int other = 0; number > 0 && other < g_.node_count; ++other) {
+            bool const beside = cn::ir::traits_of(at(other)).beside && at(other).in[0] == id;
+            bool const joined = at(other).kind == op::reduce && other != id && group_[other] == id;
+            if ((beside || joined) && --number == 0) {
                 return other;
             }
         }
-        return -1;
+        return id;
     }
 
     // All nodes of these kinds are one array.

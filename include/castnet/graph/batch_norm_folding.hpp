@@ -19,7 +19,9 @@ public:
     constexpr batch_norm_folding(graph& g, results& r) : g_{g}, results_{r} {}
 
     constexpr void run() {
-        find();
+        if (g_.repeats.empty()) { // whose nodes have to stay together
+            find();
+        }
         if (!found_) {
             return;
         }

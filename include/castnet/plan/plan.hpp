@@ -23,10 +23,11 @@ constexpr plan_sizes sizes_of(graph_view const& g, launch_list_sizes const& s, i
                  g.window_count,
                  s.programs,
                  s.instructions,
-                 g.parameter_count,
+                 0,
                  g.output_count,
                  stages,
                  devices};
+    for_each_parameter(g, [&](int, int) { ++z.parameters; });
     for (int i = 0; i < g.node_count; ++i) {
         z.inputs += g.nodes[i].kind == op::input;
         z.targets += g.nodes[i].kind == op::target;
@@ -93,8 +94,8 @@ struct plan {
     // Floating-point operations for one sample.
     constexpr std::ptrdiff_t flops() const {
         std::ptrdiff_t sum = 0;
-        for (kernel_launch const& s : launches) {
-            sum += s.once ? 0 : s.flops;
+        for (stage const& g : stages) {
+            sum += launches[g.first].once ? 0 : g.repetitions * g.flops;
         }
         return sum;
     }

@@ -12,16 +12,17 @@ namespace castnet::ir {
 template <class Device>
 concept PreparingDevice = requires { requires Device::prepares; };
 
-// Per node: 1 for parameters and what is computed of them, and of constants, alone.
+// Per node: 1 for parameters and what is computed of them, and of constants, alone. (In a repeated
+// block a node has a value for each repetition, which nothing keeps.)
 constexpr list<char> prepared_values(graph_view const& g) {
     list<char> prepared = list<char>::filled(g.node_count, 0);
     char* const is = prepared.data();
     for (int i = 0; i < g.node_count; ++i) {
         node const& n = g.nodes[i];
-        is[i] = n.kind == op::parameter;
-        if (n.size.sample || n.loop >= 0) {
+        if (n.size.sample || n.loop >= 0 || n.repeat >= 0) {
             continue;
         }
+        is[i] = n.kind == op::parameter;
         bool all = true;
         for (int k = 0; k < n.operands; ++k) {
             int const from = n.in[k];

@@ -50,6 +50,7 @@ private:
         array_ref r = places_.ref(parameter);
         r.where = region::workspace;
         r.offset = copy_offset_ + r.offset / bf16_per_value_;
+        r.repeat_stride /= bf16_per_value_;
         r.is_bf16 = true;
         return r;
     }
@@ -57,7 +58,7 @@ private:
         auto const count = static_cast<int>(p_.elements(region::parameters));
         return which == all_parameters
                    ? array_ref{region::parameters, 0, {false, 1, count}}
-                   : array_ref{region::workspace, copy_offset_, {false, 1, count}, 0, true};
+                   : array_ref{region::workspace, copy_offset_, {false, 1, count}, 0, 0, true};
     }
 
     constexpr void number_stages() {
@@ -113,6 +114,9 @@ private:
                 continue;
             }
             memory.advance_to(i);
+            if (now.repeat >= 0 && (i == 0 || p_.stages[i - 1].repeat != now.repeat)) {
+                place_saved(i, memory);
+            }
             chunk.restart(now.last - now.first);
             std::ptrdiff_t scratch = 0; // of a worker, for one launch after another
             for (int k = now.first; k < now.last; ++k) {
@@ -124,9 +128,8 @@ private:
             for (int k = now.first; k < now.last; ++k) {
                 kernel_launch const& s = p_.launches[k];
                 chunk.advance_to(k - now.first);
-                place_result(uses_[s.output].node, s, k, i, memory, chunk);
-                if (s.second_output >= 0) {
-                    place_result(uses_[s.second_output].node, s, k, i, memory, chunk);
+                for (int result = s.output; result < s.output + s.results; ++result) {
+                    place_result(uses_[result].node, s, k, i, memory, chunk);
                 }
                 if (s.scratch >= 0) {
                     int const block = memory.allocate(uses_[s.scratch].scratch, i);
@@ -168,8 +171,10 @@ private:
         array_ref& r = p_.arrays[s.prepared];
         std::ptrdiff_t const count = uses_[s.prepared].scratch;
         int const weight = uses_[s.first_array + 1].node;
+        bool const depends_on_parameters =
+            nodes_[weight].kind == op::parameter || places_.base(weight).once;
         bool const keeps =
-            keeps_ && (nodes_[weight].kind == op::parameter || places_.base(weight).once);
+            keeps_ && depends_on_parameters && s.repeat < 0 && nodes_[weight].repeat < 0;
         r.where = keeps ? region::prepared : region::workspace;
         r.offset = keeps ? keep(count) : memory.offset(memory.allocate(count, stage_number));
         r.size = {false, 1, static_cast<int>(count)};
@@ -184,7 +189,12 @@ private:
             return;
         }
         node_buffer& result = places_[id];
-        if (result.fixed || s.kind == op::feedback) { // which writes to the delay's
+        if (result.fixed || s.kind == op::feedback || // which writes to the delay's
+            result.held >= 0 || result.base != id) {  // what is saved or carried
+            return;
+        }
+        if (result.saved) { // what the first repetition gets, before those of all others
+            place_for_repetitions(id, s, 1, memory);
             return;
         }
         result.is_bf16 = uses_[s.output].node == id && uses_[s.output].is_bf16;
@@ -195,13 +205,42 @@ private:
         int const last = result.in_chunk ? result.last - now.first : stage_of_[result.last];
         int const reused =
             s.kind == op::map ? dying_operand(s, launch_number, result.in_chunk) : -1;
-        extents const e = nodes_[id].size;
+        extents const e = size_in_memory(nodes_[id], nodes_[id]);
         std::ptrdiff_t const count = result.in_chunk ? e.count() * now.samples_at_once
                                                      : e.count() * (e.sample ? p_.batch : 1);
         result.held = reused >= 0
                           ? place.take_over(reused, last)
                           : place.allocate(result.is_bf16 ? bf16_elements(count) : count, last);
         result.offset = place.offset(result.held);
+    }
+
+    // What a repeated block saves is there from its first stage, `stage_number`, on.
+    constexpr void place_saved(int stage_number, block_allocator& memory) {
+        int const block = p_.stages[stage_number].repeat;
+        int k = p_.stages[stage_number].first;
+        for (; k < Plan::sizes.launches && p_.launches[k].repeat == block; ++k) {
+            kernel_launch const& s = p_.launches[k];
+            for (int array = s.output; array < s.output + s.results; ++array) {
+                int const id = uses_[array].node;
+                if (id >= 0 && places_[id].saved && !places_[id].fixed && places_[id].base == id &&
+                    s.kind != op::feedback) {
+                    place_for_repetitions(id, s, 0, memory);
+                }
+            }
+        }
+    }
+    // The value of node id, of each repetition and so many more.
+    constexpr void place_for_repetitions(int id, kernel_launch const& s, int more,
+                                         block_allocator& memory) {
+        node_buffer& result = places_[id];
+        result.is_bf16 = uses_[s.output].node == id && uses_[s.output].is_bf16;
+        extents const e = nodes_[id].size;
+        std::ptrdiff_t const count = e.count() * (e.sample ? p_.batch : 1);
+        result.repeat_stride = aligned(result.is_bf16 ? bf16_elements(count) : count, alignment_);
+        std::ptrdiff_t const all =
+            (g_.repeat_at(result.repeat).count + more) * result.repeat_stride;
+        result.held = memory.allocate(all, stage_of_[result.last]);
+        result.offset = memory.offset(result.held);
     }
 
     // Memory of the same size for each chunk of a stage or, as scratch memory, for each worker:
@@ -216,15 +255,11 @@ private:
 
     constexpr void enter_arrays(kernel_launch const& s, parts const& of_chunks,
                                 parts const& of_workers) {
-        enter_chunk(s.output, of_chunks);
-        if (s.second_output >= 0) {
-            enter_chunk(s.second_output, of_chunks);
+        for (int k = s.output; k < s.output + s.results; ++k) {
+            enter_chunk(k, of_chunks);
         }
-        for (int k = s.first_array; k <= s.output; ++k) {
+        for (int k = s.first_array; k < s.output + s.results; ++k) {
             p_.arrays[k] = ref(uses_[k]);
-        }
-        if (s.second_output >= 0) {
-            p_.arrays[s.second_output] = places_.ref(uses_[s.second_output].node);
         }
         if (s.scratch >= 0) {
             enter_scratch(s.scratch, {});
@@ -255,12 +290,14 @@ private:
     // The block of an operand that nobody reads after this launch and that the result may
     // overwrite element by element; -1 if there is none.
     constexpr int dying_operand(kernel_launch const& s, int now, bool in_chunk) const {
-        extents const size = nodes_[uses_[s.output].node].size;
+        node const& result = nodes_[uses_[s.output].node];
         bool const in_bf16 = uses_[s.output].is_bf16;
         for (int k = s.first_array; k < s.output; ++k) {
+            node const& operand = nodes_[uses_[k].node];
             node_buffer const& from = places_.base(uses_[k].node);
             if (from.last == now && from.held >= 0 && from.in_chunk == in_chunk &&
-                nodes_[uses_[k].node].size == size && from.is_bf16 == in_bf16) {
+                operand.size == result.size && operand.stored == result.stored &&
+                from.is_bf16 == in_bf16) {
                 int readers = 0;
                 for (int j = s.first_array; j < s.output; ++j) {
                     readers += places_[uses_[j].node].base == places_[uses_[k].node].base;

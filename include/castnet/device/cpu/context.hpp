@@ -19,6 +19,7 @@ struct context {
     std::ptrdiff_t chunk = 0;
     std::ptrdiff_t worker = 0;     // index of the chunk's memory while its samples are computed
     std::ptrdiff_t iteration = -1; // of a loop over time: the one pixel to compute; -1 for all
+    std::ptrdiff_t repetition = 0; // of a repeated block
     philox_key key{};
     std::uint32_t step = 0;
     std::uint32_t first_sample = 0; // of the batch, in the batch of all replicas
@@ -26,9 +27,10 @@ struct context {
     // Address of the first of the samples.
     T* at(array_ref const& r) const {
         std::ptrdiff_t const skipped = r.chunk_stride > 0 ? worker * r.chunk_stride
-                                       : r.size.sample    ? first * r.size.count()
+                                       : r.size.sample    ? first * r.sample_stride()
                                                           : 0;
-        return region[static_cast<int>(r.where)] + r.offset + skipped;
+        return region[static_cast<int>(r.where)] + r.offset + r.first_channel +
+               repetition * r.repeat_stride + skipped;
     }
     // The chunk's part of a sum over samples.
     T* sum_at(array_ref const& r) const {

@@ -4,6 +4,7 @@
 #include <castnet/device/cpu/kernel.hpp>
 #include <castnet/device/cpu/sliding.hpp>
 #include <castnet/device/cpu/vector.hpp>
+#include <castnet/device/window_range.hpp>
 
 #include <algorithm>
 
@@ -11,7 +12,7 @@ namespace castnet::cpu::inline CASTNET_TARGET {
 
 // The usual window, whose loops the compiler unrolls.
 constexpr bool is_two_by_two(window const& w) {
-    return w.kernel_h == 2 && w.kernel_w == 2 && !padded(w);
+    return w.kernel_h == 2 && w.kernel_w == 2 && !padded(w) && !w.adaptive;
 }
 
 // Calls f(output pixel, first and last row, first and last column of its window in the image) for
@@ -24,6 +25,10 @@ void for_each_window(window const& w, range rows, F const& f) {
             int const y = oy * w.stride_h - w.pad_top, x = ox * w.stride_w - w.pad_left;
             if constexpr (TwoByTwo) {
                 f(pixel, y, y + 2, x, x + 2);
+            } else if (w.adaptive) {
+                pixel_range const down = adaptive_range(oy, w.out_height, w.height);
+                pixel_range const across = adaptive_range(ox, w.out_width, w.width);
+                f(pixel, down.first, down.last, across.first, across.last);
             } else {
                 f(pixel, std::max(y, 0), std::min(y + w.kernel_h, w.height), std::max(x, 0),
                   std::min(x + w.kernel_w, w.width));
@@ -89,7 +94,7 @@ void max_pool(kernel_launch const& s, tables const& t, context<T> const& c) {
     window const& w = t.windows[s.window];
     T const* const from = c.at(t.arrays[s.first_array]);
     T* const to = c.at(t.arrays[s.output]);
-    T* const argmax = s.second_output >= 0 ? c.at(t.arrays[s.second_output]) : nullptr;
+    T* const argmax = s.results > 1 ? c.at(t.arrays[s.output + 1]) : nullptr;
     for_each_rows(w, c, [&](std::ptrdiff_t i, range rows) {
         T const* const image = from + i * in_count(w);
         for_each_window<TwoByTwo>(
@@ -141,8 +146,9 @@ void max_pool_gradient(kernel_launch const& s, tables const& t, context<T> const
     T const* const argmax = c.at(t.arrays[s.first_array]);
     T const* const g = c.at(t.arrays[s.first_array + 1]);
     T* const to = c.at(t.arrays[s.output]);
-    bool const add = w.stride_h < w.kernel_h || w.stride_w < w.kernel_w;
-    bool const side_by_side = w.stride_h == w.kernel_h && w.stride_w == w.kernel_w && !padded(w);
+    bool const add = w.adaptive || w.stride_h < w.kernel_h || w.stride_w < w.kernel_w;
+    bool const side_by_side =
+        !add && w.stride_h == w.kernel_h && w.stride_w == w.kernel_w && !padded(w);
     for_each_sample(w, c, [&](std::ptrdiff_t i) {
         T* const dx = to + i * in_count(w);
         if (side_by_side) {
@@ -277,6 +283,62 @@ void upsample_gradient(kernel_launch const& s, tables const& t, context<T> const
     });
 }
 
+// Calls f(place in the small image, place in the large image, share) for the four pixels of the
+// small one between which each pixel of some rows of the large one lies.
+template <class T, class F>
+void for_each_share(window const& w, range rows, F const& f) {
+    for (int y = int(rows.first); y < rows.last; ++y) {
+        auto const row = interpolate<T>(y, w.kernel_h, w.height);
+        for (int x = 0; x < w.out_width; ++x) {
+            auto const column = interpolate<T>(x, w.kernel_w, w.width);
+            std::ptrdiff_t const large = (std::ptrdiff_t{y} * w.out_width + x) * w.channels;
+            auto const from = [&](int small_y, int small_x, T share) {
+                f((std::ptrdiff_t{small_y} * w.width + small_x) * w.channels, large, share);
+            };
+            from(row.first, column.first, (T(1) - row.share) * (T(1) - column.share));
+            from(row.first, column.second, (T(1) - row.share) * column.share);
+            from(row.second, column.first, row.share * (T(1) - column.share));
+            from(row.second, column.second, row.share * column.share);
+        }
+    }
+}
+
+template <class T>
+void upsample_bilinear(kernel_launch const& s, tables const& t, context<T> const& c) {
+    window const& w = t.windows[s.window];
+    T const* const from = c.at(t.arrays[s.first_array]);
+    T* const to = c.at(t.arrays[s.output]);
+    std::ptrdiff_t const row = std::ptrdiff_t{w.out_width} * w.channels;
+    for_each_rows(w, c, [&](std::ptrdiff_t i, range rows) {
+        T const* const image = from + i * in_count(w);
+        T* const y = to + i * out_count(w);
+        std::fill(y + rows.first * row, y + rows.last * row, T(0));
+        for_each_share<T>(w, rows, [&](std::ptrdiff_t small, std::ptrdiff_t large, T share) {
+            for (int ch = 0; ch < w.channels; ++ch) {
+                y[large + ch] += share * image[small + ch];
+            }
+        });
+    });
+}
+
+template <class T>
+void upsample_bilinear_gradient(kernel_launch const& s, tables const& t, context<T> const& c) {
+    window const& w = t.windows[s.window];
+    T const* const g = c.at(t.arrays[s.first_array]);
+    T* const to = c.at(t.arrays[s.output]);
+    for_each_sample(w, c, [&](std::ptrdiff_t i) {
+        T const* const dy = g + i * out_count(w);
+        T* const dx = to + i * in_count(w);
+        std::fill(dx, dx + in_count(w), T(0));
+        range const all{0, w.out_height};
+        for_each_share<T>(w, all, [&](std::ptrdiff_t small, std::ptrdiff_t large, T share) {
+            for (int ch = 0; ch < w.channels; ++ch) {
+                dx[small + ch] += share * dy[large + ch];
+            }
+        });
+    });
+}
+
 template <class T>
 struct kernel_for<T, op::max_pool> {
     static constexpr kernel<T> of(kernel_launch const& s, window const* windows) {
@@ -294,8 +356,17 @@ struct kernel_for<T, op::avg_pool> : function_kernel<T, &avg_pool<T>> {};
 template <class T>
 struct kernel_for<T, op::avg_pool_gradient> : function_kernel<T, &avg_pool_gradient<T>> {};
 template <class T>
-struct kernel_for<T, op::upsample> : function_kernel<T, &upsample<T>> {};
+struct kernel_for<T, op::upsample> {
+    static constexpr kernel<T> of(kernel_launch const& s, window const* windows) {
+        return {windows[s.window].bilinear ? &upsample_bilinear<T> : &upsample<T>};
+    }
+};
 template <class T>
-struct kernel_for<T, op::upsample_gradient> : function_kernel<T, &upsample_gradient<T>> {};
+struct kernel_for<T, op::upsample_gradient> {
+    static constexpr kernel<T> of(kernel_launch const& s, window const* windows) {
+        return {windows[s.window].bilinear ? &upsample_bilinear_gradient<T>
+                                           : &upsample_gradient<T>};
+    }
+};
 
 } // namespace castnet::cpu::inline CASTNET_TARGET
