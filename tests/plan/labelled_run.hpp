@@ -383,7 +383,7 @@ private:
         use(all, 1);
         for (int i = 0; i < d_.sizes.parameters; ++i) {
             cn::ir::array_ref a = of_parameter(i, region::parameters);
-            a = {all.where, all.offset + a.offset / 2, a.size, 0, true};
+            a = {all.where, all.offset + a.offset / 2, a.size, 0, 0, true};
             write(of(a, {}, 0), {g_.parameters[i].node, -1});
         }
     }

@@ -55,7 +55,7 @@ private:
         auto const count = static_cast<int>(p_.elements(region::parameters));
         return which == all_parameters
                    ? array_ref{region::parameters, 0, {false, 1, count}}
-                   : array_ref{region::workspace, copy_offset_, {false, 1, count}, 0, true};
+                   : array_ref{region::workspace, copy_offset_, {false, 1, count}, 0, 0, true};
     }
 
     constexpr void number_stages() {
