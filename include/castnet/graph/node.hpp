@@ -56,6 +56,7 @@ enum class op : std::uint8_t {
     copy,     // of what another device computed; see graph/devices.hpp
     delay,    // the steps of a sequence, one step late; see graph/op/recurrence.hpp
     feedback, // ends a loop: which sequence a delay repeats
+    cache,    // a sequence that grows by a step in each run of a plan; see graph/op/cache.hpp
     count,
     own = 128 // the first of the numbers for operations of other programs
 };
