@@ -137,15 +137,6 @@ TEST_CASE("steps one after the other compute what a sequence does") {
                   cn::layer_norm, cn::dropout<0.5F>, cn::softmax>();
 }
 
-TEST_CASE("causal attention sees the steps so far, and positions are those of the step") {
-    constexpr cn::transformer options{.feed_forward = 5, .norm_first = true, .causal = true};
-    compare_chain<cn::input<length, 4>, cn::learned_positions,
-                  cn::transformer_encoder_layer<2, options, cn::gelu>, cn::layer_norm,
-                  cn::dense<2>>();
-    compare_chain<cn::input<length, 8>, cn::sinusoidal_positions,
-                  cn::multi_head_attention<2>.rotary().causal(), cn::gru<2>.return_sequences()>();
-}
-
 TEST_CASE("a length that is given with each step") {
     using net = cn::network<of_lengths{}, cn::input<length, 2>, cn::input<>>;
     model_of<net> const model{cn::seed{3}};
