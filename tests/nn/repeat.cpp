@@ -66,7 +66,7 @@ inline constexpr auto sequence = cn::lstm<6>.return_sequences();
 inline constexpr conv same{.padding = cn::same};
 inline constexpr auto image =
     block<residual<conv2d<3, 3, same>, cn::batch_norm, relu, conv2d<3, 3, same>, cn::batch_norm>,
-          relu>;
+          relu, cn::max_pool2d<3, cn::pooling{.stride = 1, .padding = 1}>>;
 
 using mixed = sequential<input<4, 6>, dense<6>, repeat<3, wide>, repeat<2, narrow>, relu>;
 using mixed_written = sequential<input<4, 6>, dense<6>, wide, wide, wide, narrow, narrow, relu>;

@@ -65,6 +65,11 @@ constexpr list<int> differentiation::run(int loss, int seed) {
         operation.gradient(*this, i, gradient);
     }
     g_.repeat = -1;
+    for (int i = forward_; i < g_.nodes.size(); ++i) { // what the network's own kernels make
+        if (operation_of(at(i)).is.beside) {
+            g_.nodes[i].repeat = at(at(i).in[0]).repeat;
+        }
+    }
     list<int> result;
     for (parameter const& p : g_.parameters) {
         result.push(p.trainable ? gradient_[p.node] : -1);
