@@ -59,6 +59,7 @@ public:
     using value_type = T;
     using shape_type = S;
     static constexpr bool is_flat = (detail::is_flat_over<X, S>() && ...);
+    static constexpr bool is_along_rows = (detail::is_along_rows<X>() && ...);
 
     template <class... Operand>
     explicit elementwise_expression(function<F>, Operand&&... x)
