@@ -6,6 +6,7 @@
 #include <castnet/data/on_device.hpp>
 #include <castnet/data/synthetic.hpp>
 #include <castnet/nn/activations.hpp>
+#include <castnet/nn/adaptive_pooling.hpp>
 #include <castnet/nn/along_axis.hpp>
 #include <castnet/nn/attention.hpp>
 #include <castnet/nn/auc.hpp>
@@ -13,7 +14,9 @@
 #include <castnet/nn/confusion_matrix.hpp>
 #include <castnet/nn/conv1d.hpp>
 #include <castnet/nn/conv2d.hpp>
+#include <castnet/nn/conv_transpose2d.hpp>
 #include <castnet/nn/dense.hpp>
+#include <castnet/nn/depthwise_conv2d.hpp>
 #include <castnet/nn/dice.hpp>
 #include <castnet/nn/dropout.hpp>
 #include <castnet/nn/embedding.hpp>
@@ -22,7 +25,9 @@
 #include <castnet/nn/likelihood_losses.hpp>
 #include <castnet/nn/margin_losses.hpp>
 #include <castnet/nn/masking.hpp>
+#include <castnet/nn/mean_iou.hpp>
 #include <castnet/nn/network.hpp>
+#include <castnet/nn/pad2d.hpp>
 #include <castnet/nn/permute.hpp>
 #include <castnet/nn/pooling.hpp>
 #include <castnet/nn/pooling1d.hpp>
@@ -31,11 +36,14 @@
 #include <castnet/nn/regression_metrics.hpp>
 #include <castnet/nn/reshape.hpp>
 #include <castnet/nn/similarity_losses.hpp>
+#include <castnet/nn/squeeze_excitation.hpp>
+#include <castnet/nn/stochastic_depth.hpp>
 #include <castnet/nn/transformer.hpp>
 #include <castnet/optim/accumulate.hpp>
 #include <castnet/optim/clipping.hpp>
 #include <castnet/optim/ema.hpp>
 #include <castnet/optim/groups.hpp>
+#include <castnet/optim/optimizers.hpp>
 #include <castnet/policy/cpu.hpp>
 #include <castnet/tensor/tensor.hpp>
 #include <castnet/train/averaged_weights.hpp>
@@ -45,6 +53,7 @@
 #include <castnet/train/partial_load.hpp>
 #include <castnet/train/predictor.hpp>
 #include <castnet/train/profile.hpp>
+#include <castnet/train/stateful_predictor.hpp>
 #include <castnet/train/summary.hpp>
 #include <castnet/train/training.hpp>
 #include <castnet/version.hpp>

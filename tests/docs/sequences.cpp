@@ -36,6 +36,19 @@ struct translate {
 // [/encoder]
 using translation = cn::network<translate{}, cn::input<9, 6>, cn::input<7, 6>>;
 
+// [stateful]
+using distortion = cn::sequential<cn::input<2048, 1>, // one number in each step
+                                  cn::lstm<16>.return_sequences(), cn::dense<1>>;
+using distortion_model = cn::model<distortion, cn::policy::cpu, cn::batch<1>>;
+
+void play(distortion_model const& model, std::span<float> samples) {
+    cn::stateful_predictor voice{model}; // with a state of its own
+    for (float& x : samples) {
+        x = voice.predict(x)[0];
+    }
+}
+// [/stateful]
+
 // [scan]
 struct leaky_layer { // h_t = h_(t-1) + rate (tanh(x_t W + h_(t-1) R) - h_(t-1))
     static constexpr char const* name = "leaky";
@@ -127,6 +140,11 @@ TEST_CASE("sequences of the guide") {
     auto const y = means.predict(std::vector<float>{2, 2, 2});
     CHECK(y[0] == doctest::Approx(2));
     CHECK(y[2] == doctest::Approx(2));
+    distortion_model const model;
+    std::vector<float> samples(2048, 0.5F);
+    auto const whole = model.predict(samples);
+    play(model, std::span{samples}.first(3));
+    CHECK(samples[2] == doctest::Approx(whole[2]));
     CHECK(forecaster::parameter_count ==
           3 * 32 * (8 + 32 + 2) + 2 * 4 * 16 * (32 + 16 + 2) + 32 + 1);
     CHECK(sentiment_network::parameter_count == 4 * 64 * (32 + 64 + 2) + 64 * 2 + 2);

@@ -113,3 +113,18 @@ TEST_CASE("prediction of a sample allocates nothing after the first") {
     predictor.predict_one(sample, scores);
     CHECK(allocations == made);
 }
+
+TEST_CASE("prediction step by step allocates nothing after its construction") {
+    cn::model<cn::sequential<cn::input<4, 2>, cn::lstm<3>, cn::dense<1>>, cn::policy::cpu,
+              cn::batch<1>> const model;
+    int const before = allocations;
+    cn::stateful_predictor steps{model};
+    int const made = allocations;
+    CHECK(made > before);
+    float const step[2] = {1, 2};
+    for (int i = 0; i < 5; ++i) {
+        steps.predict(step);
+    }
+    steps.reset();
+    CHECK(allocations == made);
+}

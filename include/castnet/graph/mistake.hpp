@@ -16,7 +16,9 @@ enum class mistake : std::uint8_t {
     axes_of_dense_weight,
     axes_of_conv_weight,
     shared_with_other_shape,
-    cell_of_scan
+    cell_of_scan,
+    no_loop_over_time,
+    not_step_by_step
 };
 
 // A class for each, so that every compiler prints its sentence first.
@@ -55,6 +57,16 @@ struct network_has_no_mistake {
         "castnet: the cell of a scan works on numbers and vectors (features) of one step, with "
         "element-wise functions, dense layers, dropout, concat, slice_channels and reductions; "
         "apply everything else to the whole sequence before or behind scan");
+    static_assert(Found != mistake::no_loop_over_time,
+                  "castnet: stateful_predictor is for networks with a recurrent layer or a scan, "
+                  "whose state it keeps; this one has none: use predictor and predict_one()");
+    static_assert(
+        Found != mistake::not_step_by_step,
+        "castnet: stateful_predictor computes one step of a sequence after the other, but a layer "
+        "of this network needs other steps than those before, or several at once: loops that run "
+        "backwards (bidirectional), lengths, attention, pooling, convolutions and positions over "
+        "time, flatten before a dense layer, and what reads the end of another sequence; use "
+        "predict() with whole sequences");
     static_assert(Found != mistake::shared_with_other_shape,
                   "castnet: shared<name, layer> stands where its layer needs parameters of another "
                   "shape; apply it to inputs of one shape, or name the other layer differently");

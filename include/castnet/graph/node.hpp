@@ -28,7 +28,11 @@ enum class op : std::uint8_t {
     matmul,
     matmul_data,
     matmul_weight,
-    batch_matmul, // of two activations; its gradients are such products again
+    batch_matmul,           // of two activations; its gradients are such products again
+    attention,              // of all heads; see graph/op/attention.hpp
+    attention_log_sum_exp,  // of the scores of each query, made by attention's own kernel
+    attention_gradient,     // by the queries
+    attention_key_gradient, // by the keys, then by the values; made by attention_gradient's kernel
     conv,
     conv_data,
     conv_weight,
@@ -75,6 +79,8 @@ struct window {
     int pad_top = 0, pad_left = 0, pad_bottom = 0, pad_right = 0;
     int dilation = 1, groups = 1;
     bool count_padding = false; // average pooling divides by the whole window
+    bool adaptive = false;      // pooling: the windows share the image out, evenly up to a pixel
+    bool bilinear = false;      // up-sampling interpolates
 
     friend constexpr bool operator==(window const&, window const&) = default;
 };
@@ -82,6 +88,13 @@ struct window {
 inline constexpr int max_operands = 8;
 inline constexpr int as_stored = 1; // a reshape that leaves the elements in their order in memory
 inline constexpr int detached = 1;  // a reduction that differentiation takes for a constant
+
+// How a node's value is kept in memory (graph/storage.hpp).
+enum class storage : std::uint8_t {
+    array,
+    one_step, // in a loop over time: that of the step in progress
+    in_place  // of a slice: where its operand is, as one of the channels there
+};
 
 struct operation_entry;
 struct function_entry;
@@ -95,14 +108,16 @@ struct node {
     int operands = 0;
     int in[max_operands] = {-1, -1, -1, -1, -1, -1, -1, -1}; // reduce: what, times what (or -1)
     extents size{};
-    double scalar = 1; // constant: value; reduce, sample_mask: factor; bernoulli: keep
+    double scalar = 1; // constant: value; reduce, sample_mask: factor; bernoulli, attention: keep
     // window: index in graph::windows. parameter: index in graph::parameters. input, target: which.
     // scalar: which. bernoulli: number of the random stream. slice and its gradient: first channel.
-    // batch_matmul: a product_form. reverse: how many channels move together. gather_rows and its
-    // gradient: the row without one, or -1. reshape: as_stored or -1. reduce: detached or -1. map
-    // of normalize: the node of sample_mask if the statistics are those of the batch, else -1.
-    // delay, feedback: 1, or -1 where the loop runs backwards in time.
+    // batch_matmul: a product_form. attention and its gradient: an attention_form. reverse: how
+    // many channels move together. gather_rows and its gradient: the row without one, or -1.
+    // reshape: as_stored or -1. reduce: detached or -1. map of normalize: the node of sample_mask
+    // if the statistics are those of the batch, else -1. delay, feedback: 1, or -1 where the loop
+    // runs backwards in time.
     int attribute = -1;
+    storage stored{};
     int loop = -1;  // the number of the loop over time that it belongs to (graph/loops.hpp)
     int device = 0; // of the policy's, where it is computed; a parameter's home
     // Of operations and functions that are not castnet's own (graph/operation.hpp).

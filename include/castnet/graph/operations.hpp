@@ -1,6 +1,7 @@
 // All operations, by number.
 #pragma once
 
+#include <castnet/graph/op/attention.hpp>
 #include <castnet/graph/op/batch_matmul.hpp>
 #include <castnet/graph/op/map.hpp>
 #include <castnet/graph/op/parameter_slice.hpp>

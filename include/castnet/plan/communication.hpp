@@ -76,9 +76,8 @@ public:
             for (int i = now.first; i < now.last; ++i) {
                 kernel_launch const& s = p_.launches[i];
                 if (local_ || sums_samples(p_, s)) {
-                    take(i, s.output);
-                    if (s.second_output >= 0) {
-                        take(i, s.second_output);
+                    for (int k = s.output; k < s.output + s.results; ++k) {
+                        take(i, k);
                     }
                 }
             }

@@ -27,7 +27,8 @@ CASTNET_HD constexpr kernel_launch epilogue_launch(kernel_launch s) {
     bool const reduces = s.end.bias_gradient;
     int const unread = reduces ? 1 : 2; // factors
     s.kind = reduces ? op::reduce : op::map;
-    s.output = reduces ? s.second_output : s.output;
+    s.output += reduces ? 1 : 0;
+    s.results = 1;
     s.first_array += unread;
     s.arrays -= unread;
     return s;

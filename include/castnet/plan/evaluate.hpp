@@ -20,7 +20,8 @@ template <class T>
 struct program_arguments {
     T const* array[max_arrays];
     T scalar[max_scalars];
-    philox_key key; // of the random numbers
+    int row[max_arrays]; // of some channels of a wider array: the channels there
+    philox_key key;      // of the random numbers
     std::uint32_t step;
     std::uint32_t first_sample; // of this replica in the global batch
 };
@@ -62,11 +63,11 @@ struct random_at_points {
         return block(a, stream, p.sample, element / 4)[element % 4];
     }
 
-    // The words of elements 4 * number to 4 * number + 3 of a sample.
-    template <class T>
-    CASTNET_HD static constexpr philox_block block(program_arguments<T> const& a,
-                                                   std::uint32_t stream, std::ptrdiff_t sample,
-                                                   std::uint32_t number) {
+    // The words of elements 4 * number to 4 * number + 3 of a sample. Of `a`, any type with the
+    // members that are read here.
+    template <class Arguments>
+    CASTNET_HD static constexpr philox_block block(Arguments const& a, std::uint32_t stream,
+                                                   std::ptrdiff_t sample, std::uint32_t number) {
         return philox({number, a.first_sample + static_cast<std::uint32_t>(sample), stream, a.step},
                       a.key);
     }
@@ -75,6 +76,18 @@ struct random_at_points {
 template <class T>
 CASTNET_HD constexpr T read_register(T const* reg, int which) {
     return which == no_register ? T(0) : reg[which];
+}
+
+// The place in an array of what instruction I loads at this point.
+template <instruction I, class T>
+CASTNET_HD constexpr std::ptrdiff_t offset_of_load(program_arguments<T> const& a, point const& p) {
+    if constexpr ((I.b & 8) != 0) {
+        std::ptrdiff_t const sample = (I.b & 1) != 0 ? p.sample : 0;
+        std::ptrdiff_t const row = (I.b & 2) != 0 ? sample * p.pixels + p.pixel : sample;
+        return row * a.row[I.a] + ((I.b & 4) != 0 ? p.channel : 0);
+    } else {
+        return p.offset(I.b);
+    }
 }
 
 // What computes functions, whose code depends on the processor's vectors.
@@ -97,9 +110,9 @@ CASTNET_HD constexpr T execute(T const* r, program_arguments<T> const& a, point 
                                Random const& random) {
     if constexpr (I.code == opcode::load) {
         if constexpr (I.c != 0) {
-            return T(reinterpret_cast<bfloat16 const*>(a.array[I.a])[p.offset(I.b)]);
+            return T(reinterpret_cast<bfloat16 const*>(a.array[I.a])[offset_of_load<I>(a, p)]);
         } else {
-            return a.array[I.a][p.offset(I.b)];
+            return a.array[I.a][offset_of_load<I>(a, p)];
         }
     } else if constexpr (I.code == opcode::constant) {
         return a.scalar[I.a];

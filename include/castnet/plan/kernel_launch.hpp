@@ -15,13 +15,21 @@ struct array_ref {
     // where all samples of the batch lie one after another.
     std::ptrdiff_t chunk_stride = 0;
     bool is_bf16 = false; // its elements are bfloat16 (plan/mixed_precision.hpp)
+    // Of an array that is some channels of a wider one, which only programs read: the channels
+    // there, and the first of them.
+    int row = 0, first_channel = 0;
+
+    // Elements from sample to sample.
+    CASTNET_HD constexpr std::ptrdiff_t sample_stride() const {
+        return row > 0 ? std::ptrdiff_t{size.pixels} * row : size.count();
+    }
 };
 
 // Memory that a launch needs besides its operands and results, in elements.
 struct scratch_size {
     std::ptrdiff_t shared = 0; // for all chunks together
     std::ptrdiff_t sums = 0;   // for each chunk, from the beginning of the stage to its end
-    std::ptrdiff_t chunk = 0;  // for each chunk, while the kernel runs
+    std::ptrdiff_t chunk = 0;  // for each chunk or worker, while the kernel runs
 
     constexpr scratch_size(std::ptrdiff_t for_all = 0, std::ptrdiff_t chunk_sums = 0,
                            std::ptrdiff_t chunk_scratch = 0)
@@ -46,17 +54,18 @@ struct kernel_launch {
     int program = -1;    // number of the fused program: of map and reduce, of an epilogue
     epilogue end{};      // with a bias, the operands are the factors, the result, the bias
     int output = 0;      // in plan::arrays
+    int results = 1;     // arrays from there on: a pooling's argmax, a bias's gradient follow
     int first_array = 0; // the operands, in plan::arrays
     int arrays = 0;
     int first_scalar = 0; // in plan::scalars
     int scalars = 0;
-    int window = -1;        // in plan::windows
-    int attribute = 0;      // of the node, where the kernel reads it
-    int loop = -1;          // the loop over time that it is a part of, or -1
-    double factor = 1;      // reduce
-    extents space{};        // of a program: its index space; of a product in a loop: its weight
-    int second_output = -1; // in plan::arrays: max_pool's argmax, a bias's gradient; -1 for none
-    int scratch = -1;       // in plan::arrays, as the next two; -1 for none
+    int window = -1;   // in plan::windows
+    int attribute = 0; // of the node, where the kernel reads it
+    int loop = -1;     // the loop over time that it is a part of, or -1
+    double factor = 1; // reduce
+    extents space{};   // of a program: its index space; of a product in a loop: its weight; of a
+                       // feedback: all steps
+    int scratch = -1;  // in plan::arrays, as the next two; -1 for none
     int sums = -1;
     int chunk_scratch = -1;
     std::ptrdiff_t flops = 0; // per sample, or in all where all samples share it

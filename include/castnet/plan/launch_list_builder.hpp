@@ -82,8 +82,8 @@ private:
             }
         }
         for (int i = 0; i < g_.node_count; ++i) {
-            if (nodes_[i].kind == op::max_pool_argmax) {
-                argmaxes_.push({nodes_[i].in[1], i});
+            if (traits_of(nodes_[i]).beside) {
+                beside_.push(i);
             }
         }
         lowering lower{g_, in_bf16_.empty() ? nullptr : in_bf16_.data()};
@@ -163,7 +163,7 @@ private:
         }
         if (n.kind == op::map || n.kind == op::reduce) {
             bool const bf16_bias = product != id && is_bf16(id);
-            lower.run(id, first, next, bf16_bias);
+            lower.run(id, first, next, product == id ? -1 : product, bf16_bias);
             if (lower.arrays.size() > max_arrays || lower.scalars.size() > max_scalars) {
                 throw "castnet: a fused kernel reads more than it can be given";
             }
@@ -189,6 +189,9 @@ private:
                 s.space = nodes_[n.in[1]].size;
             }
             int const first_read = n.kind == op::feedback ? 1 : 0; // it writes to the delay
+            if (n.kind == op::feedback) {
+                s.space = n.size;
+            }
             s.arrays = n.operands - first_read;
             for (int k = first_read; k < n.operands; ++k) {
                 d_.arrays.push(traits_of(n).product ? factor(n.in[k]) : use_of(n.in[k]));
@@ -196,8 +199,10 @@ private:
         }
         s.output = next_array();
         d_.arrays.push(use_of(n.kind == op::feedback ? n.in[0] : id));
-        if (n.kind == op::max_pool) {
-            add_argmax(s, id);
+        for (int const other : beside_) {
+            if (nodes_[other].in[0] == id) {
+                add_result(s, other);
+            }
         }
         bool const sums = n.kind == op::matmul_weight && first >= 0;
         scratch_size const wanted =
@@ -224,18 +229,13 @@ private:
         s.end.bias_gradient = true;
         s.program = program_number(lower.code);
         s.space = nodes_[nodes_[sum].in[0]].size;
-        s.second_output = next_array();
-        d_.arrays.push(use_of(sum));
+        add_result(s, sum);
         return Device::scratch(epilogue_launch(s), g_.windows, lower.code.back());
     }
 
-    constexpr void add_argmax(kernel_launch& s, int pool) {
-        for (auto const& w : argmaxes_) {
-            if (w.pool == pool && group_[w.argmax] >= 0) {
-                s.second_output = next_array();
-                d_.arrays.push({w.argmax, 0});
-            }
-        }
+    constexpr void add_result(kernel_launch& s, int id) {
+        s.results += 1;
+        d_.arrays.push(use_of(id));
     }
 
     constexpr void describe(kernel_launch& s, node const& n) const {
@@ -269,10 +269,7 @@ private:
     launch_list_begin begin_;
     list<char> in_bf16_; // per node; empty where nothing is
     launch_list_draft d_;
-    struct pool_argmax {
-        int pool, argmax; // nodes
-    };
-    list<pool_argmax> argmaxes_;
+    list<int> beside_; // nodes that the kernel of their operand computes
     list<int> first_with_ = list<int>::filled(buckets, -1); // program of each hash
     list<int> next_with_;                                   // program of the same hash
 };

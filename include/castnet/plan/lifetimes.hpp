@@ -25,8 +25,8 @@ struct value_lifetimes {
         int const end = s.sizes.launches;
         for (int i = 0; i < end; ++i) {
             kernel_launch const& now = s.launches[i];
-            for (array_use const* use = s.arrays + now.first_array; use <= s.arrays + now.output;
-                 ++use) {
+            for (array_use const* use = s.arrays + now.first_array;
+                 use < s.arrays + now.output + now.results; ++use) {
                 if (use->node < 0) {
                     last_copied = i;
                 } else {
@@ -35,9 +35,6 @@ struct value_lifetimes {
                         last_copied = i;
                     }
                 }
-            }
-            if (now.second_output >= 0) {
-                last[s.arrays[now.second_output].node] = i;
             }
         }
         for (int i = 0; devices > 1 && i < end; ++i) { // what is copied stays: devices do not wait

@@ -73,7 +73,8 @@ struct plan {
         fixed_buffers<plan> fixed{*this, g, places, alignment};
         fixed.run();
         workspace_assignment<plan> workspace{
-            *this, g, s.arrays, places, lives.last_copied, found.chunks, alignment, bf16_per_value};
+            *this,         g,         s.arrays,      places, lives.last_copied, found.chunks,
+            found.workers, alignment, bf16_per_value};
         workspace.run();
         for (int i = 0; i < Z.outputs; ++i) {
             outputs[i] = places.ref(g.outputs[i]);

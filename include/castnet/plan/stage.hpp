@@ -184,7 +184,8 @@ template <class Device, int Launches>
 struct stages {
     stage of[array_size(Launches)]{};
     int count = 0;
-    int chunks = 1; // in use: no more than the batch has samples
+    int chunks = 1;  // in use: no more than the batch has samples
+    int workers = 1; // at most, of loops in kernels that need scratch memory
 
     template <class LaunchList>
     constexpr stages(graph_view const& g, LaunchList const& s, int batch) {
@@ -195,6 +196,7 @@ struct stages {
         count = found.size();
         if constexpr (ChunkDevice<Device>) {
             chunks = chunks_of_batch(Device::chunks, batch);
+            workers = Device::chunks;
         }
     }
 };

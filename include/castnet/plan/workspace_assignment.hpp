@@ -12,9 +12,10 @@ class workspace_assignment {
 public:
     constexpr workspace_assignment(Plan& p, graph_view const& g, array_use const* uses,
                                    buffer_assignment& places, int last_copied, int chunks,
-                                   std::ptrdiff_t alignment, int bf16_per_value)
+                                   int workers, std::ptrdiff_t alignment, int bf16_per_value)
         : p_{p}, g_{g}, nodes_{g.nodes}, uses_{uses}, places_{places}, chunks_{chunks},
-          alignment_{alignment}, bf16_per_value_{bf16_per_value}, last_copied_{last_copied},
+          workers_{workers}, alignment_{alignment}, bf16_per_value_{bf16_per_value},
+          last_copied_{last_copied},
           stages_{list<int>::filled(Plan::sizes.launches + 1, Plan::sizes.stages)},
           stage_of_{stages_.data()} {}
 
@@ -69,7 +70,7 @@ private:
     // chunk. Those of one device, from `begin_of_device` on; returns their end.
     constexpr std::ptrdiff_t place_values(int device, std::ptrdiff_t begin_of_device) {
         block_allocator memory{Plan::sizes.stages, alignment_, begin_of_device};
-        block_allocator chunk{0, alignment_};
+        block_allocator chunk{0, alignment_}, scratch{0, alignment_};
         for (int i = 0; i < Plan::sizes.stages; ++i) {
             stage const& now = p_.stages[i];
             if (now.device != device) {
@@ -77,6 +78,7 @@ private:
             }
             memory.advance_to(i);
             chunk.restart(now.last - now.first);
+            scratch.restart(now.last - now.first);
             for (int k = now.first; k < now.last; ++k) {
                 if (int const sums = p_.launches[k].sums; sums >= 0) {
                     int const block = chunk.allocate(uses_[sums].scratch, now.last - now.first);
@@ -86,24 +88,24 @@ private:
             for (int k = now.first; k < now.last; ++k) {
                 kernel_launch const& s = p_.launches[k];
                 chunk.advance_to(k - now.first);
-                place_result(uses_[s.output].node, s, k, i, memory, chunk);
-                if (s.second_output >= 0) {
-                    place_result(uses_[s.second_output].node, s, k, i, memory, chunk);
+                scratch.advance_to(k - now.first);
+                for (int result = s.output; result < s.output + s.results; ++result) {
+                    place_result(uses_[result].node, s, k, i, memory, chunk);
                 }
                 if (s.scratch >= 0) {
                     int const block = memory.allocate(uses_[s.scratch].scratch, i);
                     p_.arrays[s.scratch].offset = memory.offset(block);
                 }
                 if (s.chunk_scratch >= 0) {
-                    int const block = chunk.allocate(uses_[s.chunk_scratch].scratch, k - now.first);
-                    p_.arrays[s.chunk_scratch].offset = chunk.offset(block);
+                    int const block =
+                        scratch.allocate(uses_[s.chunk_scratch].scratch, k - now.first);
+                    p_.arrays[s.chunk_scratch].offset = scratch.offset(block);
                 }
             }
-            std::ptrdiff_t const stride = chunk.peak();
-            std::ptrdiff_t const begin =
-                stride > 0 ? memory.offset(memory.allocate(chunks_ * stride, i)) : 0;
+            parts const of_chunks = place_parts(chunks_, chunk.peak(), i, memory);
+            parts const of_workers = place_parts(workers_, scratch.peak(), i, memory);
             for (int k = now.first; k < now.last; ++k) {
-                enter_arrays(p_.launches[k], begin, stride);
+                enter_arrays(p_.launches[k], of_chunks, of_workers);
             }
         }
         return memory.peak();
@@ -138,7 +140,7 @@ private:
         int const last = result.in_chunk ? result.last - now.first : stage_of_[result.last];
         int const reused =
             s.kind == op::map ? dying_operand(s, launch_number, result.in_chunk) : -1;
-        extents const e = nodes_[id].size;
+        extents const e = size_in_memory(nodes_[id], nodes_[id]);
         std::ptrdiff_t const count = result.in_chunk ? e.count() * now.samples_at_once
                                                      : e.count() * (e.sample ? p_.batch : 1);
         result.held = reused >= 0
@@ -147,54 +149,64 @@ private:
         result.offset = place.offset(result.held);
     }
 
-    // The memory of the chunks begins at `begin`; so much lies between two of them.
-    constexpr void enter_arrays(kernel_launch const& s, std::ptrdiff_t begin,
-                                std::ptrdiff_t stride) {
-        enter_chunk(s.output, begin, stride);
-        if (s.second_output >= 0) {
-            enter_chunk(s.second_output, begin, stride);
+    // Memory of the same size for each chunk of a stage or, as scratch memory, for each worker:
+    // their number does not depend on the batch.
+    struct parts {
+        std::ptrdiff_t begin, stride;
+    };
+    static constexpr parts place_parts(int count, std::ptrdiff_t stride, int stage_number,
+                                       block_allocator& memory) {
+        if (stride == 0) {
+            return {0, 0};
         }
-        for (int k = s.first_array; k <= s.output; ++k) {
+        return {memory.offset(memory.allocate(count * stride, stage_number)), stride};
+    }
+
+    constexpr void enter_arrays(kernel_launch const& s, parts const& of_chunks,
+                                parts const& of_workers) {
+        for (int k = s.output; k < s.output + s.results; ++k) {
+            enter_chunk(k, of_chunks);
+        }
+        for (int k = s.first_array; k < s.output + s.results; ++k) {
             p_.arrays[k] = ref(uses_[k]);
         }
-        if (s.second_output >= 0) {
-            p_.arrays[s.second_output] = places_.ref(uses_[s.second_output].node);
-        }
         if (s.scratch >= 0) {
-            enter_scratch(s.scratch, 0, 0);
+            enter_scratch(s.scratch, {0, 0});
         }
         if (s.sums >= 0) {
-            enter_scratch(s.sums, begin, stride);
+            enter_scratch(s.sums, of_chunks);
         }
         if (s.chunk_scratch >= 0) {
-            enter_scratch(s.chunk_scratch, begin, stride);
+            enter_scratch(s.chunk_scratch, of_workers);
         }
     }
-    constexpr void enter_chunk(int array, std::ptrdiff_t begin, std::ptrdiff_t stride) {
+    constexpr void enter_chunk(int array, parts const& of_chunks) {
         int const id = uses_[array].node;
         if (id >= 0 && places_[id].in_chunk) {
             node_buffer& result = places_[id];
-            result.offset += begin;
-            result.chunk_stride = stride;
+            result.offset += of_chunks.begin;
+            result.chunk_stride = of_chunks.stride;
         }
     }
-    constexpr void enter_scratch(int array, std::ptrdiff_t begin, std::ptrdiff_t stride) {
+    constexpr void enter_scratch(int array, parts const& of) {
         array_ref& r = p_.arrays[array];
         r = {region::workspace,
-             begin + r.offset,
+             of.begin + r.offset,
              {false, 1, static_cast<int>(uses_[array].scratch)},
-             stride};
+             of.stride};
     }
 
     // The block of an operand that nobody reads after this launch and that the result may
     // overwrite element by element; -1 if there is none.
     constexpr int dying_operand(kernel_launch const& s, int now, bool in_chunk) const {
-        extents const size = nodes_[uses_[s.output].node].size;
+        node const& result = nodes_[uses_[s.output].node];
         bool const in_bf16 = uses_[s.output].is_bf16;
         for (int k = s.first_array; k < s.output; ++k) {
+            node const& operand = nodes_[uses_[k].node];
             node_buffer const& from = places_.base(uses_[k].node);
             if (from.last == now && from.held >= 0 && from.in_chunk == in_chunk &&
-                nodes_[uses_[k].node].size == size && from.is_bf16 == in_bf16) {
+                operand.size == result.size && operand.stored == result.stored &&
+                from.is_bf16 == in_bf16) {
                 int readers = 0;
                 for (int j = s.first_array; j < s.output; ++j) {
                     readers += places_[uses_[j].node].base == places_[uses_[k].node].base;
@@ -212,7 +224,7 @@ private:
     node const* nodes_;
     array_use const* uses_;
     buffer_assignment& places_;
-    int chunks_;
+    int chunks_, workers_;
     std::ptrdiff_t alignment_;
     int bf16_per_value_;
     int last_copied_;                // the last launch that reads the parameters' copy in bfloat16

@@ -8,7 +8,7 @@
 #include <castnet/device/cuda/session.hpp>
 #include <castnet/device/cuda/widen.hpp>
 #include <castnet/device/launches.hpp>
-#include <castnet/optim/optimizers.hpp>
+#include <castnet/optim/optimizer.hpp>
 #include <castnet/train/exchanging_step.hpp>
 
 #include <cstdint>

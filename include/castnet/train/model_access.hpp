@@ -94,8 +94,8 @@ private:
         throw error({"castnet: ", call, ": needs the model's parameters to itself, but ", readers,
                      (readers == 1 ? " call predicts with or reads them"
                                    : " calls predict with or read them"),
-                     " in other threads; call this when they have returned, or on a model of its "
-                     "own"});
+                     " in other threads, or as a stateful_predictor; call this when they have "
+                     "ended, or on a model of its own"});
     }
 
     std::atomic<word> state_{0};

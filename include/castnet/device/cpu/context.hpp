@@ -26,9 +26,9 @@ struct context {
     // Address of the first of the samples.
     T* at(array_ref const& r) const {
         std::ptrdiff_t const skipped = r.chunk_stride > 0 ? worker * r.chunk_stride
-                                       : r.size.sample    ? first * r.size.count()
+                                       : r.size.sample    ? first * r.sample_stride()
                                                           : 0;
-        return region[static_cast<int>(r.where)] + r.offset + skipped;
+        return region[static_cast<int>(r.where)] + r.offset + r.first_channel + skipped;
     }
     // The chunk's part of a sum over samples.
     T* sum_at(array_ref const& r) const {
@@ -43,10 +43,16 @@ constexpr pixel_rows rows_of(extents size, context<T> const& c) {
 
 using tables = launch_tables;
 
-// A chunk's scratch memory for a launch besides its sums, or nullptr.
+// The scratch memory for a launch that belongs to a thread: to that of the chunk, or to a worker of
+// a loop within the launch; nullptr if the launch has none.
 template <class T>
-T* scratch_of(kernel_launch const& s, tables const& t, context<T> const& c) {
-    return s.chunk_scratch >= 0 ? c.at(t.arrays[s.chunk_scratch]) : nullptr;
+T* scratch_of(kernel_launch const& s, tables const& t, context<T> const& c,
+              std::ptrdiff_t worker = 0) {
+    if (s.chunk_scratch < 0) {
+        return nullptr;
+    }
+    array_ref const& r = t.arrays[s.chunk_scratch];
+    return c.at(r) + worker * r.chunk_stride;
 }
 
 // The number of chunks with samples, and each one's range: one sample per chunk if these are fewer

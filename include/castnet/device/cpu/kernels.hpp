@@ -1,6 +1,7 @@
 // Table of the CPU's kernels by operation.
 #pragma once
 
+#include <castnet/device/cpu/attention.hpp>
 #include <castnet/device/cpu/batch_matmul.hpp>
 #include <castnet/device/cpu/conv.hpp>
 #include <castnet/device/cpu/matmul.hpp>

@@ -17,6 +17,7 @@ template <class T>
     program_arguments<T> a{};
     for (int i = 0; i < s.arrays; ++i) {
         a.array[i] = c.at(t.arrays[s.first_array + i]);
+        a.row[i] = t.arrays[s.first_array + i].row;
     }
     for (int i = 0; i < s.scalars; ++i) {
         a.scalar[i] = static_cast<T>(t.scalars[s.first_scalar + i]);
@@ -70,7 +71,7 @@ private:
 // The points from p on, `count` channels of one row.
 template <class Program, class T>
 void map_row(program_arguments<T> const& a, T* out, point const& p, std::ptrdiff_t count) {
-    T* const to = out + p.offset(7);
+    T* const to = out + p.offset(Program::stored);
     auto const at = [&](std::ptrdiff_t i) {
         return point{p.sample, p.pixel, p.channel + i, p.pixels, p.channels};
     };

@@ -59,9 +59,9 @@ template <class T>
                                 matrix<T> const& a, matrix<T> const& b, T* c, std::ptrdiff_t c_row,
                                 tile_end<T> const& end = {}) {
     bool const narrow = n <= simd<T>::width && m >= std::ptrdiff_t{2} * run_rows;
-    bool const ends = end.bias || end.relu;
-    if (narrow && run_rows > tile_rows && k <= most_unpacked_steps && a.column == 1 && a.row == k &&
-        b.column == 1 && b.row == n && c_row == n) {
+    bool const ends = end.bias || end.relu || end.accumulate;
+    if (narrow && !end.accumulate && run_rows > tile_rows && k <= most_unpacked_steps &&
+        a.column == 1 && a.row == k && b.column == 1 && b.row == n && c_row == n) {
         multiply_run(m, n, k, a.data, b.data, c, end);
     } else if (narrow && !ends && a.row == 1 && n < m) {
         static_assert(simd<T>::width <= most_turned_rows);
@@ -76,10 +76,10 @@ template <class T>
 void matmul(kernel_launch const& s, tables const& t, context<T> const& c) {
     array_ref const &x = t.arrays[s.first_array], &y = t.arrays[s.output];
     std::ptrdiff_t const in = x.size.channels, out = y.size.channels;
-    pixel_rows const rows = rows_of(x.size, c);
+    pixel_rows const rows = rows_of(x.size, c), to = rows_of(y.size, c);
     multiply<T>(rows.count, out, in, {c.at(x) + rows.first * in, rows.step * in, 1},
-                {c.at(t.arrays[s.first_array + 1]), out, 1}, c.at(y) + rows.first * out,
-                rows.step * out, {.bias = bias_of(s, t, c), .relu = s.end.activates});
+                {c.at(t.arrays[s.first_array + 1]), out, 1}, c.at(y) + to.first * out,
+                to.step * out, {.bias = bias_of(s, t, c), .relu = s.end.activates});
 }
 
 template <class T>
@@ -103,9 +103,9 @@ template <class T>
 void matmul_data_of_turned(kernel_launch const& s, tables const& t, context<T> const& c) {
     array_ref const &g = t.arrays[s.first_array], &dx = t.arrays[s.output];
     std::ptrdiff_t const in = dx.size.channels, out = g.size.channels;
-    pixel_rows const rows = rows_of(g.size, c);
+    pixel_rows const rows = rows_of(g.size, c), to = rows_of(dx.size, c);
     multiply<T>(rows.count, in, out, {c.at(g) + rows.first * out, rows.step * out, 1},
-                {c.at(t.arrays[s.scratch]), in, 1}, c.at(dx) + rows.first * in, rows.step * in);
+                {c.at(t.arrays[s.scratch]), in, 1}, c.at(dx) + to.first * in, to.step * in);
 }
 
 template <class T>

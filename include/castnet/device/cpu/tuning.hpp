@@ -24,6 +24,9 @@ inline constexpr double worthwhile_flops = 200'000;
 // of the workspace, and of a row.
 inline constexpr std::ptrdiff_t small_parameters = 4096, small_workspace = 65536, small_row = 64;
 
+// Queries and keys of a block of attention.
+inline constexpr std::ptrdiff_t attention_queries = 64, attention_keys = 128;
+
 // Steps of the depth of a convolution of few channels: 3 x 3 pixels of 4 channels.
 inline constexpr std::ptrdiff_t shallow_steps = 36;
 

@@ -1,6 +1,7 @@
 // The tables of castnet's own CUDA kernels, for contexts on the GPU and, in tests, on the host.
 #pragma once
 
+#include <castnet/device/cuda/attention.hpp>
 #include <castnet/device/cuda/batch_matmul.hpp>
 #include <castnet/device/cuda/map.hpp>
 #include <castnet/device/cuda/parameter_slice.hpp>

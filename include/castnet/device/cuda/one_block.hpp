@@ -62,7 +62,8 @@ constexpr bool fits_one_block(Plan const& p) {
         return false;
     }
     for (int i = 0; i < Plan::sizes.launches; ++i) {
-        if (is_conv(p.launches[i].kind) || p.launches[i].loop >= 0) {
+        op const kind = p.launches[i].kind; // attention's tiles fill a block's shared memory
+        if (is_conv(kind) || kind == op::attention || p.launches[i].loop >= 0) {
             return false;
         }
     }

@@ -1,0 +1,259 @@
+// The graph of a single step of time of a network with loops: carries become inputs, which the step
+// before has computed, and outputs.
+//
+// A value of the network is computed step by step if it has a time axis and none of its steps
+// depends on another one but by a carry. The step's graph has the same nodes without that axis.
+#pragma once
+
+#include <castnet/graph/operations.hpp>
+#include <castnet/graph/traced.hpp>
+
+#include <utility>
+
+namespace castnet::ir {
+
+// Makes the graph of a step of a graph that is not differentiated. Inputs keep their order, then
+// come the carries, all of which begin at 0; behind the outputs stand the next values of carries.
+class one_step {
+public:
+    constexpr one_step(graph& g, results& r) : g_{g}, results_{r} {}
+
+    constexpr void run() {
+        for (node const& n : g_.nodes) {
+            if (n.kind == op::delay) {
+                time_ = n.size.pixels;
+                break;
+            }
+        }
+        if (time_ == 0) {
+            g_.report(mistake::no_loop_over_time);
+            return;
+        }
+        old_ = std::exchange(g_.nodes, {});
+        moved_ = list<int>::filled(old_.size(), -1);
+        time_of_ = list<lies>::filled(old_.size(), lies::nowhere);
+        find_rows();
+        for (int i = 0; i < old_.size(); ++i) {
+            if (!add(i)) {
+                g_.report(mistake::not_step_by_step);
+                g_.nodes = std::move(old_);
+                return;
+            }
+        }
+        finish();
+    }
+
+private:
+    enum class lies : char { // where the time of a value is
+        nowhere,             // the same value in all steps
+        in_pixels,           // (time, features)
+        in_row,              // the same as one vector; (time)
+        behind               // the value of the last step
+    };
+    struct carry {
+        int delay, value, next; // the old node; the new ones, before and behind the step
+    };
+
+    // Vectors that are sequences of numbers: a loop or a table reads their elements step by step.
+    constexpr void find_rows() {
+        is_row_ = list<char>::filled(old_.size(), 0);
+        for (int i = old_.size() - 1; i >= 0 && time_ > 1; --i) {
+            node const& n = old_[i];
+            bool const steps = n.size.pixels == time_;
+            if (n.kind == op::gather_rows && steps) {
+                is_row_[n.in[1]] = old_[n.in[1]].size.channels == time_ ? 1 : 0;
+            } else if (n.kind == op::reshape && steps && n.size.channels == 1) {
+                is_row_[n.in[0]] = is_time_row(n.in[0]) ? 1 : 0;
+            } else if (n.kind == op::map && is_row_[i]) {
+                for (int k = 0; k < n.operands; ++k) {
+                    if (is_time_row(n.in[k])) {
+                        is_row_[n.in[k]] = 1;
+                    }
+                }
+            }
+        }
+    }
+    constexpr bool is_time_row(int i) const {
+        extents const e = old_[i].size;
+        return e.sample && e.pixels == 1 && e.channels == time_;
+    }
+
+    // Adds what node i is in a step; false where it is none.
+    constexpr bool add(int i) {
+        node n = old_[i];
+        n.loop = -1;
+        switch (n.kind) {
+        case op::input:
+            time_of_[i] = time_ == 1               ? lies::nowhere
+                          : is_row_[i]             ? lies::in_row
+                          : n.size.pixels == time_ ? lies::in_pixels
+                                                   : lies::nowhere;
+            break;
+        case op::delay:
+            return add_carry(i);
+        case op::feedback:
+            for (carry& c : carries_) {
+                c.next = c.delay == n.in[0] ? moved_[n.in[1]] : c.next;
+            }
+            return time_ == 1 || time_of_[n.in[1]] == lies::in_pixels;
+        default:
+            if (!find_time(i)) {
+                return false;
+            }
+        }
+        if (moved_[i] < 0) {
+            put(i, n);
+        }
+        return true;
+    }
+
+    constexpr void put(int i, node n) {
+        for (int k = 0; k < n.operands; ++k) {
+            n.in[k] = n.in[k] < 0 ? -1 : moved_[n.in[k]];
+        }
+        if (time_of_[i] == lies::in_pixels) {
+            n.size.pixels = 1;
+        } else if (time_of_[i] == lies::in_row) {
+            n.size.channels /= time_;
+        }
+        g_.device = n.device;
+        moved_[i] = g_.push(n);
+    }
+
+    // Where the time of an operation's result is; false where its steps depend on others.
+    constexpr bool find_time(int i) {
+        node const& n = old_[i];
+        bool pixels = n.kind == op::map && n.size.pixels == time_ && time_ > 1, row = false,
+             behind = false; // a function of values without time has it, too
+        for (int k = 0; k < n.operands; ++k) {
+            pixels = pixels && (n.in[k] < 0 || old_[n.in[k]].size.pixels == 1);
+        }
+        for (int k = 0; k < n.operands; ++k) {
+            lies const from = n.in[k] < 0 ? lies::nowhere : time_of_[n.in[k]];
+            pixels = pixels || from == lies::in_pixels;
+            row = row || from == lies::in_row;
+            behind = behind || from == lies::behind;
+        }
+        if (!pixels && !row) {
+            time_of_[i] = behind ? lies::behind : lies::nowhere;
+            return true;
+        }
+        if (pixels && row) {
+            return false;
+        }
+        if (n.kind == op::reshape) {
+            return reshape(i);
+        }
+        if (row && n.kind == op::gather_rows) {
+            time_of_[i] = lies::in_pixels;
+            return !behind && n.size.pixels == time_;
+        }
+        if (row && n.kind == op::slice) { // of the last step
+            int const features = old_[n.in[0]].size.channels / time_;
+            time_of_[i] = lies::behind;
+            moved_[i] = moved_[n.in[0]];
+            return n.size.channels == features && n.attribute == (time_ - 1) * features;
+        }
+        time_of_[i] = row ? lies::in_row : lies::in_pixels;
+        return !behind && treats_steps_alike(n, time_of_[i]);
+    }
+
+    constexpr bool treats_steps_alike(node const& n, lies time) const {
+        bool const row = time == lies::in_row;
+        if (row ? n.kind != op::map || n.size.pixels > 1
+                : !traits_of(n).by_pixels || n.size.pixels != time_) {
+            return false;
+        }
+        for (int k = 0; k < n.operands; ++k) {
+            bool const weight = traits_of(n).product && k == 1;
+            if (n.in[k] >= 0 && !weight && time_of_[n.in[k]] != time) {
+                extents const e = old_[n.in[k]].size; // the same in all steps
+                if ((row ? e.channels : e.pixels) > 1) {
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+
+    // From (time, features) to the same elements in one row, or back.
+    constexpr bool reshape(int i) {
+        node const& n = old_[i];
+        extents const from = old_[n.in[0]].size;
+        int const features = static_cast<int>(from.count() / time_);
+        moved_[i] = moved_[n.in[0]];
+        time_of_[i] = n.size.pixels == 1 ? lies::in_row : lies::in_pixels;
+        bool const in_order = from.in_logical_order() && n.size.in_logical_order();
+        return in_order &&
+               (n.size.pixels == 1 || (n.size.pixels == time_ && n.size.channels == features));
+    }
+
+    // A carry with an initial value begins there; the flag, a carry itself, says that it has begun.
+    constexpr bool add_carry(int i) {
+        node const& n = old_[i];
+        if (n.attribute < 0 || n.size.pixels != time_) {
+            return false;
+        }
+        time_of_[i] = time_ == 1 ? lies::nowhere : lies::in_pixels;
+        int const value = moved_[i] = new_carry(i, n.size.channels, n.device);
+        if (n.operands == 1) {
+            if (time_of_[n.in[0]] != lies::nowhere) {
+                return false;
+            }
+            if (begun_ < 0) {
+                begun_ = new_carry(-1, 1, n.device);
+            }
+            moved_[i] =
+                map_node(g_, fn::where, g_.nodes[value].size, {begun_, value, moved_[n.in[0]]});
+        }
+        return true;
+    }
+    constexpr int new_carry(int delay, int channels, int device) {
+        node n;
+        n.kind = op::input;
+        n.size = {true, 1, channels};
+        n.attribute = g_.inputs++;
+        g_.device = device;
+        carries_.push({delay, g_.push(n), -1});
+        return carries_.back().value;
+    }
+
+    constexpr void finish() {
+        for (int& id : results_.outputs) {
+            id = moved_[id];
+        }
+        for (carry& c : carries_) {
+            results_.outputs.push(next_value(c));
+        }
+        for (parameter& p : g_.parameters) {
+            p.node = moved_[p.node];
+        }
+    }
+    // In an array of its own.
+    constexpr int next_value(carry const& c) {
+        node const n = g_.nodes[c.value];
+        g_.device = n.device;
+        if (c.delay < 0) {
+            return map_node(g_, fn::add, n.size, {constant_node(g_, 0), constant_node(g_, 1)});
+        }
+        int base = c.next;
+        while (g_.nodes[base].kind == op::reshape) {
+            base = g_.nodes[base].in[0];
+        }
+        return traits_of(g_.nodes[base]).source
+                   ? map_node(g_, fn::add, n.size, {c.next, constant_node(g_, 0)})
+                   : c.next;
+    }
+
+    graph& g_;
+    results& results_;
+    int time_ = 0; // steps of the sequences
+    list<node> old_;
+    list<char> is_row_;
+    list<int> moved_;    // per old node: the new one
+    list<lies> time_of_; // per old node
+    list<carry> carries_;
+    int begun_ = -1; // the flag's new node
+};
+
+} // namespace castnet::ir

@@ -1,0 +1,201 @@
+// stateful_predictor<Model>: prediction of sequences step by step, with a state of its own.
+#pragma once
+
+#include <castnet/graph/one_step.hpp>
+#include <castnet/train/model.hpp>
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace castnet {
+
+// A class, so that every compiler prints the types.
+template <class... Given>
+struct step_inputs_fit {
+    static_assert(detail::never<Given...>,
+                  "castnet: stateful_predictor::predict takes one step of each input of the "
+                  "network: a span or array of as many numbers of the model's element type as a "
+                  "step has, std::int32_t for ids; see step_inputs_fit<types given...>");
+    static constexpr bool checked = true;
+};
+
+namespace detail {
+
+struct one_step_recipe {
+    static constexpr bool uses_all = false; // carries that nothing reads
+    template <class Network>
+    static constexpr ir::results build(ir::graph& g) {
+        ir::results r = prediction_recipe::build<Network>(g);
+        ir::one_step{g, r}.run();
+        return r;
+    }
+};
+
+} // namespace detail
+
+// Predicts sequences one step at a time, as they come in, where the model's network has recurrent
+// layers or scans: the state behind a step is kept for the next one (Keras' stateful=True). After
+// all steps of a sequence the outputs are those of the model's predict(), up to rounding: of
+// return_sequences() those of each step in turn, of a last state that behind the steps so far. A
+// sequence may have any number of steps.
+//
+//     cn::stateful_predictor voice{model};
+//     std::span<float const, 1> const y = voice.predict(x); // of one step, whose numbers x has
+//     voice.reset();                                        // a sequence begins with the next one
+//
+// A step of an input (time, features) has `features` numbers, one of (time) a single one; inputs
+// without a time axis are given whole, with each step. Within the network, what treats steps one by
+// one works as it does on sequences: dense layers, embeddings, element-wise functions, layer_norm,
+// dropout, concat, slices of features; what needs other steps is an error at compile time.
+//
+// The constructor allocates all memory. On a CPU, predict() and reset() allocate nothing, wait for
+// nothing and use the calling thread alone. Any number of them may use one model, each
+// with a state of its own and in a thread of its own. The model must outlive it, and its parameters
+// cannot change while it lives: what trains, evaluates, sets or loads throws castnet::error.
+template <class Model>
+class stateful_predictor {
+    using T = typename Model::value_type;
+    using network = typename Model::network_type;
+    using policy = typename Model::policy_type;
+    using device = typename Model::device;
+    static constexpr auto const& plan =
+        detail::compiled_step<detail::one_step_recipe, network, device, 1, false>::value;
+    static constexpr size_t network_inputs = network::inputs::size;
+    static constexpr size_t network_outputs = size_t(Model::prediction_plan.sizes.outputs);
+    static constexpr size_t results = size_t(plan.sizes.outputs); // with the carries
+    static constexpr ir::executor_sizes sizes{0, 0, plan.elements(ir::region::batch),
+                                              plan.elements(ir::region::workspace)};
+
+    static constexpr size_t count(ir::array_ref const& r) { return size_t(r.size.count()); }
+    template <size_t Input>
+    using number = typename detail::only_number<
+        T, type_list<detail::nth_of<Input, typename network::inputs>>>::type;
+
+public:
+    // Numbers of a step of an input and of an output.
+    template <size_t Input = 0>
+    static constexpr size_t input_size = count(plan.inputs[Input]);
+    template <size_t Output = 0>
+    static constexpr size_t output_size = count(plan.outputs[Output]);
+
+    // Throws castnet::error if another thread trains or sets the parameters.
+    explicit stateful_predictor(Model const& m)
+        : access_{m.access(), "stateful_predictor"},
+          session_{policy{}, detail::device_of<policy>(m.chosen_devices(), 0)},
+          executor_{session_, m.data(), key_of(m.seed_value()), sizes},
+          results_(end_of_result(results)) {
+        m.finish_changes();
+    }
+    stateful_predictor(stateful_predictor const&) = delete;
+    stateful_predictor& operator=(stateful_predictor const&) = delete;
+
+    // Takes one step of each input and returns the first output, which is there until the next
+    // call. A step of a single number may be given as a number. Throws castnet::error for an id
+    // that the input does not allow.
+    template <class... Steps>
+    std::span<T const, output_size<0>> predict(Steps const&... steps) {
+        if constexpr (takes<Steps...>(std::make_index_sequence<sizeof...(Steps)>{})) {
+            T* const batch = executor_.batch();
+            write_steps(batch, std::make_index_sequence<network_inputs>{}, steps...);
+            run(batch);
+        } else {
+            static_assert(step_inputs_fit<Steps...>::checked);
+        }
+        return output<0>();
+    }
+
+    // An output of the last step.
+    template <size_t Output>
+    std::span<T const, output_size<Output>> output() const {
+        return std::span<T const, output_size<Output>>{results_.data() + end_of_result(Output),
+                                                       output_size<Output>};
+    }
+
+    // The next step is the first of a sequence.
+    void reset() {
+        std::fill(results_.begin() + std::ptrdiff_t(end_of_result(network_outputs)), results_.end(),
+                  T(0));
+    }
+
+private:
+    // Where the results of a step begin: outputs, then the carries for the next step.
+    static constexpr size_t end_of_result(size_t before) {
+        size_t all = 0;
+        for (size_t i = 0; i < before; ++i) {
+            all += count(plan.outputs[i]);
+        }
+        return all;
+    }
+
+    template <size_t Input, class Step>
+    static constexpr bool is_step =
+        std::is_convertible_v<Step const&, std::span<number<Input> const, input_size<Input>>> ||
+        (input_size<Input> == 1 && std::is_convertible_v<Step const&, number<Input>>);
+    template <class... Steps, size_t... I>
+    static constexpr bool takes(std::index_sequence<I...>) {
+        if constexpr (sizeof...(Steps) == network_inputs) {
+            return (is_step<I, Steps> && ...);
+        } else {
+            return false;
+        }
+    }
+
+    template <size_t... I, class... Steps>
+    static void write_steps(T* batch, std::index_sequence<I...>, Steps const&... steps) {
+        (..., write_step<I>(batch + plan.inputs[I].offset, steps));
+    }
+    template <size_t Input, class Step>
+    static void write_step(T* to, Step const& step) {
+        if constexpr (std::is_convertible_v<Step const&, number<Input>>) {
+            *to = T(number<Input>(step));
+        } else {
+            std::span<number<Input> const, input_size<Input>> const from = step;
+            for (size_t i = 0; i < input_size<Input>; ++i) {
+                to[i] = T(from[i]);
+            }
+        }
+        constexpr data::whole_numbers ids = ids_of_step<Input>();
+        if constexpr (ids.values > 0) {
+            ids.check(to, 0, "castnet: stateful_predictor");
+        }
+    }
+    template <size_t Input>
+    static constexpr data::whole_numbers ids_of_step() {
+        auto ids = data::whole_numbers_of<detail::nth_of<Input, typename network::inputs>>;
+        ids.count = input_size<Input>;
+        return ids;
+    }
+
+    void run(T* batch) {
+        constexpr bool may_use_threads = plan.flops() > 100'000;
+        constexpr int many = 1 << 20; // of which this thread is one
+        typename device::replica_scope const alone{0, may_use_threads ? many : 1};
+        copy_carries(batch, std::make_index_sequence<results - network_outputs>{});
+        executor_.template run<plan>(1, 0);
+        read_results(std::make_index_sequence<results>{});
+    }
+    template <size_t... C>
+    void copy_carries(T* batch, std::index_sequence<C...>) const {
+        (..., void(std::copy_n(results_.data() + end_of_result(network_outputs + C),
+                               count(plan.outputs[network_outputs + C]),
+                               batch + plan.inputs[network_inputs + C].offset)));
+    }
+    template <size_t... R>
+    void read_results(std::index_sequence<R...>) {
+        (..., session_.read(executor_.at(plan.outputs[R]), plan.outputs[R].size.count(),
+                            [&](T const* from) {
+                                constexpr size_t size = count(plan.outputs[R]);
+                                std::copy_n(from, size, results_.data() + end_of_result(R));
+                            }));
+    }
+
+    model_access::shared access_;
+    typename device::session session_;
+    typename device::executor executor_;
+    std::vector<T> results_; // of the last step
+};
+
+} // namespace castnet

@@ -1,0 +1,231 @@
+// Prediction step by step: equal to that of whole sequences, with states that are independent.
+#include <castnet/castnet.hpp>
+
+#include "policy.hpp"
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <doctest/doctest.h>
+#include <span>
+#include <vector>
+
+namespace cn = castnet;
+
+namespace {
+
+constexpr std::size_t length = 6;
+
+template <class Net>
+using model_of = cn::model<Net, check::policy, cn::batch<1>>;
+using number = check::policy::value_type;
+using numbers = std::vector<number>;
+
+numbers waves(std::size_t count, double phase) {
+    numbers all(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        all[i] = number(std::sin(1.7 * double(i) + phase));
+    }
+    return all;
+}
+
+template <std::size_t Size>
+std::span<number const, Size> step_of(numbers const& x, std::size_t t) {
+    return std::span<number const, Size>{x.data() + t * Size, Size};
+}
+
+// The outputs of all steps, or of the last where the network has no others.
+template <class Predictor>
+void compare(Predictor& steps, numbers const& whole, numbers const& x) {
+    constexpr std::size_t in = Predictor::template input_size<0>,
+                          out = Predictor::template output_size<0>;
+    bool const all = whole.size() == length * out;
+    REQUIRE((all || whole.size() == out));
+    for (std::size_t t = 0; t < length; ++t) {
+        auto const y = steps.predict(step_of<in>(x, t));
+        for (std::size_t i = 0; i < out && (all || t + 1 == length); ++i) {
+            CHECK(double(y[i]) == doctest::Approx(double(whole[all ? t * out + i : i])));
+        }
+    }
+}
+
+template <auto... Layers>
+void compare_chain() {
+    model_of<cn::sequential<Layers...>> const model{cn::seed{3}};
+    cn::stateful_predictor steps{model};
+    numbers const x = waves(length * decltype(steps)::template input_size<0>, 1);
+    compare(steps, model.predict(x), x);
+    steps.reset();
+    compare(steps, model.predict(x), x);
+}
+
+// Carries that change places, one that is the step itself, one that is a number, one that begins
+// with a parameter and one that is the same in all steps.
+struct carries {
+    constexpr auto operator()(auto x) const {
+        auto const start = cn::new_parameter<cn::shape<2>>(*x.g, "start", {});
+        auto const cell = [](auto x_t, auto a, auto b, auto c, auto n, auto h) {
+            auto const next = cn::tanh(h | cn::dense<2>) + c;
+            return cn::carry(x_t, a, b, n / 2 + cn::mean(x_t), next).output(b * n + next);
+        };
+        constexpr cn::shape<2> zeros{};
+        return cn::scan(x, zeros, zeros, zeros, cn::shape<>{}, start, cell).outputs;
+    }
+};
+
+struct of_numbers { // a sequence of numbers, of which functions are taken before and behind
+    constexpr auto operator()(auto x) const {
+        return 2 * cn::scan(cn::sin(x), cn::shape<>{}, [](auto x_t, auto sum) {
+                       return cn::carry(x_t + sum / 2);
+                   }).outputs;
+    }
+};
+
+struct controlled { // a sequence, the state that it begins with, and a value that is no sequence
+    constexpr auto operator()(auto x, auto start, auto gain) const {
+        auto const [y, last] = cn::lstm<3>.with_state(x, start, start * 0);
+        auto const [h, c] = last;
+        return cn::outputs(y * gain, cn::concat(h, c) | cn::dense<1>);
+    }
+};
+
+// What is wrong with a network if it is to be computed step by step.
+template <class Net>
+constexpr cn::mistake mistake_of() {
+    cn::ir::graph g{false};
+    auto r = cn::detail::prediction_recipe::build<Net>(g);
+    cn::ir::one_step{g, r}.run();
+    return g.wrong;
+}
+template <auto... Layers>
+constexpr bool refuses() {
+    return mistake_of<cn::sequential<Layers...>>() == cn::mistake::not_step_by_step;
+}
+
+struct two_ends { // the end of a sequence, read by another one
+    constexpr auto operator()(auto x) const {
+        return cn::gru<2>.return_sequences()(x + cn::gru<2>(x));
+    }
+};
+struct from_last_to_first {
+    constexpr auto operator()(auto x) const {
+        return cn::scan(cn::backward(x), cn::shape<2>{}, [](auto x_t, auto h) { return x_t + h; })
+            .outputs;
+    }
+};
+struct of_lengths {
+    constexpr auto operator()(auto x, auto count) const {
+        return cn::gru<2>(cn::with_lengths(x, count));
+    }
+};
+struct first_step {
+    constexpr auto operator()(auto x) const { return x | cn::slice_channels<0, 2>; }
+};
+
+} // namespace
+
+TEST_CASE("steps one after the other compute what a sequence does") {
+    compare_chain<cn::input<length, 3>, cn::lstm<4>.return_sequences(), cn::dense<2>>();
+    compare_chain<cn::input<length, 3>, cn::dense<4>, cn::relu, cn::rnn<4>, cn::dense<1>>();
+    compare_chain<cn::input<length, 1>, cn::gru<3>.layers<2>(0.5F).return_sequences(),
+                  cn::layer_norm, cn::dropout<0.5F>, cn::softmax>();
+}
+
+TEST_CASE("a network may be written for a single step") {
+    model_of<cn::sequential<cn::input<1, 3>, cn::lstm<2>>> const model{cn::seed{3}};
+    model_of<cn::sequential<cn::input<length, 3>, cn::lstm<2>>> const same{cn::seed{3}};
+    cn::stateful_predictor steps{model};
+    numbers const x = waves(length * 3, 1);
+    compare(steps, same.predict(x), x);
+}
+
+TEST_CASE("cells of one's own keep all that they carry") {
+    compare_chain<cn::input<length, 2>, carries{}>();
+    compare_chain<cn::input<length>, of_numbers{}>();
+}
+
+TEST_CASE("steps of words") {
+    using net = cn::sequential<cn::input_ids<7, length>, cn::embedding<7, 3>,
+                               cn::gru<4>.return_sequences()>;
+    model_of<net> const model{cn::seed{3}};
+    std::vector<std::int32_t> const words{3, 0, 6, 6, 1, 2};
+    numbers const whole = model.predict(words);
+    cn::stateful_predictor steps{model};
+    for (std::size_t t = 0; t < length; ++t) {
+        auto const y = steps.predict(words[t]);
+        for (std::size_t i = 0; i < 4; ++i) {
+            CHECK(double(y[i]) == doctest::Approx(double(whole[4 * t + i])));
+        }
+    }
+    CHECK_THROWS_AS(steps.predict(7), cn::error);
+}
+
+TEST_CASE("what has no time is given with each step") {
+    using net = cn::network<controlled{}, cn::input<length, 2>, cn::input<3>, cn::input<>>;
+    model_of<net> const model{cn::seed{5}};
+    numbers const x = waves(2 * length, 1), start = waves(3, 2), gain{number(1.5)};
+    numbers const all = model.predict<0>(x, start, gain), last = model.predict<1>(x, start, gain);
+    cn::stateful_predictor steps{model};
+    static_assert(steps.input_size<2> == 1 && steps.output_size<1> == 1);
+    for (int again = 0; again < 2; ++again) {
+        for (std::size_t t = 0; t < length; ++t) {
+            auto const y = steps.predict(step_of<2>(x, t), step_of<3>(start, 0), gain[0]);
+            for (std::size_t i = 0; i < 3; ++i) {
+                CHECK(double(y[i]) == doctest::Approx(double(all[3 * t + i])));
+            }
+        }
+        CHECK(double(steps.output<1>()[0]) == doctest::Approx(double(last[0])));
+        steps.reset();
+    }
+}
+
+TEST_CASE("several states of one model do not meet, and sequences have any length") {
+    using net = cn::sequential<cn::input<length, 1>, cn::lstm<3>>;
+    model_of<net> model{cn::seed{3}};
+    numbers const a = waves(length, 0), b = waves(length, 2);
+    numbers const of_a = model.predict(a), of_b = model.predict(b);
+    {
+        cn::stateful_predictor one{model}, other{model};
+        numbers y, z;
+        for (std::size_t t = 0; t < length; ++t) {
+            auto const now = one.predict(a[t]);
+            y.assign(now.begin(), now.end());
+            auto const then = other.predict(std::array{b[t]});
+            z.assign(then.begin(), then.end());
+        }
+        for (std::size_t i = 0; i < 3; ++i) {
+            CHECK(double(y[i]) == doctest::Approx(double(of_a[i])));
+            CHECK(double(z[i]) == doctest::Approx(double(of_b[i])));
+        }
+        for (int i = 0; i < 100; ++i) { // of a step that stays the same, so do states
+            one.predict(number(0.5));
+            other.predict(number(0.5));
+        }
+        CHECK(double(one.output<0>()[0]) == doctest::Approx(double(other.output<0>()[0])));
+
+        // Its parameters stay as they are.
+        numbers const weight = model.get("0.weight_hh_l0");
+        CHECK_THROWS_AS(model.set("0.weight_hh_l0", weight), cn::error);
+    }
+    model.set("0.weight_hh_l0", model.get("0.weight_hh_l0"));
+}
+
+TEST_CASE("what needs other steps than those before is refused") {
+    constexpr auto x = cn::input<length, 2>;
+    constexpr auto all = cn::gru<2>.return_sequences();
+    static_assert(refuses<x, cn::bidirectional<cn::gru<2>>>());
+    static_assert(refuses<x, from_last_to_first{}>());
+    static_assert(refuses<x, two_ends{}>());
+    static_assert(refuses<x, all, cn::flatten, cn::dense<2>>());
+    static_assert(refuses<x, all, cn::flatten, first_step{}>());
+    static_assert(refuses<x, all, cn::global_avg_pool1d>());
+    static_assert(refuses<x, all, cn::conv1d<2, 3, cn::conv{.padding = cn::causal}>>());
+    static_assert(refuses<x, all, cn::multi_head_attention<1>>());
+    static_assert(refuses<x, cn::learned_positions, all>());
+    static_assert(refuses<x, cn::sinusoidal_positions, all>());
+    using lengths = cn::network<of_lengths{}, x, cn::input<>>;
+    static_assert(mistake_of<lengths>() == cn::mistake::not_step_by_step);
+    using none = cn::sequential<x, cn::dense<2>>;
+    static_assert(mistake_of<none>() == cn::mistake::no_loop_over_time);
+    static_assert(mistake_of<cn::sequential<x, all, cn::flatten>>() == cn::mistake::none);
+}
