@@ -104,4 +104,13 @@ auto apply(function<F> f, X&&... x) {
     return elementwise_expression<F, T, S, detail::kept<X>...>(f, static_cast<X&&>(x)...);
 }
 
+// x where it lies between low and high, else the nearer of them; NaN stays. As numpy.clip.
+template <class X, class Low, class High>
+    requires TensorOperands<X, Low, High>
+auto clip(X&& x, Low&& low, High&& high) {
+    return apply(function<fn::minimum>{},
+                 apply(function<fn::maximum>{}, static_cast<X&&>(x), static_cast<Low&&>(low)),
+                 static_cast<High&&>(high));
+}
+
 } // namespace castnet

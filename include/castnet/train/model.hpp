@@ -124,9 +124,9 @@ public:
     void set(X const& x) {
         using S = decltype(detail::parameter_shape<model, Name>());
         static_assert(parameter_has_shape<S, typename X::shape_type>::checked);
-        tensor<value_type, S> values = tensor<value_type, S>::empty();
-        values = x;
-        set(Name.view(), values);
+        if constexpr (std::is_same_v<S, typename X::shape_type>) {
+            set(Name.view(), tensor<value_type, S>(x));
+        }
     }
 
     // Names of classes and statistics of channels, for programs that only predict: save() writes

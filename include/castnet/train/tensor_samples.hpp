@@ -16,7 +16,7 @@ struct tensor_fits_input {
     static_assert(Fits, "castnet: predict: a tensor has the shape of an input of the network, one "
                         "sample, or an axis of samples before it, as many for each input; see "
                         "tensor_fits_input<fits, input, given>");
-    static constexpr bool checked = Fits;
+    static constexpr bool checked = true;
 };
 
 namespace detail {
