@@ -5,7 +5,7 @@
 #include <castnet/device/cpu/map.hpp>
 #include <castnet/device/cpu/reduce.hpp>
 #include <castnet/device/cpu/small_product.hpp>
-#include <castnet/device/cpu/transpose.hpp>
+#include <castnet/cpu/transpose.hpp>
 #include <castnet/device/cpu/tuning.hpp>
 #include <castnet/device/launches.hpp>
 
