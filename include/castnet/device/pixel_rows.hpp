@@ -17,11 +17,12 @@ struct pixel_rows {
     }
 };
 
-// Of samples of this size, in an iteration of a loop or, for -1, outside of loops.
+// Of samples of this size, in an iteration of a loop or, for -1, outside of loops. Where a loop
+// keeps one step only, that is the one.
 CASTNET_HD constexpr pixel_rows rows_of(extents size, std::ptrdiff_t samples,
                                         std::ptrdiff_t iteration) {
-    return iteration < 0 ? pixel_rows{samples * size.pixels, 0, 1}
-                         : pixel_rows{samples, iteration, size.pixels};
+    return iteration < 0 || size.pixels == 1 ? pixel_rows{samples * size.pixels, 0, 1}
+                                             : pixel_rows{samples, iteration, size.pixels};
 }
 
 } // namespace castnet::ir

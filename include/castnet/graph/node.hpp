@@ -83,6 +83,13 @@ inline constexpr int max_operands = 8;
 inline constexpr int as_stored = 1; // a reshape that leaves the elements in their order in memory
 inline constexpr int detached = 1;  // a reduction that differentiation takes for a constant
 
+// How a node's value is kept in memory (graph/storage.hpp).
+enum class storage : std::uint8_t {
+    array,
+    one_step, // in a loop over time: that of the step in progress
+    in_place  // of a slice: where its operand is, as one of the channels there
+};
+
 struct operation_entry;
 struct function_entry;
 
@@ -103,6 +110,7 @@ struct node {
     // of normalize: the node of sample_mask if the statistics are those of the batch, else -1.
     // delay, feedback: 1, or -1 where the loop runs backwards in time.
     int attribute = -1;
+    storage stored{};
     int loop = -1;  // the number of the loop over time that it belongs to (graph/loops.hpp)
     int device = 0; // of the policy's, where it is computed; a parameter's home
     // Of operations and functions that are not castnet's own (graph/operation.hpp).

@@ -60,7 +60,15 @@ public:
         of_[id].fixed = true;
     }
 
-    constexpr array_ref ref(int id) const { return of_[of_[id].base].seen_as(nodes_[id].size); }
+    constexpr array_ref ref(int id) const {
+        int const base = of_[id].base;
+        array_ref r = of_[base].seen_as(size_in_memory(nodes_[id], nodes_[base]));
+        if (nodes_[id].stored == storage::in_place) {
+            r.row = nodes_[nodes_[id].in[0]].size.channels;
+            r.first_channel = nodes_[id].attribute;
+        }
+        return r;
+    }
 
 private:
     node const* nodes_;

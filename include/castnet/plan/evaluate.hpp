@@ -20,7 +20,8 @@ template <class T>
 struct program_arguments {
     T const* array[max_arrays];
     T scalar[max_scalars];
-    philox_key key; // of the random numbers
+    int row[max_arrays]; // of some channels of a wider array: the channels there
+    philox_key key;      // of the random numbers
     std::uint32_t step;
     std::uint32_t first_sample; // of this replica in the global batch
 };
@@ -77,6 +78,18 @@ CASTNET_HD constexpr T read_register(T const* reg, int which) {
     return which == no_register ? T(0) : reg[which];
 }
 
+// The place in an array of what instruction I loads at this point.
+template <instruction I, class T>
+CASTNET_HD constexpr std::ptrdiff_t offset_of_load(program_arguments<T> const& a, point const& p) {
+    if constexpr ((I.b & 8) != 0) {
+        std::ptrdiff_t const sample = (I.b & 1) != 0 ? p.sample : 0;
+        std::ptrdiff_t const row = (I.b & 2) != 0 ? sample * p.pixels + p.pixel : sample;
+        return row * a.row[I.a] + ((I.b & 4) != 0 ? p.channel : 0);
+    } else {
+        return p.offset(I.b);
+    }
+}
+
 // What computes functions, whose code depends on the processor's vectors.
 inline namespace CASTNET_VECTORS {
 
@@ -97,9 +110,9 @@ CASTNET_HD constexpr T execute(T const* r, program_arguments<T> const& a, point 
                                Random const& random) {
     if constexpr (I.code == opcode::load) {
         if constexpr (I.c != 0) {
-            return T(reinterpret_cast<bfloat16 const*>(a.array[I.a])[p.offset(I.b)]);
+            return T(reinterpret_cast<bfloat16 const*>(a.array[I.a])[offset_of_load<I>(a, p)]);
         } else {
-            return a.array[I.a][p.offset(I.b)];
+            return a.array[I.a][offset_of_load<I>(a, p)];
         }
     } else if constexpr (I.code == opcode::constant) {
         return a.scalar[I.a];

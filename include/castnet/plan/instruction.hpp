@@ -9,14 +9,17 @@ namespace castnet::ir {
 
 enum class opcode : std::uint8_t {
     load,        // operand a: which array; b: along which of samples 1, pixels 2, channels 4 it
-                 // varies; c: 1 if it is bfloat16
+                 // varies, 8 more where it is some channels of a wider array; c: 1 if it is
+                 // bfloat16
     constant,    // a: which scalar
     index,       // the number of the channel
     sample_mask, // a: which array (one value per sample), b: which scalar to multiply it with
     bernoulli,   // a: which scalar is `keep`, b: which scalar numbers the random stream
     apply,       // function of registers a, b, c, …
-    store,       // ends a program: the last register is the result at this point; a: 1 for bfloat16
-    reduce // ends a program: a: which reduction, b: what is kept of samples 1, pixels 2, channels 4
+    store,       // ends a program: the last register is the result at this point; a: 1 for
+                 // bfloat16; c: 1 if only one step of a loop is stored
+    reduce       // ends a program: a: which reduction; b: what is kept of samples 1, pixels 2,
+                 // channels 4; c: as of store
 };
 
 struct instruction {
@@ -53,6 +56,8 @@ struct program {
         return all[size];
     }
     static constexpr instruction end = last(); // store or reduce
+    // Along what the stored array varies.
+    static constexpr int stored = end.c != 0 ? 5 : 7;
 
     static constexpr int random_streams = (0 + ... + int(I.code == opcode::bernoulli));
     // Which scalar numbers the stream of a program that has one.

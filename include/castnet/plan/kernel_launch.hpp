@@ -15,6 +15,14 @@ struct array_ref {
     // where all samples of the batch lie one after another.
     std::ptrdiff_t chunk_stride = 0;
     bool is_bf16 = false; // its elements are bfloat16 (plan/mixed_precision.hpp)
+    // Of an array that is some channels of a wider one, which only programs read: the channels
+    // there, and the first of them.
+    int row = 0, first_channel = 0;
+
+    // Elements from sample to sample.
+    CASTNET_HD constexpr std::ptrdiff_t sample_stride() const {
+        return row > 0 ? std::ptrdiff_t{size.pixels} * row : size.count();
+    }
 };
 
 // Memory that a launch needs besides its operands and results, in elements.
@@ -54,7 +62,8 @@ struct kernel_launch {
     int attribute = 0;      // of the node, where the kernel reads it
     int loop = -1;          // the loop over time that it is a part of, or -1
     double factor = 1;      // reduce
-    extents space{};        // of a program: its index space; of a product in a loop: its weight
+    extents space{};        // of a program: its index space; of a product in a loop: its weight; of
+                            // a feedback: all steps
     int second_output = -1; // in plan::arrays: max_pool's argmax, a bias's gradient; -1 for none
     int scratch = -1;       // in plan::arrays, as the next two; -1 for none
     int sums = -1;

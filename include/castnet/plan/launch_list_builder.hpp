@@ -163,7 +163,7 @@ private:
         }
         if (n.kind == op::map || n.kind == op::reduce) {
             bool const bf16_bias = product != id && is_bf16(id);
-            lower.run(id, first, next, bf16_bias);
+            lower.run(id, first, next, product == id ? -1 : product, bf16_bias);
             if (lower.arrays.size() > max_arrays || lower.scalars.size() > max_scalars) {
                 throw "castnet: a fused kernel reads more than it can be given";
             }
@@ -189,6 +189,9 @@ private:
                 s.space = nodes_[n.in[1]].size;
             }
             int const first_read = n.kind == op::feedback ? 1 : 0; // it writes to the delay
+            if (n.kind == op::feedback) {
+                s.space = n.size;
+            }
             s.arrays = n.operands - first_read;
             for (int k = first_read; k < n.operands; ++k) {
                 d_.arrays.push(traits_of(n).product ? factor(n.in[k]) : use_of(n.in[k]));

@@ -1,8 +1,8 @@
 // Lowering: one fused group as a straight-line program, and what it reads.
 #pragma once
 
-#include <castnet/graph/traced.hpp>
 #include <castnet/plan/instruction.hpp>
+#include <castnet/plan/mixed_precision.hpp>
 
 namespace castnet::ir {
 
@@ -21,13 +21,16 @@ public:
 
     // The group that ends with node `root`; `next` links its functions in ascending order, from
     // `first` (-1 for none: a reduction of arrays as they are).
-    // `bf16_bias`: parameters are read from their copy in bfloat16.
-    constexpr void run(int root, int first, int const* next, bool bf16_bias = false) {
+    // `in_result`: a node whose value lies where the program's result does. `bf16_bias`: parameters
+    // are read from their copy in bfloat16.
+    constexpr void run(int root, int first, int const* next, int in_result = -1,
+                       bool bf16_bias = false) {
         node const& end = nodes_[root];
         code.clear();
         arrays.clear();
         scalars.clear();
         root_ = root;
+        in_result_ = in_result;
         bf16_bias_ = bf16_bias;
         space_ = end.kind == op::reduce ? nodes_[end.in[0]].size : end.size;
         for (int m = first; m >= 0; m = next[m]) {
@@ -36,6 +39,7 @@ public:
         instruction last;
         last.code = opcode::store;
         last.a = in_bf16_ && in_bf16_[root] ? 1 : 0;
+        last.c = end.stored == storage::one_step ? 1 : 0;
         if (end.kind == op::reduce) {
             int const x = source(end.in[0]);
             if (end.operands == 2) {
@@ -85,12 +89,15 @@ private:
     }
 
     // Along which axes an array varies; 7 is a whole array, read in the order of the loop.
-    constexpr std::uint8_t variation(extents size) const {
-        if (size == space_) {
+    constexpr std::uint8_t variation(int id) const {
+        int const in_memory = id == in_result_ ? root_ : base_of(id, nodes_);
+        extents const size = size_in_memory(nodes_[id], nodes_[in_memory]);
+        bool const view = nodes_[id].stored == storage::in_place;
+        if (size == space_ && !view) {
             return 7;
         }
         return static_cast<std::uint8_t>((size.sample ? 1 : 0) | (size.pixels > 1 ? 2 : 0) |
-                                         (size.channels > 1 ? 4 : 0));
+                                         (size.channels > 1 ? 4 : 0) | (view ? 8 : 0));
     }
 
     // The register of a node: of a function of this group, or of a value loaded or made for it.
@@ -121,7 +128,7 @@ private:
         default:
             x.code = opcode::load;
             x.a = array(id);
-            x.b = variation(n.size);
+            x.b = variation(id);
             x.c = (in_bf16_ && in_bf16_[id]) || (bf16_bias_ && n.kind == op::parameter) ? 1 : 0;
             break;
         }
@@ -145,7 +152,7 @@ private:
     list<int> owners_;
     int* reg_;   // per node: its register in the group that owns it last
     int* owner_; // per node: the group that uses it last
-    int root_ = -1;
+    int root_ = -1, in_result_ = -1;
     extents space_;
 };
 

@@ -33,11 +33,12 @@ constexpr int bf16_per_value() {
     }
 }
 
-// A reshape that moves nothing.
+// A reshape that moves nothing, or a slice that is read in place.
 constexpr bool is_view(node const& n, node const* nodes) {
-    return n.kind == op::reshape &&
-           (n.attribute == as_stored ||
-            (n.size.in_logical_order() && nodes[n.in[0]].size.in_logical_order()));
+    return n.stored == storage::in_place ||
+           (n.kind == op::reshape &&
+            (n.attribute == as_stored ||
+             (n.size.in_logical_order() && nodes[n.in[0]].size.in_logical_order())));
 }
 
 // The node whose memory this one shows.
@@ -46,6 +47,15 @@ constexpr int base_of(int id, node const* nodes) {
         id = nodes[id].in[0];
     }
     return id;
+}
+
+// The extents of a node's value in memory, which is that of node `base`.
+constexpr extents size_in_memory(node const& n, node const& base) {
+    extents size = n.size;
+    if (base.stored == storage::one_step) {
+        size.pixels = 1;
+    }
+    return size;
 }
 
 // Inserts copies where an array has to be there in both types: factors that come from outside the

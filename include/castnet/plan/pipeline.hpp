@@ -4,6 +4,7 @@
 #include <castnet/graph/devices.hpp>
 #include <castnet/graph/differentiate.hpp>
 #include <castnet/graph/loops.hpp>
+#include <castnet/graph/storage.hpp>
 #include <castnet/plan/plan.hpp>
 
 #include <utility>
@@ -39,6 +40,7 @@ class pipeline {
             copies_for_products{g, wanted}.run();
         }
         order_loops(g, wanted);
+        find_storage(g, wanted);
         return {g, wanted};
     }
     template <traced_sizes Capacity>

@@ -83,6 +83,15 @@ private:
                     p_.arrays[sums].offset = chunk.offset(block);
                 }
             }
+            if (now.iterations > 0) { // first the arrays of all steps, as long as gaps are whole
+                for (int k = now.first; k < now.last; ++k) {
+                    kernel_launch const& s = p_.launches[k];
+                    int const id = uses_[s.output].node;
+                    if (s.kind != op::map && nodes_[id].stored == storage::array) {
+                        place_result(id, s, k, i, memory, chunk);
+                    }
+                }
+            }
             for (int k = now.first; k < now.last; ++k) {
                 kernel_launch const& s = p_.launches[k];
                 chunk.advance_to(k - now.first);
@@ -127,8 +136,8 @@ private:
             return;
         }
         node_buffer& result = places_[id];
-        if (result.fixed || s.kind == op::feedback) { // which writes to the delay's
-            return;
+        if (result.fixed || result.held >= 0 || s.kind == op::feedback) {
+            return; // has its place; a feedback writes to the delay's
         }
         result.is_bf16 = uses_[s.output].node == id && uses_[s.output].is_bf16;
         stage const& now = p_.stages[stage_number];
@@ -138,7 +147,7 @@ private:
         int const last = result.in_chunk ? result.last - now.first : stage_of_[result.last];
         int const reused =
             s.kind == op::map ? dying_operand(s, launch_number, result.in_chunk) : -1;
-        extents const e = nodes_[id].size;
+        extents const e = size_in_memory(nodes_[id], nodes_[id]);
         std::ptrdiff_t const count = result.in_chunk ? e.count() * now.samples_at_once
                                                      : e.count() * (e.sample ? p_.batch : 1);
         result.held = reused >= 0
@@ -189,12 +198,14 @@ private:
     // The block of an operand that nobody reads after this launch and that the result may
     // overwrite element by element; -1 if there is none.
     constexpr int dying_operand(kernel_launch const& s, int now, bool in_chunk) const {
-        extents const size = nodes_[uses_[s.output].node].size;
+        node const& result = nodes_[uses_[s.output].node];
         bool const in_bf16 = uses_[s.output].is_bf16;
         for (int k = s.first_array; k < s.output; ++k) {
+            node const& operand = nodes_[uses_[k].node];
             node_buffer const& from = places_.base(uses_[k].node);
             if (from.last == now && from.held >= 0 && from.in_chunk == in_chunk &&
-                nodes_[uses_[k].node].size == size && from.is_bf16 == in_bf16) {
+                operand.size == result.size && operand.stored == result.stored &&
+                from.is_bf16 == in_bf16) {
                 int readers = 0;
                 for (int j = s.first_array; j < s.output; ++j) {
                     readers += places_[uses_[j].node].base == places_[uses_[k].node].base;

@@ -26,9 +26,9 @@ struct context {
     // Address of the first of the samples.
     T* at(array_ref const& r) const {
         std::ptrdiff_t const skipped = r.chunk_stride > 0 ? worker * r.chunk_stride
-                                       : r.size.sample    ? first * r.size.count()
+                                       : r.size.sample    ? first * r.sample_stride()
                                                           : 0;
-        return region[static_cast<int>(r.where)] + r.offset + skipped;
+        return region[static_cast<int>(r.where)] + r.offset + r.first_channel + skipped;
     }
     // The chunk's part of a sum over samples.
     T* sum_at(array_ref const& r) const {

@@ -11,12 +11,14 @@
 
 namespace castnet::cpu::inline CASTNET_TARGET {
 
+// For launches that are constants, of which it leaves no more than what the program reads.
 template <class T>
-[[gnu::noinline]] program_arguments<T> arguments_of(kernel_launch const& s, tables const& t,
-                                                    context<T> const& c) {
+[[gnu::always_inline]] inline program_arguments<T>
+arguments_here(kernel_launch const& s, tables const& t, context<T> const& c) {
     program_arguments<T> a{};
     for (int i = 0; i < s.arrays; ++i) {
         a.array[i] = c.at(t.arrays[s.first_array + i]);
+        a.row[i] = t.arrays[s.first_array + i].row;
     }
     for (int i = 0; i < s.scalars; ++i) {
         a.scalar[i] = static_cast<T>(t.scalars[s.first_scalar + i]);
@@ -25,6 +27,11 @@ template <class T>
     a.step = c.step;
     a.first_sample = c.first_sample + static_cast<std::uint32_t>(c.first);
     return a;
+}
+template <class T>
+[[gnu::noinline]] program_arguments<T> arguments_of(kernel_launch const& s, tables const& t,
+                                                    context<T> const& c) {
+    return arguments_here(s, t, c);
 }
 
 // The random words of a program with one random stream, for neighbouring points of a sample: whole
@@ -69,8 +76,9 @@ private:
 
 // The points from p on, `count` channels of one row.
 template <class Program, class T>
-void map_row(program_arguments<T> const& a, T* out, point const& p, std::ptrdiff_t count) {
-    T* const to = out + p.offset(7);
+[[gnu::always_inline]] inline void map_row(program_arguments<T> const& a, T* out, point const& p,
+                                           std::ptrdiff_t count) {
+    T* const to = out + p.offset(Program::stored);
     auto const at = [&](std::ptrdiff_t i) {
         return point{p.sample, p.pixel, p.channel + i, p.pixels, p.channels};
     };

@@ -135,10 +135,10 @@ template <class T>
 void matmul(kernel_launch const& s, tables const& t, context<T> const& c) {
     array_ref const &x = t.arrays[s.first_array], &y = t.arrays[s.output];
     std::ptrdiff_t const in = x.size.channels, out = y.size.channels;
-    pixel_rows const rows = rows_of(x.size, c);
+    pixel_rows const rows = rows_of(x.size, c), to = rows_of(y.size, c);
     multiply<T>(rows.count, out, in, {c.at(x) + rows.first * in, rows.step * in, 1},
-                {c.at(t.arrays[s.first_array + 1]), out, 1}, c.at(y) + rows.first * out,
-                rows.step * out, {.bias = bias_of(s, t, c), .relu = s.end.activates});
+                {c.at(t.arrays[s.first_array + 1]), out, 1}, c.at(y) + to.first * out,
+                to.step * out, {.bias = bias_of(s, t, c), .relu = s.end.activates});
 }
 
 template <class T>
@@ -162,9 +162,9 @@ template <class T>
 void matmul_data_of_turned(kernel_launch const& s, tables const& t, context<T> const& c) {
     array_ref const &g = t.arrays[s.first_array], &dx = t.arrays[s.output];
     std::ptrdiff_t const in = dx.size.channels, out = g.size.channels;
-    pixel_rows const rows = rows_of(g.size, c);
+    pixel_rows const rows = rows_of(g.size, c), to = rows_of(dx.size, c);
     multiply<T>(rows.count, in, out, {c.at(g) + rows.first * out, rows.step * out, 1},
-                {c.at(t.arrays[s.scratch]), in, 1}, c.at(dx) + rows.first * in, rows.step * in);
+                {c.at(t.arrays[s.scratch]), in, 1}, c.at(dx) + to.first * in, to.step * in);
 }
 
 template <class T>

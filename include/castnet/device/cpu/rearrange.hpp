@@ -36,10 +36,10 @@ void concat(kernel_launch const& s, tables const& t, context<T> const& c) {
     array_ref const& to = t.arrays[s.output];
     pixel_rows const rows = rows_of(to.size, c);
     parallel_for(rows.count, double(rows.count * to.size.channels), [&](std::ptrdiff_t i) {
-        std::ptrdiff_t const row = rows(i);
-        T* out = c.at(to) + row * to.size.channels;
+        T* out = c.at(to) + rows(i) * to.size.channels;
         for (int k = 0; k < s.arrays; ++k) {
             array_ref const& from = t.arrays[s.first_array + k];
+            std::ptrdiff_t const row = rows_of(from.size, c)(i);
             out = std::copy_n(c.at(from) + row * from.size.channels, from.size.channels, out);
         }
     });
@@ -49,11 +49,10 @@ void concat(kernel_launch const& s, tables const& t, context<T> const& c) {
 template <class T>
 void slice(kernel_launch const& s, tables const& t, context<T> const& c) {
     array_ref const &from = t.arrays[s.first_array], &to = t.arrays[s.output];
-    pixel_rows const rows = rows_of(to.size, c);
+    pixel_rows const rows = rows_of(to.size, c), read = rows_of(from.size, c);
     parallel_for(rows.count, double(rows.count * to.size.channels), [&](std::ptrdiff_t i) {
-        std::ptrdiff_t const row = rows(i);
-        std::copy_n(c.at(from) + row * from.size.channels + s.attribute, to.size.channels,
-                    c.at(to) + row * to.size.channels);
+        std::copy_n(c.at(from) + read(i) * from.size.channels + s.attribute, to.size.channels,
+                    c.at(to) + rows(i) * to.size.channels);
     });
 }
 
@@ -61,12 +60,12 @@ void slice(kernel_launch const& s, tables const& t, context<T> const& c) {
 template <class T>
 void slice_gradient(kernel_launch const& s, tables const& t, context<T> const& c) {
     array_ref const &from = t.arrays[s.first_array], &to = t.arrays[s.output];
-    pixel_rows const rows = rows_of(to.size, c);
+    pixel_rows const rows = rows_of(to.size, c), read = rows_of(from.size, c);
     parallel_for(rows.count, double(rows.count * to.size.channels), [&](std::ptrdiff_t i) {
-        std::ptrdiff_t const row = rows(i);
-        T* const out = c.at(to) + row * to.size.channels;
+        T* const out = c.at(to) + rows(i) * to.size.channels;
         std::fill_n(out, to.size.channels, T(0));
-        std::copy_n(c.at(from) + row * from.size.channels, from.size.channels, out + s.attribute);
+        std::copy_n(c.at(from) + read(i) * from.size.channels, from.size.channels,
+                    out + s.attribute);
     });
 }
 

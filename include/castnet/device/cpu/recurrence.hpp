@@ -28,13 +28,14 @@ template <class T>
 void feedback(kernel_launch const& s, tables const& t, context<T> const& c) {
     array_ref const &from = t.arrays[s.first_array], &to = t.arrays[s.output];
     std::ptrdiff_t const next = c.iteration + (s.attribute < 0 ? -1 : 1);
-    if (next < 0 || next == to.size.pixels) {
+    if (next < 0 || next == s.space.pixels) {
         return;
     }
-    std::ptrdiff_t const channels = to.size.channels, all = to.size.count();
+    std::ptrdiff_t const channels = to.size.channels;
+    pixel_rows const read = rows_of(from.size, c), written = ir::rows_of(to.size, c.samples, next);
     for (std::ptrdiff_t sample = 0; sample < c.samples; ++sample) {
-        std::copy_n(c.at(from) + sample * all + c.iteration * channels, channels,
-                    c.at(to) + sample * all + next * channels);
+        std::copy_n(c.at(from) + read(sample) * channels, channels,
+                    c.at(to) + written(sample) * channels);
     }
 }
 

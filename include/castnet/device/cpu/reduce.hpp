@@ -217,9 +217,10 @@ void reduce(kernel_launch const& s, tables const& t, context<T> const& c) {
     if constexpr (keep_samples || keep_pixels) {
         std::ptrdiff_t const outer = keep_pixels ? pixels : 1;
         if (c.iteration >= 0) { // samples and pixels are kept
+            pixel_rows const rows = rows_of(t.arrays[s.output].size, c);
             for (std::ptrdiff_t sample = 0; sample < samples; ++sample) {
                 piece({sample, sample + 1}, {c.iteration, c.iteration + 1},
-                      out + (sample * outer + c.iteration) * width);
+                      out + rows(sample) * width);
             }
             return;
         }

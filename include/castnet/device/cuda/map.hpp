@@ -80,7 +80,9 @@ CASTNET_HD void execute_lanes(T (&r)[lanes_of<T>][Registers], program_arguments<
     if constexpr (I.code == opcode::load && (I.b & 4) != 0) {
         using stored_type = std::conditional_t<I.c != 0, bfloat16, T>;
         T loaded[lanes_of<T>];
-        load_lanes(reinterpret_cast<stored_type const*>(a.array[I.a]) + p.offset(I.b), g, loaded);
+        lane_group const here{g.lanes, g.aligned && (I.b & 8) == 0};
+        load_lanes(reinterpret_cast<stored_type const*>(a.array[I.a]) + ir::offset_of_load<I>(a, p),
+                   here, loaded);
         for (int i = 0; i < lanes_of<T>; ++i) {
             r[i][Number] = loaded[i];
         }
@@ -149,7 +151,7 @@ struct map_body {
             int const left = channels - channel;
             lane_group const g{left < lanes_of<T> ? left : lanes_of<T>,
                                channels % lanes_of<T> == 0};
-            evaluate_lanes(Program{}, a, p, g, out + p.offset(7),
+            evaluate_lanes(Program{}, a, p, g, out + p.offset(Program::stored),
                            std::make_index_sequence<Program::size + 1>{});
         });
     }
@@ -162,7 +164,11 @@ arguments_of(kernel_launch const& s, tables const& t, Context const& c) {
     using T = typename Context::value_type;
     program_arguments<T> a{};
     for (int i = 0; i < s.arrays; ++i) {
-        a.array[i] = c.at(t.arrays[s.first_array + i]);
+        array_ref const& r = t.arrays[s.first_array + i];
+        std::ptrdiff_t const skipped =
+            std::ptrdiff_t{r.first_channel} * int(r.is_bf16 ? sizeof(bfloat16) : sizeof(T));
+        a.array[i] = reinterpret_cast<T const*>(reinterpret_cast<char const*>(c.at(r)) + skipped);
+        a.row[i] = r.row;
     }
     for (int i = 0; i < s.scalars; ++i) {
         a.scalar[i] = static_cast<T>(t.scalars[s.first_scalar + i]);

@@ -66,7 +66,8 @@ template <class T>
 void multiply(kernel_launch const& s, tables const& t, context<T> const& c) {
     cublas::product const p = product_of(s, t, c);
     auto const at = [&](array_ref const& r, cudaDataType_t type) {
-        std::ptrdiff_t const first = c.iteration < 0 ? 0 : c.iteration * r.size.channels;
+        bool const one = c.iteration < 0 || r.size.pixels == 1; // row of each sample, or all rows
+        std::ptrdiff_t const first = one ? 0 : c.iteration * r.size.channels;
         return reinterpret_cast<char*>(c.at(r)) + first * cublas::bytes_of(type);
     };
     c.library->run(p, at(t.arrays[s.first_array], p.type), c.at(t.arrays[s.first_array + 1]),

@@ -65,16 +65,15 @@ struct copy_channels_body {
     int from_channels, begin, to_channels, first;
     quotient width;
     std::ptrdiff_t count;
-    row_numbers rows{};
+    row_numbers from_rows{}, to_rows{};
 
     template <class Block>
     CASTNET_HD void operator()(Block const& block) const {
         for_each_index(block, count, [&](std::ptrdiff_t i) {
             std::uint32_t const line = width.divide(static_cast<std::uint32_t>(i)),
-                                channel = static_cast<std::uint32_t>(i) - line * width.divisor,
-                                row = rows(line);
-            to[std::ptrdiff_t{row} * to_channels + first + channel] =
-                from.get(std::ptrdiff_t{row} * from_channels + begin + channel);
+                                channel = static_cast<std::uint32_t>(i) - line * width.divisor;
+            to[std::ptrdiff_t{to_rows(line)} * to_channels + first + channel] =
+                from.get(std::ptrdiff_t{from_rows(line)} * from_channels + begin + channel);
         });
     }
 };
@@ -89,7 +88,7 @@ CASTNET_HD void copy_channels(Context const& c, array_ref const& from, int begin
     c.launch(grid_for(count),
              copy_channels_body<T>{stored_at(c, from), stored_at(c, to), from.size.channels, begin,
                                    to.size.channels, first, quotient(width), count,
-                                   numbers_of(rows)});
+                                   numbers_of(rows_of(from.size, c)), numbers_of(rows)});
 }
 
 CASTNET_CALLS_UNCHECKED
@@ -118,18 +117,17 @@ struct slice_gradient_body {
     int from_channels, first;
     quotient to_channels;
     std::ptrdiff_t count;
-    row_numbers rows{};
+    row_numbers from_rows{}, to_rows{};
 
     template <class Block>
     CASTNET_HD void operator()(Block const& block) const {
         for_each_index(block, count, [&](std::ptrdiff_t i) {
             std::uint32_t const line = to_channels.divide(static_cast<std::uint32_t>(i)),
-                                place = static_cast<std::uint32_t>(i) - line * to_channels.divisor,
-                                row = rows(line);
+                                place = static_cast<std::uint32_t>(i) - line * to_channels.divisor;
             int const channel = static_cast<int>(place) - first;
             bool const inside = channel >= 0 && channel < from_channels;
-            to[std::ptrdiff_t{row} * to_channels.divisor + place] =
-                inside ? from.get(std::ptrdiff_t{row} * from_channels + channel) : T(0);
+            to[std::ptrdiff_t{to_rows(line)} * to_channels.divisor + place] =
+                inside ? from.get(std::ptrdiff_t{from_rows(line)} * from_channels + channel) : T(0);
         });
     }
 };
@@ -144,7 +142,7 @@ CASTNET_HD void slice_gradient(kernel_launch const& s, tables const& t, Context 
     c.launch(grid_for(count),
              slice_gradient_body<T>{stored_at(c, from), stored_at(c, to), from.size.channels,
                                     s.attribute, quotient(to.size.channels), count,
-                                    numbers_of(rows)});
+                                    numbers_of(rows_of(from.size, c)), numbers_of(rows)});
 }
 
 // Groups of neighbouring channels in reverse order; the attribute says how many are a group.

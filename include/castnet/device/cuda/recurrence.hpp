@@ -4,6 +4,7 @@
 #include <castnet/device/cuda/kernel_for.hpp>
 #include <castnet/device/cuda/launch.hpp>
 #include <castnet/device/cuda/quotient.hpp>
+#include <castnet/device/cuda/row_numbers.hpp>
 #include <castnet/device/cuda/step_values.hpp>
 #include <castnet/device/cuda/stored.hpp>
 
@@ -49,14 +50,15 @@ CASTNET_HD void feedback(kernel_launch const& s, tables const& t, Context const&
     using T = typename Context::value_type;
     array_ref const &from = t.arrays[s.first_array], &to = t.arrays[s.output];
     std::ptrdiff_t const next = c.iteration + (s.attribute < 0 ? -1 : 1);
-    if (next < 0 || next == to.size.pixels) {
+    if (next < 0 || next == s.space.pixels) {
         return;
     }
-    std::ptrdiff_t const channels = to.size.channels, all = to.size.count();
-    std::ptrdiff_t const count = c.samples * channels;
+    std::ptrdiff_t const channels = to.size.channels, count = c.samples * channels;
+    pixel_rows const read = rows_of(from.size, c), written = ir::rows_of(to.size, c.samples, next);
     c.launch(grid_for(count),
-             copy_rows_body<T>{stored_at(c, from), stored_at(c, to), c.iteration * channels, all,
-                               next * channels, all, quotient(channels), count});
+             copy_rows_body<T>{stored_at(c, from), stored_at(c, to), read.first * channels,
+                               read.step * channels, written.first * channels,
+                               written.step * channels, quotient(channels), count});
 }
 
 template <class Context>

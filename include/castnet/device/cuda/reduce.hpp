@@ -203,7 +203,8 @@ CASTNET_HD void reduce(kernel_launch const& s, tables const& t, Context const& c
     T const factor = static_cast<T>(s.factor);
     T* const out = c.at(t.arrays[s.output]);
     if (shape.splits == 1) {
-        launch_reduction<Context, state>(c, from, shape, factor, out, numbers_of(rows));
+        pixel_rows const to = loops ? rows_of(t.arrays[s.output].size, c) : pixel_rows{1, 0, 1};
+        launch_reduction<Context, state>(c, from, shape, factor, out, numbers_of(to));
         return;
     }
     if constexpr (kind == reduction::sum) {
