@@ -18,4 +18,4 @@ struct nests {
 using net = cn::network<nests{}, cn::input<6, 2>>;
 
 cn::model<net, cn::policy::cpu, cn::batch<4>> model{cn::seed{1}};
-auto y = model.predict(cn::tensor<float, 1, 6, 2>{});
+auto y = model.predict(std::array<float, 12>{});

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import torch
 
-from golden_cases import (attention, convnet, functions, graphs, layers, losses, normalization,
-                          optimizers, recurrent, sequences)
+from golden_cases import (attention, convnet, functions, graphs, images, layers, losses,
+                          normalization, optimizers, recurrent, sequences)
 
 FOLDER = Path(__file__).parent
 
@@ -30,6 +30,7 @@ def main():
     files = {
         "attention": attention.generate,
         "layers": layers.generate,
+        "images": images.generate,
         "functions": functions.generate,
         "losses": losses.generate,
         "normalization": normalization.generate,

@@ -487,6 +487,11 @@ TEST_CASE_TEMPLATE("threads share the convolution of one sample and change no bi
     check(cn::make_window(24, 24, 21, 24, 3, 1, cn::same, 1, 24));
     check(cn::make_window(20, 41, 40, 40, 5, 2, cn::same, 1, 20));
     check(cn::make_window(40, 23, 22, 40, 3, 2, cn::same, 1, 10));
+    check(cn::make_window(24, 19, 17, 40, 3, 1, 1, 1, 1));  // padded rows
+    check(cn::make_window(72, 7, 7, 150, 3, 2, 1, 1, 1));   // more weights than pixels
+    check(cn::make_window(3, 33, 31, 20, 3, 1, 1, 1, 1));   // few channels
+    check(cn::make_window(48, 23, 21, 32, 3, 1, 1, 1, 1));  // by Winograd's algorithm
+    check(cn::make_window(192, 11, 9, 192, 3, 1, 1, 1, 1)); // with many weights
 }
 
 TEST_CASE_TEMPLATE("products of every size", T, float, double) {

@@ -38,7 +38,8 @@ struct launch {
         cn::ir::array_ref refs[] = {
             {cn::ir::region::workspace, 0, a},
             {cn::ir::region::workspace, cn::ir::aligned(nx), b},
-            {cn::ir::region::workspace, cn::ir::aligned(nx) + cn::ir::aligned(ny), out}};
+            {cn::ir::region::workspace, cn::ir::aligned(nx) + cn::ir::aligned(ny), out},
+            {cn::ir::region::workspace, cn::ir::aligned(nx), out}};
         std::ptrdiff_t const total = refs[2].offset + cn::ir::aligned(count);
         cpu::memory const room{size_t(total + 1) * sizeof(T)};
         T* const start = room.as<T>();
@@ -49,7 +50,7 @@ struct launch {
         cn::ir::kernel_launch s;
         s.arrays = 2;
         s.output = 2;
-        s.second_output = argmax ? 1 : -1;
+        s.results = argmax ? 2 : 1;
         s.window = 0;
         cpu::context<T> c;
         c.region[int(cn::ir::region::workspace)] = start;

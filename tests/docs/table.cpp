@@ -5,6 +5,7 @@
 #include <castnet/policy/mirrored.hpp>
 #include <castnet/train/report.hpp>
 #include <castnet/train/tensorboard.hpp>
+#include <castnet/zoo/mobilenet_v2.hpp>
 #include <castnet/zoo/resnet.hpp>
 #include <castnet/zoo/vgg.hpp>
 
@@ -20,12 +21,20 @@ struct scaled_tanh {
 
 using images =
     sequential<input<3, 28, 28>, conv2d<32, 3, conv{.padding = same}>.init(he_normal), batch_norm,
-               relu, conv2d<32, 3, conv{.groups = 32}>.no_bias(), leaky_relu.slope(0.2),
+               relu, conv2d<32, 3, conv{.groups = 4}>.no_bias(), leaky_relu.slope(0.2),
                max_pool2d<2>, avg_pool2d<3, pooling{.stride = 1}>, upsample2d<2>,
                conv2d<32, 3, conv{.stride = 2, .padding = 1}>, elu.alpha(0.5), flatten,
                dropout<0.5F>, dense<24>.l2(1e-4F), gelu, gelu_tanh, reshape<4, 6>, flatten,
                named<"head", dense<64>>, silu, selu, softplus, frozen<dense<64>, scaled_tanh{}>,
                residual<dense<64>, relu>, dense<64>, sigmoid, tanh, relu6, dense<10>, softmax>;
+
+using of_images = sequential<
+    input<3, 28, 28>, depthwise_conv2d<3>, depthwise_conv2d<3, conv{}, 2>,
+    separable_conv2d<32, 3, conv{.padding = same}>, squeeze_excitation<8>, stochastic_depth<0.2F>,
+    conv_transpose2d<32, 3, conv_transpose{.stride = 2, .padding = 1, .output_padding = 1}>,
+    conv_transpose2d<32, 3, conv_transpose{.stride = 2, .padding = same}>,
+    zero_pad2d<sides{1, 2, 3, 0}>, crop2d<2>, adaptive_max_pool2d<7>, upsample2d<2>.bilinear(),
+    adaptive_avg_pool2d<size2{7, 5}>>;
 
 using normalisations = sequential<input<6, 8, 8>, layer_norm, layer_norm.over_all_axes(), rms_norm,
                                   group_norm<3>, instance_norm.affine(), instance_norm>;
@@ -84,6 +93,9 @@ using sequences =
                rnn<64>.return_sequences(), lstm<64>.layers<3>(0.2F).return_sequences(),
                lstm<64>.recurrent_dropout(0.2F).return_sequences(), bidirectional<gru<64>>>;
 
+template <class Model>
+using one_step_of = stateful_predictor<Model>;
+
 struct summed_up {
     constexpr auto operator()(auto x, auto lengths) const {
         auto const initial = shape<5>{};
@@ -96,7 +108,8 @@ using graph_of_sequence = network<summed_up{}, input<9, 5>, input<>>;
 
 using graph_of_two = network<two_branches{}, input<3, 28, 28>, input<3, 28, 28>>;
 
-using named_networks = type_list<zoo::resnet50, zoo::vgg16>;
+using named_networks =
+    type_list<zoo::resnet50, zoo::vgg16, zoo::mobilenet_v2_of<input<3, 96, 96>, 20>>;
 
 template <auto... L>
 constexpr bool are_losses = (Loss<std::remove_cvref_t<decltype(L)>> && ...);
@@ -112,10 +125,10 @@ using of_two_outputs = decltype(losses<cross_entropy, loss_weight<0.5F, mse>>);
 
 template <auto... M>
 constexpr bool are_metrics = (Metric<std::remove_cvref_t<decltype(M)>> && ...);
-static_assert(
-    are_metrics<accuracy, perplexity, categorical_accuracy, binary_accuracy, top_k<5>, mae,
-                precision_metric{.threshold = 0.7}, recall, f_beta_metric{.beta = 2}, f1,
-                macro_precision, macro_recall, macro_f1, auc, confusion_matrix<4>, rmse, r2>);
+static_assert(are_metrics<accuracy, perplexity, categorical_accuracy, binary_accuracy, top_k<5>,
+                          mae, precision_metric{.threshold = 0.7}, recall, f_beta_metric{.beta = 2},
+                          f1, macro_precision, macro_recall, macro_f1, auc, confusion_matrix<4>,
+                          mean_iou, rmse, r2>);
 using of_second_output = decltype(on_output<1, mae>);
 
 template <Optimizer... O>
@@ -138,6 +151,7 @@ using on_gpus = type_list<policy::cuda, policy::bf16<policy::cuda>>;
 
 TEST_CASE("tables of the guide") {
     CHECK(images::parameter_count > 0);
+    CHECK(of_images::parameter_count > 0);
     CHECK(sequences::parameter_count > 0);
     CHECK(text_layers::parameter_count > 0);
     CHECK(parts_of_words::parameter_count == 20'000 * 64);
@@ -203,6 +217,7 @@ TEST_CASE("tables of the guide") {
     CHECK(training.evaluate(test).weight == 1);
     CHECK(model.predict(x).size() == 20);
     CHECK(!summary(model).empty());
+    CHECK(network_picture(model).starts_with("<svg"));
     CHECK(on_device(train).size() == 4);
     std::filesystem::remove(file);
 }

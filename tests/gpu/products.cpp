@@ -41,7 +41,7 @@ public:
         step_.window = 0;
         step_.arrays = s.end.bias ? 4 : 2;
         step_.output = step_.arrays;
-        step_.second_output = s.end.bias_gradient ? 3 : -1;
+        step_.results = s.end.bias_gradient ? 2 : 1;
         numbers const unwritten(std::size_t(result.count() * (result.sample ? samples : 1)),
                                 std::numeric_limits<double>::quiet_NaN());
         place(0, a, a_size);

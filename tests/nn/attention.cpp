@@ -35,6 +35,33 @@ struct with_all_masks {
             cn::length_mask(lengths));
     }
 };
+struct sees_all {
+    constexpr auto operator()(auto scores) const { return scores; }
+};
+// With a mask of one's own, weights are stored.
+template <bool Stored, class... Mask>
+constexpr auto attend(auto q, auto k, auto v, Mask const&... masks) {
+    constexpr auto layer = cn::attention<2>.dropout(0.25);
+    if constexpr (Stored) {
+        return layer(q, k, v, masks..., sees_all{});
+    } else {
+        return layer(q, k, v, masks...);
+    }
+}
+template <bool Stored>
+struct causal_of_lengths {
+    constexpr auto operator()(auto q, auto k, auto v, auto lengths) const {
+        return attend<Stored>(q, k, v, cn::causal_mask, cn::length_mask(lengths));
+    }
+};
+template <bool Stored>
+struct without_masks {
+    constexpr auto operator()(auto q, auto k, auto v) const { return attend<Stored>(q, k, v); }
+};
+// More than a block of queries and of keys.
+template <auto Function, auto... More>
+using of_blocks = cn::network<Function, input<75, 6>, input<131, 6>, input<131, 2>, More...>;
+
 struct of_keys {
     constexpr auto operator()(auto q, auto k, auto mask) const {
         return cn::attention<1>(q, k, k, cn::additive_mask(mask));
@@ -58,6 +85,7 @@ TEST_CASE("a sequence attends to another one, to its beginning, with additive ma
 TEST_CASE("gradients of attention") {
     against_finite_differences(check::run_of<heads.causal(), shape<4, 6>, true, 2>(), 1e-6);
     against_finite_differences(check::run_of<heads.dropout(0.25), shape<4, 6>, true, 2>(), 1e-6);
+    against_finite_differences(check::run_of<heads, shape<1, 4>, true, 2>(), 1e-6);
     against_finite_differences(
         layer_run::of<cn::network<to_memory{}, input<2, 4>, input<3, 4>>, true, 2>(), 1e-6);
     against_finite_differences(
@@ -65,6 +93,37 @@ TEST_CASE("gradients of attention") {
     against_finite_differences(
         layer_run::of<cn::network<of_keys{}, input<3, 4>, input<2, 4>, input<2>>, true, 2>(), 1e-6);
     against_finite_differences(check::run_of<cn::frozen<heads>, shape<3, 4>, true, 2>(), 1e-6);
+}
+
+TEST_CASE("attention without stored weights is attention with stored weights") {
+    auto const compare = [](layer_run stored, layer_run fused, values const& lengths) {
+        for (layer_run* const r : {&stored, &fused}) {
+            for (std::size_t i = 0; i < 3; ++i) {
+                r->set_input(check::random_values(r->input(i).size(), std::uint32_t(i + 1)), i);
+            }
+            if (!lengths.empty()) {
+                r->set_input(lengths, 3);
+            }
+            r->set_grad_output(check::random_values(r->grad_output().size(), 4));
+            r->run();
+        }
+        check::close("output", fused.output(), stored.output(), 1e-13);
+        values const output = fused.output(), gradient = fused.grad_input(1);
+        int const before = cn::cpu::thread_count();
+        cn::cpu::set_thread_count(before + 1);
+        fused.run();
+        cn::cpu::set_thread_count(before);
+        CHECK(fused.output() == output); // to the bit
+        CHECK(fused.grad_input(1) == gradient);
+        for (std::size_t i = 0; i < 3; ++i) {
+            check::close("gradient", fused.grad_input(i), stored.grad_input(i), 1e-13);
+        }
+    };
+    compare(layer_run::of<of_blocks<causal_of_lengths<true>{}, input<1>>, true, 5>(),
+            layer_run::of<of_blocks<causal_of_lengths<false>{}, input<1>>, true, 5>(),
+            {131, 0, 1, 60.5, 1000});
+    compare(layer_run::of<of_blocks<without_masks<true>{}>, true, 1>(),
+            layer_run::of<of_blocks<without_masks<false>{}>, true, 1>(), {});
 }
 
 TEST_CASE("dropout of attention is for training") {

@@ -1,6 +1,7 @@
 // Clipped gradients: the steps of PyTorch's clip_grad_norm_ and clip_grad_value_ before an
 // optimizer's, computed in double.
 #include <castnet/optim/clipping.hpp>
+#include <castnet/optim/optimizers.hpp>
 
 #include <cmath>
 #include <doctest/doctest.h>

@@ -126,7 +126,7 @@ private:
             at(id).kind == op::reshape && (at(id).attribute == cn::ir::as_stored ||
                                            (keeps_order(id) && keeps_order(at(id).in[0])));
         return group_[id] == id && !cn::ir::traits_of(at(id)).source && !view &&
-               at(id).kind != op::max_pool_argmax;
+               !cn::ir::traits_of(at(id)).beside;
     }
     // The node that wrote what is known as `id`.
     int source(int id) const {
@@ -190,20 +190,23 @@ private:
         REQUIRE(r.end <= d_.size[int(r.where)]);
     }
     void write(cn::ir::array_ref const& a, int label, piece const& p) {
+        write(a, label, p, std::min(batch_, device::chunks));
+    }
+    void write(cn::ir::array_ref const& a, int label, piece const& p, std::ptrdiff_t chunks) {
         for (std::ptrdiff_t i = 0; i < parts(a, p); ++i) {
             write(of(a, p, i), {label, sample_of(a, p, i)});
         }
-        use(a);
+        use(a, chunks);
     }
 
     // Notes that the memory of a whole array is in use now: that of the batch or of all chunks.
-    void use(cn::ir::array_ref const& a) {
+    void use(cn::ir::array_ref const& a, std::ptrdiff_t chunks) {
         if (a.where != region::workspace) {
             return;
         }
         std::ptrdiff_t const at_once = d_.stages[stage_].samples_at_once;
-        std::ptrdiff_t const chunks = a.chunk_stride > 0 ? std::min(batch_, device::chunks) : 1;
-        for (std::ptrdiff_t chunk = 0; chunk < chunks; ++chunk) {
+        std::ptrdiff_t const copies = a.chunk_stride > 0 ? chunks : 1;
+        for (std::ptrdiff_t chunk = 0; chunk < copies; ++chunk) {
             auto const begin = a.offset + chunk * a.chunk_stride;
             auto const elements =
                 a.chunk_stride > 0 && a.size.sample ? at_once * a.size.count() : scratch_of(a);
@@ -345,7 +348,7 @@ private:
             check(d_.arrays[s.scratch], scratch_of(i), p);
         }
         if (s.chunk_scratch >= 0) {
-            write(d_.arrays[s.chunk_scratch], scratch_of(i), p);
+            write(d_.arrays[s.chunk_scratch], scratch_of(i), p, device::chunks); // for each worker
         }
         cn::ir::array_ref const& output = d_.arrays[s.output];
         bool const sums = s.sums >= 0 && d_.stages[stage_].samples_at_once > 0;
@@ -371,17 +374,16 @@ private:
         if (s.sums >= 0) {
             write(d_.arrays[s.sums], sum_of(i), {0, 0, 0});
         }
-        write(output, id, p);
-        if (s.second_output >= 0) {
-            write(d_.arrays[s.second_output], second_result_of(id), p);
+        for (int k = 0; k < s.results; ++k) {
+            write(d_.arrays[s.output + k], result_of(id, k), p);
         }
     }
 
     void copy_parameters(cn::ir::array_ref const& all) {
-        use(all);
+        use(all, 1);
         for (int i = 0; i < d_.sizes.parameters; ++i) {
             cn::ir::array_ref a = of_parameter(i, region::parameters);
-            a = {all.where, all.offset + a.offset / 2, a.size, 0, true};
+            a = {all.where, all.offset + a.offset / 2, a.size, 0, 0, true};
             write(of(a, {}, 0), {g_.parameters[i].node, -1});
         }
     }
@@ -400,16 +402,17 @@ private:
         return at(id).kind;
     }
 
-    // The argmax of a pooling, the sums that joined the gradient of a weight.
-    int second_result_of(int id) const {
-        for (int other = 0; other < g_.node_count; ++other) {
-            op const kind = at(other).kind;
-            if ((kind == op::max_pool_argmax && at(other).in[1] == id) ||
-                (kind == op::reduce && other != id && group_[other] == id)) {
+    // The node of a launch's result with this number: its own, those that are computed beside it,
+    // as the argmax of a pooling, or the sums that joined the gradient of a weight.
+    int result_of(int id, int number) const {
+        for (int other = 0; number > 0 && other < g_.node_count; ++other) {
+            bool const beside = cn::ir::traits_of(at(other)).beside && at(other).in[0] == id;
+            bool const joined = at(other).kind == op::reduce && other != id && group_[other] == id;
+            if ((beside || joined) && --number == 0) {
                 return other;
             }
         }
-        return -1;
+        return id;
     }
 
     // All nodes of these kinds are one array.

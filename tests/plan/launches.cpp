@@ -127,13 +127,13 @@ TEST_CASE("the gradient of a dense layer's bias is a second result of the weight
         }
         REQUIRE(s.end == cn::ir::epilogue{.bias_gradient = true});
         CHECK(s.arrays == 2);
-        cn::ir::array_ref const& sums = d.arrays[s.second_output];
+        cn::ir::array_ref const& sums = d.arrays[s.output + 1];
         CHECK(sums.where == region::gradients);
         CHECK(sums.size == cn::ir::extents{false, 1, operand(d, i, 1).size.channels});
         // by itself a reduction of the second factor
         cn::ir::kernel_launch const alone = cn::ir::epilogue_launch(s);
         CHECK(alone.kind == op::reduce);
-        CHECK(alone.output == s.second_output);
+        CHECK(alone.output == s.output + 1);
         CHECK(alone.space == operand(d, i, 1).size);
         CHECK(d.arrays[alone.first_array].offset == operand(d, i, 1).offset);
         CHECK(alone.arrays == 1);

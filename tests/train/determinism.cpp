@@ -14,6 +14,9 @@ using check::everything;
 
 namespace {
 
+template <std::size_t Filters>
+inline constexpr auto conv2d_with_padding = cn::conv2d<Filters, 3, cn::conv{.padding = 1}>;
+
 using network =
     cn::sequential<cn::input<300>, cn::reshape<3, 10, 10>,
                    cn::conv2d<16, 3, cn::conv{.padding = 1}>, cn::batch_norm, cn::relu,
@@ -42,6 +45,33 @@ std::vector<float> trained(std::uint64_t seed, [[maybe_unused]] int threads) {
     return all;
 }
 
+// What threads share of a single sample: every launch is large enough for several.
+using one_at_a_time = cn::sequential<
+    cn::input<3 * 95 * 91>, cn::reshape<3, 95, 91>, conv2d_with_padding<24>, cn::batch_norm,
+    cn::relu, cn::max_pool2d<3, cn::pooling{.stride = 2, .padding = 1}>,
+    cn::conv2d<24, 3, cn::conv{.padding = 1, .groups = 24}>, cn::gelu, conv2d_with_padding<32>,
+    cn::upsample2d<2>, conv2d_with_padding<32>, cn::avg_pool2d<3>, cn::flatten, cn::dense<5>>;
+
+// Predictions before and after a step of training, and what that made of the parameters.
+std::vector<float> of_one_sample([[maybe_unused]] int threads) {
+#ifdef _OPENMP
+    int const before = omp_get_max_threads();
+    omp_set_num_threads(threads);
+#endif
+    auto const data = cn::data::blobs<5, 3 * 95 * 91>(1, 3, 4);
+    cn::model<one_at_a_time, cn::policy::cpu, cn::batch<1>> model{cn::seed{7}};
+    auto training = cn::compile(model, cn::cross_entropy, cn::sgd{});
+    auto all = model.predict(data);
+    training.fit(data, {.epochs = 1, .verbose = cn::verbosity::silent});
+    auto const again = model.predict(data), now = everything(model);
+    all.insert(all.end(), again.begin(), again.end());
+    all.insert(all.end(), now.begin(), now.end());
+#ifdef _OPENMP
+    omp_set_num_threads(before);
+#endif
+    return all;
+}
+
 } // namespace
 
 TEST_CASE("training twice gives the same weights") {
@@ -55,6 +85,13 @@ TEST_CASE("threads change nothing") {
     auto const one = trained(7, 1);
     CHECK(one == trained(7, 2));
     CHECK(one == trained(7, 5));
+}
+
+TEST_CASE("threads that share one sample change nothing") {
+    auto const one = of_one_sample(1);
+    for (int const threads : {2, 3, 8}) {
+        CHECK(one == of_one_sample(threads));
+    }
 }
 #endif
 

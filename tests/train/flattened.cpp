@@ -6,6 +6,7 @@
 #include <castnet/nn/dropout.hpp>
 #include <castnet/nn/network.hpp>
 #include <castnet/nn/reshape.hpp>
+#include <castnet/optim/optimizers.hpp>
 #include <castnet/train/training.hpp>
 
 #include "../parameters.hpp"

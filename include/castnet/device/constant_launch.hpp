@@ -7,8 +7,7 @@
 
 namespace castnet::ir {
 
-// Code is the program of an element-wise launch, or void; Arrays are its operands, its result, and
-// a second result if there is one.
+// Code is the program of an element-wise launch, or void; Arrays are its operands and its results.
 template <kernel_launch S, class Code, window Window, array_ref... Arrays>
 struct constant_launch {
     static constexpr kernel_launch numbers = S;
@@ -23,7 +22,6 @@ struct constant_launches {};
 constexpr kernel_launch with_own_arrays(kernel_launch s) {
     s.first_array = 0;
     s.output = s.arrays;
-    s.second_output = s.second_output >= 0 ? s.arrays + 1 : -1;
     s.scratch = s.sums = s.chunk_scratch = -1;
     s.window = s.window >= 0 ? 0 : -1;
     s.factor = 1;
@@ -46,10 +44,10 @@ struct make_constant_launch;
 template <auto const& Plan, int I, size_t... K>
 struct make_constant_launch<Plan, I, std::index_sequence<K...>> {
     static constexpr kernel_launch from = Plan.launches[I];
-    using type = constant_launch<
-        with_own_arrays(Plan.launches[I]), typename code_or_void<Plan, from.program>::type,
-        from.window >= 0 ? Plan.windows[from.window] : window{},
-        Plan.arrays[int(K) <= from.arrays ? from.first_array + int(K) : from.second_output]...>;
+    using type = constant_launch<with_own_arrays(Plan.launches[I]),
+                                 typename code_or_void<Plan, from.program>::type,
+                                 from.window >= 0 ? Plan.windows[from.window] : window{},
+                                 Plan.arrays[from.first_array + int(K)]...>;
 };
 
 template <auto const& Plan, class Numbers>
@@ -58,8 +56,7 @@ struct make_constant_launches;
 template <auto const& Plan, int I>
 using constant_launch_of = typename make_constant_launch<
     Plan, I,
-    std::make_index_sequence<size_t(Plan.launches[I].arrays +
-                                    (Plan.launches[I].second_output >= 0 ? 2 : 1))>>::type;
+    std::make_index_sequence<size_t(Plan.launches[I].arrays + Plan.launches[I].results)>>::type;
 
 template <auto const& Plan, size_t... I>
 struct make_constant_launches<Plan, std::index_sequence<I...>> {

@@ -10,7 +10,7 @@ namespace castnet::ir {
 template <class Context>
 auto* bias_of(kernel_launch const& s, launch_tables const& t, Context const& c) {
     return s.end.bias            ? c.at(t.arrays[s.output - 1])
-           : s.end.bias_gradient ? c.at(t.arrays[s.second_output])
+           : s.end.bias_gradient ? c.at(t.arrays[s.output + 1])
                                  : nullptr;
 }
 

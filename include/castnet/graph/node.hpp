@@ -28,7 +28,11 @@ enum class op : std::uint8_t {
     matmul,
     matmul_data,
     matmul_weight,
-    batch_matmul, // of two activations; its gradients are such products again
+    batch_matmul,           // of two activations; its gradients are such products again
+    attention,              // of all heads; see graph/op/attention.hpp
+    attention_log_sum_exp,  // of the scores of each query, made by attention's own kernel
+    attention_gradient,     // by the queries
+    attention_key_gradient, // by the keys, then by the values; made by attention_gradient's kernel
     conv,
     conv_data,
     conv_weight,
@@ -52,6 +56,9 @@ enum class op : std::uint8_t {
     copy,     // of what another device computed; see graph/devices.hpp
     delay,    // the steps of a sequence, one step late; see graph/op/recurrence.hpp
     feedback, // ends a loop: which sequence a delay repeats
+    carry,    // what one repetition leaves to the next; see graph/op/repeat.hpp
+    repeated, // what the last repetition leaves
+    cache,    // a sequence that grows by a step in each run of a plan; see graph/op/cache.hpp
     count,
     own = 128 // the first of the numbers for operations of other programs
 };
@@ -75,6 +82,8 @@ struct window {
     int pad_top = 0, pad_left = 0, pad_bottom = 0, pad_right = 0;
     int dilation = 1, groups = 1;
     bool count_padding = false; // average pooling divides by the whole window
+    bool adaptive = false;      // pooling: the windows share the image out, evenly up to a pixel
+    bool bilinear = false;      // up-sampling interpolates
 
     friend constexpr bool operator==(window const&, window const&) = default;
 };
@@ -102,16 +111,19 @@ struct node {
     int operands = 0;
     int in[max_operands] = {-1, -1, -1, -1, -1, -1, -1, -1}; // reduce: what, times what (or -1)
     extents size{};
-    double scalar = 1; // constant: value; reduce, sample_mask: factor; bernoulli: keep
+    double scalar = 1; // constant: value; reduce, sample_mask: factor; bernoulli, attention: keep
     // window: index in graph::windows. parameter: index in graph::parameters. input, target: which.
     // scalar: which. bernoulli: number of the random stream. slice and its gradient: first channel.
-    // batch_matmul: a product_form. reverse: how many channels move together. gather_rows and its
-    // gradient: the row without one, or -1. reshape: as_stored or -1. reduce: detached or -1. map
-    // of normalize: the node of sample_mask if the statistics are those of the batch, else -1.
-    // delay, feedback: 1, or -1 where the loop runs backwards in time.
+    // batch_matmul: a product_form. attention and its gradient: an attention_form. reverse: how
+    // many channels move together. gather_rows and its gradient: the row without one, or -1.
+    // reshape: as_stored or -1. reduce: detached or -1. map of normalize: the node of sample_mask
+    // if the statistics are those of the batch, else -1. delay, feedback: 1, or -1 where the loop
+    // runs backwards in time.
     int attribute = -1;
     storage stored{};
-    int loop = -1;  // the number of the loop over time that it belongs to (graph/loops.hpp)
+    int loop = -1; // the number of the loop over time that it belongs to (graph/loops.hpp)
+    int repeat =
+        -1; // the number of the repeated block that it belongs to (graph/repeated_block.hpp)
     int device = 0; // of the policy's, where it is computed; a parameter's home
     // Of operations and functions that are not castnet's own (graph/operation.hpp).
     operation_entry const* own = nullptr;

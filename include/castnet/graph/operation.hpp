@@ -31,7 +31,7 @@ struct operation_traits {
     bool windowed = false; // its attribute is a window
     bool reads_attribute = false; // its kernel does (kernel_launch::attribute)
     bool stores_bf16 = true;      // its kernels can store bfloat16
-    bool beside = false;          // computed by the kernel of its second operand
+    bool beside = false;          // a second result of the kernel of its operand
     bool by_pixels = false;       // each pixel for itself (a reduction: if it keeps them)
     bool recurrent = false;       // has a part in differentiation even where no gradient arrives
 };

@@ -192,14 +192,32 @@ constexpr double number_in(T const& x) {
     }
 }
 
+// A kernel draws random numbers at its own points. Where each is for several of these, they are
+// stored first.
+constexpr int drawn(ir::graph& g, int id, ir::extents const& points) {
+    ir::node const x = g.nodes.data()[id];
+    if (x.size.pixels == points.pixels && x.size.channels == points.channels) {
+        return id;
+    }
+    ir::node stored;
+    stored.kind = op::map;
+    stored.function = fn::add;
+    stored.size = x.size;
+    stored.operands = 2;
+    stored.in[0] = id;
+    stored.in[1] = constant_node(g, 0);
+    return g.push(stored);
+}
+
 // The node of an element-wise function, of samples if one of its operands is; n has its shape.
 constexpr int push_map(ir::graph& g, ir::node n, fn function, ir::function_entry const* own,
                        std::initializer_list<int> operands) {
     n.function = function;
     n.own_function = own;
     for (int id : operands) {
-        n.in[n.operands++] = id;
-        n.size.sample |= g.nodes.data()[id].size.sample;
+        ir::node const& x = g.nodes.data()[id];
+        n.size.sample |= x.size.sample;
+        n.in[n.operands++] = x.kind == op::bernoulli ? drawn(g, id, n.size) : id;
     }
     return g.push(n);
 }

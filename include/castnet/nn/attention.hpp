@@ -6,6 +6,7 @@
 #pragma once
 
 #include <castnet/core/square_root.hpp>
+#include <castnet/graph/op/attention.hpp>
 #include <castnet/graph/op/parameter_slice.hpp>
 #include <castnet/graph/op/reduce.hpp>
 #include <castnet/nn/attention_masks.hpp>
@@ -13,9 +14,25 @@
 #include <castnet/nn/dropout.hpp>
 #include <castnet/nn/positions.hpp>
 
+#include <tuple>
+
 namespace castnet {
 
 namespace detail {
+
+// Whether the operation of graph/op/attention.hpp knows these masks.
+template <class... Mask>
+inline constexpr bool has_fused_masks =
+    ((std::is_same_v<Mask, causal_mask_function> || is_length_mask<Mask>) && ...) &&
+    (0 + ... + (is_length_mask<Mask> ? 1 : 0)) <= 1;
+
+constexpr std::tuple<> lengths_of(causal_mask_function const&) {
+    return {};
+}
+template <Shape S>
+constexpr std::tuple<symbol<S>> lengths_of(length_mask_function<S> const& mask) {
+    return {mask.lengths};
+}
 
 template <Symbol X>
 constexpr X masked(X scores) {
@@ -40,7 +57,9 @@ inline constexpr bool attends =
 
 // softmax(q k' / sqrt(features of a head)) v of every head, with masks on the scores: PyTorch's
 // scaled_dot_product_attention. (queries, features), (keys, features) and (keys, values) become
-// (queries, values).
+// (queries, values). With masks other than causal_mask and one length_mask, the weights of all
+// pairs are stored; with these, memory grows with the length of the sequences and not with its
+// square.
 template <size_t Heads>
 struct attention_function {
     static constexpr char const* name = "attention";
@@ -57,24 +76,48 @@ struct attention_function {
             "castnet: attention needs sequences: queries (time, features), keys and "
             "values of one length, keys with the features of the queries, and features "
             "that the heads can share equally; see attends<heads, queries, keys, values>");
-        constexpr size_t queries = Q::extent[0], keys = K::extent[0];
-        using result = shape<queries, channels_of<V>>;
+        using result = shape<Q::extent[0], channels_of<V>>;
         if constexpr (attends<Heads, Q, K, V>) {
-            using per_head = row_major_shape<Heads, queries, keys>;
-            constexpr int heads = static_cast<int>(Heads);
-            constexpr size_t features = channels_of<Q> / Heads; // of a head
-            constexpr double scale = 1 / constant_square_root(features);
-            auto const products = detail::batch_matmul<per_head>(
-                q, k, {.batch = heads, .transposed_b = true, .beside_a = true, .beside_b = true});
-            // Written twice: each kernel that reads the scores masks them, and none stores that.
-            auto const scores = [&] { return detail::masked(products * scale, masks...); };
-            auto const weights = elementwise<fn::softmax>{}(scores(), log_sum_exp(scores()));
-            return detail::batch_matmul<result>(
-                detail::dropped(weights, rate), v,
-                {.batch = heads, .beside_b = true, .beside_c = true});
+            if constexpr (detail::has_fused_masks<Mask...> &&
+                          Heads <= ir::attention_form::most_heads) {
+                return fused<result>(q, k, v, masks...);
+            } else {
+                return composed<result>(q, k, v, masks...);
+            }
         } else {
             return symbol<result>{q.g, q.id};
         }
+    }
+
+private:
+    // The weights of all pairs are never stored.
+    template <class Result, Shape Q, Shape K, Shape V, class... Mask>
+    constexpr auto fused(symbol<Q> q, symbol<K> k, symbol<V> v, Mask const&... masks) const {
+        bool const drops = rate > 0 && q.g->training;
+        ir::attention_form const form{.heads = static_cast<int>(Heads),
+                                      .causal = (std::is_same_v<Mask, causal_mask_function> || ...),
+                                      .stream = drops ? q.g->random_streams++ : -1};
+        return std::apply(
+            [&](auto const&... lengths) {
+                return detail::fused_attention<Result>(form, 1 - rate, q, k, v, lengths...);
+            },
+            std::tuple_cat(detail::lengths_of(masks)...));
+    }
+
+    // Of operations that exist for other purposes, for masks of any kind.
+    template <class Result, Shape Q, Shape K, Shape V, class... Mask>
+    constexpr auto composed(symbol<Q> q, symbol<K> k, symbol<V> v, Mask const&... masks) const {
+        using per_head = row_major_shape<Heads, Q::extent[0], K::extent[0]>;
+        constexpr int heads = static_cast<int>(Heads);
+        constexpr size_t features = channels_of<Q> / Heads; // of a head
+        constexpr double scale = 1 / constant_square_root(features);
+        auto const products = detail::batch_matmul<per_head>(
+            q, k, {.batch = heads, .transposed_b = true, .beside_a = true, .beside_b = true});
+        // Written twice: each kernel that reads the scores masks them, and none stores that.
+        auto const scores = [&] { return detail::masked(products * scale, masks...); };
+        auto const weights = elementwise<fn::softmax>{}(scores(), log_sum_exp(scores()));
+        return detail::batch_matmul<Result>(detail::dropped(weights, rate), v,
+                                            {.batch = heads, .beside_b = true, .beside_c = true});
     }
 };
 template <size_t Heads>

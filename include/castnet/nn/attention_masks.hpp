@@ -40,6 +40,11 @@ struct length_mask_function {
         return where(less(channel_index<S>(*scores.g), lengths), scores, detail::masked_score);
     }
 };
+template <class Mask>
+inline constexpr bool is_length_mask = false;
+template <Shape Lengths>
+inline constexpr bool is_length_mask<length_mask_function<Lengths>> = true;
+
 // Of sequences with so many keys that count, one number for each sample: those behind are padding
 // (PyTorch's key_padding_mask, which is true there).
 template <Shape Lengths>

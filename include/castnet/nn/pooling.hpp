@@ -84,10 +84,16 @@ struct global_max_pool2d_layer {
 };
 inline constexpr global_max_pool2d_layer global_max_pool2d{};
 
-// Every pixel becomes a block of Factor x Factor equal pixels (nearest neighbour).
-template <size_t Factor>
+// A finer grid of Factor x Factor pixels for each: all equal to it (nearest neighbour) or, with
+// .bilinear(), interpolated between the four nearest ones, as PyTorch does with align_corners=False
+// and Keras.
+template <size_t Factor, bool Bilinear>
 struct upsample2d_layer {
     static constexpr char const* name = "upsample2d";
+    static_assert(Factor > 0, "castnet: upsample2d: the factor is 0");
+
+    constexpr upsample2d_layer<Factor, true> bilinear() const { return {}; }
+
     template <Shape S>
     constexpr auto operator()(symbol<S> x) const {
         return detail::over_image(x, [](auto image) { return enlarged(image); });
@@ -97,12 +103,12 @@ private:
     template <size_t C, size_t H, size_t W>
     static constexpr auto enlarged(symbol<shape<C, H, W>> x) {
         constexpr int f = static_cast<int>(Factor);
-        ir::window const w{int(C), int(H), int(W), int(C), int(H) * f, int(W) * f, f,
-                           f,      f,      f,      0,      0,          0,          0};
+        ir::window w{int(C), int(H), int(W), int(C), int(H) * f, int(W) * f, f, f, f, f};
+        w.bilinear = Bilinear;
         return pool<op::upsample, shape<C, H * Factor, W * Factor>>(x, w);
     }
 };
 template <size_t Factor>
-inline constexpr upsample2d_layer<Factor> upsample2d{};
+inline constexpr upsample2d_layer<Factor, false> upsample2d{};
 
 } // namespace castnet

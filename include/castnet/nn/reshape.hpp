@@ -65,18 +65,45 @@ struct slice_channels_layer {
 template <size_t First, size_t Count>
 inline constexpr slice_channels_layer<First, Count> slice_channels{};
 
-// Concatenation along the channels of images or the last axis of other tensors; all other axes must
-// be equal.
+namespace detail {
+
+// Joins the channels of tensors with S's other axes. Of more than a node has operands, the last
+// become one first.
+template <Shape S>
+constexpr int joined(ir::graph& g, int* tensors, int count) {
+    while (count > 1) {
+        int const surplus = count - ir::max_operands; // to be got rid of
+        int const part = surplus <= 0                 ? count
+                         : surplus < ir::max_operands ? surplus + 1
+                                                      : ir::max_operands;
+        ir::node n;
+        n.kind = op::concat;
+        n.size = {true, static_cast<int>(pixels_of<S>), 0};
+        for (int k = count - part; k < count; ++k) {
+            n.in[n.operands++] = tensors[k];
+            n.size.channels += g.nodes[tensors[k]].size.channels;
+        }
+        n.size.order = n.size.pixels > 1 ? order_of<S> : memory_order::row_major;
+        count -= part;
+        tensors[count++] = g.push(n);
+    }
+    return tensors[0];
+}
+
+} // namespace detail
+
+// Concatenation of two or more tensors along the channels of images or the last axis of other
+// tensors; all other axes must be equal.
 template <Shape First, Shape... More>
-    requires(sizeof...(More) > 0 && sizeof...(More) < ir::max_operands)
+    requires(sizeof...(More) > 0)
 constexpr auto concat(symbol<First> x, symbol<More>... more) {
     static_assert((joinable<First, More> && ...),
                   "castnet: concat: the tensors differ in more than their channels; see "
                   "joinable<first shape, other shape>");
     if constexpr ((joinable<First, More> && ...)) {
         using result = with_channels<First, (channels_of<First> + ... + channels_of<More>)>;
-        return detail::emit_operation<op::concat, result>(
-            *x.g, -1, {detail::sample_id(x), detail::sample_id(more)...});
+        int tensors[] = {detail::sample_id(x), detail::sample_id(more)...};
+        return symbol<result>{x.g, detail::joined<First>(*x.g, tensors, 1 + sizeof...(More))};
     } else {
         return x;
     }

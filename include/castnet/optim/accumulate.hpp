@@ -5,7 +5,7 @@
 // would, but for the order of sums, in less memory: activations are those of one batch.
 #pragma once
 
-#include <castnet/optim/optimizers.hpp>
+#include <castnet/optim/optimizer.hpp>
 
 namespace castnet {
 

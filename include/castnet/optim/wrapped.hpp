@@ -2,7 +2,7 @@
 #pragma once
 
 #include <castnet/core/fixed_string.hpp>
-#include <castnet/optim/optimizers.hpp>
+#include <castnet/optim/optimizer.hpp>
 
 #include <algorithm>
 #include <array>

@@ -27,7 +27,8 @@ CASTNET_HD constexpr kernel_launch epilogue_launch(kernel_launch s) {
     bool const reduces = s.end.bias_gradient;
     int const unread = reduces ? 1 : 2; // factors
     s.kind = reduces ? op::reduce : op::map;
-    s.output = reduces ? s.second_output : s.output;
+    s.output += reduces ? 1 : 0;
+    s.results = 1;
     s.first_array += unread;
     s.arrays -= unread;
     return s;
@@ -38,7 +39,8 @@ class epilogue_finder {
 public:
     constexpr epilogue_finder(graph_view const& g, list<int>& groups)
         : g_{g}, nodes_{g.nodes}, count_{g.node_count}, group_{groups.data()}, kept_{kept_nodes(g)},
-          readers_{list<int>::filled(count_, 0)}, functions_{list<int>::filled(count_, 0)} {}
+          carried_{carried_nodes(nodes_, count_)}, readers_{list<int>::filled(count_, 0)},
+          functions_{list<int>::filled(count_, 0)} {}
 
     // Products and convolutions that are finished by a chain join its group, gradients of biases
     // that of the weight's gradient.
@@ -108,6 +110,9 @@ private:
 
     // If this group is a bias behind a product, or a function behind that.
     constexpr void join(int last) {
+        if (carried_[last]) { // whose memory the product may still read
+            return;
+        }
         node const* end = nodes_ + last;
         int first = last;
         if (functions_[last] == 2 && end->operands == 1 && end->derivative < 0 && end->in[0] >= 0 &&
@@ -152,6 +157,7 @@ private:
     int count_;
     int* group_;
     list<int> kept_;
+    list<char> carried_;  // per node
     list<int> readers_;   // per node that something depends on: operands that it is
     list<int> functions_; // per group
 };

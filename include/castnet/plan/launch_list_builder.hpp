@@ -59,12 +59,16 @@ private:
     }
 
     constexpr void find_unused() {
-        for (int i = g_.parameter_count - 1; i >= 0; --i) {
+        int number = 0; // among those of all repetitions
+        for_each_parameter(g_, [&](int i, int) {
             parameter const& p = g_.parameters[i];
-            if (group_[p.node] < 0 || (p.trainable && g_.differentiated && g_.gradients[i] < 0)) {
-                d_.sizes.unused_parameter = i;
+            bool const used =
+                group_[p.node] >= 0 && !(p.trainable && g_.differentiated && g_.gradients[i] < 0);
+            if (!used && d_.sizes.unused_parameter < 0) {
+                d_.sizes.unused_parameter = number;
             }
-        }
+            ++number;
+        });
         for (int i = 0; i < g_.node_count; ++i) {
             if (nodes_[i].kind == op::input && group_[i] < 0) {
                 d_.sizes.unused_input = nodes_[i].attribute;
@@ -82,8 +86,8 @@ private:
             }
         }
         for (int i = 0; i < g_.node_count; ++i) {
-            if (nodes_[i].kind == op::max_pool_argmax) {
-                argmaxes_.push({nodes_[i].in[1], i});
+            if (traits_of(nodes_[i]).beside) {
+                beside_.push(i);
             }
         }
         lowering lower{g_, in_bf16_.empty() ? nullptr : in_bf16_.data()};
@@ -103,9 +107,8 @@ private:
     constexpr void copy_parameters() {
         std::ptrdiff_t count = 0;
         bool read = false;
-        for (int i = 0; i < g_.parameter_count; ++i) {
-            count += aligned(g_.parameters[i].count(), Device::alignment);
-        }
+        for_each_parameter(
+            g_, [&](int i, int) { count += aligned(g_.parameters[i].count(), Device::alignment); });
         for (int i = 0; i < g_.node_count; ++i) {
             for (int k = 0; k < nodes_[i].operands && traits_of(nodes_[i]).product; ++k) {
                 read = read || (group_[i] >= 0 && nodes_[nodes_[i].in[k]].kind == op::parameter);
@@ -153,6 +156,8 @@ private:
         s.kind = n.kind;
         s.factor = n.scalar;
         s.loop = n.kind == op::delay ? -1 : n.loop;
+        s.repeat = n.repeat;
+        s.random_streams = n.repeat < 0 ? 0 : g_.repeat_at(n.repeat).random_streams;
         s.first_array = next_array();
         instruction end;
         int product = id; // what has a kernel of its own
@@ -199,8 +204,10 @@ private:
         }
         s.output = next_array();
         d_.arrays.push(use_of(n.kind == op::feedback ? n.in[0] : id));
-        if (n.kind == op::max_pool) {
-            add_argmax(s, id);
+        for (int const other : beside_) {
+            if (nodes_[other].in[0] == id) {
+                add_result(s, other);
+            }
         }
         bool const sums = n.kind == op::matmul_weight && first >= 0;
         scratch_size const wanted =
@@ -227,18 +234,13 @@ private:
         s.end.bias_gradient = true;
         s.program = program_number(lower.code);
         s.space = nodes_[nodes_[sum].in[0]].size;
-        s.second_output = next_array();
-        d_.arrays.push(use_of(sum));
+        add_result(s, sum);
         return Device::scratch(epilogue_launch(s), g_.windows, lower.code.back());
     }
 
-    constexpr void add_argmax(kernel_launch& s, int pool) {
-        for (auto const& w : argmaxes_) {
-            if (w.pool == pool && group_[w.argmax] >= 0) {
-                s.second_output = next_array();
-                d_.arrays.push({w.argmax, 0});
-            }
-        }
+    constexpr void add_result(kernel_launch& s, int id) {
+        s.results += 1;
+        d_.arrays.push(use_of(id));
     }
 
     constexpr void describe(kernel_launch& s, node const& n) const {
@@ -272,10 +274,7 @@ private:
     launch_list_begin begin_;
     list<char> in_bf16_; // per node; empty where nothing is
     launch_list_draft d_;
-    struct pool_argmax {
-        int pool, argmax; // nodes
-    };
-    list<pool_argmax> argmaxes_;
+    list<int> beside_; // nodes that the kernel of their operand computes
     list<int> first_with_ = list<int>::filled(buckets, -1); // program of each hash
     list<int> next_with_;                                   // program of the same hash
 };

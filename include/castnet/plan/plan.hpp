@@ -23,10 +23,11 @@ constexpr plan_sizes sizes_of(graph_view const& g, launch_list_sizes const& s, i
                  g.window_count,
                  s.programs,
                  s.instructions,
-                 g.parameter_count,
+                 0,
                  g.output_count,
                  stages,
                  devices};
+    for_each_parameter(g, [&](int, int) { ++z.parameters; });
     for (int i = 0; i < g.node_count; ++i) {
         z.inputs += g.nodes[i].kind == op::input;
         z.targets += g.nodes[i].kind == op::target;
@@ -73,7 +74,8 @@ struct plan {
         fixed_buffers<plan> fixed{*this, g, places, alignment};
         fixed.run();
         workspace_assignment<plan> workspace{
-            *this, g, s.arrays, places, lives.last_copied, found.chunks, alignment, bf16_per_value};
+            *this,         g,         s.arrays,      places, lives.last_copied, found.chunks,
+            found.workers, alignment, bf16_per_value};
         workspace.run();
         for (int i = 0; i < Z.outputs; ++i) {
             outputs[i] = places.ref(g.outputs[i]);
@@ -86,8 +88,8 @@ struct plan {
     // Floating-point operations for one sample.
     constexpr std::ptrdiff_t flops() const {
         std::ptrdiff_t sum = 0;
-        for (kernel_launch const& s : launches) {
-            sum += s.flops;
+        for (stage const& g : stages) {
+            sum += g.repetitions * g.flops;
         }
         return sum;
     }

@@ -12,9 +12,10 @@ class workspace_assignment {
 public:
     constexpr workspace_assignment(Plan& p, graph_view const& g, array_use const* uses,
                                    buffer_assignment& places, int last_copied, int chunks,
-                                   std::ptrdiff_t alignment, int bf16_per_value)
+                                   int workers, std::ptrdiff_t alignment, int bf16_per_value)
         : p_{p}, g_{g}, nodes_{g.nodes}, uses_{uses}, places_{places}, chunks_{chunks},
-          alignment_{alignment}, bf16_per_value_{bf16_per_value}, last_copied_{last_copied},
+          workers_{workers}, alignment_{alignment}, bf16_per_value_{bf16_per_value},
+          last_copied_{last_copied},
           stages_{list<int>::filled(Plan::sizes.launches + 1, Plan::sizes.stages)},
           stage_of_{stages_.data()} {}
 
@@ -46,6 +47,7 @@ private:
         array_ref r = places_.ref(parameter);
         r.where = region::workspace;
         r.offset = copy_offset_ + r.offset / bf16_per_value_;
+        r.repeat_stride /= bf16_per_value_;
         r.is_bf16 = true;
         return r;
     }
@@ -53,7 +55,7 @@ private:
         auto const count = static_cast<int>(p_.elements(region::parameters));
         return which == all_parameters
                    ? array_ref{region::parameters, 0, {false, 1, count}}
-                   : array_ref{region::workspace, copy_offset_, {false, 1, count}, 0, true};
+                   : array_ref{region::workspace, copy_offset_, {false, 1, count}, 0, 0, true};
     }
 
     constexpr void number_stages() {
@@ -69,14 +71,19 @@ private:
     // chunk. Those of one device, from `begin_of_device` on; returns their end.
     constexpr std::ptrdiff_t place_values(int device, std::ptrdiff_t begin_of_device) {
         block_allocator memory{Plan::sizes.stages, alignment_, begin_of_device};
-        block_allocator chunk{0, alignment_};
+        block_allocator chunk{0, alignment_}, scratch{0, alignment_};
+        place_caches(device, memory);
         for (int i = 0; i < Plan::sizes.stages; ++i) {
             stage const& now = p_.stages[i];
             if (now.device != device) {
                 continue;
             }
             memory.advance_to(i);
+            if (now.repeat >= 0 && (i == 0 || p_.stages[i - 1].repeat != now.repeat)) {
+                place_saved(i, memory);
+            }
             chunk.restart(now.last - now.first);
+            scratch.restart(now.last - now.first);
             for (int k = now.first; k < now.last; ++k) {
                 if (int const sums = p_.launches[k].sums; sums >= 0) {
                     int const block = chunk.allocate(uses_[sums].scratch, now.last - now.first);
@@ -95,27 +102,39 @@ private:
             for (int k = now.first; k < now.last; ++k) {
                 kernel_launch const& s = p_.launches[k];
                 chunk.advance_to(k - now.first);
-                place_result(uses_[s.output].node, s, k, i, memory, chunk);
-                if (s.second_output >= 0) {
-                    place_result(uses_[s.second_output].node, s, k, i, memory, chunk);
+                scratch.advance_to(k - now.first);
+                for (int result = s.output; result < s.output + s.results; ++result) {
+                    place_result(uses_[result].node, s, k, i, memory, chunk);
                 }
                 if (s.scratch >= 0) {
                     int const block = memory.allocate(uses_[s.scratch].scratch, i);
                     p_.arrays[s.scratch].offset = memory.offset(block);
                 }
                 if (s.chunk_scratch >= 0) {
-                    int const block = chunk.allocate(uses_[s.chunk_scratch].scratch, k - now.first);
-                    p_.arrays[s.chunk_scratch].offset = chunk.offset(block);
+                    int const block =
+                        scratch.allocate(uses_[s.chunk_scratch].scratch, k - now.first);
+                    p_.arrays[s.chunk_scratch].offset = scratch.offset(block);
                 }
             }
-            std::ptrdiff_t const stride = chunk.peak();
-            std::ptrdiff_t const begin =
-                stride > 0 ? memory.offset(memory.allocate(chunks_ * stride, i)) : 0;
+            parts const of_chunks = place_parts(chunks_, chunk.peak(), i, memory);
+            parts const of_workers = place_parts(workers_, scratch.peak(), i, memory);
             for (int k = now.first; k < now.last; ++k) {
-                enter_arrays(p_.launches[k], begin, stride);
+                enter_arrays(p_.launches[k], of_chunks, of_workers);
             }
         }
         return memory.peak();
+    }
+
+    // What the next run of the plan finds again lies apart from all other values.
+    constexpr void place_caches(int device, block_allocator& memory) {
+        for (kernel_launch const& s : p_.launches) {
+            int const id = uses_[s.output].node;
+            if (s.kind == op::cache && nodes_[id].device == device) {
+                int const block =
+                    memory.allocate(nodes_[id].size.count() * p_.batch, Plan::sizes.stages);
+                places_.fix(id, region::workspace, memory.offset(block));
+            }
+        }
     }
 
     // What copies read lies on devices whose turn comes later, too.
@@ -136,8 +155,13 @@ private:
             return;
         }
         node_buffer& result = places_[id];
-        if (result.fixed || result.held >= 0 || s.kind == op::feedback) {
-            return; // has its place; a feedback writes to the delay's
+        if (result.fixed || s.kind == op::feedback || // which writes to the delay's
+            result.held >= 0 || result.base != id) {  // what is saved or carried
+            return;
+        }
+        if (result.saved) { // what the first repetition gets, before those of all others
+            place_for_repetitions(id, s, 1, memory);
+            return;
         }
         result.is_bf16 = uses_[s.output].node == id && uses_[s.output].is_bf16;
         stage const& now = p_.stages[stage_number];
@@ -156,43 +180,80 @@ private:
         result.offset = place.offset(result.held);
     }
 
-    // The memory of the chunks begins at `begin`; so much lies between two of them.
-    constexpr void enter_arrays(kernel_launch const& s, std::ptrdiff_t begin,
-                                std::ptrdiff_t stride) {
-        enter_chunk(s.output, begin, stride);
-        if (s.second_output >= 0) {
-            enter_chunk(s.second_output, begin, stride);
-        }
-        for (int k = s.first_array; k <= s.output; ++k) {
-            p_.arrays[k] = ref(uses_[k]);
-        }
-        if (s.second_output >= 0) {
-            p_.arrays[s.second_output] = places_.ref(uses_[s.second_output].node);
-        }
-        if (s.scratch >= 0) {
-            enter_scratch(s.scratch, 0, 0);
-        }
-        if (s.sums >= 0) {
-            enter_scratch(s.sums, begin, stride);
-        }
-        if (s.chunk_scratch >= 0) {
-            enter_scratch(s.chunk_scratch, begin, stride);
+    // What a repeated block saves is there from its first stage, `stage_number`, on.
+    constexpr void place_saved(int stage_number, block_allocator& memory) {
+        int const block = p_.stages[stage_number].repeat;
+        int k = p_.stages[stage_number].first;
+        for (; k < Plan::sizes.launches && p_.launches[k].repeat == block; ++k) {
+            kernel_launch const& s = p_.launches[k];
+            for (int array = s.output; array < s.output + s.results; ++array) {
+                int const id = uses_[array].node;
+                if (id >= 0 && places_[id].saved && !places_[id].fixed && places_[id].base == id &&
+                    s.kind != op::feedback) {
+                    place_for_repetitions(id, s, 0, memory);
+                }
+            }
         }
     }
-    constexpr void enter_chunk(int array, std::ptrdiff_t begin, std::ptrdiff_t stride) {
+    // The value of node id, of each repetition and so many more.
+    constexpr void place_for_repetitions(int id, kernel_launch const& s, int more,
+                                         block_allocator& memory) {
+        node_buffer& result = places_[id];
+        result.is_bf16 = uses_[s.output].node == id && uses_[s.output].is_bf16;
+        extents const e = nodes_[id].size;
+        std::ptrdiff_t const count = e.count() * (e.sample ? p_.batch : 1);
+        result.repeat_stride = aligned(result.is_bf16 ? bf16_elements(count) : count, alignment_);
+        std::ptrdiff_t const all =
+            (g_.repeat_at(result.repeat).count + more) * result.repeat_stride;
+        result.held = memory.allocate(all, stage_of_[result.last]);
+        result.offset = memory.offset(result.held);
+    }
+
+    // Memory of the same size for each chunk of a stage or, as scratch memory, for each worker:
+    // their number does not depend on the batch.
+    struct parts {
+        std::ptrdiff_t begin, stride;
+    };
+    static constexpr parts place_parts(int count, std::ptrdiff_t stride, int stage_number,
+                                       block_allocator& memory) {
+        if (stride == 0) {
+            return {0, 0};
+        }
+        return {memory.offset(memory.allocate(count * stride, stage_number)), stride};
+    }
+
+    constexpr void enter_arrays(kernel_launch const& s, parts const& of_chunks,
+                                parts const& of_workers) {
+        for (int k = s.output; k < s.output + s.results; ++k) {
+            enter_chunk(k, of_chunks);
+        }
+        for (int k = s.first_array; k < s.output + s.results; ++k) {
+            p_.arrays[k] = ref(uses_[k]);
+        }
+        if (s.scratch >= 0) {
+            enter_scratch(s.scratch, {0, 0});
+        }
+        if (s.sums >= 0) {
+            enter_scratch(s.sums, of_chunks);
+        }
+        if (s.chunk_scratch >= 0) {
+            enter_scratch(s.chunk_scratch, of_workers);
+        }
+    }
+    constexpr void enter_chunk(int array, parts const& of_chunks) {
         int const id = uses_[array].node;
         if (id >= 0 && places_[id].in_chunk) {
             node_buffer& result = places_[id];
-            result.offset += begin;
-            result.chunk_stride = stride;
+            result.offset += of_chunks.begin;
+            result.chunk_stride = of_chunks.stride;
         }
     }
-    constexpr void enter_scratch(int array, std::ptrdiff_t begin, std::ptrdiff_t stride) {
+    constexpr void enter_scratch(int array, parts const& of) {
         array_ref& r = p_.arrays[array];
         r = {region::workspace,
-             begin + r.offset,
+             of.begin + r.offset,
              {false, 1, static_cast<int>(uses_[array].scratch)},
-             stride};
+             of.stride};
     }
 
     // The block of an operand that nobody reads after this launch and that the result may
@@ -223,7 +284,7 @@ private:
     node const* nodes_;
     array_use const* uses_;
     buffer_assignment& places_;
-    int chunks_;
+    int chunks_, workers_;
     std::ptrdiff_t alignment_;
     int bf16_per_value_;
     int last_copied_;                // the last launch that reads the parameters' copy in bfloat16

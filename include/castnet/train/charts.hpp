@@ -1,4 +1,4 @@
-// Charts as SVG, for reports: curves over epochs or launches, and bars.
+// Charts as SVG: curves over epochs or launches, and bars.
 #pragma once
 
 #include <castnet/core/finite.hpp>
@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdio>
+#include <iterator>
 #include <limits>
 #include <string>
 #include <vector>
@@ -23,6 +25,17 @@ struct chart_style {
     bool from_zero = false; // the other axis begins at 0
     bool filled = false;    // the area below a curve
 };
+
+[[gnu::cold]] inline std::string rounded(double x) {
+    char digits[32];
+    std::snprintf(digits, sizeof digits, "%.3g", x);
+    return digits;
+}
+
+[[gnu::cold]] inline std::string svg_begin(double width, double height) {
+    return string_of({"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 ", width, " ",
+                      height, "\" width=\"", width, "\" height=\"", height, "\" role=\"img\">\n"});
+}
 
 inline constexpr char const* curve_colours[] = {"#1f6fb4", "#d9661f", "#2f8f4e", "#8a4fb0"};
 
@@ -65,9 +78,7 @@ struct chart_axis {
     double const last = style.first + double(longest) - 1;
     chart_axis const x{style.first, longest > 1 ? last : style.first + 1, left, right};
     chart_axis const y = value_axis(curves, style.from_zero, bottom, top);
-    std::string svg =
-        string_of({"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 ", width, " ", height,
-                   "\" width=\"", width, "\" height=\"", height, "\" role=\"img\">\n"});
+    std::string svg = svg_begin(width, height);
     for (int i = 0; i <= 4; ++i) {
         double const value = y.least + (y.most - y.least) * i / 4, at = y.at(value);
         append(svg, {"<line class=\"grid\" x1=\"", left, "\" x2=\"", right, "\" y1=\"", at,
@@ -117,9 +128,7 @@ struct bar {
         most = std::max(most, b.value);
     }
     double const height = row * double(bars.size()) + 6;
-    std::string svg =
-        string_of({"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 ", width, " ", height,
-                   "\" width=\"", width, "\" height=\"", height, "\" role=\"img\">\n"});
+    std::string svg = svg_begin(width, height);
     for (std::size_t i = 0; i < bars.size(); ++i) {
         double const y = row * double(i) + 2,
                      length = most > 0 ? bars[i].value / most * (width - left - 110) : 0;

@@ -5,7 +5,7 @@
 #include <castnet/core/finite.hpp>
 #include <castnet/graph/differentiate.hpp>
 #include <castnet/nn/metrics.hpp>
-#include <castnet/optim/optimizers.hpp>
+#include <castnet/optim/optimizer.hpp>
 #include <castnet/train/compiled_step.hpp>
 #include <castnet/train/fit_options.hpp>
 #include <castnet/train/model_arguments.hpp>
@@ -201,7 +201,7 @@ struct arguments_of_compile {
     static_assert(found != compile_mistake::optimizer_lacks_members,
                   "castnet: compile(model, loss, optimizer, metrics...): the optimizer lacks a "
                   "member: name, slots, learning_rate or at<T>(step, rate); see the concept "
-                  "Optimizer in castnet/optim/optimizers.hpp");
+                  "Optimizer in castnet/optim/optimizer.hpp");
     static_assert(found != compile_mistake::loss_lacks_labels,
                   "castnet: a loss needs static constexpr bool labels: true where its target is "
                   "a class number, false where it has the shape of the prediction");

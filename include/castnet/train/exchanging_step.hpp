@@ -2,7 +2,7 @@
 #pragma once
 
 #include <castnet/comm/single_replica.hpp>
-#include <castnet/optim/optimizers.hpp>
+#include <castnet/optim/sgd.hpp>
 #include <castnet/train/step_exchanges.hpp>
 
 #include <concepts>

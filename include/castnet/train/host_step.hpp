@@ -2,7 +2,7 @@
 #pragma once
 
 #include <castnet/device/launches.hpp>
-#include <castnet/optim/optimizers.hpp>
+#include <castnet/optim/optimizer.hpp>
 #include <castnet/train/exchanging_step.hpp>
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 
 #include <castnet/core/clock.hpp>
 #include <castnet/core/text.hpp>
-#include <castnet/plan/own_operations.hpp>
+#include <castnet/train/launch_name.hpp>
 #include <castnet/train/training.hpp>
 
 #include <algorithm>
@@ -23,39 +23,6 @@ struct launch_profile {
     double of_peak = 0; // flops / seconds, as a share of the device's measured peak
                         // possible; 0 where it has none
 };
-
-namespace detail {
-
-template <auto const& Plan, size_t... I>
-constexpr auto function_names(std::index_sequence<I...>) {
-    struct names {
-        char const* of[sizeof...(I) + 1];
-    };
-    return names{{function<Plan.instructions[I].function>::name..., nullptr}};
-}
-
-template <auto const& Plan>
-std::string launch_name(ir::kernel_launch const& s) {
-    static constexpr auto functions =
-        function_names<Plan>(std::make_index_sequence<size_t(Plan.sizes.instructions)>{});
-    std::string text =
-        s.kind < op::own
-            ? ir::operation_of(s.kind).name
-            : ir::with_own_kind<Plan>(
-                  s.kind, [](auto own) { return operation<decltype(own)::value>::name; });
-    if (s.program >= 0) {
-        for (int i = Plan.first_instruction[s.program]; i < Plan.first_instruction[s.program + 1];
-             ++i) {
-            ir::instruction const& x = Plan.instructions[i];
-            if (x.code == ir::opcode::apply) {
-                append(text, {' ', functions.of[i], x.derivative >= 0 ? "'" : ""});
-            }
-        }
-    }
-    return text;
-}
-
-} // namespace detail
 
 // Runs the step of a training on these samples `repetitions` times, without updates; nothing of
 // the training changes, so on_epoch_end may call it, too. Steps that share a loop over samples run
@@ -77,13 +44,10 @@ std::vector<launch_profile> profile(Training& training, Data const& data,
         auto const add_bytes = [&](ir::extents e) {
             rows[i].bytes += double(e.count()) * times(e) * sizeof(T);
         };
-        for (int k = s.first_array; k <= s.output; ++k) {
+        for (int k = s.first_array; k < s.output + s.results; ++k) {
             if (!s.end.bias || k != s.first_array + 2) { // the product on the way to its epilogue
                 add_bytes(plan.arrays[k].size);
             }
-        }
-        if (s.second_output >= 0) {
-            add_bytes(plan.arrays[s.second_output].size);
         }
     }
     std::vector<double> spent(rows.size());

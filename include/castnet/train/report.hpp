@@ -17,12 +17,12 @@
 #include <castnet/nn/confusion_matrix.hpp>
 #include <castnet/train/charts.hpp>
 #include <castnet/train/history.hpp>
+#include <castnet/train/pictures.hpp>
 #include <castnet/train/profile.hpp>
 #include <castnet/train/summary.hpp>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 #include <numeric>
 #include <string>
@@ -48,42 +48,11 @@ figure { display: inline-block; margin: 0.5em; font-size: 12px; vertical-align: 
 figure img { image-rendering: pixelated; width: 112px; display: block; }
 )";
 
-// Megabytes of activations and their gradients that a launch of a training step finds or leaves and
-// a later one reads, for the whole batch; without what passes between launches of a stage, a few
-// samples at a time.
+// Megabytes of the planned values over the launches of a step.
 template <class Training>
 [[gnu::cold]] std::vector<double> memory_of_launches() {
-    auto const& plan = Training::training_plan;
-    struct value {
-        std::ptrdiff_t offset, count;
-        std::size_t first, last;
-    };
-    std::vector<value> values;
-    auto const count_of = [&](ir::array_ref const& r) {
-        return r.size.count() * (r.size.sample ? plan.batch : 1);
-    };
-    auto const kept = [](ir::array_ref const& r) {
-        return r.where == ir::region::workspace && r.chunk_stride == 0;
-    };
-    for (std::size_t i = 0; i < std::size(plan.launches); ++i) {
-        ir::kernel_launch const& now = plan.launches[i];
-        for (int k = now.first_array; k < now.output; ++k) {
-            ir::array_ref const& r = plan.arrays[k];
-            auto const read = std::find_if(values.rbegin(), values.rend(), [&](value const& v) {
-                return v.offset <= r.offset && r.offset < v.offset + v.count;
-            });
-            if (kept(r) && read != values.rend()) {
-                read->last = i;
-            }
-        }
-        for (int const k : {now.output, now.second_output}) {
-            if (k >= 0 && kept(plan.arrays[k])) {
-                values.push_back({plan.arrays[k].offset, count_of(plan.arrays[k]), i, i});
-            }
-        }
-    }
-    std::vector<double> bytes(std::size(plan.launches), 0.0);
-    for (value const& v : values) {
+    std::vector<double> bytes(std::size(Training::training_plan.launches), 0.0);
+    for (planned_value const& v : planned_values<Training::training_plan>()) {
         for (std::size_t i = v.first; i <= v.last; ++i) {
             bytes[i] += double(v.count) * sizeof(typename Training::value_type) / 1e6;
         }
@@ -177,29 +146,31 @@ public:
                        {"<td style=\"background: rgba(", label == k ? "47,143,78" : "217,102,31",
                         ',', 0.8 * part, ")\">", confusion(label, k), "</td>"});
             }
-            append(body_, {"<td>", rounded(confusion.recall(label)), "</td><td>",
-                           rounded(confusion.precision(label)), "</td><td>",
-                           rounded(confusion.f1(label)), "</td></tr>\n"});
+            append(body_, {"<td>", detail::rounded(confusion.recall(label)), "</td><td>",
+                           detail::rounded(confusion.precision(label)), "</td><td>",
+                           detail::rounded(confusion.f1(label)), "</td></tr>\n"});
         }
         body_ += "</table>\n";
     }
 
-    // The layers of a model, as summary(model).
+    // The layers of a model, as summary(model), and their launches, as network_picture(model).
     template <class Model>
     [[gnu::cold]] void add_summary(Model const& model) {
         heading("Network");
-        append(body_, {"<pre>", io::detail::escaped(summary(model)), "</pre>\n"});
+        append(body_,
+               {"<pre>", io::detail::escaped(summary(model)), "</pre>\n", network_picture(model)});
     }
 
-    // The memory of a training, as memory_report(), and how much of it holds activations and their
-    // gradients from launch to launch of a step.
+    // The memory of a training, as memory_report(), how much of it holds activations and their
+    // gradients from launch to launch of a step, and where, as memory_picture().
     template <class Training>
     [[gnu::cold]] void add_memory(Training const& training) {
         heading("Memory");
         append(body_, {"<pre>", io::detail::escaped(memory_report(training)), "</pre>\n",
                        detail::line_chart({{"MB of activations over the launches of a step",
                                             detail::memory_of_launches<Training>()}},
-                                          {.first = 0, .from_zero = true, .filled = true})});
+                                          {.first = 0, .from_zero = true, .filled = true}),
+                       memory_picture(training)});
     }
 
     // The launches of a step that take longest, as of profile().
@@ -211,12 +182,13 @@ public:
         }
         std::sort(rows.begin(), rows.end(),
                   [](auto const& a, auto const& b) { return a.seconds > b.seconds; });
-        append(body_, {"<p>", rounded(1e3 * total), " ms in ", rows.size(), " launches</p>\n"});
+        append(body_,
+               {"<p>", detail::rounded(1e3 * total), " ms in ", rows.size(), " launches</p>\n"});
         rows.resize(std::min(rows.size(), most));
         std::vector<detail::bar> bars;
         for (launch_profile const& row : rows) {
             bars.push_back({string_of({row.what.substr(0, 40), ", ", row.shape}), row.seconds,
-                            string_of({rounded(1e3 * row.seconds), " ms"})});
+                            string_of({detail::rounded(1e3 * row.seconds), " ms"})});
         }
         body_ += detail::bar_chart(bars);
     }
@@ -266,7 +238,7 @@ public:
             }
             append(body_, {"<figcaption>sample ", sample, "<br/>", class_name(classes, label),
                            ", predicted ", class_name(classes, predicted), "<br/>loss ",
-                           rounded(loss), "</figcaption></figure>\n"});
+                           detail::rounded(loss), "</figcaption></figure>\n"});
         }
     }
 
@@ -300,11 +272,6 @@ private:
     [[gnu::cold]] static std::string class_name(std::vector<std::string> const& classes,
                                                 std::size_t number) {
         return number < classes.size() ? io::detail::escaped(classes[number]) : string_of({number});
-    }
-    [[gnu::cold]] static std::string rounded(double x) {
-        char digits[32];
-        std::snprintf(digits, sizeof digits, "%.3g", x);
-        return digits;
     }
 
     std::string title_, body_;

@@ -86,7 +86,7 @@ struct recorded_layer {
         record.set(layer_name(layer), typename decltype(y)::shape_type{});
         record.position = position;
         for (int i = before; i < g.parameters.size(); ++i) {
-            record.parameters += size_t(g.parameters[i].count());
+            record.parameters += size_t(g.count_of(g.parameters[i]));
         }
         return y;
     }

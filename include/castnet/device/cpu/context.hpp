@@ -19,6 +19,7 @@ struct context {
     std::ptrdiff_t chunk = 0;
     std::ptrdiff_t worker = 0;     // index of the chunk's memory while its samples are computed
     std::ptrdiff_t iteration = -1; // of a loop over time: the one pixel to compute; -1 for all
+    std::ptrdiff_t repetition = 0; // of a repeated block
     philox_key key{};
     std::uint32_t step = 0;
     std::uint32_t first_sample = 0; // of the batch, in the batch of all replicas
@@ -28,7 +29,8 @@ struct context {
         std::ptrdiff_t const skipped = r.chunk_stride > 0 ? worker * r.chunk_stride
                                        : r.size.sample    ? first * r.sample_stride()
                                                           : 0;
-        return region[static_cast<int>(r.where)] + r.offset + r.first_channel + skipped;
+        return region[static_cast<int>(r.where)] + r.offset + r.first_channel +
+               repetition * r.repeat_stride + skipped;
     }
     // The chunk's part of a sum over samples.
     T* sum_at(array_ref const& r) const {
@@ -43,10 +45,16 @@ constexpr pixel_rows rows_of(extents size, context<T> const& c) {
 
 using tables = launch_tables;
 
-// A chunk's scratch memory for a launch besides its sums, or nullptr.
+// The scratch memory for a launch that belongs to a thread: to that of the chunk, or to a worker of
+// a loop within the launch; nullptr if the launch has none.
 template <class T>
-T* scratch_of(kernel_launch const& s, tables const& t, context<T> const& c) {
-    return s.chunk_scratch >= 0 ? c.at(t.arrays[s.chunk_scratch]) : nullptr;
+T* scratch_of(kernel_launch const& s, tables const& t, context<T> const& c,
+              std::ptrdiff_t worker = 0) {
+    if (s.chunk_scratch < 0) {
+        return nullptr;
+    }
+    array_ref const& r = t.arrays[s.chunk_scratch];
+    return c.at(r) + worker * r.chunk_stride;
 }
 
 // The number of chunks with samples, and each one's range: one sample per chunk if these are fewer

@@ -118,9 +118,11 @@ struct cpu_device {
             cpu::flush_denormals const here;
             run_small<Plan>(c, after, std::make_index_sequence<size_t(Plan.sizes.launches)>{});
         } else {
-            for (ir::stage const& g : Plan.stages) {
-                run_stage<Plan>(g, c, after);
-            }
+            ir::for_each_stage(Plan, [&](ir::stage const& g, int repetition, int position) {
+                context mine = c;
+                mine.repetition = repetition;
+                run_stage<Plan>(g, mine, ir::after_launches(g, position, after));
+            });
         }
     }
 

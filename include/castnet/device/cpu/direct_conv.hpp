@@ -21,6 +21,13 @@ constexpr std::ptrdiff_t group_rows(window const& w) {
     return weight_count(w) / w.filters;
 }
 
+// Whether the threads share the filters rather than the rows of the results: each reads its part of
+// what is larger, the weights or the image, and all of the other.
+template <class T>
+constexpr bool shares_filters(window const& w) {
+    return packs<T>(w) && weight_count(w) > image_count(w);
+}
+
 template <class T>
 constexpr scratch_size direct_conv_scratch(window const& w) {
     return {packs<T>(w) ? w.groups * packed_size<T>(group_rows(w), w.filters / w.groups) : 0, 0,
@@ -53,20 +60,23 @@ void direct_conv(kernel_launch const& s, tables const& t, context<T> const& c) {
     T const* const weight = c.at(t.arrays[packs<T>(w) ? s.scratch : s.first_array + 1]);
     std::ptrdiff_t const of_group = packs<T>(w) ? packed_size<T>(rows, filters) : filters;
     std::ptrdiff_t const columns = packs<T>(w) ? tile_columns<T> : w.filters;
-    auto const compute_rows = [&](std::ptrdiff_t first, std::ptrdiff_t last) {
+    // Rows of the results, and of each group the filters from `left` to `right`.
+    auto const compute = [&](std::ptrdiff_t first, std::ptrdiff_t last, std::ptrdiff_t left,
+                             std::ptrdiff_t right, std::ptrdiff_t worker) {
         row_block<T> block;
         auto const multiply = [&](std::ptrdiff_t g) {
-            block.multiply(d, {weight + g * of_group, columns, rows * columns}, filters,
-                           {.bias = bias ? bias + g * filters : nullptr, .relu = s.end.activates});
+            block.multiply(
+                d, {weight + g * of_group + left * rows, columns, rows * columns}, right - left,
+                {.bias = bias ? bias + g * filters + left : nullptr, .relu = s.end.activates});
         };
-        band_walk<T> walk{w,     c.samples, c.at(t.arrays[s.first_array]), scratch_of(s, t, c),
-                          first, last};
+        band_walk<T> walk{
+            w, c.samples, c.at(t.arrays[s.first_array]), scratch_of(s, t, c, worker), first, last};
         while (walk.next()) {
             band const& b = walk.at;
             for (std::ptrdiff_t g = 0; g < w.groups; ++g) {
                 for (std::ptrdiff_t i = 0; i < b.images; ++i) {
                     T* out = y + (b.image + i) * result_count(w) +
-                             std::ptrdiff_t{b.row} * w.out_width * w.filters + g * filters;
+                             std::ptrdiff_t{b.row} * w.out_width * w.filters + g * filters + left;
                     for (int row = 0; row < b.rows; ++row) {
                         T const* from =
                             walk.from + i * walk.next_image + g * geometry.depth_channels +
@@ -84,10 +94,18 @@ void direct_conv(kernel_launch const& s, tables const& t, context<T> const& c) {
         }
         multiply(0);
     };
-    if (padded(w)) { // one thread, since there is one scratch memory
-        compute_rows(0, w.out_height);
+    double const work = conv_work(w, c.samples);
+    if (shares_filters<T>(w)) {
+        share_range(panel_count(filters, tile_columns<T>), work,
+                    [&](std::ptrdiff_t first, std::ptrdiff_t last, std::ptrdiff_t worker) {
+                        compute(0, w.out_height, first * tile_columns<T>,
+                                std::min(last * tile_columns<T>, filters), worker);
+                    });
     } else {
-        share_range(w.out_height, conv_work(w, c.samples), compute_rows);
+        share_range(w.out_height, work,
+                    [&](std::ptrdiff_t first, std::ptrdiff_t last, std::ptrdiff_t worker) {
+                        compute(first, last, 0, filters, worker);
+                    });
     }
 }
 

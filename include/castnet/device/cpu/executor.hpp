@@ -7,7 +7,7 @@
 #include <castnet/device/executor_sizes.hpp>
 #include <castnet/device/host_memory.hpp>
 #include <castnet/device/ir.hpp>
-#include <castnet/optim/optimizers.hpp>
+#include <castnet/optim/optimizer.hpp>
 #include <castnet/plan/communication.hpp>
 #include <castnet/plan/penalties.hpp>
 

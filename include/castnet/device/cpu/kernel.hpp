@@ -44,8 +44,8 @@ struct function_kernel {
 
 // A stage of a plan, with what each of the plan's launches needs; after(i) is called whenever
 // launch i has run, or only at the end. The chunks share the threads, or run one after another
-// where launches are looked at one by one. (Nothing here depends on the plan, so that it is
-// compiled once.)
+// where launches are looked at one by one, or where so few samples leave threads idle. (Nothing
+// here depends on the plan, so that it is compiled once.)
 template <class T, class After>
 [[gnu::noinline]] void run_stage(stage const& g, kernel_launch const* launches,
                                  kernel<T> const* kernels, tables const& t, context<T> const& c,
@@ -96,7 +96,7 @@ template <class T, class After>
     } else {
         std::ptrdiff_t const used = chunks_in_use(c.samples);
         call(&kernel<T>::prepare, c);
-        if (one_by_one) {
+        if (one_by_one || 2 * used <= thread_count()) { // whose kernels share the threads
             for (std::ptrdiff_t chunk = 0; chunk < used; ++chunk) {
                 run_chunk(chunk, 0);
             }

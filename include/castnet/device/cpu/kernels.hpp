@@ -1,7 +1,9 @@
 // Table of the CPU's kernels by operation.
 #pragma once
 
+#include <castnet/device/cpu/attention.hpp>
 #include <castnet/device/cpu/batch_matmul.hpp>
+#include <castnet/device/cpu/cache.hpp>
 #include <castnet/device/cpu/conv.hpp>
 #include <castnet/device/cpu/matmul.hpp>
 #include <castnet/device/cpu/parameter_slice.hpp>

@@ -26,6 +26,7 @@ arguments_here(kernel_launch const& s, tables const& t, context<T> const& c) {
     a.key = c.key;
     a.step = c.step;
     a.first_sample = c.first_sample + static_cast<std::uint32_t>(c.first);
+    a.first_stream = static_cast<std::uint32_t>(c.repetition * s.random_streams);
     return a;
 }
 template <class T>

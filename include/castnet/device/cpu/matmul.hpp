@@ -70,7 +70,7 @@ void multiply_blocks(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matri
                 d.b = packed.data;
                 d.b_stride = width;
             }
-            tile_end<T> mine{begin > 0};
+            tile_end<T> mine{end.accumulate || begin > 0};
             if (begin + steps >= k) {
                 mine.bias = end.bias ? end.bias + left : nullptr;
                 mine.relu = end.relu;
@@ -118,9 +118,9 @@ template <class T>
                                 matrix<T> const& a, matrix<T> const& b, T* c, std::ptrdiff_t c_row,
                                 tile_end<T> const& end = {}) {
     bool const narrow = n <= simd<T>::width && m >= std::ptrdiff_t{2} * run_rows;
-    bool const ends = end.bias || end.relu;
-    if (narrow && run_rows > tile_rows && k <= most_unpacked_steps && a.column == 1 && a.row == k &&
-        b.column == 1 && b.row == n && c_row == n) {
+    bool const ends = end.bias || end.relu || end.accumulate;
+    if (narrow && !end.accumulate && run_rows > tile_rows && k <= most_unpacked_steps &&
+        a.column == 1 && a.row == k && b.column == 1 && b.row == n && c_row == n) {
         multiply_run(m, n, k, a.data, b.data, c, end);
     } else if (narrow && !ends && a.row == 1 && n < m) {
         static_assert(simd<T>::width <= most_transposed_rows);

@@ -4,6 +4,7 @@
 #include <castnet/device/cpu/kernel.hpp>
 #include <castnet/device/cpu/sliding.hpp>
 #include <castnet/device/cpu/vector.hpp>
+#include <castnet/device/window_range.hpp>
 
 #include <algorithm>
 
@@ -11,18 +12,23 @@ namespace castnet::cpu::inline CASTNET_TARGET {
 
 // The usual window, whose loops the compiler unrolls.
 constexpr bool is_two_by_two(window const& w) {
-    return w.kernel_h == 2 && w.kernel_w == 2 && !padded(w);
+    return w.kernel_h == 2 && w.kernel_w == 2 && !padded(w) && !w.adaptive;
 }
 
-// Calls f(output pixel, first and last row, first and last column of its window in the image).
+// Calls f(output pixel, first and last row, first and last column of its window in the image) for
+// some rows of the output.
 template <bool TwoByTwo = false, class F>
-void for_each_window(window const& w, F const& f) {
-    for (int oy = 0; oy < w.out_height; ++oy) {
+void for_each_window(window const& w, range rows, F const& f) {
+    for (int oy = int(rows.first); oy < rows.last; ++oy) {
         for (int ox = 0; ox < w.out_width; ++ox) {
             std::ptrdiff_t const pixel = std::ptrdiff_t{oy} * w.out_width + ox;
             int const y = oy * w.stride_h - w.pad_top, x = ox * w.stride_w - w.pad_left;
             if constexpr (TwoByTwo) {
                 f(pixel, y, y + 2, x, x + 2);
+            } else if (w.adaptive) {
+                pixel_range const down = adaptive_range(oy, w.out_height, w.height);
+                pixel_range const across = adaptive_range(ox, w.out_width, w.width);
+                f(pixel, down.first, down.last, across.first, across.last);
             } else {
                 f(pixel, std::max(y, 0), std::min(y + w.kernel_h, w.height), std::max(x, 0),
                   std::min(x + w.kernel_w, w.width));
@@ -36,6 +42,19 @@ template <class T, class F>
 void for_each_sample(window const& w, context<T> const& c, F const& f) {
     double const work = double(c.samples) * w.height * w.width * w.channels;
     parallel_for(c.samples, work, f);
+}
+// Calls f(sample, some rows of its output), which together are all.
+template <class T, class F>
+void for_each_rows(window const& w, context<T> const& c, F const& f) {
+    double const work = double(c.samples) * w.height * w.width * w.channels;
+    share_range(c.samples * w.out_height, work, [&](std::ptrdiff_t first, std::ptrdiff_t last) {
+        while (first < last) {
+            std::ptrdiff_t const sample = first / w.out_height, begin = sample * w.out_height;
+            std::ptrdiff_t const end = std::min(last, begin + w.out_height);
+            f(sample, range{first - begin, end - begin});
+            first = end;
+        }
+    });
 }
 
 constexpr std::ptrdiff_t in_count(window const& w) {
@@ -75,33 +94,36 @@ void max_pool(kernel_launch const& s, tables const& t, context<T> const& c) {
     window const& w = t.windows[s.window];
     T const* const from = c.at(t.arrays[s.first_array]);
     T* const to = c.at(t.arrays[s.output]);
-    T* const argmax = s.second_output >= 0 ? c.at(t.arrays[s.second_output]) : nullptr;
-    for_each_sample(w, c, [&](std::ptrdiff_t i) {
+    T* const argmax = s.results > 1 ? c.at(t.arrays[s.output + 1]) : nullptr;
+    for_each_rows(w, c, [&](std::ptrdiff_t i, range rows) {
         T const* const image = from + i * in_count(w);
-        for_each_window<TwoByTwo>(w, [&](std::ptrdiff_t pixel, int y0, int y1, int x0,
-                                         int x1) __attribute__((always_inline)) {
-            std::ptrdiff_t const place = i * out_count(w) + pixel * w.channels;
-            for_each_vector<T>(w.channels, [&](auto some,
-                                               int channel) __attribute__((always_inline)) {
-                using V = typename decltype(some)::type;
-                T const* row = image + (std::ptrdiff_t{y0} * w.width + x0) * w.channels + channel;
-                V best = *reinterpret_cast<V const*>(row), best_pixel{}, number{};
-                for (int y = y0; y < y1; ++y, row += std::ptrdiff_t{w.width} * w.channels) {
-                    T const* in = row;
-                    for (int x = x0; x < x1; ++x, in += w.channels) {
-                        V const value = *reinterpret_cast<V const*>(in);
-                        auto const larger = value > best;
-                        best = larger ? value : best;
-                        best_pixel = larger ? number : best_pixel;
-                        number += T(1);
-                    }
-                }
-                *reinterpret_cast<V*>(to + place + channel) = best;
-                if (argmax) {
-                    *reinterpret_cast<V*>(argmax + place + channel) = best_pixel;
-                }
-            });
-        });
+        for_each_window<TwoByTwo>(
+            w, rows,
+            [&](std::ptrdiff_t pixel, int y0, int y1, int x0, int x1)
+                __attribute__((always_inline)) {
+                    std::ptrdiff_t const place = i * out_count(w) + pixel * w.channels;
+                    for_each_vector<T>(w.channels, [&](auto some,
+                                                       int channel) __attribute__((always_inline)) {
+                        using V = typename decltype(some)::type;
+                        T const* row =
+                            image + (std::ptrdiff_t{y0} * w.width + x0) * w.channels + channel;
+                        V best = *reinterpret_cast<V const*>(row), best_pixel{}, number{};
+                        for (int y = y0; y < y1; ++y, row += std::ptrdiff_t{w.width} * w.channels) {
+                            T const* in = row;
+                            for (int x = x0; x < x1; ++x, in += w.channels) {
+                                V const value = *reinterpret_cast<V const*>(in);
+                                auto const larger = value > best;
+                                best = larger ? value : best;
+                                best_pixel = larger ? number : best_pixel;
+                                number += T(1);
+                            }
+                        }
+                        *reinterpret_cast<V*>(to + place + channel) = best;
+                        if (argmax) {
+                            *reinterpret_cast<V*>(argmax + place + channel) = best_pixel;
+                        }
+                    });
+                });
     });
 }
 
@@ -124,8 +146,9 @@ void max_pool_gradient(kernel_launch const& s, tables const& t, context<T> const
     T const* const argmax = c.at(t.arrays[s.first_array]);
     T const* const g = c.at(t.arrays[s.first_array + 1]);
     T* const to = c.at(t.arrays[s.output]);
-    bool const add = w.stride_h < w.kernel_h || w.stride_w < w.kernel_w;
-    bool const side_by_side = w.stride_h == w.kernel_h && w.stride_w == w.kernel_w && !padded(w);
+    bool const add = w.adaptive || w.stride_h < w.kernel_h || w.stride_w < w.kernel_w;
+    bool const side_by_side =
+        !add && w.stride_h == w.kernel_h && w.stride_w == w.kernel_w && !padded(w);
     for_each_sample(w, c, [&](std::ptrdiff_t i) {
         T* const dx = to + i * in_count(w);
         if (side_by_side) {
@@ -133,25 +156,27 @@ void max_pool_gradient(kernel_launch const& s, tables const& t, context<T> const
         } else {
             std::fill_n(dx, in_count(w), T(0));
         }
-        for_each_window<TwoByTwo>(w, [&](std::ptrdiff_t pixel, int y0, int y1, int x0,
-                                         int x1) __attribute__((always_inline)) {
-            std::ptrdiff_t const place = i * out_count(w) + pixel * w.channels;
-            for_each_vector<T>(
-                w.channels, [&](auto some, int channel) __attribute__((always_inline)) {
-                    using V = typename decltype(some)::type;
-                    V const best_pixel = *reinterpret_cast<V const*>(argmax + place + channel);
-                    V const gradient = *reinterpret_cast<V const*>(g + place + channel);
-                    int number = 0;
-                    for (int y = y0; y < y1; ++y) {
-                        T* out = dx + (std::ptrdiff_t{y} * w.width + x0) * w.channels + channel;
-                        for (int x = x0; x < x1; ++x, ++number, out += w.channels) {
-                            V const mine = best_pixel == V{} + T(number) ? gradient : V{};
-                            V& sum = *reinterpret_cast<V*>(out);
-                            sum = add ? sum + mine : mine;
+        for_each_window<TwoByTwo>(
+            w, {0, w.out_height},
+            [&](std::ptrdiff_t pixel, int y0, int y1, int x0, int x1)
+                __attribute__((always_inline)) {
+                    std::ptrdiff_t const place = i * out_count(w) + pixel * w.channels;
+                    for_each_vector<T>(w.channels, [&](auto some,
+                                                       int channel) __attribute__((always_inline)) {
+                        using V = typename decltype(some)::type;
+                        V const best_pixel = *reinterpret_cast<V const*>(argmax + place + channel);
+                        V const gradient = *reinterpret_cast<V const*>(g + place + channel);
+                        int number = 0;
+                        for (int y = y0; y < y1; ++y) {
+                            T* out = dx + (std::ptrdiff_t{y} * w.width + x0) * w.channels + channel;
+                            for (int x = x0; x < x1; ++x, ++number, out += w.channels) {
+                                V const mine = best_pixel == V{} + T(number) ? gradient : V{};
+                                V& sum = *reinterpret_cast<V*>(out);
+                                sum = add ? sum + mine : mine;
+                            }
                         }
-                    }
+                    });
                 });
-        });
     });
 }
 
@@ -175,8 +200,8 @@ void avg_pool(kernel_launch const& s, tables const& t, context<T> const& c) {
     window const& w = t.windows[s.window];
     T const* const from = c.at(t.arrays[s.first_array]);
     T* const to = c.at(t.arrays[s.output]);
-    for_each_sample(w, c, [&](std::ptrdiff_t i) {
-        for_each_window(w, [&](std::ptrdiff_t pixel, int y0, int y1, int x0, int x1) {
+    for_each_rows(w, c, [&](std::ptrdiff_t i, range rows) {
+        for_each_window(w, rows, [&](std::ptrdiff_t pixel, int y0, int y1, int x0, int x1) {
             T* const out = to + i * out_count(w) + pixel * w.channels;
             std::fill(out, out + w.channels, T(0));
             for (int y = y0; y < y1; ++y) {
@@ -203,24 +228,26 @@ void avg_pool_gradient(kernel_launch const& s, tables const& t, context<T> const
     for_each_sample(w, c, [&](std::ptrdiff_t i) {
         T* const dx = to + i * in_count(w);
         std::fill(dx, dx + in_count(w), T(0));
-        for_each_window(w, [&](std::ptrdiff_t pixel, int y0, int y1, int x0, int x1) {
-            T const* const dy = g + i * out_count(w) + pixel * w.channels;
-            for (int y = y0; y < y1; ++y) {
-                for (int x = x0; x < x1; ++x) {
-                    T* const in = dx + (std::ptrdiff_t{y} * w.width + x) * w.channels;
-                    for (int ch = 0; ch < w.channels; ++ch) {
-                        in[ch] += dy[ch] * share<T>(w, y0, y1, x0, x1);
+        for_each_window(
+            w, {0, w.out_height}, [&](std::ptrdiff_t pixel, int y0, int y1, int x0, int x1) {
+                T const* const dy = g + i * out_count(w) + pixel * w.channels;
+                for (int y = y0; y < y1; ++y) {
+                    for (int x = x0; x < x1; ++x) {
+                        T* const in = dx + (std::ptrdiff_t{y} * w.width + x) * w.channels;
+                        for (int ch = 0; ch < w.channels; ++ch) {
+                            in[ch] += dy[ch] * share<T>(w, y0, y1, x0, x1);
+                        }
                     }
                 }
-            }
-        });
+            });
     });
 }
 
-// Calls f(place in the small image, place in the large image) for all pixels of the large one.
+// Calls f(place in the small image, place in the large image) for all pixels of some rows of the
+// large one.
 template <class F>
-void for_each_copy(window const& w, F const& f) {
-    for (int y = 0; y < w.out_height; ++y) {
+void for_each_copy(window const& w, range rows, F const& f) {
+    for (int y = int(rows.first); y < rows.last; ++y) {
         for (int x = 0; x < w.out_width; ++x) {
             f((std::ptrdiff_t{y / w.kernel_h} * w.width + x / w.kernel_w) * w.channels,
               (std::ptrdiff_t{y} * w.out_width + x) * w.channels);
@@ -233,8 +260,8 @@ void upsample(kernel_launch const& s, tables const& t, context<T> const& c) {
     window const& w = t.windows[s.window];
     T const* const from = c.at(t.arrays[s.first_array]);
     T* const to = c.at(t.arrays[s.output]);
-    for_each_sample(w, c, [&](std::ptrdiff_t i) {
-        for_each_copy(w, [&](std::ptrdiff_t small, std::ptrdiff_t large) {
+    for_each_rows(w, c, [&](std::ptrdiff_t i, range rows) {
+        for_each_copy(w, rows, [&](std::ptrdiff_t small, std::ptrdiff_t large) {
             std::copy_n(from + i * in_count(w) + small, w.channels, to + i * out_count(w) + large);
         });
     });
@@ -248,9 +275,65 @@ void upsample_gradient(kernel_launch const& s, tables const& t, context<T> const
     for_each_sample(w, c, [&](std::ptrdiff_t i) {
         T* const dx = to + i * in_count(w);
         std::fill(dx, dx + in_count(w), T(0));
-        for_each_copy(w, [&](std::ptrdiff_t small, std::ptrdiff_t large) {
+        for_each_copy(w, {0, w.out_height}, [&](std::ptrdiff_t small, std::ptrdiff_t large) {
             for (int ch = 0; ch < w.channels; ++ch) {
                 dx[small + ch] += g[i * out_count(w) + large + ch];
+            }
+        });
+    });
+}
+
+// Calls f(place in the small image, place in the large image, share) for the four pixels of the
+// small one between which each pixel of some rows of the large one lies.
+template <class T, class F>
+void for_each_share(window const& w, range rows, F const& f) {
+    for (int y = int(rows.first); y < rows.last; ++y) {
+        auto const row = interpolate<T>(y, w.kernel_h, w.height);
+        for (int x = 0; x < w.out_width; ++x) {
+            auto const column = interpolate<T>(x, w.kernel_w, w.width);
+            std::ptrdiff_t const large = (std::ptrdiff_t{y} * w.out_width + x) * w.channels;
+            auto const from = [&](int small_y, int small_x, T share) {
+                f((std::ptrdiff_t{small_y} * w.width + small_x) * w.channels, large, share);
+            };
+            from(row.first, column.first, (T(1) - row.share) * (T(1) - column.share));
+            from(row.first, column.second, (T(1) - row.share) * column.share);
+            from(row.second, column.first, row.share * (T(1) - column.share));
+            from(row.second, column.second, row.share * column.share);
+        }
+    }
+}
+
+template <class T>
+void upsample_bilinear(kernel_launch const& s, tables const& t, context<T> const& c) {
+    window const& w = t.windows[s.window];
+    T const* const from = c.at(t.arrays[s.first_array]);
+    T* const to = c.at(t.arrays[s.output]);
+    std::ptrdiff_t const row = std::ptrdiff_t{w.out_width} * w.channels;
+    for_each_rows(w, c, [&](std::ptrdiff_t i, range rows) {
+        T const* const image = from + i * in_count(w);
+        T* const y = to + i * out_count(w);
+        std::fill(y + rows.first * row, y + rows.last * row, T(0));
+        for_each_share<T>(w, rows, [&](std::ptrdiff_t small, std::ptrdiff_t large, T share) {
+            for (int ch = 0; ch < w.channels; ++ch) {
+                y[large + ch] += share * image[small + ch];
+            }
+        });
+    });
+}
+
+template <class T>
+void upsample_bilinear_gradient(kernel_launch const& s, tables const& t, context<T> const& c) {
+    window const& w = t.windows[s.window];
+    T const* const g = c.at(t.arrays[s.first_array]);
+    T* const to = c.at(t.arrays[s.output]);
+    for_each_sample(w, c, [&](std::ptrdiff_t i) {
+        T const* const dy = g + i * out_count(w);
+        T* const dx = to + i * in_count(w);
+        std::fill(dx, dx + in_count(w), T(0));
+        range const all{0, w.out_height};
+        for_each_share<T>(w, all, [&](std::ptrdiff_t small, std::ptrdiff_t large, T share) {
+            for (int ch = 0; ch < w.channels; ++ch) {
+                dx[small + ch] += share * dy[large + ch];
             }
         });
     });
@@ -273,8 +356,17 @@ struct kernel_for<T, op::avg_pool> : function_kernel<T, &avg_pool<T>> {};
 template <class T>
 struct kernel_for<T, op::avg_pool_gradient> : function_kernel<T, &avg_pool_gradient<T>> {};
 template <class T>
-struct kernel_for<T, op::upsample> : function_kernel<T, &upsample<T>> {};
+struct kernel_for<T, op::upsample> {
+    static constexpr kernel<T> of(kernel_launch const& s, window const* windows) {
+        return {windows[s.window].bilinear ? &upsample_bilinear<T> : &upsample<T>};
+    }
+};
 template <class T>
-struct kernel_for<T, op::upsample_gradient> : function_kernel<T, &upsample_gradient<T>> {};
+struct kernel_for<T, op::upsample_gradient> {
+    static constexpr kernel<T> of(kernel_launch const& s, window const* windows) {
+        return {windows[s.window].bilinear ? &upsample_bilinear_gradient<T>
+                                           : &upsample_gradient<T>};
+    }
+};
 
 } // namespace castnet::cpu::inline CASTNET_TARGET

@@ -11,10 +11,6 @@
 
 namespace castnet::cpu::inline CASTNET_TARGET {
 
-struct range {
-    std::ptrdiff_t first, last;
-};
-
 // What a reducer would keep of these values, computed in vectors. x is overwritten; there is room
 // for whole vectors.
 template <class T>

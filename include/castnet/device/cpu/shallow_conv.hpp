@@ -43,12 +43,19 @@ void shallow_conv(kernel_launch const& s, tables const& t, context<T> const& c) 
                           w.filters};
     tile_end<T> const end{.bias = bias_of(s, t, c), .relu = s.end.activates};
     T* const y = c.at(t.arrays[s.output]);
-    band_walk<T> walk{w, c.samples, c.at(t.arrays[s.first_array]), scratch_of(s, t, c)};
-    while (walk.next()) {
-        multiply_runs(
-            walk.from, shallow_runs(geometry, walk.at, walk.next_image), d, end, geometry.filters,
-            y + walk.at.image * result_count(w) + walk.at.row * geometry.out_width * w.filters);
-    }
+    share_range(
+        w.out_height, conv_work(w, c.samples),
+        [&](std::ptrdiff_t first, std::ptrdiff_t last, std::ptrdiff_t worker) {
+            band_walk<T> walk{
+                w,     c.samples, c.at(t.arrays[s.first_array]), scratch_of(s, t, c, worker),
+                first, last};
+            while (walk.next()) {
+                multiply_runs(walk.from, shallow_runs(geometry, walk.at, walk.next_image), d, end,
+                              geometry.filters,
+                              y + walk.at.image * result_count(w) +
+                                  walk.at.row * geometry.out_width * w.filters);
+            }
+        });
 }
 
 // Pixels of the window whose gradients are summed at once, and their most vectors.

@@ -133,18 +133,20 @@ public:
     // Padded copies lie in `scratch`, which has padded_band(w) elements.
     band_walk(window const& w, std::ptrdiff_t samples, T const* x, T* scratch)
         : band_walk{w, samples, x, scratch, 0, w.out_height} {}
-    // Of some rows of each image.
+    // Of some rows of the results; of part of them, image by image.
     band_walk(window const& w, std::ptrdiff_t samples, T const* x, T* scratch,
               std::ptrdiff_t first_row, std::ptrdiff_t last_row)
         : w_{w}, samples_{samples}, first_row_{static_cast<int>(first_row)},
-          last_row_{static_cast<int>(last_row)}, x_{x}, scratch_{scratch} {}
+          last_row_{static_cast<int>(last_row)},
+          images_{last_row_ - first_row_ == w.out_height ? band_images(w) : 1}, x_{x},
+          scratch_{scratch} {}
 
     [[gnu::noinline]] bool next() {
         at.row += at.rows;
         if (at.rows == 0 || at.row == last_row_) {
             at.row = first_row_;
             at.image += at.images;
-            at.images = std::min<std::ptrdiff_t>(band_images(w_), samples_ - at.image);
+            at.images = std::min<std::ptrdiff_t>(images_, samples_ - at.image);
         }
         at.rows = std::min(band_rows(w_), last_row_ - at.row);
         from = x_ + at.image * image_count(w_);
@@ -164,7 +166,7 @@ public:
 private:
     window const& w_;
     std::ptrdiff_t samples_;
-    int first_row_, last_row_;
+    int first_row_, last_row_, images_;
     T const* x_;
     T* scratch_;
 };

@@ -28,7 +28,8 @@ constexpr bool is_small(Plan const& p) {
         return false;
     }
     for (stage const& g : p.stages) {
-        if (g.samples_at_once > 0 || g.iterations > 0) { // whose memory holds a few samples, loops
+        // whose memory holds a few samples; loops
+        if (g.samples_at_once > 0 || g.iterations > 0 || g.repeat >= 0) {
             return false;
         }
     }

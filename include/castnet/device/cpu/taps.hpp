@@ -33,9 +33,9 @@ struct tap_run {
 // meet none are there with no taps.
 template <class F>
 void for_each_run_within(int places, tap_run const& all, F const& f) {
-    struct range {
+    struct tap_range {
         int first, count;
-        bool operator==(range const&) const = default;
+        bool operator==(tap_range const&) const = default;
     };
     auto const taps_of = [&](int result) {
         int at = all.source + result * all.by_result, tap = 0;
@@ -48,10 +48,10 @@ void for_each_run_within(int places, tap_run const& all, F const& f) {
             ++tap;
             at += all.by_tap;
         }
-        return range{first, tap - first};
+        return tap_range{first, tap - first};
     };
     for (int i = 0; i < all.results;) {
-        range const taps = taps_of(i);
+        tap_range const taps = taps_of(i);
         int end = i + 1;
         while (end < all.results && taps_of(end) == taps) {
             ++end;

@@ -91,19 +91,39 @@ void parallel_for(std::ptrdiff_t count, double work, F const& f) {
     run_pieces(count, work, piece_of(f));
 }
 
-// Calls f(first, last) for parts of the range from 0 to `count`, one for each thread of a loop with
-// this much work: within another loop, a single one. Only for results that do not depend on where
-// parts begin, since these depend on the number of threads.
-template <class F>
-void share_range(std::ptrdiff_t count, double work, F const& f) {
-    std::ptrdiff_t parts = 1;
+// Numbers from `first` to `last` - 1.
+struct range {
+    std::ptrdiff_t first, last;
+};
+
+// The threads that a loop with this much work would use: one within another loop.
+inline std::ptrdiff_t threads_for([[maybe_unused]] double work) {
 #ifdef _OPENMP
     if (work > worthwhile_flops && !omp_in_parallel()) {
-        parts = thread_count() < count ? thread_count() : count;
+        return thread_count();
     }
 #endif
-    parallel_for(parts, work,
-                 [&](std::ptrdiff_t i) { f(count * i / parts, count * (i + 1) / parts); });
+    return 1;
+}
+
+// Calls f(first, last) for parts of the range from 0 to `count`, one for each thread of a loop with
+// this much work; or f(first, last, worker) for at most `chunks` parts, as many as there are
+// scratch memories. Only for results that do not depend on where parts begin, since these depend on
+// the number of threads.
+template <class F>
+void share_range(std::ptrdiff_t count, double work, F const& f) {
+    constexpr bool has_worker =
+        std::is_invocable_v<F const&, std::ptrdiff_t, std::ptrdiff_t, std::ptrdiff_t>;
+    std::ptrdiff_t const most = has_worker && count > chunks ? chunks : count;
+    std::ptrdiff_t const threads = threads_for(work), parts = threads < most ? threads : most;
+    parallel_for(parts, work, [&](std::ptrdiff_t i, [[maybe_unused]] std::ptrdiff_t worker) {
+        std::ptrdiff_t const first = count * i / parts, last = count * (i + 1) / parts;
+        if constexpr (has_worker) {
+            f(first, last, worker);
+        } else {
+            f(first, last);
+        }
+    });
 }
 
 } // namespace castnet::cpu::inline CASTNET_TARGET

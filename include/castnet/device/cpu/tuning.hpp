@@ -29,6 +29,9 @@ inline constexpr std::ptrdiff_t single_sample_parameters = 32768, single_sample_
 // product at once where its right factor is not packed.
 inline constexpr std::ptrdiff_t most_transposed_rows = 16, most_unpacked_steps = 512;
 
+// Queries and keys of a block of attention.
+inline constexpr std::ptrdiff_t attention_queries = 64, attention_keys = 128;
+
 // Steps of the depth of a convolution of few channels: 3 x 3 pixels of 4 channels.
 inline constexpr std::ptrdiff_t shallow_steps = 36;
 

@@ -154,16 +154,17 @@ void multiply_place(tile_block<T> const& from, tile_block<T> const& to, T const*
     multiply();
 }
 
-// y = x convolved with the weights that were prepared.
+// The results of these tiles of x convolved with the weights that were prepared.
 template <class T>
-void winograd_convolve(tiling const& t, std::ptrdiff_t samples, T const* x, T const* weight,
-                       tile_end<T> const& end, T* y, T* scratch) {
+void winograd_convolve(tiling const& t, std::ptrdiff_t first_tile, std::ptrdiff_t count, T const* x,
+                       T const* weight, tile_end<T> const& end, T* y, T* scratch) {
     std::ptrdiff_t const most = block_tiles<T>(t, shares_tiles<T>(t));
     T* const pixels = scratch;
     T* const products = pixels + tile_block<T>{most, t.channels}.size();
     T* const zeros = products + tile_block<T>{most, t.filters}.size();
     std::fill_n(zeros, t.channels, T(0));
-    for_each_block(samples * t.tiles(), most, [&](std::ptrdiff_t first, std::ptrdiff_t tiles) {
+    for_each_block(count, most, [&](std::ptrdiff_t begin, std::ptrdiff_t tiles) {
+        std::ptrdiff_t const first = first_tile + begin;
         tile_block<T> const from{tiles, t.channels}, to{tiles, t.filters};
         share_tiles(t, first, tiles, [&](std::ptrdiff_t i, tile_place const& at) {
             transform_image(t, x, at, zeros, pixels + i * simd<T>::width, from.next_place(),
@@ -182,15 +183,26 @@ void winograd_convolve(tiling const& t, std::ptrdiff_t samples, T const* x, T co
 }
 
 // As a launch of a plan: its first operand and the weights that were prepared. Where threads share
-// the tiles, the launch runs alone.
+// the tiles of a block, the launch runs alone; elsewhere each takes blocks of its own.
 template <class T>
 void winograd_launch(kernel_launch const& s, tables const& t, context<T> const& c,
                      tiling const& tiles, tile_end<T> const& end) {
+    T const* const x = c.at(t.arrays[s.first_array]);
     T* const weight = c.at(t.arrays[s.scratch]);
-    winograd_convolve<T>(tiles, c.samples, c.at(t.arrays[s.first_array]), weight, end,
-                         c.at(t.arrays[s.output]),
-                         shares_tiles<T>(tiles) ? weight + winograd_weights<T>(tiles)
-                                                : c.at(t.arrays[s.chunk_scratch]));
+    T* const y = c.at(t.arrays[s.output]);
+    std::ptrdiff_t const count = c.samples * tiles.tiles();
+    if (shares_tiles<T>(tiles)) {
+        winograd_convolve<T>(tiles, 0, count, x, weight, end, y,
+                             weight + winograd_weights<T>(tiles));
+        return;
+    }
+    double const work = 2.0 * winograd_places * double(count) * tiles.channels * tiles.filters;
+    share_range((count + tile_rows - 1) / tile_rows, work,
+                [&](std::ptrdiff_t first, std::ptrdiff_t last, std::ptrdiff_t worker) {
+                    winograd_convolve<T>(tiles, first * tile_rows,
+                                         std::min(last * tile_rows, count) - first * tile_rows, x,
+                                         weight, end, y, scratch_of(s, t, c, worker));
+                });
 }
 template <class T>
 void winograd_conv(kernel_launch const& s, tables const& t, context<T> const& c) {

@@ -10,7 +10,7 @@
 #include <castnet/device/cuda/step_buffer.hpp>
 #include <castnet/device/executor_sizes.hpp>
 #include <castnet/device/launches.hpp>
-#include <castnet/optim/optimizers.hpp>
+#include <castnet/optim/optimizer.hpp>
 
 #include <algorithm>
 #include <cstdint>

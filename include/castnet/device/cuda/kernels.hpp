@@ -1,7 +1,9 @@
 // The tables of castnet's own CUDA kernels, for contexts on the GPU and, in tests, on the host.
 #pragma once
 
+#include <castnet/device/cuda/attention.hpp>
 #include <castnet/device/cuda/batch_matmul.hpp>
+#include <castnet/device/cuda/cache.hpp>
 #include <castnet/device/cuda/map.hpp>
 #include <castnet/device/cuda/parameter_slice.hpp>
 #include <castnet/device/cuda/permute.hpp>

@@ -62,7 +62,9 @@ constexpr bool fits_one_block(Plan const& p) {
         return false;
     }
     for (int i = 0; i < Plan::sizes.launches; ++i) {
-        if (is_conv(p.launches[i].kind) || p.launches[i].loop >= 0) {
+        kernel_launch const& s = p.launches[i];
+        // (attention's tiles fill a block's shared memory)
+        if (is_conv(s.kind) || s.kind == op::attention || s.loop >= 0 || s.repeat >= 0) {
             return false;
         }
     }
@@ -94,6 +96,7 @@ struct block_context {
     Block const& block;
     T* region[4];                                   // by ir::region
     static constexpr std::ptrdiff_t iteration = -1; // there are no loops
+    static constexpr std::ptrdiff_t repetition = 0; // and no repeated blocks
     T* trained; // a copy of the first parameters in shared memory
     std::ptrdiff_t trainable, samples;
     philox_key key;

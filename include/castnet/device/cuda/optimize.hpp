@@ -3,7 +3,7 @@
 
 #include <castnet/device/cuda/map.hpp>
 #include <castnet/device/penalized_gradient.hpp>
-#include <castnet/optim/optimizers.hpp>
+#include <castnet/optim/optimizer.hpp>
 #include <castnet/plan/penalties.hpp>
 
 #include <utility>

@@ -7,12 +7,9 @@
 #include <castnet/device/cuda/quotient.hpp>
 #include <castnet/device/cuda/step_values.hpp>
 #include <castnet/device/cuda/stored.hpp>
+#include <castnet/device/window_range.hpp>
 
 namespace castnet::cuda {
-
-struct pixel_range {
-    int first, last; // one behind the last
-};
 
 // The part of a window that lies in the image, along one axis.
 CASTNET_HD inline pixel_range window_at(int out, int stride, int pad, int kernel, int size) {
@@ -57,18 +54,23 @@ CASTNET_HD inline std::ptrdiff_t out_place(window const& w, std::ptrdiff_t sampl
 }
 
 CASTNET_HD inline pixel_range rows_of(window const& w, int out_row) {
-    return window_at(out_row, w.stride_h, w.pad_top, w.kernel_h, w.height);
+    return w.adaptive ? adaptive_range(out_row, w.out_height, w.height)
+                      : window_at(out_row, w.stride_h, w.pad_top, w.kernel_h, w.height);
 }
 CASTNET_HD inline pixel_range columns_of(window const& w, int out_column) {
-    return window_at(out_column, w.stride_w, w.pad_left, w.kernel_w, w.width);
+    return w.adaptive ? adaptive_range(out_column, w.out_width, w.width)
+                      : window_at(out_column, w.stride_w, w.pad_left, w.kernel_w, w.width);
 }
 
 // Sums f(output row, output column) over all windows that the pixel lies in, in their order.
 template <class T, class F>
 CASTNET_HD T sum_over_windows(window const& w, int row, int column, F const& f) {
-    pixel_range const rows = windows_over(row, w.stride_h, w.pad_top, w.kernel_h, w.out_height);
+    pixel_range const rows =
+        w.adaptive ? adaptive_windows(row, w.out_height, w.height)
+                   : windows_over(row, w.stride_h, w.pad_top, w.kernel_h, w.out_height);
     pixel_range const columns =
-        windows_over(column, w.stride_w, w.pad_left, w.kernel_w, w.out_width);
+        w.adaptive ? adaptive_windows(column, w.out_width, w.width)
+                   : windows_over(column, w.stride_w, w.pad_left, w.kernel_w, w.out_width);
     T sum = 0;
     for (int r = rows.first; r < rows.last; ++r) {
         for (int c = columns.first; c < columns.last; ++c) {
@@ -131,7 +133,24 @@ struct upsample_rule {
     template <class T>
     CASTNET_HD static T at(window const& w, stored<T> const& x, stored<T> const&,
                            std::ptrdiff_t sample, int row, int column, int channel) {
+        if (w.bilinear) {
+            return interpolated_pixel(w, x, sample, row, column, channel);
+        }
         return x[in_place(w, sample, row / w.kernel_h, column / w.kernel_w, channel)];
+    }
+
+private:
+    template <class T>
+    CASTNET_HD static T interpolated_pixel(window const& w, stored<T> const& x,
+                                           std::ptrdiff_t sample, int row, int column,
+                                           int channel) {
+        auto const r = interpolate<T>(row, w.kernel_h, w.height);
+        auto const c = interpolate<T>(column, w.kernel_w, w.width);
+        auto const in_row = [&](int y) {
+            return (T(1) - c.share) * x[in_place(w, sample, y, c.first, channel)] +
+                   c.share * x[in_place(w, sample, y, c.second, channel)];
+        };
+        return (T(1) - r.share) * in_row(r.first) + r.share * in_row(r.second);
     }
 };
 
@@ -139,10 +158,30 @@ struct upsample_gradient_rule {
     template <class T>
     CASTNET_HD static T at(window const& w, stored<T> const& dy, stored<T> const&,
                            std::ptrdiff_t sample, int row, int column, int channel) {
+        if (w.bilinear) {
+            return interpolated_sum(w, dy, sample, row, column, channel);
+        }
         T sum = 0;
         for (int r = row * w.kernel_h; r < (row + 1) * w.kernel_h; ++r) {
             for (int c = column * w.kernel_w; c < (column + 1) * w.kernel_w; ++c) {
                 sum += dy[out_place(w, sample, r, c, channel)];
+            }
+        }
+        return sum;
+    }
+
+private:
+    template <class T>
+    CASTNET_HD static T interpolated_sum(window const& w, stored<T> const& dy,
+                                         std::ptrdiff_t sample, int row, int column, int channel) {
+        pixel_range const rows = interpolated_from(row, w.kernel_h, w.height);
+        pixel_range const columns = interpolated_from(column, w.kernel_w, w.width);
+        T sum = 0;
+        for (int r = rows.first; r < rows.last; ++r) {
+            T const of_row = interpolate<T>(r, w.kernel_h, w.height).weight(row);
+            for (int c = columns.first; c < columns.last; ++c) {
+                sum += of_row * interpolate<T>(c, w.kernel_w, w.width).weight(column) *
+                       dy[out_place(w, sample, r, c, channel)];
             }
         }
         return sum;
@@ -219,7 +258,7 @@ CASTNET_HD void max_pool(kernel_launch const& s, tables const& t, Context const&
     c.launch(grid_for(loop.count),
              max_pool_body<T>{loop, w, stored_at(c, t.arrays[s.first_array]),
                               stored_at(c, t.arrays[s.output]),
-                              s.second_output >= 0 ? c.at(t.arrays[s.second_output]) : nullptr});
+                              s.results > 1 ? c.at(t.arrays[s.output + 1]) : nullptr});
 }
 CASTNET_CALLS_UNCHECKED
 template <class Context>

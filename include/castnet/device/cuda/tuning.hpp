@@ -11,6 +11,9 @@ namespace castnet::cuda {
 inline constexpr unsigned block_threads = 256;
 inline constexpr unsigned max_blocks = 2048; // a few waves on the largest GPUs; loops do the rest
 
+// Threads of a block that computes a tile of attention.
+inline constexpr unsigned attention_threads = 128;
+
 // The most parts of a reduction, whose results a second phase adds up.
 inline constexpr std::ptrdiff_t max_splits = 128;
 

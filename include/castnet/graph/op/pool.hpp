@@ -42,7 +42,7 @@ struct operation<op::max_pool> : detail::windowed_operation<op::count> {
     // derivative is taken on the small image, and the large one need not be kept.
     static constexpr void gradient(ir::differentiation& d, int i, int g) {
         int const x = d.at(i).in[0], attribute = d.at(i).attribute;
-        int const argmax = d.emit<op::max_pool_argmax>(i, attribute, x, i);
+        int const argmax = d.emit<op::max_pool_argmax>(i, attribute, i);
         ir::node const& f = d.at(x);
         unsigned const by_value = f.kind == op::map ? 1U << f.operands : 0;
         bool const only = f.kind == op::map && f.operands == 1 &&

@@ -55,6 +55,23 @@ constexpr auto convolve(symbol<S> x, symbol<Weight> weight, ir::window const& w)
                                                     {detail::sample_id(x), weight.id});
 }
 
+// Transposed convolution, the gradient of a convolution by its image: x is what window w makes of
+// an image of shape Result, and weight is that convolution's, (channels of x, filters / groups,
+// height, width).
+template <Shape Result, class S, class Weight>
+constexpr auto convolve_transposed(symbol<S> x, symbol<Weight> weight, ir::window const& w) {
+    static_assert(slides_over<S>,
+                  "castnet: convolve_transposed() needs an image (channels, height, width) or a "
+                  "sequence (time, features); see slides_over<input shape>");
+    ir::graph& g = *x.g;
+    if (!detail::is_parameter(g, weight.id, role::conv_weight)) {
+        g.report(mistake::convolution_with_activation);
+        return emit<Result>(g, ir::graph::shaped<Result>(op::index, false));
+    }
+    return detail::emit_operation<op::conv_data, Result>(g, g.add_window(w),
+                                                         {detail::sample_id(x), weight.id});
+}
+
 namespace detail {
 
 template <op Data, op Weight>
@@ -115,6 +132,15 @@ template <>
 struct operation<op::conv_data> {
     static constexpr char const* name = "conv_data";
     static constexpr operation_traits traits{.product = true, .image = true, .windowed = true};
+    static constexpr void gradient(ir::differentiation& d, int i, int g) {
+        int const x = d.at(i).in[0], w = d.at(i).in[1], attribute = d.at(i).attribute;
+        if (d.wanted(x)) {
+            d.accumulate(x, d.emit<op::conv>(x, attribute, g, w));
+        }
+        if (d.wanted(w)) {
+            d.accumulate(w, d.emit<op::conv_weight>(w, attribute, g, x));
+        }
+    }
     static constexpr auto flops = &detail::flops_of_convolution;
 };
 template <>

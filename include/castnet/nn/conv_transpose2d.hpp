@@ -1,0 +1,88 @@
+// Transposed 2-D convolution, conv_transpose2d<Filters, Kernel, conv_transpose{…}> (PyTorch's
+// ConvTranspose2d, Keras' Conv2DTranspose): the gradient of conv2d by its image, plus bias.
+// (channels, height, width) becomes (filters, height', width') with
+//     height' = (height - 1) * stride - 2 * padding + dilation * (kernel - 1) + output_padding + 1,
+// or, with padding same, height * stride.
+//
+// Parameters: weight (channels, filters / groups, kernel height, kernel width), Glorot uniform;
+// bias (filters), zeros.
+#pragma once
+
+#include <castnet/nn/conv2d.hpp>
+
+namespace castnet {
+
+struct conv_transpose {
+    size2 stride = 1;
+    padding2 padding = valid;
+    size2 output_padding = 0; // rows and columns more at the bottom and right, less than the stride
+    size_t dilation = 1;
+    size_t groups = 1; // channels and filters are split into this many independent parts
+};
+
+template <class OutputPadding, class Stride>
+inline constexpr bool output_padding_below_stride = false;
+
+template <size_t Filters, size2 Kernel, conv_transpose Options>
+struct conv_transpose2d_layer : weighted<conv_transpose2d_layer<Filters, Kernel, Options>> {
+    static constexpr char const* name = "conv_transpose2d";
+    static_assert(Filters > 0, "castnet: conv_transpose2d needs at least one filter");
+    static constexpr size_t filters = Filters > 0 ? Filters : 1; // one mistake is one error
+
+    template <Shape S>
+    constexpr auto operator()(symbol<S> x) const {
+        static_assert(is_image<S>, "castnet: conv_transpose2d needs an image (channels, height, "
+                                   "width); see is_image<input shape>");
+        if constexpr (is_image<S>) {
+            return over_image(x);
+        } else {
+            return symbol<shape<filters, 1, 1>>{x.g, x.id};
+        }
+    }
+
+private:
+    static constexpr size2 stride = Options.stride, more = Options.output_padding;
+
+    // The height or width of the result, at least 1.
+    static constexpr size_t extent(size_t in, size_t kernel, size_t step, size_t pad,
+                                   size_t extra) {
+        if (Options.padding.same) {
+            return in * step;
+        }
+        size_t const whole = (in - 1) * step + (kernel - 1) * Options.dilation + 1 + extra;
+        return whole > 2 * pad ? whole - 2 * pad : 1;
+    }
+
+    template <size_t C, size_t H, size_t W>
+    constexpr auto over_image(symbol<shape<C, H, W>> x) const {
+        static_assert(!Options.padding.causal,
+                      "castnet: conv_transpose2d: causal padding is for sequences");
+        static_assert(groups_divide<C, filters, Options.groups>::checked);
+        static_assert(
+            (more.h < stride.h && more.w < stride.w) ||
+                output_padding_below_stride<kernel<more.h, more.w>, kernel<stride.h, stride.w>>,
+            "castnet: conv_transpose2d: output_padding must be less than the stride; see "
+            "output_padding_below_stride<output padding, stride>");
+        constexpr size2 pad = Options.padding.pixels;
+        using result = shape<filters, extent(H, Kernel.h, stride.h, pad.h, more.h),
+                             extent(W, Kernel.w, stride.w, pad.w, more.w)>;
+        constexpr ir::window w =
+            make_window(int(filters), int(result::extent[1]), int(result::extent[2]), int(C),
+                        Kernel, stride, Options.padding, Options.dilation, Options.groups);
+        ir::graph& g = *x.g;
+        scope_guard const scope{g, layer_kind{name}};
+        auto const weight = new_parameter<shape<C, filters / Options.groups, Kernel.h, Kernel.w>>(
+            g, "weight", {role::conv_weight, this->weight_start, this->cost});
+        auto y = convolve_transposed<result>(x, weight, w);
+        if (this->has_bias) {
+            y = y + along_channels(
+                        new_parameter<shape<filters>>(g, "bias", {role::vector, this->bias_start}));
+        }
+        return y;
+    }
+};
+
+template <size_t Filters, size2 Kernel, conv_transpose Options = conv_transpose{}>
+inline constexpr conv_transpose2d_layer<Filters, Kernel, Options> conv_transpose2d{};
+
+} // namespace castnet
