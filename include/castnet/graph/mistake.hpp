@@ -61,14 +61,16 @@ struct network_has_no_mistake {
         "element-wise functions, dense layers, dropout, concat, slice_channels and reductions; "
         "apply everything else to the whole sequence before or behind scan");
     static_assert(Found != mistake::no_loop_over_time,
-                  "castnet: stateful_predictor is for networks with a recurrent layer or a scan, "
-                  "whose state it keeps; this one has none: use predictor and predict_one()");
+                  "castnet: stateful_predictor is for networks with a recurrent layer, a scan or "
+                  "causal attention, whose state it keeps; this one has none: use predictor and "
+                  "predict_one()");
     static_assert(
         Found != mistake::not_step_by_step,
         "castnet: stateful_predictor computes one step of a sequence after the other, but a layer "
         "of this network needs other steps than those before, or several at once: loops that run "
-        "backwards (bidirectional), lengths, attention, pooling, convolutions and positions over "
-        "time, flatten before a dense layer, and what reads the end of another sequence; use "
+        "backwards (bidirectional), attention that is not causal or has other masks, pooling and "
+        "convolutions over time, flatten before a dense layer, and what reads the end of another "
+        "sequence; use "
         "predict() with whole sequences");
     static_assert(Found != mistake::repeated_block_in_block,
                   "castnet: a block of repeat<N, block> has no repeat<...> in it: write the inner "

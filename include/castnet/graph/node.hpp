@@ -58,6 +58,7 @@ enum class op : std::uint8_t {
     feedback, // ends a loop: which sequence a delay repeats
     carry,    // what one repetition leaves to the next; see graph/op/repeat.hpp
     repeated, // what the last repetition leaves
+    cache,    // a sequence that grows by a step in each run of a plan; see graph/op/cache.hpp
     count,
     own = 128 // the first of the numbers for operations of other programs
 };

@@ -3,6 +3,7 @@
 
 #include <castnet/graph/op/attention.hpp>
 #include <castnet/graph/op/batch_matmul.hpp>
+#include <castnet/graph/op/cache.hpp>
 #include <castnet/graph/op/map.hpp>
 #include <castnet/graph/op/parameter_slice.hpp>
 #include <castnet/graph/op/pool.hpp>

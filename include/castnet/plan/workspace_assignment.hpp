@@ -72,6 +72,7 @@ private:
     constexpr std::ptrdiff_t place_values(int device, std::ptrdiff_t begin_of_device) {
         block_allocator memory{Plan::sizes.stages, alignment_, begin_of_device};
         block_allocator chunk{0, alignment_}, scratch{0, alignment_};
+        place_caches(device, memory);
         for (int i = 0; i < Plan::sizes.stages; ++i) {
             stage const& now = p_.stages[i];
             if (now.device != device) {
@@ -113,6 +114,18 @@ private:
             }
         }
         return memory.peak();
+    }
+
+    // What the next run of the plan finds again lies apart from all other values.
+    constexpr void place_caches(int device, block_allocator& memory) {
+        for (kernel_launch const& s : p_.launches) {
+            int const id = uses_[s.output].node;
+            if (s.kind == op::cache && nodes_[id].device == device) {
+                int const block =
+                    memory.allocate(nodes_[id].size.count() * p_.batch, Plan::sizes.stages);
+                places_.fix(id, region::workspace, memory.offset(block));
+            }
+        }
     }
 
     // What copies read lies on devices whose turn comes later, too.
