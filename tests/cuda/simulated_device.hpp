@@ -110,15 +110,15 @@ void multiply_pixels(castnet::ir::kernel_launch const& s, castnet::ir::launch_ta
     auto const &first = t.arrays[s.first_array], &result = t.arrays[s.output];
     auto const x = castnet::cuda::stored_at(c, first), y = castnet::cuda::stored_at(c, result);
     auto const weight = castnet::cuda::stored_at(c, t.arrays[s.first_array + 1]);
-    auto const from = castnet::ir::rows_of(first.size, c.samples, c.iteration),
-               to = castnet::ir::rows_of(result.size, c.samples, c.iteration);
+    auto const rows = castnet::ir::rows_of(first.size, c.samples, c.iteration);
+    auto const to = castnet::ir::rows_of(result.size, c.samples, c.iteration);
     bool const data = s.kind == castnet::op::matmul_data;
     std::ptrdiff_t const depth = data ? out : in, columns = data ? in : out;
-    for (std::ptrdiff_t i = 0; i < c.samples; ++i) {
+    for (std::ptrdiff_t i = 0; i < rows.count; ++i) {
         for (std::ptrdiff_t column = 0; column < columns; ++column) {
             T sum = 0;
             for (std::ptrdiff_t k = 0; k < depth; ++k) {
-                sum += x.get(from(i) * depth + k) *
+                sum += x.get(rows(i) * depth + k) *
                        weight.get(data ? column * out + k : k * out + column);
             }
             y.set(to(i) * columns + column, sum);
