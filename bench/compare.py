@@ -114,7 +114,7 @@ class Comparison:
     def run_python(self, chosen, library, script, arguments, environment):
         text = output_of([self.options.python, script, "--filter", chosen,
                           "--seconds", str(self.options.seconds), *arguments], environment)
-        for name, rate in map(str.split, text.splitlines()):
+        for name, rate, *_ in map(str.split, text.splitlines()):
             self.add(library, name, float(rate))
 
     def has_module(self, module, library, missing, also="sys"):

@@ -101,6 +101,22 @@ struct lstm {
 };
 static_assert(lstm::network::parameter_count == 83'082);
 
+// nanoGPT's transformer for characters (Karpathy), without dropout: six blocks of six heads, 384
+// features, texts of 256 characters.
+struct gpt {
+    static constexpr size_t vocabulary = 65, time = 256, features = 384;
+    static constexpr cn::transformer options{
+        .feed_forward = 4 * features, .dropout = 0, .norm_first = true, .causal = true};
+    static constexpr auto block = cn::transformer_encoder_layer<6, options, cn::gelu>;
+    using network =
+        cn::sequential<cn::input_ids<vocabulary, time>, cn::embedding<vocabulary, features>,
+                       cn::learned_positions, block, block, block, block, block, block,
+                       cn::layer_norm, cn::dense<vocabulary>>;
+    using dataset = cn::data::dataset<cn::data::label<vocabulary, time>, cn::ids<vocabulary, time>>;
+    static constexpr auto loss = cn::cross_entropy;
+};
+static_assert(gpt::network::parameter_count == 10'795'841);
+
 // A regression so small that only the overhead of a step counts.
 struct tiny_mlp {
     using network = cn::sequential<cn::input<13>, cn::dense<16>, cn::relu, cn::dense<32>, cn::relu,
@@ -110,14 +126,18 @@ struct tiny_mlp {
 };
 static_assert(tiny_mlp::network::parameter_count == 801);
 
-// Inputs and real targets uniform in [0, 1), labels uniform; the same in every run.
+// Real inputs and targets uniform in [0, 1), ids and labels uniform; the same in every run.
 template <class Dataset>
 Dataset random_samples(size_t count) {
     cn::data::detail::random_stream random{0x62656e63, 42, 0};
     std::vector<float> inputs(count * Dataset::template input_shape<0>::count);
     std::vector<float> targets(count * Dataset::template target_shape<0>::count);
     for (float& x : inputs) {
-        x = float(random.uniform());
+        if constexpr (cn::is_ids<typename Dataset::template input_shape<0>>) {
+            x = float(random.below(Dataset::template input_shape<0>::values));
+        } else {
+            x = float(random.uniform());
+        }
     }
     for (float& t : targets) {
         if constexpr (cn::data::is_label<typename Dataset::target_type>) {

@@ -15,6 +15,7 @@
 #include <fstream>
 #include <iterator>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -68,21 +69,26 @@ private:
     std::size_t apart_;
 };
 
-// Goes on with a text: one character after another, by the probabilities of the model.
+// Goes on with a text: one character after another, by the probabilities of the model, which keeps
+// what it has read.
 template <class Model>
 std::string continued(Model const& model, std::string text, std::size_t length) {
     std::mt19937 random{7};
-    std::vector<int> seen(steps);
-    std::vector<float> logits(steps * vocabulary);
+    cn::stateful_predictor reader{model};
+    std::span<float const> logits;
+    std::size_t seen = steps, place = 0; // characters that it knows, and the next one
     for (std::size_t n = 0; n < length; ++n) {
-        std::size_t const count = std::min(text.size(), steps); // those behind are not seen
-        for (std::size_t i = 0; i < count; ++i) {
-            seen[i] = id_of(text[text.size() - count + i]);
+        if (seen == steps) { // as many as it can: it reads the last ones again
+            reader.reset();
+            seen = 0;
+            place = text.size() - std::min(text.size(), steps / 2);
         }
-        model.predict_one(seen.data(), logits.data());
+        for (; place < text.size(); ++place, ++seen) {
+            logits = reader.predict(id_of(text[place]));
+        }
         std::vector<double> weights(vocabulary);
         for (std::size_t k = 0; k < vocabulary; ++k) { // a little more sure than the model is
-            weights[k] = std::exp(logits[(count - 1) * vocabulary + k] / 0.7);
+            weights[k] = std::exp(logits[k] / 0.7);
         }
         std::discrete_distribution<std::size_t> next(weights.begin(), weights.end());
         text += character_of(next(random));

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Training steps of PyTorch on the CPU, with the networks and names of bench_training.
 
-Prints one line for each benchmark: its name and samples per second. A step gathers a batch of
+Prints one line for each benchmark: its name, samples per second, and the most memory that the
+process has had so far. A step gathers a batch of
 shuffled samples in memory, computes loss and gradients, and updates with Adam, as castnet's does.
 """
 
 import argparse
 import re
+import resource
 import time
 
 import torch
@@ -53,6 +55,40 @@ def lstm():
     return Recurrent()
 
 
+class Block(nn.Module):
+    def __init__(self, features, heads):
+        super().__init__()
+        self.heads = heads
+        self.norm1, self.norm2 = nn.LayerNorm(features), nn.LayerNorm(features)
+        self.qkv, self.out = nn.Linear(features, 3 * features), nn.Linear(features, features)
+        self.up, self.down = nn.Linear(features, 4 * features), nn.Linear(4 * features, features)
+
+    def forward(self, x):
+        batch, time, features = x.shape
+        q, k, v = (part.view(batch, time, self.heads, -1).transpose(1, 2)
+                   for part in self.qkv(self.norm1(x)).split(features, dim=2))
+        y = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+        x = x + self.out(y.transpose(1, 2).reshape(batch, time, features))
+        return x + self.down(nn.functional.gelu(self.up(self.norm2(x))))
+
+
+class GPT(nn.Module):
+    def __init__(self, vocabulary=65, time=256, features=384):
+        super().__init__()
+        self.embedding = nn.Embedding(vocabulary, features)
+        self.positions = nn.Parameter(0.02 * torch.randn(time, features))
+        self.blocks = nn.Sequential(*(Block(features, 6) for _ in range(6)))
+        self.norm, self.head = nn.LayerNorm(features), nn.Linear(features, vocabulary)
+
+    def forward(self, ids):
+        x = self.blocks(self.embedding(ids) + self.positions)
+        return self.head(self.norm(x)).transpose(1, 2)  # classes before time
+
+
+def gpt():
+    return GPT()
+
+
 def tiny_mlp():
     return nn.Sequential(nn.Linear(13, 16), nn.ReLU(), nn.Linear(16, 32), nn.ReLU(),
                          nn.Linear(32, 1))
@@ -64,8 +100,13 @@ NETWORKS = [(convnet, (1, 28, 28), nn.CrossEntropyLoss, (32, 128, 512)),
             (vgg16_convolutions, (3, 224, 224), nn.CrossEntropyLoss, (8,)),
             (wide_mlp, (784,), nn.CrossEntropyLoss, (128,)),
             (lstm, (140, 256), nn.CrossEntropyLoss, (32,)),
+            (gpt, (256,), nn.CrossEntropyLoss, (8,)),
             (tiny_mlp, (13,), nn.MSELoss, (128,))]
 BATCHES = 8  # in memory
+
+
+def peak_megabytes():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def samples_per_second(network, shape, loss, batch, options):
@@ -76,6 +117,8 @@ def samples_per_second(network, shape, loss, batch, options):
         model = model.to(memory_format=torch.channels_last)
         x = x.to(memory_format=torch.channels_last)
     y = torch.rand(len(x), 1) if loss is nn.MSELoss else torch.randint(10, (len(x),))
+    if network is gpt:
+        x, y = torch.randint(65, x.shape), torch.randint(65, x.shape)
     order = torch.randperm(len(x)).split(batch)
     optimizer = torch.optim.Adam(model.parameters(), fused=options.fused)
     run = torch.compile(model) if options.compile else model
@@ -115,7 +158,7 @@ def main():
                 if re.search(options.filter, name):
                     torch.set_num_threads(threads)
                     rate = samples_per_second(network, shape, loss, batch, options)
-                    print(name, f"{rate:.1f}", flush=True)
+                    print(name, f"{rate:.1f}", f"{peak_megabytes():.0f} MB", flush=True)
 
 
 if __name__ == "__main__":

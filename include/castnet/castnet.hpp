@@ -35,6 +35,7 @@
 #include <castnet/nn/precision_recall.hpp>
 #include <castnet/nn/recurrent.hpp>
 #include <castnet/nn/regression_metrics.hpp>
+#include <castnet/nn/repeat.hpp>
 #include <castnet/nn/reshape.hpp>
 #include <castnet/nn/similarity_losses.hpp>
 #include <castnet/nn/squeeze_excitation.hpp>

@@ -30,11 +30,12 @@ using branches = cn::network<u_shaped{}, input<2, 8, 8>>;
 using convnet = cn::sequential<input<3, 9, 9>, cn::conv2d<8, 3, cn::conv{.padding = 1}>, cn::relu,
                                cn::max_pool2d<2>, cn::conv2d<6, 3>, cn::relu, cn::flatten,
                                cn::dense<16>, cn::relu, cn::dense<5>>;
-using normalized =
-    cn::sequential<input<3, 8, 8>, cn::conv2d<6, 3, cn::conv{.padding = 1}>.no_bias(),
-                   cn::batch_norm, cn::relu,
-                   cn::residual<cn::conv2d<6, 3, cn::conv{.padding = 1}>.no_bias(), cn::batch_norm>,
-                   cn::relu, cn::global_avg_pool2d, cn::dense<4>>;
+using normalized = cn::sequential<
+    input<3, 8, 8>, cn::conv2d<6, 3, cn::conv{.padding = 1}>.no_bias(), cn::batch_norm, cn::relu,
+    cn::repeat<2, cn::block<cn::residual<cn::conv2d<6, 3, cn::conv{.padding = 1}>.no_bias(),
+                                         cn::batch_norm>,
+                            cn::relu>>,
+    cn::global_avg_pool2d, cn::dense<4>>;
 using dense = cn::sequential<input<7>, cn::dense<12>, cn::gelu_tanh, cn::dropout<0.25F>,
                              cn::dense<9>, cn::tanh, cn::dense<3>>;
 struct tied { // its output has the weights of its input
@@ -47,7 +48,7 @@ using language = cn::network<tied{}, cn::input_ids<9, 6>>;
 
 constexpr cn::transformer block{.feed_forward = 12, .dropout = 0, .causal = true};
 using attending = cn::sequential<input<6, 4>, cn::dense<8>, cn::multi_head_attention<2>.rotary(),
-                                 cn::transformer_encoder_layer<2, block, cn::gelu>,
+                                 cn::repeat<2, cn::transformer_encoder_layer<2, block, cn::gelu>>,
                                  cn::permute<1, 0>, cn::flatten, cn::dense<3>>;
 using recurrent = cn::sequential<input<5, 6>, cn::lstm<8>.return_sequences(),
                                  cn::bidirectional<cn::gru<6>>, cn::dense<3>>;
@@ -132,10 +133,10 @@ TEST_CASE("bfloat16 rounds to the nearest, ties to even, and keeps what is no nu
 
 TEST_CASE("a step's loss and gradients are those in double, but for roundings") {
     check_step<convnet, 5, cn::shape<3, 9, 9>>("convnet", cn::seed{1}, 0.015);
-    check_step<normalized, 4, cn::shape<3, 8, 8>>("normalized", cn::seed{5}, 0.03);
+    check_step<normalized, 4, cn::shape<3, 8, 8>>("normalized", cn::seed{3}, 0.03);
     check_step<dense, 3, cn::shape<7>>("dense", cn::seed{1}, 0.01);
     check_step<language, 3, cn::ids<9, 6>>("language", cn::seed{1}, 0.02);
-    check_step<attending, 3, cn::shape<6, 4>>("attending", cn::seed{1}, 0.03);
+    check_step<attending, 3, cn::shape<6, 4>>("attending", cn::seed{2}, 0.03);
     check_step<recurrent, 3, cn::shape<5, 6>>("recurrent", cn::seed{1}, 0.02);
     check_step<branches, 192, cn::shape<2, 8, 8>>("branches", cn::seed{5}, 0.01);
 }

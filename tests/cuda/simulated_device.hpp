@@ -24,13 +24,14 @@ struct context {
     T* region[4]{};
     std::ptrdiff_t samples = 0;
     std::ptrdiff_t iteration = -1;
+    std::ptrdiff_t repetition = 0;
     castnet::philox_key key{};
     std::uint32_t step = 0; // for device::run()
     std::uint32_t first_sample = 0;
     castnet::cuda::step_values const* now = nullptr;
 
     T* at(castnet::ir::array_ref const& r) const {
-        return region[static_cast<int>(r.where)] + r.offset;
+        return region[static_cast<int>(r.where)] + r.offset + repetition * r.repeat_stride;
     }
 
     template <class Body>

@@ -5,6 +5,7 @@
 #include <castnet/policy/mirrored.hpp>
 #include <castnet/train/report.hpp>
 #include <castnet/train/tensorboard.hpp>
+#include <castnet/zoo/mobilenet_v2.hpp>
 #include <castnet/zoo/resnet.hpp>
 #include <castnet/zoo/vgg.hpp>
 
@@ -92,6 +93,9 @@ using sequences =
                rnn<64>.return_sequences(), lstm<64>.layers<3>(0.2F).return_sequences(),
                lstm<64>.recurrent_dropout(0.2F).return_sequences(), bidirectional<gru<64>>>;
 
+template <class Model>
+using one_step_of = stateful_predictor<Model>;
+
 struct summed_up {
     constexpr auto operator()(auto x, auto lengths) const {
         auto const initial = shape<5>{};
@@ -104,7 +108,8 @@ using graph_of_sequence = network<summed_up{}, input<9, 5>, input<>>;
 
 using graph_of_two = network<two_branches{}, input<3, 28, 28>, input<3, 28, 28>>;
 
-using named_networks = type_list<zoo::resnet50, zoo::vgg16>;
+using named_networks =
+    type_list<zoo::resnet50, zoo::vgg16, zoo::mobilenet_v2_of<input<3, 96, 96>, 20>>;
 
 template <auto... L>
 constexpr bool are_losses = (Loss<std::remove_cvref_t<decltype(L)>> && ...);
@@ -212,6 +217,7 @@ TEST_CASE("tables of the guide") {
     CHECK(training.evaluate(test).weight == 1);
     CHECK(model.predict(x).size() == 20);
     CHECK(!summary(model).empty());
+    CHECK(network_picture(model).starts_with("<svg"));
     CHECK(on_device(train).size() == 4);
     std::filesystem::remove(file);
 }

@@ -85,6 +85,7 @@ struct device {
         std::copy(c.region, c.region + 4, host.region);
         host.samples = c.samples;
         host.iteration = c.iteration;
+        host.repetition = c.repetition;
         c.put([&s, &t, host] { loops::kernel_of(Kind)(s, t, host); });
     }
     static kernel kernel_of(castnet::op kind) {

@@ -118,6 +118,12 @@ struct of_lengths {
         return cn::gru<2>(cn::with_lengths(x, count));
     }
 };
+struct masked_attention {
+    constexpr auto operator()(auto x) const {
+        auto const same = [](auto scores) { return scores; };
+        return cn::attention<1>(x, x, x, cn::causal_mask, same);
+    }
+};
 struct first_step {
     constexpr auto operator()(auto x) const { return x | cn::slice_channels<0, 2>; }
 };
@@ -129,6 +135,34 @@ TEST_CASE("steps one after the other compute what a sequence does") {
     compare_chain<cn::input<length, 3>, cn::dense<4>, cn::relu, cn::rnn<4>, cn::dense<1>>();
     compare_chain<cn::input<length, 1>, cn::gru<3>.layers<2>(0.5F).return_sequences(),
                   cn::layer_norm, cn::dropout<0.5F>, cn::softmax>();
+}
+
+TEST_CASE("a length that is given with each step") {
+    using net = cn::network<of_lengths{}, cn::input<length, 2>, cn::input<>>;
+    model_of<net> const model{cn::seed{3}};
+    numbers const x = waves(length * 2, 1), count{4};
+    numbers const last = model.predict(x, count);
+    cn::stateful_predictor steps{model};
+    for (std::size_t t = 0; t < length; ++t) {
+        steps.predict(step_of<2>(x, t), count[0]);
+    }
+    for (std::size_t i = 0; i < 2; ++i) {
+        CHECK(double(steps.output<0>()[i]) == doctest::Approx(double(last[i])));
+    }
+}
+
+TEST_CASE("sequences with positions have as many steps as the network") {
+    using net = cn::sequential<cn::input<2, 1>, cn::learned_positions, cn::rnn<1>>;
+    model_of<net> const model{cn::seed{3}};
+    cn::stateful_predictor steps{model};
+    static_assert(steps.most_steps == 2);
+    number const x = 1;
+    number const first = steps.predict(x)[0];
+    steps.predict(x);
+    CHECK_THROWS_AS(steps.predict(x), cn::error);
+    CHECK_THROWS_AS(steps.predict(x), cn::error);
+    steps.reset();
+    CHECK(steps.predict(x)[0] == first);
 }
 
 TEST_CASE("a network may be written for a single step") {
@@ -221,10 +255,7 @@ TEST_CASE("what needs other steps than those before is refused") {
     static_assert(refuses<x, all, cn::global_avg_pool1d>());
     static_assert(refuses<x, all, cn::conv1d<2, 3, cn::conv{.padding = cn::causal}>>());
     static_assert(refuses<x, all, cn::multi_head_attention<1>>());
-    static_assert(refuses<x, cn::learned_positions, all>());
-    static_assert(refuses<x, cn::sinusoidal_positions, all>());
-    using lengths = cn::network<of_lengths{}, x, cn::input<>>;
-    static_assert(mistake_of<lengths>() == cn::mistake::not_step_by_step);
+    static_assert(refuses<x, all, masked_attention{}>());
     using none = cn::sequential<x, cn::dense<2>>;
     static_assert(mistake_of<none>() == cn::mistake::no_loop_over_time);
     static_assert(mistake_of<cn::sequential<x, all, cn::flatten>>() == cn::mistake::none);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <doctest/doctest.h>
+#include <span>
 #include <vector>
 
 namespace cn = castnet;
@@ -53,7 +54,36 @@ std::vector<double> after_steps(data_set const& data) {
     return check::everything<double>(model);
 }
 
+// Prediction step by step, of a sequence and of another one behind it.
+template <auto... Layers>
+void compare_steps() {
+    using net = cn::sequential<cn::input<steps, 8>, Layers...>;
+    cn::model<net, check::policy, cn::batch<1>> const model{cn::seed{3}};
+    cn::stateful_predictor reader{model};
+    for (double const phase : {1, 2}) {
+        std::vector<double> x(steps * 8);
+        for (std::size_t i = 0; i < x.size(); ++i) {
+            x[i] = std::sin(1.7 * double(i) + phase);
+        }
+        std::vector<double> const whole = model.predict(x);
+        for (std::size_t t = 0; t < steps; ++t) {
+            auto const y = reader.predict(std::span<double const, 8>{x.data() + 8 * t, 8});
+            for (std::size_t i = 0; i < y.size(); ++i) {
+                CHECK(y[i] == doctest::Approx(whole[t * y.size() + i]));
+            }
+        }
+        reader.reset();
+    }
+}
+
 } // namespace
+
+TEST_CASE("causal attention step by step sees the steps so far") {
+    compare_steps<cn::learned_positions, cn::transformer_encoder_layer<2, options, cn::gelu>,
+                  cn::layer_norm, cn::dense<2>>();
+    compare_steps<cn::sinusoidal_positions, cn::multi_head_attention<2>.rotary().causal(),
+                  cn::gru<2>.return_sequences()>();
+}
 
 TEST_CASE("a transformer learns which of its inputs are alike") {
     auto const data = samples(48);

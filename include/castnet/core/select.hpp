@@ -9,7 +9,8 @@
 namespace castnet {
 
 // yes where the condition holds, no elsewhere; both are computed. GCC turns `c ? a : b` with a
-// constant into branches that multiply or add apart, and a loop with such branches stays scalar.
+// constant, and a condition as a number, into branches that multiply or add apart, and a loop with
+// such branches stays scalar.
 template <class T>
 CASTNET_HD constexpr T select(bool condition, T yes, T no) {
 #ifndef __CUDA_ARCH__

@@ -8,6 +8,7 @@
 
 #include <castnet/plan/own_operations.hpp>
 #include <castnet/plan/plan.hpp>
+#include <castnet/plan/run_order.hpp>
 
 #include <concepts>
 #include <utility>
@@ -36,12 +37,24 @@ struct ignore_launches {
     void operator()(int) const {}
 };
 
-// Calls f(i) when all launches up to i are complete, at least at the end of every stage.
+// Calls f(i) when all launches up to the i-th in the order in which they run (plan/run_order.hpp)
+// are complete, at least at the end of every stage.
 template <class F>
 struct after_stages {
     F f;
-    void operator()(int i) const { f(i); }
+    int ahead = 0; // of the numbers of launches, where blocks are repeated
+    void operator()(int i) const { f(i + ahead); }
 };
+
+// To be called after the launches of a stage before which so many have run.
+template <class After>
+After const& after_launches(stage const&, int, After const& after) {
+    return after;
+}
+template <class F>
+after_stages<F const&> after_launches(stage const& g, int position, after_stages<F> const& after) {
+    return {after.f, position - g.first};
+}
 
 // Whether a launch is a fused program.
 constexpr bool is_fused(kernel_launch const& s) {
@@ -144,12 +157,15 @@ void run_launch(int i, typename Device::context const& c) {
     }
 }
 
-// Calls the kernel of every launch of the plan, in order, those of a loop in every iteration, and
-// after(i) when launch i has been called for the last time.
+// Calls the kernel of every launch of the plan, in order, those of a loop in every iteration and
+// those of a repeated block in every repetition, and after(i) when launch i has been called for the
+// last time in its stage.
 template <class Device, auto const& Plan, class After>
-void run_launches(typename Device::context const& c, After const& after) {
-    for (stage const& g : Plan.stages) {
+void run_launches(typename Device::context const& c, After const& after_launch) {
+    for_each_stage(Plan, [&](stage const& g, int repetition, int position) {
+        auto const& after = after_launches(g, position, after_launch);
         typename Device::context mine = c;
+        mine.repetition = repetition;
         for (int k = 1; k <= g.iterations; ++k) {
             mine.iteration = g.backwards ? g.iterations - k : k - 1;
             for (int i = g.first; i < g.last && k < g.iterations; ++i) {
@@ -160,7 +176,7 @@ void run_launches(typename Device::context const& c, After const& after) {
             run_launch<Device, Plan>(i, mine);
             after(i);
         }
-    }
+    });
 }
 
 } // namespace castnet::ir

@@ -11,7 +11,7 @@ struct function<fn::less> : integer_derivative_reads<no_gradient, no_gradient> {
     static constexpr char const* name = "less";
     template <class T>
     CASTNET_HD static constexpr T value(T a, T b) {
-        return T(a < b);
+        return select(a < b, T(1), T(0));
     }
 };
 
@@ -20,7 +20,7 @@ struct function<fn::less_equal> : integer_derivative_reads<no_gradient, no_gradi
     static constexpr char const* name = "less_equal";
     template <class T>
     CASTNET_HD static constexpr T value(T a, T b) {
-        return T(a <= b);
+        return select(a <= b, T(1), T(0));
     }
 };
 
@@ -29,7 +29,7 @@ struct function<fn::greater> : integer_derivative_reads<no_gradient, no_gradient
     static constexpr char const* name = "greater";
     template <class T>
     CASTNET_HD static constexpr T value(T a, T b) {
-        return T(a > b);
+        return select(a > b, T(1), T(0));
     }
 };
 
@@ -38,7 +38,7 @@ struct function<fn::greater_equal> : integer_derivative_reads<no_gradient, no_gr
     static constexpr char const* name = "greater_equal";
     template <class T>
     CASTNET_HD static constexpr T value(T a, T b) {
-        return T(a >= b);
+        return select(a >= b, T(1), T(0));
     }
 };
 
@@ -47,7 +47,7 @@ struct function<fn::equal> : integer_derivative_reads<no_gradient, no_gradient> 
     static constexpr char const* name = "equal";
     template <class T>
     CASTNET_HD static constexpr T value(T a, T b) {
-        return T(a == b);
+        return select(a == b, T(1), T(0));
     }
 };
 
@@ -56,7 +56,7 @@ struct function<fn::not_equal> : integer_derivative_reads<no_gradient, no_gradie
     static constexpr char const* name = "not_equal";
     template <class T>
     CASTNET_HD static constexpr T value(T a, T b) {
-        return T(a != b);
+        return select(a != b, T(1), T(0));
     }
 };
 

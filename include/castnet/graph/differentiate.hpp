@@ -13,7 +13,8 @@ constexpr differentiation::differentiation(graph& g, bool by_inputs)
         node const& n = g.nodes.data()[i];
         wanted[i] = wants(n, wanted) || (by_inputs && n.kind == op::input) ? 1 : 0;
         loops_ = n.loop < loops_ ? loops_ : n.loop + 1;
-        if (n.kind == op::feedback && wanted[n.in[1]] && !wanted[n.in[0]]) {
+        if ((n.kind == op::feedback || n.kind == op::repeated) && wanted[n.in[1]] &&
+            !wanted[n.in[0]]) {
             wanted[n.in[0]] = 1; // and so are its readers
             i = n.in[0];
         }
@@ -42,6 +43,7 @@ constexpr list<int> differentiation::run(int loss, int seed) {
     gradient_[loss] = seed;
     g_.nodes.reserve(2 * forward_ + 64);
     for (int i = forward_ - 1; i >= 0; --i) {
+        g_.repeat = at(i).repeat < 0 ? -1 : repeat_back(at(i).repeat);
         if (waiting_ > 0) {
             add_lone_slices(i);
         }
@@ -51,6 +53,9 @@ constexpr list<int> differentiation::run(int loss, int seed) {
             continue;
         }
         if (operation.is.source) { // where gradients end
+            if (at(i).kind == op::parameter) {
+                give_array_of_its_own(i);
+            }
             continue;
         }
         if (!operation.has_gradient) {
@@ -59,18 +64,15 @@ constexpr list<int> differentiation::run(int loss, int seed) {
         g_.device = at(i).device;
         operation.gradient(*this, i, gradient);
     }
-    list<int> result;
-    list<char> taken = list<char>::filled(g_.nodes.size(), 0);
-    for (parameter const& p : g_.parameters) {
-        int gradient = p.trainable ? gradient_[p.node] : -1;
-        // each its own array: not the same for two parameters, nor another's in another shape
-        if (gradient >= 0 && (taken[gradient] || at(gradient).kind == op::reshape)) {
-            g_.device = at(gradient).device;
-            gradient = times(gradient, constant_node(g_, 1), at(gradient).size);
-        } else if (gradient >= 0) {
-            taken[gradient] = 1;
+    g_.repeat = -1;
+    for (int i = forward_; i < g_.nodes.size(); ++i) { // what the network's own kernels make
+        if (operation_of(at(i)).is.beside) {
+            g_.nodes[i].repeat = at(at(i).in[0]).repeat;
         }
-        result.push(gradient);
+    }
+    list<int> result;
+    for (parameter const& p : g_.parameters) {
+        result.push(p.trainable ? gradient_[p.node] : -1);
     }
     return result;
 }

@@ -136,6 +136,9 @@ public:
     // Loops: the number of the one that runs back through loop k.
     constexpr int loop_back(int k) const { return loops_ + k; }
 
+    // Repeated blocks: the number of the one that goes back through block k.
+    constexpr int repeat_back(int k) const { return g_.repeats.size() + k; }
+
     // Whether a gradient has arrived at the loop that ends with feedback i, or at its other ends.
     constexpr bool reaches_loop(int i) const {
         int const loop = at(i).loop;
@@ -156,7 +159,8 @@ public:
         return false;
     }
 
-    // The delay in the loop back that repeats the gradient of a delay; -1 for none.
+    // The delay in the loop back that repeats the gradient of a delay, and the carry of the block
+    // back that has the gradient of a carry; -1 for none.
     constexpr void remember(int delay, int back) { delays_.push({delay, back}); }
     constexpr int remembered(int delay) const {
         for (delay_pair const& p : delays_) {
@@ -232,6 +236,24 @@ private:
         }
     }
 
+    // The gradient of a parameter is an array of its own: not the same for two parameters, nor
+    // another's in another shape.
+    constexpr void give_array_of_its_own(int parameter) {
+        int& gradient = gradient_.data()[parameter];
+        if (gradient < 0) {
+            return;
+        }
+        while (taken_.size() <= gradient) {
+            taken_.push(0);
+        }
+        if (taken_[gradient] || at(gradient).kind == op::reshape) {
+            g_.device = at(gradient).device;
+            gradient = times(gradient, constant_node(g_, 1), at(gradient).size);
+        } else {
+            taken_[gradient] = 1;
+        }
+    }
+
     constexpr bool wants(node const& n, char const* wanted) const;
     static constexpr bool costs_little(fn f) {
         return f == fn::subtract || f == fn::equal || f == fn::less || f == fn::greater;
@@ -241,7 +263,8 @@ private:
     int forward_;
     list<int> gradient_;
     list<char> wanted_;
-    int loops_ = 0; // of the network
+    list<char> taken_; // per node: whether it is the gradient of a parameter
+    int loops_ = 0;    // of the network
     list<delay_pair> delays_;
     list<slice_contribution> slices_; // of node -1: has been added
     int waiting_ = 0;                 // others

@@ -9,6 +9,7 @@
 #include <castnet/graph/mistake.hpp>
 #include <castnet/graph/node.hpp>
 #include <castnet/graph/parameter.hpp>
+#include <castnet/graph/repeated_block.hpp>
 
 namespace castnet::ir {
 
@@ -22,6 +23,7 @@ struct graph {
         int value;
     };
     list<update> updates;
+    list<repeated_block> repeats;
 
     mistake wrong{};      // the first that the trace came to
     bool training = true; // dropout drops and batch statistics are used
@@ -29,6 +31,7 @@ struct graph {
     int random_streams = 0;
     int scalars = 0;
     int loops = 0;   // over time
+    int repeat = -1; // the repeated block that nodes belong to now
     int device = 0;  // where the trace places nodes now
     int devices = 1; // one more than the last that on<…> named
     scope path;
@@ -38,6 +41,7 @@ struct graph {
     constexpr int push(node const& n) {
         nodes.push(n);
         nodes.back().device = device;
+        nodes.back().repeat = repeat;
         return nodes.size() - 1;
     }
 
@@ -57,6 +61,11 @@ struct graph {
         }
         node const& n = nodes.data()[id];
         return n.kind == op::parameter ? &parameters[n.attribute] : nullptr;
+    }
+
+    // In all repetitions of its block.
+    constexpr int count_of(parameter const& p) const {
+        return p.count() * (p.repeat < 0 ? 1 : repeats[p.repeat].count);
     }
 
     // The trace goes on with something plausible; who uses the network says what is wrong.

@@ -55,7 +55,8 @@ public:
 private:
     enum part : char { before, after, body };
 
-    // Loops that nothing depends on disappear: a feedback has no reader that would tell.
+    // Loops that nothing depends on disappear: a feedback has no reader that would tell, and what a
+    // repeated block leaves may have none but its next repetition.
     constexpr void find_alive() {
         alive_ = list<char>::filled(old_.size(), 0);
         for (int id : results_.outputs) {
@@ -79,8 +80,9 @@ private:
                     alive_[n.in[k]] = 1;
                 }
             }
-            if (n.kind == op::delay) {
-                if (int const unseen = last_feedback_of(i); unseen >= 0) {
+            if (n.kind == op::delay || n.kind == op::carry) {
+                if (int const unseen = n.kind == op::delay ? last_feedback_of(i) : repeated_of(i);
+                    unseen >= 0) {
                     alive_[unseen] = 1;
                     i = unseen + 1; // its operands once more
                 }
@@ -95,6 +97,15 @@ private:
             }
         }
         return -1;
+    }
+
+    // The end of the block of a carry, in the same way.
+    constexpr int repeated_of(int carry) const {
+        int end = carry + 1;
+        while (old_[end].kind != op::repeated || old_[end].in[0] != carry) {
+            ++end;
+        }
+        return alive_[end] ? -1 : end;
     }
 
     constexpr void move_loop(int first, int last) {

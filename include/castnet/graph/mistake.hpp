@@ -18,7 +18,10 @@ enum class mistake : std::uint8_t {
     shared_with_other_shape,
     cell_of_scan,
     no_loop_over_time,
-    not_step_by_step
+    not_step_by_step,
+    repeated_block_in_block,
+    repeated_block_shares,
+    repeated_block_on_devices
 };
 
 // A class for each, so that every compiler prints its sentence first.
@@ -58,15 +61,27 @@ struct network_has_no_mistake {
         "element-wise functions, dense layers, dropout, concat, slice_channels and reductions; "
         "apply everything else to the whole sequence before or behind scan");
     static_assert(Found != mistake::no_loop_over_time,
-                  "castnet: stateful_predictor is for networks with a recurrent layer or a scan, "
-                  "whose state it keeps; this one has none: use predictor and predict_one()");
+                  "castnet: stateful_predictor is for networks with a recurrent layer, a scan or "
+                  "causal attention, whose state it keeps; this one has none: use predictor and "
+                  "predict_one()");
     static_assert(
         Found != mistake::not_step_by_step,
         "castnet: stateful_predictor computes one step of a sequence after the other, but a layer "
         "of this network needs other steps than those before, or several at once: loops that run "
-        "backwards (bidirectional), lengths, attention, pooling, convolutions and positions over "
-        "time, flatten before a dense layer, and what reads the end of another sequence; use "
+        "backwards (bidirectional), attention that is not causal or has other masks, pooling and "
+        "convolutions over time, flatten before a dense layer, and what reads the end of another "
+        "sequence; use "
         "predict() with whole sequences");
+    static_assert(Found != mistake::repeated_block_in_block,
+                  "castnet: a block of repeat<N, block> has no repeat<...> in it: write the inner "
+                  "layers one after the other, as block<layer, layer, ...>");
+    static_assert(Found != mistake::repeated_block_shares,
+                  "castnet: a block of repeat<N, block> has parameters of its own in every "
+                  "repetition, so shared<name, layer> cannot stand in it: write the layers one "
+                  "after the other, as block<layer, layer, ...>");
+    static_assert(Found != mistake::repeated_block_on_devices,
+                  "castnet: all layers of a block of repeat<N, block> are on one device: write "
+                  "on<device, repeat<N, block>>");
     static_assert(Found != mistake::shared_with_other_shape,
                   "castnet: shared<name, layer> stands where its layer needs parameters of another "
                   "shape; apply it to inputs of one shape, or name the other layer differently");

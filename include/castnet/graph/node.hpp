@@ -56,6 +56,9 @@ enum class op : std::uint8_t {
     copy,     // of what another device computed; see graph/devices.hpp
     delay,    // the steps of a sequence, one step late; see graph/op/recurrence.hpp
     feedback, // ends a loop: which sequence a delay repeats
+    carry,    // what one repetition leaves to the next; see graph/op/repeat.hpp
+    repeated, // what the last repetition leaves
+    cache,    // a sequence that grows by a step in each run of a plan; see graph/op/cache.hpp
     count,
     own = 128 // the first of the numbers for operations of other programs
 };
@@ -118,7 +121,9 @@ struct node {
     // runs backwards in time.
     int attribute = -1;
     storage stored{};
-    int loop = -1;  // the number of the loop over time that it belongs to (graph/loops.hpp)
+    int loop = -1; // the number of the loop over time that it belongs to (graph/loops.hpp)
+    int repeat =
+        -1; // the number of the repeated block that it belongs to (graph/repeated_block.hpp)
     int device = 0; // of the policy's, where it is computed; a parameter's home
     // Of operations and functions that are not castnet's own (graph/operation.hpp).
     operation_entry const* own = nullptr;

@@ -1,8 +1,10 @@
-// The graph of a single step of time of a network with loops: carries become inputs, which the step
-// before has computed, and outputs.
+// The graph of a single step of time of a network with loops or causal attention: carries become
+// inputs, which the step before has computed, and outputs; keys and values become caches.
 //
 // A value of the network is computed step by step if it has a time axis and none of its steps
-// depends on another one but by a carry. The step's graph has the same nodes without that axis.
+// depends on another one but by a carry or by causal attention, which reads the steps so far from
+// the caches. The step's graph has the same nodes without that axis; of what is different in each
+// step, such as positions, it takes the row of the step.
 #pragma once
 
 #include <castnet/graph/operations.hpp>
@@ -20,7 +22,7 @@ public:
 
     constexpr void run() {
         for (node const& n : g_.nodes) {
-            if (n.kind == op::delay) {
+            if (n.kind == op::delay || n.kind == op::attention) {
                 time_ = n.size.pixels;
                 break;
             }
@@ -32,6 +34,7 @@ public:
         old_ = std::exchange(g_.nodes, {});
         moved_ = list<int>::filled(old_.size(), -1);
         time_of_ = list<lies>::filled(old_.size(), lies::nowhere);
+        rows_ = moved_;
         find_rows();
         for (int i = 0; i < old_.size(); ++i) {
             if (!add(i)) {
@@ -43,10 +46,13 @@ public:
         finish();
     }
 
+    // Of a sequence; 0 where it may have any number of steps.
+    constexpr int most_steps() const { return position_ >= 0 ? time_ : 0; }
+
 private:
     enum class lies : char { // where the time of a value is
         nowhere,             // the same value in all steps
-        in_pixels,           // (time, features)
+        in_pixels,           // (time, features), or some pixels for each step
         in_row,              // the same as one vector; (time)
         behind               // the value of the last step
     };
@@ -96,6 +102,8 @@ private:
                 c.next = c.delay == n.in[0] ? moved_[n.in[1]] : c.next;
             }
             return time_ == 1 || time_of_[n.in[1]] == lies::in_pixels;
+        case op::attention:
+            return attend(i);
         default:
             if (!find_time(i)) {
                 return false;
@@ -109,10 +117,11 @@ private:
 
     constexpr void put(int i, node n) {
         for (int k = 0; k < n.operands; ++k) {
-            n.in[k] = n.in[k] < 0 ? -1 : moved_[n.in[k]];
+            bool const row = time_of_[i] == lies::in_pixels && has_row(old_[i], k);
+            n.in[k] = n.in[k] < 0 ? -1 : row ? row_of_step(n.in[k]) : moved_[n.in[k]];
         }
         if (time_of_[i] == lies::in_pixels) {
-            n.size.pixels = 1;
+            n.size.pixels /= time_;
         } else if (time_of_[i] == lies::in_row) {
             n.size.channels /= time_;
         }
@@ -161,12 +170,12 @@ private:
     constexpr bool treats_steps_alike(node const& n, lies time) const {
         bool const row = time == lies::in_row;
         if (row ? n.kind != op::map || n.size.pixels > 1
-                : !traits_of(n).by_pixels || n.size.pixels != time_) {
+                : !traits_of(n).by_pixels || n.size.pixels % time_ != 0) {
             return false;
         }
         for (int k = 0; k < n.operands; ++k) {
             bool const weight = traits_of(n).product && k == 1;
-            if (n.in[k] >= 0 && !weight && time_of_[n.in[k]] != time) {
+            if (n.in[k] >= 0 && !weight && time_of_[n.in[k]] != time && (row || !has_row(n, k))) {
                 extents const e = old_[n.in[k]].size; // the same in all steps
                 if ((row ? e.channels : e.pixels) > 1) {
                     return false;
@@ -176,16 +185,114 @@ private:
         return true;
     }
 
-    // From (time, features) to the same elements in one row, or back.
+    // Whether operand k of a function of sequences is known before the first step and has something
+    // else for each step.
+    constexpr bool has_row(node const& n, int k) const {
+        if (n.kind != op::map || n.in[k] < 0 || time_of_[n.in[k]] != lies::nowhere || time_ == 1) {
+            return false;
+        }
+        node const& x = old_[n.in[k]];
+        bool const stored = !traits_of(x).source || x.kind == op::parameter;
+        return x.size.pixels == n.size.pixels && n.size.pixels % time_ == 0 &&
+               x.size.in_logical_order() && (stored || x.kind == op::index);
+    }
+    constexpr int row_of_step(int i) {
+        if (rows_[i] < 0) {
+            extents const all = old_[i].size;
+            if (old_[i].kind == op::index) { // along the channels
+                node index = old_[i];
+                index.size.pixels /= time_;
+                return rows_[i] = g_.push(index);
+            }
+            int const in_step = static_cast<int>(all.count()) / time_;
+            int const table = view(moved_[i], {all.sample, time_, in_step});
+            node n;
+            n.kind = op::gather_rows;
+            n.size = {true, 1, in_step};
+            n.attribute = -1;
+            n.operands = 2;
+            n.in[0] = table;
+            n.in[1] = position();
+            rows_[i] = view(g_.push(n), {true, all.pixels / time_, all.channels});
+        }
+        return rows_[i];
+    }
+    constexpr int view(int of, extents size) {
+        if (g_.nodes[of].size == size) {
+            return of;
+        }
+        node n;
+        n.kind = op::reshape;
+        n.size = size;
+        n.attribute = as_stored;
+        n.operands = 1;
+        n.in[0] = of;
+        return g_.push(n);
+    }
+
+    // Causal attention of a sequence to itself: a query sees what the caches hold so far.
+    constexpr bool attend(int i) {
+        node n = old_[i];
+        attention_form form = attention_form::unpacked(n.attribute);
+        if (!form.causal || n.operands != 3 || n.size.pixels != time_) {
+            return false;
+        }
+        position(); // also of a single step
+        time_of_[i] = time_ == 1 ? lies::nowhere : lies::in_pixels;
+        for (int k = 0; k < 3; ++k) {
+            if (time_of_[n.in[k]] != time_of_[i] || old_[n.in[k]].size.pixels != time_) {
+                return false;
+            }
+        }
+        form.causal = false;
+        n.attribute = form.packed();
+        n.size.pixels = 1;
+        n.in[0] = moved_[n.in[0]];
+        n.in[1] = cache_of(n.in[1]);
+        n.in[2] = cache_of(n.in[2]);
+        n.in[n.operands++] = carries_[position_].next; // so many keys
+        g_.device = n.device;
+        moved_[i] = g_.push(n);
+        return true;
+    }
+    constexpr int cache_of(int i) {
+        g_.device = old_[i].device;
+        node n = old_[i];
+        n.kind = op::cache;
+        n.derivative = n.attribute = n.loop = -1;
+        n.operands = 2;
+        n.in[0] = moved_[i];
+        n.in[1] = position();
+        return g_.push(n);
+    }
+
+    // The number of the step.
+    constexpr int position() {
+        if (position_ < 0) {
+            int const value = new_carry(-1, 1, g_.device);
+            position_ = carries_.size() - 1;
+            carries_[position_].next =
+                map_node(g_, fn::add, g_.nodes[value].size, {value, constant_node(g_, 1)});
+        }
+        return carries_[position_].value;
+    }
+
+    // From (time, features) to the same elements in one row, or back, or to some pixels for each
+    // step.
     constexpr bool reshape(int i) {
         node const& n = old_[i];
         extents const from = old_[n.in[0]].size;
-        int const features = static_cast<int>(from.count() / time_);
-        moved_[i] = moved_[n.in[0]];
-        time_of_[i] = n.size.pixels == 1 ? lies::in_row : lies::in_pixels;
-        bool const in_order = from.in_logical_order() && n.size.in_logical_order();
-        return in_order &&
-               (n.size.pixels == 1 || (n.size.pixels == time_ && n.size.channels == features));
+        bool const row = n.size.pixels == 1;
+        g_.device = n.device;
+        time_of_[i] = row ? lies::in_row : lies::in_pixels;
+        if (!from.in_logical_order() || !n.size.in_logical_order() ||
+            (!row && n.size.pixels % time_ != 0)) {
+            return false;
+        }
+        extents step = n.size;
+        (row ? step.channels : step.pixels) /= time_;
+        moved_[i] = view(moved_[n.in[0]], step);
+        return true;
     }
 
     // A carry with an initial value begins there; the flag, a carry itself, says that it has begun.
@@ -233,7 +340,7 @@ private:
     constexpr int next_value(carry const& c) {
         node const n = g_.nodes[c.value];
         g_.device = n.device;
-        if (c.delay < 0) {
+        if (c.next < 0) {
             return map_node(g_, fn::add, n.size, {constant_node(g_, 0), constant_node(g_, 1)});
         }
         int base = c.next;
@@ -253,7 +360,9 @@ private:
     list<int> moved_;    // per old node: the new one
     list<lies> time_of_; // per old node
     list<carry> carries_;
-    int begun_ = -1; // the flag's new node
+    list<int> rows_;    // per old node that has one: the new one that is the row of the step
+    int begun_ = -1;    // the flag's new node
+    int position_ = -1; // the number of the carry that counts steps
 };
 
 } // namespace castnet::ir

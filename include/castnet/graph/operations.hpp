@@ -3,6 +3,7 @@
 
 #include <castnet/graph/op/attention.hpp>
 #include <castnet/graph/op/batch_matmul.hpp>
+#include <castnet/graph/op/cache.hpp>
 #include <castnet/graph/op/map.hpp>
 #include <castnet/graph/op/parameter_slice.hpp>
 #include <castnet/graph/op/pool.hpp>
@@ -10,6 +11,7 @@
 #include <castnet/graph/op/rearrange.hpp>
 #include <castnet/graph/op/recurrence.hpp>
 #include <castnet/graph/op/reduce.hpp>
+#include <castnet/graph/op/repeat.hpp>
 #include <castnet/graph/op/rows.hpp>
 #include <castnet/graph/op/source.hpp>
 #include <castnet/graph/op/transpose.hpp>

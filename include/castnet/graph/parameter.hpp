@@ -71,6 +71,13 @@ struct path {
         parts[depth++] = {text, number};
     }
 
+    // The same so many positions further, if this part of it is a position.
+    constexpr path moved(int part, int positions) const {
+        path other = *this;
+        other.parts[part].number += parts[part].number < 0 ? 0 : positions;
+        return other;
+    }
+
     friend constexpr bool operator==(path const& a, path const& b) {
         if (a.depth != b.depth) {
             return false;
@@ -144,6 +151,7 @@ struct parameter {
     int pixels = 1;    // dense weight: of the images whose flattened elements are its features
     int zero_row = -1; // that starts as 0; -1: none
     int node = -1;
+    int repeat = -1; // the repeated block that has one in each repetition; -1: none
 
     constexpr int count() const { return shape.count(); }
 };

@@ -20,14 +20,38 @@ struct graph_view {
     window const* windows;
     parameter const* parameters;
     graph::update const* updates;
+    repeated_block const* repeats;
     int const* outputs;
     int const* gradients; // per parameter; all -1 where nothing is differentiated
-    int node_count, window_count, parameter_count, update_count, output_count;
+    int node_count, window_count, parameter_count, update_count, repeat_count, output_count;
     bool differentiated;
+
+    // Of the repeated block of this number, forward or backward.
+    constexpr repeated_block const& repeat_at(int number) const {
+        return repeats[number % repeat_count];
+    }
 };
 
+// Calls f(number in graph_view::parameters, repetition) for every parameter of the network, in the
+// order that they would have if nothing was repeated.
+template <class F>
+constexpr void for_each_parameter(graph_view const& g, F const& f) {
+    for (int first = 0, last = 0; first < g.parameter_count; first = last) {
+        int const block = g.parameters[first].repeat;
+        do {
+            ++last;
+        } while (block >= 0 && last < g.parameter_count && g.parameters[last].repeat == block);
+        int const repetitions = block < 0 ? 1 : g.repeat_at(block).count;
+        for (int k = 0; k < repetitions; ++k) {
+            for (int i = first; i < last; ++i) {
+                f(i, k);
+            }
+        }
+    }
+}
+
 struct traced_sizes {
-    int nodes = 0, windows = 0, parameters = 0, updates = 0, outputs = 0;
+    int nodes = 0, windows = 0, parameters = 0, updates = 0, repeats = 0, outputs = 0;
     bool differentiated = false;
     int devices = 1; // one more than the last that on<…> named
     mistake wrong{}; // of the network, or none
@@ -35,23 +59,24 @@ struct traced_sizes {
     constexpr bool fit(traced_sizes const& capacity) const {
         return nodes <= capacity.nodes && windows <= capacity.windows &&
                parameters <= capacity.parameters && updates <= capacity.updates &&
-               outputs <= capacity.outputs;
+               repeats <= capacity.repeats && outputs <= capacity.outputs;
     }
 };
 
 // Enough for most networks, before differentiation.
-inline constexpr traced_sizes usual_trace{1088, 128, 320, 128, 8};
+inline constexpr traced_sizes usual_trace{1088, 128, 320, 128, 4, 8};
 
 // Enough for most graphs after differentiation: of the 1435 nodes of ResNet-50's training step 1040
 // are there before, of the 64 of a small network's 36.
 constexpr traced_sizes usual_differentiated(traced_sizes const& forward) {
-    return {2 * forward.nodes + 32, forward.windows, forward.parameters, forward.updates,
-            forward.outputs};
+    return {2 * forward.nodes + 32, forward.windows, forward.parameters,
+            forward.updates,        forward.repeats, forward.outputs};
 }
 
 constexpr traced_sizes sizes_of(graph const& g, results const& r) {
-    return {g.nodes.size(),   g.windows.size(),     g.parameters.size(), g.updates.size(),
-            r.outputs.size(), !r.gradients.empty(), g.devices,           g.wrong};
+    return {g.nodes.size(),       g.windows.size(), g.parameters.size(),
+            g.updates.size(),     g.repeats.size(), r.outputs.size(),
+            !r.gradients.empty(), g.devices,        g.wrong};
 }
 
 constexpr size_t array_size(int count) { // arrays of length 0 are not C++
@@ -77,6 +102,7 @@ struct traced_graph {
     window windows[castnet::ir::array_size(Capacity.windows)]{};
     parameter parameters[castnet::ir::array_size(Capacity.parameters)]{};
     graph::update updates[castnet::ir::array_size(Capacity.updates)]{};
+    repeated_block repeats[castnet::ir::array_size(Capacity.repeats)]{};
     int outputs[castnet::ir::array_size(Capacity.outputs)]{};
     int gradients[castnet::ir::array_size(Capacity.parameters)]{};
     int loss, seed; // see results
@@ -90,6 +116,7 @@ struct traced_graph {
         copy_list(windows, g.windows);
         copy_list(parameters, g.parameters);
         copy_list(updates, g.updates);
+        copy_list(repeats, g.repeats);
         copy_list(outputs, r.outputs);
         copy_list(gradients, r.gradients);
         for (int i = r.gradients.size(); i < sizes.parameters; ++i) {
@@ -108,6 +135,7 @@ struct traced_graph {
         g.windows.append(windows, sizes.windows);
         g.parameters.append(parameters, sizes.parameters);
         g.updates.append(updates, sizes.updates);
+        g.repeats.append(repeats, sizes.repeats);
         g.wrong = sizes.wrong;
         g.devices = sizes.devices;
         return g;
@@ -124,10 +152,13 @@ struct traced_graph {
     }
 
     constexpr graph_view view() const {
-        return {nodes,         windows,       parameters,
-                updates,       outputs,       gradients,
-                sizes.nodes,   sizes.windows, sizes.parameters,
-                sizes.updates, sizes.outputs, sizes.differentiated};
+        return {nodes,         windows,
+                parameters,    updates,
+                repeats,       outputs,
+                gradients,     sizes.nodes,
+                sizes.windows, sizes.parameters,
+                sizes.updates, sizes.repeats,
+                sizes.outputs, sizes.differentiated};
     }
 };
 

@@ -176,6 +176,9 @@ struct shared_layer {
 
     constexpr auto operator()(Symbol auto x, auto const&... more) const {
         ir::graph& g = *x.g;
+        if (g.repeat >= 0) {
+            g.report(mistake::repeated_block_shares);
+        }
         path const outer = g.path.prefix;
         g.path.prefix.depth = 0;
         bool known = false;

@@ -97,7 +97,7 @@ constexpr size_t count_parameters() {
     Network::trace(g);
     int count = 0;
     for (parameter const& p : g.parameters) {
-        count += p.kind == role::statistic ? 0 : p.count();
+        count += p.kind == role::statistic ? 0 : g.count_of(p);
     }
     return static_cast<size_t>(count);
 }

@@ -119,6 +119,7 @@ constexpr symbol<S> new_parameter(ir::graph& g, char const* name,
     p.shape = ir::axes_of<S>;
     n.attribute = g.parameters.size();
     p.node = g.push(n);
+    p.repeat = g.repeat;
     g.parameters.push(p);
     return {&g, p.node};
 }

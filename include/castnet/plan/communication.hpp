@@ -13,10 +13,12 @@
 #pragma once
 
 #include <castnet/plan/plan.hpp>
+#include <castnet/plan/run_order.hpp>
 
 namespace castnet::ir {
 
-// Added up over the replicas when launch `after` has ended: ranges [first, last).
+// Added up over the replicas when launch `after` has ended, in the order in which they run
+// (plan/run_order.hpp): ranges [first, last).
 struct exchange {
     int after = 0;
     int first = 0, last = 0;
@@ -69,29 +71,39 @@ public:
     }
 
     constexpr communication_draft run() {
-        for (stage const& now : p_.stages) {
+        int end = 0;
+        for_each_stage(p_, [&](stage const& now, int repetition, int position) {
+            repetition_ = repetition;
             for (int i = now.first; !local_ && i < now.last; ++i) {
-                exchange_before(p_.launches[i], now.first);
+                exchange_before(p_.launches[i], position);
             }
             for (int i = now.first; i < now.last; ++i) {
                 kernel_launch const& s = p_.launches[i];
+                end = position + i - now.first;
                 if (local_ || sums_samples(p_, s)) {
                     for (int k = s.output; k < s.output + s.results; ++k) {
-                        take(i, k);
+                        take(end, k);
                     }
                 }
             }
-        }
-        exchange_all(Plan::sizes.launches - 1);
+        });
+        exchange_all(end);
         add_buckets();
         sort();
         return std::move(d_);
     }
 
 private:
+    // The array as it is in the present repetition.
+    constexpr array_ref now(int array) const {
+        array_ref r = p_.arrays[array];
+        r.offset += repetition_ * r.repeat_stride;
+        return r;
+    }
+
     // What launch i makes there, of the sums over samples; of all where statistics stay local.
     constexpr void take(int i, int array) {
-        array_ref const& r = p_.arrays[array];
+        array_ref const r = now(array);
         if (r.where == region::gradients) {
             made_by_[gradient_at(r.offset)] = i;
         } else if (local_ ? r.where == region::parameters : !is_result(r)) {
@@ -124,7 +136,7 @@ private:
     constexpr void exchange_before(kernel_launch const& s, int first) {
         bool read = false;
         for (int k = s.first_array; k < s.first_array + s.arrays; ++k) {
-            array_ref const& r = p_.arrays[k];
+            array_ref const r = now(k);
             if (r.where == region::gradients) { // rare: a gradient that another one is made of
                 int& launch = made_by_[gradient_at(r.offset)];
                 if (launch >= 0) {
@@ -230,6 +242,7 @@ private:
     std::ptrdiff_t element_bytes_;
     bucket_limits limits_;
     bool local_;
+    int repetition_ = 0;
     list<int> trained_; // parameters
     list<int> made_by_; // per trained one: the launch whose sum its gradient is; -1 if whole
     list<element_range> waiting_; // sums that no launch has read yet

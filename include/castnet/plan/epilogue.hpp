@@ -39,7 +39,8 @@ class epilogue_finder {
 public:
     constexpr epilogue_finder(graph_view const& g, list<int>& groups)
         : g_{g}, nodes_{g.nodes}, count_{g.node_count}, group_{groups.data()}, kept_{kept_nodes(g)},
-          readers_{list<int>::filled(count_, 0)}, functions_{list<int>::filled(count_, 0)} {}
+          carried_{carried_nodes(nodes_, count_)}, readers_{list<int>::filled(count_, 0)},
+          functions_{list<int>::filled(count_, 0)} {}
 
     // Products and convolutions that are finished by a chain join its group, gradients of biases
     // that of the weight's gradient.
@@ -109,6 +110,9 @@ private:
 
     // If this group is a bias behind a product, or a function behind that.
     constexpr void join(int last) {
+        if (carried_[last]) { // whose memory the product may still read
+            return;
+        }
         node const* end = nodes_ + last;
         int first = last;
         if (functions_[last] == 2 && end->operands == 1 && end->derivative < 0 && end->in[0] >= 0 &&
@@ -129,14 +133,18 @@ private:
             return; // in the device's own type, which no convolution can write
         }
         // (The copies in bfloat16 are of whole parameters.)
-        bool const is_bias =
-            nodes_[bias].kind == op::parameter ||
-            (nodes_[bias].kind == op::parameter_slice && !MixedPrecisionDevice<Device>);
+        bool const is_bias = nodes_[bias].kind == op::parameter ||
+                             ((nodes_[bias].kind == op::parameter_slice || is_stored_map(bias)) &&
+                              !MixedPrecisionDevice<Device>);
         bool const adds_bias = is_bias && nodes_[bias].size == extents{false, 1, p.size.channels};
         if (finishable && adds_bias &&
             Device::takes_epilogue(p.kind, between(nodes_, first, last))) {
             group_[product] = last;
         }
+    }
+
+    constexpr bool is_stored_map(int id) const {
+        return nodes_[id].kind == op::map && group_[id] == id;
     }
 
     constexpr bool leaves(int id) const {
@@ -153,6 +161,7 @@ private:
     int count_;
     int* group_;
     list<int> kept_;
+    list<char> carried_;  // per node
     list<int> readers_;   // per node that something depends on: operands that it is
     list<int> functions_; // per group
 };

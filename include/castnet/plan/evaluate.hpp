@@ -24,6 +24,7 @@ struct program_arguments {
     philox_key key;      // of the random numbers
     std::uint32_t step;
     std::uint32_t first_sample; // of this replica in the global batch
+    std::uint32_t first_stream; // of the random numbers of this repetition of a block
 };
 
 // A point, with the offsets that arrays have there.
@@ -68,7 +69,8 @@ struct random_at_points {
     template <class Arguments>
     CASTNET_HD static constexpr philox_block block(Arguments const& a, std::uint32_t stream,
                                                    std::ptrdiff_t sample, std::uint32_t number) {
-        return philox({number, a.first_sample + static_cast<std::uint32_t>(sample), stream, a.step},
+        return philox({number, a.first_sample + static_cast<std::uint32_t>(sample),
+                       a.first_stream + stream, a.step},
                       a.key);
     }
 };
@@ -117,7 +119,8 @@ CASTNET_HD constexpr T execute(T const* r, program_arguments<T> const& a, point 
     } else if constexpr (I.code == opcode::constant) {
         return a.scalar[I.a];
     } else if constexpr (I.code == opcode::index) {
-        return static_cast<T>(p.channel);
+        // Vectors before AVX-512 convert no integers of 64 bits, and the loop would stay scalar.
+        return static_cast<T>(static_cast<std::int32_t>(p.channel));
     } else if constexpr (I.code == opcode::sample_mask) {
         return a.array[I.a][p.sample] * a.scalar[I.b];
     } else if constexpr (I.code == opcode::bernoulli) {

@@ -21,21 +21,26 @@ public:
     }
 
 private:
+    // Those of a repeated block lie as if nothing was repeated: from each to that of the next
+    // repetition it is equally far.
     constexpr void place_parameters() {
+        first_ = list<int>::filled(g_.parameter_count, -1);
+        stride_ = list<std::ptrdiff_t>::filled(g_.parameter_count, 0);
         std::ptrdiff_t end = 0;
         for (int trainable = 1; trainable >= 0; --trainable) {
             for (int d = 0; d < Plan::sizes.devices; ++d) {
                 device_memory& here = p_.devices[d];
                 element_range& range = trainable ? here.trained : here.others;
                 range.offset = end;
-                for (int i = 0; i < Plan::sizes.parameters; ++i) {
+                int number = 0;
+                for_each_parameter(g_, [&](int i, int repetition) {
                     parameter const& p = g_.parameters[i];
                     if (p.trainable == (trainable == 1) && nodes_[p.node].device == d) {
-                        p_.parameters[i] = {p, end, d};
-                        places_.fix(p.node, region::parameters, end);
+                        place_parameter(i, repetition, number, end, d);
                         end += aligned(p.count());
                     }
-                }
+                    ++number;
+                });
                 range.count = end - range.offset;
             }
             if (trainable) {
@@ -44,6 +49,26 @@ private:
         }
         p_.elements(region::parameters) = end;
         p_.elements(region::gradients) = g_.differentiated ? p_.trainable : 0;
+        for (int i = 0; i < g_.parameter_count; ++i) {
+            places_.fix(g_.parameters[i].node, region::parameters, offset_of(i), stride_[i]);
+        }
+    }
+    constexpr void place_parameter(int i, int repetition, int number, std::ptrdiff_t offset,
+                                   int device) {
+        parameter const& p = g_.parameters[i];
+        placed_parameter& placed = p_.parameters[number];
+        placed = {p, offset, device};
+        if (repetition == 0) {
+            first_[i] = number;
+        } else {
+            repeated_block const& block = g_.repeat_at(p.repeat);
+            placed.name = p.name.moved(block.name_part, repetition * block.positions);
+            stride_[i] = (offset - offset_of(i)) / repetition;
+        }
+    }
+    // Of the first repetition's.
+    constexpr std::ptrdiff_t offset_of(int parameter) const {
+        return p_.parameters[first_[parameter]].offset;
     }
 
     constexpr void place_batch() {
@@ -96,14 +121,14 @@ private:
 
     // Gradients and running statistics have their places.
     constexpr void place_results() {
-        for (int i = 0; i < Plan::sizes.parameters; ++i) {
+        for (int i = 0; i < g_.parameter_count; ++i) {
             if (g_.gradients[i] >= 0) {
-                places_.fix(g_.gradients[i], region::gradients, p_.parameters[i].offset);
+                places_.fix(g_.gradients[i], region::gradients, offset_of(i), stride_[i]);
             }
         }
         for (int i = 0; i < g_.update_count; ++i) {
             graph::update const& u = g_.updates[i];
-            places_.fix(u.value, region::parameters, p_.parameters[u.parameter].offset);
+            places_.fix(u.value, region::parameters, offset_of(u.parameter), stride_[u.parameter]);
         }
     }
 
@@ -116,6 +141,8 @@ private:
     node const* nodes_;
     buffer_assignment& places_;
     std::ptrdiff_t alignment_;
+    list<int> first_;             // per parameter of the graph: its number in the plan
+    list<std::ptrdiff_t> stride_; // and how far it is to the next repetition's
 };
 
 } // namespace castnet::ir

@@ -28,6 +28,30 @@ constexpr list<int> kept_nodes(graph_view const& g) {
     return kept;
 }
 
+// Per node: 1 where repetitions of a block leave it to the next ones, or the first gets it.
+constexpr list<char> carried_nodes(node const* nodes, int count) {
+    list<char> carried = list<char>::filled(count, 0);
+    for (int i = 0; i < count; ++i) {
+        if (nodes[i].kind == op::carry) {
+            carried[nodes[i].in[0]] = 1;
+        } else if (nodes[i].kind == op::repeated) {
+            carried[nodes[i].in[1]] = 1;
+        }
+    }
+    return carried;
+}
+
+// Whether what a repeated block makes is read outside of it; or, as gradients of parameters are,
+// kept. `reader`: per node, fuse()'s of the nodes behind the block.
+constexpr bool is_read(node const& repeated, int const* reader) {
+    for (int k = repeated.in[0]; k <= repeated.in[1]; ++k) {
+        if (reader[k] != -1) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // Per node: the node that ends its group, which is the node itself where it is stored; -1 where
 // nothing that leaves the step depends on it.
 constexpr list<int> fuse(graph_view const& g) {
@@ -48,7 +72,9 @@ constexpr list<int> fuse(graph_view const& g) {
     }
     for (int i = count - 1; i >= 0; --i) {
         node const& n = nodes[i];
-        int const goal = n.kind == op::feedback ? several : reader[i]; // read in the next step
+        bool const read_next = // in the next step or repetition
+            n.kind == op::feedback || (n.kind == op::repeated && is_read(n, reader));
+        int const goal = read_next ? several : reader[i];
         if (goal == nobody) {
             continue;
         }
@@ -56,7 +82,8 @@ constexpr list<int> fuse(graph_view const& g) {
         if (n.kind == op::map && goal >= 0 && in[goal] + n.operands - 1 <= max_group_inputs &&
             size[goal] < max_group_size) {
             node const& end = nodes[goal];
-            if (n.size == (end.kind == op::reduce ? nodes[end.in[0]].size : end.size)) {
+            if (n.size == (end.kind == op::reduce ? nodes[end.in[0]].size : end.size) &&
+                n.repeat == end.repeat) {
                 mine = goal;
             }
         }

@@ -14,7 +14,8 @@ struct array_ref {
     // Elements from chunk to chunk where every chunk holds only those samples that it works on; 0
     // where all samples of the batch lie one after another.
     std::ptrdiff_t chunk_stride = 0;
-    bool is_bf16 = false; // its elements are bfloat16 (plan/mixed_precision.hpp)
+    std::ptrdiff_t repeat_stride = 0; // elements from one repetition of a block to the next
+    bool is_bf16 = false;             // its elements are bfloat16 (plan/mixed_precision.hpp)
     // Of an array that is some channels of a wider one, which only programs read: the channels
     // there, and the first of them.
     int row = 0, first_channel = 0;
@@ -30,10 +31,13 @@ struct scratch_size {
     std::ptrdiff_t shared = 0; // for all chunks together
     std::ptrdiff_t sums = 0;   // for each chunk, from the beginning of the stage to its end
     std::ptrdiff_t chunk = 0;  // for each chunk or worker, while the kernel runs
+    // For its second operand, a weight, in another form: where there is any, only what prepares the
+    // launch reads that operand.
+    std::ptrdiff_t prepared = 0;
 
     constexpr scratch_size(std::ptrdiff_t for_all = 0, std::ptrdiff_t chunk_sums = 0,
-                           std::ptrdiff_t chunk_scratch = 0)
-        : shared{for_all}, sums{chunk_sums}, chunk{chunk_scratch} {}
+                           std::ptrdiff_t chunk_scratch = 0, std::ptrdiff_t weight = 0)
+        : shared{for_all}, sums{chunk_sums}, chunk{chunk_scratch}, prepared{weight} {}
 };
 
 // What a product or convolution does besides: what becomes of its result before it is stored; or,
@@ -59,15 +63,19 @@ struct kernel_launch {
     int arrays = 0;
     int first_scalar = 0; // in plan::scalars
     int scalars = 0;
-    int window = -1;   // in plan::windows
-    int attribute = 0; // of the node, where the kernel reads it
-    int loop = -1;     // the loop over time that it is a part of, or -1
-    double factor = 1; // reduce
-    extents space{};   // of a program: its index space; of a product in a loop: its weight; of a
-                       // feedback: all steps
-    int scratch = -1;  // in plan::arrays, as the next two; -1 for none
+    int window = -1;        // in plan::windows
+    int attribute = 0;      // of the node, where the kernel reads it
+    int loop = -1;          // the loop over time that it is a part of, or -1
+    int repeat = -1;        // the repeated block that it is a part of, or -1
+    int random_streams = 0; // of a repetition of that block
+    double factor = 1;      // reduce
+    extents space{};  // of a program: its index space; of a product in a loop: its weight; of a
+                      // feedback: all steps
+    int scratch = -1; // in plan::arrays, as the next three; -1 for none
     int sums = -1;
     int chunk_scratch = -1;
+    int prepared = -1;
+    bool once = false;        // computed only when parameters have changed
     std::ptrdiff_t flops = 0; // per sample, or in all where all samples share it
 };
 
@@ -82,6 +90,10 @@ struct stage {
     int after = -1;     // a copy: the stage of another device that makes its operand; -1 for none
     int iterations = 0; // of a loop
     bool backwards = false; // the last pixel comes first
+    int repeat = -1; // the repeated block that it is a part of, all of whose stages run one after
+                     // another in every repetition, or -1
+    int repetitions = 1;
+    bool last_repetition_first = false;
 };
 
 // The tables of a plan, without its sizes: what the numbers in a launch stand for.

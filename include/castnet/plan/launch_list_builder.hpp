@@ -5,6 +5,7 @@
 #include <castnet/plan/launch_list.hpp>
 #include <castnet/plan/lower.hpp>
 #include <castnet/plan/mixed_precision.hpp>
+#include <castnet/plan/prepared_values.hpp>
 
 namespace castnet::ir {
 
@@ -21,9 +22,13 @@ template <class Device>
 class launch_list_builder {
 public:
     // `group`: per node the end of its group, as fuse() gives it.
+    // `keeps`: what depends on parameters alone is computed once.
     constexpr launch_list_builder(graph_view const& g, int const* group,
-                                  launch_list_begin const& begin = {})
+                                  launch_list_begin const& begin = {}, bool keeps = false)
         : g_{g}, nodes_{g.nodes}, group_{group}, begin_{begin} {
+        if (keeps) {
+            prepared_ = prepared_values(g);
+        }
         if constexpr (MixedPrecisionDevice<Device>) {
             in_bf16_ = bf16_nodes(g, group);
         }
@@ -59,12 +64,16 @@ private:
     }
 
     constexpr void find_unused() {
-        for (int i = g_.parameter_count - 1; i >= 0; --i) {
+        int number = 0; // among those of all repetitions
+        for_each_parameter(g_, [&](int i, int) {
             parameter const& p = g_.parameters[i];
-            if (group_[p.node] < 0 || (p.trainable && g_.differentiated && g_.gradients[i] < 0)) {
-                d_.sizes.unused_parameter = i;
+            bool const used =
+                group_[p.node] >= 0 && !(p.trainable && g_.differentiated && g_.gradients[i] < 0);
+            if (!used && d_.sizes.unused_parameter < 0) {
+                d_.sizes.unused_parameter = number;
             }
-        }
+            ++number;
+        });
         for (int i = 0; i < g_.node_count; ++i) {
             if (nodes_[i].kind == op::input && group_[i] < 0) {
                 d_.sizes.unused_input = nodes_[i].attribute;
@@ -103,9 +112,8 @@ private:
     constexpr void copy_parameters() {
         std::ptrdiff_t count = 0;
         bool read = false;
-        for (int i = 0; i < g_.parameter_count; ++i) {
-            count += aligned(g_.parameters[i].count(), Device::alignment);
-        }
+        for_each_parameter(
+            g_, [&](int i, int) { count += aligned(g_.parameters[i].count(), Device::alignment); });
         for (int i = 0; i < g_.node_count; ++i) {
             for (int k = 0; k < nodes_[i].operands && traits_of(nodes_[i]).product; ++k) {
                 read = read || (group_[i] >= 0 && nodes_[nodes_[i].in[k]].kind == op::parameter);
@@ -129,6 +137,7 @@ private:
         d_.launches.push(s);
     }
 
+    constexpr bool is_prepared(int id) const { return !prepared_.empty() && prepared_[id] != 0; }
     constexpr bool is_bf16(int id) const { return !in_bf16_.empty() && in_bf16_[id] != 0; }
     constexpr array_use use_of(int id) const { return {id, 0, is_bf16(id)}; }
     // As an operand of a product.
@@ -153,6 +162,8 @@ private:
         s.kind = n.kind;
         s.factor = n.scalar;
         s.loop = n.kind == op::delay ? -1 : n.loop;
+        s.repeat = n.repeat;
+        s.random_streams = n.repeat < 0 ? 0 : g_.repeat_at(n.repeat).random_streams;
         s.first_array = next_array();
         instruction end;
         int product = id; // what has a kernel of its own
@@ -210,6 +221,8 @@ private:
         s.scratch = scratch_array(wanted.shared);
         s.sums = scratch_array(wanted.sums);
         s.chunk_scratch = scratch_array(wanted.chunk);
+        s.prepared = scratch_array(wanted.prepared);
+        s.once = is_prepared(id);
         d_.launches.push(s);
     }
 
@@ -267,7 +280,8 @@ private:
     node const* nodes_;
     int const* group_;
     launch_list_begin begin_;
-    list<char> in_bf16_; // per node; empty where nothing is
+    list<char> in_bf16_;  // per node; empty where nothing is
+    list<char> prepared_; // per node; empty where nothing is kept
     launch_list_draft d_;
     list<int> beside_; // nodes that the kernel of their operand computes
     list<int> first_with_ = list<int>::filled(buckets, -1); // program of each hash

@@ -12,15 +12,24 @@ struct value_lifetimes {
     int base[array_size(
         Nodes)]{}; // per node: the node whose memory it shows; itself, but for views
     int last[array_size(
-        Nodes)]{};       // per node: the last launch that reads it; -1 for none, or for views
+        Nodes)]{}; // per node: the last launch that reads it; -1 for none, or for views
+    int repeat[array_size(Nodes)]{}; // per node: the repeated block in which it is computed or, for
+                                     // the first value of a carry, carried; -1 for none
+    bool saved[array_size(Nodes)]{}; // per node: whether it is there for each repetition of that
+                                     // block, for the one that goes back
+    bool is_next[array_size(Nodes)]{}; // per node: whether it shows what a carry is in the next
+                                       // repetition
     int last_copied = 0; // the last launch that reads the parameters' copy in bfloat16
 
     template <class LaunchList>
     constexpr value_lifetimes(graph_view const& g, LaunchList const& s, int devices) {
         node const* const nodes = g.nodes;
-        for (int i = 0; i < Nodes; ++i) {
-            base[i] = is_view(nodes[i], nodes) ? base[nodes[i].in[0]] : i;
-            last[i] = -1;
+        find_bases(g);
+        list<int> ends = list<int>::filled(2 * g.repeat_count, -1); // of blocks: the last launch
+        for (int i = 0; i < s.sizes.launches && !ends.empty(); ++i) {
+            if (int const block = s.launches[i].repeat; block >= 0) {
+                ends[block] = i;
+            }
         }
         int const end = s.sizes.launches;
         for (int i = 0; i < end; ++i) {
@@ -30,7 +39,7 @@ struct value_lifetimes {
                 if (use->node < 0) {
                     last_copied = i;
                 } else {
-                    last[base[use->node]] = i;
+                    read(g, base[use->node], now.repeat, i, ends);
                     if (use->is_bf16 && nodes[use->node].kind == op::parameter) {
                         last_copied = i;
                     }
@@ -46,6 +55,43 @@ struct value_lifetimes {
         for (int const id : kept) {
             last[base[id]] = end;
         }
+    }
+
+private:
+    constexpr void find_bases(graph_view const& g) {
+        node const* const nodes = g.nodes;
+        for (int i = 0; i < Nodes; ++i) {
+            base[i] = i;
+            last[i] = -1;
+            repeat[i] = nodes[i].repeat;
+        }
+        for (int i = 0; i < Nodes; ++i) {
+            if (nodes[i].kind == op::repeated) {
+                base[nodes[i].in[1]] = nodes[i].in[0];
+                is_next[nodes[i].in[1]] = true;
+            }
+        }
+        for (int i = 0; i < Nodes; ++i) {
+            if (is_view(nodes[i], nodes)) {
+                int const from = viewed(nodes[i]);
+                base[i] = base[from];
+                is_next[i] = is_next[from];
+                if (nodes[i].kind == op::carry) {
+                    repeat[base[i]] = nodes[i].repeat;
+                }
+            } else if (is_next[i]) {
+                base[i] = base[base[i]]; // of the carry
+            }
+        }
+    }
+
+    // Launch i, of this repeated block or none, reads or writes the value of node id. What comes
+    // from outside of a block stays for all repetitions, and so does what it saves.
+    constexpr void read(graph_view const& g, int id, int block, int i, list<int> const& ends) {
+        bool const stays = block >= 0 && g.nodes[id].repeat != block;
+        int const until = stays ? ends[block] : i;
+        last[id] = last[id] < until ? until : last[id];
+        saved[id] = saved[id] || (block >= g.repeat_count && repeat[id] == block - g.repeat_count);
     }
 };
 

@@ -3,7 +3,8 @@
 // What a product reads is stored in bfloat16 by the launch that computes it, and so is what a
 // convolution writes. Parameters stay as they are: the first launch of a plan makes a copy of all
 // of them, which products read. Everything else, and everything that leaves the step (results,
-// gradients, statistics), has the device's own type, and so has all arithmetic.
+// gradients, statistics) or goes from one repetition of a block to the next, has the device's own
+// type, and so has all arithmetic.
 #pragma once
 
 #include <castnet/core/bfloat16.hpp>
@@ -33,18 +34,22 @@ constexpr int bf16_per_value() {
     }
 }
 
-// A reshape that moves nothing, or a slice that is read in place.
+// A reshape that moves nothing, a slice that is read in place, or a border of a repeated block.
 constexpr bool is_view(node const& n, node const* nodes) {
-    return n.stored == storage::in_place ||
+    return n.stored == storage::in_place || n.kind == op::carry || n.kind == op::repeated ||
            (n.kind == op::reshape &&
             (n.attribute == as_stored ||
              (n.size.in_logical_order() && nodes[n.in[0]].size.in_logical_order())));
+}
+// The operand that a view shows.
+constexpr int viewed(node const& n) {
+    return n.in[n.kind == op::repeated ? 1 : 0];
 }
 
 // The node whose memory this one shows.
 constexpr int base_of(int id, node const* nodes) {
     while (is_view(nodes[id], nodes)) {
-        id = nodes[id].in[0];
+        id = viewed(nodes[id]);
     }
     return id;
 }
@@ -69,12 +74,13 @@ public:
         g_.nodes = {};
         g_.nodes.reserve(old.size() + 64);
         old_ = old.data();
-        kept_ = list<char>::filled(old.size(), 0);
+        kept_ = carried_nodes(old_, old.size());
         for_each_kept([&](int& id) { kept_[base_of(id, old_)] = 1; });
         moved_ = list<int>::filled(old.size(), -1);
         copies_ = moved_;
         for (int i = 0; i < old.size(); ++i) {
             node n = old[i];
+            g_.repeat = n.repeat;
             for (int k = 0; k < n.operands; ++k) {
                 if (n.in[k] >= 0) {
                     n.in[k] = traits_of(n).product ? factor(n.in[k]) : moved_[n.in[k]];
@@ -82,6 +88,7 @@ public:
             }
             moved_[i] = g_.push(n);
         }
+        g_.repeat = -1;
         for_each_kept([&](int& id) {
             bool const image = traits_of(old_[base_of(id, old_)]).image;
             id = image ? copy(id) : moved_[id];
@@ -127,7 +134,7 @@ private:
     graph& g_;
     results& results_;
     node const* old_ = nullptr;
-    list<char> kept_;  // per old node
+    list<char> kept_;  // per old node: whether it leaves the step or a repetition
     list<int> moved_;  // per old node: its new number
     list<int> copies_; // per old node: the number of its copy
 };

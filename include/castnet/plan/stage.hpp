@@ -46,7 +46,7 @@ public:
             int const result = uses_[launches_[i].output].node; // negative: the copy of parameters
             int const device = result < 0 ? 0 : g_.nodes[result].device;
             if (n == 0 || open_.samples_at_once == 0 || !same_size(n) || device != open_.device ||
-                reads_sum(i)) {
+                launches_[i].repeat != launches_[open_.first].repeat || reads_sum(i)) {
                 close();
                 open_ = {i, i, n, 0, device};
                 windows_ = false;
@@ -54,6 +54,9 @@ public:
             add(i, n);
         }
         close();
+        for (stage& s : found_) {
+            repeat_with_block(s);
+        }
         if constexpr (device_count<Device> > 1) {
             find_waits();
         }
@@ -100,6 +103,14 @@ private:
         body.backwards = end.attribute < 0;
         found_.push(body);
         return body.last;
+    }
+
+    constexpr void repeat_with_block(stage& s) const {
+        s.repeat = launches_[s.first].repeat;
+        if (s.repeat >= 0) {
+            s.repetitions = g_.repeat_at(s.repeat).count;
+            s.last_repetition_first = s.repeat >= g_.repeat_count;
+        }
     }
 
     // Launches on small images and on large ones go separate ways: each takes as many as suit it.

@@ -19,16 +19,20 @@
 namespace castnet {
 namespace detail {
 
-// The last launch that computes an output of the plan (loss, metrics).
+// The last launch, in the order in which they run, that computes an output of the plan (loss,
+// metrics).
 template <class Plan>
 constexpr int last_result(Plan const& p) {
     int last = 0;
-    for (int i = 0; i < Plan::sizes.launches; ++i) {
-        ir::array_ref const& to = p.arrays[p.launches[i].output];
-        for (ir::array_ref const& r : p.outputs) {
-            last = r.where == to.where && r.offset == to.offset ? i : last;
+    ir::for_each_stage(p, [&](ir::stage const& g, int, int position) {
+        for (int i = g.first; i < g.last; ++i) {
+            ir::array_ref const& to = p.arrays[p.launches[i].output];
+            for (ir::array_ref const& r : p.outputs) {
+                bool const is_result = r.where == to.where && r.offset == to.offset;
+                last = is_result ? position + i - g.first : last;
+            }
         }
-    }
+    });
     return last;
 }
 

@@ -16,6 +16,7 @@
 #include <castnet/train/parameter_io.hpp>
 #include <castnet/train/prediction_executor.hpp>
 #include <castnet/train/predictor.hpp>
+#include <castnet/train/prepared_parameters.hpp>
 #include <castnet/train/tensor_samples.hpp>
 #include <castnet/train/typed_parameter.hpp>
 
@@ -56,17 +57,22 @@ public:
     static constexpr auto const& prediction_plan = prediction::value;
     using output_shapes = detail::outputs_of<Net>;
 
-    // Bytes of the parameters with running statistics, and of the additional memory of predict().
+    // Bytes of the parameters with running statistics; of the memory of predict() besides, for each
+    // call at a time; and of what all of these share: weights as kernels read them, and batch
+    // normalisation folded into weights, computed again when parameters have changed.
     static constexpr size_t parameter_bytes =
         size_t(prediction_plan.elements(ir::region::parameters)) * sizeof(value_type);
     static constexpr ir::executor_sizes prediction_sizes{
         0, 0, prediction_plan.elements(ir::region::batch),
         prediction_plan.elements(ir::region::workspace)};
     static constexpr size_t prediction_bytes = device::executor::bytes(prediction_sizes);
+    static constexpr size_t prepared_bytes =
+        size_t(prediction_plan.elements(ir::region::prepared)) * sizeof(value_type);
     // Floating-point operations of predicting one sample.
     static constexpr std::ptrdiff_t flops_per_sample = prediction_plan.flops();
 
-    static_assert(fits_budget<parameter_bytes + prediction_bytes, Where::budget>::checked);
+    static_assert(
+        fits_budget<parameter_bytes + prediction_bytes + prepared_bytes, Where::budget>::checked);
 
     // On the policy's device, or on the chosen ones: one for each replica that the policy has in
     // this process. Throws castnet::error if there is no such device.
@@ -192,6 +198,9 @@ public:
     // meanwhile.
     model_access& access() const { return access_; }
 
+    // What predictions keep of the parameters.
+    auto& prepared() const { return prepared_; }
+
     // Waits for the device: a training's last step may be in flight.
     void finish_changes() const {
         if constexpr (requires { session_.wait(); }) {
@@ -223,6 +232,7 @@ private:
     typename device::memory parameters_;
     mutable model_access access_;
     mutable std::atomic_flag waits_;
+    mutable detail::prepared_parameters<model> prepared_;
     mutable detail::prediction_executors<model> executors_; // made on first use
     parameter_copies<Where> copies_{detail::replicas_here<Where>(devices_)};
 };

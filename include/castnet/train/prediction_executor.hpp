@@ -139,6 +139,9 @@ private:
     void run(size_t samples, Read const& read) {
         bool const shares = may_use_threads<Model>(samples);
         typename device::replica_scope const share{0, shares ? prediction_count::now() : 1};
+        if constexpr (plan().elements(ir::region::prepared) > 0) {
+            model_.prepared().bring_to(executor_, model_.access());
+        }
         executor_.template run<Model::prediction_plan>(std::ptrdiff_t(samples), 0);
         session_.read(executor_.at(plan().outputs[Output]),
                       std::ptrdiff_t(samples * output<Output>::count), read);

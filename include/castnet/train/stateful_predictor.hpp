@@ -24,6 +24,16 @@ struct step_inputs_fit {
 
 namespace detail {
 
+// 0: any number.
+template <class Network>
+constexpr size_t most_steps() {
+    ir::graph g{false};
+    ir::results r = prediction_recipe::build<Network>(g);
+    ir::one_step step{g, r};
+    step.run();
+    return static_cast<size_t>(step.most_steps());
+}
+
 struct one_step_recipe {
     static constexpr bool uses_all = false; // carries that nothing reads
     template <class Network>
@@ -37,10 +47,11 @@ struct one_step_recipe {
 } // namespace detail
 
 // Predicts sequences one step at a time, as they come in, where the model's network has recurrent
-// layers or scans: the state behind a step is kept for the next one (Keras' stateful=True). After
-// all steps of a sequence the outputs are those of the model's predict(), up to rounding: of
-// return_sequences() those of each step in turn, of a last state that behind the steps so far. A
-// sequence may have any number of steps.
+// layers, scans or causal attention: the state behind a step is kept for the next one (Keras'
+// stateful=True), of attention all keys and values so far. After all steps of a sequence the
+// outputs are those of the model's predict(), up to rounding: of return_sequences() those of each
+// step in turn, of a last state that behind the steps so far. A sequence may have any number of
+// steps, or most_steps where the network has causal attention, positions or lengths.
 //
 //     cn::stateful_predictor voice{model};
 //     std::span<float const, 1> const y = voice.predict(x); // of one step, whose numbers x has
@@ -49,7 +60,8 @@ struct one_step_recipe {
 // A step of an input (time, features) has `features` numbers, one of (time) a single one; inputs
 // without a time axis are given whole, with each step. Within the network, what treats steps one by
 // one works as it does on sequences: dense layers, embeddings, element-wise functions, layer_norm,
-// dropout, concat, slices of features; what needs other steps is an error at compile time.
+// dropout, positions, concat, slices of features; what needs other steps is an error at compile
+// time.
 //
 // The constructor allocates all memory. On a CPU, predict() and reset() allocate nothing, wait for
 // nothing and use the calling thread alone. Any number of them may use one model, each
@@ -81,6 +93,10 @@ public:
     template <size_t Output = 0>
     static constexpr size_t output_size = count(plan.outputs[Output]);
 
+    // The most steps of a sequence: the network's where it has causal attention, positions or
+    // lengths; 0: any number.
+    static constexpr size_t most_steps = detail::most_steps<network>();
+
     // Throws castnet::error if another thread trains or sets the parameters.
     explicit stateful_predictor(Model const& m)
         : access_{m.access(), "stateful_predictor"},
@@ -94,10 +110,11 @@ public:
 
     // Takes one step of each input and returns the first output, which is there until the next
     // call. A step of a single number may be given as a number. Throws castnet::error for an id
-    // that the input does not allow.
+    // that the input does not allow, and behind the last of most_steps.
     template <class... Steps>
     std::span<T const, output_size<0>> predict(Steps const&... steps) {
         if constexpr (takes<Steps...>(std::make_index_sequence<sizeof...(Steps)>{})) {
+            count_step();
             T* const batch = executor_.batch();
             write_steps(batch, std::make_index_sequence<network_inputs>{}, steps...);
             run(batch);
@@ -116,6 +133,7 @@ public:
 
     // The next step is the first of a sequence.
     void reset() {
+        steps_ = 0;
         std::fill(results_.begin() + std::ptrdiff_t(end_of_result(network_outputs)), results_.end(),
                   T(0));
     }
@@ -169,6 +187,15 @@ private:
         return ids;
     }
 
+    void count_step() {
+        if (most_steps > 0 && steps_++ == most_steps) {
+            steps_ = most_steps;
+            throw error({"castnet: stateful_predictor: the network's sequences have ",
+                         std::to_string(most_steps), " steps, and there was one for each: call ",
+                         "reset() before the next one"});
+        }
+    }
+
     void run(T* batch) {
         constexpr bool may_use_threads = plan.flops() > 100'000;
         constexpr int many = 1 << 20; // of which this thread is one
@@ -196,6 +223,7 @@ private:
     typename device::session session_;
     typename device::executor executor_;
     std::vector<T> results_; // of the last step
+    size_t steps_ = 0;       // since the sequence began, where they are limited
 };
 
 } // namespace castnet

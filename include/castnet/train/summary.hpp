@@ -86,7 +86,7 @@ struct recorded_layer {
         record.set(layer_name(layer), typename decltype(y)::shape_type{});
         record.position = position;
         for (int i = before; i < g.parameters.size(); ++i) {
-            record.parameters += size_t(g.parameters[i].count());
+            record.parameters += size_t(g.count_of(g.parameters[i]));
         }
         return y;
     }
@@ -170,9 +170,9 @@ template <class Net, class Where, class Batch>
     detail::append_total(table, "Total params: ", trained + others, (trained + others) * size);
     detail::append_total(table, "Trainable params: ", trained, trained * size);
     detail::append_total(table, "Non-trainable params: ", others, others * size);
-    append(table,
-           {"Prediction memory: ", detail::memory_text(m.parameter_bytes + m.prediction_bytes),
-            " (batch of ", m.capacity, ")\n", rule, '\n'});
+    append(table, {"Prediction memory: ",
+                   detail::memory_text(m.parameter_bytes + m.prediction_bytes + m.prepared_bytes),
+                   " (batch of ", m.capacity, ")\n", rule, '\n'});
     return table;
 }
 

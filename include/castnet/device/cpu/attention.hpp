@@ -113,6 +113,7 @@ struct attention_arrays {
         d.random.key = c.key;
         d.random.step = c.step;
         d.random.first_sample = c.first_sample + static_cast<std::uint32_t>(c.first);
+        d.random.first_stream = static_cast<std::uint32_t>(c.repetition * s.random_streams);
         d.stream = form.stream;
         d.keep = static_cast<T>(s.factor);
         d.keys = k.size.pixels;

@@ -13,12 +13,13 @@ namespace castnet::cpu::inline CASTNET_TARGET {
 
 template <class T>
 struct context {
-    T* region[4]{};             // by ir::region
+    T* region[ir::regions]{};   // by ir::region
     std::ptrdiff_t samples = 0; // for the kernel
     std::ptrdiff_t first = 0;   // index of the first of these in the batch
     std::ptrdiff_t chunk = 0;
     std::ptrdiff_t worker = 0;     // index of the chunk's memory while its samples are computed
     std::ptrdiff_t iteration = -1; // of a loop over time: the one pixel to compute; -1 for all
+    std::ptrdiff_t repetition = 0; // of a repeated block
     philox_key key{};
     std::uint32_t step = 0;
     std::uint32_t first_sample = 0; // of the batch, in the batch of all replicas
@@ -28,7 +29,8 @@ struct context {
         std::ptrdiff_t const skipped = r.chunk_stride > 0 ? worker * r.chunk_stride
                                        : r.size.sample    ? first * r.sample_stride()
                                                           : 0;
-        return region[static_cast<int>(r.where)] + r.offset + r.first_channel + skipped;
+        return region[static_cast<int>(r.where)] + r.offset + r.first_channel +
+               repetition * r.repeat_stride + skipped;
     }
     // The chunk's part of a sum over samples.
     T* sum_at(array_ref const& r) const {

@@ -16,22 +16,25 @@ struct cpu_devices : cpu_device<T> {
         std::unique_ptr<cpu::thread_team> team = std::make_unique<cpu::thread_team>(N);
     };
     using executor = cpu::executor<cpu_devices>;
+    static constexpr bool prepares = false;
 
     // Runs all stages of a plan: those of a device in order, those of different devices in
     // parallel; copies wait for their sources.
     template <auto const& Plan>
     static void run(context const& c) {
         c.team->run([&](int device) {
-            for (int i = 0; i < Plan.sizes.stages; ++i) {
-                ir::stage const& s = Plan.stages[i];
+            ir::for_each_stage(Plan, [&](ir::stage const& s, int repetition, int) {
                 if (s.device == device) {
                     if (s.after >= 0) {
                         c.team->wait_for(Plan.stages[s.after].device, s.after);
                     }
-                    run_stage<Plan>(i, c);
-                    c.team->end(device, i);
+                    int const i = static_cast<int>(&s - Plan.stages);
+                    run_stage<Plan>(i, repetition, c);
+                    if (ir::is_last_repetition(s, repetition)) {
+                        c.team->end(device, i);
+                    }
                 }
-            }
+            });
         });
     }
 
@@ -43,13 +46,15 @@ struct cpu_devices : cpu_device<T> {
 
 private:
     template <auto const& Plan>
-    static void run_stage(int i, context const& c) {
+    static void run_stage(int i, int repetition, context const& c) {
         if constexpr (cpu::is_small(Plan)) { // every launch is a stage
             static constexpr auto launches =
                 small_steps<Plan>(std::make_index_sequence<std::size_t(Plan.sizes.launches)>{});
             launches.of[i](c);
         } else {
-            cpu_device<T>::template run_stage<Plan>(Plan.stages[i], c, ir::ignore_launches{});
+            typename cpu_device<T>::context mine = c;
+            mine.repetition = repetition;
+            cpu_device<T>::template run_stage<Plan>(Plan.stages[i], mine, ir::ignore_launches{});
         }
     }
 

@@ -3,6 +3,7 @@
 
 #include <castnet/device/cpu/attention.hpp>
 #include <castnet/device/cpu/batch_matmul.hpp>
+#include <castnet/device/cpu/cache.hpp>
 #include <castnet/device/cpu/conv.hpp>
 #include <castnet/device/cpu/matmul.hpp>
 #include <castnet/device/cpu/parameter_slice.hpp>

@@ -25,6 +25,7 @@ template <class T>
     a.key = c.key;
     a.step = c.step;
     a.first_sample = c.first_sample + static_cast<std::uint32_t>(c.first);
+    a.first_stream = static_cast<std::uint32_t>(c.repetition * s.random_streams);
     return a;
 }
 

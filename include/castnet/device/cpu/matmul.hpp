@@ -92,12 +92,12 @@ void matmul_data(kernel_launch const& s, tables const& t, context<T> const& c) {
 
 // In a loop, the weight is turned once for all iterations.
 constexpr scratch_size turned_weight_scratch(kernel_launch const& s) {
-    return {s.space.count()};
+    return {0, 0, 0, s.space.count()};
 }
 template <class T>
 void turn_weight(kernel_launch const& s, tables const& t, context<T> const& c) {
     std::ptrdiff_t const in = t.arrays[s.output].size.channels, out = s.space.count() / in;
-    transpose(in, out, c.at(t.arrays[s.first_array + 1]), out, c.at(t.arrays[s.scratch]), in);
+    transpose(in, out, c.at(t.arrays[s.first_array + 1]), out, c.at(t.arrays[s.prepared]), in);
 }
 template <class T>
 void matmul_data_of_turned(kernel_launch const& s, tables const& t, context<T> const& c) {
@@ -105,7 +105,7 @@ void matmul_data_of_turned(kernel_launch const& s, tables const& t, context<T> c
     std::ptrdiff_t const in = dx.size.channels, out = g.size.channels;
     pixel_rows const rows = rows_of(g.size, c), to = rows_of(dx.size, c);
     multiply<T>(rows.count, in, out, {c.at(g) + rows.first * out, rows.step * out, 1},
-                {c.at(t.arrays[s.scratch]), in, 1}, c.at(dx) + to.first * in, to.step * in);
+                {c.at(t.arrays[s.prepared]), in, 1}, c.at(dx) + to.first * in, to.step * in);
 }
 
 template <class T>

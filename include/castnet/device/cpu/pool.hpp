@@ -26,9 +26,9 @@ void for_each_window(window const& w, range rows, F const& f) {
             if constexpr (TwoByTwo) {
                 f(pixel, y, y + 2, x, x + 2);
             } else if (w.adaptive) {
-                pixel_range const rows = adaptive_range(oy, w.out_height, w.height);
-                pixel_range const columns = adaptive_range(ox, w.out_width, w.width);
-                f(pixel, rows.first, rows.last, columns.first, columns.last);
+                pixel_range const down = adaptive_range(oy, w.out_height, w.height);
+                pixel_range const across = adaptive_range(ox, w.out_width, w.width);
+                f(pixel, down.first, down.last, across.first, across.last);
             } else {
                 f(pixel, std::max(y, 0), std::min(y + w.kernel_h, w.height), std::max(x, 0),
                   std::min(x + w.kernel_w, w.width));
@@ -284,10 +284,10 @@ void upsample_gradient(kernel_launch const& s, tables const& t, context<T> const
 }
 
 // Calls f(place in the small image, place in the large image, share) for the four pixels of the
-// small one between which each pixel of the large one lies.
+// small one between which each pixel of some rows of the large one lies.
 template <class T, class F>
-void for_each_share(window const& w, F const& f) {
-    for (int y = 0; y < w.out_height; ++y) {
+void for_each_share(window const& w, range rows, F const& f) {
+    for (int y = int(rows.first); y < rows.last; ++y) {
         auto const row = interpolate<T>(y, w.kernel_h, w.height);
         for (int x = 0; x < w.out_width; ++x) {
             auto const column = interpolate<T>(x, w.kernel_w, w.width);
@@ -308,11 +308,12 @@ void upsample_bilinear(kernel_launch const& s, tables const& t, context<T> const
     window const& w = t.windows[s.window];
     T const* const from = c.at(t.arrays[s.first_array]);
     T* const to = c.at(t.arrays[s.output]);
-    for_each_sample(w, c, [&](std::ptrdiff_t i) {
+    std::ptrdiff_t const row = std::ptrdiff_t{w.out_width} * w.channels;
+    for_each_rows(w, c, [&](std::ptrdiff_t i, range rows) {
         T const* const image = from + i * in_count(w);
         T* const y = to + i * out_count(w);
-        std::fill(y, y + out_count(w), T(0));
-        for_each_share<T>(w, [&](std::ptrdiff_t small, std::ptrdiff_t large, T share) {
+        std::fill(y + rows.first * row, y + rows.last * row, T(0));
+        for_each_share<T>(w, rows, [&](std::ptrdiff_t small, std::ptrdiff_t large, T share) {
             for (int ch = 0; ch < w.channels; ++ch) {
                 y[large + ch] += share * image[small + ch];
             }
@@ -329,7 +330,8 @@ void upsample_bilinear_gradient(kernel_launch const& s, tables const& t, context
         T const* const dy = g + i * out_count(w);
         T* const dx = to + i * in_count(w);
         std::fill(dx, dx + in_count(w), T(0));
-        for_each_share<T>(w, [&](std::ptrdiff_t small, std::ptrdiff_t large, T share) {
+        range const all{0, w.out_height};
+        for_each_share<T>(w, all, [&](std::ptrdiff_t small, std::ptrdiff_t large, T share) {
             for (int ch = 0; ch < w.channels; ++ch) {
                 dx[small + ch] += share * dy[large + ch];
             }

@@ -15,6 +15,11 @@
 
 namespace castnet::cpu::inline CASTNET_TARGET {
 
+// An element-wise function that is computed only when parameters have changed.
+constexpr bool is_unhurried(kernel_launch const& s) {
+    return s.once && s.kind == op::map;
+}
+
 // The only decision which networks are small. Their parameters fill at most half of a typical L1
 // cache and their activations an L2 cache, no row is longer than 64 elements, and their launches
 // are products, element-wise functions of vectors, and reductions of them.
@@ -25,13 +30,14 @@ constexpr bool is_small(Plan const& p) {
         return false;
     }
     for (stage const& g : p.stages) {
-        if (g.samples_at_once > 0 || g.iterations > 0) { // whose memory holds a few samples, loops
+        // whose memory holds a few samples; loops
+        if (g.samples_at_once > 0 || g.iterations > 0 || g.repeat >= 0) {
             return false;
         }
     }
     for (int i = 0; i < Plan::sizes.launches; ++i) {
         kernel_launch const& s = p.launches[i];
-        if (s.kind == op::copy) {
+        if (s.kind == op::copy || is_unhurried(s)) {
             continue;
         }
         bool const product = is_matmul(s.kind);
@@ -116,7 +122,9 @@ template <class Step, class T>
     static constexpr kernel_launch s = Step::numbers;
     static constexpr array_ref in = Step::arrays[0], out = Step::arrays[s.output];
     T* const to = c.at(out);
-    if constexpr (s.kind == op::map || s.kind == op::reduce) {
+    if constexpr (is_unhurried(s)) {
+        map<Program>(s, {Step::arrays, scalars, nullptr}, c);
+    } else if constexpr (s.kind == op::map || s.kind == op::reduce) {
         constexpr int channels = static_cast<int>(s.space.count());
         program_arguments<T> const a = arguments_of(s, {Step::arrays, scalars, nullptr}, c);
         std::ptrdiff_t const samples = s.space.sample ? c.samples : 1;

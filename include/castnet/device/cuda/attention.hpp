@@ -61,6 +61,7 @@ struct attention_problem {
     T scale, keep;
     philox_key key;
     step_values const* now;
+    std::uint32_t first_stream; // of the random numbers of this repetition of a block
     stored<T> q, k, v, lengths;
 
     // Elements between rows of a tile in shared memory: neighbours in different banks.
@@ -92,8 +93,8 @@ struct attention_problem {
         auto const element = static_cast<std::uint32_t>(row * keys + key_number);
         struct {
             philox_key key;
-            std::uint32_t step, first_sample;
-        } const random{key, now->step, now->first_sample};
+            std::uint32_t step, first_sample, first_stream;
+        } const random{key, now->step, now->first_sample, first_stream};
         std::uint32_t const word = ir::random_at_points::block(
             random, static_cast<std::uint32_t>(form.stream), sample, element / 4)[element % 4];
         return uniform<T>(word) < keep ? T(1) / keep : T(0);
@@ -457,6 +458,7 @@ attention_problem_of(kernel_launch const& s, tables const& t, Context const& c,
     p.keep = static_cast<T>(s.factor);
     p.key = c.key;
     p.now = c.now;
+    p.first_stream = static_cast<std::uint32_t>(c.repetition * s.random_streams);
     p.q = stored_at(c, in[0]);
     p.k = stored_at(c, in[1]);
     p.v = stored_at(c, in[2]);

@@ -26,16 +26,19 @@ template <class T>
 struct context {
     using value_type = T;
 
-    T* region[4]{};                // by ir::region, in device memory
+    T* region[ir::regions]{};      // by ir::region, in device memory
     std::ptrdiff_t samples = 0;    // of the plan's batch
     std::ptrdiff_t iteration = -1; // of a loop over time: the one pixel to compute; -1 for all
+    std::ptrdiff_t repetition = 0; // of a repeated block
     philox_key key{};
     step_values const* now = nullptr; // in device memory
     cudaStream_t stream = nullptr;
     libraries* library = nullptr; // handles, workspace, and the algorithm of each launch
     product_precision precision = product_precision::full;
 
-    T* at(array_ref const& r) const { return region[static_cast<int>(r.where)] + r.offset; }
+    T* at(array_ref const& r) const {
+        return region[static_cast<int>(r.where)] + r.offset + repetition * r.repeat_stride;
+    }
 
 #ifdef __CUDACC__
     // Runs a body (launch.hpp) on the stream.

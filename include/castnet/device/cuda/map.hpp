@@ -174,6 +174,7 @@ arguments_of(kernel_launch const& s, tables const& t, Context const& c) {
         a.scalar[i] = static_cast<T>(t.scalars[s.first_scalar + i]);
     }
     a.key = c.key;
+    a.first_stream = static_cast<std::uint32_t>(c.repetition * s.random_streams);
     return a;
 }
 

@@ -62,8 +62,9 @@ constexpr bool fits_one_block(Plan const& p) {
         return false;
     }
     for (int i = 0; i < Plan::sizes.launches; ++i) {
-        op const kind = p.launches[i].kind; // attention's tiles fill a block's shared memory
-        if (is_conv(kind) || kind == op::attention || p.launches[i].loop >= 0) {
+        kernel_launch const& s = p.launches[i];
+        // (attention's tiles fill a block's shared memory)
+        if (is_conv(s.kind) || s.kind == op::attention || s.loop >= 0 || s.repeat >= 0) {
             return false;
         }
     }
@@ -93,8 +94,9 @@ struct block_context {
     using value_type = T;
 
     Block const& block;
-    T* region[4];                                   // by ir::region
+    T* region[regions];                             // by ir::region
     static constexpr std::ptrdiff_t iteration = -1; // there are no loops
+    static constexpr std::ptrdiff_t repetition = 0; // and no repeated blocks
     T* trained; // a copy of the first parameters in shared memory
     std::ptrdiff_t trainable, samples;
     philox_key key;
@@ -160,7 +162,7 @@ template <class T, int Samples, one_block_memory Memory, int Scalars, class... S
 struct one_block_body<T, Samples, Memory, Scalars, constant_launches<Step...>,
                       array_list<Output...>, First, Then...> : First,
                                                                Then... {
-    T* region[4]{};
+    T* region[regions]{};
     philox_key key{};
     step_values const* now = nullptr;
     double scalars[Scalars]{};
