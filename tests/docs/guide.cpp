@@ -544,7 +544,7 @@ TEST_CASE("memory of the guide") {
     using namespace castnet::literals;
     using place = cn::policy::memory_limit<cn::policy::cpu, 4_MiB>; // checked while compiling
     using model = cn::model<images, place, cn::batch<1>>;
-    static_assert(model::parameter_bytes + model::prediction_bytes < 2_MiB);
+    static_assert(model::parameter_bytes + model::prediction_bytes + model::prepared_bytes < 2_MiB);
     // [/memory]
     CHECK(model{}.parameter_tensors() > 0);
 }

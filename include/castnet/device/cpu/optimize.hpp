@@ -2,7 +2,7 @@
 #pragma once
 
 #include <castnet/device/cpu/threads.hpp>
-#include <castnet/device/cpu/vector.hpp>
+#include <castnet/cpu/vector.hpp>
 #include <castnet/device/penalized_gradient.hpp>
 
 #include <algorithm>

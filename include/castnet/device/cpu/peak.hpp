@@ -4,7 +4,7 @@
 #include <castnet/core/annotations.hpp>
 #include <castnet/core/clock.hpp>
 #include <castnet/device/cpu/threads.hpp>
-#include <castnet/device/cpu/vector.hpp>
+#include <castnet/cpu/vector.hpp>
 
 #include <algorithm>
 

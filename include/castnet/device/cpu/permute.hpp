@@ -2,7 +2,7 @@
 #pragma once
 
 #include <castnet/device/cpu/kernel.hpp>
-#include <castnet/device/cpu/transpose.hpp>
+#include <castnet/cpu/transpose.hpp>
 
 namespace castnet::cpu::inline CASTNET_TARGET {
 

@@ -4,7 +4,7 @@
 #include <castnet/device/cpu/context.hpp>
 #include <castnet/device/cpu/kernel.hpp>
 #include <castnet/device/cpu/threads.hpp>
-#include <castnet/device/cpu/transpose.hpp>
+#include <castnet/cpu/transpose.hpp>
 #include <castnet/device/sample_order.hpp>
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 
 #include <castnet/device/cpu/kernel.hpp>
 #include <castnet/device/cpu/map.hpp>
-#include <castnet/device/cpu/vector.hpp>
+#include <castnet/cpu/vector.hpp>
 #include <castnet/device/reducer.hpp>
 
 #include <algorithm>

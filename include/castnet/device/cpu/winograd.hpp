@@ -7,8 +7,8 @@
 #pragma once
 
 #include <castnet/device/cpu/sliding.hpp>
-#include <castnet/device/cpu/tile.hpp>
-#include <castnet/device/cpu/transpose.hpp>
+#include <castnet/cpu/tile.hpp>
+#include <castnet/cpu/transpose.hpp>
 #include <castnet/device/cpu/tuning.hpp>
 
 #include <algorithm>
