@@ -88,7 +88,9 @@ class Comparison:
                                 f"--benchmark_filter={self.options.filter}"], {})
             for name in listed.split():
                 name = name.removesuffix("/real_time")
-                groups.setdefault(name.split("/threads:")[0], []).append(name)
+                # PyTorch takes longer to start than an expression to be timed: those of a size together.
+                key = name.rpartition("/")[2] if self.options.tensors else name.split("/threads:")[0]
+                groups.setdefault(key, []).append(name)
         return {group: f"^({'|'.join(names)})(/real_time)?$" for group, names in groups.items()}
 
     def run_program(self, chosen, library, program, environment):

@@ -181,7 +181,7 @@ void reduce_columns(X const& x, size_t begin, Result* out, Index... index) {
         }
     });
     if constexpr (requires { totals.take_four(rows); }) {
-        for (size_t row = 0; row != position % 4; ++row) {
+        for (size_t row = 0; row < Reduced::count % 4; ++row) {
             totals.template take<0>(rows[row], position);
         }
     }
