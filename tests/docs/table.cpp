@@ -26,7 +26,7 @@ using images =
                conv2d<32, 3, conv{.stride = 2, .padding = 1}>, elu.alpha(0.5), flatten,
                dropout<0.5F>, dense<24>.l2(1e-4F), gelu, gelu_tanh, reshape<4, 6>, flatten,
                named<"head", dense<64>>, silu, selu, softplus, frozen<dense<64>, scaled_tanh{}>,
-               residual<dense<64>, relu>, dense<64>, sigmoid, tanh, relu6, dense<10>, softmax>;
+               residual<dense<64>, relu>, repeat<12, dense<64>>, sigmoid, tanh, relu6, dense<10>, softmax>;
 
 using of_images = sequential<
     input<3, 28, 28>, depthwise_conv2d<3>, depthwise_conv2d<3, conv{}, 2>,

@@ -26,6 +26,7 @@ namespace detail {
 template <class Network, class F>
 constexpr void for_each_layer(ir::graph& g, F const& f) {
     g.path.lists_layers = true;
+    g.unrolls = true; // layers in repeat<N, block> have an output in every repetition
     Network::trace(g);
     for (layer_output const& layer : g.path.layers) {
         f(layer.name, layer.node);

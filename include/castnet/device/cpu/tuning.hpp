@@ -21,8 +21,9 @@ inline constexpr std::ptrdiff_t most_samples_at_once = 16;
 inline constexpr double worthwhile_flops = 200'000;
 
 // The largest networks whose launches are compiled one by one (small.hpp): elements of parameters,
-// of the workspace, and of a row.
+// of the workspace, and of a row; and those of plans for a single sample, whose launches do less.
 inline constexpr std::ptrdiff_t small_parameters = 4096, small_workspace = 65536, small_row = 64;
+inline constexpr std::ptrdiff_t single_sample_parameters = 32768, single_sample_row = 256;
 
 // Queries and keys of a block of attention.
 inline constexpr std::ptrdiff_t attention_queries = 64, attention_keys = 128;
