@@ -49,6 +49,7 @@ public:
         s.scratch = 4;
         s.sums = 5;
         s.chunk_scratch = 6;
+        s.prepared = 7;
         s.end.bias = s.end.activates = !bias.empty();
         cn::ir::scratch_size const wanted = cn::cpu_device<T>::scratch(s, &w, {});
         std::ptrdiff_t const chunk =
@@ -56,7 +57,7 @@ public:
         std::ptrdiff_t const scratch = cn::ir::aligned(wanted.shared) + cn::cpu::chunks * chunk;
         std::ptrdiff_t const count = result.count() * (result.sample ? samples : 1);
         auto const end_of = [this] { return std::ptrdiff_t(memory_.size()); };
-        cn::ir::array_ref arrays[7];
+        cn::ir::array_ref arrays[8];
         auto const place = [&](int i, cn::ir::extents size, std::vector<double> const& content) {
             arrays[i] = {cn::ir::region::workspace, end_of(), size};
             memory_.insert(memory_.end(), content.begin(), content.end());
@@ -68,6 +69,7 @@ public:
         place(3, result, std::vector<double>(std::size_t(count), nan_value));
         std::ptrdiff_t const behind_result = end_of();
         place(4, {false, 1, 1}, std::vector<double>(std::size_t(scratch), nan_value));
+        place(7, {false, 1, 1}, std::vector<double>(std::size_t(wanted.prepared), nan_value));
         auto const chunks_begin = arrays[4].offset + cn::ir::aligned(wanted.shared);
         arrays[5] = {cn::ir::region::workspace, chunks_begin, {false, 1, 1}, chunk};
         arrays[6] = arrays[5];
@@ -95,7 +97,8 @@ public:
         };
         CHECK(unchanged(0, arrays[3].offset));
         CHECK(unchanged(arrays[3].offset + count, behind_result));
-        CHECK(unchanged(arrays[4].offset + scratch, end_of()));
+        CHECK(unchanged(arrays[4].offset + scratch, arrays[7].offset));
+        CHECK(unchanged(arrays[7].offset + wanted.prepared, end_of()));
         return {data + arrays[3].offset, data + arrays[3].offset + count};
     }
 

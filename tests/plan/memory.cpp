@@ -62,6 +62,27 @@ TEST_CASE("also where products read bfloat16") {
     check_plans_for<bf16_device>();
 }
 
+// Batch normalisation behind convolutions of every kind of weight, a product and a sum.
+using normalized = cn::sequential<
+    cn::input<4, 12, 12>, cn::conv2d<8, 3>, cn::batch_norm, cn::relu,
+    cn::residual<cn::conv2d<8, 3, cn::conv{.padding = 1, .groups = 8}>, cn::batch_norm>,
+    cn::conv2d<64, 3, cn::conv{.padding = 1}>.no_bias(), cn::batch_norm, cn::relu,
+    cn::conv2d<64, 3>, cn::flatten, cn::dense<8>, cn::batch_norm, cn::dense<3>>;
+
+TEST_CASE("also where predictions keep what they compute of the parameters") {
+    using recipe = cn::detail::prediction_recipe;
+    using traced = graph_of<recipe, normalized, false>;
+    constexpr auto const& graph = traced::value;
+    cn::ir::fused_groups<device, traced::size().nodes> const groups{graph.view()};
+    plan_view const d = view_of<recipe, normalized, false, 2>();
+    labelled_run const run{graph.view(), groups.of, 2, d};
+    auto const norms =
+        std::count_if(d.instructions, d.instructions + d.sizes.instructions,
+                      [](cn::ir::instruction const& i) { return i.function == cn::fn::normalize; });
+    CHECK(norms == 0);
+    CHECK(d.elements(region::prepared) > 0);
+}
+
 TEST_CASE("also in large networks") {
     check_plans<cn::zoo::resnet50, 2, cn::cross_entropy_loss<0.0F>>("ResNet-50");
 }

@@ -78,6 +78,10 @@ struct graph_of {
         constexpr tracing() {
             cn::ir::differentiate(g, wanted);
             cn::ir::place_on_devices(g, wanted, Devices);
+            if constexpr (requires { requires Recipe::keeps_parameters; }) {
+                cn::ir::batch_norm_folding folding{g, wanted};
+                folding.run();
+            }
             if constexpr (cn::ir::MixedPrecisionDevice<Device>) {
                 cn::ir::copies_for_products{g, wanted}.run();
             }

@@ -22,7 +22,7 @@ struct constant_launches {};
 constexpr kernel_launch with_own_arrays(kernel_launch s) {
     s.first_array = 0;
     s.output = s.arrays;
-    s.scratch = s.sums = s.chunk_scratch = -1;
+    s.scratch = s.sums = s.chunk_scratch = s.prepared = -1;
     s.window = s.window >= 0 ? 0 : -1;
     s.factor = 1;
     s.program = -1;

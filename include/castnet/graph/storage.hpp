@@ -138,7 +138,17 @@ private:
                                from != op::sample_mask && from != op::bernoulli;
         int const loop = loop_of_readers_[i];
         bool const in_one_loop = loop >= 0 && (n.loop < 0 || n.loop == loop);
-        return in_memory && loop > nobody && (in_one_loop || !differentiated_);
+        return in_memory && loop > nobody && (in_one_loop || !differentiated_) &&
+               !is_carried(n.in[0]);
+    }
+
+    // Where a repetition of a block leaves what the next one gets, it may be overwritten element by
+    // element while its elements are read.
+    constexpr bool is_carried(int i) const {
+        while (nodes_[i].kind == op::reshape) {
+            i = nodes_[i].in[0];
+        }
+        return nodes_[i].kind == op::carry;
     }
 
     node* nodes_;

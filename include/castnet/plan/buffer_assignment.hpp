@@ -28,6 +28,7 @@ struct node_buffer {
     int held = -1;         // its block of the workspace, or of a chunk
     int last = -1;         // the last launch that reads it
     bool is_bf16 = false;  // bfloat16
+    bool once = false;     // computed only when parameters have changed
     std::ptrdiff_t chunk_stride = 0;
     int repeat = -1;    // the repeated block that it belongs to (value_lifetimes::repeat)
     bool saved = false; // there for each of its repetitions,

@@ -133,14 +133,18 @@ private:
             return; // in the device's own type, which no convolution can write
         }
         // (The copies in bfloat16 are of whole parameters.)
-        bool const is_bias =
-            nodes_[bias].kind == op::parameter ||
-            (nodes_[bias].kind == op::parameter_slice && !MixedPrecisionDevice<Device>);
+        bool const is_bias = nodes_[bias].kind == op::parameter ||
+                             ((nodes_[bias].kind == op::parameter_slice || is_stored_map(bias)) &&
+                              !MixedPrecisionDevice<Device>);
         bool const adds_bias = is_bias && nodes_[bias].size == extents{false, 1, p.size.channels};
         if (finishable && adds_bias &&
             Device::takes_epilogue(p.kind, between(nodes_, first, last))) {
             group_[product] = last;
         }
+    }
+
+    constexpr bool is_stored_map(int id) const {
+        return nodes_[id].kind == op::map && group_[id] == id;
     }
 
     constexpr bool leaves(int id) const {

@@ -31,10 +31,13 @@ struct scratch_size {
     std::ptrdiff_t shared = 0; // for all chunks together
     std::ptrdiff_t sums = 0;   // for each chunk, from the beginning of the stage to its end
     std::ptrdiff_t chunk = 0;  // for each chunk or worker, while the kernel runs
+    // For its second operand, a weight, in another form: where there is any, only what prepares the
+    // launch reads that operand.
+    std::ptrdiff_t prepared = 0;
 
     constexpr scratch_size(std::ptrdiff_t for_all = 0, std::ptrdiff_t chunk_sums = 0,
-                           std::ptrdiff_t chunk_scratch = 0)
-        : shared{for_all}, sums{chunk_sums}, chunk{chunk_scratch} {}
+                           std::ptrdiff_t chunk_scratch = 0, std::ptrdiff_t weight = 0)
+        : shared{for_all}, sums{chunk_sums}, chunk{chunk_scratch}, prepared{weight} {}
 };
 
 // What a product or convolution does besides: what becomes of its result before it is stored; or,
@@ -68,9 +71,11 @@ struct kernel_launch {
     double factor = 1;      // reduce
     extents space{};  // of a program: its index space; of a product in a loop: its weight; of a
                       // feedback: all steps
-    int scratch = -1; // in plan::arrays, as the next two; -1 for none
+    int scratch = -1; // in plan::arrays, as the next three; -1 for none
     int sums = -1;
     int chunk_scratch = -1;
+    int prepared = -1;
+    bool once = false;        // computed only when parameters have changed
     std::ptrdiff_t flops = 0; // per sample, or in all where all samples share it
 };
 

@@ -5,6 +5,7 @@
 #include <castnet/plan/launch_list.hpp>
 #include <castnet/plan/lower.hpp>
 #include <castnet/plan/mixed_precision.hpp>
+#include <castnet/plan/prepared_values.hpp>
 
 namespace castnet::ir {
 
@@ -21,9 +22,13 @@ template <class Device>
 class launch_list_builder {
 public:
     // `group`: per node the end of its group, as fuse() gives it.
+    // `keeps`: what depends on parameters alone is computed once.
     constexpr launch_list_builder(graph_view const& g, int const* group,
-                                  launch_list_begin const& begin = {})
+                                  launch_list_begin const& begin = {}, bool keeps = false)
         : g_{g}, nodes_{g.nodes}, group_{group}, begin_{begin} {
+        if (keeps) {
+            prepared_ = prepared_values(g);
+        }
         if constexpr (MixedPrecisionDevice<Device>) {
             in_bf16_ = bf16_nodes(g, group);
         }
@@ -132,6 +137,7 @@ private:
         d_.launches.push(s);
     }
 
+    constexpr bool is_prepared(int id) const { return !prepared_.empty() && prepared_[id] != 0; }
     constexpr bool is_bf16(int id) const { return !in_bf16_.empty() && in_bf16_[id] != 0; }
     constexpr array_use use_of(int id) const { return {id, 0, is_bf16(id)}; }
     // As an operand of a product.
@@ -215,6 +221,8 @@ private:
         s.scratch = scratch_array(wanted.shared);
         s.sums = scratch_array(wanted.sums);
         s.chunk_scratch = scratch_array(wanted.chunk);
+        s.prepared = scratch_array(wanted.prepared);
+        s.once = is_prepared(id);
         d_.launches.push(s);
     }
 
@@ -272,7 +280,8 @@ private:
     node const* nodes_;
     int const* group_;
     launch_list_begin begin_;
-    list<char> in_bf16_; // per node; empty where nothing is
+    list<char> in_bf16_;  // per node; empty where nothing is
+    list<char> prepared_; // per node; empty where nothing is kept
     launch_list_draft d_;
     list<int> beside_; // nodes that the kernel of their operand computes
     list<int> first_with_ = list<int>::filled(buckets, -1); // program of each hash

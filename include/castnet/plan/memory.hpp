@@ -14,8 +14,10 @@ enum class region : std::uint8_t {
     parameters, // trainable parameters, then frozen ones and running statistics
     gradients,  // in the order of the trainable parameters
     batch,      // inputs, targets, sample weights of the step
-    workspace   // activations, their gradients, results, scratch memory of kernels
+    workspace,  // activations, their gradients, results, scratch memory of kernels
+    prepared    // what predictions compute of the parameters alone, and keep
 };
+inline constexpr int regions = 5;
 
 // A contiguous piece of memory of a step.
 struct element_range {

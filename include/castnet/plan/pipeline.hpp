@@ -1,6 +1,7 @@
 // The passes from a traced network to its plan: constants, each made from the one before.
 #pragma once
 
+#include <castnet/graph/batch_norm_folding.hpp>
 #include <castnet/graph/devices.hpp>
 #include <castnet/graph/differentiate.hpp>
 #include <castnet/graph/loops.hpp>
@@ -11,9 +12,14 @@
 
 namespace castnet::ir {
 
-// Recipe::build<Network>(graph&) traces a network and says what leaves the step.
+// Recipe::build<Network>(graph&) traces a network and says what leaves the step. A recipe whose
+// plan runs many times with the same parameters says so, `keeps_parameters = true`.
 template <class Recipe, class Network, class Device, size_t Batch, bool Training>
 class pipeline {
+    // Parameters stay as they are from run to run.
+    static constexpr bool keeps_prepared =
+        PreparingDevice<Device> && requires { requires Recipe::keeps_parameters; };
+
     // How large a pass's tables must be is known when it has run. So they have the usual capacity
     // at first, and a pass runs again only where that was not enough. (Named objects throughout:
     // nvcc 13.0 does not destroy some temporaries in constant expressions, and takes no references
@@ -36,6 +42,10 @@ class pipeline {
         results wanted = forward_in<forward_capacity>.results_again();
         differentiate(g, wanted);
         place_on_devices(g, wanted, device_count<Device>);
+        if constexpr (keeps_prepared) {
+            batch_norm_folding folding{g, wanted};
+            folding.run();
+        }
         if constexpr (MixedPrecisionDevice<Device>) {
             copies_for_products{g, wanted}.run();
         }
@@ -62,7 +72,7 @@ class pipeline {
     }
     template <int Part, launch_list_sizes Capacity>
     static constexpr launch_list<Capacity> list_part() {
-        launch_list_builder<Device> builder{traced, groups.of, part_begin<Part>()};
+        launch_list_builder<Device> builder{traced, groups.of, part_begin<Part>(), keeps_prepared};
         int const last = (Part + 1) * nodes_of_part;
         launch_list_draft const d =
             builder.run(last < traced.node_count ? last : traced.node_count);
@@ -104,7 +114,8 @@ public:
               staged,
               static_cast<int>(Batch),
               Device::alignment,
-              bf16_per_value<Device>()};
+              bf16_per_value<Device>(),
+              keeps_prepared};
 };
 
 } // namespace castnet::ir

@@ -52,9 +52,9 @@ struct plan {
     array_ref inputs[array_size(Z.inputs)]{};
     array_ref targets[array_size(Z.targets)]{};
     array_ref outputs[array_size(Z.outputs)]{};
-    int batch = 0;                // samples that it was made for
-    std::ptrdiff_t trainable = 0; // elements of region::parameters that are trained
-    std::ptrdiff_t size[4]{};     // elements of each region
+    int batch = 0;                  // samples that it was made for
+    std::ptrdiff_t trainable = 0;   // elements of region::parameters that are trained
+    std::ptrdiff_t size[regions]{}; // elements of each region
     device_memory devices[array_size(Z.devices)]{};
     std::ptrdiff_t weights = 0, sample_mask = 0, present = 0; // offsets in region::batch
     std::ptrdiff_t given[array_size(Z.given)]{}; // the same of scalars that losses and metrics have
@@ -62,7 +62,8 @@ struct plan {
 
     template <class LaunchList, class Lifetimes, class Stages>
     constexpr plan(graph_view const& g, LaunchList const& s, Lifetimes const& lives,
-                   Stages const& found, int capacity, std::ptrdiff_t alignment, int bf16_per_value)
+                   Stages const& found, int capacity, std::ptrdiff_t alignment, int bf16_per_value,
+                   bool keeps = false)
         : batch{capacity} {
         copy_array(launches, s.launches, Z.launches);
         copy_array(stages, found.of, Z.stages);
@@ -74,8 +75,8 @@ struct plan {
         fixed_buffers<plan> fixed{*this, g, places, alignment};
         fixed.run();
         workspace_assignment<plan> workspace{
-            *this,         g,         s.arrays,      places, lives.last_copied, found.chunks,
-            found.workers, alignment, bf16_per_value};
+            *this,         g,     s.arrays,  places,        lives.last_copied, found.chunks,
+            found.workers, keeps, alignment, bf16_per_value};
         workspace.run();
         for (int i = 0; i < Z.outputs; ++i) {
             outputs[i] = places.ref(g.outputs[i]);
@@ -85,11 +86,16 @@ struct plan {
     constexpr std::ptrdiff_t elements(region r) const { return size[static_cast<int>(r)]; }
     constexpr std::ptrdiff_t& elements(region r) { return size[static_cast<int>(r)]; }
 
+    // Whether a launch's second operand is kept in the form that its kernel wants.
+    constexpr bool keeps_weight(kernel_launch const& s) const {
+        return s.prepared >= 0 && arrays[s.prepared].where == region::prepared;
+    }
+
     // Floating-point operations for one sample.
     constexpr std::ptrdiff_t flops() const {
         std::ptrdiff_t sum = 0;
         for (stage const& g : stages) {
-            sum += g.repetitions * g.flops;
+            sum += launches[g.first].once ? 0 : g.repetitions * g.flops;
         }
         return sum;
     }

@@ -12,15 +12,17 @@ class workspace_assignment {
 public:
     constexpr workspace_assignment(Plan& p, graph_view const& g, array_use const* uses,
                                    buffer_assignment& places, int last_copied, int chunks,
-                                   int workers, std::ptrdiff_t alignment, int bf16_per_value)
+                                   int workers, bool keeps, std::ptrdiff_t alignment,
+                                   int bf16_per_value)
         : p_{p}, g_{g}, nodes_{g.nodes}, uses_{uses}, places_{places}, chunks_{chunks},
-          workers_{workers}, alignment_{alignment}, bf16_per_value_{bf16_per_value},
+          workers_{workers}, keeps_{keeps}, alignment_{alignment}, bf16_per_value_{bf16_per_value},
           last_copied_{last_copied},
           stages_{list<int>::filled(Plan::sizes.launches + 1, Plan::sizes.stages)},
           stage_of_{stages_.data()} {}
 
     constexpr void run() {
         number_stages();
+        place_kept();
         std::ptrdiff_t end = 0;
         for (int d = 0; d < Plan::sizes.devices; ++d) {
             element_range& here = p_.devices[d].workspace;
@@ -29,6 +31,7 @@ public:
             here.count = end - here.offset;
         }
         p_.elements(region::workspace) = end;
+        p_.elements(region::prepared) = prepared_end_;
         if constexpr (Plan::sizes.devices > 1) {
             enter_copied();
         }
@@ -66,12 +69,45 @@ private:
         }
     }
 
+    // What is computed once and read in every run is kept. What is read only to prepare something
+    // else needs its memory no longer than that.
+    constexpr void place_kept() {
+        if (!keeps_) {
+            return;
+        }
+        list<char> always = list<char>::filled(g_.node_count, 0); // read in every run
+        for (kernel_launch const& s : p_.launches) {
+            for (int k = 0; !s.once && k < s.arrays; ++k) {
+                int const id = uses_[s.first_array + k].node;
+                if (id >= 0 && !(k == 1 && s.prepared >= 0)) {
+                    always[base_of(id, nodes_)] = 1;
+                }
+            }
+        }
+        for (int i = 0; i < g_.output_count; ++i) {
+            always[base_of(g_.outputs[i], nodes_)] = 1;
+        }
+        for (kernel_launch const& s : p_.launches) {
+            if (int const id = uses_[s.output].node; s.once) {
+                places_[id].once = true;
+                if (always[id] != 0) {
+                    places_.fix(id, region::prepared, keep(nodes_[id].size.count()));
+                }
+            }
+        }
+    }
+    constexpr std::ptrdiff_t keep(std::ptrdiff_t count) {
+        std::ptrdiff_t const offset = prepared_end_;
+        prepared_end_ += aligned(count, alignment_);
+        return offset;
+    }
+
     // Memory is shared by stages, not by launches: within a stage, chunks do not wait for each
     // other. Values that leave a stage hold the whole batch; those within lie in the memory of a
     // chunk. Those of one device, from `begin_of_device` on; returns their end.
     constexpr std::ptrdiff_t place_values(int device, std::ptrdiff_t begin_of_device) {
         block_allocator memory{Plan::sizes.stages, alignment_, begin_of_device};
-        block_allocator chunk{0, alignment_}, scratch{0, alignment_};
+        block_allocator chunk{0, alignment_};
         place_caches(device, memory);
         for (int i = 0; i < Plan::sizes.stages; ++i) {
             stage const& now = p_.stages[i];
@@ -83,7 +119,7 @@ private:
                 place_saved(i, memory);
             }
             chunk.restart(now.last - now.first);
-            scratch.restart(now.last - now.first);
+            std::ptrdiff_t scratch = 0; // of a worker, for one launch after another
             for (int k = now.first; k < now.last; ++k) {
                 if (int const sums = p_.launches[k].sums; sums >= 0) {
                     int const block = chunk.allocate(uses_[sums].scratch, now.last - now.first);
@@ -102,7 +138,6 @@ private:
             for (int k = now.first; k < now.last; ++k) {
                 kernel_launch const& s = p_.launches[k];
                 chunk.advance_to(k - now.first);
-                scratch.advance_to(k - now.first);
                 for (int result = s.output; result < s.output + s.results; ++result) {
                     place_result(uses_[result].node, s, k, i, memory, chunk);
                 }
@@ -110,14 +145,21 @@ private:
                     int const block = memory.allocate(uses_[s.scratch].scratch, i);
                     p_.arrays[s.scratch].offset = memory.offset(block);
                 }
+                if (s.prepared >= 0) {
+                    place_weight(s, i, memory);
+                }
                 if (s.chunk_scratch >= 0) {
-                    int const block =
-                        scratch.allocate(uses_[s.chunk_scratch].scratch, k - now.first);
-                    p_.arrays[s.chunk_scratch].offset = scratch.offset(block);
+                    std::ptrdiff_t const wanted = uses_[s.chunk_scratch].scratch;
+                    scratch = wanted > scratch ? wanted : scratch;
                 }
             }
-            parts const of_chunks = place_parts(chunks_, chunk.peak(), i, memory);
-            parts const of_workers = place_parts(workers_, scratch.peak(), i, memory);
+            parts of_chunks, of_workers;
+            if (chunk.peak() > 0) {
+                of_chunks = place_parts(chunks_, chunk.peak(), i, memory);
+            }
+            if (scratch > 0) {
+                of_workers = place_parts(workers_, aligned(scratch, alignment_), i, memory);
+            }
             for (int k = now.first; k < now.last; ++k) {
                 enter_arrays(p_.launches[k], of_chunks, of_workers);
             }
@@ -144,6 +186,20 @@ private:
                 p_.arrays[s.first_array] = places_.ref(uses_[s.first_array].node);
             }
         }
+    }
+
+    // The weight of a launch in another form: kept where it depends on parameters alone.
+    constexpr void place_weight(kernel_launch const& s, int stage_number, block_allocator& memory) {
+        array_ref& r = p_.arrays[s.prepared];
+        std::ptrdiff_t const count = uses_[s.prepared].scratch;
+        int const weight = uses_[s.first_array + 1].node;
+        bool const depends_on_parameters =
+            nodes_[weight].kind == op::parameter || places_.base(weight).once;
+        bool const keeps =
+            keeps_ && depends_on_parameters && s.repeat < 0 && nodes_[weight].repeat < 0;
+        r.where = keeps ? region::prepared : region::workspace;
+        r.offset = keeps ? keep(count) : memory.offset(memory.allocate(count, stage_number));
+        r.size = {false, 1, static_cast<int>(count)};
     }
 
     constexpr void place_result(int id, kernel_launch const& s, int launch_number, int stage_number,
@@ -212,13 +268,10 @@ private:
     // Memory of the same size for each chunk of a stage or, as scratch memory, for each worker:
     // their number does not depend on the batch.
     struct parts {
-        std::ptrdiff_t begin, stride;
+        std::ptrdiff_t begin = 0, stride = 0;
     };
     static constexpr parts place_parts(int count, std::ptrdiff_t stride, int stage_number,
                                        block_allocator& memory) {
-        if (stride == 0) {
-            return {0, 0};
-        }
         return {memory.offset(memory.allocate(count * stride, stage_number)), stride};
     }
 
@@ -231,7 +284,7 @@ private:
             p_.arrays[k] = ref(uses_[k]);
         }
         if (s.scratch >= 0) {
-            enter_scratch(s.scratch, {0, 0});
+            enter_scratch(s.scratch, {});
         }
         if (s.sums >= 0) {
             enter_scratch(s.sums, of_chunks);
@@ -285,6 +338,8 @@ private:
     array_use const* uses_;
     buffer_assignment& places_;
     int chunks_, workers_;
+    bool keeps_; // what depends on parameters alone is computed once
+    std::ptrdiff_t prepared_end_ = 0;
     std::ptrdiff_t alignment_;
     int bf16_per_value_;
     int last_copied_;                // the last launch that reads the parameters' copy in bfloat16

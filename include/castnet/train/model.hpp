@@ -16,6 +16,9 @@
 #include <castnet/train/parameter_io.hpp>
 #include <castnet/train/prediction_executor.hpp>
 #include <castnet/train/predictor.hpp>
+#include <castnet/train/prepared_parameters.hpp>
+#include <castnet/train/tensor_samples.hpp>
+#include <castnet/train/typed_parameter.hpp>
 
 #include <atomic>
 #include <span>
@@ -54,17 +57,22 @@ public:
     static constexpr auto const& prediction_plan = prediction::value;
     using output_shapes = detail::outputs_of<Net>;
 
-    // Bytes of the parameters with running statistics, and of the additional memory of predict().
+    // Bytes of the parameters with running statistics; of the memory of predict() besides, for each
+    // call at a time; and of what all of these share: weights as kernels read them, and batch
+    // normalisation folded into weights, computed again when parameters have changed.
     static constexpr size_t parameter_bytes =
         size_t(prediction_plan.elements(ir::region::parameters)) * sizeof(value_type);
     static constexpr ir::executor_sizes prediction_sizes{
         0, 0, prediction_plan.elements(ir::region::batch),
         prediction_plan.elements(ir::region::workspace)};
     static constexpr size_t prediction_bytes = device::executor::bytes(prediction_sizes);
+    static constexpr size_t prepared_bytes =
+        size_t(prediction_plan.elements(ir::region::prepared)) * sizeof(value_type);
     // Floating-point operations of predicting one sample.
     static constexpr std::ptrdiff_t flops_per_sample = prediction_plan.flops();
 
-    static_assert(fits_budget<parameter_bytes + prediction_bytes, Where::budget>::checked);
+    static_assert(
+        fits_budget<parameter_bytes + prediction_bytes + prepared_bytes, Where::budget>::checked);
 
     // On the policy's device, or on the chosen ones: one for each replica that the policy has in
     // this process. Throws castnet::error if there is no such device.
@@ -97,6 +105,13 @@ public:
         return detail::read_parameter<device>(session_, data(), find(name));
     }
 
+    // The same of a name that the compiler knows, as a tensor: model.get<"0.weight">().
+    template <fixed_string Name>
+    auto get() const {
+        using S = decltype(detail::parameter_shape<model, Name>());
+        return tensor<value_type, S>(get(Name.view()));
+    }
+
     // Throws castnet::error if there is none of this name, if the count is wrong, or if another
     // thread uses the parameters.
     void set(std::string_view name, std::span<value_type const> values) {
@@ -108,6 +123,16 @@ public:
         model_access::exclusive const access{access_, "set"};
         detail::write_parameter<device>(session_, data(), p, values);
         ++revision_;
+    }
+
+    // The same of a name that the compiler knows, with a tensor of the parameter's shape.
+    template <fixed_string Name, TensorExpression X>
+    void set(X const& x) {
+        using S = decltype(detail::parameter_shape<model, Name>());
+        static_assert(parameter_has_shape<S, typename X::shape_type>::checked);
+        if constexpr (std::is_same_v<S, typename X::shape_type>) {
+            set(Name.view(), tensor<value_type, S>(x));
+        }
     }
 
     // Names of classes and statistics of channels, for programs that only predict: save() writes
@@ -125,15 +150,21 @@ public:
     // after the other, with running statistics and without dropout. Samples are given as a data
     // set, whose target is not looked at, or as numbers in logical order, sample after sample, with
     // a vector, array or span of the element type for each input: predict(photos, facts); of any
-    // type of whole numbers for input_ids.
+    // type of whole numbers for input_ids. The result is a vector; or a tensor, where the inputs
+    // are tensors: of the output's shape for one sample, and for tensors with an axis of samples
+    // before the others with that axis, too.
     //
     // Any number of threads may predict at the same time; each uses prediction_bytes. Throws
     // castnet::error if another one trains or sets the parameters, if numbers are no whole samples,
     // or for an id that the input does not allow.
     template <size_t Output = 0, class... Inputs>
-    std::vector<value_type> predict(Inputs const&... inputs) const {
+    auto predict(Inputs const&... inputs) const {
         detail::prediction_call const now{*this, "predict", executors_};
-        return now->template predict<Output>(inputs...);
+        if constexpr (sizeof...(Inputs) > 0 && (TensorExpression<Inputs> && ...)) {
+            return detail::predict_tensors<Output, model>(now, inputs...);
+        } else {
+            return now->template predict<Output>(inputs...);
+        }
     }
 
     // One sample of a network with one input, given by its elements in logical order; writes the
@@ -167,6 +198,9 @@ public:
     // meanwhile.
     model_access& access() const { return access_; }
 
+    // What predictions keep of the parameters.
+    auto& prepared() const { return prepared_; }
+
     // Waits for the device: a training's last step may be in flight.
     void finish_changes() const {
         if constexpr (requires { session_.wait(); }) {
@@ -198,6 +232,7 @@ private:
     typename device::memory parameters_;
     mutable model_access access_;
     mutable std::atomic_flag waits_;
+    mutable detail::prepared_parameters<model> prepared_;
     mutable detail::prediction_executors<model> executors_; // made on first use
     parameter_copies<Where> copies_{detail::replicas_here<Where>(devices_)};
 };

@@ -44,6 +44,14 @@ public:
         model_access* of_;
     };
 
+    // The number of exclusive scopes so far, by which holders of what was computed of the
+    // parameters notice changes; 0 within one, for the thread that has it.
+    std::uint64_t version() const {
+        return is_writer(state_.load(std::memory_order_relaxed))
+                   ? 0
+                   : version_.load(std::memory_order_relaxed);
+    }
+
 private:
     // Free (0), twice the number of readers, or the odd id of the writing thread.
     using word = std::uintptr_t;
@@ -79,6 +87,7 @@ private:
             refuse(call, now);
         }
         call_.store(call, std::memory_order_relaxed);
+        version_.fetch_add(1, std::memory_order_relaxed);
         return true;
     }
 
@@ -100,6 +109,7 @@ private:
 
     std::atomic<word> state_{0};
     std::atomic<char const*> call_{nullptr}; // of the thread that writes
+    std::atomic<std::uint64_t> version_{1};
 };
 
 } // namespace castnet

@@ -12,6 +12,8 @@ namespace castnet {
 namespace detail {
 
 struct prediction_recipe {
+    static constexpr bool keeps_parameters = true;
+
     template <class Network>
     static constexpr ir::results build(ir::graph& g) {
         auto const out = Network::trace(g);

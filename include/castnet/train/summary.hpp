@@ -170,9 +170,9 @@ template <class Net, class Where, class Batch>
     detail::append_total(table, "Total params: ", trained + others, (trained + others) * size);
     detail::append_total(table, "Trainable params: ", trained, trained * size);
     detail::append_total(table, "Non-trainable params: ", others, others * size);
-    append(table,
-           {"Prediction memory: ", detail::memory_text(m.parameter_bytes + m.prediction_bytes),
-            " (batch of ", m.capacity, ")\n", rule, '\n'});
+    append(table, {"Prediction memory: ",
+                   detail::memory_text(m.parameter_bytes + m.prediction_bytes + m.prepared_bytes),
+                   " (batch of ", m.capacity, ")\n", rule, '\n'});
     return table;
 }
 

@@ -13,7 +13,7 @@ namespace castnet::cpu::inline CASTNET_TARGET {
 
 template <class T>
 struct context {
-    T* region[4]{};             // by ir::region
+    T* region[ir::regions]{};   // by ir::region
     std::ptrdiff_t samples = 0; // for the kernel
     std::ptrdiff_t first = 0;   // index of the first of these in the batch
     std::ptrdiff_t chunk = 0;

@@ -97,8 +97,8 @@ constexpr kernel<T> grouped_conv_kernel(op kind, window const& w) {
 template <class T>
 constexpr scratch_size grouped_conv_scratch(op kind, window const& w) {
     bool const turns = kind == op::conv_data && group_in_vector<T>(w) > 1;
-    return {turns ? weight_count(w) : 0, kind == op::conv_weight ? weight_count(w) : 0,
-            widened_scratch(w)};
+    return {0, kind == op::conv_weight ? weight_count(w) : 0, widened_scratch(w),
+            turns ? weight_count(w) : 0};
 }
 template <class T>
 constexpr bool convolves_groups(kernel_launch const& s, window const* windows) {

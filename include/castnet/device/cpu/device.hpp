@@ -108,10 +108,30 @@ struct cpu_device {
                            std::clamp(fit, std::ptrdiff_t{1}, cpu::most_samples_at_once));
     }
 
-    // Runs all launches of a plan; `Plan` is a constant with static storage. after(i) is called
-    // when launch i has run, for those who measure: once or, in a stage, for all of its parts, and
-    // then the stages run on the calling thread alone. Or only at the end of stages: see
-    // after_stages.
+    // What plans keep in region::prepared is computed apart from their runs.
+    static constexpr bool prepares = true;
+
+    // Computes what a plan keeps, of the parameters of this context.
+    template <auto const& Plan>
+    static void prepare(context const& c) {
+        if constexpr (cpu::is_small(Plan)) {
+            cpu::flush_denormals const here;
+            prepare_small<Plan>(c, std::make_index_sequence<size_t(Plan.sizes.launches)>{});
+        } else {
+            for (ir::stage const& g : Plan.stages) {
+                if (Plan.launches[g.first].once) {
+                    run_stage<Plan>(g, c, ir::ignore_launches{});
+                } else {
+                    keep_weights<Plan>(g, c);
+                }
+            }
+        }
+    }
+
+    // Runs all launches of a plan but those of prepare(); `Plan` is a constant with static storage.
+    // after(i) is called when launch i has run, for those who measure: once or, in a stage, for all
+    // of its parts, and then the stages run on the calling thread alone. Or only at the end of
+    // stages: see after_stages.
     template <auto const& Plan, class After = ir::ignore_launches>
     static void run(context const& c, After const& after = {}) {
         if constexpr (cpu::is_small(Plan)) {
@@ -121,7 +141,9 @@ struct cpu_device {
             ir::for_each_stage(Plan, [&](ir::stage const& g, int repetition, int position) {
                 context mine = c;
                 mine.repetition = repetition;
-                run_stage<Plan>(g, mine, ir::after_launches(g, position, after));
+                if (!Plan.launches[g.first].once) {
+                    run_stage<Plan>(g, mine, ir::after_launches(g, position, after));
+                }
             });
         }
     }
@@ -162,17 +184,25 @@ protected:
                 kernel const k = ir::is_fused(s) ? ir::fused_kernels<cpu_device, Plan>.of[s.program]
                                  : s.kind < op::own ? kernel_of<groups>(s, Plan.windows)
                                                     : ir::own_kernel<cpu_device, Plan>(s.kind);
-                table.of[i] = g.samples_at_once == 0 ? k.alone() : k.in_chunks();
+                kernel const part = g.samples_at_once == 0 ? k.alone() : k.in_chunks();
+                table.of[i] = Plan.keeps_weight(s) ? part.with_kept_weight() : part;
             }
         }
         return table;
     }
 
+    template <auto const& Plan>
+    static constexpr cpu::tables tables{Plan.arrays, Plan.scalars, Plan.windows};
+    template <auto const& Plan>
+    static constexpr auto kernels = kernels_of_launches<Plan>();
+
     template <auto const& Plan, class After>
     static void run_stage(ir::stage const& g, context const& c, After const& after) {
-        static constexpr cpu::tables tables{Plan.arrays, Plan.scalars, Plan.windows};
-        static constexpr auto kernels = kernels_of_launches<Plan>();
-        cpu::run_stage(g, Plan.launches, kernels.of, tables, c, after);
+        cpu::run_stage(g, Plan.launches, kernels<Plan>.of, tables<Plan>, c, after);
+    }
+    template <auto const& Plan>
+    static void keep_weights(ir::stage const& g, context const& c) {
+        cpu::keep_weights(g, Plan.launches, kernels<Plan>.of, tables<Plan>, c);
     }
     // Step I of a small plan.
     template <auto const& Plan, int I>
@@ -184,7 +214,18 @@ protected:
 private:
     template <auto const& Plan, class After, size_t... I>
     static void run_small(context const& c, After const& after, std::index_sequence<I...>) {
-        (..., (run_small_launch<Plan, int(I)>(c), after(int(I))));
+        (..., run_small_launch<Plan, int(I), false>(c, after));
+    }
+    template <auto const& Plan, size_t... I>
+    static void prepare_small(context const& c, std::index_sequence<I...>) {
+        (..., run_small_launch<Plan, int(I), true>(c, ir::ignore_launches{}));
+    }
+    template <auto const& Plan, int I, bool Once, class After>
+    [[gnu::always_inline]] static void run_small_launch(context const& c, After const& after) {
+        if constexpr (Plan.launches[I].once == Once) {
+            run_small_launch<Plan, I>(c);
+            after(I);
+        }
     }
 };
 

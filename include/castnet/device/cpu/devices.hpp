@@ -16,6 +16,7 @@ struct cpu_devices : cpu_device<T> {
         std::unique_ptr<cpu::thread_team> team = std::make_unique<cpu::thread_team>(N);
     };
     using executor = cpu::executor<cpu_devices>;
+    static constexpr bool prepares = false;
 
     // Runs all stages of a plan: those of a device in order, those of different devices in
     // parallel; copies wait for their sources.

@@ -30,8 +30,8 @@ constexpr bool shares_filters(window const& w) {
 
 template <class T>
 constexpr scratch_size direct_conv_scratch(window const& w) {
-    return {packs<T>(w) ? w.groups * packed_size<T>(group_rows(w), w.filters / w.groups) : 0, 0,
-            padded_band(w)};
+    return {0, 0, padded_band(w),
+            packs<T>(w) ? w.groups * packed_size<T>(group_rows(w), w.filters / w.groups) : 0};
 }
 
 template <class T>
@@ -39,7 +39,7 @@ void direct_conv_prepare(kernel_launch const& s, tables const& t, context<T> con
     window const& w = t.windows[s.window];
     T const* const weight = c.at(t.arrays[s.first_array + 1]);
     std::ptrdiff_t const filters = w.filters / w.groups, rows = group_rows(w);
-    T* const packed = c.at(t.arrays[s.scratch]);
+    T* const packed = c.at(t.arrays[s.prepared]);
     std::ptrdiff_t const panels = panel_count(filters, tile_columns<T>);
     parallel_for(w.groups * panels, double(weight_count(w)), [&](std::ptrdiff_t i) {
         std::ptrdiff_t const first = i % panels * tile_columns<T>;
@@ -57,7 +57,7 @@ void direct_conv(kernel_launch const& s, tables const& t, context<T> const& c) {
     sliding const geometry = forward_window(w);
     depth const d = geometry.window_depth();
     std::ptrdiff_t const rows = group_rows(w), filters = geometry.filters;
-    T const* const weight = c.at(t.arrays[packs<T>(w) ? s.scratch : s.first_array + 1]);
+    T const* const weight = c.at(t.arrays[packs<T>(w) ? s.prepared : s.first_array + 1]);
     std::ptrdiff_t const of_group = packs<T>(w) ? packed_size<T>(rows, filters) : filters;
     std::ptrdiff_t const columns = packs<T>(w) ? tile_columns<T> : w.filters;
     // Rows of the results, and of each group the filters from `left` to `right`.
@@ -117,7 +117,7 @@ constexpr std::ptrdiff_t turned_size(window const& w) {
 }
 template <class T>
 constexpr scratch_size direct_conv_data_scratch(window const& w) {
-    return aligned(w.groups * w.kernel_h * turned_size<T>(w));
+    return {0, 0, 0, aligned(w.groups * w.kernel_h * turned_size<T>(w))};
 }
 
 template <class T>
@@ -126,7 +126,7 @@ void direct_conv_data_prepare(kernel_launch const& s, tables const& t, context<T
     std::ptrdiff_t const channels = w.channels / w.groups, filters = w.filters / w.groups;
     std::ptrdiff_t const taps = std::ptrdiff_t{w.kernel_h} * w.kernel_w;
     T const* const weight = c.at(t.arrays[s.first_array + 1]);
-    T* const turned = c.at(t.arrays[s.scratch]);
+    T* const turned = c.at(t.arrays[s.prepared]);
     parallel_for(w.groups * taps, double(weight_count(w)), [&](std::ptrdiff_t i) {
         T* to = turned + i / w.kernel_w * turned_size<T>(w) +
                 i % w.kernel_w * filters * tile_columns<T>;
@@ -195,7 +195,7 @@ void direct_conv_data(kernel_launch const& s, tables const& t, context<T> const&
     std::ptrdiff_t const channels = w.channels / w.groups, filters = w.filters / w.groups;
     T const* const dy = c.at(t.arrays[s.first_array]);
     T* const dx = c.at(t.arrays[s.output]);
-    T const* const turned = c.at(t.arrays[s.scratch]);
+    T const* const turned = c.at(t.arrays[s.prepared]);
     row_block<T> block;
     auto const place = [&](band const& b, std::ptrdiff_t g, int ky,
                            column_class const& k) __attribute__((noinline)) {

@@ -53,6 +53,15 @@ public:
     template <auto const&... Plan>
     void prepare(std::size_t) {}
 
+    // Sets region::prepared, which executors of the same plan may share.
+    void use_prepared(T* memory) { context_.region[int(region::prepared)] = memory; }
+
+    // Computes what the plan keeps there, before its first run and when parameters have changed.
+    template <auto const& Plan>
+    void prepare_parameters() {
+        Device::template prepare<Plan>(context_);
+    }
+
     // Addresses in the device's memory.
     T* at(region r) const { return context_.region[int(r)]; }
     T* at(array_ref const& r) const { return context_.at(r); }

@@ -4,13 +4,13 @@
 #pragma once
 
 #include <castnet/core/annotations.hpp>
+#include <castnet/cpu/tile.hpp>
+#include <castnet/cpu/transpose.hpp>
 #include <castnet/device/cpu/context.hpp>
 #include <castnet/device/cpu/kernel.hpp>
 #include <castnet/device/cpu/sliding.hpp>
 #include <castnet/device/cpu/taps.hpp>
 #include <castnet/device/cpu/threads.hpp>
-#include <castnet/device/cpu/tile.hpp>
-#include <castnet/device/cpu/transpose.hpp>
 #include <castnet/device/epilogue.hpp>
 
 #include <algorithm>
@@ -220,7 +220,7 @@ template <int Group, class T>
 void grouped_conv_data_prepare(kernel_launch const& s, tables const& t, context<T> const& c) {
     window const& w = t.windows[s.window];
     T const* const weight = c.at(t.arrays[s.first_array + 1]);
-    T* const turned = c.at(t.arrays[s.scratch]);
+    T* const turned = c.at(t.arrays[s.prepared]);
     std::ptrdiff_t const tap = std::ptrdiff_t{Group} * w.filters;
     for (std::ptrdiff_t first = 0; first < weight_count(w); first += tap) {
         for (std::ptrdiff_t group = first; group < first + w.filters; group += Group) {
@@ -231,7 +231,7 @@ void grouped_conv_data_prepare(kernel_launch const& s, tables const& t, context<
 template <int Group, class T>
 void grouped_conv_data(kernel_launch const& s, tables const& t, context<T> const& c) {
     window const& w = t.windows[s.window];
-    T const* const weight = c.at(t.arrays[Group > 1 ? s.scratch : s.first_array + 1]);
+    T const* const weight = c.at(t.arrays[Group > 1 ? s.prepared : s.first_array + 1]);
     int const filters = w.filters / w.channels;
     for (std::ptrdiff_t i = 0; i < c.samples; ++i) {
         T* const dx = c.at(t.arrays[s.output]) + i * image_count(w);

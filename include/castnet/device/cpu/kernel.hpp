@@ -14,15 +14,23 @@ template <class T>
 struct kernel {
     using function = void (*)(kernel_launch const&, tables const&, context<T> const&);
     function run = nullptr;     // over the samples of the context
-    function prepare = nullptr; // before that, and before any chunk begins
+    function prepare = nullptr; // before that, and before any chunk begins: the weight
     function begin = nullptr;   // in every chunk, before its first samples
     function finish = nullptr;  // after all chunks have ended
     function whole = nullptr;   // instead of `run` where the launch runs alone,
     bool has_whole = false;     // if there is one (in constants, addresses are not compared)
+    function keep = nullptr; // instead of `prepare` where its result is kept: only when parameters
+                             // have changed
 
     // What a launch needs: then the rest is not compiled for it.
     constexpr kernel alone() const { return {has_whole ? whole : run, prepare}; }
     constexpr kernel in_chunks() const { return {run, prepare, begin, finish}; }
+    constexpr kernel with_kept_weight() const {
+        kernel k = *this;
+        k.keep = prepare;
+        k.prepare = nullptr;
+        return k;
+    }
 };
 
 // The kernel of an operation, by specialisation beside its functions:
@@ -107,6 +115,18 @@ template <class T, class After>
     }
     if (!one_by_one) {
         after(g.last - 1);
+    }
+}
+
+// The weights of a stage that are kept in another form.
+template <class T>
+[[gnu::noinline]] void keep_weights(stage const& g, kernel_launch const* launches,
+                                    kernel<T> const* kernels, tables const& t,
+                                    context<T> const& c) {
+    for (int i = g.first; i < g.last; ++i) {
+        if (kernels[i].keep) {
+            kernels[i].keep(launches[i], t, c);
+        }
     }
 }
 

@@ -2,10 +2,10 @@
 // a plan is compiled with its sizes as constants and runs on one thread.
 #pragma once
 
+#include <castnet/cpu/transpose.hpp>
 #include <castnet/device/cpu/map.hpp>
 #include <castnet/device/cpu/reduce.hpp>
 #include <castnet/device/cpu/small_product.hpp>
-#include <castnet/device/cpu/transpose.hpp>
 #include <castnet/device/cpu/tuning.hpp>
 #include <castnet/device/launches.hpp>
 
@@ -14,6 +14,11 @@
 #include <utility>
 
 namespace castnet::cpu::inline CASTNET_TARGET {
+
+// An element-wise function that is computed only when parameters have changed.
+constexpr bool is_unhurried(kernel_launch const& s) {
+    return s.once && s.kind == op::map;
+}
 
 // The only decision which networks are small. Their parameters fill at most half of a typical L1
 // cache and their activations an L2 cache, no row is longer than 64 elements, and their launches
@@ -35,7 +40,7 @@ constexpr bool is_small(Plan const& p) {
     }
     for (int i = 0; i < Plan::sizes.launches; ++i) {
         kernel_launch const& s = p.launches[i];
-        if (s.kind == op::copy) {
+        if (s.kind == op::copy || is_unhurried(s)) {
             continue;
         }
         bool const product = is_matmul(s.kind);
@@ -122,7 +127,9 @@ template <class Step, bool Single, class T>
     static constexpr kernel_launch s = Step::numbers;
     static constexpr array_ref in = Step::arrays[0], out = Step::arrays[s.output];
     T* const to = c.at(out);
-    if constexpr (s.kind == op::map || s.kind == op::reduce) {
+    if constexpr (is_unhurried(s)) {
+        map<Program>(s, {Step::arrays, scalars, nullptr}, c);
+    } else if constexpr (s.kind == op::map || s.kind == op::reduce) {
         constexpr int channels = static_cast<int>(s.space.count());
         program_arguments<T> const a = arguments_here(s, {Step::arrays, scalars, nullptr}, c);
         std::ptrdiff_t const samples = s.space.sample ? c.samples : 1;

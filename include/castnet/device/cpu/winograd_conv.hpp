@@ -81,7 +81,7 @@ template <class T>
 void winograd_conv_prepare(kernel_launch const& s, tables const& t, context<T> const& c) {
     window const& w = t.windows[s.window];
     T const* const weight = c.at(t.arrays[s.first_array + 1]);
-    T* const to = c.at(t.arrays[s.scratch]);
+    T* const to = c.at(t.arrays[s.prepared]);
     std::ptrdiff_t const channels = w.channels, filters = w.filters;
     std::ptrdiff_t const next_place = packed_size<T>(channels, filters);
     parallel_for(channels, double(weight_count(w)), [&](std::ptrdiff_t i) {
@@ -97,7 +97,7 @@ template <class T>
 void winograd_conv_data_prepare(kernel_launch const& s, tables const& t, context<T> const& c) {
     window const& w = t.windows[s.window];
     T const* const weight = c.at(t.arrays[s.first_array + 1]);
-    T* const to = c.at(t.arrays[s.scratch]);
+    T* const to = c.at(t.arrays[s.prepared]);
     constexpr std::ptrdiff_t width = simd<T>::width;
     std::ptrdiff_t const channels = w.channels, filters = w.filters, tap = channels * filters;
     std::ptrdiff_t const next_place = packed_size<T>(filters, channels);
@@ -128,7 +128,8 @@ constexpr scratch_size winograd_scratch(tiling const& t) {
     std::ptrdiff_t const weights = winograd_weights<T>(t);
     std::ptrdiff_t const scratch = tile_block<T>{most, t.channels}.size() +
                                    tile_block<T>{most, t.filters}.size() + aligned(t.channels);
-    return shares_tiles<T>(t) ? scratch_size{weights + scratch} : scratch_size{weights, 0, scratch};
+    return shares_tiles<T>(t) ? scratch_size{scratch, 0, 0, weights}
+                              : scratch_size{0, 0, scratch, weights};
 }
 
 // The products of a block at one place in a tile: (tiles x channels) times panels of (channels x
@@ -188,12 +189,11 @@ template <class T>
 void winograd_launch(kernel_launch const& s, tables const& t, context<T> const& c,
                      tiling const& tiles, tile_end<T> const& end) {
     T const* const x = c.at(t.arrays[s.first_array]);
-    T* const weight = c.at(t.arrays[s.scratch]);
+    T const* const weight = c.at(t.arrays[s.prepared]);
     T* const y = c.at(t.arrays[s.output]);
     std::ptrdiff_t const count = c.samples * tiles.tiles();
     if (shares_tiles<T>(tiles)) {
-        winograd_convolve<T>(tiles, 0, count, x, weight, end, y,
-                             weight + winograd_weights<T>(tiles));
+        winograd_convolve<T>(tiles, 0, count, x, weight, end, y, c.at(t.arrays[s.scratch]));
         return;
     }
     double const work = 2.0 * winograd_places * double(count) * tiles.channels * tiles.filters;

@@ -26,7 +26,7 @@ template <class T>
 struct context {
     using value_type = T;
 
-    T* region[4]{};                // by ir::region, in device memory
+    T* region[ir::regions]{};      // by ir::region, in device memory
     std::ptrdiff_t samples = 0;    // of the plan's batch
     std::ptrdiff_t iteration = -1; // of a loop over time: the one pixel to compute; -1 for all
     std::ptrdiff_t repetition = 0; // of a repeated block

@@ -94,7 +94,7 @@ struct block_context {
     using value_type = T;
 
     Block const& block;
-    T* region[4];                                   // by ir::region
+    T* region[regions];                             // by ir::region
     static constexpr std::ptrdiff_t iteration = -1; // there are no loops
     static constexpr std::ptrdiff_t repetition = 0; // and no repeated blocks
     T* trained; // a copy of the first parameters in shared memory
@@ -162,7 +162,7 @@ template <class T, int Samples, one_block_memory Memory, int Scalars, class... S
 struct one_block_body<T, Samples, Memory, Scalars, constant_launches<Step...>,
                       array_list<Output...>, First, Then...> : First,
                                                                Then... {
-    T* region[4]{};
+    T* region[regions]{};
     philox_key key{};
     step_values const* now = nullptr;
     double scalars[Scalars]{};
