@@ -101,6 +101,30 @@ struct lstm {
 };
 static_assert(lstm::network::parameter_count == 83'082);
 
+// The same with a GRU, and in both directions.
+struct gru : lstm {
+    using network = cn::sequential<cn::input<140, 256>, cn::gru<64>, cn::dense<10>>;
+};
+struct bidirectional_lstm : lstm {
+    using network =
+        cn::sequential<cn::input<140, 256>, cn::bidirectional<cn::lstm<64>>, cn::dense<10>>;
+};
+
+// Two such sequences through one LSTM.
+struct two_sequences {
+    struct function {
+        constexpr auto operator()(auto a, auto b) const {
+            constexpr auto shared = cn::shared<"lstm", cn::lstm<64>>;
+            return cn::concat(a | shared, b | shared) | cn::dense<10>;
+        }
+    };
+    using network = cn::network<function{}, cn::input<140, 256>, cn::input<140, 256>>;
+    using dataset =
+        cn::data::dataset<cn::data::label<10>, cn::shape<140, 256>, cn::shape<140, 256>>;
+    static constexpr auto loss = cn::cross_entropy;
+};
+static_assert(two_sequences::network::parameter_count == 83'722);
+
 // nanoGPT's transformer for characters (Karpathy), without dropout: six blocks of six heads, 384
 // features, texts of 256 characters.
 struct gpt {
@@ -146,7 +170,11 @@ Dataset random_samples(size_t count) {
             t = float(random.uniform());
         }
     }
-    return Dataset{std::move(inputs), std::move(targets)};
+    if constexpr (Dataset::input_count == 2) { // of one shape
+        return Dataset{inputs, inputs, targets};
+    } else {
+        return Dataset{std::move(inputs), std::move(targets)};
+    }
 }
 
 // The most memory that this process has had.

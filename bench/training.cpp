@@ -56,6 +56,9 @@ BENCHMARK(train<mobilenetv2, 8>)->Name("mobilenetv2/batch:8")->Apply(settings);
 BENCHMARK(train<wide_mlp, 128>)->Name("wide_mlp/batch:128")->Apply(settings);
 BENCHMARK(train<wide_mlp, 128, clipped_adam>)->Name("wide_mlp_clipped/batch:128")->Apply(settings);
 BENCHMARK(train<lstm, 32>)->Name("lstm/batch:32")->Apply(settings);
+BENCHMARK(train<gru, 32>)->Name("gru/batch:32")->Apply(settings);
+BENCHMARK(train<bidirectional_lstm, 32>)->Name("bidirectional_lstm/batch:32")->Apply(settings);
+BENCHMARK(train<two_sequences, 32>)->Name("two_sequences/batch:32")->Apply(settings);
 BENCHMARK(train<gpt, 8>)->Name("gpt/batch:8")->Apply(settings);
 BENCHMARK(train<tiny_mlp, 128>)->Name("tiny_mlp/batch:128")->Apply(settings);
 

@@ -43,16 +43,31 @@ def wide_mlp():
 
 
 class Recurrent(nn.Module):
-    def __init__(self):
+    def __init__(self, kind, outputs=64, **how):
         super().__init__()
-        self.recurrent, self.head = nn.LSTM(256, 64, batch_first=True), nn.Linear(64, 10)
+        self.recurrent = kind(256, 64, batch_first=True, **how)
+        self.head = nn.Linear(outputs, 10)
 
     def forward(self, x):
-        return self.head(self.recurrent(x)[1][0][0])
+        state = self.recurrent(x.flatten(0, -3))[1]  # several sequences of a sample as one batch
+        state = state[0] if isinstance(state, tuple) else state
+        return self.head(state.transpose(0, 1).reshape(len(x), -1))
 
 
 def lstm():
-    return Recurrent()
+    return Recurrent(nn.LSTM)
+
+
+def gru():
+    return Recurrent(nn.GRU)
+
+
+def bidirectional_lstm():
+    return Recurrent(nn.LSTM, 128, bidirectional=True)
+
+
+def two_sequences():
+    return Recurrent(nn.LSTM, 128)
 
 
 class Block(nn.Module):
@@ -100,6 +115,9 @@ NETWORKS = [(convnet, (1, 28, 28), nn.CrossEntropyLoss, (32, 128, 512)),
             (vgg16_convolutions, (3, 224, 224), nn.CrossEntropyLoss, (8,)),
             (wide_mlp, (784,), nn.CrossEntropyLoss, (128,)),
             (lstm, (140, 256), nn.CrossEntropyLoss, (32,)),
+            (gru, (140, 256), nn.CrossEntropyLoss, (32,)),
+            (bidirectional_lstm, (140, 256), nn.CrossEntropyLoss, (32,)),
+            (two_sequences, (2, 140, 256), nn.CrossEntropyLoss, (32,)),
             (gpt, (256,), nn.CrossEntropyLoss, (8,)),
             (tiny_mlp, (13,), nn.MSELoss, (128,))]
 BATCHES = 8  # in memory
