@@ -1,8 +1,8 @@
 // Exchange of axes: runs of neighbours change places.
 #pragma once
 
-#include <castnet/device/cpu/kernel.hpp>
 #include <castnet/cpu/transpose.hpp>
+#include <castnet/device/cpu/kernel.hpp>
 
 namespace castnet::cpu::inline CASTNET_TARGET {
 

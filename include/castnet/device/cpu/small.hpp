@@ -2,10 +2,10 @@
 // a plan is compiled with its sizes as constants and runs on one thread.
 #pragma once
 
+#include <castnet/cpu/transpose.hpp>
 #include <castnet/device/cpu/map.hpp>
 #include <castnet/device/cpu/reduce.hpp>
 #include <castnet/device/cpu/small_product.hpp>
-#include <castnet/cpu/transpose.hpp>
 #include <castnet/device/cpu/tuning.hpp>
 #include <castnet/device/launches.hpp>
 
