@@ -4,6 +4,7 @@
     bench/compare.py
     bench/compare.py build/release/bench --rounds 9 --filter convnet --python …/bin/python
     bench/compare.py --operations
+    bench/compare.py --tensors
 
 Every round takes the networks and batch sizes (or the single operations) one by one and runs each in
 all libraries, one after another, so that whatever else the machine does meets all of them. Threads
@@ -34,6 +35,7 @@ PROGRAMS = [("libtorch_training", "libtorch", "libtorch-dev", True),
             ("dlib_training", "dlib", "libdlib-dev", False),
             ("onednn_training", "oneDNN primitives alone", "libdnnl-dev", False)]
 OPERATIONS = [("onednn_kernels", "oneDNN", "libdnnl-dev", False)]
+TENSORS = [("eigen_tensors", "Eigen", "libeigen3-dev", False)]
 
 
 def tuned_environment():
@@ -66,7 +68,14 @@ class Comparison:
         self.versions = set()
 
     def own_programs(self):
+        if self.options.tensors:
+            return ["bench_tensors"]
         return ["bench_kernels"] if self.options.operations else ["bench_training", "bench_inference"]
+
+    def peers(self):
+        if self.options.tensors:
+            return TENSORS
+        return OPERATIONS if self.options.operations else PROGRAMS
 
     def add(self, library, benchmark, rate):
         self.rates.setdefault(benchmark, {}).setdefault(library, []).append(rate)
@@ -79,7 +88,9 @@ class Comparison:
                                 f"--benchmark_filter={self.options.filter}"], {})
             for name in listed.split():
                 name = name.removesuffix("/real_time")
-                groups.setdefault(name.split("/threads:")[0], []).append(name)
+                # PyTorch takes longer to start than an expression to be timed: those of a size together.
+                key = name.rpartition("/")[2] if self.options.tensors else name.split("/threads:")[0]
+                groups.setdefault(key, []).append(name)
         return {group: f"^({'|'.join(names)})(/real_time)?$" for group, names in groups.items()}
 
     def run_program(self, chosen, library, program, environment):
@@ -122,8 +133,7 @@ class Comparison:
         names of what is missing."""
         tuned, missing = tuned_environment()
         programs = [("castnet", self.options.folder / name, {}) for name in self.own_programs()]
-        peers = OPERATIONS if self.options.operations else PROGRAMS
-        for name, library, package, can_be_tuned in peers:
+        for name, library, package, can_be_tuned in self.peers():
             program = self.options.folder / "peers" / name
             if not program.exists():
                 missing.append(f"{library} (Debian: {package}; then configure and build again)")
@@ -137,6 +147,11 @@ class Comparison:
         runs = [lambda chosen, n=library, p=program, e=environment:
                 self.run_program(chosen, n, p, e)
                 for library, program, environment in programs]
+        if self.options.tensors:
+            if self.has_module("torch", "PyTorch", missing):
+                runs.append(lambda chosen: self.run_python(
+                    chosen, "PyTorch", HERE / "peers" / "torch_tensors.py", [], {}))
+            return runs, missing
         if self.options.operations:
             return runs, missing
 
@@ -191,6 +206,8 @@ def main():
                         help="the Python that has PyTorch (default: this one)")
     parser.add_argument("--operations", action="store_true",
                         help="single operations instead of networks, on one thread")
+    parser.add_argument("--tensors", action="store_true",
+                        help="expressions of tensors instead of networks, on one thread")
     parser.add_argument("--compile", action="store_true", help="PyTorch also through torch.compile")
     options = parser.parse_args()
     options.folder = options.folder.resolve()
@@ -205,7 +222,7 @@ def main():
                 run(chosen)
 
     print(f"Medians of {options.rounds} rounds.", *sorted(comparison.versions), sep="\n- ")
-    if options.operations:
+    if options.operations or options.tensors:
         print_table("operation", "µs", comparison.rates, lambda rate: 1e6 / rate, 2, comparison.flops)
     else:
         training = {n: r for n, r in comparison.rates.items() if "/threads:" in n}

@@ -5,6 +5,7 @@
 #include <castnet/data/fashion_mnist.hpp>
 #include <castnet/data/on_device.hpp>
 #include <castnet/data/synthetic.hpp>
+#include <castnet/data/tensors.hpp>
 #include <castnet/nn/activations.hpp>
 #include <castnet/nn/adaptive_pooling.hpp>
 #include <castnet/nn/along_axis.hpp>

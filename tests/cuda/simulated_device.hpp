@@ -111,6 +111,7 @@ void multiply_pixels(castnet::ir::kernel_launch const& s, castnet::ir::launch_ta
     auto const x = castnet::cuda::stored_at(c, first), y = castnet::cuda::stored_at(c, result);
     auto const weight = castnet::cuda::stored_at(c, t.arrays[s.first_array + 1]);
     auto const rows = castnet::ir::rows_of(first.size, c.samples, c.iteration);
+    auto const to = castnet::ir::rows_of(result.size, c.samples, c.iteration);
     bool const data = s.kind == castnet::op::matmul_data;
     std::ptrdiff_t const depth = data ? out : in, columns = data ? in : out;
     for (std::ptrdiff_t i = 0; i < rows.count; ++i) {
@@ -120,7 +121,7 @@ void multiply_pixels(castnet::ir::kernel_launch const& s, castnet::ir::launch_ta
                 sum += x.get(rows(i) * depth + k) *
                        weight.get(data ? column * out + k : k * out + column);
             }
-            y.set(rows(i) * columns + column, sum);
+            y.set(to(i) * columns + column, sum);
         }
     }
 }

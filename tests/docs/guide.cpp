@@ -35,6 +35,13 @@ using deep = cn::sequential<
     cn::input<3, 32, 32>, conv_norm<16>, cn::relu, unit<16>, unit<16>,
     cn::global_avg_pool2d, cn::dense<10>>;
 // [/blocks]
+
+// [repeated]
+using deeper = cn::sequential<
+    cn::input<3, 32, 32>, conv_norm<16>, cn::relu, cn::repeat<18, unit<16>>,
+    cn::global_avg_pool2d, cn::dense<10>>;
+// [/repeated]
+static_assert(deeper::parameter_count == deep::parameter_count + 16 * (2 * 9 * 256 + 2 * 32));
 // clang-format on
 
 // [functional]

@@ -57,6 +57,11 @@ void same_network() {
     same_numbers(layer_run::of<Repeated, Training, 3>(), layer_run::of<Written, Training, 3>());
 }
 
+// Reads what it is called with, and what the repetition before it left, in another place.
+struct gated {
+    constexpr auto operator()(auto x) const { return x * (x | cn::slice_channels<0, 1>); }
+};
+
 inline constexpr auto narrow = block<dense<4>, relu, dense<6>>;
 inline constexpr auto wide = residual<dense<8>, relu, cn::dropout<0.3F>, dense<6>>;
 inline constexpr auto attention = cn::transformer_encoder_layer<
@@ -64,12 +69,16 @@ inline constexpr auto attention = cn::transformer_encoder_layer<
     cn::gelu>;
 inline constexpr auto sequence = cn::lstm<6>.return_sequences();
 inline constexpr conv same{.padding = cn::same};
+inline constexpr cn::pooling pool{.stride = 1, .padding = 1};
 inline constexpr auto image =
-    block<residual<conv2d<3, 3, same>, cn::batch_norm, relu, conv2d<3, 3, same>, cn::batch_norm>,
-          relu, cn::max_pool2d<3, cn::pooling{.stride = 1, .padding = 1}>>;
+    block<residual<conv2d<3, 3, same>, cn::batch_norm, relu, cn::max_pool2d<3, pool>,
+                   conv2d<3, 3, same>, cn::batch_norm>,
+          relu>;
 
-using mixed = sequential<input<4, 6>, dense<6>, repeat<3, wide>, repeat<2, narrow>, relu>;
-using mixed_written = sequential<input<4, 6>, dense<6>, wide, wide, wide, narrow, narrow, relu>;
+using mixed =
+    sequential<input<4, 6>, dense<6>, repeat<3, wide>, repeat<2, narrow>, repeat<2, gated{}>>;
+using mixed_written =
+    sequential<input<4, 6>, dense<6>, wide, wide, wide, narrow, narrow, gated{}, gated{}>;
 using deep = sequential<input<4, 6>, repeat<2, attention>, repeat<2, sequence>>;
 using deep_written = sequential<input<4, 6>, attention, attention, sequence, sequence>;
 using images = sequential<input<2, 5, 4>, conv2d<3, 1>, repeat<3, image>>;

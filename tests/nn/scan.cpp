@@ -207,3 +207,21 @@ TEST_CASE("products and sums over time leave the loop") {
     CHECK(loops == 4);    // forward and back through both layers
     CHECK(products == 4); // with the recurrent weights only
 }
+
+TEST_CASE("a loop keeps what its backward pass reads, and one step of everything else") {
+    constexpr int length = 400, units = 3;
+    using net = cn::sequential<cn::input<length, 2>, cn::lstm<units>>;
+    using step =
+        castnet::detail::compiled_step<check::gradients_recipe, net, check::device, 1, true>;
+    int kept = 0; // numbers of each step that the forward loop writes
+    for (auto const& s : step::value.launches) {
+        auto const& result = step::value.arrays[s.output];
+        bool const forward = s.loop == 0 && s.kind != cn::op::feedback;
+        kept += forward && result.size.pixels == length ? result.size.channels : 0;
+        CHECK((s.loop < 0 || s.kind != cn::op::slice)); // gates are read where they are
+    }
+    CHECK(kept == 5 * units); // the gates and tanh(c); h and c are those of the delays
+    // With h, c and the gates' sums, whose memory their gradients take over.
+    std::ptrdiff_t const arrays = (5 + 2 + 4) * units * length;
+    CHECK(step::value.elements(castnet::ir::region::workspace) < arrays + arrays / 4);
+}

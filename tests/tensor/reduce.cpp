@@ -63,6 +63,33 @@ TEST_CASE("reductions agree with plain loops on every choice of axes") {
     CHECK(allclose(sum<0, 2>(transpose<2, 1, 0>(x)), by_middle));
 }
 
+TEST_CASE("extremes are found wherever they lie") {
+    using block = tensor<float, shape<7, 333>>;
+    block const x = castnet::sin(block::arange());
+    for (size_t place = 0; place < block::size(); place += 37) {
+        block peak = x;
+        peak.data()[place] = 2;
+        size_t const row = place / 333, column = place % 333;
+        CHECK(argmax(peak) == place);
+        CHECK(argmin(-peak) == place);
+        CHECK(castnet::max(peak) == 2);
+        CHECK(max<1>(peak)(row) == 2);
+        CHECK(max<0>(peak)(column) == 2);
+        CHECK(argmax<1>(peak)(row) == column);
+        CHECK(argmax<0>(peak)(column) == row);
+        CHECK(argmax(transpose(peak)) == column * 7 + row);
+        peak.data()[place] = NAN;
+        CHECK(argmin(peak) == place);
+        CHECK(std::isnan(castnet::max(peak)));
+        CHECK(std::isnan(min<1>(peak)(row)));
+        CHECK(std::isnan(sum<0>(peak)(column)));
+    }
+    CHECK(argmax(block::full(-INFINITY)) == 0);
+    CHECK(argmin<0>(tensor<double, shape<3, 2>>::full(INFINITY))(1) == 0);
+    CHECK(castnet::max(tensor<bool, shape<3>>{false, true, false}));
+    CHECK(castnet::min(tensor<std::int8_t, shape<300>>::full(-128)) == -128);
+}
+
 TEST_CASE("integers are summed in 64 bits, floats in double") {
     using bytes = tensor<std::uint8_t, shape<1000>>;
     static_assert(std::is_same_v<decltype(sum(bytes())), std::uint64_t>);

@@ -26,6 +26,10 @@
 #define CASTNET_IVDEP
 #endif
 
+// For a function that loops over vectors call: they are only vectorised where it is inline, which
+// GCC gives up in large programs.
+#define CASTNET_ALWAYS_INLINE [[gnu::always_inline]] inline
+
 // Lets a function use vectors of 512 bits where the target has them; clang splits them otherwise.
 #if defined(__clang__) && defined(__AVX512F__)
 #define CASTNET_WIDE_VECTORS __attribute__((min_vector_width(512)))

@@ -22,7 +22,7 @@ struct reduced_exponent {
 };
 
 template <Binary T>
-CASTNET_HD constexpr reduced_exponent<T> reduce_exponent(T x) {
+CASTNET_HD CASTNET_ALWAYS_INLINE constexpr reduced_exponent<T> reduce_exponent(T x) {
     using bits = float_bits<T>;
     constexpr bool single = sizeof(T) == sizeof(float);
     constexpr T ln2_high = single ? T(0x1.62e4p-1) : T(0x1.62e42feep-1);
@@ -51,7 +51,7 @@ CASTNET_HD constexpr reduced_exponent<T> reduce_exponent(T x) {
 
 // Within 1 ulp; subnormal results, too.
 template <class T>
-CASTNET_HD constexpr T exp(T x) {
+CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T exp(T x) {
 #ifndef __CUDA_ARCH__
     if constexpr (Vectorized<T>) {
         using bits = float_bits<T>;
@@ -71,7 +71,7 @@ CASTNET_HD constexpr T exp(T x) {
 
 // Within 2 ulp
 template <class T>
-CASTNET_HD constexpr T expm1(T x) {
+CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T expm1(T x) {
 #ifndef __CUDA_ARCH__
     if constexpr (Vectorized<T>) {
         using bits = float_bits<T>;
@@ -90,7 +90,7 @@ CASTNET_HD constexpr T expm1(T x) {
 
 // Within 2 ulp. Near 0 the exponential function would cancel: there it is a minimax polynomial.
 template <class T>
-CASTNET_HD constexpr T tanh(T x) {
+CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T tanh(T x) {
 #ifndef __CUDA_ARCH__
     if constexpr (Vectorized<T>) {
         T const a = magnitude(x), square = x * x;

@@ -76,10 +76,11 @@ struct integer_derivative_reads : derivative_reads<Reads...> {
 // What F computes in when its inputs have the common type T: T itself, but int for smaller integers
 // (as in C++ arithmetic), and double for integers in the functions of math.hpp and the activations
 // (as in NumPy).
+template <fn F>
+inline constexpr bool takes_integers = requires { function<F>::takes_integers; };
 template <fn F, class T>
-using number_of = std::conditional_t<std::is_integral_v<T> && !requires {
-    function<F>::takes_integers;
-}, double, decltype(+T{})>;
+using number_of =
+    std::conditional_t<std::is_integral_v<T> && !takes_integers<F>, double, decltype(+T{})>;
 
 // The callable form: cn::exp(x) for a number, and for whatever provides apply(function<F>, x…).
 template <fn F>

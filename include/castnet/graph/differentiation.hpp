@@ -159,6 +159,20 @@ public:
         return false;
     }
 
+    // The gradient of one step of a node, if that is all that has arrived there, which then is no
+    // longer the node's; else -1.
+    constexpr int take_step(int i, int step) {
+        int const all = gradient_.data()[i];
+        int const padded = all >= 0 && at(all).kind == op::reshape ? at(all).in[0] : -1;
+        if (padded < 0 || at(padded).kind != op::slice_gradient ||
+            at(padded).attribute != step * at(i).size.channels ||
+            at(at(padded).in[0]).size.channels != at(i).size.channels) {
+            return -1;
+        }
+        gradient_.data()[i] = -1;
+        return at(padded).in[0];
+    }
+
     // The delay in the loop back that repeats the gradient of a delay, and the carry of the block
     // back that has the gradient of a carry; -1 for none.
     constexpr void remember(int delay, int back) { delays_.push({delay, back}); }
@@ -215,7 +229,23 @@ private:
         n.own = nullptr;
         n.derivative = -1;
         n.attribute = -1;
-        accumulate(i, n.operands == 1 ? n.in[0] : g_.push(n));
+        accumulate(i, n.operands == 1 ? n.in[0] : joined(n));
+    }
+
+    // The node of this concat, of which there may be one: where slices of two nodes are added up,
+    // both have the same gradients.
+    constexpr int joined(node const& n) {
+        for (int const id : joined_) {
+            bool same = at(id).operands == n.operands && at(id).size == n.size;
+            for (int k = 0; same && k < n.operands; ++k) {
+                same = at(id).in[k] == n.in[k];
+            }
+            if (same) {
+                return id;
+            }
+        }
+        joined_.push(g_.push(n));
+        return joined_.back();
     }
 
     // Slices of node i that the others leave alone.
@@ -268,6 +298,7 @@ private:
     list<delay_pair> delays_;
     list<slice_contribution> slices_; // of node -1: has been added
     int waiting_ = 0;                 // others
+    list<int> joined_;                // the nodes that join slices
 };
 
 } // namespace castnet::ir

@@ -130,18 +130,23 @@ private:
                 }
             }
         }
+        list<part> parts = list<part>::filled(last + 1 - first, before);
+        for (int i = first; i <= last; ++i) {
+            node const& n = old_[i];
+            part& mine = parts[i - first];
+            mine = n.kind == op::delay                               ? before
+                   : n.kind == op::feedback                          ? (alive_[i] ? body : after)
+                   : !reads[i - first]                               ? before
+                   : leads[i - first] || joins_body(n, first, parts) ? body
+                                                                     : after;
+        }
         for (part const now : {before, body, after}) {
             for (int i = first; i <= last; ++i) {
                 node& n = old_[i];
-                part const mine = n.kind == op::delay      ? before
-                                  : n.kind == op::feedback ? (alive_[i] ? body : after)
-                                  : !reads[i - first]      ? before
-                                  : leads[i - first]       ? body
-                                                           : after;
-                if (mine != now) {
+                if (parts[i - first] != now) {
                     continue;
                 }
-                if (mine == body) {
+                if (now == body) {
                     n.loop = loop;
                     if (n.device != old_[first].device) {
                         throw "castnet: the steps of a loop over time run on one device";
@@ -152,6 +157,15 @@ private:
                 }
             }
         }
+    }
+
+    // Whether a node joins what a step has computed, so that only the joined array is kept.
+    static constexpr bool joins_body(node const& n, int first, list<part> const& parts) {
+        bool joins = n.kind == op::concat;
+        for (int k = 0; k < n.operands; ++k) {
+            joins = joins && n.in[k] >= first && parts[n.in[k] - first] == body;
+        }
+        return joins;
     }
 
     constexpr void move(int i) {

@@ -121,10 +121,9 @@ struct node {
     // runs backwards in time.
     int attribute = -1;
     storage stored{};
-    int loop = -1; // the number of the loop over time that it belongs to (graph/loops.hpp)
-    int repeat =
-        -1; // the number of the repeated block that it belongs to (graph/repeated_block.hpp)
-    int device = 0; // of the policy's, where it is computed; a parameter's home
+    int loop = -1;   // the number of the loop over time that it belongs to (graph/loops.hpp)
+    int repeat = -1; // the number of its repeated block (graph/repeated_block.hpp)
+    int device = 0;  // of the policy's, where it is computed; a parameter's home
     // Of operations and functions that are not castnet's own (graph/operation.hpp).
     operation_entry const* own = nullptr;
     function_entry const* own_function = nullptr;

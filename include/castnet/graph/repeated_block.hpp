@@ -6,6 +6,8 @@
 // in the same one.
 #pragma once
 
+#include <castnet/core/language.hpp>
+
 namespace castnet::ir {
 
 struct repeated_block {

@@ -32,6 +32,12 @@ public:
         find_ends();
         for (int i = count_ - 1; i >= 0; --i) { // the readers of a node come before it
             node& n = nodes_[i];
+            if (loop_of_readers_[i] == nobody && n.kind != op::feedback) {
+                continue;
+            }
+            if (n.operands == 1) {
+                read_behind_loop(i);
+            }
             if (n.kind == op::slice && may_be_in_place(i)) {
                 n.stored = storage::in_place;
             } else if (n.loop >= 0 && n.kind != op::feedback && n.size.pixels > 1 &&
@@ -44,6 +50,12 @@ public:
                 }
             }
         }
+        for (last_step const& s : last_steps_) {
+            node const& from = nodes_[nodes_[s.number].in[0]];
+            if (from.stored != storage::one_step) {
+                nodes_[s.number] = s.slice;
+            }
+        }
     }
 
 private:
@@ -52,6 +64,10 @@ private:
         in_other_steps_[id] = 1;
     }
 
+    struct last_step {
+        int number;
+        node slice; // that it is where all steps are kept
+    };
     enum : int { nobody = -2, various = -3 };
 
     // Of each delay, where it is overwritten, if it is kept for one step only. Before that, all of
@@ -79,10 +95,38 @@ private:
         int const loop = program ? n.loop : int{various};
         int& all = loop_of_readers_[x];
         all = all == nobody || all == loop ? loop : int{various};
-        if (nodes_[x].loop != n.loop || reader > ends_[x] ||
+        bool const behind = !last_steps_.empty() && last_steps_.back().number == reader;
+        if ((nodes_[x].loop != n.loop && !behind) || reader > ends_[x] ||
             (n.stored == storage::in_place && in_other_steps_[reader])) {
             in_other_steps_[x] = 1;
         }
+    }
+
+    // A slice that is the last step of what a loop computes reads it behind the loop, where that is
+    // still there if it is kept for one step only.
+    constexpr void read_behind_loop(int i) {
+        node& n = nodes_[i];
+        node const& all = nodes_[n.in[0]];
+        int const x = all.kind == op::reshape && all.size.pixels == 1 ? all.in[0] : -1;
+        if (n.kind != op::slice || x < 0 || nodes_[x].loop < 0) {
+            return;
+        }
+        extents const from = nodes_[x].size;
+        int const last = direction_of(nodes_[x].loop) > 0 ? from.pixels - 1 : 0;
+        if (n.size.channels == from.channels && n.attribute == last * from.channels) {
+            last_steps_.push({i, n});
+            n.kind = op::reshape;
+            n.attribute = as_stored;
+            n.in[0] = x;
+        }
+    }
+    constexpr int direction_of(int loop) const {
+        for (int i = 0; i < count_; ++i) {
+            if (nodes_[i].kind == op::feedback && nodes_[i].loop == loop) {
+                return nodes_[i].attribute;
+            }
+        }
+        return 1;
     }
 
     // Read by programs only and, where there is a backward pass, by those of one loop: otherwise
@@ -94,12 +138,23 @@ private:
                                from != op::sample_mask && from != op::bernoulli;
         int const loop = loop_of_readers_[i];
         bool const in_one_loop = loop >= 0 && (n.loop < 0 || n.loop == loop);
-        return in_memory && loop > nobody && (in_one_loop || !differentiated_);
+        return in_memory && loop > nobody && (in_one_loop || !differentiated_) &&
+               !is_carried(n.in[0]);
+    }
+
+    // Where a repetition of a block leaves what the next one gets, it may be overwritten element by
+    // element while its elements are read.
+    constexpr bool is_carried(int i) const {
+        while (nodes_[i].kind == op::reshape) {
+            i = nodes_[i].in[0];
+        }
+        return nodes_[i].kind == op::carry;
     }
 
     node* nodes_;
     int count_;
     bool differentiated_;
+    list<last_step> last_steps_;
     // Per node:
     list<int> ends_;            // of a delay: the feedback that overwrites it
     list<int> loop_of_readers_; // -1 for programs outside of loops

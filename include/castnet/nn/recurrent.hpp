@@ -52,10 +52,10 @@ struct gru_cell {
 
     template <size_t Units>
     static constexpr auto step(auto input, auto state, auto h) {
-        auto const both =
-            sigmoid((input | slice_channels<0, 2 * Units>)+(state | slice_channels<0, 2 * Units>));
-        auto const reset = both | slice_channels<0, Units>;
-        auto const update = both | slice_channels<Units, Units>;
+        auto const reset =
+            sigmoid((input | slice_channels<0, Units>)+(state | slice_channels<0, Units>));
+        auto const update =
+            sigmoid((input | slice_channels<Units, Units>)+(state | slice_channels<Units, Units>));
         auto const next = tanh((input | slice_channels<2 * Units, Units>)+reset *
                                (state | slice_channels<2 * Units, Units>));
         return carry(next + update * (h - next));
@@ -70,11 +70,11 @@ struct lstm_cell {
 
     template <size_t Units>
     static constexpr auto step(auto input, auto state, auto, auto c) {
-        auto const sum = input + state;
-        auto const in = sigmoid(sum | slice_channels<0, Units>);
-        auto const forget = sigmoid(sum | slice_channels<Units, Units>);
-        auto const cell = tanh(sum | slice_channels<2 * Units, Units>);
-        auto const out = sigmoid(sum | slice_channels<3 * Units, Units>);
+        constexpr auto gate = [](auto x, auto h, auto part) { return (x | part) + (h | part); };
+        auto const in = sigmoid(gate(input, state, slice_channels<0, Units>));
+        auto const forget = sigmoid(gate(input, state, slice_channels<Units, Units>));
+        auto const cell = tanh(gate(input, state, slice_channels<2 * Units, Units>));
+        auto const out = sigmoid(gate(input, state, slice_channels<3 * Units, Units>));
         auto const next = forget * c + in * cell;
         return carry(out * tanh(next), next);
     }

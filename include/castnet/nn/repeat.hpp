@@ -87,8 +87,8 @@ struct repeat_layer {
         using result = typename std::remove_cvref_t<decltype(block(x))>::shape_type;
         static_assert(repeated_block_keeps_shape<S, result>::checked);
         if constexpr (std::is_same_v<S, result>) {
-            return N == 1 || x.g->path.lists_layers || x.g->repeat >= 0 ? one_by_one(block, x)
-                                                                        : repeated(block, x);
+            return N == 1 || x.g->unrolls || x.g->repeat >= 0 ? one_by_one(block, x)
+                                                              : repeated(block, x);
         } else {
             return block(x);
         }
@@ -105,7 +105,7 @@ private:
         return {x.g, trace.end(last.id)};
     }
 
-    // Each with nodes of its own: where the output of each may be asked for.
+    // Each with nodes of its own: where each has an output or a state that is asked for.
     template <class Placed, class S>
     static constexpr symbol<S> one_by_one(Placed const& block, symbol<S> x) {
         ir::graph& g = *x.g;
@@ -117,12 +117,12 @@ private:
             int const parameters = g.parameters.size(), layers = g.path.layers.size();
             x = block(x);
             for (int i = parameters; i < g.parameters.size(); ++i) {
-                path& name = g.parameters[i].name;
-                name = name.moved(part, k * positions);
+                path& own = g.parameters[i].name;
+                own = own.moved(part, k * positions);
             }
             for (int i = layers; i < g.path.layers.size(); ++i) {
-                path& name = g.path.layers[i].name;
-                name = name.moved(part, k * positions);
+                path& own = g.path.layers[i].name;
+                own = own.moved(part, k * positions);
             }
         }
         return x;

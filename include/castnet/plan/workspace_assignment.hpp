@@ -126,6 +126,15 @@ private:
                     p_.arrays[sums].offset = chunk.offset(block);
                 }
             }
+            if (now.iterations > 0) { // first the arrays of all steps, as long as gaps are whole
+                for (int k = now.first; k < now.last; ++k) {
+                    kernel_launch const& s = p_.launches[k];
+                    int const id = uses_[s.output].node;
+                    if (s.kind != op::map && nodes_[id].stored == storage::array) {
+                        place_result(id, s, k, i, memory, chunk);
+                    }
+                }
+            }
             for (int k = now.first; k < now.last; ++k) {
                 kernel_launch const& s = p_.launches[k];
                 chunk.advance_to(k - now.first);

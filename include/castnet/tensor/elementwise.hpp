@@ -59,6 +59,7 @@ public:
     using value_type = T;
     using shape_type = S;
     static constexpr bool is_flat = (detail::is_flat_over<X, S>() && ...);
+    static constexpr bool is_along_rows = (detail::is_along_rows<X>() && ...);
 
     template <class... Operand>
     explicit elementwise_expression(function<F>, Operand&&... x)
@@ -101,6 +102,15 @@ auto apply(function<F> f, X&&... x) {
     using T = number_of<F, detail::common_value_t<X...>>;
     using S = broadcast_t<typename detail::operand_traits<std::remove_cvref_t<X>>::shape_type...>;
     return elementwise_expression<F, T, S, detail::kept<X>...>(f, static_cast<X&&>(x)...);
+}
+
+// x where it lies between low and high, else the nearer of them; NaN stays. As numpy.clip.
+template <class X, class Low, class High>
+    requires TensorOperands<X, Low, High>
+auto clip(X&& x, Low&& low, High&& high) {
+    return apply(function<fn::minimum>{},
+                 apply(function<fn::maximum>{}, static_cast<X&&>(x), static_cast<Low&&>(low)),
+                 static_cast<High&&>(high));
 }
 
 } // namespace castnet

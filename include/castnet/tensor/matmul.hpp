@@ -1,9 +1,10 @@
 // Matrix products by NumPy's rule for `@`: (m, k) times (k, n) is (m, n); a vector counts as a row
 // on the left and as a column on the right; axes before the last two are batches, and broadcast.
-// Computed at once, in the common type of the elements. And dot, the inner product of two vectors.
+// Computed at once, in the common type of the elements, on the calling thread. And dot, the inner
+// product of two vectors.
 #pragma once
 
-#include <castnet/tensor/detail/gemm.hpp>
+#include <castnet/tensor/detail/product.hpp>
 #include <castnet/tensor/reduce.hpp>
 #include <castnet/tensor/views.hpp>
 
@@ -28,10 +29,16 @@ auto repeat(V const& matrices, shape<Batch...>) {
     return broadcast_to<Batch..., S::extent[S::rank - 2], S::extent[S::rank - 1]>(matrices);
 }
 
+template <class V>
+auto last_strides(V const&) {
+    constexpr auto& step = V::strides_type::step;
+    return matrix_strides<step[V::shape_type::rank - 2], step[V::shape_type::rank - 1]>{};
+}
+
 template <size_t... Batch, size_t M, size_t N>
 auto batch_of_matrices(shape<Batch...>, shape<M, N>) -> shape<Batch..., M, N>;
 
-// a as a view of at least two axes; b as such a view with contiguous rows of type T.
+// Views of elements of type T with at least two axes each.
 template <class T, class A, class B>
 auto multiply_matrices(A const& a, B const& b) {
     using SA = typename A::shape_type;
@@ -41,17 +48,41 @@ auto multiply_matrices(A const& a, B const& b) {
     using batch = broadcast_t<decltype(leading<SA>(std::make_index_sequence<SA::rank - 2>{})),
                               decltype(leading<SB>(std::make_index_sequence<SB::rank - 2>{}))>;
 
-    tensor<T, decltype(batch_of_matrices(batch{}, shape<m, n>{}))> result;
+    auto result = tensor<T, decltype(batch_of_matrices(batch{}, shape<m, n>{}))>::empty();
     auto const left = repeat(a, batch{});
     auto const right = repeat(b, batch{});
-    using left_strides = typename decltype(left)::strides_type;
     for_each_index<batch>([&](auto... at) {
-        multiply_add_matrix<m, k, n>(
-            &left.element(at..., size_t{0}, size_t{0}), left_strides::step[batch::rank],
-            left_strides::step[batch::rank + 1], &right.element(at..., size_t{0}, size_t{0}),
-            &result(at..., size_t{0}, size_t{0}));
+        multiply<m, k, n>(&left.element(at..., size_t{0}, size_t{0}), last_strides(left),
+                          &right.element(at..., size_t{0}, size_t{0}), last_strides(right),
+                          &result(at..., size_t{0}, size_t{0}));
     });
     return result;
+}
+
+// How a factor has to lie in memory: in any order, along its rows or its columns, or row after row.
+enum class factor_order { any, along, rows };
+
+template <class X, factor_order Order>
+constexpr bool lies_in_order() {
+    constexpr size_t rank = X::shape_type::rank;
+    constexpr auto& step = X::strides_type::step;
+    if constexpr (Order == factor_order::rows) {
+        return X::is_flat;
+    } else {
+        return Order == factor_order::any || step[rank - 1] == 1 || step[rank - 2] == 1;
+    }
+}
+
+// x as a view that a product can read, or a tensor with its elements as T.
+template <class T, factor_order Order, class X>
+auto factor(X const& x) {
+    if constexpr (!requires { typename X::strides_type; }) {
+        return tensor<T, typename X::shape_type>(x);
+    } else if constexpr (!std::is_same_v<typename X::value_type, T> || !lies_in_order<X, Order>()) {
+        return tensor<T, typename X::shape_type>(x);
+    } else {
+        return view_of(x);
+    }
 }
 
 } // namespace detail
@@ -66,30 +97,28 @@ auto matmul(A const& a, B const& b) {
                   "castnet: matmul needs as many columns on the left as rows on the right");
     using T = number_of<fn::multiply, detail::common_value_t<A, B>>;
 
-    if constexpr (!requires { typename A::strides_type; }) {
-        return matmul(evaluate(a), b);
-    } else if constexpr (SA::rank == 1) {
-        auto product = matmul(expand_dims<0>(a), b);
-        constexpr size_t row = decltype(product)::shape_type::rank - (SB::rank == 1 ? 1 : 2);
+    using detail::factor_order;
+    if constexpr (SA::rank == 1) {
+        auto const row = detail::factor<T, factor_order::rows>(a);
+        auto product = matmul(expand_dims<0>(row), b);
+        constexpr size_t axis = decltype(product)::shape_type::rank - (SB::rank == 1 ? 1 : 2);
         using S = decltype(detail::drop_axes<typename decltype(product)::shape_type>::template from<
-                           0, row>());
+                           0, axis>());
         return std::move(product).template as<S>();
     } else if constexpr (SB::rank == 1) {
-        auto const column = tensor<T, SB>(b);
+        auto const column = detail::factor<T, factor_order::rows>(b);
         auto product = matmul(a, expand_dims<1>(column));
         constexpr size_t last = decltype(product)::shape_type::rank - 1;
         using S = decltype(detail::drop_axes<typename decltype(product)::shape_type>::template from<
                            0, last>());
         return std::move(product).template as<S>();
-    } else if constexpr (requires { typename B::strides_type; }) {
-        // Rows of b are read again and again: they must lie in memory as gemm reads them.
-        if constexpr (B::is_flat && std::is_same_v<typename B::value_type, T>) {
-            return detail::multiply_matrices<T>(detail::view_of(a), detail::view_of(b));
-        } else {
-            return matmul(a, tensor<T, SB>(b));
-        }
     } else {
-        return matmul(a, tensor<T, SB>(b));
+        constexpr size_t k = SB::extent[SB::rank - 2], n = SB::extent[SB::rank - 1];
+        constexpr bool rows = detail::needs_rows<k, n, T>;
+        auto const left = detail::factor < T,
+                   n == 1 ? factor_order::along : factor_order::any > (a);
+        auto const right = detail::factor<T, rows ? factor_order::rows : factor_order::along>(b);
+        return detail::multiply_matrices<T>(detail::view_of(left), detail::view_of(right));
     }
 }
 

@@ -20,11 +20,13 @@ inline constexpr bool same_shape = std::is_same_v<From, To>;
 
 template <class T, Shape S>
 class tensor : public tensor_base {
+    static_assert(std::is_arithmetic_v<T>, "castnet: the elements of a tensor are plain numbers");
+
 public:
     using value_type = T;
     using shape_type = S;
     using strides_type = row_major<S>;
-    static constexpr bool is_flat = true;
+    static constexpr bool is_flat = true, is_along_rows = true;
 
     tensor() { view() = T{}; } // zeros
 
@@ -69,8 +71,10 @@ public:
         return *this;
     }
 
+    // with undetermined values
+    static tensor empty() { return tensor{uninitialized{}}; }
     static tensor full(T value) {
-        tensor t{uninitialized{}};
+        tensor t = empty();
         t.view() = value;
         return t;
     }
@@ -79,7 +83,7 @@ public:
 
     // start, start + step, start + 2 step, … in row-major order
     static tensor arange(T start = T(0), T step = T(1)) {
-        tensor t{uninitialized{}};
+        tensor t = empty();
         for (size_t i = 0; i < size(); ++i) {
             t.data()[i] = static_cast<T>(start + static_cast<T>(i) * step);
         }

@@ -4,9 +4,10 @@
 // Over all axes the answer is a number. Over some it is a tensor without these axes, or, with a
 // second argument `keepdims`, with extent 1 there.
 //
-// As in NumPy, sums and products of integers are 64 bits wide, the mean of integers is a double,
-// and a NaN is the maximum and the minimum of what it is in. argmin and argmax give the first place
-// (over several axes: counted in row-major order).
+// The order of additions depends on the shape and on how the elements lie in memory, and on nothing
+// else. As in NumPy, sums and products of integers are 64 bits wide, the mean of integers is a
+// double, and a NaN is the maximum and the minimum of what it is in. argmin and argmax give the
+// first place (over several axes: counted in row-major order).
 #pragma once
 
 #include <castnet/tensor/detail/checks.hpp>
@@ -14,6 +15,8 @@
 #include <castnet/tensor/detail/reduction.hpp>
 #include <castnet/tensor/owning_tensor.hpp>
 
+#include <algorithm>
+#include <bit>
 #include <concepts>
 
 namespace castnet {
@@ -50,59 +53,190 @@ struct drop_axes {
     }
 };
 
-template <template <class> class Reduction, size_t... Axes, class X>
+// The axes of S as loops see them: kept and reduced ones, and where the elements are counted in
+// memory order, neighbours of a kind as one.
+template <class S, bool Flat, size_t... Axes>
+struct folded_axes {
+    size_t rank = 0;
+    size_t extent[S::rank + 1] = {};
+    bool reduced[S::rank + 1] = {};
+
+    constexpr folded_axes() {
+        for (size_t axis = 0; axis != S::rank; ++axis) {
+            bool const kind = is_one_of<Axes...>(axis);
+            if (Flat && rank > 0 && reduced[rank - 1] == kind) {
+                extent[rank - 1] *= S::extent[axis];
+            } else {
+                extent[rank] = S::extent[axis];
+                reduced[rank++] = kind;
+            }
+        }
+        if (rank == 0) { // one element
+            extent[rank] = 1;
+            reduced[rank++] = true;
+        }
+    }
+};
+template <class S, bool Flat, size_t... Axes>
+inline constexpr folded_axes<S, Flat, Axes...> folded;
+
+// Their shape; that of one kind has extent 1 for the other.
+template <class S, bool Flat, size_t... Axes, size_t... I>
+auto folded_shape(std::index_sequence<Axes...>, std::index_sequence<I...>)
+    -> shape<folded<S, Flat, Axes...>.extent[I]...>;
+template <class S, bool Flat, bool Reduced, size_t... Axes, size_t... I>
+auto folded_part(std::index_sequence<Axes...>, std::index_sequence<I...>)
+    -> shape<(folded<S, Flat, Axes...>.reduced[I] == Reduced ? folded<S, Flat, Axes...>.extent[I]
+                                                             : 1)...>;
+
+// Elements of an expression along the last axis, as an array: where they lie, or in `room`.
+template <class S, class X, class T, class... Index>
+T const* elements_at(X const& x, T* room, size_t count, size_t begin, Index... index) {
+    using steps = row_major<S>;
+    if constexpr (X::is_flat) {
+        auto const at = [&]<size_t... Axis>(std::index_sequence<Axis...>) {
+            return ((index * steps::step[Axis]) + ... + begin);
+        }(std::index_sequence_for<Index...>{});
+        if constexpr (requires { x.data(); }) {
+            return x.data() + at;
+        } else {
+            for (size_t i = 0; i < count; ++i) {
+                room[i] = x.flat(at + i);
+            }
+            return room;
+        }
+    } else {
+        if constexpr (requires { x.data(); }) {
+            if constexpr (X::strides_type::step[S::rank - 1] == 1) {
+                return &x.element(index..., begin);
+            }
+        }
+        for (size_t i = 0; i < count; ++i) {
+            room[i] = x.element(index..., begin + i);
+        }
+        return room;
+    }
+}
+
+// Adds Count neighbours along the last axis, in blocks; the last block is filled up.
+template <size_t Lanes, size_t Count, class S, class R, class X, class... Index>
+void reduce_run(R& total, X const& x, size_t position, Index... index) {
+    using T = typename X::value_type;
+    constexpr size_t block = 4 * Lanes, rest = Count % block;
+    R longer = total; // a local copy stays in registers
+    T room[block];
+    auto const add = [&](T const* from, size_t at) {
+        T const* const four[4] = {from, from + Lanes, from + 2 * Lanes, from + 3 * Lanes};
+        if constexpr (requires { longer.take_four(four); }) {
+            longer.take_four(four);
+        } else {
+            for (size_t k = 0; k != 4; ++k) {
+                longer.template take<1>(four[k], at + k * Lanes);
+            }
+        }
+    };
+    for (size_t i = 0; i != Count - rest; i += block) {
+        add(elements_at<S>(x, room, block, i, index...), position + i);
+    }
+    if constexpr (rest > 0) {
+        T const* const from = elements_at<S>(x, room, rest, Count - rest, index...);
+        if (from != room) {
+            std::copy_n(from, rest, room);
+        }
+        std::fill_n(room + rest, block - rest, R::neutral);
+        add(room, position + Count - rest);
+    }
+    total = longer;
+}
+
+// All lanes to the first one
+template <size_t Lanes, class R>
+void join_lanes(R& total) {
+    if constexpr (Lanes > 1) {
+        for (size_t j = 0; j < Lanes / 2; ++j) {
+            total.join(j, j + Lanes / 2);
+        }
+        join_lanes<Lanes / 2>(total);
+    }
+}
+
+// Reduces Lanes neighbours from `begin` on, each by itself.
+template <template <class, size_t> class Reduction, size_t Lanes, class S, class Reduced, class X,
+          class Result, class... Index>
+void reduce_columns(X const& x, size_t begin, Result* out, Index... index) {
+    using T = typename X::value_type;
+    Reduction<T, Lanes> totals;
+    T room[4][Lanes];
+    T const* rows[4];
+    size_t position = 0;
+    for_each_row<Reduced>([&](auto... at) {
+        size_t const row = position++ % 4;
+        rows[row] = elements_at<S>(x, room[row], Lanes, begin, (index + at)...);
+        if constexpr (requires { totals.take_four(rows); }) {
+            if (row == 3) {
+                totals.take_four(rows);
+            }
+        } else {
+            totals.template take<0>(rows[row], position - 1);
+        }
+    });
+    if constexpr (requires { totals.take_four(rows); }) {
+        for (size_t row = 0; row < Reduced::count % 4; ++row) {
+            totals.template take<0>(rows[row], position);
+        }
+    }
+    for (size_t j = 0; j < Lanes; ++j) {
+        out[j] = totals.get(j, Reduced::count);
+    }
+}
+
+template <template <class, size_t> class Reduction, size_t... Axes, class X>
 auto reduce_to_kept(X const& x, std::index_sequence<Axes...> axes) {
     using S = typename X::shape_type;
-    using reduction = Reduction<typename X::value_type>;
-    using every_axis = std::make_index_sequence<S::rank>;
-    using kept = decltype(part_of<S, false>(axes, every_axis{}));
-    using reduced = decltype(part_of<S, true>(axes, every_axis{}));
+    using T = typename X::value_type;
+    constexpr bool flat = X::is_flat;
+    using every = std::make_index_sequence<folded<S, flat, Axes...>.rank>;
+    using kept = decltype(folded_part<S, flat, false>(axes, every{}));
+    using reduced = decltype(folded_part<S, flat, true>(axes, every{}));
+    using both = decltype(folded_shape<S, flat>(axes, every{}));
+    constexpr size_t last = both::rank - 1, length = both::extent[last];
 
-    tensor<typename reduction::result, kept> result;
-    if constexpr (S::rank == 0) {
-        reduction one;
-        one.add(x.element(), 0);
-        result() = one.get(1);
-    } else if constexpr (kept::extent[S::rank - 1] == 1) {
-        constexpr size_t length = S::extent[S::rank - 1];
+    using result = typename Reduction<T, 1>::result;
+    auto results =
+        tensor<result,
+               decltype(part_of<S, false>(axes, std::make_index_sequence<S::rank>{}))>::empty();
+    result* out = results.data();
+    if constexpr (folded<S, flat, Axes...>.reduced[last]) {
+        // short rows in few lanes, since joining them takes as long as the row
+        constexpr size_t most = length < 256 ? 8 : std::max(size_t{8}, 128 / sizeof(T));
+        constexpr size_t lanes = std::bit_floor(std::min(length, most));
         for_each_row<kept>([&](auto... row) {
-            reduction total;
+            Reduction<T, lanes> total;
             size_t position = 0;
             for_each_row<reduced>([&](auto... at) {
-                reduction longer = total; // a local copy stays in registers
-                for (size_t i = 0; i < length; ++i) {
-                    longer.add(x.element((row + at)..., i), position + i);
-                }
-                total = longer;
+                reduce_run<lanes, length, both>(total, x, position, (row + at)...);
                 position += length;
             });
-            result(row..., size_t{0}) = total.get(reduced::count);
+            join_lanes<lanes>(total);
+            *out++ = total.get(0, reduced::count);
         });
     } else {
         // Neighbours on the last axis are reduced together, so that memory is read in order.
-        constexpr size_t width = S::extent[S::rank - 1];
-        constexpr size_t block = width < 64 ? width : 64;
+        constexpr size_t lanes = std::min(length, size_t{256}), rest = length % lanes;
         for_each_row<kept>([&](auto... row) {
-            for (size_t begin = 0; begin < width; begin += block) {
-                size_t const count = width - begin < block ? width - begin : block;
-                reduction totals[block];
-                size_t position = 0;
-                for_each_row<reduced>([&](auto... at) {
-                    for (size_t j = 0; j < count; ++j) {
-                        totals[j].add(x.element((row + at)..., begin + j), position);
-                    }
-                    ++position;
-                });
-                for (size_t j = 0; j < count; ++j) {
-                    result(row..., begin + j) = totals[j].get(reduced::count);
-                }
+            for (size_t begin = 0; begin + lanes <= length; begin += lanes, out += lanes) {
+                reduce_columns<Reduction, lanes, both, reduced>(x, begin, out, row...);
+            }
+            if constexpr (rest > 0) {
+                reduce_columns<Reduction, rest, both, reduced>(x, length - rest, out, row...);
+                out += rest;
             }
         });
     }
-    return result;
+    return results;
 }
 
-template <template <class> class Reduction, size_t... Axes, class X, class... Keep>
+template <template <class, size_t> class Reduction, size_t... Axes, class X, class... Keep>
 auto reduce(X const& x, Keep...) {
     using S = typename X::shape_type;
     static_assert(has_distinct_axes<S, Axes...>,
@@ -120,14 +254,14 @@ auto reduce(X const& x, Keep...) {
     }
 }
 
-template <class T>
-using min_reduction = extreme_value<T, -1>;
-template <class T>
-using max_reduction = extreme_value<T, 1>;
-template <class T>
-using argmin_reduction = extreme_place<T, -1>;
-template <class T>
-using argmax_reduction = extreme_place<T, 1>;
+template <class T, size_t Lanes>
+using min_reduction = extreme_value<T, Lanes, -1>;
+template <class T, size_t Lanes>
+using max_reduction = extreme_value<T, Lanes, 1>;
+template <class T, size_t Lanes>
+using argmin_reduction = extreme_place<T, Lanes, -1>;
+template <class T, size_t Lanes>
+using argmax_reduction = extreme_place<T, Lanes, 1>;
 
 } // namespace detail
 

@@ -5,11 +5,16 @@
 #include <castnet/expr/expr.hpp>
 #include <castnet/tensor/broadcast.hpp>
 #include <castnet/tensor/closeness.hpp>
+#include <castnet/tensor/einsum.hpp>
 #include <castnet/tensor/elementwise.hpp>
 #include <castnet/tensor/join.hpp>
+#include <castnet/tensor/linear_algebra.hpp>
 #include <castnet/tensor/matmul.hpp>
+#include <castnet/tensor/order.hpp>
 #include <castnet/tensor/owning_tensor.hpp>
+#include <castnet/tensor/random.hpp>
 #include <castnet/tensor/reduce.hpp>
+#include <castnet/tensor/statistics.hpp>
 #include <castnet/tensor/strides.hpp>
 #include <castnet/tensor/tensor_base.hpp>
 #include <castnet/tensor/to_string.hpp>

@@ -35,6 +35,10 @@ public:
 
     // Whether the elements lie in memory in order and without gaps.
     static constexpr bool is_flat = detail::is_row_major<S, Strides>();
+    // Whether neighbours on the last axis are neighbours in memory.
+    static constexpr bool is_along_rows = S::rank == 0 ||
+                                          S::extent[S::rank > 0 ? S::rank - 1 : 0] == 1 ||
+                                          Strides::step[S::rank > 0 ? S::rank - 1 : 0] <= 1;
 
     explicit tensor_view(T* data) : data_{data} {}
     tensor_view(tensor_view const&) = default;

@@ -4,6 +4,7 @@
 
 #include <castnet/core/fixed_string.hpp>
 #include <castnet/train/model.hpp>
+#include <castnet/train/typed_parameter.hpp>
 
 #include <string_view>
 #include <vector>
@@ -25,20 +26,11 @@ namespace detail {
 template <class Network, class F>
 constexpr void for_each_layer(ir::graph& g, F const& f) {
     g.path.lists_layers = true;
+    g.unrolls = true; // layers in repeat<N, block> have an output in every repetition
     Network::trace(g);
     for (layer_output const& layer : g.path.layers) {
         f(layer.name, layer.node);
     }
-}
-
-constexpr bool is_spelt(path const& name, std::string_view text) {
-    size_t at = 0;
-    bool same = true;
-    name.write([&](char c) {
-        same = same && at < text.size() && text[at] == c;
-        ++at;
-    });
-    return same && at == text.size();
 }
 
 // The node of the layer that ran last with this name; -1 if there is none.

@@ -17,6 +17,8 @@
 #include <castnet/train/prediction_executor.hpp>
 #include <castnet/train/predictor.hpp>
 #include <castnet/train/prepared_parameters.hpp>
+#include <castnet/train/tensor_samples.hpp>
+#include <castnet/train/typed_parameter.hpp>
 
 #include <atomic>
 #include <span>
@@ -103,6 +105,13 @@ public:
         return detail::read_parameter<device>(session_, data(), find(name));
     }
 
+    // The same of a name that the compiler knows, as a tensor: model.get<"0.weight">().
+    template <fixed_string Name>
+    auto get() const {
+        using S = decltype(detail::parameter_shape<model, Name>());
+        return tensor<value_type, S>(get(Name.view()));
+    }
+
     // Throws castnet::error if there is none of this name, if the count is wrong, or if another
     // thread uses the parameters.
     void set(std::string_view name, std::span<value_type const> values) {
@@ -114,6 +123,16 @@ public:
         model_access::exclusive const access{access_, "set"};
         detail::write_parameter<device>(session_, data(), p, values);
         ++revision_;
+    }
+
+    // The same of a name that the compiler knows, with a tensor of the parameter's shape.
+    template <fixed_string Name, TensorExpression X>
+    void set(X const& x) {
+        using S = decltype(detail::parameter_shape<model, Name>());
+        static_assert(parameter_has_shape<S, typename X::shape_type>::checked);
+        if constexpr (std::is_same_v<S, typename X::shape_type>) {
+            set(Name.view(), tensor<value_type, S>(x));
+        }
     }
 
     // Names of classes and statistics of channels, for programs that only predict: save() writes
@@ -131,15 +150,21 @@ public:
     // after the other, with running statistics and without dropout. Samples are given as a data
     // set, whose target is not looked at, or as numbers in logical order, sample after sample, with
     // a vector, array or span of the element type for each input: predict(photos, facts); of any
-    // type of whole numbers for input_ids.
+    // type of whole numbers for input_ids. The result is a vector; or a tensor, where the inputs
+    // are tensors: of the output's shape for one sample, and for tensors with an axis of samples
+    // before the others with that axis, too.
     //
     // Any number of threads may predict at the same time; each uses prediction_bytes. Throws
     // castnet::error if another one trains or sets the parameters, if numbers are no whole samples,
     // or for an id that the input does not allow.
     template <size_t Output = 0, class... Inputs>
-    std::vector<value_type> predict(Inputs const&... inputs) const {
+    auto predict(Inputs const&... inputs) const {
         detail::prediction_call const now{*this, "predict", executors_};
-        return now->template predict<Output>(inputs...);
+        if constexpr (sizeof...(Inputs) > 0 && (TensorExpression<Inputs> && ...)) {
+            return detail::predict_tensors<Output, model>(now, inputs...);
+        } else {
+            return now->template predict<Output>(inputs...);
+        }
     }
 
     // One sample of a network with one input, given by its elements in logical order; writes the

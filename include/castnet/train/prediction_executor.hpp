@@ -60,20 +60,20 @@ public:
 
     template <size_t Output, class... Inputs>
     std::vector<T> predict(Inputs const&... inputs) {
-        if constexpr (is_data_set<Inputs...>) {
-            return predict_all<Output>(inputs...);
-        } else if constexpr (are_inputs<T, typename network::inputs, Inputs...>) {
-            constexpr size_t expected = network::inputs::size;
-            static_assert(inputs_are_given<expected, sizeof...(Inputs)>::checked);
-            if constexpr (sizeof...(Inputs) == expected) {
-                return predict_all<Output>(
-                    samples_in_memory<typename network::inputs, number_of_span<Inputs>...>{
-                        std::span<number_of_span<Inputs> const>{inputs}...});
-            }
-        } else {
-            static_assert(predict_takes<T, Inputs...>::checked);
-        }
-        return {}; // after a failed check
+        std::vector<T> all;
+        with_samples(
+            [&](auto const& data) {
+                all.resize(data.size() * output<Output>::count);
+                predict_all<Output>(data, all.data());
+            },
+            inputs...);
+        return all;
+    }
+
+    // The same into memory that has room for it.
+    template <size_t Output, class... Inputs>
+    void predict_to(T* to, Inputs const&... inputs) {
+        with_samples([&](auto const& data) { predict_all<Output>(data, to); }, inputs...);
     }
 
     template <size_t Output, class Number>
@@ -95,12 +95,28 @@ public:
 private:
     static constexpr auto const& plan() { return Model::prediction_plan; }
 
+    // Calls f with the samples as a data set.
+    template <class F, class... Inputs>
+    static void with_samples(F const& f, Inputs const&... inputs) {
+        if constexpr (is_data_set<Inputs...>) {
+            f(inputs...);
+        } else if constexpr (are_inputs<T, typename network::inputs, Inputs...>) {
+            constexpr size_t expected = network::inputs::size;
+            static_assert(inputs_are_given<expected, sizeof...(Inputs)>::checked);
+            if constexpr (sizeof...(Inputs) == expected) {
+                f(samples_in_memory<typename network::inputs, number_of_span<Inputs>...>{
+                    std::span<number_of_span<Inputs> const>{inputs}...});
+            }
+        } else {
+            static_assert(predict_takes<T, Inputs...>::checked);
+        }
+    }
+
     template <size_t Output, class Data>
-    std::vector<T> predict_all(Data const& data) {
+    void predict_all(Data const& data, T* all) {
         constexpr size_t numbers = output<Output>::count;
         check_inputs<network, Data>();
         model_.finish_changes();
-        std::vector<T> all(data.size() * numbers);
         for (size_t first = 0; first < data.size(); first += Model::capacity) {
             size_t const count = std::min(Model::capacity, data.size() - first);
             T* const batch = executor_.batch();
@@ -111,11 +127,10 @@ private:
             run<Output>(count, [&](T const* from) {
                 for (size_t row = 0; row < count; ++row) {
                     read_sample<device, output<Output>>(from + row * numbers,
-                                                        all.data() + (first + row) * numbers);
+                                                        all + (first + row) * numbers);
                 }
             });
         }
-        return all;
     }
 
     // Runs the plan over `count` samples of the batch, and calls read(numbers) with one of their

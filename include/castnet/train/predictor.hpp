@@ -3,8 +3,7 @@
 
 #include <castnet/train/model.hpp>
 #include <castnet/train/prediction_executor.hpp>
-
-#include <vector>
+#include <castnet/train/tensor_samples.hpp>
 
 namespace castnet {
 
@@ -14,19 +13,21 @@ namespace castnet {
 // The model must outlive it.
 template <class Model>
 class predictor {
-    using T = typename Model::value_type;
-
 public:
     explicit predictor(Model const& m) : model_{m}, executor_{m} {}
 
     // As the model's functions; both also throw castnet::error if another call uses this predictor.
     template <size_t Output = 0, class... Inputs>
-    std::vector<T> predict(Inputs const&... inputs) {
+    auto predict(Inputs const&... inputs) {
         detail::prediction_call const now{model_, "predict", executor_};
-        return now->template predict<Output>(inputs...);
+        if constexpr (sizeof...(Inputs) > 0 && (TensorExpression<Inputs> && ...)) {
+            return detail::predict_tensors<Output, Model>(now, inputs...);
+        } else {
+            return now->template predict<Output>(inputs...);
+        }
     }
     template <size_t Output = 0>
-    void predict_one(typename Model::input_type const* input, T* output) {
+    void predict_one(typename Model::input_type const* input, typename Model::value_type* output) {
         detail::prediction_call const now{model_, "predict_one", executor_};
         now->template predict_one<Output>(input, output);
     }

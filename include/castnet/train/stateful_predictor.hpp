@@ -38,6 +38,7 @@ struct one_step_recipe {
     static constexpr bool uses_all = false; // carries that nothing reads
     template <class Network>
     static constexpr ir::results build(ir::graph& g) {
+        g.unrolls = true; // every layer has a state of its own
         ir::results r = prediction_recipe::build<Network>(g);
         ir::one_step{g, r}.run();
         return r;

@@ -134,6 +134,15 @@ public:
         return totals_of([&] { advance(data, samples, rate, class_weight); });
     }
 
+    // The same from all samples of the data, as of a batch in tensors:
+    // training.step(data::of_tensors(features, targets)).
+    template <data::Dataset<T> Data>
+    scores_type step(Data const& data, std::optional<double> learning_rate = {}) {
+        std::vector<size_t> samples(data.size());
+        std::iota(samples.begin(), samples.end(), size_t{0});
+        return step(data, samples, learning_rate);
+    }
+
     // Calls after(i) when step i of training_plan has run, maybe in several parts, and after(-1)
     // before the first, in a forward and backward pass over these samples that changes nothing: see
     // train/profile.hpp.

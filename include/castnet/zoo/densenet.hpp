@@ -70,11 +70,11 @@ struct densenet {
 
 // For other images and classes: densenet121_of<input<3, 96, 96>, 20>.
 template <auto Input, size_t Classes>
-using densenet121_of = network<detail::densenet<Classes, 32, 64, 6, 12, 24, 16>{}, Input>;
+struct densenet121_of : network<detail::densenet<Classes, 32, 64, 6, 12, 24, 16>{}, Input> {};
 template <auto Input, size_t Classes>
-using densenet169_of = network<detail::densenet<Classes, 32, 64, 6, 12, 32, 32>{}, Input>;
+struct densenet169_of : network<detail::densenet<Classes, 32, 64, 6, 12, 32, 32>{}, Input> {};
 template <auto Input, size_t Classes>
-using densenet201_of = network<detail::densenet<Classes, 32, 64, 6, 12, 48, 32>{}, Input>;
+struct densenet201_of : network<detail::densenet<Classes, 32, 64, 6, 12, 48, 32>{}, Input> {};
 
 using densenet121 = densenet121_of<input<3, 224, 224>, 1000>;
 using densenet169 = densenet169_of<input<3, 224, 224>, 1000>;

@@ -76,8 +76,8 @@ using efficientnet_b0_layers = efficientnet<
 // For other images and classes: efficientnet_b0_of<input<3, 96, 96>, 20>. The rate of stochastic
 // depth grows from 0 in the first block to 15/16 Depth in the last.
 template <auto Input, size_t Classes, float Dropout = 0.2F, float Depth = 0.2F>
-using efficientnet_b0_of =
-    network<detail::efficientnet_b0_layers<Classes, Dropout, Depth / 16>{}, Input>;
+struct efficientnet_b0_of
+    : network<detail::efficientnet_b0_layers<Classes, Dropout, Depth / 16>{}, Input> {};
 
 using efficientnet_b0 = efficientnet_b0_of<input<3, 224, 224>, 1000>;
 

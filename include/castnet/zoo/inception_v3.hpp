@@ -133,7 +133,7 @@ struct inception {
 
 // For other classes and images, of at least 75 x 75: inception_v3_of<input<3, 96, 96>, 20>.
 template <auto Input, size_t Classes, float Dropout = 0.5F>
-using inception_v3_of = network<detail::inception<Classes, Dropout, 1>{}, Input>;
+struct inception_v3_of : network<detail::inception<Classes, Dropout, 1>{}, Input> {};
 
 using inception_v3 = inception_v3_of<input<3, 299, 299>, 1000>;
 

@@ -52,9 +52,9 @@ struct mixer {
 
 // For other classes and images, of whole patches of 16 x 16: mixer_s16_of<input<3, 96, 96>, 20>.
 template <auto Input, size_t Classes>
-using mixer_s16_of = network<detail::mixer<Classes, 16, 512, 256, 2048, 8>{}, Input>;
+struct mixer_s16_of : network<detail::mixer<Classes, 16, 512, 256, 2048, 8>{}, Input> {};
 template <auto Input, size_t Classes>
-using mixer_b16_of = network<detail::mixer<Classes, 16, 768, 384, 3072, 12>{}, Input>;
+struct mixer_b16_of : network<detail::mixer<Classes, 16, 768, 384, 3072, 12>{}, Input> {};
 
 using mixer_s16 = mixer_s16_of<input<3, 224, 224>, 1000>;
 using mixer_b16 = mixer_b16_of<input<3, 224, 224>, 1000>;

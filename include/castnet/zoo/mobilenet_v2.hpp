@@ -52,17 +52,18 @@ struct mobilenet {
 
 // For other images and classes: mobilenet_v2_of<input<3, 96, 96>, 20>.
 template <auto Input, size_t Classes, float Dropout = 0.2F>
-using mobilenet_v2_of = network<
-    detail::mobilenet<Classes, Dropout, 32, 1280,                                             //
-                      detail::inverted<16, 1, 1>,                                             //
-                      detail::inverted<24, 2>, detail::inverted<24>,                          //
-                      detail::inverted<32, 2>, detail::inverted<32>, detail::inverted<32>,    //
-                      detail::inverted<64, 2>, detail::inverted<64>, detail::inverted<64>,    //
-                      detail::inverted<64>,                                                   //
-                      detail::inverted<96>, detail::inverted<96>, detail::inverted<96>,       //
-                      detail::inverted<160, 2>, detail::inverted<160>, detail::inverted<160>, //
-                      detail::inverted<320>>{},
-    Input>;
+struct mobilenet_v2_of
+    : network<detail::mobilenet<
+                  Classes, Dropout, 32, 1280,                                             //
+                  detail::inverted<16, 1, 1>,                                             //
+                  detail::inverted<24, 2>, detail::inverted<24>,                          //
+                  detail::inverted<32, 2>, detail::inverted<32>, detail::inverted<32>,    //
+                  detail::inverted<64, 2>, detail::inverted<64>, detail::inverted<64>,    //
+                  detail::inverted<64>,                                                   //
+                  detail::inverted<96>, detail::inverted<96>, detail::inverted<96>,       //
+                  detail::inverted<160, 2>, detail::inverted<160>, detail::inverted<160>, //
+                  detail::inverted<320>>{},
+              Input> {};
 
 using mobilenet_v2 = mobilenet_v2_of<input<3, 224, 224>, 1000>;
 

@@ -70,20 +70,20 @@ struct resnet {
 
 // ResNets for other images and classes: resnet18_of<input<3, 96, 96>, 20>.
 template <auto Input, size_t Classes>
-using resnet18_of =
-    network<detail::resnet<detail::basic_block, 2, 2, 2, 2, 64, Classes, false>{}, Input>;
+struct resnet18_of
+    : network<detail::resnet<detail::basic_block, 2, 2, 2, 2, 64, Classes, false>{}, Input> {};
 template <auto Input, size_t Classes>
-using resnet34_of =
-    network<detail::resnet<detail::basic_block, 3, 4, 6, 3, 64, Classes, false>{}, Input>;
+struct resnet34_of
+    : network<detail::resnet<detail::basic_block, 3, 4, 6, 3, 64, Classes, false>{}, Input> {};
 template <auto Input, size_t Classes>
-using resnet50_of =
-    network<detail::resnet<detail::bottleneck, 3, 4, 6, 3, 64, Classes, false>{}, Input>;
+struct resnet50_of
+    : network<detail::resnet<detail::bottleneck, 3, 4, 6, 3, 64, Classes, false>{}, Input> {};
 template <auto Input, size_t Classes>
-using resnet101_of =
-    network<detail::resnet<detail::bottleneck, 3, 4, 23, 3, 64, Classes, false>{}, Input>;
+struct resnet101_of
+    : network<detail::resnet<detail::bottleneck, 3, 4, 23, 3, 64, Classes, false>{}, Input> {};
 template <auto Input, size_t Classes>
-using resnet152_of =
-    network<detail::resnet<detail::bottleneck, 3, 8, 36, 3, 64, Classes, false>{}, Input>;
+struct resnet152_of
+    : network<detail::resnet<detail::bottleneck, 3, 8, 36, 3, 64, Classes, false>{}, Input> {};
 
 using resnet18 = resnet18_of<input<3, 224, 224>, 1000>;
 using resnet34 = resnet34_of<input<3, 224, 224>, 1000>;

@@ -52,6 +52,6 @@ struct unet_layers {
 
 // Width: channels of the finest image.
 template <auto Input, size_t Classes, size_t Width = 64>
-using unet = network<detail::unet_layers<Classes, Width>{}, Input>;
+struct unet : network<detail::unet_layers<Classes, Width>{}, Input> {};
 
 } // namespace castnet::zoo

@@ -50,9 +50,9 @@ using vgg16 = network<detail::vgg<detail::vgg16_features>{}, input<3, 224, 224>>
 using vgg19 = network<detail::vgg<detail::vgg19_features>{}, input<3, 224, 224>>;
 
 template <auto Input>
-using vgg16_features_of = sequential<Input, named<"features", detail::vgg16_features>>;
+struct vgg16_features_of : sequential<Input, named<"features", detail::vgg16_features>> {};
 template <auto Input>
-using vgg19_features_of = sequential<Input, named<"features", detail::vgg19_features>>;
+struct vgg19_features_of : sequential<Input, named<"features", detail::vgg19_features>> {};
 using vgg16_features = vgg16_features_of<input<3, 224, 224>>;
 using vgg19_features = vgg19_features_of<input<3, 224, 224>>;
 

@@ -74,7 +74,7 @@ struct xception_layers {
 
 // For other images and classes: xception_of<input<3, 96, 96>, 20>.
 template <auto Input, size_t Classes>
-using xception_of = network<detail::xception_layers<Classes, 32, 728, 1024>{}, Input>;
+struct xception_of : network<detail::xception_layers<Classes, 32, 728, 1024>{}, Input> {};
 
 using xception = xception_of<input<3, 299, 299>, 1000>;
 

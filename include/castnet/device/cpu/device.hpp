@@ -207,8 +207,8 @@ protected:
     // Step I of a small plan.
     template <auto const& Plan, int I>
     static void run_small_launch(context const& c) {
-        cpu::small_launch<ir::constant_launch_of<Plan, I>>(Plan.scalars, Plan.launches[I].factor,
-                                                           c);
+        cpu::small_launch<ir::constant_launch_of<Plan, I>, Plan.batch == 1>(
+            Plan.scalars, Plan.launches[I].factor, c);
     }
 
 private:

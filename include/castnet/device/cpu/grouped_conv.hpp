@@ -4,13 +4,13 @@
 #pragma once
 
 #include <castnet/core/annotations.hpp>
+#include <castnet/cpu/tile.hpp>
+#include <castnet/cpu/transpose.hpp>
 #include <castnet/device/cpu/context.hpp>
 #include <castnet/device/cpu/kernel.hpp>
 #include <castnet/device/cpu/sliding.hpp>
 #include <castnet/device/cpu/taps.hpp>
 #include <castnet/device/cpu/threads.hpp>
-#include <castnet/device/cpu/tile.hpp>
-#include <castnet/device/cpu/transpose.hpp>
 #include <castnet/device/epilogue.hpp>
 
 #include <algorithm>

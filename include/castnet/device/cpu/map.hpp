@@ -11,9 +11,10 @@
 
 namespace castnet::cpu::inline CASTNET_TARGET {
 
+// For launches that are constants, of which it leaves no more than what the program reads.
 template <class T>
-[[gnu::noinline]] program_arguments<T> arguments_of(kernel_launch const& s, tables const& t,
-                                                    context<T> const& c) {
+[[gnu::always_inline]] inline program_arguments<T>
+arguments_here(kernel_launch const& s, tables const& t, context<T> const& c) {
     program_arguments<T> a{};
     for (int i = 0; i < s.arrays; ++i) {
         a.array[i] = c.at(t.arrays[s.first_array + i]);
@@ -27,6 +28,11 @@ template <class T>
     a.first_sample = c.first_sample + static_cast<std::uint32_t>(c.first);
     a.first_stream = static_cast<std::uint32_t>(c.repetition * s.random_streams);
     return a;
+}
+template <class T>
+[[gnu::noinline]] program_arguments<T> arguments_of(kernel_launch const& s, tables const& t,
+                                                    context<T> const& c) {
+    return arguments_here(s, t, c);
 }
 
 // The random words of a program with one random stream, for neighbouring points of a sample: whole
@@ -71,7 +77,8 @@ private:
 
 // The points from p on, `count` channels of one row.
 template <class Program, class T>
-void map_row(program_arguments<T> const& a, T* out, point const& p, std::ptrdiff_t count) {
+[[gnu::always_inline]] inline void map_row(program_arguments<T> const& a, T* out, point const& p,
+                                           std::ptrdiff_t count) {
     T* const to = out + p.offset(Program::stored);
     auto const at = [&](std::ptrdiff_t i) {
         return point{p.sample, p.pixel, p.channel + i, p.pixels, p.channels};

@@ -15,83 +15,24 @@
 
 namespace castnet::cpu::inline CASTNET_TARGET {
 
-// What lies in a and will be read for the next rows.
-template <class T>
-void prefetch(matrix<T> const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
-    constexpr std::ptrdiff_t line = 64 / std::ptrdiff_t{sizeof(T)};
-    std::ptrdiff_t const down = a.row == 1 ? line : 1, across = a.column == 1 ? line : 1;
-    for (std::ptrdiff_t i = 0; i < rows; i += down) {
-        for (std::ptrdiff_t j = 0; j < columns; j += across) {
-            __builtin_prefetch(a.data + i * a.row + j * a.column, 0, 2);
-        }
-    }
-}
-
-// For a part of a panel, so much that the L1 cache keeps it.
-template <class T>
-struct panel_scratch {
-    static constexpr std::ptrdiff_t size = 8192;
-    alignas(64) T data[size];
-};
-
-// c (m x n) = a (m x k) times b (k x n).
-//
 // In blocks: of b as much as the L1 cache holds, packed where its rows are longer than a tile,
-// meets a piece of a's rows. Rows of c lie c_row apart. Where it `turns`, c lies turned (as n x m),
-// and m is at most most_transposed_rows.
+// meets a piece of a's rows.
 template <class T>
-void multiply_blocks(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matrix<T> const& a,
-                     matrix<T> const& b, T* c, std::ptrdiff_t c_row, tile_end<T> const& end,
-                     bool turns) {
+void multiply_blocks(product<T> const& p) {
     constexpr std::ptrdiff_t width = tile_columns<T>, most = most_unpacked_steps;
-    std::ptrdiff_t const panels = (n + width - 1) / width;
-    bool const packs = panels > 1 || b.column != 1;
-    std::ptrdiff_t const at_once = std::min(most, panel_scratch<T>::size / (packs ? width : n));
+    std::ptrdiff_t const m = p.m, panels = panel_count(p.n, width);
+    bool const packs = panels > 1 || p.b.column != 1;
+    std::ptrdiff_t const at_once = std::min(most, panel_scratch<T>::size / (packs ? width : p.n));
     std::ptrdiff_t const steps =
-        std::clamp(k, std::ptrdiff_t{1}, at_once); // k is 0 without samples
+        std::clamp(p.k, std::ptrdiff_t{1}, at_once); // k is 0 without samples
     std::ptrdiff_t const piece = std::ptrdiff_t{panels > 1 ? 24 : 4} * tile_rows;
     std::ptrdiff_t const pieces = (m + piece - 1) / piece;
-    parallel_for(panels * pieces, 2.0 * double(m) * double(n) * double(k), [&](std::ptrdiff_t i) {
-        std::ptrdiff_t const left = i / pieces * width, columns = std::min(width, n - left);
-        std::ptrdiff_t const top = i % pieces * piece, bottom = std::min(top + piece, m);
-        bool const pack = packs && (b.column != 1 || bottom - top > tile_rows);
-        panel_scratch<T> packed;
-        T turning[size_t(most_transposed_rows * width)];
-        std::ptrdiff_t offset[most];
-        for (std::ptrdiff_t s = 0; s < steps; ++s) {
-            offset[s] = s * a.column;
-        }
-        // at least once: a sum over no samples is 0
-        for (std::ptrdiff_t begin = 0; begin == 0 || begin < k; begin += steps) {
-            matrix<T> const right{b.data + begin * b.row + left * b.column, b.row, b.column};
-            tile_depth<T> d{std::min(steps, k - begin), offset, right.data, b.row};
-            if (pack) {
-                pack_panel(d.steps, columns, right, packed.data);
-                d.b = packed.data;
-                d.b_stride = width;
-            }
-            tile_end<T> mine{end.accumulate || begin > 0};
-            if (begin + steps >= k) {
-                mine.bias = end.bias ? end.bias + left : nullptr;
-                mine.relu = end.relu;
-            }
-            for (std::ptrdiff_t first = top; first < bottom; first += tile_rows) {
-                tile_pointers<T> p;
-                for (std::ptrdiff_t r = first; r < std::min(first + tile_rows, bottom); ++r) {
-                    p.push(a.data + r * a.row + begin * a.column,
-                           turns ? turning + r * width : c + r * c_row + left);
-                }
-                p.repeat_last();
-                std::ptrdiff_t const next = std::min(first + tile_rows, m - 1);
-                prefetch<T>({a.data + next * a.row + begin * a.column, a.row, a.column},
-                            std::min<std::ptrdiff_t>(tile_rows, m - next), d.steps);
-                tile_panel(&p, 1, 0, static_cast<int>(columns), d, mine);
-            }
-        }
-        if (turns) {
-            transpose(m, columns, turning, width, c + left * c_row, c_row);
-        }
-    });
+    parallel_for(
+        panels * pieces, 2.0 * double(m) * double(p.n) * double(p.k), [&](std::ptrdiff_t i) {
+            std::ptrdiff_t const top = i % pieces * piece, bottom = std::min(top + piece, m);
+            multiply_panel(p, i / pieces * width, top, bottom, steps,
+                           packs && (p.b.column != 1 || bottom - top > tile_rows));
+        });
 }
 
 // The same where rows of a and b lie without gaps and k is at most most_unpacked_steps, so that
@@ -123,11 +64,11 @@ template <class T>
         a.column == 1 && a.row == k && b.column == 1 && b.row == n && c_row == n) {
         multiply_run(m, n, k, a.data, b.data, c, end);
     } else if (narrow && !ends && a.row == 1 && n < m) {
-        static_assert(simd<T>::width <= most_transposed_rows);
-        multiply_blocks<T>(n, m, k, {b.data, b.column, b.row}, {a.data, a.column, a.row}, c, c_row,
-                           end, true);
+        static_assert(simd<T>::width <= most_turned_rows);
+        multiply_blocks<T>(
+            {n, m, k, {b.data, b.column, b.row}, {a.data, a.column, a.row}, c, c_row, end, true});
     } else {
-        multiply_blocks<T>(m, n, k, a, b, c, c_row, end, false);
+        multiply_blocks<T>({m, n, k, a, b, c, c_row, end});
     }
 }
 

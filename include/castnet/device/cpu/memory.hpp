@@ -1,8 +1,8 @@
 // Block of host memory, zeroed and aligned for vectors, with two vectors of slack behind its end
-// (device/cpu/tile.hpp reads up to that far).
+// (cpu/tile.hpp reads up to that far).
 #pragma once
 
-#include <castnet/device/cpu/vector.hpp>
+#include <castnet/cpu/vector.hpp>
 
 #include <cstddef>
 #include <cstring>

@@ -1,8 +1,8 @@
 // Optimizer update of all parameters in one pass, and the squared norm of their gradients.
 #pragma once
 
+#include <castnet/cpu/vector.hpp>
 #include <castnet/device/cpu/threads.hpp>
-#include <castnet/device/cpu/vector.hpp>
 #include <castnet/device/penalized_gradient.hpp>
 
 #include <algorithm>

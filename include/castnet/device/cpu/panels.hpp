@@ -2,12 +2,11 @@
 // columns, row after row) while it is in the L1 cache.
 #pragma once
 
+#include <castnet/cpu/panel.hpp>
 #include <castnet/device/cpu/depth.hpp>
-#include <castnet/device/cpu/tile.hpp>
-#include <castnet/device/cpu/transpose.hpp>
 
 #include <algorithm>
-#include <cstring>
+#include <cstddef>
 
 namespace castnet::cpu::inline CASTNET_TARGET {
 
@@ -19,35 +18,6 @@ constexpr std::ptrdiff_t panel_count(std::ptrdiff_t columns, std::ptrdiff_t widt
 template <class T>
 constexpr std::ptrdiff_t packed_size(std::ptrdiff_t depth, std::ptrdiff_t columns) {
     return panel_count(columns, tile_columns<T>) * depth * tile_columns<T>;
-}
-
-// A matrix operand: element (i, j) lies at i * row + j * column.
-template <class T>
-struct matrix {
-    T const* data;
-    std::ptrdiff_t row, column;
-};
-
-// Packs a panel of b: `columns` columns, at most a tile's.
-template <class T>
-void pack_panel(std::ptrdiff_t depth, std::ptrdiff_t columns, matrix<T> const& b, T* to) {
-    constexpr std::ptrdiff_t width = tile_columns<T>;
-    if (b.column != 1) {
-        if (columns < width) {
-            std::fill_n(to, depth * width, T(0));
-        }
-        transpose(columns, depth, b.data, b.column, to, width);
-        return;
-    }
-    T const* from = b.data;
-    for (std::ptrdiff_t k = 0; k < depth; ++k, from += b.row, to += width) {
-        if (columns == width) {
-            std::memcpy(to, from, width * sizeof(T)); // a few vectors, no call
-        } else {
-            std::copy_n(from, columns, to);
-            std::fill_n(to + columns, width - columns, T(0));
-        }
-    }
 }
 
 template <class T>

@@ -3,8 +3,8 @@
 
 #include <castnet/core/annotations.hpp>
 #include <castnet/core/clock.hpp>
+#include <castnet/cpu/vector.hpp>
 #include <castnet/device/cpu/threads.hpp>
-#include <castnet/device/cpu/vector.hpp>
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
 // Exchange of axes: runs of neighbours change places.
 #pragma once
 
+#include <castnet/cpu/transpose.hpp>
 #include <castnet/device/cpu/kernel.hpp>
-#include <castnet/device/cpu/transpose.hpp>
 
 namespace castnet::cpu::inline CASTNET_TARGET {
 

@@ -1,9 +1,9 @@
 // Pooling and up-sampling, forward and backward, sample by sample.
 #pragma once
 
+#include <castnet/cpu/vector.hpp>
 #include <castnet/device/cpu/kernel.hpp>
 #include <castnet/device/cpu/sliding.hpp>
-#include <castnet/device/cpu/vector.hpp>
 #include <castnet/device/window_range.hpp>
 
 #include <algorithm>

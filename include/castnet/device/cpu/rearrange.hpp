@@ -1,10 +1,10 @@
 // Operations that only move elements: reshape between orders in memory, join, cut, turn around.
 #pragma once
 
+#include <castnet/cpu/transpose.hpp>
 #include <castnet/device/cpu/context.hpp>
 #include <castnet/device/cpu/kernel.hpp>
 #include <castnet/device/cpu/threads.hpp>
-#include <castnet/device/cpu/transpose.hpp>
 #include <castnet/device/sample_order.hpp>
 
 #include <algorithm>

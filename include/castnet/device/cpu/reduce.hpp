@@ -1,9 +1,9 @@
 // Fused element-wise programs whose results are reduced on the way.
 #pragma once
 
+#include <castnet/cpu/vector.hpp>
 #include <castnet/device/cpu/kernel.hpp>
 #include <castnet/device/cpu/map.hpp>
-#include <castnet/device/cpu/vector.hpp>
 #include <castnet/device/reducer.hpp>
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <castnet/core/annotations.hpp>
-#include <castnet/device/cpu/tile.hpp>
+#include <castnet/cpu/tile.hpp>
 
 #include <algorithm>
 #include <cstring>

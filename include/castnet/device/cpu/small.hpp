@@ -2,10 +2,10 @@
 // a plan is compiled with its sizes as constants and runs on one thread.
 #pragma once
 
+#include <castnet/cpu/transpose.hpp>
 #include <castnet/device/cpu/map.hpp>
 #include <castnet/device/cpu/reduce.hpp>
 #include <castnet/device/cpu/small_product.hpp>
-#include <castnet/device/cpu/transpose.hpp>
 #include <castnet/device/cpu/tuning.hpp>
 #include <castnet/device/launches.hpp>
 
@@ -22,10 +22,13 @@ constexpr bool is_unhurried(kernel_launch const& s) {
 
 // The only decision which networks are small. Their parameters fill at most half of a typical L1
 // cache and their activations an L2 cache, no row is longer than 64 elements, and their launches
-// are products, element-wise functions of vectors, and reductions of them.
+// are products, element-wise functions of vectors, and reductions of them. For single samples,
+// parameters fill at most an eighth of an L2 cache, and rows have up to 256 elements.
 template <class Plan>
 constexpr bool is_small(Plan const& p) {
-    if (p.elements(region::parameters) > small_parameters ||
+    bool const single = p.batch == 1;
+    std::ptrdiff_t const row = single ? single_sample_row : small_row;
+    if (p.elements(region::parameters) > (single ? single_sample_parameters : small_parameters) ||
         p.elements(region::workspace) > small_workspace) {
         return false;
     }
@@ -41,7 +44,7 @@ constexpr bool is_small(Plan const& p) {
             continue;
         }
         bool const product = is_matmul(s.kind);
-        if (is_fused(s) == product || s.space.count() > small_row || s.space.pixels > 1) {
+        if (is_fused(s) == product || s.space.count() > row || s.space.pixels > 1) {
             return false;
         }
         if (s.kind == op::reduce && !s.space.sample) {
@@ -49,7 +52,7 @@ constexpr bool is_small(Plan const& p) {
         }
         for (int k = s.first_array; k <= s.output; ++k) {
             extents const size = p.arrays[k].size;
-            if (size.sample && (size.pixels > 1 || size.channels > small_row)) {
+            if (size.sample && (size.pixels > 1 || size.channels > row)) {
                 return false;
             }
         }
@@ -57,8 +60,10 @@ constexpr bool is_small(Plan const& p) {
     return true;
 }
 
+// Inline: then the compiler knows the arguments of constant launches.
 template <class Program, int Channels, class T>
-void small_map(program_arguments<T> const& a, std::ptrdiff_t samples, T* out) {
+[[gnu::always_inline]] inline void small_map(program_arguments<T> const& a, std::ptrdiff_t samples,
+                                             T* out) {
     if constexpr (Program::flat) {
         map_row<Program>(a, out, {0, 0, 0, 1, samples * Channels}, samples * Channels);
     } else {
@@ -112,10 +117,10 @@ void small_sum(program_arguments<T> const& a, std::ptrdiff_t samples, T factor, 
     }
 }
 
-// A constant_launch, with the scalars of its plan and the factor of its sum. Always inline: GCC 12
-// takes some of these functions to be pure and drops the calls (-O1; tests/docs/guide.cpp detects
-// it).
-template <class Step, class T>
+// A constant_launch, with the scalars of its plan and the factor of its sum; `Single`: of a plan
+// for one sample. Always inline: GCC 12 takes some of these functions to be pure and drops the
+// calls (-O1; tests/docs/guide.cpp detects it).
+template <class Step, bool Single, class T>
 [[gnu::always_inline]] inline void small_launch(double const* scalars, double factor,
                                                 context<T> const& c) {
     using Program = typename Step::code;
@@ -126,7 +131,7 @@ template <class Step, class T>
         map<Program>(s, {Step::arrays, scalars, nullptr}, c);
     } else if constexpr (s.kind == op::map || s.kind == op::reduce) {
         constexpr int channels = static_cast<int>(s.space.count());
-        program_arguments<T> const a = arguments_of(s, {Step::arrays, scalars, nullptr}, c);
+        program_arguments<T> const a = arguments_here(s, {Step::arrays, scalars, nullptr}, c);
         std::ptrdiff_t const samples = s.space.sample ? c.samples : 1;
         if constexpr (s.kind == op::map) {
             small_map<Program, channels>(a, samples, to);
@@ -145,7 +150,11 @@ template <class Step, class T>
             small_column<from>(c.samples, a, b, to);
         } else if constexpr (s.kind == op::matmul) {
             constexpr int units = out.size.channels;
-            small_product<units>(c.samples, from, a, from, 1, b, units, to, units);
+            if constexpr (Single) {
+                small_row_product<units>(from, a, 1, b, units, to);
+            } else {
+                small_product<units>(c.samples, from, a, from, 1, b, units, to, units);
+            }
         } else if constexpr (s.kind == op::matmul_data) {
             constexpr int features = out.size.channels;
             T turned[from * features + 2 * simd<T>::width];
@@ -159,7 +168,7 @@ template <class Step, class T>
         }
         if constexpr (s.end.bias) {
             program_arguments<T> const p =
-                arguments_of(epilogue_launch(s), {Step::arrays, scalars, nullptr}, c);
+                arguments_here(epilogue_launch(s), {Step::arrays, scalars, nullptr}, c);
             small_map<Program, out.size.channels>(p, c.samples, to);
         }
     }

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <castnet/core/annotations.hpp>
-#include <castnet/device/cpu/tile.hpp>
+#include <castnet/cpu/tile.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -19,15 +19,21 @@ inline constexpr int small_vectors =
 template <int Columns, class T>
 inline constexpr int small_rows = std::min(8, tile_rows* tile_vectors / small_vectors<Columns, T>);
 
-// Rows x Columns of c = a * b, element (i, k) of a at i * row + k * step; rows of b lie b_row
-// apart, those of c c_row. A single row is summed up in four parts, so that no sum waits for the
-// last.
-template <int Rows, int Columns, class T>
+// Vectors of a row that is computed alone: then the rows of b are read one after the other.
+template <int Columns, class T>
+inline constexpr int single_row_vectors =
+    std::min((Columns + simd<T>::width - 1) / simd<T>::width, vector_registers / 2);
+
+// Rows x Columns, of so many vectors, of c = a * b, element (i, k) of a at i * row + k * step; rows
+// of b lie b_row apart, those of c c_row. A single row is summed up in up to four parts, so that no
+// sum waits for the last.
+template <int Rows, int Columns, int Vectors, class T>
 [[gnu::always_inline]] CASTNET_WIDE_VECTORS inline void
 small_block(std::ptrdiff_t depth, T const* a, std::ptrdiff_t row, std::ptrdiff_t step, T const* b,
             std::ptrdiff_t b_row, T* c, std::ptrdiff_t c_row) {
-    constexpr int width = simd<T>::width, vectors = small_vectors<Columns, T>;
-    constexpr int parts = Rows == 1 ? 4 : 1;
+    constexpr int width = simd<T>::width, vectors = Vectors;
+    constexpr int most = vector_registers / 2 / vectors;
+    constexpr int parts = Rows > 1 || most < 2 ? 1 : most < 4 ? 2 : 4;
     vec<T> sum[size_t(parts)][size_t(Rows)][size_t(vectors)] = {};
     auto const add = [&](int part, std::ptrdiff_t k) __attribute__((always_inline)) {
         vec<T> right[size_t(vectors)];
@@ -57,7 +63,12 @@ small_block(std::ptrdiff_t depth, T const* a, std::ptrdiff_t row, std::ptrdiff_t
         }
         CASTNET_UNROLL
         for (int j = 0; j < vectors; ++j) {
-            sum[0][0][j] = (sum[0][0][j] + sum[1][0][j]) + (sum[2][0][j] + sum[3][0][j]);
+            if constexpr (parts == 4) {
+                sum[2][0][j] += sum[3][0][j];
+                sum[0][0][j] = (sum[0][0][j] + sum[1][0][j]) + sum[2][0][j];
+            } else {
+                sum[0][0][j] += sum[1][0][j];
+            }
         }
     }
     CASTNET_UNROLL
@@ -84,11 +95,11 @@ small_product(std::ptrdiff_t rows, std::ptrdiff_t depth, T const* a, std::ptrdif
     constexpr int at_once = small_rows<Columns, T>;
     constexpr int columns = small_vectors<Columns, T> * simd<T>::width;
     std::ptrdiff_t i = 0;
-    auto const block = [&]<int Rows>(std::integral_constant<int, Rows>)
-                           __attribute__((always_inline)) {
-                               small_block<Rows, std::min(Columns, columns)>(
-                                   depth, a + i * row, row, step, b, b_row, c + i * c_row, c_row);
-                           };
+    auto const block =
+        [&]<int Rows>(std::integral_constant<int, Rows>) __attribute__((always_inline)) {
+            small_block<Rows, std::min(Columns, columns), small_vectors<Columns, T>>(
+                depth, a + i * row, row, step, b, b_row, c + i * c_row, c_row);
+        };
     for (; i + at_once <= rows; i += at_once) {
         block(std::integral_constant<int, at_once>{});
     }
@@ -101,6 +112,18 @@ small_product(std::ptrdiff_t rows, std::ptrdiff_t depth, T const* a, std::ptrdif
     if constexpr (Columns > columns) {
         small_product<Columns - columns>(rows, depth, a, row, step, b + columns, b_row, c + columns,
                                          c_row);
+    }
+}
+
+// A single row of the same.
+template <int Columns, class T>
+[[gnu::always_inline]] inline void small_row_product(std::ptrdiff_t depth, T const* a,
+                                                     std::ptrdiff_t step, T const* b,
+                                                     std::ptrdiff_t b_row, T* c) {
+    constexpr int vectors = single_row_vectors<Columns, T>, columns = vectors * simd<T>::width;
+    small_block<1, std::min(Columns, columns), vectors>(depth, a, 0, step, b, b_row, c, 0);
+    if constexpr (Columns > columns) {
+        small_row_product<Columns - columns>(depth, a, step, b + columns, b_row, c + columns);
     }
 }
 

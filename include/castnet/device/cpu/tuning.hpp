@@ -1,5 +1,5 @@
 // Tuning constants of the CPU's kernels, all measured on processors with AVX2 and AVX-512.
-// (Sizes that follow from the number of vector registers are in vector.hpp and tile.hpp.)
+// (Sizes that follow from the number of vector registers are in cpu/vector.hpp and cpu/tile.hpp.)
 #pragma once
 
 #include <castnet/core/target.hpp>
@@ -21,12 +21,9 @@ inline constexpr std::ptrdiff_t most_samples_at_once = 16;
 inline constexpr double worthwhile_flops = 200'000;
 
 // The largest networks whose launches are compiled one by one (small.hpp): elements of parameters,
-// of the workspace, and of a row.
+// of the workspace, and of a row; and those of plans for a single sample, whose launches do less.
 inline constexpr std::ptrdiff_t small_parameters = 4096, small_workspace = 65536, small_row = 64;
-
-// The most rows of a result that is computed transposed, and the most steps of the depth of a
-// product at once where its right factor is not packed.
-inline constexpr std::ptrdiff_t most_transposed_rows = 16, most_unpacked_steps = 512;
+inline constexpr std::ptrdiff_t single_sample_parameters = 32768, single_sample_row = 256;
 
 // Queries and keys of a block of attention.
 inline constexpr std::ptrdiff_t attention_queries = 64, attention_keys = 128;
@@ -47,8 +44,5 @@ inline constexpr int winograd_channels = 32;
 inline constexpr std::ptrdiff_t winograd_shared_weights = 2 << 20, winograd_chunk_cache = 1 << 20,
                                 winograd_shared_cache = 16 << 20;
 inline constexpr std::ptrdiff_t winograd_least_tiles = 48, winograd_most_tiles = 96;
-
-// Rows and columns of a block of a transposition.
-inline constexpr std::ptrdiff_t transpose_block = 16;
 
 } // namespace castnet::cpu::inline CASTNET_TARGET

@@ -6,9 +6,9 @@
 // The factors are 0, 1, -1 and 1/2, so hardly any precision is lost.
 #pragma once
 
+#include <castnet/cpu/tile.hpp>
+#include <castnet/cpu/transpose.hpp>
 #include <castnet/device/cpu/sliding.hpp>
-#include <castnet/device/cpu/tile.hpp>
-#include <castnet/device/cpu/transpose.hpp>
 #include <castnet/device/cpu/tuning.hpp>
 
 #include <algorithm>

@@ -67,8 +67,9 @@ struct operation<op::feedback> {
     static constexpr void gradient(ir::differentiation& d, int i, int) {
         ir::node const n = d.at(i);
         if (d.wanted(n.in[0]) && d.reaches_loop(i)) {
-            int const back =
-                detail::delay_node(d.nodes(), n.size, d.loop_back(n.loop), -n.attribute);
+            int const step = n.attribute > 0 ? n.size.pixels - 1 : 0;
+            int const back = detail::delay_node(d.nodes(), n.size, d.loop_back(n.loop),
+                                                -n.attribute, d.take_step(n.in[1], step));
             d.remember(n.in[0], back);
             d.accumulate(n.in[1], back);
         }

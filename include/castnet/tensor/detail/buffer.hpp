@@ -1,9 +1,12 @@
-// buffer<T, N>: N numbers on the heap, aligned to 64 bytes (a cache line, and the widest vector
-// register). A buffer that was moved from is empty; assigning to it brings it back.
+// buffer<T, N>: the N numbers of a tensor, aligned to 64 bytes (a cache line, and the widest vector
+// register), or to their size where they are fewer. Few lie in the buffer itself, more on the heap;
+// a buffer on the heap that was moved from is empty, and assigning to it brings it back.
 #pragma once
 
 #include <castnet/core/shape.hpp>
 
+#include <algorithm>
+#include <bit>
 #include <cstring>
 #include <new>
 #include <type_traits>
@@ -11,18 +14,18 @@
 
 namespace castnet::detail {
 
-template <class T, size_t N>
-class buffer {
-    static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>,
-                  "castnet: the elements of a tensor are plain numbers");
+// The most bytes that lie in a buffer: sixteen rows of sixteen floats.
+inline constexpr size_t most_bytes_in_place = 1024;
 
+template <class T, size_t N>
+class heap_buffer {
 public:
-    buffer() : data_{allocate()} {} // with undetermined values
-    buffer(buffer const& other) : data_{other.data_ != nullptr ? allocate() : nullptr} {
+    heap_buffer() : data_{allocate()} {}
+    heap_buffer(heap_buffer const& other) : data_{other.data_ != nullptr ? allocate() : nullptr} {
         copy(other);
     }
-    buffer(buffer&& other) noexcept : data_{std::exchange(other.data_, nullptr)} {}
-    buffer& operator=(buffer const& other) {
+    heap_buffer(heap_buffer&& other) noexcept : data_{std::exchange(other.data_, nullptr)} {}
+    heap_buffer& operator=(heap_buffer const& other) {
         if (this != &other) {
             if (other.data_ != nullptr) {
                 restore();
@@ -31,11 +34,11 @@ public:
         }
         return *this;
     }
-    buffer& operator=(buffer&& other) noexcept {
+    heap_buffer& operator=(heap_buffer&& other) noexcept {
         std::swap(data_, other.data_);
         return *this;
     }
-    ~buffer() { ::operator delete(data_, alignment); }
+    ~heap_buffer() { ::operator delete(data_, alignment); }
 
     // Makes a buffer that was moved from usable again.
     void restore() {
@@ -52,7 +55,7 @@ private:
 
     static T* allocate() { return static_cast<T*>(::operator new(N * sizeof(T), alignment)); }
 
-    void copy(buffer const& other) {
+    void copy(heap_buffer const& other) {
         if (other.data_ != nullptr) {
             std::memcpy(data_, other.data_, N * sizeof(T));
         }
@@ -60,5 +63,26 @@ private:
 
     T* data_;
 };
+
+template <class T, size_t N>
+class buffer_in_place {
+public:
+    buffer_in_place() {
+        if constexpr (sizeof data_ <= 64) { // cheaper than compilers' doubts whether it is written
+            std::memset(data_, 0, sizeof data_);
+        }
+    }
+    void restore() {}
+    T* data() { return data_; }
+    T const* data() const { return data_; }
+
+private:
+    alignas(std::min(size_t{64}, std::bit_ceil(N * sizeof(T)))) T data_[N];
+};
+
+// With undetermined values at first.
+template <class T, size_t N>
+using buffer = std::conditional_t<N * sizeof(T) <= most_bytes_in_place, buffer_in_place<T, N>,
+                                  heap_buffer<T, N>>;
 
 } // namespace castnet::detail

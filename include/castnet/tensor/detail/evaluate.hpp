@@ -6,6 +6,10 @@
 #include <castnet/tensor/detail/operand.hpp>
 #include <castnet/tensor/view.hpp>
 
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+
 namespace castnet {
 
 template <class T, Shape S>
@@ -13,36 +17,75 @@ class tensor;
 
 namespace detail {
 
-// out[i] = value(i) for i < Count. A block of values is computed before it is stored: so the
-// compiler sees without help that they do not depend on each other, also where out is among the
-// operands.
+template <size_t... D>
+auto without_last(shape<D...>) {
+    return []<size_t... I>(std::index_sequence<I...>) {
+        return shape<shape<D...>::extent[I]...>{};
+    }(std::make_index_sequence<sizeof...(D) - 1>{});
+}
+
+// Elements that are computed before they are stored: so the compiler sees without help that they do
+// not depend on each other, also where the result is among the operands. (Compilers unroll shorter
+// loops before they look for vectors, and then find none.)
+inline constexpr size_t block_length = 64;
+
+// out[i] = value(i) for i < Count, at most a block.
+template <size_t Count, class T, class Value>
+void store_block(T* out, Value const& value) {
+    T block[Count];
+    for (size_t i = 0; i < Count; ++i) {
+        block[i] = static_cast<T>(value(i));
+    }
+    std::memcpy(out, block, sizeof block);
+}
+
 template <size_t Count, class T, class Value>
 void store_in_blocks(T* out, Value const& value) {
-    constexpr size_t width = 64 / sizeof(T) > 0 ? 64 / sizeof(T) : 1;
-    constexpr size_t whole = Count - Count % width;
-    for (size_t i = 0; i != whole; i += width) {
-        T block[width];
-        for (size_t j = 0; j < width; ++j) {
-            block[j] = static_cast<T>(value(i + j));
-        }
-        for (size_t j = 0; j < width; ++j) {
-            out[i + j] = block[j];
-        }
+    constexpr size_t rest = Count % block_length;
+    for (size_t first = 0; first != Count - rest; first += block_length) {
+        store_block<block_length>(out + first, [&](size_t i) { return value(first + i); });
     }
-    for (size_t i = whole; i < Count; ++i) {
-        out[i] = static_cast<T>(value(i));
+    if constexpr (rest > 0) {
+        store_block<rest>(out + (Count - rest), [&](size_t i) { return value(Count - rest + i); });
     }
+}
+
+// Writes x, which is read across rows, to rows of a view: a block of a few rows after the other, so
+// that the lines of the cache that one row reads are still there for the next.
+template <class T, class S, class Strides, class X>
+void write_in_tiles(tensor_view<T, S, Strides> to, X const& x) {
+    constexpr size_t most = 16, height = S::extent[S::rank - 2], width = S::extent[S::rank - 1];
+    constexpr size_t rest = width % block_length;
+    auto const write_tile = [&]<size_t Count>(std::integral_constant<size_t, Count>, size_t top,
+                                              size_t left, auto... at) {
+        for (size_t row = top; row < std::min(top + most, height); ++row) {
+            store_block<Count>(&to.element(at..., row, left), [&](size_t i) {
+                return broadcast_element(x, at..., row, left + i);
+            });
+        }
+    };
+    for_each_row<decltype(without_last(S{}))>([&](auto... at) {
+        for (size_t top = 0; top < height; top += most) {
+            for (size_t left = 0; left != width - rest; left += block_length) {
+                write_tile(std::integral_constant<size_t, block_length>{}, top, left, at...);
+            }
+            if constexpr (rest > 0) {
+                write_tile(std::integral_constant<size_t, rest>{}, top, width - rest, at...);
+            }
+        }
+    });
 }
 
 // Writes x, whose elements must not be disturbed by that, to a view.
 template <class T, class S, class Strides, class X>
 void write(tensor_view<T, S, Strides> to, X const& x) {
-    constexpr size_t last = S::rank - 1;
     if constexpr (tensor_view<T, S, Strides>::is_flat && is_flat_over<X, S>()) {
         store_in_blocks<S::count>(to.data(), [&](size_t i) { return flat_element<S>(x, i); });
-    } else if constexpr (Strides::step[last] == 1) {
+    } else if constexpr (Strides::step[S::rank - 1] == 1 && S::rank > 1 && !is_along_rows<X>()) {
+        write_in_tiles(to, x);
+    } else if constexpr (Strides::step[S::rank - 1] == 1) {
         for_each_row<S>([&](auto... row) {
-            store_in_blocks<S::extent[last]>(&to.element(row..., size_t{0}), [&](size_t i) {
+            store_in_blocks<S::extent[S::rank - 1]>(&to.element(row..., size_t{0}), [&](size_t i) {
                 return broadcast_element(x, row..., i);
             });
         });

@@ -18,6 +18,16 @@ constexpr bool is_flat_over() {
     }
 }
 
+// Whether all that is read for a row of the result lies in rows.
+template <class X>
+constexpr bool is_along_rows() {
+    if constexpr (Number<X>) {
+        return true;
+    } else {
+        return X::is_along_rows;
+    }
+}
+
 template <class S, class X>
 auto flat_element(X const& x, size_t i) {
     if constexpr (Number<X>) {

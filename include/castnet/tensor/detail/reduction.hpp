@@ -1,11 +1,20 @@
-// Accumulators of reductions. Each holds `result`, the type of its answer;
-// `add`, which takes an element and its position in the reduced part; and `get`, the answer for
-// `count` elements. Sums of floating type run in double.
+// Accumulators of reductions, Lanes of them side by side, each for one result or for a part of one.
+// They hold
+//
+//   result                        the type of an answer
+//   take<Step>(x, position, n)    x[j] goes to lane j for j < n; its position in the reduced part
+//   is
+//                                 position + Step * j
+//   take_four(rows, position)     optional: as much of each of four rows, for all lanes
+//   join(j, k)                    adds lane k to lane j
+//   get(j, count)                 lane j's answer for `count` elements
 #pragma once
 
+#include <castnet/core/select.hpp>
 #include <castnet/core/shape.hpp>
 
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 namespace castnet::detail {
@@ -22,56 +31,156 @@ template <class T>
 using sum_accumulator =
     std::conditional_t<std::is_integral_v<T>, integral_sum<T>, decltype(T{} + double{})>;
 
-template <class T>
+// Floats are added by fours, and these sums in double.
+template <class T, size_t Lanes>
 struct sum_reduction {
     using result = sum_result<T>;
-    sum_accumulator<T> total{0};
-    void add(T x, size_t) { total += static_cast<sum_accumulator<T>>(x); }
-    result get(size_t) const { return static_cast<result>(total); }
-};
+    using accumulator = sum_accumulator<T>;
+    static constexpr T neutral = 0;
+    accumulator total[Lanes] = {};
 
-template <class T>
-struct mean_reduction {
-    using result = std::conditional_t<std::is_integral_v<T>, double, T>;
-    decltype(T{} + double{}) total{0};
-    void add(T x, size_t) { total += static_cast<decltype(total)>(x); }
-    result get(size_t count) const {
-        return static_cast<result>(total / static_cast<decltype(total)>(count));
-    }
-};
-
-template <class T>
-struct product_reduction {
-    using result = sum_result<T>;
-    sum_accumulator<T> product{1};
-    void add(T x, size_t) { product *= static_cast<sum_accumulator<T>>(x); }
-    result get(size_t) const { return static_cast<result>(product); }
-};
-
-// The first largest (Sign 1) or smallest (Sign -1) element and where it is; a NaN beats numbers.
-template <class T, int Sign>
-struct extremum {
-    T best{};
-    size_t place = 0;
-    void add(T x, size_t position) {
-        bool const beats = (Sign > 0 ? best < x : x < best) || (x != x && best == best);
-        if (position == 0 || beats) {
-            best = x;
-            place = position;
+    template <size_t>
+    void take(T const* x, size_t) {
+        for (size_t j = 0; j < Lanes; ++j) {
+            total[j] += static_cast<accumulator>(x[j]);
         }
     }
+    void take_four(T const* const (&x)[4])
+        requires std::is_floating_point_v<T>
+    {
+        for (size_t j = 0; j < Lanes; ++j) {
+            total[j] += static_cast<accumulator>((x[0][j] + x[1][j]) + (x[2][j] + x[3][j]));
+        }
+    }
+    void join(size_t j, size_t k) { total[j] += total[k]; }
+    result get(size_t j, size_t) const { return static_cast<result>(total[j]); }
 };
 
-template <class T, int Sign>
-struct extreme_value : extremum<T, Sign> {
+template <class T, size_t Lanes>
+struct mean_reduction : sum_reduction<T, Lanes> {
+    using result = std::conditional_t<std::is_integral_v<T>, double, T>;
+    result get(size_t j, size_t count) const {
+        using wide = decltype(T{} + double{});
+        return static_cast<result>(static_cast<wide>(this->total[j]) / static_cast<wide>(count));
+    }
+};
+
+template <class T, size_t Lanes>
+struct product_reduction {
+    using result = sum_result<T>;
+    using accumulator = sum_accumulator<T>;
+    static constexpr T neutral = 1;
+    accumulator product[Lanes];
+
+    product_reduction() {
+        for (accumulator& one : product) {
+            one = 1;
+        }
+    }
+    template <size_t>
+    void take(T const* x, size_t) {
+        for (size_t j = 0; j < Lanes; ++j) {
+            product[j] *= static_cast<accumulator>(x[j]);
+        }
+    }
+    void join(size_t j, size_t k) { product[j] *= product[k]; }
+    result get(size_t j, size_t) const { return static_cast<result>(product[j]); }
+};
+
+// Whether x takes the place of the largest (Sign 1) or smallest (Sign -1) element so far: a NaN
+// takes that of numbers, and nothing takes that of a NaN.
+template <int Sign, class T>
+constexpr bool beats(T x, T best) {
+    return (Sign > 0 ? best < x : x < best) | (x != x);
+}
+
+template <int Sign, class T>
+constexpr T worst() {
+    using limits = std::numeric_limits<T>;
+    if constexpr (limits::has_infinity) {
+        return Sign > 0 ? -limits::infinity() : limits::infinity();
+    } else {
+        return Sign > 0 ? limits::lowest() : limits::max();
+    }
+}
+
+// An unsigned integer as wide as T where there is one, so that vectors of both have as many lanes.
+template <class T>
+using lane_number = std::conditional_t<sizeof(T) == sizeof(std::uint32_t), std::uint32_t, size_t>;
+
+template <class T, size_t Lanes, int Sign>
+struct extreme_value {
     using result = T;
-    result get(size_t) const { return this->best; }
+    static constexpr T neutral = worst<Sign, T>();
+    T best[Lanes]; // of numbers
+    lane_number<T> has_nan[Lanes] = {};
+
+    extreme_value() {
+        for (T& one : best) {
+            one = neutral;
+        }
+    }
+    static T better(T a, T b) { return Sign > 0 ? (a < b ? b : a) : (b < a ? b : a); }
+
+    template <size_t>
+    void take(T const* x, size_t) {
+        for (size_t j = 0; j < Lanes; ++j) {
+            best[j] = better(best[j], x[j]);
+            has_nan[j] = x[j] != x[j] ? 1 : has_nan[j];
+        }
+    }
+    void take_four(T const* const (&x)[4]) {
+        for (size_t j = 0; j < Lanes; ++j) {
+            T const a = x[0][j], b = x[1][j], c = x[2][j], d = x[3][j];
+            best[j] = better(best[j], better(better(a, b), better(c, d)));
+            if constexpr (std::is_floating_point_v<T>) {
+                bool const nan = __builtin_isunordered(a, b) | __builtin_isunordered(c, d);
+                has_nan[j] = nan ? 1 : has_nan[j];
+            }
+        }
+    }
+    void join(size_t j, size_t k) {
+        best[j] = better(best[j], best[k]);
+        has_nan[j] |= has_nan[k];
+    }
+    result get(size_t j, size_t) const {
+        return has_nan[j] != 0 ? std::numeric_limits<T>::quiet_NaN() : best[j];
+    }
 };
 
-template <class T, int Sign>
-struct extreme_place : extremum<T, Sign> {
+// The first place of the extreme value.
+template <class T, size_t Lanes, int Sign>
+struct extreme_place {
     using result = size_t;
-    result get(size_t) const { return this->place; }
+    using place = lane_number<T>;
+    static constexpr T neutral = worst<Sign, T>();
+    T best[Lanes];
+    place where[Lanes];
+
+    extreme_place() {
+        for (size_t j = 0; j < Lanes; ++j) {
+            best[j] = neutral;
+            where[j] = std::numeric_limits<place>::max();
+        }
+    }
+    template <size_t Step>
+    void take(T const* x, size_t position) {
+        for (size_t j = 0; j < Lanes; ++j) {
+            place const here = static_cast<place>(position + Step * j);
+            bool const better = beats<Sign>(x[j], best[j]) & (best[j] == best[j]);
+            bool const wins = better | (where[j] == std::numeric_limits<place>::max());
+            best[j] = wins ? x[j] : best[j];
+            where[j] = wins ? here : where[j];
+        }
+    }
+    void join(size_t j, size_t k) {
+        bool const tie = best[j] == best[k] || (best[j] != best[j] && best[k] != best[k]);
+        bool const wins =
+            tie ? where[k] < where[j] : beats<Sign>(best[k], best[j]) && best[j] == best[j];
+        best[j] = wins ? best[k] : best[j];
+        where[j] = wins ? where[k] : where[j];
+    }
+    result get(size_t j, size_t) const { return where[j]; }
 };
 
 } // namespace castnet::detail

@@ -10,7 +10,7 @@
 #pragma once
 
 #include <castnet/core/annotations.hpp>
-#include <castnet/device/cpu/vector.hpp>
+#include <castnet/cpu/vector.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <castnet/core/target.hpp>
-#include <castnet/device/cpu/tuning.hpp>
 
 #include <algorithm>
 #include <cstddef>
 
 namespace castnet::cpu::inline CASTNET_TARGET {
+
+// Rows and columns of a block
+inline constexpr std::ptrdiff_t transpose_block = 16;
 
 // to[j, i] = from[i, j] for 0 <= i < rows and 0 <= j < columns; strides are those of a row.
 template <class T>

@@ -1,0 +1,214 @@
+// One product of two matrices in memory, on one thread: small ones in registers with constant
+// sizes, large ones panel by panel as those of dense layers.
+#pragma once
+
+#include <castnet/core/shape.hpp>
+#include <castnet/cpu/panel.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <concepts>
+#include <cstring>
+
+namespace castnet::detail::inline CASTNET_VECTORS {
+
+// Types that lie in vectors; others have plain loops.
+template <class T>
+concept InVectors = std::same_as<T, float> || std::same_as<T, double>;
+
+// Part of a row of at most N elements, in a vector that is no longer than needed.
+template <class T, size_t N>
+struct short_vector {
+    static constexpr size_t width =
+        std::min(std::bit_ceil(N), static_cast<size_t>(cpu::simd<T>::width));
+    typedef T type __attribute__((vector_size(width * sizeof(T)), aligned(alignof(T)), may_alias));
+};
+
+// A row of N elements in vectors. What lies beyond them does not matter: so whole vectors are read
+// and written, but for the last row of a matrix.
+template <size_t N, class T>
+struct row_vectors {
+    using vector = typename short_vector<T, N>::type;
+    static constexpr size_t width = short_vector<T, N>::width, count = (N + width - 1) / width;
+    static constexpr size_t rest = N - (count - 1) * width, more = width - rest;
+
+    vector at[count] = {};
+
+    [[gnu::always_inline]] CASTNET_WIDE_VECTORS void load(T const* from, bool whole) {
+        CASTNET_UNROLL
+        for (size_t j = 0; j + 1 < count; ++j) {
+            at[j] = *reinterpret_cast<vector const*>(from + j * width);
+        }
+        from += (count - 1) * width;
+        if (whole || more == 0) {
+            at[count - 1] = *reinterpret_cast<vector const*>(from);
+        } else {
+            CASTNET_UNROLL
+            for (size_t i = 0; i < rest; ++i) {
+                at[count - 1][i] = from[i];
+            }
+        }
+    }
+    [[gnu::always_inline]] CASTNET_WIDE_VECTORS void store(T* to, bool whole) const {
+        CASTNET_UNROLL
+        for (size_t j = 0; j + 1 < count; ++j) {
+            *reinterpret_cast<vector*>(to + j * width) = at[j];
+        }
+        to += (count - 1) * width;
+        if (whole || more == 0) {
+            *reinterpret_cast<vector*>(to) = at[count - 1];
+        } else {
+            std::memcpy(to, &at[count - 1], rest * sizeof(T));
+        }
+    }
+};
+
+// Rows of c (N columns, contiguous) = those of a (element (i, k) at i * a_row + k * a_step) times
+// b; the last ones of c if they are `last`.
+template <size_t Rows, size_t K, size_t N, class T>
+[[gnu::always_inline]] CASTNET_WIDE_VECTORS inline void
+multiply_rows(T const* a, size_t a_row, size_t a_step, T const* b, T* c, bool last) {
+    row_vectors<N, T> sum[Rows];
+    auto const add = [&](size_t k, bool whole) __attribute__((always_inline)) {
+        row_vectors<N, T> right;
+        right.load(b + k * N, whole);
+        CASTNET_UNROLL
+        for (size_t i = 0; i < Rows; ++i) {
+            T const left = a[i * a_row + k * a_step];
+            CASTNET_UNROLL
+            for (size_t j = 0; j < right.count; ++j) {
+                sum[i].at[j] += left * right.at[j];
+            }
+        }
+    };
+    for (size_t k = 0; k + 1 < K; ++k) {
+        add(k, true);
+    }
+    add(K - 1, false);
+    CASTNET_UNROLL
+    for (size_t i = 0; i < Rows; ++i) {
+        sum[i].store(c + i * N, !last || i + 1 < Rows);
+    }
+}
+
+// Whether the right factor is so small that its rows are read again and again from the cache.
+template <size_t K, size_t N, class T>
+inline constexpr bool is_small_factor =
+    N <= static_cast<size_t>(cpu::tile_columns<T>) && K * N <= 4096;
+
+template <size_t M, size_t K, size_t N, class T>
+CASTNET_WIDE_VECTORS void multiply_small(T const* a, size_t a_row, size_t a_step, T const* b,
+                                         T* c) {
+    constexpr size_t most = size_t{cpu::tile_rows * cpu::tile_vectors} / row_vectors<N, T>::count;
+    constexpr size_t rows = std::min({M, size_t{8}, most}), whole = (M - 1) / rows * rows;
+    for (size_t i = 0; i < whole; i += rows) {
+        multiply_rows<rows, K, N>(a + i * a_row, a_row, a_step, b, c + i * N, false);
+    }
+    multiply_rows<M - whole, K, N>(a + whole * a_row, a_row, a_step, b, c + whole * N, true);
+}
+
+template <InVectors T>
+void multiply_large(cpu::product<T> const& p) {
+    constexpr std::ptrdiff_t width = cpu::tile_columns<T>, piece = 24 * cpu::tile_rows;
+    std::ptrdiff_t const steps = std::min(p.k, cpu::panel_scratch<T>::size / width);
+    for (std::ptrdiff_t left = 0; left < p.n; left += width) {
+        // A panel is read beyond its columns unless it is packed.
+        bool const packs = p.b.column != 1 || left + width > p.n || p.m > cpu::tile_rows;
+        for (std::ptrdiff_t top = 0; top < p.m; top += piece) {
+            cpu::multiply_panel(p, left, top, std::min(top + piece, p.m), steps, packs);
+        }
+    }
+}
+
+// The sum of the products of a row and a vector for each of Rows rows.
+template <size_t Rows, InVectors T>
+[[gnu::always_inline]] CASTNET_WIDE_VECTORS inline void
+multiply_columns(size_t count, T const* a, size_t a_row, T const* x, T* y) {
+    constexpr size_t width = static_cast<size_t>(cpu::simd<T>::width);
+    using vector = cpu::vec<T>;
+    vector sum[2][Rows] = {};
+    auto const add = [&](size_t k, size_t part) __attribute__((always_inline)) {
+        vector const right = *reinterpret_cast<vector const*>(x + k);
+        CASTNET_UNROLL
+        for (size_t i = 0; i < Rows; ++i) {
+            sum[part][i] += *reinterpret_cast<vector const*>(a + i * a_row + k) * right;
+        }
+    };
+    size_t const whole = count - count % width, even = whole - whole % (2 * width);
+    for (size_t k = 0; k != even; k += 2 * width) {
+        add(k, 0);
+        add(k + width, 1);
+    }
+    if (even != whole) {
+        add(even, 0);
+    }
+    CASTNET_UNROLL
+    for (size_t i = 0; i < Rows; ++i) {
+        vector const both = sum[0][i] + sum[1][i];
+        y[i] = 0;
+        for (size_t j = 0; j < width; ++j) {
+            y[i] += both[j];
+        }
+    }
+    for (size_t k = whole; k < count; ++k) {
+        for (size_t i = 0; i < Rows; ++i) {
+            y[i] += a[i * a_row + k] * x[k];
+        }
+    }
+}
+
+// y = a (rows x count, contiguous rows a_row apart) times the vector x
+template <InVectors T>
+void multiply_vector(size_t rows, size_t count, T const* a, size_t a_row, T const* x, T* y) {
+    size_t const whole = rows - rows % 4;
+    for (size_t i = 0; i != whole; i += 4) {
+        multiply_columns<4>(count, a + i * a_row, a_row, x, y + i);
+    }
+    for (size_t i = whole; i < rows; ++i) {
+        multiply_columns<1>(count, a + i * a_row, a_row, x, y + i);
+    }
+}
+
+// The distances between rows and between columns of a matrix in memory.
+template <size_t Row, size_t Column>
+struct matrix_strides {};
+
+// Whether b (K x N) must lie row after row to be multiplied with.
+template <size_t K, size_t N, class T>
+inline constexpr bool needs_rows = !InVectors<T> || N == 1 || is_small_factor<K, N, T>;
+
+// c (M x N, contiguous) = a (M x K) times b (K x N).
+template <size_t M, size_t K, size_t N, class T, size_t A, size_t AStep, size_t B, size_t BStep>
+void multiply(T const* a, matrix_strides<A, AStep>, T const* b, matrix_strides<B, BStep>, T* c) {
+    if constexpr (!InVectors<T>) {
+        for (size_t i = 0; i < M; ++i) {
+            std::fill_n(c + i * N, N, T(0));
+            for (size_t k = 0; k < K; ++k) {
+                T const left = a[i * A + k * AStep];
+                for (size_t j = 0; j < N; ++j) {
+                    c[i * N + j] += left * b[k * N + j];
+                }
+            }
+        }
+    } else if constexpr (N == 1 && (AStep == 1 || K == 1)) {
+        multiply_vector<T>(M, K, a, A, b, c);
+    } else if constexpr (N == 1 && M > 1) { // turned, a row times a matrix
+        multiply_large<T>({1, M, K, {b, K, 1}, {a, AStep, A}, c, M});
+    } else if constexpr (M * N <= 16 && N % 4 != 0) {
+        for (size_t i = 0; i < M; ++i) {
+            for (size_t j = 0; j < N; ++j) {
+                T sum = a[i * A] * b[j];
+                for (size_t k = 1; k < K; ++k) {
+                    sum += a[i * A + k * AStep] * b[k * N + j];
+                }
+                c[i * N + j] = sum;
+            }
+        }
+    } else if constexpr (is_small_factor<K, N, T>) {
+        multiply_small<M, K, N>(a, A, AStep, b, c);
+    } else {
+        multiply_large<T>({M, N, K, {a, A, AStep}, {b, B, BStep}, c, N});
+    }
+}
+
+} // namespace castnet::detail::inline CASTNET_VECTORS

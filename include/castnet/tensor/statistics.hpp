@@ -1,0 +1,48 @@
+// Variance, standard deviation and norm, over all axes or over some, as reductions (reduce.hpp):
+// computed at once; numbers over all axes, or tensors without the axes, or with `keepdims`.
+#pragma once
+
+#include <castnet/expr/callables.hpp>
+#include <castnet/expr/math.hpp>
+#include <castnet/tensor/elementwise.hpp>
+#include <castnet/tensor/reduce.hpp>
+
+#include <cmath>
+
+namespace castnet {
+
+namespace detail {
+
+// The square root of a number or of a tensor's elements
+template <class X>
+auto root_of(X const& x) {
+    if constexpr (TensorExpression<X>) {
+        return evaluate(castnet::sqrt(x));
+    } else {
+        return std::sqrt(x);
+    }
+}
+
+} // namespace detail
+
+// The mean of squared differences to the mean, as numpy.var; torch.var divides by one less.
+template <size_t... Axes, TensorExpression X, std::same_as<keepdims_t>... Keep>
+auto variance(X const& x, Keep... keep) {
+    auto const values = evaluate(x);
+    auto const centre = mean<Axes...>(values, keepdims);
+    return mean<Axes...>(square(values - centre), keep...);
+}
+
+// The square root of the variance, as numpy.std.
+template <size_t... Axes, TensorExpression X, std::same_as<keepdims_t>... Keep>
+auto standard_deviation(X const& x, Keep... keep) {
+    return detail::root_of(variance<Axes...>(x, keep...));
+}
+
+// The square root of the sum of squares, as numpy.linalg.norm of vectors.
+template <size_t... Axes, TensorExpression X, std::same_as<keepdims_t>... Keep>
+auto norm(X const& x, Keep... keep) {
+    return detail::root_of(sum<Axes...>(square(x), keep...));
+}
+
+} // namespace castnet

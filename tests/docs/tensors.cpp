@@ -1,0 +1,123 @@
+// Programs of docs/tensors.md, between "// [name]" and "// [/name]"; check_snippets.sh compares.
+#include <castnet/castnet.hpp>
+#include <castnet/io/tensor.hpp>
+
+#include <cstdint>
+#include <cstdio>
+#include <doctest/doctest.h>
+#include <vector>
+
+namespace cn = castnet;
+
+TEST_CASE("tensors compute") {
+    // [begin]
+    using matrix = cn::tensor<float, cn::shape<2, 3>>;
+    using row = cn::tensor<float, cn::shape<3>>;
+
+    matrix const a{{1, 2, 3}, {4, 5, 6}};
+    row const b = row::arange();                          // 0, 1, 2
+    matrix const c = cn::exp(-a) * 2 + b;                 // one loop; b counts for every row
+    auto const total = cn::sum(c);                        // a float
+    auto const means = cn::mean<1>(c);                    // tensor<float, shape<2>>
+    auto const product = cn::matmul(a, cn::transpose(c)); // tensor<float, shape<2, 2>>
+    // [/begin]
+    CHECK(total > 6);
+    CHECK(means(0) > 1);
+    CHECK(product.size() == 4);
+}
+
+TEST_CASE("views") {
+    using matrix = cn::tensor<float, cn::shape<4, 6>>;
+    // [views]
+    matrix x = matrix::arange();
+    auto corner = cn::slice<0, 1, 3>(cn::slice<1, 0, 6, 2>(x)); // x[1:3, ::2]
+    corner = 0;                                                 // writes into x
+    x[3] = x[0];                                                // rows
+    x = x + cn::reshape<6, 4>(x)[0](1);                         // a number
+    auto const image = cn::reshape<2, 3, 4>(x);                 // the same elements
+    auto const turned = cn::transpose<2, 0, 1>(image);          // shape<4, 2, 3>
+    cn::tensor const copy = turned;                             // elements of its own
+    // [/views]
+    CHECK(copy.size() == 24);
+    CHECK(x(1, 0) == 1);
+}
+
+TEST_CASE("models take and return tensors") {
+    // [model]
+    using network = cn::sequential<cn::input<4>, cn::dense<8>, cn::tanh, cn::dense<3>>;
+    cn::model<network, cn::policy::cpu, cn::batch<16>> model;
+
+    auto const flowers = cn::random_normal<float, cn::shape<50, 4>>(1);
+    auto const scores = model.predict(flowers);  // tensor<float, shape<50, 3>>
+    auto const one = model.predict(flowers[7]);  // tensor<float, shape<3>>
+    auto const classes = cn::argmax<1>(scores);  // tensor<size_t, shape<50>>
+    auto const weight = model.get<"0.weight">(); // tensor<float, shape<8, 4>>
+    model.set<"0.weight">(weight - cn::mean(weight));
+    // [/model]
+    CHECK(one.size() == 3);
+    CHECK(classes(7) < 3);
+
+    // [train]
+    auto training = cn::compile(model, cn::cross_entropy, cn::adam{}, cn::accuracy);
+    auto const data = cn::data::of_tensors<cn::data::label<3>>(flowers, classes);
+    training.fit(data, {.epochs = 3, .verbose = cn::verbosity::silent});
+
+    auto const features = cn::slice<0, 0, 16>(flowers); // or a loop of one's own
+    auto const labels = cn::slice<0, 0, 16>(classes);
+    auto const before = training.step(cn::data::of_tensors<cn::data::label<3>>(features, labels));
+    std::printf("%f\n", before.loss());
+    // [/train]
+    CHECK(before.loss() < 2);
+}
+
+TEST_CASE("files") {
+    // [files]
+    using images = cn::tensor<float, cn::shape<2, 28, 28>>;
+    cn::io::write_npy("images.npy", images::ones()); // np.load("images.npy")
+    auto const x = cn::io::read_npy<images>("images.npy");
+
+    cn::io::save_safetensors("both.safetensors", std::vector{cn::io::tensor_of("x", x)});
+    auto const file = cn::io::load_safetensors("both.safetensors");
+    auto const again = cn::io::read_tensor<images>(file, "x");
+    // [/files]
+    CHECK(array_equal(again, x));
+    std::remove("images.npy");
+    std::remove("both.safetensors");
+}
+
+TEST_CASE("the table's spellings") {
+    using matrix = cn::tensor<double, cn::shape<3, 3>>;
+    matrix a = cn::random_uniform<double, cn::shape<3, 3>>(1);
+    matrix const b = cn::random_normal<double, cn::shape<3, 3>>(2);
+    auto const v = cn::tensor<double, cn::shape<3>>::arange();
+    CHECK(array_equal(matrix::zeros() + matrix::ones(), matrix::full(1)));
+    CHECK(array_equal(matrix::eye(), cn::tensor<double, cn::shape<3, 3>>::eye()));
+    CHECK(allclose(cn::where(a > b, a, b), cn::maximum(a, b)));
+    cn::tensor const clipped = cn::clip(a, 0.25, 0.75);
+    CHECK(cn::max<0>(clipped)(0) <= 0.75);
+    CHECK(allclose(cn::variance<0>(a, cn::keepdims), cn::square(cn::standard_deviation<0>(a))));
+    CHECK(cn::norm(v) == doctest::Approx(2.236068));
+    CHECK(allclose(cn::matmul(a, v), cn::einsum<"ij,j->i">(a, v)));
+    CHECK(cn::dot(v, v) == 5);
+    CHECK(allclose(cn::outer(v, v), cn::expand_dims<1>(v) * v));
+    CHECK(allclose(cn::matmul(a, cn::solve(a, b)), b, 1e-9, 1e-9));
+    matrix const definite = cn::matmul(a, cn::transpose(a)) + matrix::eye();
+    auto const factor = cn::cholesky(definite);
+    CHECK(allclose(cn::matmul(factor, cn::transpose(factor)), definite));
+    auto const joined = cn::concatenate<0>(a, b);
+    auto const piled = cn::stack<0>(v, v);
+    CHECK(joined.size() == 18);
+    CHECK(piled.size() == 6);
+    CHECK(array_equal(cn::sort(v), v));
+    CHECK(cn::argsort(v)(2) == 2);
+    auto const [values, places] = cn::largest<2>(v);
+    CHECK((values(0) == 2 && places(0) == 2));
+    CHECK(cn::cumsum(v)(2) == 3);
+    CHECK(cn::unique(v).size() == 3);
+    CHECK(cn::argmax<1>(a).size() == 3);
+    auto const one_row = cn::broadcast_to<1, 3>(v);
+    CHECK(array_equal(cn::squeeze<0>(one_row), v));
+    CHECK(array_equal(cn::select<1>(a, 2), cn::transpose(a)[2]));
+    a += cn::tensor<float, cn::shape<3, 3>>::ones();
+    CHECK_FALSE(array_equal(a == b, matrix::ones()));
+}

@@ -1,0 +1,99 @@
+// Functions beside networks, against NumPy: order, statistics, sums of products, linear equations.
+#include <castnet/tensor/tensor.hpp>
+
+#include "golden_functions.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <doctest/doctest.h>
+
+using namespace castnet;
+
+using block = tensor<double, shape<2, 3, 4>>;
+using square_matrix = tensor<double, shape<3, 3>>;
+using vector = tensor<double, shape<3>>;
+
+namespace {
+
+block const x = castnet::sin(block::arange());
+square_matrix const a = castnet::cos(square_matrix::arange());
+vector const b = vector::arange(1);
+tensor<double, shape<3, 4>> const m = castnet::sin(tensor<double, shape<3, 4>>::arange());
+
+// Whether a tensor has these elements, in the shape that it should have.
+template <class S, class X>
+bool is(X const& found, std::vector<double> const& expected) {
+    static_assert(std::is_same_v<typename X::shape_type, S>);
+    return allclose(found, tensor<double, S>(expected), 1e-12, 1e-12);
+}
+
+} // namespace
+
+TEST_CASE("clip, variance, standard deviation and norm") {
+    CHECK(is<shape<2, 3, 4>>(clip(x, -0.5, 0.25), golden::clipped));
+    CHECK(std::isnan(evaluate(clip(vector::full(NAN), 0, 1))(0)));
+    CHECK(variance(x) == doctest::Approx(golden::variance_all[0]));
+    CHECK(is<shape<2, 4>>(variance<1>(x), golden::variance_1));
+    CHECK(is<shape<3>>(standard_deviation<0, 2>(x), golden::deviation_02));
+    CHECK(is<shape<1, 3, 1>>(standard_deviation<0, 2>(x * 1, keepdims), golden::deviation_02));
+    CHECK(castnet::norm(x) == doctest::Approx(golden::norm_all[0]));
+    CHECK(is<shape<2, 3>>(castnet::norm<2>(x), golden::norm_2));
+}
+
+TEST_CASE("outer products and linear equations") {
+    CHECK(is<shape<3, 3>>(outer(b, a[0]), golden::outer_product));
+    square_matrix const system = a + 2 * square_matrix::eye();
+    square_matrix const definite = matmul(a, transpose(a)) + square_matrix::eye();
+    CHECK(is<shape<3, 3>>(cholesky(definite), golden::factor));
+    CHECK(is<shape<3>>(castnet::solve(a + 2 * square_matrix::eye(), b), golden::solution));
+    CHECK(is<shape<3, 4>>(castnet::solve(system, m), golden::solutions));
+    CHECK_THROWS_WITH_AS(
+        cholesky(-definite),
+        doctest::Contains("castnet: cholesky: the matrix is not positive definite: pivot 0"),
+        error);
+    CHECK_THROWS_WITH_AS(castnet::solve(square_matrix::ones(), b),
+                         doctest::Contains("castnet: solve: the matrix is singular: column 1"),
+                         error);
+    CHECK(castnet::solve(tensor<int, shape<1, 1>>{{4}}, tensor<int, shape<1>>{2})(0) == 0.5);
+}
+
+TEST_CASE("order along the last axis") {
+    CHECK(is<shape<2, 3, 4>>(castnet::sort(x), golden::sorted_rows));
+    CHECK(is<shape<2, 3, 4>>(argsort(x), golden::sorting));
+    auto const [values, indices] = largest<2>(x);
+    CHECK(is<shape<2, 3, 2>>(values, golden::largest));
+    CHECK(x(1, 2, indices(1, 2, 1)) == values(1, 2, 1));
+    CHECK(is<shape<2, 3, 4>>(cumsum(x), golden::sums_so_far));
+
+    tensor<float, shape<5>> const some{2, NAN, -1, 2, 0};
+    auto const ordered = castnet::sort(some);
+    CHECK((ordered(0) == -1 && ordered(3) == 2 && std::isnan(ordered(4))));
+    CHECK(array_equal(argsort(some), tensor<int, shape<5>>{2, 4, 0, 3, 1}));
+    CHECK(array_equal(largest<3>(some).indices, tensor<int, shape<3>>{1, 0, 3}));
+    CHECK(castnet::unique(tensor<int, shape<2, 3>>{{3, 1, 3}, {1, 1, 2}}) ==
+          std::vector<int>{1, 2, 3});
+    static_assert(std::is_same_v<decltype(cumsum(tensor<std::uint8_t, shape<2>>()))::value_type,
+                                 std::uint64_t>);
+}
+
+TEST_CASE("sums of products by their letters") {
+    CHECK(is<shape<2, 3, 3>>(einsum<"bij,kj->bik">(x, m), golden::einsum_product));
+    CHECK(is<shape<>>(einsum<"ii->">(a), golden::einsum_trace));
+    CHECK(is<shape<3>>(einsum<"ii->i">(a), golden::einsum_diagonal));
+    CHECK(is<shape<2>>(einsum<"bij,i,j->b">(x, b, m[0]), golden::einsum_weighted));
+    CHECK(is<shape<4, 2, 3>>(einsum<"bij->jbi">(x), golden::einsum_turned));
+    CHECK(allclose(einsum<"ik,jk->ij">(a, transpose(a)), matmul(a, a)));
+}
+
+TEST_CASE("random numbers depend on seed, stream and position only") {
+    using many = tensor<float, shape<10'001>>;
+    many const u = random_uniform<float, shape<10'001>>(7, -1, 3);
+    CHECK(castnet::min(u) >= -1);
+    CHECK(castnet::max(u) < 3);
+    CHECK(mean(u) == doctest::Approx(1).epsilon(0.05));
+    CHECK(array_equal(random_uniform<float, shape<5>>(7, -1, 3), slice<0, 0, 5>(u)));
+    CHECK_FALSE(array_equal(random_uniform<float, shape<10'001>>(7, -1, 3, 1), u));
+    auto const n = random_normal<double, shape<10'001>>(7, 2, 0.5);
+    CHECK(mean(n) == doctest::Approx(2).epsilon(0.02));
+    CHECK(standard_deviation(n) == doctest::Approx(0.5).epsilon(0.03));
+}
