@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Attention of PyTorch on the CPU, with the shapes and names of bench_attention.
 
-Prints one line for each benchmark: its name, milliseconds, and the memory in MB by which the process
-grew. Its heads are views of (time, features), as in a model.
+Prints one line for each benchmark: its name, milliseconds, those of the processor's time, and the
+memory in MB by which the process grew. The heads are views of (time, features), as in a model.
 """
 
 import argparse
@@ -34,11 +34,11 @@ def milliseconds(steps, gradients, seconds):
             torch.autograd.grad(y, (q, k, v), dy)
 
     run()
-    rounds, start = 0, time.perf_counter()
+    rounds, start, processor = 0, time.perf_counter(), time.process_time()
     while (elapsed := time.perf_counter() - start) < seconds:
         run()
         rounds += 1
-    return 1000 * elapsed / rounds
+    return 1000 * elapsed / rounds, 1000 * (time.process_time() - processor) / rounds
 
 
 def main():
@@ -54,8 +54,9 @@ def main():
                 if re.search(options.filter, name):
                     torch.set_num_threads(threads)
                     before = peak_megabytes()
-                    taken = milliseconds(steps, gradients, options.seconds)
-                    print(name, f"{taken:.3f} {peak_megabytes() - before:.1f}", flush=True)
+                    taken, processor = milliseconds(steps, gradients, options.seconds)
+                    print(name, f"{taken:.3f} {processor:.3f} {peak_megabytes() - before:.1f}",
+                          flush=True)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Training steps of PyTorch on the CPU, with the networks and names of bench_training.
 
-Prints one line for each benchmark: its name, samples per second, and the most memory that the
-process has had so far. A step gathers a batch of
+Prints one line for each benchmark: its name, samples per second, milliseconds of the processor's
+time for a step, and the most memory that the process has had so far. A step gathers a batch of
 shuffled samples in memory, computes loss and gradients, and updates with Adam, as castnet's does.
 """
 
@@ -134,7 +134,7 @@ def peak_megabytes():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def samples_per_second(network, shape, loss, batch, options):
+def measure(network, shape, loss, batch, options):
     torch.manual_seed(42)
     model = network()
     x = torch.rand(BATCHES * batch, *shape)
@@ -161,11 +161,11 @@ def samples_per_second(network, shape, loss, batch, options):
     step(1)
     while time.perf_counter() < warm_up:
         step(2)
-    steps, start = 0, time.perf_counter()
+    steps, start, processor = 0, time.perf_counter(), time.process_time()
     while (elapsed := time.perf_counter() - start) < options.seconds:
         step(steps)
         steps += 1
-    return steps * batch / elapsed
+    return steps * batch / elapsed, 1000 * (time.process_time() - processor) / steps
 
 
 def main():
@@ -183,8 +183,8 @@ def main():
                 name = f"{network.__name__}/batch:{batch}/threads:{threads}"
                 if re.search(options.filter, name):
                     torch.set_num_threads(threads)
-                    rate = samples_per_second(network, shape, loss, batch, options)
-                    print(name, f"{rate:.1f}", f"{peak_megabytes():.0f} MB", flush=True)
+                    rate, processor = measure(network, shape, loss, batch, options)
+                    print(name, f"{rate:.1f} {processor:.1f} ms {peak_megabytes():.0f} MB", flush=True)
 
 
 if __name__ == "__main__":

@@ -169,6 +169,45 @@ TEST_CASE("blocks of every length are computed to the end") {
     }
 }
 
+TEST_CASE("a number is computed to the same bits wherever it lies") {
+    using block = tensor<float, shape<33, 70>>;
+    block const x = 3 * castnet::sin(block::arange());
+    auto const f = [](auto const& y) { return castnet::tanh(y) + castnet::exp(y) * 0.5F; };
+    block const rows = f(x);                                     // in memory order
+    tensor<float, shape<70, 33>> const turned = f(transpose(x)); // across rows
+    block in_columns;
+    transpose(in_columns) = f(transpose(x)); // one by one
+    block spread = block::zeros();
+    tensor<float, shape<70>> const nothing;
+    spread = f(x + nothing); // row by row
+    CHECK(array_equal(turned, transpose(rows)));
+    CHECK(array_equal(in_columns, rows));
+    CHECK(array_equal(spread, rows));
+    for (size_t i = 0; i < block::size(); i += 7) {
+        tensor<float, shape<1>> const alone = f(tensor<float, shape<1>>{x.data()[i]});
+        CHECK(alone(0) == rows.data()[i]);
+    }
+}
+
+TEST_CASE("views of views read and write the same elements") {
+    using block = tensor<int, shape<4, 6, 5>>;
+    block const x = block::arange();
+    auto const part = slice<0, 1, 4, 2>(transpose(select<1>(x, 2))); // x[:, 2, :].T[1:4:2]
+    static_assert(std::is_same_v<decltype(part)::shape_type, shape<2, 4>>);
+    for (size_t i = 0; i < 2; ++i) {
+        for (size_t j = 0; j < 4; ++j) {
+            CHECK(part(i, j) == x(j, 2, 1 + 2 * i));
+        }
+    }
+    CHECK(sum(part) == sum(evaluate(part)));
+    CHECK(castnet::max<0>(part)(3) == x(3, 2, 3));
+    block y = x;
+    slice<0, 1, 4, 2>(transpose(select<1>(y, 2))) = -part;
+    CHECK(y(3, 2, 3) == -x(3, 2, 3));
+    CHECK(y(3, 2, 2) == x(3, 2, 2));
+    CHECK(sum(y) == sum(x) - 2 * sum(part));
+}
+
 TEST_CASE("close and equal") {
     matrix const a = sample();
     CHECK(allclose(a, a + 1e-6F));

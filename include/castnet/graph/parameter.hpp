@@ -71,10 +71,10 @@ struct path {
         parts[depth++] = {text, number};
     }
 
-    // The same so many positions further, if this part of it is a position.
-    constexpr path moved(int part, int positions) const {
+    // The same so many positions further, if the part of this number is a position.
+    constexpr path moved(int which, int positions) const {
         path other = *this;
-        other.parts[part].number += parts[part].number < 0 ? 0 : positions;
+        other.parts[which].number += parts[which].number < 0 ? 0 : positions;
         return other;
     }
 

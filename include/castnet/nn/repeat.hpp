@@ -117,12 +117,12 @@ private:
             int const parameters = g.parameters.size(), layers = g.path.layers.size();
             x = block(x);
             for (int i = parameters; i < g.parameters.size(); ++i) {
-                path& name = g.parameters[i].name;
-                name = name.moved(part, k * positions);
+                path& own = g.parameters[i].name;
+                own = own.moved(part, k * positions);
             }
             for (int i = layers; i < g.path.layers.size(); ++i) {
-                path& name = g.path.layers[i].name;
-                name = name.moved(part, k * positions);
+                path& own = g.path.layers[i].name;
+                own = own.moved(part, k * positions);
             }
         }
         return x;

@@ -207,7 +207,9 @@ auto reduce_to_kept(X const& x, std::index_sequence<Axes...> axes) {
                decltype(part_of<S, false>(axes, std::make_index_sequence<S::rank>{}))>::empty();
     result* out = results.data();
     if constexpr (folded<S, flat, Axes...>.reduced[last]) {
-        constexpr size_t lanes = std::bit_floor(std::min(length, size_t{128} / sizeof(T)));
+        // short rows in few lanes, since joining them takes as long as the row
+        constexpr size_t most = length < 256 ? 8 : std::max(size_t{8}, 128 / sizeof(T));
+        constexpr size_t lanes = std::bit_floor(std::min(length, most));
         for_each_row<kept>([&](auto... row) {
             Reduction<T, lanes> total;
             size_t position = 0;
