@@ -89,10 +89,13 @@ std::vector<cudnn::convolution> convolutions_of(int samples) {
     cn::ir::graph g{true};
     cn::ir::results wanted = recipe::build<Network>(g);
     cn::ir::differentiate(g, wanted);
-    cn::ir::graph_view const view{g.nodes.data(),   g.windows.data(),      g.parameters.data(),
-                                  g.updates.data(), wanted.outputs.data(), wanted.gradients.data(),
-                                  g.nodes.size(),   g.windows.size(),      g.parameters.size(),
-                                  g.updates.size(), wanted.outputs.size(), true};
+    cn::ir::graph_view const view{g.nodes.data(),          g.windows.data(),
+                                  g.parameters.data(),     g.updates.data(),
+                                  g.repeats.data(),        wanted.outputs.data(),
+                                  wanted.gradients.data(), g.nodes.size(),
+                                  g.windows.size(),        g.parameters.size(),
+                                  g.updates.size(),        g.repeats.size(),
+                                  wanted.outputs.size(),   true};
     cn::ir::list<int> groups = cn::ir::fuse(view);
     cn::ir::epilogue_finder<finishing>{view, groups}.run();
     cn::ir::launch_list_builder<finishing> launch_list_builder{view, groups.data()};

@@ -115,11 +115,10 @@ constexpr bool einsum_extents_agree() {
 // Classes, so that every compiler prints their arguments.
 template <fixed_string Text, class... S>
 struct einsum_fits {
-    static constexpr einsum_text const& text = einsum_of<Text>;
-    static_assert(text.has_arrow && text.result_is_known(),
+    static_assert(einsum_of<Text>.has_arrow && einsum_of<Text>.result_is_known(),
                   "castnet: einsum needs -> and the letters of the result behind it, each once and "
                   "among those of the operands; see einsum_fits<text, shapes...>");
-    static_assert(text.operands == sizeof...(S) && einsum_ranks_fit<Text, S...>(),
+    static_assert(einsum_of<Text>.operands == sizeof...(S) && einsum_ranks_fit<Text, S...>(),
                   "castnet: einsum needs, for each operand, a letter for each of its axes; see "
                   "einsum_fits<text, shapes...>");
     static constexpr bool checked = true;
