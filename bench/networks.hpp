@@ -2,6 +2,10 @@
 #pragma once
 
 #include <castnet/castnet.hpp>
+#include <castnet/zoo/densenet.hpp>
+#include <castnet/zoo/efficientnet.hpp>
+#include <castnet/zoo/mobilenet_v2.hpp>
+#include <castnet/zoo/unet.hpp>
 
 #include <sys/resource.h>
 
@@ -57,32 +61,30 @@ static_assert(vgg16_convolutions::network::parameter_count == 14'719'818);
 
 // MobileNetV2 (Sandler et al. 2018) on images of 96 x 96 with 1000 classes.
 struct mobilenetv2 {
-    template <size_t Filters, size_t Kernel, size_t Stride = 1, size_t Groups = 1>
-    static constexpr auto conv_norm = cn::block<
-        cn::conv2d<Filters, Kernel,
-                   cn::conv{.stride = Stride, .padding = Kernel / 2, .groups = Groups}>
-            .no_bias()
-            .init(cn::he_normal),
-        cn::batch_norm>;
-    // 1 x 1 up to Wide channels, a filter for each of them, 1 x 1 down.
-    template <size_t Wide, size_t Filters, size_t Stride = 1>
-    static constexpr auto bottleneck =
-        cn::block<conv_norm<Wide, 1>, cn::relu6, conv_norm<Wide, 3, Stride, Wide>, cn::relu6,
-                  conv_norm<Filters, 1>>;
-    template <size_t Wide, size_t Filters>
-    static constexpr auto unit = cn::residual<bottleneck<Wide, Filters>>;
-    using network =
-        cn::sequential<cn::input<3, 96, 96>, conv_norm<32, 3, 2>, cn::relu6,
-                       conv_norm<32, 3, 1, 32>, cn::relu6, conv_norm<16, 1>, bottleneck<96, 24, 2>,
-                       unit<144, 24>, bottleneck<144, 32, 2>, unit<192, 32>, unit<192, 32>,
-                       bottleneck<192, 64, 2>, unit<384, 64>, unit<384, 64>, unit<384, 64>,
-                       bottleneck<384, 96>, unit<576, 96>, unit<576, 96>, bottleneck<576, 160, 2>,
-                       unit<960, 160>, unit<960, 160>, bottleneck<960, 320>, conv_norm<1280, 1>,
-                       cn::relu6, cn::global_avg_pool2d, cn::dense<1000>>;
+    using network = cn::zoo::mobilenet_v2_of<cn::input<3, 96, 96>, 1000>;
     using dataset = cn::data::dataset<cn::data::label<1000>, cn::shape<3, 96, 96>>;
     static constexpr auto loss = cn::cross_entropy;
 };
 static_assert(mobilenetv2::network::parameter_count == 3'504'872);
+
+// EfficientNet-B0 (Tan & Le 2019) and DenseNet-121 (Huang et al. 2017) on the same images.
+struct efficientnet_b0 {
+    using network = cn::zoo::efficientnet_b0_of<cn::input<3, 96, 96>, 1000>;
+    using dataset = mobilenetv2::dataset;
+    static constexpr auto loss = cn::cross_entropy;
+};
+struct densenet121 {
+    using network = cn::zoo::densenet121_of<cn::input<3, 96, 96>, 1000>;
+    using dataset = mobilenetv2::dataset;
+    static constexpr auto loss = cn::cross_entropy;
+};
+
+// A U-Net of 64 to 1024 channels on images of 128 x 128, with one class for each pixel.
+struct wide_unet {
+    using network = cn::zoo::unet<cn::input<3, 128, 128>, 1>;
+    using dataset = cn::data::dataset<cn::shape<1, 128, 128>, cn::shape<3, 128, 128>>;
+    static constexpr auto loss = cn::binary_cross_entropy;
+};
 
 // A multi-layer perceptron of large products.
 struct wide_mlp {

@@ -37,6 +37,27 @@ def vgg16_convolutions():
     return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(512, 10))
 
 
+def mobilenetv2():
+    import torchvision
+    return torchvision.models.mobilenet_v2()
+
+
+def efficientnet_b0():
+    import torchvision
+    return torchvision.models.efficientnet_b0()
+
+
+def densenet121():
+    import torchvision
+    return torchvision.models.densenet121()
+
+
+def wide_unet():
+    sys.path.append(str(Path(__file__).resolve().parents[2] / "tests/zoo"))
+    import golden
+    return golden.UNet(3, 1)
+
+
 def wide_mlp():
     return nn.Sequential(nn.Linear(784, 512), nn.ReLU(), nn.Linear(512, 512), nn.ReLU(),
                          nn.Linear(512, 10))
@@ -113,6 +134,10 @@ def tiny_mlp():
 NETWORKS = [(convnet, (1, 28, 28), nn.CrossEntropyLoss, (32, 128, 512)),
             (dropout_cnn, (1, 28, 28), nn.CrossEntropyLoss, (128,)),
             (vgg16_convolutions, (3, 224, 224), nn.CrossEntropyLoss, (8,)),
+            (mobilenetv2, (3, 96, 96), nn.CrossEntropyLoss, (8,)),
+            (efficientnet_b0, (3, 96, 96), nn.CrossEntropyLoss, (8,)),
+            (densenet121, (3, 96, 96), nn.CrossEntropyLoss, (8,)),
+            (wide_unet, (3, 128, 128), nn.BCEWithLogitsLoss, (4,)),
             (wide_mlp, (784,), nn.CrossEntropyLoss, (128,)),
             (lstm, (140, 256), nn.CrossEntropyLoss, (32,)),
             (gru, (140, 256), nn.CrossEntropyLoss, (32,)),
@@ -134,7 +159,8 @@ def measure(network, shape, loss, batch, options):
     if options.channels_last and x.dim() == 4:
         model = model.to(memory_format=torch.channels_last)
         x = x.to(memory_format=torch.channels_last)
-    y = torch.rand(len(x), 1) if loss is nn.MSELoss else torch.randint(10, (len(x),))
+    y = (torch.randint(10, (len(x),)) if loss is nn.CrossEntropyLoss
+         else torch.rand(len(x), 1, *shape[1:]))
     if network is gpt:
         x, y = torch.randint(65, x.shape), torch.randint(65, x.shape)
     order = torch.randperm(len(x)).split(batch)

@@ -123,10 +123,10 @@ TEST_CASE("samples are drawn in proportion to their weights") {
 
 TEST_CASE("samples come again, and are augmented anew each time") {
     auto const data = numbered(3);
-    CHECK(numbers_in(repeat(data, 2)) == std::vector{0, 1, 2, 0, 1, 2});
-    CHECK(repeat(data, 0).size() == 0);
-    CHECK(repeat(take(data, 0), 5).size() == 0);
-    auto const weighted = repeat(numbered(3).with_weights({1, 2, 3}), 2);
+    CHECK(numbers_in(data::repeat(data, 2)) == std::vector{0, 1, 2, 0, 1, 2});
+    CHECK(data::repeat(data, 0).size() == 0);
+    CHECK(data::repeat(take(data, 0), 5).size() == 0);
+    auto const weighted = data::repeat(numbered(3).with_weights({1, 2, 3}), 2);
     CHECK(weighted.weight(4) == 2);
 }
 

@@ -150,7 +150,7 @@ TEST_CASE("guide: the table of data") {
     std::string const file = made.folder / "cache";
     CHECK(size(cache(p, {.file = file})) == 24);
     CHECK(size(filter(p, [](auto s) { return s.label() < 1; })) == 12);
-    CHECK(size(repeat(p, 3)) == 72);
+    CHECK(size(data::repeat(p, 3)) == 72);
     auto const x = [](size_t i, auto out) { std::ranges::fill(out, float(i)); };
     auto const y = [](size_t i, auto out) { out[0] = float(i % 2); };
     CHECK(size(generated<label<2>, shape<2>>(100, x, y)) == 100);

@@ -45,6 +45,7 @@ std::vector<float> trained(std::uint64_t seed, [[maybe_unused]] int threads) {
     return all;
 }
 
+#ifdef _OPENMP
 // What threads share of a single sample: every launch is large enough for several.
 using one_at_a_time = cn::sequential<
     cn::input<3 * 95 * 91>, cn::reshape<3, 95, 91>, conv2d_with_padding<24>, cn::batch_norm,
@@ -53,11 +54,9 @@ using one_at_a_time = cn::sequential<
     cn::upsample2d<2>, conv2d_with_padding<32>, cn::avg_pool2d<3>, cn::flatten, cn::dense<5>>;
 
 // Predictions before and after a step of training, and what that made of the parameters.
-std::vector<float> of_one_sample([[maybe_unused]] int threads) {
-#ifdef _OPENMP
+std::vector<float> of_one_sample(int threads) {
     int const before = omp_get_max_threads();
     omp_set_num_threads(threads);
-#endif
     auto const data = cn::data::blobs<5, 3 * 95 * 91>(1, 3, 4);
     cn::model<one_at_a_time, cn::policy::cpu, cn::batch<1>> model{cn::seed{7}};
     auto training = cn::compile(model, cn::cross_entropy, cn::sgd{});
@@ -66,11 +65,10 @@ std::vector<float> of_one_sample([[maybe_unused]] int threads) {
     auto const again = model.predict(data), now = everything(model);
     all.insert(all.end(), again.begin(), again.end());
     all.insert(all.end(), now.begin(), now.end());
-#ifdef _OPENMP
     omp_set_num_threads(before);
-#endif
     return all;
 }
+#endif
 
 } // namespace
 

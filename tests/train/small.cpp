@@ -135,8 +135,8 @@ TEST_CASE("a single sample is predicted alike") {
 
 TEST_CASE("large networks are not small") {
     using images = cn::sequential<cn::input<1, 4, 4>, cn::conv2d<2, 3>, cn::flatten, cn::dense<2>>;
-    using wide = cn::sequential<cn::input<65>, cn::dense<2>>;
-    using many = cn::sequential<cn::input<64>, cn::dense<64>, cn::dense<64>>;
+    using wide = cn::sequential<cn::input<257>, cn::dense<2>>;
+    using many = cn::sequential<cn::input<190>, cn::dense<190>>;
     static_assert(
         !cn::cpu::is_small(cn::model<images, cn::policy::cpu, cn::batch<1>>::prediction_plan));
     static_assert(

@@ -73,8 +73,10 @@ class Features(torch.nn.Module):
 
 
 def with_statistics(net):
-    """Running statistics and weights of batch normalisation that are not those of the start."""
+    """Statistics and weights of normalisation that are not those of the start, and no weights of 0."""
     for module in net.modules():
+        if isinstance(module, torch.nn.Linear) and not module.weight.any():
+            module.weight.data.normal_(std=0.02)
         if isinstance(module, torch.nn.BatchNorm2d):
             module.weight.data.uniform_(0.5, 1.5)
             module.bias.data.uniform_(-0.3, 0.3)

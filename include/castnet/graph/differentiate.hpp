@@ -65,8 +65,8 @@ constexpr list<int> differentiation::run(int loss, int seed) {
         operation.gradient(*this, i, gradient);
     }
     g_.repeat = -1;
-    for (int i = forward_; i < g_.nodes.size(); ++i) { // what the network's own kernels make
-        if (operation_of(at(i)).is.beside) {
+    for (int i = forward_; i < g_.nodes.size() && !g_.repeats.empty(); ++i) {
+        if (operation_of(at(i)).is.beside) { // the network's own kernels make it
             g_.nodes[i].repeat = at(at(i).in[0]).repeat;
         }
     }

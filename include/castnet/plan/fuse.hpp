@@ -29,9 +29,9 @@ constexpr list<int> kept_nodes(graph_view const& g) {
 }
 
 // Per node: 1 where repetitions of a block leave it to the next ones, or the first gets it.
-constexpr list<char> carried_nodes(node const* nodes, int count) {
+constexpr list<char> carried_nodes(node const* nodes, int count, int repeats) {
     list<char> carried = list<char>::filled(count, 0);
-    for (int i = 0; i < count; ++i) {
+    for (int i = 0; i < count && repeats > 0; ++i) {
         if (nodes[i].kind == op::carry) {
             carried[nodes[i].in[0]] = 1;
         } else if (nodes[i].kind == op::repeated) {

@@ -46,7 +46,7 @@ constexpr int launch_list_parts(int nodes) {
 // Enough for a part of most graphs of so many nodes.
 constexpr launch_list_sizes usual_launch_list(int of_graph) {
     int const nodes = of_graph < nodes_of_part ? of_graph : nodes_of_part;
-    return {nodes / 2 + 16, 5 * nodes / 2 + 32, nodes / 3 + 16, 48, 256};
+    return {2 * nodes / 3 + 16, 3 * nodes + 32, nodes / 2 + 16, 48, 256};
 }
 
 // Where a part begins: how much the parts before it hold, and the programs of all of them.

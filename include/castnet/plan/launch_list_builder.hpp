@@ -64,16 +64,22 @@ private:
     }
 
     constexpr void find_unused() {
-        int number = 0; // among those of all repetitions
-        for_each_parameter(g_, [&](int i, int) {
+        int first = -1;
+        for (int i = g_.parameter_count - 1; i >= 0; --i) {
             parameter const& p = g_.parameters[i];
-            bool const used =
-                group_[p.node] >= 0 && !(p.trainable && g_.differentiated && g_.gradients[i] < 0);
-            if (!used && d_.sizes.unused_parameter < 0) {
-                d_.sizes.unused_parameter = number;
+            if (group_[p.node] < 0 || (p.trainable && g_.differentiated && g_.gradients[i] < 0)) {
+                first = i;
             }
-            ++number;
-        });
+        }
+        if (first >= 0) {
+            int number = 0; // among those of all repetitions
+            for_each_parameter(g_, [&](int i, int repetition) {
+                if (i == first && repetition == 0) {
+                    d_.sizes.unused_parameter = number;
+                }
+                ++number;
+            });
+        }
         for (int i = 0; i < g_.node_count; ++i) {
             if (nodes_[i].kind == op::input && group_[i] < 0) {
                 d_.sizes.unused_input = nodes_[i].attribute;

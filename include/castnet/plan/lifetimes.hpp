@@ -39,7 +39,14 @@ struct value_lifetimes {
                 if (use->node < 0) {
                     last_copied = i;
                 } else {
-                    read(g, base[use->node], now.repeat, i, ends);
+                    int const id = base[use->node];
+                    int until = i;
+                    if (now.repeat >= 0 && nodes[id].repeat != now.repeat) {
+                        until = ends[now.repeat]; // there for all repetitions
+                        bool const back = now.repeat == repeat[id] + g.repeat_count;
+                        saved[id] = saved[id] || (repeat[id] >= 0 && back);
+                    }
+                    last[id] = last[id] < until ? until : last[id];
                     if (use->is_bf16 && nodes[use->node].kind == op::parameter) {
                         last_copied = i;
                     }
@@ -60,18 +67,15 @@ struct value_lifetimes {
 private:
     constexpr void find_bases(graph_view const& g) {
         node const* const nodes = g.nodes;
-        for (int i = 0; i < Nodes; ++i) {
-            base[i] = i;
-            last[i] = -1;
-            repeat[i] = nodes[i].repeat;
-        }
-        for (int i = 0; i < Nodes; ++i) {
+        for (int i = 0; i < Nodes && g.repeat_count > 0; ++i) {
             if (nodes[i].kind == op::repeated) {
                 base[nodes[i].in[1]] = nodes[i].in[0];
                 is_next[nodes[i].in[1]] = true;
             }
         }
         for (int i = 0; i < Nodes; ++i) {
+            last[i] = -1;
+            repeat[i] = nodes[i].repeat;
             if (is_view(nodes[i], nodes)) {
                 int const from = viewed(nodes[i]);
                 base[i] = base[from];
@@ -79,19 +83,10 @@ private:
                 if (nodes[i].kind == op::carry) {
                     repeat[base[i]] = nodes[i].repeat;
                 }
-            } else if (is_next[i]) {
-                base[i] = base[base[i]]; // of the carry
+            } else {
+                base[i] = is_next[i] ? base[base[i]] : i; // of the carry
             }
         }
-    }
-
-    // Launch i, of this repeated block or none, reads or writes the value of node id. What comes
-    // from outside of a block stays for all repetitions, and so does what it saves.
-    constexpr void read(graph_view const& g, int id, int block, int i, list<int> const& ends) {
-        bool const stays = block >= 0 && g.nodes[id].repeat != block;
-        int const until = stays ? ends[block] : i;
-        last[id] = last[id] < until ? until : last[id];
-        saved[id] = saved[id] || (block >= g.repeat_count && repeat[id] == block - g.repeat_count);
     }
 };
 

@@ -74,7 +74,7 @@ public:
         g_.nodes = {};
         g_.nodes.reserve(old.size() + 64);
         old_ = old.data();
-        kept_ = carried_nodes(old_, old.size());
+        kept_ = carried_nodes(old_, old.size(), g_.repeats.size());
         for_each_kept([&](int& id) { kept_[base_of(id, old_)] = 1; });
         moved_ = list<int>::filled(old.size(), -1);
         copies_ = moved_;

@@ -27,7 +27,10 @@ constexpr plan_sizes sizes_of(graph_view const& g, launch_list_sizes const& s, i
                  g.output_count,
                  stages,
                  devices};
-    for_each_parameter(g, [&](int, int) { ++z.parameters; });
+    for (int i = 0; i < g.parameter_count; ++i) {
+        int const block = g.parameters[i].repeat;
+        z.parameters += block < 0 ? 1 : g.repeat_at(block).count;
+    }
     for (int i = 0; i < g.node_count; ++i) {
         z.inputs += g.nodes[i].kind == op::input;
         z.targets += g.nodes[i].kind == op::target;

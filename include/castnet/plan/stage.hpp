@@ -54,8 +54,8 @@ public:
             add(i, n);
         }
         close();
-        for (stage& s : found_) {
-            repeat_with_block(s);
+        for (int i = 0; i < found_.size() && g_.repeat_count > 0; ++i) {
+            repeat_with_block(found_[i]);
         }
         if constexpr (device_count<Device> > 1) {
             find_waits();

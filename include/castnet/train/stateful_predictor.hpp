@@ -28,6 +28,7 @@ namespace detail {
 template <class Network>
 constexpr size_t most_steps() {
     ir::graph g{false};
+    g.unrolls = true;
     ir::results r = prediction_recipe::build<Network>(g);
     ir::one_step step{g, r};
     step.run();

@@ -137,10 +137,10 @@ public:
     // The same from all samples of the data, as of a batch in tensors:
     // training.step(data::of_tensors(features, targets)).
     template <data::Dataset<T> Data>
-    scores_type step(Data const& data, std::optional<double> learning_rate = {}) {
+    scores_type step(Data const& data) {
         std::vector<size_t> samples(data.size());
         std::iota(samples.begin(), samples.end(), size_t{0});
-        return step(data, samples, learning_rate);
+        return step(data, samples);
     }
 
     // Calls after(i) when step i of training_plan has run, maybe in several parts, and after(-1)
