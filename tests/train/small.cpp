@@ -140,7 +140,23 @@ TEST_CASE("large networks are not small") {
     static_assert(
         !cn::cpu::is_small(cn::model<images, cn::policy::cpu, cn::batch<1>>::prediction_plan));
     static_assert(
-        !cn::cpu::is_small(cn::model<wide, cn::policy::cpu, cn::batch<1>>::prediction_plan));
+        !cn::cpu::is_small(cn::model<wide, cn::policy::cpu, cn::batch<2>>::prediction_plan));
     static_assert(
-        !cn::cpu::is_small(cn::model<many, cn::policy::cpu, cn::batch<1>>::prediction_plan));
+        !cn::cpu::is_small(cn::model<many, cn::policy::cpu, cn::batch<2>>::prediction_plan));
+}
+
+TEST_CASE("for a single sample, larger ones are") {
+    using many = cn::sequential<cn::input<65>, cn::dense<256>, cn::relu, cn::dense<2>>;
+    using too_wide = cn::sequential<cn::input<257>, cn::dense<2>>;
+    using one = cn::model<many, cn::policy::cpu, cn::batch<1>>;
+    static_assert(cn::cpu::is_small(one::prediction_plan));
+    static_assert(
+        !cn::cpu::is_small(cn::model<too_wide, cn::policy::cpu, cn::batch<1>>::prediction_plan));
+    one const single{cn::seed{3}};
+    cn::model<many, cn::policy::cpu, cn::batch<8>> const several{cn::seed{3}};
+    std::vector<float> x(65);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        x[i] = float(i * 37 % 101) / 50 - 1;
+    }
+    check_close(single.predict(x), several.predict(x), 1e-5);
 }
