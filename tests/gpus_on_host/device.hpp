@@ -15,8 +15,8 @@ struct context : castnet::cuda::context<T> {
     template <class Run>
     void put(Run const& run) const {
         auto& where = *reinterpret_cast<machine::stream*>(this->stream);
-        for (T const* r : this->region) {
-            if (!machine::here().is_memory_of(where.device, r)) {
+        for (T const* r : this->region) { // (a GPU has no region::prepared)
+            if (r != nullptr && !machine::here().is_memory_of(where.device, r)) {
                 throw castnet::error("a kernel is given what is no memory of its GPU");
             }
         }
