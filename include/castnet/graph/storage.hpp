@@ -162,7 +162,13 @@ private:
 };
 
 constexpr void find_storage(graph& g, results const& r) {
-    storage_finder{g, r}.run();
+    bool any = g.loops > 0;
+    for (int i = 0; i < g.nodes.size() && !any; ++i) {
+        any = g.nodes.data()[i].kind == op::slice;
+    }
+    if (any) { // else every node has an array of its own
+        storage_finder{g, r}.run();
+    }
 }
 
 } // namespace castnet::ir

@@ -90,9 +90,11 @@ private:
 
     constexpr void release(std::ptrdiff_t offset, std::ptrdiff_t size) {
         gap* const gaps = gaps_.data();
-        int i = 0;
-        while (gaps[i].offset < offset) { // the last gap lies behind all blocks
-            ++i;
+        int i = gaps_.size() - 1; // the last gap lies behind all blocks
+        for (int first = 0; first < i;) {
+            int const middle = (first + i) / 2;
+            (gaps[middle].offset < offset ? first : i) =
+                gaps[middle].offset < offset ? middle + 1 : middle;
         }
         bool const left = i > 0 && gaps[i - 1].offset + gaps[i - 1].size == offset;
         bool const right = offset + size == gaps[i].offset;

@@ -67,8 +67,18 @@ public:
         of_[id].fixed = true;
     }
 
-    // As launches find it in the first repetition, if it is one of a repeated block's.
+    // As launches find it in the first repetition, if it is one of a repeated block's. (In one
+    // expression for most, since the compilers count statements.)
     constexpr array_ref ref(int id) const {
+        return is_next_[id] || g_.nodes[id].stored != storage::array ||
+                       g_.nodes[of_[id].base].stored != storage::array
+                   ? ref_of_part(id)
+                   : of_[of_[id].base].seen_as(g_.nodes[id].size);
+    }
+
+private:
+    // Of what shows some channels, one step or the next repetition.
+    constexpr array_ref ref_of_part(int id) const {
         node const& seen = g_.nodes[id];
         node_buffer const& base = of_[of_[id].base];
         array_ref r = base.seen_as(size_in_memory(seen, g_.nodes[of_[id].base]));
@@ -85,7 +95,6 @@ public:
         return r;
     }
 
-private:
     graph_view g_;
     list<node_buffer> places_;
     node_buffer* of_;

@@ -170,8 +170,8 @@ private:
     // What the next run of the plan finds again lies apart from all other values.
     constexpr void place_caches(int device, block_allocator& memory) {
         for (kernel_launch const& s : p_.launches) {
-            int const id = uses_[s.output].node;
-            if (s.kind == op::cache && nodes_[id].device == device) {
+            if (s.kind == op::cache && nodes_[uses_[s.output].node].device == device) {
+                int const id = uses_[s.output].node;
                 int const block =
                     memory.allocate(nodes_[id].size.count() * p_.batch, Plan::sizes.stages);
                 places_.fix(id, region::workspace, memory.offset(block));
@@ -227,7 +227,9 @@ private:
         int const last = result.in_chunk ? result.last - now.first : stage_of_[result.last];
         int const reused =
             s.kind == op::map ? dying_operand(s, launch_number, result.in_chunk) : -1;
-        extents const e = size_in_memory(nodes_[id], nodes_[id]);
+        extents const e = nodes_[id].stored == storage::array
+                              ? nodes_[id].size
+                              : size_in_memory(nodes_[id], nodes_[id]);
         std::ptrdiff_t const count = result.in_chunk ? e.count() * now.samples_at_once
                                                      : e.count() * (e.sample ? p_.batch : 1);
         result.held = reused >= 0
