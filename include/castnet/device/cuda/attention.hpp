@@ -7,12 +7,12 @@
 #include <castnet/device/cuda/kernel_for.hpp>
 #include <castnet/device/cuda/launch.hpp>
 #include <castnet/device/cuda/stored.hpp>
+#include <castnet/device/reducer.hpp>
 #include <castnet/graph/attention_form.hpp>
 #include <castnet/plan/evaluate.hpp>
 
 #include <cmath>
 #include <cstdint>
-#include <limits>
 
 namespace castnet::cuda {
 
@@ -195,7 +195,7 @@ private:
             sum[i] = 0;
         }
         for (auto i = int(block.thread()); i < side; i += int(block.threads())) {
-            largest[i] = -std::numeric_limits<T>::infinity();
+            largest[i] = minus_infinity<T>;
             total[i] = 0;
         }
         int const end = this->form.causal && top + side < visible ? top + side : visible;
