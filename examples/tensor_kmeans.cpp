@@ -10,7 +10,7 @@
 
 namespace cn = castnet;
 
-constexpr std::size_t images = 4096, pixels = 28 * 28, clusters = 10;
+constexpr std::size_t images = 4096, pixels = std::size_t{28} * 28, clusters = 10;
 template <std::size_t... D>
 using floats = cn::tensor<float, cn::shape<D...>>;
 

@@ -48,7 +48,7 @@ struct after_stages {
 
 // To be called after the launches of a stage before which so many have run.
 template <class After>
-After const& after_launches(stage const&, int, After const& after) {
+After after_launches(stage const&, int, After const& after) {
     return after;
 }
 template <class F>

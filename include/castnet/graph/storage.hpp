@@ -68,7 +68,7 @@ private:
         int number;
         node slice; // that it is where all steps are kept
     };
-    enum : int { nobody = -2, various = -3 };
+    static constexpr int nobody = -2, various = -3;
 
     // Of each delay, where it is overwritten, if it is kept for one step only. Before that, all of
     // the loop has to be computed but other feedbacks.

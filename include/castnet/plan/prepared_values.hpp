@@ -22,7 +22,7 @@ constexpr list<char> prepared_values(graph_view const& g) {
         if (n.size.sample || n.loop >= 0 || n.repeat >= 0) {
             continue;
         }
-        is[i] = n.kind == op::parameter;
+        is[i] = n.kind == op::parameter ? 1 : 0;
         bool all = true;
         for (int k = 0; k < n.operands; ++k) {
             int const from = n.in[k];
@@ -32,7 +32,7 @@ constexpr list<char> prepared_values(graph_view const& g) {
             all = all && is[from] != 0;
             is[i] = 1;
         }
-        is[i] = is[i] != 0 && all;
+        is[i] = is[i] != 0 && all ? 1 : 0;
     }
     return prepared;
 }

@@ -8,6 +8,8 @@
 #include <castnet/tensor/reduce.hpp>
 #include <castnet/tensor/views.hpp>
 
+#include <cstdint>
+
 namespace castnet {
 
 namespace detail {
@@ -60,7 +62,7 @@ auto multiply_matrices(A const& a, B const& b) {
 }
 
 // How a factor has to lie in memory: in any order, along its rows or its columns, or row after row.
-enum class factor_order { any, along, rows };
+enum class factor_order : std::uint8_t { any, along, rows };
 
 template <class X, factor_order Order>
 constexpr bool lies_in_order() {

@@ -37,7 +37,7 @@ constexpr std::ptrdiff_t attention_flops(ir::node const& n, ir::graph_view const
     ir::extents const q = g.nodes[n.in[0]].size, k = g.nodes[n.in[1]].size;
     std::ptrdiff_t const pairs = std::ptrdiff_t{q.pixels} * k.pixels;
     bool const causal = ir::attention_form::unpacked(n.attribute).causal;
-    return 2 * products * pairs * q.channels / (causal ? 2 : 1);
+    return 2 * pairs * products * q.channels / (causal ? 2 : 1);
 }
 
 } // namespace detail

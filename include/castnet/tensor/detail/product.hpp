@@ -99,7 +99,7 @@ inline constexpr bool is_small_factor =
 template <size_t M, size_t K, size_t N, class T>
 CASTNET_WIDE_VECTORS void multiply_small(T const* a, size_t a_row, size_t a_step, T const* b,
                                          T* c) {
-    constexpr size_t most = size_t{cpu::tile_rows * cpu::tile_vectors} / row_vectors<N, T>::count;
+    constexpr size_t most = size_t{cpu::tile_rows} * cpu::tile_vectors / row_vectors<N, T>::count;
     constexpr size_t rows = std::min({M, size_t{8}, most}), whole = (M - 1) / rows * rows;
     for (size_t i = 0; i < whole; i += rows) {
         multiply_rows<rows, K, N>(a + i * a_row, a_row, a_step, b, c + i * N, false);
@@ -109,7 +109,8 @@ CASTNET_WIDE_VECTORS void multiply_small(T const* a, size_t a_row, size_t a_step
 
 template <InVectors T>
 void multiply_large(cpu::product<T> const& p) {
-    constexpr std::ptrdiff_t width = cpu::tile_columns<T>, piece = 24 * cpu::tile_rows;
+    constexpr std::ptrdiff_t width = cpu::tile_columns<T>,
+                             piece = std::ptrdiff_t{24} * cpu::tile_rows;
     std::ptrdiff_t const steps = std::min(p.k, cpu::panel_scratch<T>::size / width);
     for (std::ptrdiff_t left = 0; left < p.n; left += width) {
         // A panel is read beyond its columns unless it is packed.
