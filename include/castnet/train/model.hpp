@@ -158,13 +158,15 @@ public:
     // castnet::error if another one trains or sets the parameters, if numbers are no whole samples,
     // or for an id that the input does not allow.
     template <size_t Output = 0, class... Inputs>
+    std::vector<value_type> predict(Inputs const&... inputs) const {
+        detail::prediction_call const now{*this, "predict", executors_};
+        return now->template predict<Output>(inputs...);
+    }
+    template <size_t Output = 0, TensorExpression... Inputs>
+        requires(sizeof...(Inputs) > 0)
     auto predict(Inputs const&... inputs) const {
         detail::prediction_call const now{*this, "predict", executors_};
-        if constexpr (sizeof...(Inputs) > 0 && (TensorExpression<Inputs> && ...)) {
-            return detail::predict_tensors<Output, model>(now, inputs...);
-        } else {
-            return now->template predict<Output>(inputs...);
-        }
+        return detail::predict_tensors<Output, model>(now, inputs...);
     }
 
     // One sample of a network with one input, given by its elements in logical order; writes the
