@@ -1,4 +1,4 @@
-// Attention as a value: what its kernels know besides their arrays.
+// Description of an attention for its kernels: heads, causality and random numbers.
 #pragma once
 
 #include <castnet/graph/extents.hpp>

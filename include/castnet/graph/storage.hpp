@@ -1,5 +1,5 @@
-// How the values of a graph are stored, where they need no array of their own: slices that fused
-// programs read in place, and values of a loop over time that no other step reads.
+// Storage of a graph's values that need no array of their own: slices that fused programs read in
+// place, and values of a loop over time that no other step reads.
 #pragma once
 
 #include <castnet/graph/operations.hpp>

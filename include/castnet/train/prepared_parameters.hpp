@@ -1,5 +1,5 @@
-// What a model's predictions compute of the parameters alone: weights as kernels read them, folded
-// batch normalisation.
+// Cache of what a model's predictions compute of the parameters alone: weights as kernels read them
+// and weights with batch normalisation folded into them.
 #pragma once
 
 #include <castnet/core/spin_lock.hpp>
