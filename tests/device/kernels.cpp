@@ -518,6 +518,38 @@ TEST_CASE_TEMPLATE("products of few columns", T, float, double) {
     check_product<T>(300, 70, 10);
 }
 
+TEST_CASE_TEMPLATE("products of few rows", T, float, double) {
+    for (int rows : {1, 3, 8, 9}) {
+        check_product<T>(rows, 9, 130);
+        check_product<T>(rows, 300, 71);
+    }
+    check_product<T>(2, 5, 4100);
+}
+
+TEST_CASE_TEMPLATE("a row of a product depends neither on other rows nor on threads", T, float,
+                   double) {
+    constexpr int rows = 13, in = 210, out = 530;
+    cn::ir::extents const x_size{true, 1, in}, w_size{false, in, out}, y_size{true, 1, out};
+    numbers random;
+    auto const x = random(rows * in), w = random(in * out), bias = random(out);
+    auto const first_rows = [&](int count) {
+        cn::ir::kernel_launch s;
+        s.kind = op::matmul;
+        std::vector<double> const some{x.begin(), x.begin() + count * in};
+        return one_kernel<T>{}(s, {}, count, 1, some, x_size, w, w_size, y_size, bias);
+    };
+    auto const all = first_rows(rows);
+    int const before = cn::cpu::thread_count();
+    for (int const threads : {1, 3}) {
+        cn::cpu::set_thread_count(threads);
+        for (int const count : {1, 2, 3, 8, 9}) {
+            auto const some = first_rows(count);
+            CHECK(std::equal(some.begin(), some.end(), all.begin()));
+        }
+    }
+    cn::cpu::set_thread_count(before);
+}
+
 TEST_CASE_TEMPLATE("products of the matrices of a batch", T, float, double) {
     for (int rows : {1, 6, 33, 70}) {
         for (int depth : {1, 16, 40}) {

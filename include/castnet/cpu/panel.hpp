@@ -97,6 +97,10 @@ void multiply_panel(product<T> const& p, std::ptrdiff_t left, std::ptrdiff_t top
             pack_panel(d.steps, columns, right, packed.data);
             d.b = packed.data;
             d.b_stride = width;
+            if (begin + steps < p.k) {
+                prefetch<T>({right.data + steps * b.row, b.row, b.column},
+                            std::min(steps, p.k - begin - steps), columns);
+            }
         }
         tile_end<T> mine{p.end.accumulate || begin > 0};
         if (begin + steps >= p.k) {

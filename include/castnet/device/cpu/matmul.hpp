@@ -3,6 +3,7 @@
 #pragma once
 
 #include <castnet/device/cpu/context.hpp>
+#include <castnet/device/cpu/few_rows.hpp>
 #include <castnet/device/cpu/kernel.hpp>
 #include <castnet/device/cpu/panels.hpp>
 #include <castnet/device/cpu/runs.hpp>
@@ -25,6 +26,10 @@ void multiply_blocks(product<T> const& p) {
     std::ptrdiff_t const at_once = std::min(most, panel_scratch<T>::size / (packs ? width : p.n));
     std::ptrdiff_t const steps =
         std::clamp(p.k, std::ptrdiff_t{1}, at_once); // k is 0 without samples
+    if (panels > 1 && m <= most_few_rows && p.b.column == 1 && !p.turns) {
+        multiply_few_rows(p, steps);
+        return;
+    }
     std::ptrdiff_t const piece = std::ptrdiff_t{panels > 1 ? 24 : 4} * tile_rows;
     std::ptrdiff_t const pieces = (m + piece - 1) / piece;
     parallel_for(
