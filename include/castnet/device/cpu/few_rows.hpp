@@ -104,9 +104,11 @@ void multiply_columns(product<T> const& p, std::ptrdiff_t left, std::ptrdiff_t c
             if (end == p.k && p.end.bias) {
                 add_to(c, p.end.bias + left, columns);
             }
-            if (end == p.k && p.end.relu) {
+            if (end == p.k && p.end.rectifies) {
+                T const most = p.end.most;
                 for (std::ptrdiff_t j = 0; j < columns; ++j) {
-                    c[j] = c[j] < T(0) ? T(0) : c[j];
+                    T const x = c[j] < T(0) ? T(0) : c[j];
+                    c[j] = x > most ? most : x;
                 }
             }
         }

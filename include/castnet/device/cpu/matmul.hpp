@@ -3,13 +3,13 @@
 #pragma once
 
 #include <castnet/device/cpu/context.hpp>
+#include <castnet/device/cpu/epilogue.hpp>
 #include <castnet/device/cpu/few_rows.hpp>
 #include <castnet/device/cpu/kernel.hpp>
 #include <castnet/device/cpu/panels.hpp>
 #include <castnet/device/cpu/runs.hpp>
 #include <castnet/device/cpu/threads.hpp>
 #include <castnet/device/cpu/tuning.hpp>
-#include <castnet/device/epilogue.hpp>
 
 #include <algorithm>
 #include <numeric>
@@ -64,7 +64,7 @@ template <class T>
                                 matrix<T> const& a, matrix<T> const& b, T* c, std::ptrdiff_t c_row,
                                 tile_end<T> const& end = {}) {
     bool const narrow = n <= simd<T>::width && m >= std::ptrdiff_t{2} * run_rows;
-    bool const ends = end.bias || end.relu || end.accumulate;
+    bool const ends = end.bias || end.rectifies || end.accumulate;
     if (narrow && !end.accumulate && run_rows > tile_rows && k <= most_unpacked_steps &&
         a.column == 1 && a.row == k && b.column == 1 && b.row == n && c_row == n) {
         multiply_run(m, n, k, a.data, b.data, c, end);
@@ -84,7 +84,7 @@ void matmul(kernel_launch const& s, tables const& t, context<T> const& c) {
     pixel_rows const rows = rows_of(x.size, c), to = rows_of(y.size, c);
     multiply<T>(rows.count, out, in, {c.at(x) + rows.first * in, rows.step * in, 1},
                 {c.at(t.arrays[s.first_array + 1]), out, 1}, c.at(y) + to.first * out,
-                to.step * out, {.bias = bias_of(s, t, c), .relu = s.end.activates});
+                to.step * out, tile_end_of(s, t, c));
 }
 
 template <class T>
