@@ -12,6 +12,7 @@
 #include <castnet/device/cpu/matmul.hpp>
 #include <castnet/device/cpu/memory.hpp>
 #include <castnet/device/cpu/optimize.hpp>
+#include <castnet/device/cpu/optimize_parameter.hpp>
 #include <castnet/device/cpu/peak.hpp>
 #include <castnet/device/cpu/pool.hpp>
 #include <castnet/device/cpu/rearrange.hpp>
@@ -69,6 +70,16 @@ struct cpu_device {
     template <int Slots, class... Arguments>
     static void optimize(Arguments&&... arguments) {
         cpu::optimize<Slots>(std::forward<Arguments>(arguments)...);
+    }
+    template <int Slots, class Rule>
+    static void optimize_parameter(Rule const& rule, parameter const& p,
+                                   cpu::optimized<T> const& all, T* scratch) {
+        cpu::optimize_parameter<Slots>(rule, p, all, scratch);
+    }
+    // Elements of scratch memory for it, in region::workspace.
+    template <class Rule>
+    static constexpr std::ptrdiff_t update_scratch(parameter const& p) {
+        return cpu::update_scratch<Rule>(p);
     }
     template <class... Arguments>
     static double sum_of_squares(Arguments&&... arguments) {
