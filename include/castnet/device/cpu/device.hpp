@@ -4,6 +4,7 @@
 #include <castnet/device/constant_launch.hpp>
 #include <castnet/device/cpu/conv.hpp>
 #include <castnet/device/cpu/denormals.hpp>
+#include <castnet/device/cpu/epilogue.hpp>
 #include <castnet/device/cpu/executor.hpp>
 #include <castnet/device/cpu/kernels.hpp>
 #include <castnet/device/cpu/layout.hpp>
@@ -63,10 +64,8 @@ struct cpu_device {
     // Floating-point operations per second that this machine could do, measured.
     static double peak_flops() { return cpu::peak_flops<T>(); }
 
-    // A bias, alone or with relu, joins the product in the registers.
-    static constexpr bool takes_epilogue(op, ir::epilogue const& e) {
-        return !e.bias_gradient && (!e.activates || e.activation == fn::relu);
-    }
+    // A bias, alone or with a rectifier, joins the product in the registers.
+    static constexpr bool takes_epilogue(op, ir::epilogue const& e) { return cpu::is_tile_end(e); }
 
     template <int Slots, class... Arguments>
     static void optimize(Arguments&&... arguments) {
