@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <type_traits>
 
 namespace castnet::cpu::inline CASTNET_TARGET {
@@ -49,7 +50,15 @@ template <class T>
 struct tile_end {
     bool accumulate = false; // added to the present values
     T const* bias = nullptr; // a value per column
-    bool relu = false;       // max(sum, 0), last
+    bool rectifies = false;  // max(sum, 0), last, and no more than `most`
+    T most = std::numeric_limits<T>::infinity();
+
+    // The same for the columns from `first` on.
+    tile_end from(std::ptrdiff_t first) const {
+        tile_end e = *this;
+        e.bias = bias ? bias + first : nullptr;
+        return e;
+    }
 };
 
 // Some steps of the depth.
@@ -61,11 +70,19 @@ struct tile_depth {
     std::ptrdiff_t b_stride;
 };
 
-// Adds a bias, if there is one, to sums in registers, and then applies relu if asked for.
+template <class T>
+[[gnu::always_inline]] CASTNET_WIDE_VECTORS inline vec<T> rectified(vec<T> x, T most) {
+    vec<T> const zero{}, top = zero + most;
+    x = x < zero ? zero : x;
+    return x > top ? top : x;
+}
+
+// The end of sums in registers but for the accumulation; `first` is their first column.
 template <size_t Rows, size_t Vectors, class T>
-[[gnu::always_inline]] CASTNET_WIDE_VECTORS inline void finish_sums(vec<T> (&sum)[Rows][Vectors],
-                                                                    T const* bias, bool relu) {
-    if (bias) {
+[[gnu::always_inline]] CASTNET_WIDE_VECTORS inline void
+finish_sums(vec<T> (&sum)[Rows][Vectors], tile_end<T> const& end, std::ptrdiff_t first) {
+    if (end.bias) {
+        T const* const bias = end.bias + first;
         CASTNET_UNROLL
         for (size_t j = 0; j < Vectors; ++j) {
             vec<T> const shift =
@@ -76,12 +93,12 @@ template <size_t Rows, size_t Vectors, class T>
             }
         }
     }
-    if (relu) {
+    if (end.rectifies) {
         CASTNET_UNROLL
         for (size_t i = 0; i < Rows; ++i) {
             CASTNET_UNROLL
             for (size_t j = 0; j < Vectors; ++j) {
-                sum[i][j] = sum[i][j] < T(0) ? vec<T>{} : sum[i][j];
+                sum[i][j] = rectified<T>(sum[i][j], end.most);
             }
         }
     }
@@ -135,7 +152,7 @@ template <int Rows, int Vectors, class T>
     if (end.accumulate) {
         each([](vec<T>& x, vec<T> const& c) __attribute__((always_inline)) { x += c; });
     }
-    finish_sums<Rows, Vectors, T>(sum, end.bias ? end.bias + first : nullptr, end.relu);
+    finish_sums<Rows, Vectors, T>(sum, end, first);
     each([](vec<T> const& x, vec<T>& c) __attribute__((always_inline)) { c = x; });
 }
 
@@ -147,7 +164,7 @@ using tile_function = void(tile_pointers<T> const&, std::ptrdiff_t, tile_depth<T
 template <class T>
 [[gnu::noinline]] void partial_tile(tile_function<T>* whole_tile, tile_pointers<T> const& p,
                                     std::ptrdiff_t first, int columns, tile_depth<T> const& d,
-                                    tile_end<T> end) {
+                                    tile_end<T> const& end) {
     T whole[tile_rows][tile_columns<T>];
     tile_pointers<T> there = p;
     for (int i = 0; i < p.rows; ++i) {
@@ -157,10 +174,7 @@ template <class T>
             std::copy_n(p.c[i] + first, columns, whole[i]);
         }
     }
-    if (end.bias) {
-        end.bias += first;
-    }
-    whole_tile(there, 0, d, end);
+    whole_tile(there, 0, d, end.from(first));
     for (int i = 0; i < p.rows; ++i) {
         std::copy_n(whole[i], columns, p.c[i] + first);
     }

@@ -94,11 +94,8 @@ public:
             std::ptrdiff_t const first = steps * part / parts;
             std::ptrdiff_t const count = steps * (part + 1) / parts - first;
             walk.next(count, offset);
-            tile_end<T> mine{end.accumulate || part > 0};
-            if (part == parts - 1) {
-                mine.bias = end.bias;
-                mine.relu = end.relu;
-            }
+            tile_end<T> mine = part == parts - 1 ? end : tile_end<T>{};
+            mine.accumulate = end.accumulate || part > 0;
             T const* panel = b.data + first * b.stride;
             for (std::ptrdiff_t j = 0; j < columns; j += tile_columns<T>, panel += b.next) {
                 int const left =

@@ -21,7 +21,7 @@ struct reduce_shape {
     bool results_adjoin =
         false; // neighbouring results, not neighbouring elements, adjoin in memory
 
-    CASTNET_HD unsigned groups() const {
+    CASTNET_HD constexpr unsigned groups() const {
         return static_cast<unsigned>((results + wide - 1) / wide);
     }
 };
