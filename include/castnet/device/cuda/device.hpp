@@ -40,10 +40,9 @@ struct cuda_device : ir::factor_storage<T, Bf16> {
     // Elements of memory that a launch needs besides its operands and its result; the libraries
     // have their own.
     static constexpr ir::scratch_size scratch(ir::kernel_launch const& s, ir::window const* windows,
-                                              ir::instruction const& end) {
-        return s.kind == op::reduce                ? cuda::reduce_scratch(s, end)
-               : Bf16 && s.kind == op::conv_weight ? cuda::bf16_weight_scratch<T>(windows[s.window])
-                                                   : 0;
+                                              ir::instruction const&) {
+        return Bf16 && s.kind == op::conv_weight ? cuda::bf16_weight_scratch<T>(windows[s.window])
+                                                 : 0;
     }
 
     // Whether all launches of a plan are one kernel.
