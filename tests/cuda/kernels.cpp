@@ -5,6 +5,8 @@
 
 #include "simulated_device.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <doctest/doctest.h>
 #include <vector>
 
@@ -224,6 +226,99 @@ TEST_CASE_TEMPLATE("several sums of one program are those of programs of their o
         }
         CHECK(equal);
         CHECK(parts.has_no_tickets_out());
+    }
+}
+
+namespace {
+
+cn::ir::window square_window(int size, int kernel, int stride, int padding, int channels) {
+    cn::ir::window w;
+    w.height = size;
+    w.width = size + 1;
+    w.channels = w.filters = channels;
+    w.kernel_h = w.kernel_w = kernel;
+    w.stride_h = w.stride_w = stride;
+    w.pad_top = w.pad_left = w.pad_bottom = w.pad_right = padding;
+    w.out_height = (w.height + 2 * padding - kernel) / stride + 1;
+    w.out_width = (w.width + 2 * padding - kernel) / stride + 1;
+    return w;
+}
+
+// Max pooling and its gradient in T, with images in bfloat16 or not, against the CPU's in double.
+template <class T>
+void check_max_pooling(cn::ir::window const& w, bool bf16) {
+    CAPTURE(w.kernel_h);
+    CAPTURE(w.channels);
+    CAPTURE(bf16);
+    constexpr std::ptrdiff_t samples = 3;
+    cn::ir::extents const in{true, w.height * w.width, w.channels},
+        out{true, w.out_height * w.out_width, w.channels};
+    arrays<T> memory;
+    // image, result, winners, gradient of the result and of the image
+    cn::ir::array_ref refs[] = {memory.add(in, samples), memory.add(out, samples, false),
+                                memory.add(out, samples, false), memory.add(out, samples),
+                                memory.add(in, samples, false)};
+    std::vector<double> expected(memory.values.begin(), memory.values.end());
+    cn::cpu::context<double> host;
+    host.region[int(cn::ir::region::workspace)] = expected.data();
+    simt::context<T> device;
+    device.region[int(cn::ir::region::workspace)] = memory.values.data();
+    host.samples = device.samples = samples;
+    cn::ir::array_ref stored[] = {refs[0], refs[1], refs[2], refs[3], refs[4]};
+    for (int i : {0, 1, 3, 4}) {
+        stored[i].is_bf16 = bf16;
+    }
+    for (int i : {0, 3}) { // numbers that both have
+        std::ptrdiff_t const count = refs[i].size.count() * samples;
+        double* const numbers = host.at(refs[i]);
+        for (std::ptrdiff_t k = 0; k < count; ++k) {
+            numbers[k] = std::round(numbers[k] * 32) / 32;
+            cn::cuda::stored_at(device, stored[i]).set(k, T(numbers[k]));
+        }
+    }
+    cn::ir::kernel_launch s;
+    s.window = 0;
+    s.first_array = 0;
+    s.output = 1;
+    s.arrays = 1;
+    s.results = 2;
+    cn::cpu::max_pool<double, false>(s, {refs, nullptr, &w}, host);
+    cn::cuda::max_pool(s, {stored, nullptr, &w}, device);
+    s.first_array = 2;
+    s.output = 4;
+    s.arrays = 2;
+    s.results = 1;
+    cn::cpu::max_pool_gradient<double, false>(s, {refs, nullptr, &w}, host);
+    cn::cuda::max_pool_gradient(s, {stored, nullptr, &w}, device);
+    for (int i : {1, 4}) {
+        double worst = 0;
+        for (std::ptrdiff_t k = 0; k < refs[i].size.count() * samples; ++k) {
+            double const found = cn::cuda::stored_at(device, stored[i]).get(k);
+            worst = std::max(worst, std::fabs(found - host.at(refs[i])[k]));
+        }
+        CHECK(worst <= (bf16 ? 0.01 : 1e-6));
+        CHECK(memory.values[std::size_t(stored[i].offset + refs[i].size.count() * samples)] ==
+              arrays<T>::canary);
+    }
+}
+
+} // namespace
+
+TEST_CASE("max pooling equals the CPU's for every kind of window and number of channels") {
+    for (int const channels : {1, 3, 8, 24}) {
+        for (bool const bf16 : {false, true}) {
+            check_max_pooling<float>(square_window(8, 2, 2, 0, channels), bf16);
+            check_max_pooling<float>(square_window(7, 2, 2, 0, channels), bf16);
+            check_max_pooling<float>(square_window(9, 3, 3, 0, channels), bf16);
+            check_max_pooling<float>(square_window(9, 3, 2, 1, channels), bf16);
+            check_max_pooling<float>(square_window(6, 3, 1, 0, channels), bf16);
+            check_max_pooling<float>(square_window(9, 2, 3, 0, channels), bf16);
+            check_max_pooling<float>(square_window(19, 17, 1, 0, channels), bf16);
+            cn::ir::window shared = square_window(7, 3, 2, 0, channels);
+            shared.adaptive = true;
+            check_max_pooling<float>(shared, bf16);
+        }
+        check_max_pooling<double>(square_window(8, 2, 2, 0, channels), false);
     }
 }
 
