@@ -1,5 +1,6 @@
 // Smooth activations. Definitions are those of PyTorch, in forms that neither overflow nor cancel;
-// derivatives use the value y where they can, so that the input need not be kept.
+// derivatives use the value y where they can, so that the input need not be kept. Those of which a
+// program has several, as gates are, are always inline: GCC would call them from the third on.
 #pragma once
 
 #include <castnet/core/error_function.hpp>
@@ -24,9 +25,8 @@ template <>
 struct function<fn::sigmoid> : derivative_reads<0b10> {
     static constexpr char const* name = "sigmoid";
     template <class T>
-    CASTNET_HD static constexpr T value(T x) {
-        T const e = detail::decay(x);
-        return select(x < T(0), e, T(1)) / (T(1) + e);
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T value(T x) {
+        return elementary::sigmoid(x);
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T, T y) {
@@ -66,7 +66,7 @@ template <>
 struct function<fn::tanh> : derivative_reads<0b10> {
     static constexpr char const* name = "tanh";
     template <class T>
-    CASTNET_HD static constexpr T value(T x) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T value(T x) {
         return elementary::tanh(x);
     }
     template <int I, class T>
