@@ -13,7 +13,7 @@
 // all that it computes with are its arguments: tensors, views, expressions and numbers. By<…> are
 // those that it is differentiated by, counted from 0: the first one by default; several give a
 // tuple. Computed in the common type of the arguments, float or double; results have that type, and
-// those by a number are numbers. Each call takes memory for the values between, and gives it back.
+// those by a number are numbers. Each call copies the arguments into memory of its own.
 #pragma once
 
 #include <castnet/device/cpu/device.hpp>
