@@ -6,7 +6,7 @@
 #include <castnet/core/error_function.hpp>
 #include <castnet/core/logarithm.hpp>
 #include <castnet/core/select.hpp>
-#include <castnet/expr/function.hpp>
+#include <castnet/expr/math.hpp>
 
 namespace castnet {
 
@@ -15,7 +15,7 @@ namespace detail {
 // exp(-|x|), which does not overflow
 template <class T>
 CASTNET_HD constexpr T decay(T x) {
-    return elementary::exp(select(x < T(0), x, -x));
+    return value_of<fn::exp>(select(x < T(0), x, T(-x)));
 }
 
 } // namespace detail
@@ -44,7 +44,7 @@ struct function<fn::log_sigmoid> : derivative_reads<0b10> {
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T, T y) {
-        return -elementary::expm1(y);
+        return -value_of<fn::expm1>(y);
     }
 };
 
@@ -58,7 +58,7 @@ struct function<fn::softplus> : derivative_reads<0b10> {
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T, T y) {
-        return -elementary::expm1(-y);
+        return -value_of<fn::expm1>(T(-y));
     }
 };
 
@@ -85,7 +85,7 @@ struct function<fn::softsign> : derivative_reads<0b10> {
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T, T y) {
-        T const rest = T(1) - (y < T(0) ? -y : y); // 1 / (1 + |x|)
+        T const rest = T(1) - select(y < T(0), T(-y), y); // 1 / (1 + |x|)
         return rest * rest;
     }
 };
@@ -100,7 +100,7 @@ struct function<fn::silu> : derivative_reads<0b01> {
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T x, T) {
-        T const s = function<fn::sigmoid>::value(x);
+        T const s = value_of<fn::sigmoid>(x);
         return s * (T(1) + x * (T(1) - s));
     }
 };
@@ -110,7 +110,7 @@ namespace detail {
 // tanh(softplus(x)), rational in exp(-|x|)
 template <class T>
 CASTNET_HD constexpr T tanh_softplus(T x) {
-    bool const negative = x < T(0);
+    auto const negative = x < T(0);
     T const e = decay(x);
     T const odd = select(negative, e * (e + T(2)), T(1) + T(2) * e);
     return odd / (odd + select(negative, T(2), T(2) * e * e));
@@ -129,7 +129,7 @@ struct function<fn::mish> : derivative_reads<0b01> {
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T x, T) {
         T const t = detail::tanh_softplus(x);
-        return t + x * (T(1) - t * t) * function<fn::sigmoid>::value(x);
+        return t + x * (T(1) - t * t) * value_of<fn::sigmoid>(x);
     }
 };
 
@@ -144,8 +144,8 @@ struct function<fn::gelu> : derivative_reads<0b01> {
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T x, T) {
-        T const below = T(0.5) * (T(1) + elementary::erf(x * T(0.70710678118654752)));
-        return below + x * T(0.39894228040143268) * elementary::exp(T(-0.5) * x * x);
+        T const below = T(0.5) * (T(1) + value_of<fn::erf>(T(x * T(0.70710678118654752))));
+        return below + x * T(0.39894228040143268) * value_of<fn::exp>(T(T(-0.5) * x * x));
     }
 };
 
@@ -161,7 +161,7 @@ struct function<fn::gelu_tanh> : derivative_reads<0b01> {
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T x, T) {
-        T const t = elementary::tanh(T(0.79788456080286536) * (x + T(0.044715) * x * x * x));
+        T const t = value_of<fn::tanh>(T(T(0.79788456080286536) * (x + T(0.044715) * x * x * x)));
         return T(0.5) * (T(1) + t) +
                T(0.5) * x * (T(1) - t * t) * T(0.79788456080286536) * (T(1) + T(0.134145) * x * x);
     }
