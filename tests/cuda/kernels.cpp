@@ -2,6 +2,7 @@
 #include <castnet/device/cuda/norm.hpp>
 #include <castnet/device/cuda/optimize.hpp>
 #include <castnet/optim/clipping.hpp>
+#include <castnet/optim/optimizers.hpp>
 
 #include "simulated_device.hpp"
 

@@ -8,7 +8,7 @@
 #include <castnet/device/cuda/gradients.hpp>
 #include <castnet/device/cuda/kernels.hpp>
 #include <castnet/device/cuda/layout.hpp>
-#include <castnet/device/cuda/widen.hpp>
+#include <castnet/device/cuda/planning.hpp>
 #include <castnet/device/executor_sizes.hpp>
 #include <castnet/device/sample_order.hpp>
 #include <castnet/plan/penalties.hpp>
@@ -357,8 +357,7 @@ private:
 
 // OneBlock: a plan that fits one block is one kernel. Bf16: products read bfloat16.
 template <class T, bool OneBlock, bool Bf16 = false>
-struct device : castnet::ir::factor_storage<T, Bf16> {
-    using value_type = T;
+struct device : castnet::cuda::planning<T, Bf16> {
     using context = simt::context<T>;
     using memory = castnet::cpu::memory;
     using session = simt::session;
@@ -368,8 +367,6 @@ struct device : castnet::ir::factor_storage<T, Bf16> {
     static constexpr bool whole_batches = true;
     using replica_scope = castnet::cpu::replica_scope;
     static constexpr int count() { return 1; }
-    static constexpr std::ptrdiff_t alignment =
-        static_cast<std::ptrdiff_t>(castnet::cuda::alignment_bytes / sizeof(T));
 
     static constexpr std::ptrdiff_t place_in_sample(std::ptrdiff_t i, castnet::ir::extents size) {
         return castnet::ir::place_in_sample(i, size);
@@ -378,14 +375,6 @@ struct device : castnet::ir::factor_storage<T, Bf16> {
                                                        castnet::parameter const& p) {
         return castnet::cuda::place_in_parameter(i, p);
     }
-    static constexpr castnet::ir::scratch_size scratch(castnet::ir::kernel_launch const& s,
-                                                       castnet::ir::window const* windows,
-                                                       castnet::ir::instruction const&) {
-        return Bf16 && s.kind == castnet::op::conv_weight
-                   ? castnet::cuda::bf16_weight_scratch<T>(windows[s.window])
-                   : 0;
-    }
-
     template <auto const& Plan>
     static constexpr bool in_one_block = OneBlock && castnet::cuda::fits_one_block<T>(Plan);
 
