@@ -2,3 +2,4 @@
 #pragma once
 
 #include <castnet/policy/cuda.hpp>
+#include <castnet/train/cuda_cost.hpp>

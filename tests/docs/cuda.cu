@@ -28,6 +28,17 @@ TEST_CASE("the programs of docs/cuda.md") {
     // [/on_device]
     CHECK(further["accuracy"].back() == 1);
 
+    // [cost]
+    cn::gpu_limits const gpu{.bytes_per_second = 3e12, // of a data sheet, or measured
+                             .product_flops_per_second = 5e13,
+                             .other_flops_per_second = 5e13,
+                             .seconds_per_kernel = 1e-6};
+    std::string const text = cn::cost_report(training, gpu); // "step: … GB moved, …"
+    double const seconds = cn::cuda_floor(training, gpu);    // no step is faster
+    // [/cost]
+    CHECK(text.find("floor: ") != text.npos);
+    CHECK(seconds > 0);
+
     // [options]
     using fast = cn::policy::tf32<cn::policy::cuda>;   // tensor cores, factors of 10 bits
     using faster = cn::policy::bf16<cn::policy::cuda>; // factors of 8 bits, half the memory

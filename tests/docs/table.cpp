@@ -138,8 +138,8 @@ constexpr bool are_optimizers(O const&...) {
 static_assert(are_optimizers(sgd{.learning_rate = 0.01},
                              momentum{.learning_rate = 0.01, .nesterov = true}, rmsprop{},
                              rmsprop_momentum{.centered = true}, adam{.learning_rate = 1e-3},
-                             adamw{.weight_decay = 0.01}, amsgrad{}, nadam{}, lion{}, adagrad{},
-                             adadelta{}));
+                             adamw{.weight_decay = 0.01}, amsgrad{}, nadam{}, lion{}, lamb{},
+                             muon{.adamw_rate = 0.1}, adagrad{}, adadelta{}));
 
 template <Policy... P>
 constexpr bool are_policies = true;
@@ -165,6 +165,7 @@ TEST_CASE("tables of the guide") {
         CHECK(s(10, 1000) > 0);
     }
     CHECK(clip_norm(adam{}, 1).max_norm == 1);
+    CHECK(clip_each_norm(adam{}, 1).max_norm == 1);
     CHECK(clip_value(adam{}, 0.5).max_value == 0.5);
     CHECK(accumulate<4>(adam{}).learning_rate == 1e-3);
     CHECK(ema(adam{}, 0.99).slots == 3);

@@ -1,10 +1,11 @@
 // Arrays in bfloat16, on a device whose products and convolutions read their factors so.
 //
 // What a product reads is stored in bfloat16 by the launch that computes it, and so is what a
-// convolution writes. Parameters stay as they are: the first launch of a plan makes a copy of all
-// of them, which products read. Everything else, and everything that leaves the step (results,
-// gradients, statistics) or goes from one repetition of a block to the next, has the device's own
-// type, and so has all arithmetic.
+// convolution writes, and every image that an element-wise launch makes of such images: most
+// gradients of images, therefore. Parameters stay as they are: the first launch of a plan makes a
+// copy of all of them, which products read. Everything else, and everything that leaves the step
+// (results, gradients, statistics) or goes from one repetition of a block to the next, has the
+// device's own type, and so has all arithmetic.
 #pragma once
 
 #include <castnet/core/bfloat16.hpp>
@@ -75,7 +76,10 @@ public:
         g_.nodes.reserve(old.size() + 64);
         old_ = old.data();
         kept_ = carried_nodes(old_, old.size(), g_.repeats.size());
-        for_each_kept([&](int& id) { kept_[base_of(id, old_)] = 1; });
+        list<int*> const leaving = leaving_nodes();
+        for (int const* id : leaving) {
+            kept_[base_of(*id, old_)] = 1;
+        }
         moved_ = list<int>::filled(old.size(), -1);
         copies_ = moved_;
         for (int i = 0; i < old.size(); ++i) {
@@ -89,29 +93,31 @@ public:
             moved_[i] = g_.push(n);
         }
         g_.repeat = -1;
-        for_each_kept([&](int& id) {
-            bool const image = traits_of(old_[base_of(id, old_)]).image;
-            id = image ? copy(id) : moved_[id];
-        });
+        for (int* id : leaving) {
+            bool const image = traits_of(old_[base_of(*id, old_)]).image;
+            *id = image ? copy(*id) : moved_[*id];
+        }
         for (parameter& p : g_.parameters) {
             p.node = moved_[p.node];
         }
     }
 
 private:
-    template <class F>
-    constexpr void for_each_kept(F const& f) {
+    // The numbers of the nodes whose values leave the step.
+    constexpr list<int*> leaving_nodes() {
+        list<int*> all;
         for (int& id : results_.outputs) {
-            f(id);
+            all.push(&id);
         }
         for (int& id : results_.gradients) {
             if (id >= 0) {
-                f(id);
+                all.push(&id);
             }
         }
         for (graph::update& u : g_.updates) {
-            f(u.value);
+            all.push(&u.value);
         }
+        return all;
     }
 
     constexpr int factor(int id) {
@@ -139,6 +145,29 @@ private:
     list<int> copies_; // per old node: the number of its copy
 };
 
+// Marks the images that element-wise launches make of others in bfloat16, unless they leave the
+// step or a repetition of a block. `in_bf16`, `group`: per node, as of bf16_nodes().
+constexpr void mark_images_of_bf16(graph_view const& g, int const* group, char* in_bf16) {
+    node const* const nodes = g.nodes;
+    list<char> kept = carried_nodes(nodes, g.node_count, g.repeat_count);
+    for (int const id : kept_nodes(g)) {
+        kept[base_of(id, nodes)] = 1;
+    }
+    for (int i = 0; i < g.node_count; ++i) { // what a launch reads comes before it
+        int const end = group[i];
+        if (nodes[i].kind != op::map || end < 0 || nodes[end].kind != op::map || kept[end] ||
+            nodes[end].loop >= 0 || !nodes[end].size.sample || nodes[end].size.in_logical_order()) {
+            continue;
+        }
+        for (int k = 0; k < nodes[i].operands; ++k) {
+            int const from = nodes[i].in[k] < 0 ? i : base_of(nodes[i].in[k], nodes);
+            if (in_bf16[from] && nodes[from].size == nodes[end].size) {
+                in_bf16[end] = 1;
+            }
+        }
+    }
+}
+
 // Per node: 1 where its array is bfloat16. `group`: per node the end of its group.
 constexpr list<char> bf16_nodes(graph_view const& g, int const* group) {
     list<char> in_bf16 = list<char>::filled(g.node_count, 0);
@@ -154,6 +183,7 @@ constexpr list<char> bf16_nodes(graph_view const& g, int const* group) {
             in_bf16[group[i]] = 1;
         }
     }
+    mark_images_of_bf16(g, group, in_bf16.data());
     for (int i = 0; i < g.node_count; ++i) {
         node const& n = g.nodes[i];
         if (n.kind == op::parameter) { // of these, products read copies

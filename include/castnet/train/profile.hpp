@@ -2,6 +2,7 @@
 // launch of the plan.
 #pragma once
 
+#include <castnet/core/bfloat16.hpp>
 #include <castnet/core/clock.hpp>
 #include <castnet/core/text.hpp>
 #include <castnet/train/launch_name.hpp>
@@ -41,12 +42,13 @@ std::vector<launch_profile> profile(Training& training, Data const& data,
         rows[i].what = detail::launch_name<Training::training_plan>(s);
         rows[i].shape = string_of({result.pixels, " x ", result.channels});
         rows[i].flops = double(s.flops) * (per_sample ? double(samples.size()) : 1.0);
-        auto const add_bytes = [&](ir::extents e) {
-            rows[i].bytes += double(e.count()) * times(e) * sizeof(T);
+        auto const add_bytes = [&](ir::array_ref const& r) {
+            rows[i].bytes += double(r.size.count()) * times(r.size) *
+                             double(r.is_bf16 ? sizeof(bfloat16) : sizeof(T));
         };
         for (int k = s.first_array; k < s.output + s.results; ++k) {
             if (!s.end.bias || k != s.first_array + 2) { // the product on the way to its epilogue
-                add_bytes(plan.arrays[k].size);
+                add_bytes(plan.arrays[k]);
             }
         }
     }

@@ -6,6 +6,7 @@
 #include <castnet/device/cuda/kernels.hpp>
 #include <castnet/device/cuda/layout.hpp>
 #include <castnet/device/cuda/matmul.hpp>
+#include <castnet/device/cuda/planning.hpp>
 #include <castnet/device/cuda/prepare.hpp>
 #include <castnet/device/launches.hpp>
 #include <castnet/device/sample_order.hpp>
@@ -14,8 +15,7 @@ namespace castnet {
 
 // Bf16: products and convolutions read bfloat16 (plan/mixed_precision.hpp).
 template <class T, bool Bf16 = false>
-struct cuda_device : ir::factor_storage<T, Bf16> {
-    using value_type = T;
+struct cuda_device : cuda::planning<T, Bf16> {
     using context = cuda::context<T>;
     using memory = cuda::memory;
     using session = cuda::session;
@@ -24,9 +24,6 @@ struct cuda_device : ir::factor_storage<T, Bf16> {
     using stored_array = cuda::stored_array<T>; // of a data set in the GPU's memory
     using kernel = cuda::kernel<context>;
 
-    // Offsets are multiples of so many elements.
-    static constexpr std::ptrdiff_t alignment =
-        static_cast<std::ptrdiff_t>(cuda::alignment_bytes / sizeof(T));
     static constexpr bool whole_batches = true;         // see device/cuda/context.hpp
     static int count() { return cuda::device_count(); } // that the program sees
 
@@ -37,22 +34,10 @@ struct cuda_device : ir::factor_storage<T, Bf16> {
         return cuda::place_in_parameter(i, p);
     }
 
-    // Elements of memory that a launch needs besides its operands and its result; the libraries
-    // have their own.
-    static constexpr ir::scratch_size scratch(ir::kernel_launch const& s, ir::window const* windows,
-                                              ir::instruction const& end) {
-        return s.kind == op::reduce                ? cuda::reduce_scratch(s, end)
-               : Bf16 && s.kind == op::conv_weight ? cuda::bf16_weight_scratch<T>(windows[s.window])
-                                                   : 0;
-    }
-
     // Whether all launches of a plan are one kernel.
     template <auto const& Plan>
     static constexpr bool in_one_block = !Bf16 && cuda::fits_one_block<T>(Plan);
 
-    static constexpr bool takes_epilogue(op product, ir::epilogue const& e) {
-        return cuda::takes_epilogue<T>(product, e);
-    }
     // Whether the library that was asked has done a launch's epilogue.
     static bool finishes(ir::kernel_launch const& s, cuda::tables const& t, context const& c) {
         return s.kind == op::conv ? c.library->prepare(cuda::convolution_of(s, t, c)).finishes

@@ -1,0 +1,113 @@
+// Cost of a step on a GPU: bytes moved, floating-point operations and kernels, as the plan has
+// them; and the least time that a GPU with given limits takes for them.
+#pragma once
+
+#include <castnet/device/cuda/planning.hpp>
+#include <castnet/plan/run_order.hpp>
+
+namespace castnet {
+
+// Of one launch of a plan, or of several. Each operand and result of a launch counts once, whatever
+// caches keep; operations are those of direct algorithms, without those of the update.
+struct step_cost {
+    double bytes = 0;         // read and written in the GPU's memory
+    double product_flops = 0; // of products and convolutions
+    double other_flops = 0;   // of functions and reductions
+    double kernels = 0;       // launches
+
+    constexpr step_cost& operator+=(step_cost const& other) {
+        bytes += other.bytes;
+        product_flops += other.product_flops;
+        other_flops += other.other_flops;
+        kernels += other.kernels;
+        return *this;
+    }
+};
+
+// What a GPU can do at best, of its data sheet or as measured.
+struct gpu_limits {
+    double bytes_per_second = 0;         // of its memory
+    double product_flops_per_second = 0; // in the type of the policy's products
+    double other_flops_per_second = 0;   // in the policy's type, without tensor cores
+    double seconds_per_kernel = 0;       // from a kernel's start to that of the next, of empty ones
+};
+
+namespace cuda {
+
+// Kernels of a launch; the libraries' products are one, with the bias and activation behind them.
+constexpr int kernels_of(kernel_launch const& s) {
+    bool const widens = s.kind == op::conv_weight && s.scratch >= 0;
+    return widens || s.kind == op::attention_gradient ? 2 : 1;
+}
+
+// Of launch i of a plan, each time that it runs.
+template <class Plan>
+constexpr step_cost cost_of_launch(Plan const& p, int i, std::size_t value_bytes) {
+    kernel_launch const& s = p.launches[i];
+    auto const samples = static_cast<double>(p.batch);
+    step_cost cost;
+    for (int k = s.first_array; k < s.output + s.results; ++k) {
+        array_ref const& r = p.arrays[k];
+        bool const product = s.end.bias && k == s.first_array + 2; // overwritten in registers
+        if (!product) {
+            cost.bytes += static_cast<double>(r.size.count()) * (r.size.sample ? samples : 1) *
+                          static_cast<double>(r.is_bf16 ? sizeof(bfloat16) : value_bytes);
+        }
+    }
+    bool const shared = s.program >= 0 && !s.space.sample;
+    double const flops = static_cast<double>(s.flops) * (shared ? 1 : samples);
+    (s.kind == op::map || s.kind == op::reduce ? cost.other_flops : cost.product_flops) += flops;
+    cost.kernels = kernels_of(s);
+    return cost;
+}
+
+// Calls f(cost) for every launch of a step in a plan for a GPU that computes in T: those of the
+// plan, and in training the update, whose optimizer keeps so many slots, and the sums of the
+// results. (Data on the GPU are gathered by one kernel more.)
+template <class T, class Plan, class F>
+constexpr void for_each_cost(Plan const& p, int slots, F const& f) {
+    constexpr std::size_t value_bytes = sizeof(T);
+    for_each_stage(p, [&](stage const& g, int, int) {
+        double const times = g.iterations > 0 ? g.iterations : 1;
+        for (int i = g.first; i < g.last; ++i) {
+            step_cost cost = cost_of_launch(p, i, value_bytes);
+            cost.kernels *= times; // each of them on its part of the arrays
+            f(cost);
+        }
+    });
+    if (p.trainable > 0) { // parameters and slots are read and written, gradients read
+        f(step_cost{.bytes = static_cast<double>(p.trainable) * (3 + 2 * slots) *
+                             static_cast<double>(value_bytes),
+                    .kernels = 1});
+    }
+    f(step_cost{.kernels = 1});
+}
+
+template <class T, class Plan>
+constexpr step_cost cost_of_step(Plan const& p, int slots) {
+    step_cost sum;
+    for_each_cost<T>(p, slots, [&](step_cost const& cost) { sum += cost; });
+    return sum;
+}
+
+// The least time of a launch: of what takes it longest.
+constexpr double floor_of(step_cost const& cost, gpu_limits const& gpu) {
+    double const times[] = {
+        cost.bytes / gpu.bytes_per_second, cost.product_flops / gpu.product_flops_per_second,
+        cost.other_flops / gpu.other_flops_per_second, cost.kernels * gpu.seconds_per_kernel};
+    double most = 0;
+    for (double const time : times) {
+        most = time > most ? time : most;
+    }
+    return most;
+}
+
+template <class T, class Plan>
+constexpr double floor_of_step(Plan const& p, int slots, gpu_limits const& gpu) {
+    double sum = 0;
+    for_each_cost<T>(p, slots, [&](step_cost const& cost) { sum += floor_of(cost, gpu); });
+    return sum;
+}
+
+} // namespace cuda
+} // namespace castnet

@@ -1,0 +1,89 @@
+// What training steps on a GPU move, compute and launch, counted on their plans; so that none of it
+// grows unseen.
+#include <castnet/castnet.hpp>
+#include <castnet/train/cuda_cost.hpp>
+#include <castnet/zoo/resnet.hpp>
+
+#include "simulated_device.hpp"
+
+#include <doctest/doctest.h>
+#include <string>
+
+namespace cn = castnet;
+using cn::input, cn::step_cost;
+using doctest::Approx;
+
+namespace {
+
+using convnet = cn::sequential<input<1, 28, 28>, cn::conv2d<32, 3>, cn::relu, cn::max_pool2d<2>,
+                               cn::conv2d<64, 3>, cn::relu, cn::max_pool2d<2>, cn::conv2d<64, 3>,
+                               cn::relu, cn::flatten, cn::dense<64>, cn::relu, cn::dense<10>>;
+using tiny =
+    cn::sequential<input<13>, cn::dense<16>, cn::relu, cn::dense<32>, cn::relu, cn::dense<1>>;
+
+// Of policy::bf16<policy::cuda>, with momentum.
+template <class Network, std::size_t Batch>
+constexpr step_cost in_bf16() {
+    using recipe = cn::detail::step_recipe<cn::cross_entropy_loss<0.0F>,
+                                           std::remove_cvref_t<decltype(cn::accuracy)>>;
+    using compiled =
+        cn::detail::compiled_step<recipe, Network, cn::cuda::planning<float, true>, Batch, true>;
+    return cn::cuda::cost_of_step<float>(compiled::value, 1);
+}
+
+template <bool OneBlock>
+struct training_of_tiny {
+    cn::model<tiny, simt::policy<OneBlock>, cn::batch<32>> model{cn::seed{1}};
+    decltype(cn::compile(model, cn::mse, cn::adam{})) training =
+        cn::compile(model, cn::mse, cn::adam{});
+};
+
+} // namespace
+
+TEST_CASE("a step of ResNet-50 moves no more bytes and launches no more kernels than before") {
+    constexpr step_cost cost = in_bf16<cn::zoo::resnet50, 256>();
+    CHECK(cost.bytes < 112.1e9);
+    CHECK(cost.kernels <= 751);
+    CHECK(cost.product_flops == Approx(6.22e12).epsilon(0.01));
+}
+
+TEST_CASE("neither does one of a small convolutional network") {
+    constexpr step_cost cost = in_bf16<convnet, 512>();
+    CHECK(cost.bytes < 237e6);
+    CHECK(cost.kernels <= 39);
+}
+
+TEST_CASE("the cost of a step is that of its launches") {
+    training_of_tiny<false> all;
+    step_cost const cost = cn::cuda_cost(all.training);
+    CHECK(cost.kernels == all.training.training_plan.sizes.launches + 2);
+    double const multiplications = 32 * (2.0 * 13 * 16 + 3.0 * 16 * 32 + 3.0 * 32);
+    CHECK(cost.product_flops == Approx(2 * multiplications).epsilon(0.1)); // with biases
+    double const update = double(all.training.training_plan.trainable) * 7 * sizeof(double);
+    CHECK(cost.bytes > update);
+    CHECK(cn::cost_report(all.training).find(" kernels\n") != std::string::npos);
+}
+
+TEST_CASE("a step that is one kernel has one launch") {
+    training_of_tiny<true> one;
+    step_cost const cost = cn::cuda_cost(one.training);
+    CHECK(cost.kernels == 1);
+    CHECK(cost.bytes < cn::cuda_cost(training_of_tiny<false>{}.training).bytes);
+    CHECK(cn::cuda_floor(one.training, {1e12, 1e12, 1e12, 1}) == 1.0);
+}
+
+TEST_CASE("the floor of a launch is set by what takes it longest, that of a step by all launches") {
+    cn::gpu_limits const gpu{.bytes_per_second = 100,
+                             .product_flops_per_second = 1000,
+                             .other_flops_per_second = 10,
+                             .seconds_per_kernel = 0.5};
+    CHECK(cn::cuda::floor_of({.bytes = 200, .kernels = 1}, gpu) == 2);
+    CHECK(cn::cuda::floor_of({.bytes = 200, .product_flops = 4000, .kernels = 1}, gpu) == 4);
+    CHECK(cn::cuda::floor_of({.bytes = 200, .other_flops = 30, .kernels = 2}, gpu) == 3);
+    CHECK(cn::cuda::floor_of({.bytes = 2, .kernels = 2}, gpu) == 1);
+    training_of_tiny<false> all;
+    double const huge = 1e30;
+    CHECK(cn::cuda_floor(all.training, {huge, huge, huge, 2}) ==
+          Approx(2 * cn::cuda_cost(all.training).kernels));
+    CHECK(cn::cost_report(all.training, gpu).find("floor: ") != std::string::npos);
+}
