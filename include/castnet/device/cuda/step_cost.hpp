@@ -43,8 +43,7 @@ constexpr int kernels_of(kernel_launch const& s, array_ref const* arrays, instru
         return shape_reduction(to.count(), all / to.count(), (end.b & 4) != 0, true).splits > 1 ? 2
                                                                                                 : 1;
     }
-    bool const widens = s.kind == op::conv_weight && s.scratch >= 0;
-    return widens || s.kind == op::attention_gradient ? 2 : 1;
+    return s.kind == op::attention_gradient ? 2 : 1;
 }
 
 // Of launch i of a plan, each time that it runs.
