@@ -168,6 +168,25 @@ struct convolution {
     }
 };
 
+// Calls check(bias) for the launch of a product with this bias and each rectifier, while y, the
+// product, is what is expected of it.
+template <class F>
+void check_rectified(cn::ir::kernel_launch& s, std::vector<double>& y, std::vector<double> bias,
+                     F const& check) {
+    auto const product = y;
+    for (double& b : bias) {
+        b *= 8;
+    }
+    for (cn::fn const rectifier : {cn::fn::relu, cn::fn::relu6}) {
+        s.end.activation = rectifier;
+        for (std::size_t i = 0; i < y.size(); ++i) {
+            double const sum = std::max(product[i] + bias[i % bias.size()], 0.0);
+            y[i] = rectifier == cn::fn::relu6 ? std::min(sum, 6.0) : sum;
+        }
+        check(bias);
+    }
+}
+
 template <class T>
 void check_convolution(cn::ir::window const& w, int samples, int at_once = 2) {
     CAPTURE(w.channels);
@@ -195,12 +214,10 @@ void check_convolution(cn::ir::window const& w, int samples, int at_once = 2) {
     s.kind = op::conv;
     close(one_kernel<T>{}(s, w, samples, at_once, x, image, weight, kernel, result), y,
           epsilon<T> * taps);
-    auto const bias = random(w.filters);
-    for (std::size_t i = 0; i < y.size(); ++i) {
-        y[i] = std::max(y[i] + bias[i % bias.size()], 0.0);
-    }
-    close(one_kernel<T>{}(s, w, samples, at_once, x, image, weight, kernel, result, bias), y,
-          epsilon<T> * taps);
+    check_rectified(s, y, random(w.filters), [&](auto const& bias) {
+        close(one_kernel<T>{}(s, w, samples, at_once, x, image, weight, kernel, result, bias), y,
+              epsilon<T> * taps);
+    });
     s.kind = op::conv_data;
     close(one_kernel<T>{}(s, w, samples, at_once, dy, result, weight, kernel, image), dx,
           epsilon<T> * taps * w.filters);
@@ -232,11 +249,10 @@ void check_product(int rows, int in, int out) {
     cn::ir::kernel_launch s;
     s.kind = op::matmul;
     close(one_kernel<T>{}(s, {}, rows, 2, x, x_size, w, w_size, y_size), y, epsilon<T> * in);
-    auto const bias = random(out);
-    for (std::size_t i = 0; i < y.size(); ++i) {
-        y[i] = std::max(y[i] + bias[i % bias.size()], 0.0);
-    }
-    close(one_kernel<T>{}(s, {}, rows, 2, x, x_size, w, w_size, y_size, bias), y, epsilon<T> * in);
+    check_rectified(s, y, random(out), [&](auto const& bias) {
+        close(one_kernel<T>{}(s, {}, rows, 2, x, x_size, w, w_size, y_size, bias), y,
+              epsilon<T> * in);
+    });
     s.kind = op::matmul_data;
     close(one_kernel<T>{}(s, {}, rows, 2, dy, y_size, w, w_size, x_size), dx, epsilon<T> * out);
     s.kind = op::matmul_weight;
@@ -516,6 +532,38 @@ TEST_CASE_TEMPLATE("products of few columns", T, float, double) {
         }
     }
     check_product<T>(300, 70, 10);
+}
+
+TEST_CASE_TEMPLATE("products of few rows", T, float, double) {
+    for (int rows : {1, 3, 8, 9}) {
+        check_product<T>(rows, 9, 130);
+        check_product<T>(rows, 300, 71);
+    }
+    check_product<T>(2, 5, 4100);
+}
+
+TEST_CASE_TEMPLATE("a row of a product depends neither on other rows nor on threads", T, float,
+                   double) {
+    constexpr int rows = 13, in = 210, out = 530;
+    cn::ir::extents const x_size{true, 1, in}, w_size{false, in, out}, y_size{true, 1, out};
+    numbers random;
+    auto const x = random(rows * in), w = random(in * out), bias = random(out);
+    auto const first_rows = [&](int count) {
+        cn::ir::kernel_launch s;
+        s.kind = op::matmul;
+        std::vector<double> const some{x.begin(), x.begin() + count * in};
+        return one_kernel<T>{}(s, {}, count, 1, some, x_size, w, w_size, y_size, bias);
+    };
+    auto const all = first_rows(rows);
+    int const before = cn::cpu::thread_count();
+    for (int const threads : {1, 3}) {
+        cn::cpu::set_thread_count(threads);
+        for (int const count : {1, 2, 3, 8, 9}) {
+            auto const some = first_rows(count);
+            CHECK(std::equal(some.begin(), some.end(), all.begin()));
+        }
+    }
+    cn::cpu::set_thread_count(before);
 }
 
 TEST_CASE_TEMPLATE("products of the matrices of a batch", T, float, double) {

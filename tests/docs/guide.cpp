@@ -483,6 +483,14 @@ TEST_CASE("sample weights and a loss of the guide") {
     // [/groups]
     CHECK(grouped.optimizer().group_of("0.weight") == 1);
 
+    // [muon]
+    auto orthogonal = cn::compile(
+        model, cauchy,
+        cn::groups(cn::muon{.learning_rate = 0.02, .adamw_rate = 0.05},
+                   cn::parameter_group{.names = "1.*", .orthogonal = false})); // the last layer
+    // [/muon]
+    CHECK(orthogonal.optimizer().slots == 2);
+
     // [freeze]
     training.freeze("0.*"); // the first layer
     training.fit(data, {.epochs = 5, .verbose = cn::verbosity::silent});

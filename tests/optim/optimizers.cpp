@@ -155,6 +155,8 @@ TEST_CASE("every optimizer names its numbers, and those of the defaults are in r
     CHECK(names(cn::amsgrad{}) == 5);
     CHECK(names(cn::nadam{}) == 6);
     CHECK(names(cn::lion{}) == 4);
+    CHECK(names(cn::lamb{}) == 5);
+    CHECK(names(cn::muon{}) == 12);
     CHECK(names(cn::adagrad{}) == 3);
     CHECK(names(cn::adadelta{}) == 4);
 }

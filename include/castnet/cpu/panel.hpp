@@ -97,12 +97,13 @@ void multiply_panel(product<T> const& p, std::ptrdiff_t left, std::ptrdiff_t top
             pack_panel(d.steps, columns, right, packed.data);
             d.b = packed.data;
             d.b_stride = width;
+            if (begin + steps < p.k) {
+                prefetch<T>({right.data + steps * b.row, b.row, b.column},
+                            std::min(steps, p.k - begin - steps), columns);
+            }
         }
-        tile_end<T> mine{p.end.accumulate || begin > 0};
-        if (begin + steps >= p.k) {
-            mine.bias = p.end.bias ? p.end.bias + left : nullptr;
-            mine.relu = p.end.relu;
-        }
+        tile_end<T> mine = begin + steps >= p.k ? p.end.from(left) : tile_end<T>{};
+        mine.accumulate = p.end.accumulate || begin > 0;
         for (std::ptrdiff_t first = top; first < bottom; first += tile_rows) {
             tile_pointers<T> rows;
             for (std::ptrdiff_t r = first; r < std::min(first + tile_rows, bottom); ++r) {

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <type_traits>
 
 namespace castnet::cpu::inline CASTNET_TARGET {
@@ -49,7 +50,15 @@ template <class T>
 struct tile_end {
     bool accumulate = false; // added to the present values
     T const* bias = nullptr; // a value per column
-    bool relu = false;       // max(sum, 0), last
+    bool rectifies = false;  // max(sum, 0), last, and no more than `most`
+    T most = std::numeric_limits<T>::infinity();
+
+    // The same for the columns from `first` on.
+    tile_end from(std::ptrdiff_t first) const {
+        tile_end e = *this;
+        e.bias = bias ? bias + first : nullptr;
+        return e;
+    }
 };
 
 // Some steps of the depth.
@@ -59,13 +68,23 @@ struct tile_depth {
     std::ptrdiff_t const* offset; // of each step in A
     T const* b;                   // its row of B
     std::ptrdiff_t b_stride;
+    // From each row of B to what is fetched into the cache meanwhile: the rows that are read next.
+    std::ptrdiff_t ahead = 0;
 };
 
-// Adds a bias, if there is one, to sums in registers, and then applies relu if asked for.
+template <class T>
+[[gnu::always_inline]] CASTNET_WIDE_VECTORS inline vec<T> rectified(vec<T> x, T most) {
+    vec<T> const zero{}, top = zero + most;
+    x = x < zero ? zero : x;
+    return x > top ? top : x;
+}
+
+// The end of sums in registers but for the accumulation; `first` is their first column.
 template <size_t Rows, size_t Vectors, class T>
-[[gnu::always_inline]] CASTNET_WIDE_VECTORS inline void finish_sums(vec<T> (&sum)[Rows][Vectors],
-                                                                    T const* bias, bool relu) {
-    if (bias) {
+[[gnu::always_inline]] CASTNET_WIDE_VECTORS inline void
+finish_sums(vec<T> (&sum)[Rows][Vectors], tile_end<T> const& end, std::ptrdiff_t first) {
+    if (end.bias) {
+        T const* const bias = end.bias + first;
         CASTNET_UNROLL
         for (size_t j = 0; j < Vectors; ++j) {
             vec<T> const shift =
@@ -76,12 +95,12 @@ template <size_t Rows, size_t Vectors, class T>
             }
         }
     }
-    if (relu) {
+    if (end.rectifies) {
         CASTNET_UNROLL
         for (size_t i = 0; i < Rows; ++i) {
             CASTNET_UNROLL
             for (size_t j = 0; j < Vectors; ++j) {
-                sum[i][j] = sum[i][j] < T(0) ? vec<T>{} : sum[i][j];
+                sum[i][j] = rectified<T>(sum[i][j], end.most);
             }
         }
     }
@@ -100,7 +119,7 @@ template <int Rows, int Vectors, class T>
         row[i] = p.a[i];
     }
     T const* b = d.b;
-    std::ptrdiff_t const b_stride = d.b_stride;
+    std::ptrdiff_t const b_stride = d.b_stride, ahead = d.ahead;
     std::ptrdiff_t const* const last = d.offset + d.steps;
     for (std::ptrdiff_t const* k = d.offset; k != last; ++k) {
         std::ptrdiff_t const offset = *k;
@@ -116,6 +135,10 @@ template <int Rows, int Vectors, class T>
             for (int j = 0; j < Vectors; ++j) {
                 sum[i][j] += left * right[j];
             }
+        }
+        CASTNET_UNROLL
+        for (int j = 0; j < Vectors; ++j) {
+            __builtin_prefetch(b + ahead + j * width);
         }
         b += b_stride;
     }
@@ -135,7 +158,7 @@ template <int Rows, int Vectors, class T>
     if (end.accumulate) {
         each([](vec<T>& x, vec<T> const& c) __attribute__((always_inline)) { x += c; });
     }
-    finish_sums<Rows, Vectors, T>(sum, end.bias ? end.bias + first : nullptr, end.relu);
+    finish_sums<Rows, Vectors, T>(sum, end, first);
     each([](vec<T> const& x, vec<T>& c) __attribute__((always_inline)) { c = x; });
 }
 
@@ -147,7 +170,7 @@ using tile_function = void(tile_pointers<T> const&, std::ptrdiff_t, tile_depth<T
 template <class T>
 [[gnu::noinline]] void partial_tile(tile_function<T>* whole_tile, tile_pointers<T> const& p,
                                     std::ptrdiff_t first, int columns, tile_depth<T> const& d,
-                                    tile_end<T> end) {
+                                    tile_end<T> const& end) {
     T whole[tile_rows][tile_columns<T>];
     tile_pointers<T> there = p;
     for (int i = 0; i < p.rows; ++i) {
@@ -157,10 +180,7 @@ template <class T>
             std::copy_n(p.c[i] + first, columns, whole[i]);
         }
     }
-    if (end.bias) {
-        end.bias += first;
-    }
-    whole_tile(there, 0, d, end);
+    whole_tile(there, 0, d, end.from(first));
     for (int i = 0; i < p.rows; ++i) {
         std::copy_n(whole[i], columns, p.c[i] + first);
     }
@@ -174,7 +194,8 @@ tile_function<T>* tile_of(int vectors) {
                          : &tile<Rows, 1, T>;
 }
 
-// Some tiles: their columns `first` to `first + columns`, no more than a tile has.
+// Some tiles: their columns `first` to `first + columns`, no more than a tile has. The last one
+// fetches what is ahead.
 template <class T>
 [[gnu::noinline]] void tile_panel(tile_pointers<T> const* p, int tiles, std::ptrdiff_t first,
                                   int columns, tile_depth<T> const& d, tile_end<T> const& end) {
@@ -182,12 +203,14 @@ template <class T>
     int const vectors = columns > 2 * width ? tile_vectors : columns > width ? 2 : 1;
     tile_function<T>* const one_row = tile_of<1, T>(vectors);
     tile_function<T>* const all_rows = tile_of<tile_rows, T>(vectors);
+    tile_depth<T> here = d;
     for (int i = 0; i < tiles; ++i) {
+        here.ahead = i == tiles - 1 ? d.ahead : 0;
         tile_function<T>* const run = p[i].rows == 1 ? one_row : all_rows;
         if (columns == vectors * width) {
-            run(p[i], first, d, end);
+            run(p[i], first, here, end);
         } else {
-            partial_tile(run, p[i], first, columns, d, end);
+            partial_tile(run, p[i], first, columns, here, end);
         }
     }
 }

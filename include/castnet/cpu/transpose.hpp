@@ -1,24 +1,78 @@
-// Blocked transposition: a block's rows and columns both stay in the L1 cache.
+// Transposition of matrices, by blocks that are turned in vector registers.
 #pragma once
 
-#include <castnet/core/target.hpp>
+#include <castnet/core/annotations.hpp>
+#include <castnet/cpu/vector.hpp>
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 namespace castnet::cpu::inline CASTNET_TARGET {
 
-// Rows and columns of a block
-inline constexpr std::ptrdiff_t transpose_block = 16;
+// Exchanges of two vectors the lanes of `low` with bit Distance by those of `high` without it.
+template <int Distance, class T>
+[[gnu::always_inline]] CASTNET_WIDE_VECTORS inline void exchange_lanes(vec<T>& low, vec<T>& high) {
+    [&]<int... Lane>(std::integer_sequence<int, Lane...>) __attribute__((always_inline)) {
+        vec<T> const a = low, b = high;
+        low = vec<T>{(Lane & Distance ? b[Lane & ~Distance] : a[Lane])...};
+        high = vec<T>{(Lane & Distance ? b[Lane] : a[Lane | Distance])...};
+    }(std::make_integer_sequence<int, simd<T>::width>{});
+}
+
+// Turns a block of as many rows as a vector has lanes: for each power of two, the blocks of that
+// size beside the diagonal change places.
+template <int Distance, class T>
+[[gnu::always_inline]] CASTNET_WIDE_VECTORS inline void
+turn_lanes(vec<T> (&row)[size_t(simd<T>::width)]) {
+    if constexpr (Distance < simd<T>::width) {
+        CASTNET_UNROLL
+        for (int i = 0; i < simd<T>::width; ++i) {
+            if ((i & Distance) == 0) {
+                exchange_lanes<Distance, T>(row[i], row[i + Distance]);
+            }
+        }
+        turn_lanes<2 * Distance, T>(row);
+    }
+}
+template <class T>
+[[gnu::noinline]] CASTNET_WIDE_VECTORS void
+transpose_block(T const* from, std::ptrdiff_t from_stride, T* to, std::ptrdiff_t to_stride) {
+    constexpr int width = simd<T>::width;
+    vec<T> row[size_t(width)];
+    CASTNET_UNROLL
+    for (int i = 0; i < width; ++i) {
+        row[i] = *reinterpret_cast<vec<T> const*>(from + i * from_stride);
+    }
+    turn_lanes<1, T>(row);
+    CASTNET_UNROLL
+    for (int i = 0; i < width; ++i) {
+        *reinterpret_cast<vec<T>*>(to + i * to_stride) = row[i];
+    }
+}
+
+// Rows and columns that are turned together: both stay in the L1 cache.
+inline constexpr std::ptrdiff_t transpose_piece = 16;
 
 // to[j, i] = from[i, j] for 0 <= i < rows and 0 <= j < columns; strides are those of a row.
 template <class T>
 void transpose(std::ptrdiff_t rows, std::ptrdiff_t columns, T const* from,
                std::ptrdiff_t from_stride, T* to, std::ptrdiff_t to_stride) {
-    for (std::ptrdiff_t top = 0; top < rows; top += transpose_block) {
-        std::ptrdiff_t const bottom = std::min(top + transpose_block, rows);
-        for (std::ptrdiff_t left = 0; left < columns; left += transpose_block) {
-            std::ptrdiff_t const right = std::min(left + transpose_block, columns);
+    constexpr std::ptrdiff_t width = simd<T>::width, piece = transpose_piece;
+    static_assert(piece % width == 0);
+    for (std::ptrdiff_t top = 0; top < rows; top += piece) {
+        std::ptrdiff_t const bottom = std::min(top + piece, rows);
+        for (std::ptrdiff_t left = 0; left < columns; left += piece) {
+            std::ptrdiff_t const right = std::min(left + piece, columns);
+            if (bottom - top == piece && right - left == piece) {
+                for (std::ptrdiff_t j = left; j < right; j += width) {
+                    for (std::ptrdiff_t i = top; i < bottom; i += width) {
+                        transpose_block(from + i * from_stride + j, from_stride,
+                                        to + j * to_stride + i, to_stride);
+                    }
+                }
+                continue;
+            }
             for (std::ptrdiff_t j = left; j < right; ++j) {
                 for (std::ptrdiff_t i = top; i < bottom; ++i) {
                     to[j * to_stride + i] = from[i * from_stride + j];

@@ -12,7 +12,6 @@ constexpr differentiation::differentiation(graph& g, bool by_inputs)
     for (int i = 0; i < forward_; ++i) {
         node const& n = g.nodes.data()[i];
         wanted[i] = wants(n, wanted) || (by_inputs && n.kind == op::input) ? 1 : 0;
-        loops_ = n.loop < loops_ ? loops_ : n.loop + 1;
         if ((n.kind == op::feedback || n.kind == op::repeated) && wanted[n.in[1]] &&
             !wanted[n.in[0]]) {
             wanted[n.in[0]] = 1; // and so are its readers

@@ -134,7 +134,7 @@ public:
     }
 
     // Loops: the number of the one that runs back through loop k.
-    constexpr int loop_back(int k) const { return loops_ + k; }
+    constexpr int loop_back(int k) const { return g_.loops + k; }
 
     // Repeated blocks: the number of the one that goes back through block k.
     constexpr int repeat_back(int k) const { return g_.repeats.size() + k; }
@@ -294,7 +294,6 @@ private:
     list<int> gradient_;
     list<char> wanted_;
     list<char> taken_; // per node: whether it is the gradient of a parameter
-    int loops_ = 0;    // of the network
     list<delay_pair> delays_;
     list<slice_contribution> slices_; // of node -1: has been added
     int waiting_ = 0;                 // others

@@ -21,16 +21,9 @@ public:
         : g_{g}, results_{r}, moved_{list<int>::filled(g.nodes.size(), -1)} {}
 
     constexpr void run() {
-        int loops = 0;
-        for (node const& n : g_.nodes) {
-            loops = n.loop < loops ? loops : n.loop + 1;
-        }
-        if (loops == 0) {
-            return;
-        }
         old_ = std::exchange(g_.nodes, {});
         g_.nodes.reserve(old_.size());
-        ends_ = list<int>::filled(loops, -1); // of each loop: the last feedback
+        ends_ = list<int>::filled(2 * g_.loops, -1); // of each loop: the last feedback
         for (int i = 0; i < old_.size(); ++i) {
             node& n = old_[i];
             if (n.kind == op::feedback) {
@@ -203,7 +196,9 @@ private:
 };
 
 constexpr void order_loops(graph& g, results& r) {
-    loop_order{g, r}.run();
+    if (g.loops > 0) {
+        loop_order{g, r}.run();
+    }
 }
 
 } // namespace castnet::ir

@@ -163,8 +163,9 @@ private:
 
 constexpr void find_storage(graph& g, results const& r) {
     bool any = g.loops > 0;
-    for (int i = 0; i < g.nodes.size() && !any; ++i) {
-        any = g.nodes.data()[i].kind == op::slice;
+    node const* const nodes = g.nodes.data();
+    for (int i = g.nodes.size() - 1; i >= 0 && !any; --i) {
+        any = nodes[i].kind == op::slice;
     }
     if (any) { // else every node has an array of its own
         storage_finder{g, r}.run();

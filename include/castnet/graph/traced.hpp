@@ -54,6 +54,7 @@ struct traced_sizes {
     int nodes = 0, windows = 0, parameters = 0, updates = 0, repeats = 0, outputs = 0;
     bool differentiated = false;
     int devices = 1; // one more than the last that on<…> named
+    int loops = 0;   // over time, without those that go back
     mistake wrong{}; // of the network, or none
 
     constexpr bool fit(traced_sizes const& capacity) const {
@@ -74,9 +75,9 @@ constexpr traced_sizes usual_differentiated(traced_sizes const& forward) {
 }
 
 constexpr traced_sizes sizes_of(graph const& g, results const& r) {
-    return {g.nodes.size(),       g.windows.size(), g.parameters.size(),
-            g.updates.size(),     g.repeats.size(), r.outputs.size(),
-            !r.gradients.empty(), g.devices,        g.wrong};
+    return {g.nodes.size(),   g.windows.size(), g.parameters.size(),  g.updates.size(),
+            g.repeats.size(), r.outputs.size(), !r.gradients.empty(), g.devices,
+            g.loops,          g.wrong};
 }
 
 constexpr size_t array_size(int count) { // arrays of length 0 are not C++
@@ -138,6 +139,7 @@ struct traced_graph {
         g.repeats.append(repeats, sizes.repeats);
         g.wrong = sizes.wrong;
         g.devices = sizes.devices;
+        g.loops = sizes.loops;
         return g;
     }
     constexpr results results_again() const {

@@ -46,19 +46,23 @@ struct norm_clipped : Optimizer {
     }
 
     template <class T>
-    struct rule {
-        detail::rule_of<Optimizer, T> inner;
+    struct rule : detail::rule_of<Optimizer, T> {
+        using inner = detail::rule_of<Optimizer, T>;
         double max_norm;
         T factor = 1; // of the gradient
 
         template <class V, class... Slot>
-            requires detail::Updates<detail::rule_of<Optimizer, T>, V, Slot...>
+            requires detail::Updates<inner, V, Slot...>
         CASTNET_HD void operator()(V& p, V g, Slot&... slot) const {
-            inner(p, g * factor, slot...);
+            inner::operator()(p, g * factor, slot...);
+        }
+        template <class V, class... Slot>
+        V direction(V p, V g, Slot&... slot) const {
+            return inner::direction(p, g * factor, slot...);
         }
         CASTNET_HD rule with_norm(double norm) const {
             double const ratio = max_norm / (norm + 1e-6);
-            return {inner, max_norm, static_cast<T>(ratio > 1 ? 1.0 : ratio)};
+            return {*this, max_norm, static_cast<T>(ratio > 1 ? 1.0 : ratio)};
         }
     };
     template <class T>
@@ -79,16 +83,25 @@ struct value_clipped : Optimizer {
     }
 
     template <class T>
-    struct rule {
-        detail::rule_of<Optimizer, T> inner;
+    struct rule : detail::rule_of<Optimizer, T> {
+        using inner = detail::rule_of<Optimizer, T>;
         T max_value;
 
         template <class V, class... Slot>
-            requires detail::Updates<detail::rule_of<Optimizer, T>, V, Slot...>
+            requires detail::Updates<inner, V, Slot...>
         CASTNET_HD void operator()(V& p, V g, Slot&... slot) const {
+            inner::operator()(p, clamped(g), slot...);
+        }
+        template <class V, class... Slot>
+        V direction(V p, V g, Slot&... slot) const {
+            return inner::direction(p, clamped(g), slot...);
+        }
+
+    private:
+        template <class V>
+        CASTNET_HD V clamped(V g) const {
             V const top = V{} + max_value, bottom = V{} - max_value;
-            V const clamped = g > top ? top : g < bottom ? bottom : g;
-            inner(p, clamped, slot...);
+            return g > top ? top : g < bottom ? bottom : g;
         }
     };
     template <class T>

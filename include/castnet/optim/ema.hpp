@@ -31,20 +31,29 @@ struct averaging : Optimizer {
     }
 
     template <class T>
-    struct rule {
-        detail::rule_of<Optimizer, T> inner;
+    struct rule : detail::rule_of<Optimizer, T> {
+        using inner = detail::rule_of<Optimizer, T>;
         T share; // of the new parameters in their average
 
         template <class V, class... Slot>
-            requires detail::Updates<detail::rule_of<Optimizer, T>, V, Slot...>
+            requires detail::Updates<inner, V, Slot...>
         CASTNET_HD void operator()(V& p, V g, V& average, Slot&... slot) const {
-            inner(p, g, slot...);
+            inner::operator()(p, g, slot...);
+            average += share * (p - average);
+        }
+        template <class V, class... Slot>
+        V direction(V p, V g, V&, Slot&... slot) const {
+            return inner::direction(p, g, slot...);
+        }
+        template <class V, class... Slot>
+        void move(V& p, V direction, V& average, Slot&... slot) const {
+            inner::move(p, direction, slot...);
             average += share * (p - average);
         }
         CASTNET_HD rule with_norm(double norm) const
-            requires NeedsNorm<detail::rule_of<Optimizer, T>>
+            requires NeedsNorm<inner>
         {
-            return {inner.with_norm(norm), share};
+            return {inner::with_norm(norm), share};
         }
     };
     template <class T>

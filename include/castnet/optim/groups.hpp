@@ -23,6 +23,7 @@ struct parameter_group {
     std::string names{};
     double rate = 1;  // times the learning rate of the step
     double decay = 1; // times the optimizer's weight decay; penalties (l1, l2) stay as they are
+    bool orthogonal = true; // false: muon treats their weights as all other parameters
 };
 
 // An optimizer with a rule for each of some groups, and behind them one for all other parameters;
@@ -84,6 +85,9 @@ private:
         Optimizer own = *this;
         if constexpr (requires { own.weight_decay *= g.decay; }) {
             own.weight_decay *= g.decay;
+        }
+        if constexpr (requires { own.orthogonal = g.orthogonal; }) {
+            own.orthogonal = own.orthogonal && g.orthogonal;
         }
         return own;
     }

@@ -21,6 +21,17 @@
 // instead of the update, and the optimizer says how many there are, and which a parameter has:
 //   static constexpr int group_count
 //   int group_of(std::string_view name) const
+// A rule whose update of a number depends on its whole parameter (lamb, muon) says
+//   static constexpr bool by_parameter = true
+// and has two functions instead of the update, both for numbers and for vectors:
+//   V direction(V parameter, V gradient, state&…) const   where to; updates the state
+//   void move(V& parameter, V direction, state&…) const
+// It is a copy for each parameter, which may be told more (all optional):
+//   void begin(ptrdiff_t rows, ptrdiff_t columns)   first; of a weight as the matrix that
+//   multiplies
+//                                                   an input, its outputs by all else; else (0, 0)
+//   void set_norms(double parameter, double direction)   between both; Euclidean norms
+//   orthogonalization between() const               between both; see there
 #pragma once
 
 #include <castnet/core/annotations.hpp>
@@ -28,6 +39,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 namespace castnet {
@@ -43,6 +55,14 @@ concept Optimizer = requires(T const& optimizer) {
 template <class Rule>
 concept NeedsNorm = requires(Rule const& rule) { rule.with_norm(0.0); };
 
+// The direction of a weight, scaled to the norm 1, becomes nearly orthogonal by steps of
+// X <- 3.4445 X - 4.775 (X X^T) X + 2.0315 (X X^T)^2 X (Newton–Schulz; the coefficients of Jordan
+// 2024): its singular values come to lie around 1. Without steps it stays as it is.
+struct orthogonalization {
+    int steps = 0;
+    double epsilon = 1e-7; // the least norm to divide by
+};
+
 // The rule of a parameter's group.
 template <class Rule>
 CASTNET_HD auto const& rule_of_group(Rule const& rule, [[maybe_unused]] int number) {
@@ -52,6 +72,11 @@ CASTNET_HD auto const& rule_of_group(Rule const& rule, [[maybe_unused]] int numb
         return rule;
     }
 }
+
+// A rule whose update of a number depends on its whole parameter.
+template <class Rule>
+concept ByParameter =
+    std::remove_cvref_t<decltype(rule_of_group(std::declval<Rule const&>(), 0))>::by_parameter;
 
 namespace detail {
 template <class Optimizer, class T>

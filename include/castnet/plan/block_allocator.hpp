@@ -32,10 +32,11 @@ public:
 
     // Frees the blocks whose last reader was before `launch`. To be called with rising launches.
     constexpr void advance_to(int launch) {
-        for (; now_ < launch; ++now_) {
-            for (int b = ending_[now_]; b >= 0; b = blocks_[b].next) {
-                if (blocks_[b].size > 0) {
-                    release(blocks_[b].offset, blocks_[b].size);
+        block const* const blocks = blocks_.data(); // compilers count each call of an operator
+        for (int const* const ending = ending_.data(); now_ < launch; ++now_) {
+            for (int b = ending[now_]; b >= 0; b = blocks[b].next) {
+                if (blocks[b].size > 0) {
+                    release(blocks[b].offset, blocks[b].size);
                 }
             }
         }
@@ -44,8 +45,8 @@ public:
     // A block of `elements` that is read until `last`; returns its number.
     constexpr int allocate(std::ptrdiff_t elements, int last) {
         std::ptrdiff_t const size = aligned(elements, alignment_);
-        gap* const gaps = gaps_.data(); // compilers count each call of an operator
-        int best = gaps_.size() - 1;    // the last gap has no end
+        gap* const gaps = gaps_.data();
+        int best = gaps_.size() - 1; // the last gap has no end
         for (int i = best - 1; i >= 0; --i) {
             best = gaps[i].size >= size && gaps[i].size <= gaps[best].size ? i : best;
         }

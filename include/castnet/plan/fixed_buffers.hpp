@@ -7,6 +7,11 @@
 
 namespace castnet::ir {
 
+// Whether a node's value is of the batch, or of how many samples it has.
+constexpr bool is_in_batch(op kind) {
+    return kind < op::parameter || kind == op::sample_mask;
+}
+
 template <class Plan>
 class fixed_buffers {
 public:
@@ -83,7 +88,7 @@ private:
         int inputs = 0, targets = 0;
         std::ptrdiff_t largest_image = 0;
         for (int i = 0; i < g_.node_count; ++i) {
-            if (!traits_of(nodes_[i]).source) {
+            if (!is_in_batch(nodes_[i].kind)) {
                 continue;
             }
             extents const e = nodes_[i].size;

@@ -6,20 +6,28 @@
 
 namespace castnet::ir {
 
-// A constant of its own: the compilers' limits hold for one constant.
+// Lifetimes as the planner sees them.
+struct lifetimes_view {
+    int const* base;     // per node: the node whose memory it shows; itself, but for views
+    int const* last;     // per node: the last launch that reads it; -1 for none, or for views
+    int const* repeat;   // per node: the repeated block in which it is computed or, for the first
+                         // value of a carry, carried; -1 for none
+    bool const* saved;   // per node: whether it is there for each repetition of that block, for the
+                         // one that goes back
+    bool const* is_next; // per node: whether it shows what a carry is in the next repetition
+    int last_copied;     // the last launch that reads the parameters' copy in bfloat16
+};
+
+// A constant of its own: the compilers' limits hold for one constant. Its tables are those of
+// lifetimes_view.
 template <int Nodes>
 struct value_lifetimes {
-    int base[array_size(
-        Nodes)]{}; // per node: the node whose memory it shows; itself, but for views
-    int last[array_size(
-        Nodes)]{}; // per node: the last launch that reads it; -1 for none, or for views
-    int repeat[array_size(Nodes)]{}; // per node: the repeated block in which it is computed or, for
-                                     // the first value of a carry, carried; -1 for none
-    bool saved[array_size(Nodes)]{}; // per node: whether it is there for each repetition of that
-                                     // block, for the one that goes back
-    bool is_next[array_size(Nodes)]{}; // per node: whether it shows what a carry is in the next
-                                       // repetition
-    int last_copied = 0; // the last launch that reads the parameters' copy in bfloat16
+    int base[array_size(Nodes)]{};
+    int last[array_size(Nodes)]{};
+    int repeat[array_size(Nodes)]{};
+    bool saved[array_size(Nodes)]{};
+    bool is_next[array_size(Nodes)]{};
+    int last_copied = 0;
 
     template <class LaunchList>
     constexpr value_lifetimes(graph_view const& g, LaunchList const& s, int devices) {
@@ -62,6 +70,10 @@ struct value_lifetimes {
         for (int const id : kept) {
             last[base[id]] = end;
         }
+    }
+
+    constexpr lifetimes_view view() const {
+        return {base, last, repeat, saved, is_next, last_copied};
     }
 
 private:

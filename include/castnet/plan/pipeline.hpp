@@ -104,7 +104,8 @@ class pipeline {
     }
     static constexpr launch_list<sizes_of_list> listed = join(part_numbers{});
 
-    static constexpr value_lifetimes<traced.node_count> lives{traced, listed, device_count<Device>};
+    static constexpr value_lifetimes<traced.node_count> alive{traced, listed, device_count<Device>};
+    static constexpr lifetimes_view lives = alive.view();
     static constexpr stages<Device, sizes_of_list.launches> staged{traced, listed,
                                                                    static_cast<int>(Batch)};
 

@@ -32,9 +32,10 @@ constexpr plan_sizes sizes_of(graph_view const& g, launch_list_sizes const& s, i
         z.parameters += block < 0 ? 1 : g.repeat_at(block).count;
     }
     for (int i = 0; i < g.node_count; ++i) {
-        z.inputs += g.nodes[i].kind == op::input;
-        z.targets += g.nodes[i].kind == op::target;
-        z.given += g.nodes[i].kind == op::scalar;
+        op const kind = g.nodes[i].kind;
+        z.inputs += kind == op::input;
+        z.targets += kind == op::target;
+        z.given += kind == op::scalar;
     }
     return z;
 }
@@ -63,8 +64,8 @@ struct plan {
     std::ptrdiff_t given[array_size(Z.given)]{}; // the same of scalars that losses and metrics have
     std::ptrdiff_t staging = 0; // one image in logical order, also in region::batch
 
-    template <class LaunchList, class Lifetimes, class Stages>
-    constexpr plan(graph_view const& g, LaunchList const& s, Lifetimes const& lives,
+    template <class LaunchList, class Stages>
+    constexpr plan(graph_view const& g, LaunchList const& s, lifetimes_view const& lives,
                    Stages const& found, int capacity, std::ptrdiff_t alignment, int bf16_per_value,
                    bool keeps = false)
         : batch{capacity} {
@@ -78,7 +79,7 @@ struct plan {
         fixed_buffers<plan> fixed{*this, g, places, alignment};
         fixed.run();
         workspace_assignment<plan> workspace{
-            *this,         g,     s.arrays,  places,        lives.last_copied, found.chunks,
+            *this,         g,     s.arrays,  places,        lives, found.chunks,
             found.workers, keeps, alignment, bf16_per_value};
         workspace.run();
         for (int i = 0; i < Z.outputs; ++i) {

@@ -11,12 +11,12 @@ template <class Plan>
 class workspace_assignment {
 public:
     constexpr workspace_assignment(Plan& p, graph_view const& g, array_use const* uses,
-                                   buffer_assignment& places, int last_copied, int chunks,
-                                   int workers, bool keeps, std::ptrdiff_t alignment,
+                                   buffer_assignment& places, lifetimes_view const& lives,
+                                   int chunks, int workers, bool keeps, std::ptrdiff_t alignment,
                                    int bf16_per_value)
-        : p_{p}, g_{g}, nodes_{g.nodes}, uses_{uses}, places_{places}, chunks_{chunks},
-          workers_{workers}, keeps_{keeps}, alignment_{alignment}, bf16_per_value_{bf16_per_value},
-          last_copied_{last_copied},
+        : p_{p}, g_{g}, nodes_{g.nodes}, uses_{uses}, places_{places}, lives_{lives},
+          chunks_{chunks}, workers_{workers}, keeps_{keeps}, alignment_{alignment},
+          bf16_per_value_{bf16_per_value},
           stages_{list<int>::filled(Plan::sizes.launches + 1, Plan::sizes.stages)},
           stage_of_{stages_.data()} {}
 
@@ -118,13 +118,17 @@ private:
             if (now.repeat >= 0 && (i == 0 || p_.stages[i - 1].repeat != now.repeat)) {
                 place_saved(i, memory);
             }
-            chunk.restart(now.last - now.first);
-            std::ptrdiff_t scratch = 0; // of a worker, for one launch after another
+            std::ptrdiff_t of_chunk = 0; // elements; the sums lie before all else
+            std::ptrdiff_t scratch = 0;  // of a worker, for one launch after another
             for (int k = now.first; k < now.last; ++k) {
                 if (int const sums = p_.launches[k].sums; sums >= 0) {
-                    int const block = chunk.allocate(uses_[sums].scratch, now.last - now.first);
-                    p_.arrays[sums].offset = chunk.offset(block);
+                    p_.arrays[sums].offset = of_chunk;
+                    of_chunk += aligned(uses_[sums].scratch, alignment_);
                 }
+            }
+            bool const in_chunks = now.samples_at_once > 0;
+            if (in_chunks) {
+                chunk.restart(now.last - now.first, of_chunk);
             }
             if (now.iterations > 0) { // first the arrays of all steps, as long as gaps are whole
                 for (int k = now.first; k < now.last; ++k) {
@@ -137,7 +141,9 @@ private:
             }
             for (int k = now.first; k < now.last; ++k) {
                 kernel_launch const& s = p_.launches[k];
-                chunk.advance_to(k - now.first);
+                if (in_chunks) {
+                    chunk.advance_to(k - now.first);
+                }
                 for (int result = s.output; result < s.output + s.results; ++result) {
                     place_result(uses_[result].node, s, k, i, memory, chunk);
                 }
@@ -153,14 +159,18 @@ private:
                     scratch = wanted > scratch ? wanted : scratch;
                 }
             }
+            of_chunk = in_chunks ? chunk.peak() : of_chunk;
             parts of_chunks, of_workers;
-            if (chunk.peak() > 0) {
-                of_chunks = place_parts(chunks_, chunk.peak(), i, memory);
+            if (of_chunk > 0) {
+                of_chunks = place_parts(chunks_, of_chunk, i, memory);
             }
             if (scratch > 0) {
                 of_workers = place_parts(workers_, aligned(scratch, alignment_), i, memory);
             }
             for (int k = now.first; k < now.last; ++k) {
+                if (in_chunks) {
+                    enter_chunk(p_.launches[k], of_chunks);
+                }
                 enter_arrays(p_.launches[k], of_chunks, of_workers);
             }
         }
@@ -207,15 +217,15 @@ private:
         if (id < 0) { // the copy of all parameters
             std::ptrdiff_t const count = p_.elements(region::parameters);
             copy_offset_ =
-                memory.offset(memory.allocate(bf16_elements(count), stage_of_[last_copied_]));
+                memory.offset(memory.allocate(bf16_elements(count), stage_of_[lives_.last_copied]));
             return;
         }
         node_buffer& result = places_[id];
-        if (result.fixed || s.kind == op::feedback || // which writes to the delay's
-            result.held >= 0 || result.base != id) {  // what is saved or carried
+        if (result.fixed || s.kind == op::feedback ||    // which writes to the delay's
+            result.held >= 0 || lives_.base[id] != id) { // what is saved or carried
             return;
         }
-        if (result.saved) { // what the first repetition gets, before those of all others
+        if (lives_.saved[id]) { // what the first repetition gets, before those of all others
             place_for_repetitions(id, s, 1, memory);
             return;
         }
@@ -223,9 +233,9 @@ private:
         result.is_bf16 = is_first && uses_[s.output].is_bf16;
         stage const& now = p_.stages[stage_number];
         result.in_chunk = now.samples_at_once > 0 && nodes_[id].size.sample &&
-                          stage_of_[result.last] == stage_number;
+                          stage_of_[lives_.last[id]] == stage_number;
         block_allocator& place = result.in_chunk ? chunk : memory;
-        int const last = result.in_chunk ? result.last - now.first : stage_of_[result.last];
+        int const last = result.in_chunk ? lives_.last[id] - now.first : stage_of_[lives_.last[id]];
         int const reused =
             s.kind == op::map && is_first ? dying_operand(s, launch_number, result.in_chunk) : -1;
         extents const e = nodes_[id].stored == storage::array
@@ -247,7 +257,7 @@ private:
             kernel_launch const& s = p_.launches[k];
             for (int array = s.output; array < s.output + s.results; ++array) {
                 int const id = uses_[array].node;
-                if (id >= 0 && places_[id].saved && !places_[id].fixed && places_[id].base == id &&
+                if (id >= 0 && lives_.saved[id] && !places_[id].fixed && lives_.base[id] == id &&
                     s.kind != op::feedback) {
                     place_for_repetitions(id, s, 0, memory);
                 }
@@ -263,8 +273,8 @@ private:
         std::ptrdiff_t const count = e.count() * (e.sample ? p_.batch : 1);
         result.repeat_stride = aligned(result.is_bf16 ? bf16_elements(count) : count, alignment_);
         std::ptrdiff_t const all =
-            (g_.repeat_at(result.repeat).count + more) * result.repeat_stride;
-        result.held = memory.allocate(all, stage_of_[result.last]);
+            (g_.repeat_at(lives_.repeat[id]).count + more) * result.repeat_stride;
+        result.held = memory.allocate(all, stage_of_[lives_.last[id]]);
         result.offset = memory.offset(result.held);
     }
 
@@ -280,11 +290,10 @@ private:
 
     constexpr void enter_arrays(kernel_launch const& s, parts const& of_chunks,
                                 parts const& of_workers) {
-        for (int k = s.output; k < s.output + s.results; ++k) {
-            enter_chunk(k, of_chunks);
-        }
-        for (int k = s.first_array; k < s.output + s.results; ++k) {
-            p_.arrays[k] = ref(uses_[k]);
+        int const end = s.output + s.results;
+        for (int k = s.first_array; k < end; ++k) {
+            int const id = uses_[k].node; // in as few calls as can be, since compilers count them
+            p_.arrays[k] = id < 0 || uses_[k].is_bf16 ? ref(uses_[k]) : places_.ref(id);
         }
         if (s.scratch >= 0) {
             enter_scratch(s.scratch, {});
@@ -296,12 +305,14 @@ private:
             enter_scratch(s.chunk_scratch, of_workers);
         }
     }
-    constexpr void enter_chunk(int array, parts const& of_chunks) {
-        int const id = uses_[array].node;
-        if (id >= 0 && places_[id].in_chunk) {
-            node_buffer& result = places_[id];
-            result.offset += of_chunks.begin;
-            result.chunk_stride = of_chunks.stride;
+    constexpr void enter_chunk(kernel_launch const& s, parts const& of_chunks) {
+        for (int k = s.output; k < s.output + s.results; ++k) {
+            int const id = uses_[k].node;
+            if (id >= 0 && places_[id].in_chunk) {
+                node_buffer& result = places_[id];
+                result.offset += of_chunks.begin;
+                result.chunk_stride = of_chunks.stride;
+            }
         }
     }
     constexpr void enter_scratch(int array, parts const& of) {
@@ -318,14 +329,17 @@ private:
         node const& result = nodes_[uses_[s.output].node];
         bool const in_bf16 = uses_[s.output].is_bf16;
         for (int k = s.first_array; k < s.output; ++k) {
+            int const base = lives_.base[uses_[k].node];
+            if (lives_.last[base] != now) {
+                continue;
+            }
             node const& operand = nodes_[uses_[k].node];
-            node_buffer const& from = places_.base(uses_[k].node);
-            if (from.last == now && from.held >= 0 && from.in_chunk == in_chunk &&
-                operand.size == result.size && operand.stored == result.stored &&
-                from.is_bf16 == in_bf16) {
+            node_buffer const& from = places_[base];
+            if (from.held >= 0 && from.in_chunk == in_chunk && operand.size == result.size &&
+                operand.stored == result.stored && from.is_bf16 == in_bf16) {
                 int readers = 0;
                 for (int j = s.first_array; j < s.output; ++j) {
-                    readers += places_[uses_[j].node].base == places_[uses_[k].node].base;
+                    readers += lives_.base[uses_[j].node] == base;
                 }
                 if (readers == 1) {
                     return from.held;
@@ -340,12 +354,12 @@ private:
     node const* nodes_;
     array_use const* uses_;
     buffer_assignment& places_;
+    lifetimes_view lives_;
     int chunks_, workers_;
     bool keeps_; // what depends on parameters alone is computed once
     std::ptrdiff_t prepared_end_ = 0;
     std::ptrdiff_t alignment_;
     int bf16_per_value_;
-    int last_copied_;                // the last launch that reads the parameters' copy in bfloat16
     std::ptrdiff_t copy_offset_ = 0; // of that copy
     list<int> stages_;
     int* stage_of_; // per launch; one more for the end of all

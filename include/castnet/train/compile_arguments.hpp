@@ -6,6 +6,7 @@
 #include <castnet/graph/differentiate.hpp>
 #include <castnet/nn/metrics.hpp>
 #include <castnet/optim/optimizer.hpp>
+#include <castnet/policy/strategy.hpp>
 #include <castnet/train/compiled_step.hpp>
 #include <castnet/train/fit_options.hpp>
 #include <castnet/train/model_arguments.hpp>
@@ -29,6 +30,8 @@ enum class compile_mistake : unsigned char {
     loss_as_optimizer,
     optimizer_as_metric,
     optimizer_lacks_members,
+    optimizer_of_shards,
+    optimizer_of_cpus,
     loss_lacks_labels,
     loss_takes_others,
     loss_gives_others,
@@ -107,15 +110,22 @@ constexpr compile_mistake mistake_in_loss(type_list<S...> outputs) {
     }
 }
 
-template <class Optimizer>
+template <class Model, class Optimizer>
 constexpr compile_mistake mistake_in_optimizer() {
     if constexpr (is_text<Optimizer>) {
         return compile_mistake::text;
     } else if constexpr (castnet::Loss<Optimizer>) {
         return compile_mistake::loss_as_optimizer;
+    } else if constexpr (!castnet::Optimizer<Optimizer>) {
+        return compile_mistake::optimizer_lacks_members;
+    } else if constexpr (!ByParameter<rule_of<Optimizer, typename Model::value_type>>) {
+        return compile_mistake::none;
+    } else if constexpr (!requires { requires Model::device::executor::in_host_memory; }) {
+        return compile_mistake::optimizer_of_cpus;
     } else {
-        return castnet::Optimizer<Optimizer> ? compile_mistake::none
-                                             : compile_mistake::optimizer_lacks_members;
+        return strategy_of<typename Model::policy_type>::sharded_optimizer
+                   ? compile_mistake::optimizer_of_shards
+                   : compile_mistake::none;
     }
 }
 
@@ -165,7 +175,7 @@ constexpr compile_mistake mistake_in_compile() {
     } else {
         using outputs = typename Model::output_shapes;
         compile_mistake const all[] = {mistake_in_loss<Loss>(outputs{}),
-                                       mistake_in_optimizer<Optimizer>(),
+                                       mistake_in_optimizer<Model, Optimizer>(),
                                        mistake_in_metric<Metrics, Loss, nth_of<0, outputs>>()...};
         for (compile_mistake m : all) {
             if (m != compile_mistake::none) {
@@ -202,6 +212,13 @@ struct arguments_of_compile {
                   "castnet: compile(model, loss, optimizer, metrics...): the optimizer lacks a "
                   "member: name, slots, learning_rate or at<T>(step, rate); see the concept "
                   "Optimizer in castnet/optim/optimizer.hpp");
+    static_assert(found != compile_mistake::optimizer_of_shards,
+                  "castnet: compile(model, loss, optimizer, metrics...): with "
+                  "strategy::sharded_optimizer no replica has a whole parameter, which this "
+                  "optimizer (lamb, muon) needs; take another strategy, or cn::adamw");
+    static_assert(found != compile_mistake::optimizer_of_cpus,
+                  "castnet: compile(model, loss, optimizer, metrics...): cn::lamb and cn::muon "
+                  "are for CPUs; on GPUs there is cn::adamw");
     static_assert(found != compile_mistake::loss_lacks_labels,
                   "castnet: a loss needs static constexpr bool labels: true where its target is "
                   "a class number, false where it has the shape of the prediction");

@@ -35,6 +35,7 @@ class replica {
     using network = typename Model::network_type;
     static constexpr size_t capacity = Model::capacity;
     using policy = typename Model::policy_type;
+    using rule_type = detail::rule_of<Optimizer, T>;
 
 public:
     using strategies =
@@ -61,13 +62,23 @@ public:
         size_t(training_plan.elements(ir::region::gradients)) * sizeof(T);
     static constexpr size_t optimizer_bytes =
         exchanges::slot_elements(replicas_at_least) * size_t(Optimizer::slots) * sizeof(T);
+    // What the optimizer needs of the workspace, whose activations nobody reads any more.
+    static constexpr std::ptrdiff_t update_scratch() {
+        std::ptrdiff_t most = 0;
+        if constexpr (ByParameter<rule_type>) {
+            for (ir::placed_parameter const& p : training_plan.parameters) {
+                most = std::max(most, device::template update_scratch<rule_type>(p));
+            }
+        }
+        return most;
+    }
     static constexpr size_t batch_bytes =
         size_t(std::max(training_plan.elements(ir::region::batch),
                         evaluation_plan.elements(ir::region::batch))) *
         sizeof(T);
     static constexpr size_t workspace_bytes =
-        size_t(std::max(training_plan.elements(ir::region::workspace),
-                        evaluation_plan.elements(ir::region::workspace))) *
+        size_t(std::max({training_plan.elements(ir::region::workspace),
+                         evaluation_plan.elements(ir::region::workspace), update_scratch()})) *
         sizeof(T);
     static constexpr ir::executor_sizes sizes(int replicas) {
         return {std::ptrdiff_t(gradient_bytes / sizeof(T)),

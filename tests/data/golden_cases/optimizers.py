@@ -1,4 +1,7 @@
-"""Optimizers: a vector of 20 parameters over 6 steps with given gradients, float64."""
+"""Optimizers over 6 steps, float64: a vector of 20 parameters with given gradients, and linear layers
+of those that see a whole parameter."""
+
+from unittest import mock
 
 import torch
 from torch import optim
@@ -31,8 +34,101 @@ OPTIMIZERS = {
 }
 
 
+class Lamb(optim.Optimizer):
+    """You et al. 2020, algorithm 2, with the identity as phi."""
+
+    def __init__(self, parameters, lr, betas, eps, weight_decay):
+        super().__init__(parameters, dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay))
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            beta1, beta2 = group["betas"]
+            for x in group["params"]:
+                state = self.state[x]
+                if not state:
+                    state.update(t=0, m=torch.zeros_like(x), v=torch.zeros_like(x))
+                state["t"] += 1
+                state["m"] = beta1 * state["m"] + (1 - beta1) * x.grad
+                state["v"] = beta2 * state["v"] + (1 - beta2) * x.grad ** 2
+                m = state["m"] / (1 - beta1 ** state["t"])
+                v = state["v"] / (1 - beta2 ** state["t"])
+                r = m / (v.sqrt() + group["eps"]) + group["weight_decay"] * x
+                ratio = x.norm() / r.norm() if x.norm() > 0 and r.norm() > 0 else 1
+                x -= group["lr"] * ratio * r
+
+
+class MuonAndAdamW:
+    """Muon for the weight, whose matrices are products in float64 and not in bfloat16, and AdamW."""
+
+    def __init__(self, parameters, muon, adamw):
+        weight, bias = parameters
+        self.muon, self.adamw = optim.Muon([weight], **muon), optim.AdamW([bias], **adamw)
+
+    def step(self):
+        with mock.patch.object(torch, "bfloat16", torch.float64):
+            self.muon.step()
+        self.adamw.step()
+
+
+# name: (optimizer, features, units, hyperparameters)
+LAYERS = {
+    "lamb": (Lamb, 4, 6, dict(lr=0.01, betas=(0.9, 0.999), eps=1e-6, weight_decay=0.01)),
+    "muon": (
+        MuonAndAdamW,
+        4,
+        6,
+        dict(
+            muon=dict(lr=0.02, momentum=0.95, nesterov=True, eps=1e-7, ns_steps=5, weight_decay=0.1),
+            adamw=dict(lr=0.01, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.1),
+        ),
+    ),
+    "muon_wide": (
+        MuonAndAdamW,
+        6,
+        4,
+        dict(
+            muon=dict(
+                lr=0.02,
+                momentum=0.9,
+                nesterov=False,
+                eps=1e-7,
+                ns_steps=3,
+                weight_decay=0.0,
+                adjust_lr_fn="match_rms_adamw",
+            ),
+            adamw=dict(lr=0.02, betas=(0.8, 0.99), eps=1e-6, weight_decay=0.0),
+        ),
+    ),
+}
+SAMPLES = 3
+
+
+def add_layers(golden):
+    for case, (optimizer, features, units, hyperparameters) in LAYERS.items():
+        golden.begin(case, hyperparameters)
+        layer = torch.nn.Linear(features, units)
+        torch.nn.init.normal_(layer.bias)
+        inputs = torch.randn(STEPS * SAMPLES, features)
+        targets = torch.randn(STEPS * SAMPLES, units)
+        golden.put(
+            case, weight0=layer.weight, bias0=layer.bias, inputs=inputs, targets=targets
+        )
+        updates = optimizer([layer.weight, layer.bias], **hyperparameters)
+        weights, biases = [], []
+        for step in range(STEPS):
+            batch = slice(step * SAMPLES, (step + 1) * SAMPLES)
+            layer.zero_grad()
+            (layer(inputs[batch]) * targets[batch]).sum(1).mean().backward()
+            updates.step()
+            weights.append(layer.weight.detach().clone())
+            biases.append(layer.bias.detach().clone())
+        golden.put(case, weights=torch.stack(weights), biases=torch.stack(biases))
+
+
 def generate():
     golden = GoldenFile()
+    add_layers(golden)
     for case, (optimizer, hyperparameters) in OPTIMIZERS.items():
         golden.begin(case, hyperparameters)
         parameter = torch.nn.Parameter(torch.randn(PARAMETERS))

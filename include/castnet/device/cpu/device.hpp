@@ -4,6 +4,7 @@
 #include <castnet/device/constant_launch.hpp>
 #include <castnet/device/cpu/conv.hpp>
 #include <castnet/device/cpu/denormals.hpp>
+#include <castnet/device/cpu/epilogue.hpp>
 #include <castnet/device/cpu/executor.hpp>
 #include <castnet/device/cpu/kernels.hpp>
 #include <castnet/device/cpu/layout.hpp>
@@ -11,6 +12,7 @@
 #include <castnet/device/cpu/matmul.hpp>
 #include <castnet/device/cpu/memory.hpp>
 #include <castnet/device/cpu/optimize.hpp>
+#include <castnet/device/cpu/optimize_parameter.hpp>
 #include <castnet/device/cpu/peak.hpp>
 #include <castnet/device/cpu/pool.hpp>
 #include <castnet/device/cpu/rearrange.hpp>
@@ -62,14 +64,22 @@ struct cpu_device {
     // Floating-point operations per second that this machine could do, measured.
     static double peak_flops() { return cpu::peak_flops<T>(); }
 
-    // A bias, alone or with relu, joins the product in the registers.
-    static constexpr bool takes_epilogue(op, ir::epilogue const& e) {
-        return !e.bias_gradient && (!e.activates || e.activation == fn::relu);
-    }
+    // A bias, alone or with a rectifier, joins the product in the registers.
+    static constexpr bool takes_epilogue(op, ir::epilogue const& e) { return cpu::is_tile_end(e); }
 
     template <int Slots, class... Arguments>
     static void optimize(Arguments&&... arguments) {
         cpu::optimize<Slots>(std::forward<Arguments>(arguments)...);
+    }
+    template <int Slots, class Rule>
+    static void optimize_parameter(Rule const& rule, parameter const& p,
+                                   cpu::optimized<T> const& all, T* scratch) {
+        cpu::optimize_parameter<Slots>(rule, p, all, scratch);
+    }
+    // Elements of scratch memory for it, in region::workspace.
+    template <class Rule>
+    static constexpr std::ptrdiff_t update_scratch(parameter const& p) {
+        return cpu::update_scratch<Rule>(p);
     }
     template <class... Arguments>
     static double sum_of_squares(Arguments&&... arguments) {

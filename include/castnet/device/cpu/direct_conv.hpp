@@ -3,10 +3,10 @@
 // (kernel height, kernel width, channels of the group, filters).
 #pragma once
 
+#include <castnet/device/cpu/epilogue.hpp>
 #include <castnet/device/cpu/kernel.hpp>
 #include <castnet/device/cpu/panels.hpp>
 #include <castnet/device/cpu/sliding.hpp>
-#include <castnet/device/epilogue.hpp>
 
 #include <algorithm>
 
@@ -53,7 +53,7 @@ template <class T>
 void direct_conv(kernel_launch const& s, tables const& t, context<T> const& c) {
     window const& w = t.windows[s.window];
     T* const y = c.at(t.arrays[s.output]);
-    T const* const bias = bias_of(s, t, c);
+    tile_end<T> const end = tile_end_of(s, t, c);
     sliding const geometry = forward_window(w);
     depth const d = geometry.window_depth();
     std::ptrdiff_t const rows = group_rows(w), filters = geometry.filters;
@@ -65,9 +65,8 @@ void direct_conv(kernel_launch const& s, tables const& t, context<T> const& c) {
                              std::ptrdiff_t right, std::ptrdiff_t worker) {
         row_block<T> block;
         auto const multiply = [&](std::ptrdiff_t g) {
-            block.multiply(
-                d, {weight + g * of_group + left * rows, columns, rows * columns}, right - left,
-                {.bias = bias ? bias + g * filters + left : nullptr, .relu = s.end.activates});
+            block.multiply(d, {weight + g * of_group + left * rows, columns, rows * columns},
+                           right - left, end.from(g * filters + left));
         };
         band_walk<T> walk{
             w, c.samples, c.at(t.arrays[s.first_array]), scratch_of(s, t, c, worker), first, last};

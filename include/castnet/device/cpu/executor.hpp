@@ -114,18 +114,25 @@ public:
     void update(Rule const& rule, T scale, std::ptrdiff_t first, std::ptrdiff_t last,
                 std::ptrdiff_t slot_stride) {
         T* const gradients = at(region::gradients);
-        for_each_penalty(
-            Plan, groups(),
-            [&](penalty const& cost, update_group group, std::ptrdiff_t begin, std::ptrdiff_t end) {
-                begin = std::max(begin, first);
-                end = std::min(end, last);
-                if (begin < end && group != no_group) {
-                    Device::template optimize<Slots>(rule_of_group(rule, group), cost, scale,
-                                                     at(region::parameters) + first,
-                                                     gradients + first, gradients + Plan.trainable,
-                                                     slot_stride, begin - first, end - first);
-                }
-            });
+        if constexpr (ByParameter<Rule>) { // all of them, or none
+            if (first < last) {
+                update_each<Plan, Slots>(rule, scale);
+            }
+        } else {
+            for_each_penalty(Plan, groups(),
+                             [&](penalty const& cost, update_group group, std::ptrdiff_t begin,
+                                 std::ptrdiff_t end) {
+                                 begin = std::max(begin, first);
+                                 end = std::min(end, last);
+                                 if (begin < end && group != no_group) {
+                                     Device::template optimize<Slots>(
+                                         rule_of_group(rule, group), cost, scale,
+                                         at(region::parameters) + first, gradients + first,
+                                         gradients + Plan.trainable, slot_stride, begin - first,
+                                         end - first);
+                                 }
+                             });
+        }
     }
 
     // Adds the outputs of a plan's last run, one behind the other, to the totals.
@@ -216,6 +223,24 @@ public:
     void set_totals(double const* from, std::size_t count) { totals_.assign(from, from + count); }
 
 private:
+    // Parameter by parameter, with the workspace as scratch memory.
+    template <auto const& Plan, int Slots, class Rule>
+    void update_each(Rule const& rule, T scale) {
+        for (std::size_t i = 0; i < std::size_t(Plan.sizes.parameters); ++i) {
+            placed_parameter const& p = Plan.parameters[i];
+            update_group const group = group_at(groups(), i);
+            if (p.trainable && group != no_group) {
+                T* const gradients = at(region::gradients);
+                Device::template optimize_parameter<Slots>(
+                    rule_of_group(rule, group), p,
+                    {scale, static_cast<T>(p.cost.l1), static_cast<T>(2 * p.cost.l2),
+                     at(region::parameters) + p.offset, gradients + p.offset,
+                     gradients + Plan.trainable + p.offset, Plan.trainable},
+                    at(region::workspace));
+            }
+        }
+    }
+
     std::span<update_group const> groups() const { return {groups_.data(), groups_.size()}; }
 
     memory arena_;

@@ -7,11 +7,11 @@
 #include <castnet/cpu/tile.hpp>
 #include <castnet/cpu/transpose.hpp>
 #include <castnet/device/cpu/context.hpp>
+#include <castnet/device/cpu/epilogue.hpp>
 #include <castnet/device/cpu/kernel.hpp>
 #include <castnet/device/cpu/sliding.hpp>
 #include <castnet/device/cpu/taps.hpp>
 #include <castnet/device/cpu/threads.hpp>
-#include <castnet/device/epilogue.hpp>
 
 #include <algorithm>
 #include <array>
@@ -95,9 +95,8 @@ template <int Group, int Pixels, class T>
     std::ptrdiff_t const next_row = t.next_row, next_column = t.next_column;
     std::ptrdiff_t const weight_row = t.weight_row, weight_column = t.weight_column;
     std::ptrdiff_t const rows = t.rows, columns = t.columns;
-    T const* bias = t.end.bias;
+    tile_end<T> end = t.end;
     T const* weights = t.weight;
-    bool const relu = t.end.relu;
     for (std::ptrdiff_t first = 0;;) {
         vec<T> sum[size_t(Pixels)][1] = {};
         T const* row = from;
@@ -117,7 +116,7 @@ template <int Group, int Pixels, class T>
                     });
             }
         }
-        finish_sums<Pixels, 1, T>(sum, bias, relu);
+        finish_sums<Pixels, 1, T>(sum, end, first);
         if (last < 0) {
             T part[size_t(Pixels)][size_t(width)];
             CASTNET_UNROLL
@@ -141,7 +140,6 @@ template <int Group, int Pixels, class T>
         from += step;
         weights += step;
         to += step;
-        bias = bias ? bias + step : bias;
     }
 }
 
@@ -198,7 +196,7 @@ template <int Group, class T>
 void grouped_conv(kernel_launch const& s, tables const& t, context<T> const& c) {
     window const& w = t.windows[s.window];
     T const* const weight = c.at(t.arrays[s.first_array + 1]);
-    tile_end<T> const end{.bias = bias_of(s, t, c), .relu = s.end.activates};
+    tile_end<T> const end = tile_end_of(s, t, c);
     for (std::ptrdiff_t i = 0; i < c.samples; ++i) {
         T const* const x = c.at(t.arrays[s.first_array]) + i * image_count(w);
         grouped_image<T const> const from{widened(w, x, scratch_of(s, t, c)), w.width, w.filters};

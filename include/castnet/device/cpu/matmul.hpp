@@ -3,12 +3,13 @@
 #pragma once
 
 #include <castnet/device/cpu/context.hpp>
+#include <castnet/device/cpu/epilogue.hpp>
+#include <castnet/device/cpu/few_rows.hpp>
 #include <castnet/device/cpu/kernel.hpp>
 #include <castnet/device/cpu/panels.hpp>
 #include <castnet/device/cpu/runs.hpp>
 #include <castnet/device/cpu/threads.hpp>
 #include <castnet/device/cpu/tuning.hpp>
-#include <castnet/device/epilogue.hpp>
 
 #include <algorithm>
 #include <numeric>
@@ -25,6 +26,10 @@ void multiply_blocks(product<T> const& p) {
     std::ptrdiff_t const at_once = std::min(most, panel_scratch<T>::size / (packs ? width : p.n));
     std::ptrdiff_t const steps =
         std::clamp(p.k, std::ptrdiff_t{1}, at_once); // k is 0 without samples
+    if (panels > 1 && m <= most_few_rows && p.b.column == 1 && !p.turns) {
+        multiply_few_rows(p, steps);
+        return;
+    }
     std::ptrdiff_t const piece = std::ptrdiff_t{panels > 1 ? 24 : 4} * tile_rows;
     std::ptrdiff_t const pieces = (m + piece - 1) / piece;
     parallel_for(
@@ -59,7 +64,7 @@ template <class T>
                                 matrix<T> const& a, matrix<T> const& b, T* c, std::ptrdiff_t c_row,
                                 tile_end<T> const& end = {}) {
     bool const narrow = n <= simd<T>::width && m >= std::ptrdiff_t{2} * run_rows;
-    bool const ends = end.bias || end.relu || end.accumulate;
+    bool const ends = end.bias || end.rectifies || end.accumulate;
     if (narrow && !end.accumulate && run_rows > tile_rows && k <= most_unpacked_steps &&
         a.column == 1 && a.row == k && b.column == 1 && b.row == n && c_row == n) {
         multiply_run(m, n, k, a.data, b.data, c, end);
@@ -79,7 +84,7 @@ void matmul(kernel_launch const& s, tables const& t, context<T> const& c) {
     pixel_rows const rows = rows_of(x.size, c), to = rows_of(y.size, c);
     multiply<T>(rows.count, out, in, {c.at(x) + rows.first * in, rows.step * in, 1},
                 {c.at(t.arrays[s.first_array + 1]), out, 1}, c.at(y) + to.first * out,
-                to.step * out, {.bias = bias_of(s, t, c), .relu = s.end.activates});
+                to.step * out, tile_end_of(s, t, c));
 }
 
 template <class T>

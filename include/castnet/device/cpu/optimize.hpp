@@ -24,30 +24,72 @@ struct optimized {
     std::ptrdiff_t slot_stride;
 };
 
-// Applies the rule to one V, a scalar or a vector, from parameter i on.
-template <class V, class Rule, class T, std::size_t... S>
-void optimize_at(std::ptrdiff_t i, Rule const& rule, optimized<T> const& o,
-                 std::index_sequence<S...>) {
-    auto const load = [](T const* from) {
-        V v;
-        std::memcpy(&v, from, sizeof v);
-        return v;
-    };
-    auto const store = [](T* to, V const& v) { std::memcpy(to, &v, sizeof v); };
-    V p = load(o.parameters + i);
-    [[maybe_unused]] V slot[] = {load(o.slots + S * std::size_t(o.slot_stride) + i)..., V{}};
-    V const g = penalized_gradient(load(o.gradients + i), o.scale, p, o.l1, o.two_l2);
-    rule(p, g, slot[S]...);
-    store(o.parameters + i, p);
-    (..., store(o.slots + S * std::size_t(o.slot_stride) + i, slot[S]));
+template <class V, class T>
+V numbers_at(T const* from) {
+    V v;
+    std::memcpy(&v, from, sizeof v);
+    return v;
+}
+template <class V, class T>
+void put_numbers(T* to, V const& v) {
+    std::memcpy(to, &v, sizeof v);
 }
 
-// Whether the rule accepts vectors.
-template <class Rule, class V, std::size_t... S>
-constexpr bool takes(std::index_sequence<S...>) {
-    return requires(Rule const& rule, V p, V const g, V(&slot)[sizeof...(S) + 1]) {
+// Calls f(parameter, slots…) for one V, a scalar or a vector, from parameter i on, and stores them.
+template <class V, class T, class F, std::size_t... S>
+void change_at(std::ptrdiff_t i, optimized<T> const& o, std::index_sequence<S...>, F const& f) {
+    V p = numbers_at<V>(o.parameters + i);
+    [[maybe_unused]] V slot[] = {numbers_at<V>(o.slots + S * std::size_t(o.slot_stride) + i)...,
+                                 V{}};
+    f(p, slot[S]...);
+    put_numbers(o.parameters + i, p);
+    (..., put_numbers(o.slots + S * std::size_t(o.slot_stride) + i, slot[S]));
+}
+
+// Applies the rule to it.
+template <class V, class Rule, class T, class Slots>
+void optimize_at(std::ptrdiff_t i, Rule const& rule, optimized<T> const& o, Slots each) {
+    change_at<V>(i, o, each, [&](V& p, auto&... slot) {
+        rule(p, penalized_gradient(numbers_at<V>(o.gradients + i), o.scale, p, o.l1, o.two_l2),
+             slot...);
+    });
+}
+
+// Whether the rule accepts vectors, which nvcc does not support as template arguments.
+template <class Rule, class T, std::size_t... S>
+constexpr bool takes_vectors(std::index_sequence<S...>) {
+#ifndef __CUDACC__
+    typedef T vector __attribute__((vector_size(vector_bytes)));
+    return requires(Rule const& rule, vector p, vector const g, vector(&slot)[sizeof...(S) + 1]) {
         rule(p, g, slot[S]...);
     };
+#else
+    return false;
+#endif
+}
+
+// Calls f.template operator()<V>(i), on copies of f, for the vectors that make up the range
+// [first, last) and the single numbers at the end of its pieces; without Vectors, for all numbers.
+template <bool Vectors, class T, class F>
+void for_each_vector(std::ptrdiff_t first, std::ptrdiff_t last, F const& f) {
+    constexpr std::ptrdiff_t piece = 4096;
+    std::ptrdiff_t const pieces = (last - first + piece - 1) / piece;
+    parallel_for(pieces, 20.0 * double(last - first), [=](std::ptrdiff_t k) {
+        std::ptrdiff_t i = first + k * piece;
+        std::ptrdiff_t const end = i + piece < last ? i + piece : last;
+#ifndef __CUDACC__
+        typedef T vector __attribute__((vector_size(vector_bytes)));
+        constexpr std::ptrdiff_t width = simd<T>::width;
+        if constexpr (Vectors) {
+            for (; i + width <= end; i += width) {
+                f.template operator()<vector>(i);
+            }
+        }
+#endif
+        for (; i < end; ++i) {
+            f.template operator()<T>(i);
+        }
+    });
 }
 
 // Updates parameters[first, last): multiplies gradients with `scale` (1 / sum of weights), adds the
@@ -56,8 +98,6 @@ template <int Slots, class Rule, class T>
 void optimize(Rule const& rule, penalty const& cost, T scale, T* parameters, T const* gradients,
               T* slots, std::ptrdiff_t slot_stride, std::ptrdiff_t first, std::ptrdiff_t last) {
     constexpr auto each = std::make_index_sequence<std::size_t(Slots)>{};
-    constexpr std::ptrdiff_t piece = 4096;
-    std::ptrdiff_t const pieces = (last - first + piece - 1) / piece;
     optimized<T> const all{scale,
                            static_cast<T>(cost.l1),
                            static_cast<T>(2 * cost.l2),
@@ -65,22 +105,8 @@ void optimize(Rule const& rule, penalty const& cost, T scale, T* parameters, T c
                            gradients,
                            slots,
                            slot_stride};
-    parallel_for(pieces, 20.0 * double(last - first), [=](std::ptrdiff_t k) {
-        std::ptrdiff_t i = first + k * piece;
-        std::ptrdiff_t const end = i + piece < last ? i + piece : last;
-#ifndef __CUDACC__ // nvcc does not support vector types as template arguments
-        typedef T vector __attribute__((vector_size(vector_bytes)));
-        constexpr std::ptrdiff_t width = simd<T>::width;
-        if constexpr (takes<Rule, vector>(each)) {
-            for (; i + width <= end; i += width) {
-                optimize_at<vector>(i, rule, all, each);
-            }
-        }
-#endif
-        for (; i < end; ++i) {
-            optimize_at<T>(i, rule, all, each);
-        }
-    });
+    for_each_vector<takes_vectors<Rule, T>(each), T>(
+        first, last, [=]<class V>(std::ptrdiff_t i) { optimize_at<V>(i, rule, all, each); });
 }
 
 // The gradients of optimize() for its rule, from i on.

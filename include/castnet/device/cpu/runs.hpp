@@ -42,8 +42,7 @@ void for_each_column_piece(std::ptrdiff_t columns, F const& f) {
 template <class T>
 struct run_columns {
     tile_depth<T> depth;
-    T const* bias; // or nullptr
-    bool relu;
+    tile_end<T> end;
     std::ptrdiff_t row; // from row to row of C
     std::size_t bytes;  // of one row's columns
 };
@@ -81,7 +80,7 @@ run_tile(T const* x, std::ptrdiff_t const (&step)[5], run_columns<T> const& c, T
             }
         }
     }
-    finish_sums<Rows, Vectors, T>(sum, c.bias, c.relu);
+    finish_sums<Rows, Vectors, T>(sum, c.end, 0);
     if (beyond >= 0) {
         CASTNET_UNROLL
         for (int i = 0; i < Rows; ++i) {
@@ -117,8 +116,7 @@ CASTNET_WIDE_VECTORS void multiply_runs(T const* a, runs const& r, tile_depth<T>
         CASTNET_OPAQUE(step[i]); // otherwise each is computed from the previous one
     }
     run_columns<T> const c{{d.steps, d.offset, d.b + first, d.b_stride},
-                           end.bias ? end.bias + first : nullptr,
-                           end.relu,
+                           end.from(first),
                            all,
                            static_cast<std::size_t>(columns) * sizeof(T)};
     std::ptrdiff_t const length = r.length;

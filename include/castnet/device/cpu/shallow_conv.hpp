@@ -5,10 +5,10 @@
 
 #include <castnet/core/annotations.hpp>
 #include <castnet/device/cpu/context.hpp>
+#include <castnet/device/cpu/epilogue.hpp>
 #include <castnet/device/cpu/runs.hpp>
 #include <castnet/device/cpu/sliding.hpp>
 #include <castnet/device/cpu/tuning.hpp>
-#include <castnet/device/epilogue.hpp>
 
 #include <algorithm>
 #include <type_traits>
@@ -41,7 +41,7 @@ void shallow_conv(kernel_launch const& s, tables const& t, context<T> const& c) 
     shallow_offsets(geometry, offset);
     tile_depth<T> const d{weight_count(w) / w.filters, offset, c.at(t.arrays[s.first_array + 1]),
                           w.filters};
-    tile_end<T> const end{.bias = bias_of(s, t, c), .relu = s.end.activates};
+    tile_end<T> const end = tile_end_of(s, t, c);
     T* const y = c.at(t.arrays[s.output]);
     share_range(
         w.out_height, conv_work(w, c.samples),

@@ -185,8 +185,8 @@ transform_result(tiling const& t, T const* from, std::ptrdiff_t next_place, tile
             CASTNET_UNROLL
             for (int j = 0; j < 2; ++j) {
                 vec<T> result = across[j] + bias;
-                if (end.relu) {
-                    result = result < T(0) ? vec<T>{} : result;
+                if (end.rectifies) {
+                    result = rectified<T>(result, end.most);
                 }
                 if (i < down_to && j < right_to) {
                     store(result, first + (std::ptrdiff_t{i} * t.out_width + j) * t.filters + k);

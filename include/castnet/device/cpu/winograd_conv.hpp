@@ -2,12 +2,12 @@
 // and transformed back while they are in the cache.
 #pragma once
 
+#include <castnet/device/cpu/epilogue.hpp>
 #include <castnet/device/cpu/kernel.hpp>
 #include <castnet/device/cpu/panels.hpp>
 #include <castnet/device/cpu/runs.hpp>
 #include <castnet/device/cpu/tuning.hpp>
 #include <castnet/device/cpu/winograd.hpp>
-#include <castnet/device/epilogue.hpp>
 
 #include <algorithm>
 
@@ -206,8 +206,7 @@ void winograd_launch(kernel_launch const& s, tables const& t, context<T> const& 
 }
 template <class T>
 void winograd_conv(kernel_launch const& s, tables const& t, context<T> const& c) {
-    winograd_launch<T>(s, t, c, forward_tiling(t.windows[s.window]),
-                       {.bias = bias_of(s, t, c), .relu = s.end.activates});
+    winograd_launch<T>(s, t, c, forward_tiling(t.windows[s.window]), tile_end_of(s, t, c));
 }
 template <class T>
 void winograd_conv_data(kernel_launch const& s, tables const& t, context<T> const& c) {

@@ -85,6 +85,9 @@ public:
 
     ~executor() {
         session_.set_watchdog(nullptr);
+        if (connected_ != nullptr) {
+            connected_->set_graphs({});
+        }
         session_.finish();
     }
     executor(executor const&) = delete;
@@ -259,6 +262,14 @@ public:
         session_.use();
         auto& gpus = others.gpus();
         session_.set_watchdog(&gpus);
+        if (connected_ != &gpus) {
+            connected_ = &gpus;
+            gpus.set_graphs([this] {
+                for (buffer& b : buffers_) {
+                    b.known.forget();
+                }
+            });
+        }
         return gpus;
     }
     // Broadcasts ranges of the GPU's memory from rank 0.
@@ -418,8 +429,9 @@ private:
     std::vector<update_group> groups_; // see set_groups(); none at first
     double* totals_ = nullptr;
     std::vector<buffer> buffers_;
-    buffer* next_; // for the next run
-    buffer* last_; // of the last run
+    buffer* next_;                  // for the next run
+    buffer* last_;                  // of the last run
+    watchdog* connected_ = nullptr; // to the other GPUs: see connect()
     std::uint32_t first_sample_ = 0;
     double share_ = 1;
     messages<context> messages_;

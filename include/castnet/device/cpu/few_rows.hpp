@@ -1,0 +1,133 @@
+// Products with few rows on the left, such as a dense layer of a single sample: the right factor,
+// which is much the larger one, is read once and in the order in which it lies, as fast as memory
+// gives it.
+#pragma once
+
+#include <castnet/core/annotations.hpp>
+#include <castnet/cpu/panel.hpp>
+#include <castnet/device/cpu/threads.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <type_traits>
+
+namespace castnet::cpu::inline CASTNET_TARGET {
+
+// The most rows of such a product, and rows of the right factor that are read side by side.
+inline constexpr std::ptrdiff_t most_few_rows = 8, rows_side_by_side = 8;
+
+// Adds `Depth` steps of the depth to sums of `Rows` rows, which have whole vectors.
+template <int Rows, int Depth, class T>
+[[gnu::noinline]] CASTNET_WIDE_VECTORS void add_steps(matrix<T> const& a, T const* b,
+                                                      std::ptrdiff_t b_row, std::ptrdiff_t columns,
+                                                      T* sums, std::ptrdiff_t sums_row) {
+    constexpr int width = simd<T>::width;
+    T left[size_t(Rows)][size_t(Depth)];
+    for (int i = 0; i < Rows; ++i) {
+        for (int k = 0; k < Depth; ++k) {
+            left[i][k] = a.data[i * a.row + k * a.column];
+        }
+    }
+    for (std::ptrdiff_t j = 0; j < columns; j += width) {
+        vec<T> sum[size_t(Rows)];
+        CASTNET_UNROLL
+        for (int i = 0; i < Rows; ++i) {
+            sum[i] = *reinterpret_cast<vec<T> const*>(sums + i * sums_row + j);
+        }
+        CASTNET_UNROLL
+        for (int k = 0; k < Depth; ++k) {
+            vec<T> const right = *reinterpret_cast<vec<T> const*>(b + k * b_row + j);
+            CASTNET_UNROLL
+            for (int i = 0; i < Rows; ++i) {
+                sum[i] += left[i][k] * right;
+            }
+        }
+        CASTNET_UNROLL
+        for (int i = 0; i < Rows; ++i) {
+            *reinterpret_cast<vec<T>*>(sums + i * sums_row + j) = sum[i];
+        }
+    }
+}
+
+template <int Depth, class T>
+void add_steps(std::ptrdiff_t rows, matrix<T> const& a, T const* b, std::ptrdiff_t b_row,
+               std::ptrdiff_t columns, T* sums, std::ptrdiff_t sums_row) {
+    std::ptrdiff_t i = 0;
+    for (; i + 2 <= rows; i += 2) {
+        add_steps<2, Depth, T>({a.data + i * a.row, a.row, a.column}, b, b_row, columns,
+                               sums + i * sums_row, sums_row);
+    }
+    if (i < rows) {
+        add_steps<1, Depth, T>({a.data + i * a.row, a.row, a.column}, b, b_row, columns,
+                               sums + i * sums_row, sums_row);
+    }
+}
+
+template <class T>
+void add_to(T* to, T const* from, std::ptrdiff_t count) {
+    for (std::ptrdiff_t i = 0; i < count; ++i) {
+        to[i] += from[i];
+    }
+}
+
+// Some columns of a product, as many as the sums have room for: `steps` of the depth are summed up
+// before they are added to the result, in the order of tiles (multiply_panel), so that a row does
+// not depend on how many others there are. Rows of b are contiguous.
+template <class T>
+void multiply_columns(product<T> const& p, std::ptrdiff_t left, std::ptrdiff_t columns,
+                      std::ptrdiff_t steps) {
+    constexpr std::ptrdiff_t width = simd<T>::width;
+    panel_scratch<T> sums;
+    std::ptrdiff_t const whole = (columns + width - 1) / width * width;
+    for (std::ptrdiff_t begin = 0; begin == 0 || begin < p.k; begin += steps) {
+        std::ptrdiff_t const end = std::min(begin + steps, p.k);
+        std::fill_n(sums.data, p.m * whole, T(0));
+        auto const add = [&]<int Depth>(std::integral_constant<int, Depth>, std::ptrdiff_t& k) {
+            for (; k + Depth <= end; k += Depth) {
+                add_steps<Depth, T>(p.m, {p.a.data + k * p.a.column, p.a.row, p.a.column},
+                                    p.b.data + k * p.b.row + left, p.b.row, whole, sums.data,
+                                    whole);
+            }
+        };
+        std::ptrdiff_t k = begin;
+        add(std::integral_constant<int, rows_side_by_side>{}, k);
+        add(std::integral_constant<int, 1>{}, k);
+        for (std::ptrdiff_t i = 0; i < p.m; ++i) {
+            T* const c = p.c + i * p.c_row + left;
+            T const* const sum = sums.data + i * whole;
+            bool const adds = begin > 0 || p.end.accumulate;
+            if (adds) {
+                add_to(c, sum, columns);
+            } else {
+                std::copy_n(sum, columns, c);
+            }
+            if (end == p.k && p.end.bias) {
+                add_to(c, p.end.bias + left, columns);
+            }
+            if (end == p.k && p.end.rectifies) {
+                T const most = p.end.most;
+                for (std::ptrdiff_t j = 0; j < columns; ++j) {
+                    T const x = c[j] < T(0) ? T(0) : c[j];
+                    c[j] = x > most ? most : x;
+                }
+            }
+        }
+    }
+}
+
+// Threads share the columns.
+template <class T>
+void multiply_few_rows(product<T> const& p, std::ptrdiff_t steps) {
+    constexpr std::ptrdiff_t width = tile_columns<T>;
+    std::ptrdiff_t const most =
+        panel_scratch<T>::size / std::max<std::ptrdiff_t>(p.m, 4) / width * width;
+    share_range((p.n + width - 1) / width, 2.0 * double(p.m) * double(p.n) * double(p.k),
+                [&](std::ptrdiff_t first, std::ptrdiff_t last) {
+                    std::ptrdiff_t const end = std::min(last * width, p.n);
+                    for (std::ptrdiff_t left = first * width; left < end; left += most) {
+                        multiply_columns(p, left, std::min(most, end - left), steps);
+                    }
+                });
+}
+
+} // namespace castnet::cpu::inline CASTNET_TARGET
