@@ -57,7 +57,8 @@ struct program {
     // Stores or reductions, which come last.
     static constexpr int results =
         (0 + ... + int(I.code == opcode::store || I.code == opcode::reduce));
-    static constexpr int size = int(sizeof...(I)) - results; // registers
+    static constexpr int length = int(sizeof...(I));
+    static constexpr int size = length - results; // registers
 
     // What becomes of the registers: the store, or the reduction to result k.
     CASTNET_HD static constexpr instruction end_of(int k) {
@@ -71,6 +72,9 @@ struct program {
     static constexpr int random_streams = (0 + ... + int(I.code == opcode::bernoulli));
     // Which scalar numbers the stream of a program that has one.
     static constexpr int stream = (0 + ... + (I.code == opcode::bernoulli ? I.b : 0));
+    // It reads or stores bfloat16.
+    static constexpr bool has_bf16 =
+        ((I.code == opcode::load && I.c != 0) || ...) || (end.code == opcode::store && end.a != 0);
     // All samples, pixels and channels may be one row of points.
     static constexpr bool flat = random_streams == 0 && (I.ignores_axes() && ...);
 };

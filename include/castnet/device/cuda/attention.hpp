@@ -54,6 +54,8 @@ CASTNET_HD void multiply_tiles(Block const& block, int rows, int columns, int de
 // The numbers that all kernels of attention need.
 template <class T>
 struct attention_problem {
+    static constexpr unsigned block_threads = attention_threads;
+
     attention_form form;
     int queries, keys, features, values; // features of a head
     int side = 32;                       // queries and keys of a tile
@@ -434,9 +436,8 @@ CASTNET_HD void launch_tiles(Context const& c, Body body, int rows) {
     using T = typename Context::value_type;
     std::size_t const bytes = fit_tiles(body, sizeof(T));
     std::ptrdiff_t const tiles =
-                             body.samples * body.form.heads * ((rows + body.side - 1) / body.side),
-                         most = max_blocks;
-    c.launch({static_cast<unsigned>(tiles < most ? tiles : most), attention_threads, bytes}, body);
+        body.samples * body.form.heads * ((rows + body.side - 1) / body.side);
+    c.launch({static_cast<unsigned>(tiles), attention_threads, bytes}, body);
 }
 
 CASTNET_CALLS_UNCHECKED

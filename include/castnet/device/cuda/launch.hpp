@@ -3,8 +3,10 @@
 //
 // A body has
 //   template <class Block> CASTNET_HD void operator()(Block const& block) const
-// and a block has thread(), threads(), index(), blocks() (in its grid), sync(), and shared<T>(),
-// the grid's shared memory of each block.
+// and a block has thread(), threads(), index(), blocks() (in its grid), sync(), shared<T>(), the
+// grid's shared memory of each block, and is_last(ticket, count): whether `count` blocks have
+// called it with this ticket in global memory, this one the last of them; it sees what they have
+// written, and the ticket is 0 as before.
 #pragma once
 
 #include <castnet/core/annotations.hpp>
@@ -27,6 +29,13 @@ struct grid {
     std::size_t shared_bytes = 0;
 };
 
+// The most threads of a block that runs this body: where it has a member `block_threads`, so many.
+template <class Body>
+inline constexpr unsigned threads_of = block_threads;
+template <class Body>
+    requires(Body::block_threads > 0)
+inline constexpr unsigned threads_of<Body> = Body::block_threads;
+
 // A kernel launch: grid and body.
 template <class Body>
 struct kernel_call {
@@ -37,21 +46,19 @@ struct kernel_call {
 // Bytes of shared memory of a block without opt-in.
 inline constexpr std::size_t default_shared_bytes = std::size_t{48} << 10;
 
-// A grid with a thread for each of `count` work items, at most max_blocks blocks.
+// A grid with a thread for each of `count` work items, less than 2^31.
 CASTNET_HD constexpr grid grid_for(std::ptrdiff_t count) {
     std::ptrdiff_t const blocks = (count + block_threads - 1) / block_threads;
-    return {blocks < 1                            ? 1
-            : blocks < std::ptrdiff_t{max_blocks} ? static_cast<unsigned>(blocks)
-                                                  : max_blocks,
-            block_threads};
+    return {blocks < 1 ? 1 : static_cast<unsigned>(blocks), block_threads};
 }
 
-// Calls f(i) for this thread's i in [0, count) (grid-stride loop).
+// Calls f(i) for this thread's i in [0, count), count < 2^31 (grid-stride loop).
 template <class Block, class F>
 CASTNET_HD void for_each_index(Block const& block, std::ptrdiff_t count, F const& f) {
-    auto const all = std::ptrdiff_t{block.threads()} * block.blocks();
-    for (std::ptrdiff_t i = std::ptrdiff_t{block.index()} * block.threads() + block.thread();
-         i < count; i += all) {
+    unsigned const all = block.threads() * block.blocks(), end = static_cast<unsigned>(count);
+    // Most threads have one index: unrolled, the loop would begin with a division.
+    CASTNET_NO_UNROLL
+    for (unsigned i = block.index() * block.threads() + block.thread(); i < end; i += all) {
         f(i);
     }
 }
@@ -64,6 +71,14 @@ struct device_block {
     __device__ unsigned index() const { return blockIdx.x; }
     __device__ unsigned blocks() const { return gridDim.x; }
     __device__ void sync() const { __syncthreads(); }
+    __device__ bool is_last(unsigned* ticket, unsigned count) const {
+        __threadfence();
+        __syncthreads();
+        bool const last = threadIdx.x == 0 && atomicInc(ticket, count - 1) == count - 1;
+        bool const all = __syncthreads_or(last) != 0;
+        __threadfence();
+        return all;
+    }
     template <class T>
     __device__ T* shared() const {
         extern __shared__ double2 castnet_shared[];
@@ -72,7 +87,7 @@ struct device_block {
 };
 
 template <class Body>
-__global__ void run_body(Body body) {
+__global__ void __launch_bounds__(threads_of<Body>) run_body(Body body) {
     body(device_block{});
 }
 

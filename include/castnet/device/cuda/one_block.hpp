@@ -41,9 +41,13 @@ struct one_block_memory {
 
 template <class T, class Plan>
 constexpr one_block_memory memory_in_one_block(Plan const& p) {
-    std::ptrdiff_t scratch = 16 / sizeof(T) * block_threads; // reductions have at most 16 bytes
+    std::ptrdiff_t scratch = 0;
     for (int i = 0; i < Plan::sizes.launches; ++i) {
-        if (kernel_launch const& s = p.launches[i]; is_matmul(s.kind)) {
+        kernel_launch const& s = p.launches[i];
+        // a reduction to one array has at most 16 bytes for each thread
+        std::ptrdiff_t const parts = 16 / sizeof(T) * block_threads * std::ptrdiff_t{s.results};
+        scratch = parts > scratch ? parts : scratch;
+        if (is_matmul(s.kind)) {
             std::ptrdiff_t const wanted =
                 tiling_of(block_product_of(s, p.arrays, p.batch)).scratch();
             scratch = wanted > scratch ? wanted : scratch;
@@ -82,6 +86,7 @@ struct block_in_turn {
     CASTNET_HD unsigned index() const { return number; }
     CASTNET_HD unsigned blocks() const { return count; }
     CASTNET_HD void sync() const { block.sync(); }
+    CASTNET_HD bool is_last(unsigned*, unsigned) const { return true; } // of one
     template <class T>
     CASTNET_HD T* shared() const {
         return block.template shared<T>();
@@ -96,6 +101,7 @@ struct block_context {
     Block const& block;
     T* region[regions];                             // by ir::region
     static constexpr std::ptrdiff_t iteration = -1; // there are no loops
+    static constexpr reduction_parts<T> parts{};    // and no sums that are split
     static constexpr std::ptrdiff_t repetition = 0; // and no repeated blocks
     T* trained; // a copy of the first parameters in shared memory
     std::ptrdiff_t trainable, samples;

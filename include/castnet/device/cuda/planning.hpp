@@ -19,11 +19,10 @@ struct planning : ir::factor_storage<T, Bf16> {
     static constexpr std::ptrdiff_t alignment =
         static_cast<std::ptrdiff_t>(alignment_bytes / sizeof(T));
 
-    // Elements of memory that a launch needs besides its operands and its result; the libraries
-    // have their own.
-    static constexpr scratch_size scratch(kernel_launch const& s, window const*,
-                                          instruction const& end) {
-        return s.kind == op::reduce ? reduce_scratch(s, end) : 0;
+    // Elements of memory that a launch needs besides its operands and its results: none in a plan,
+    // since reductions share theirs, and so do the libraries.
+    static constexpr scratch_size scratch(kernel_launch const&, window const*, instruction const&) {
+        return 0;
     }
 
     static constexpr bool takes_epilogue(op product, epilogue const& e) {
