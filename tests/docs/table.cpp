@@ -165,6 +165,7 @@ TEST_CASE("tables of the guide") {
         CHECK(s(10, 1000) > 0);
     }
     CHECK(clip_norm(adam{}, 1).max_norm == 1);
+    CHECK(clip_each_norm(adam{}, 1).max_norm == 1);
     CHECK(clip_value(adam{}, 0.5).max_value == 0.5);
     CHECK(accumulate<4>(adam{}).learning_rate == 1e-3);
     CHECK(ema(adam{}, 0.99).slots == 3);
