@@ -15,6 +15,9 @@
 
 #include "simt.hpp"
 
+#include <algorithm>
+#include <vector>
+
 namespace simt {
 
 template <class T>
@@ -29,6 +32,7 @@ struct context {
     std::uint32_t step = 0; // for device::run()
     std::uint32_t first_sample = 0;
     castnet::cuda::step_values const* now = nullptr;
+    castnet::cuda::reduction_parts<T> parts{};
 
     T* at(castnet::ir::array_ref const& r) const {
         return region[static_cast<int>(r.where)] + r.offset + repetition * r.repeat_stride;
@@ -187,6 +191,20 @@ void conv(castnet::ir::kernel_launch const& s, castnet::ir::launch_tables const&
                  [&](auto const& add) { each_product(w, c.samples, add); });
 }
 
+// What a context's reductions need.
+template <class T>
+class memory_of_parts {
+public:
+    castnet::cuda::reduction_parts<T> here() { return {elements_.data(), tickets_.data()}; }
+    bool has_no_tickets_out() const {
+        return std::all_of(tickets_.begin(), tickets_.end(), [](unsigned t) { return t == 0; });
+    }
+
+private:
+    std::vector<T> elements_ = std::vector<T>(castnet::cuda::max_parts);
+    std::vector<unsigned> tickets_ = std::vector<unsigned>(castnet::cuda::max_tickets);
+};
+
 struct nothing { // a body
     template <class Block>
     void operator()(Block const&) const {}
@@ -214,6 +232,7 @@ public:
             context_.region[i] = this->at(castnet::ir::region(i));
         }
         context_.now = &now_;
+        context_.parts = parts_.here();
     }
     executor(executor const&) = delete;
     executor& operator=(executor const&) = delete;
@@ -249,8 +268,7 @@ public:
         double sums[castnet::cuda::norm_elements];
         launch(castnet::cuda::squares_call<Device, Plan>(context_, &scale, ranges.data(), sums,
                                                          first, last));
-        launch(castnet::cuda::sum_of_squares_call<Device, Plan>(sums));
-        return sums[castnet::cuda::max_splits];
+        return sums[0];
     }
     void keep_gradients(std::ptrdiff_t place, castnet::ir::element_range const& r, bool first) {
         T* const from = this->at(r.where) + r.offset;
@@ -286,9 +304,7 @@ public:
                 context_, gathers_, gather_call<Plan>(),
                 castnet::cuda::squares_call<Device, Plan>(context_, &values.scale, ranges.data(),
                                                           squares, 0, Plan.trainable),
-                castnet::cuda::norm_call(&values, squares,
-                                         castnet::cuda::squares_shape<Device, Plan>().splits),
-                update, totals);
+                castnet::cuda::norm_call(&values, squares), update, totals);
         } else {
             castnet::cuda::enqueue<Device, Plan>(context_, gathers_, gather_call<Plan>(), update,
                                                  totals);
@@ -331,6 +347,7 @@ private:
 
     typename Device::context context_{};
     castnet::cuda::step_values now_{};
+    memory_of_parts<T> parts_;
     std::vector<castnet::ir::update_group> groups_;
     std::vector<double> totals_;
     bool gathers_ = false;
@@ -373,7 +390,9 @@ struct device : castnet::cuda::planning<T, Bf16> {
     template <auto const& Plan, class After = castnet::ir::ignore_launches>
     static void run(context c, After const& after = {}) {
         castnet::cuda::step_values const values{c.step, c.first_sample};
+        memory_of_parts<T> parts;
         c.now = &values;
+        c.parts = parts.here();
         c.samples = Plan.batch;
         if constexpr (std::is_same_v<After, castnet::ir::ignore_launches>) {
             castnet::cuda::enqueue<device, Plan>(c, false, castnet::cuda::kernel_call<nothing>{});

@@ -14,6 +14,9 @@ template <class T>
 struct context : castnet::cuda::context<T> {
     template <class Run>
     void put(Run const& run) const {
+        if (machine::here().calls.strikes()) {
+            throw castnet::error("a kernel was not launched");
+        }
         auto& where = *reinterpret_cast<machine::stream*>(this->stream);
         for (T const* r : this->region) { // (a GPU has no region::prepared)
             if (r != nullptr && !machine::here().is_memory_of(where.device, r)) {

@@ -224,6 +224,7 @@ TEST_CASE("replicas that share a GPU") {
 }
 
 TEST_CASE("replicas by NCCL, whose sums are part of the graphs") {
+    int const aborted = count.aborted;
     in_several_orders([] {
         int const collectives = count.collectives, in_graphs = count.in_graphs;
         CHECK(largest_difference(after_fit<several<1>, 16>(), expected()) < 1e-12);
@@ -234,7 +235,7 @@ TEST_CASE("replicas by NCCL, whose sums are part of the graphs") {
         CHECK(count.collectives > collectives);
         CHECK(count.in_graphs > in_graphs);
     });
-    CHECK(count.aborted == 0);
+    CHECK(count.aborted == aborted);
 }
 
 TEST_CASE("several trainings of a model go on from each other's parameters") {

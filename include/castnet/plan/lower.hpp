@@ -58,6 +58,7 @@ public:
             last.a = static_cast<std::uint8_t>(end.reduce);
             last.b = static_cast<std::uint8_t>((end.size.sample ? 1 : 0) | (pixels ? 2 : 0) |
                                                (channels ? 4 : 0));
+            last.d = static_cast<std::uint8_t>(code.size() - 1);
         }
         code.push(last);
     }

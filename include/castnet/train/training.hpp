@@ -455,8 +455,11 @@ private:
         try {
             f();
         } catch (...) {
-            if (in_epoch) {
-                replicas_.set_totals(epoch);
+            try {
+                if (in_epoch) {
+                    replicas_.set_totals(epoch);
+                }
+            } catch (error const&) { // a device that has failed: says what f() did
             }
             throw;
         }

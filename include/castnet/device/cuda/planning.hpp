@@ -2,7 +2,6 @@
 #pragma once
 
 #include <castnet/device/cuda/epilogue.hpp>
-#include <castnet/device/cuda/reduce.hpp>
 #include <castnet/device/cuda/widen.hpp>
 #include <castnet/plan/mixed_precision.hpp>
 
@@ -22,10 +21,8 @@ struct planning : ir::factor_storage<T, Bf16> {
     // Elements of memory that a launch needs besides its operands and its result; the libraries
     // have their own.
     static constexpr scratch_size scratch(kernel_launch const& s, window const* windows,
-                                          instruction const& end) {
-        return s.kind == op::reduce                ? reduce_scratch(s, end)
-               : Bf16 && s.kind == op::conv_weight ? bf16_weight_scratch<T>(windows[s.window])
-                                                   : 0;
+                                          instruction const&) {
+        return Bf16 && s.kind == op::conv_weight ? bf16_weight_scratch<T>(windows[s.window]) : 0;
     }
 
     static constexpr bool takes_epilogue(op product, epilogue const& e) {

@@ -35,14 +35,7 @@ struct gpu_limits {
 namespace cuda {
 
 // Kernels of a launch; the libraries' products are one, with the bias and activation behind them.
-constexpr int kernels_of(kernel_launch const& s, array_ref const* arrays, instruction const& end,
-                         std::ptrdiff_t samples) {
-    if (s.kind == op::reduce && s.scratch >= 0) {
-        extents const& to = arrays[s.output].size;
-        std::ptrdiff_t const all = s.space.count() * (s.space.sample ? samples : 1);
-        return shape_reduction(to.count(), all / to.count(), (end.b & 4) != 0, true).splits > 1 ? 2
-                                                                                                : 1;
-    }
+constexpr int kernels_of(kernel_launch const& s) {
     bool const widens = s.kind == op::conv_weight && s.scratch >= 0;
     return widens || s.kind == op::attention_gradient ? 2 : 1;
 }
@@ -64,11 +57,7 @@ constexpr step_cost cost_of_launch(Plan const& p, int i, std::size_t value_bytes
     bool const shared = s.program >= 0 && !s.space.sample;
     double const flops = static_cast<double>(s.flops) * (shared ? 1 : samples);
     (s.kind == op::map || s.kind == op::reduce ? cost.other_flops : cost.product_flops) += flops;
-    instruction end;
-    if (s.program >= 0) {
-        end = p.instructions[p.first_instruction[s.program + 1] - 1];
-    }
-    cost.kernels = kernels_of(s, p.arrays, end, p.batch);
+    cost.kernels = kernels_of(s);
     return cost;
 }
 

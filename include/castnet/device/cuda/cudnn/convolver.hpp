@@ -109,7 +109,7 @@ private:
                 run(algorithms[i], image.as<char>(), weight.as<char>(), result.as<char>(),
                     bias.as<char>(), workspace.as<char>());
             });
-        } catch (error const&) {
+        } catch (out_of_memory const&) {
             return std::nullopt;
         }
     }
