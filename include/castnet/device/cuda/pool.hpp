@@ -206,7 +206,7 @@ template <class T, bool TwoByTwo>
 struct max_pool_body {
     image_loop loop;
     window_map map;
-    stored<T> x, out;
+    stored<T> image, out;
     winners largest;
 
     template <class Block>
@@ -218,7 +218,7 @@ struct max_pool_body {
             for (int r = rows.first; r < rows.last; ++r) {
                 for (int c = columns.first; c < columns.last; ++c, ++number) {
                     T value[Lanes];
-                    x.load(map.in(at, r, c), value);
+                    image.load(map.in(at, r, c), value);
                     for (int i = 0; i < Lanes; ++i) {
                         bool const larger = number == 0 || value[i] > best[i];
                         best[i] = larger ? value[i] : best[i];
