@@ -71,8 +71,9 @@ struct device_block {
     }
 };
 
+// (The body stays where arguments are: its arrays can be indexed there.)
 template <class Body>
-__global__ void run_body(Body body) {
+__global__ void run_body(__grid_constant__ Body const body) {
     body(device_block{});
 }
 
