@@ -3,6 +3,7 @@
 
 #include <castnet/device/cuda/epilogue.hpp>
 #include <castnet/device/cuda/widen.hpp>
+#include <castnet/plan/instruction.hpp>
 #include <castnet/plan/mixed_precision.hpp>
 
 namespace castnet::cuda {

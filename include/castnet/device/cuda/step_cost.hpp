@@ -3,6 +3,7 @@
 #pragma once
 
 #include <castnet/device/cuda/planning.hpp>
+#include <castnet/device/cuda/winner_bytes.hpp>
 #include <castnet/plan/run_order.hpp>
 
 namespace castnet {
@@ -40,6 +41,17 @@ constexpr int kernels_of(kernel_launch const& s) {
     return widens || s.kind == op::attention_gradient ? 2 : 1;
 }
 
+// Bytes of an element of array k of a launch's.
+template <class Plan>
+constexpr double element_bytes(Plan const& p, kernel_launch const& s, int k,
+                               std::size_t value_bytes) {
+    bool const winners = (s.kind == op::max_pool && k > s.output) ||
+                         (s.kind == op::max_pool_gradient && k == s.first_array);
+    return winners               ? winner_bytes(p.windows[s.window])
+           : p.arrays[k].is_bf16 ? sizeof(bfloat16)
+                                 : static_cast<double>(value_bytes);
+}
+
 // Of launch i of a plan, each time that it runs.
 template <class Plan>
 constexpr step_cost cost_of_launch(Plan const& p, int i, std::size_t value_bytes) {
@@ -51,7 +63,7 @@ constexpr step_cost cost_of_launch(Plan const& p, int i, std::size_t value_bytes
         bool const product = s.end.bias && k == s.first_array + 2; // overwritten in registers
         if (!product) {
             cost.bytes += static_cast<double>(r.size.count()) * (r.size.sample ? samples : 1) *
-                          static_cast<double>(r.is_bf16 ? sizeof(bfloat16) : value_bytes);
+                          element_bytes(p, s, k, value_bytes);
         }
     }
     bool const shared = s.program >= 0 && !s.space.sample;
