@@ -205,6 +205,10 @@ TEST_CASE("tables of the guide") {
                                 reduce_on_plateau{.factor = 0.1, .patience = 10}, csv_log{file},
                                 step_times{}, save_best{model, file}, tensorboard{folder}}});
 
+    std::vector<callback> const kept{save_each{model, "weights-{epoch}"},
+                                     save_each{training, "{epoch}", {.keep = 5}}};
+    CHECK(kept.size() == 2);
+
     save(model, file);
     load(model, file);
     load(model, file, partial{.skip_mismatch = true});
