@@ -2,6 +2,7 @@
 #include <castnet/device/cuda/norm.hpp>
 #include <castnet/device/cuda/optimize.hpp>
 #include <castnet/optim/clipping.hpp>
+#include <castnet/optim/optimizers.hpp>
 
 #include "simulated_device.hpp"
 
@@ -397,10 +398,10 @@ TEST_CASE_TEMPLATE("the update of all parameters equals the CPU's", Optimizer, c
     using rule_type = std::remove_cvref_t<decltype(rule)>;
     cn::cuda::update_values<rule_type, double> const now{rule, 0.125};
     constexpr std::ptrdiff_t groups = count / cn::cuda::lanes_of<double>;
-    simt::launch(cn::cuda::grid{2, 64, 0}, cn::cuda::optimize_body<rule_type, slots, double>{
-                                               &now, ranges, memory.values.data() + parameters,
-                                               memory.values.data() + gradients,
-                                               memory.values.data() + state, count, groups});
+    simt::launch(cn::cuda::grid_for(groups), cn::cuda::optimize_body<rule_type, slots, double>{
+                                                 &now, ranges, memory.values.data() + parameters,
+                                                 memory.values.data() + gradients,
+                                                 memory.values.data() + state, count, groups});
     double worst = 0;
     for (std::size_t i = 0; i < expected.size(); ++i) {
         worst = std::max(worst, std::fabs(memory.values[i] - expected[i]));

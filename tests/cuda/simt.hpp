@@ -138,6 +138,8 @@ inline thread_local running now;
 
 // What a body is given.
 struct block {
+    static constexpr bool has_all_threads = true;
+
     unsigned thread() const { return now.thread; }
     unsigned threads() const { return now.grid.threads; }
     unsigned index() const { return now.block; }

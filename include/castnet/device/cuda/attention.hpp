@@ -151,12 +151,12 @@ template <class T, class Block, class F>
 CASTNET_HD void for_each_tile(attention_problem<T> const& p, Block const& block, int rows,
                               F const& f) {
     int const tiles = (rows + p.side - 1) / p.side;
-    std::ptrdiff_t const count = p.samples * p.form.heads * tiles;
-    for (std::ptrdiff_t i = block.index(); i < count; i += block.blocks()) {
+    int const count = int(p.samples) * p.form.heads * tiles;
+    for (int i = int(block.index()); i < count; i += int(block.blocks())) {
         block.sync(); // others may still read the tile before
-        std::ptrdiff_t const head = i / tiles;
-        f(attention_head<T, Block>{p, block, head / p.form.heads, int(head % p.form.heads)},
-          int(i % tiles) * p.side);
+        int const head = i / tiles;
+        f(attention_head<T, Block>{p, block, head / p.form.heads, head % p.form.heads},
+          i % tiles * p.side);
     }
 }
 

@@ -62,7 +62,7 @@ auto totals_call(Context const& c, double* totals) {
         body.count += Plan.outputs[i].size.count();
         body.end[i] = body.count;
     }
-    return kernel_call<decltype(body)>{{1, block_threads}, body};
+    return kernel_call<decltype(body)>{grid_for(body.count), body};
 }
 
 // Enqueues the gathering of a step's samples, if they are gathered, all launches of a plan, and the

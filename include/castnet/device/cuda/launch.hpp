@@ -3,10 +3,11 @@
 //
 // A body has
 //   template <class Block> CASTNET_HD void operator()(Block const& block) const
-// and a block has thread(), threads(), index(), blocks() (in its grid), sync(), shared<T>(), the
-// grid's shared memory of each block, and is_last(ticket, count): whether `count` blocks have
-// called it with this ticket in global memory, this one the last of them; it sees what they have
-// written, and the ticket is 0 as before.
+// and a block has thread(), threads(), index(), blocks() (in its grid), has_all_threads, whether it
+// does only its part of what a grid is launched for, sync(), shared<T>(), the grid's shared memory
+// of each block, and is_last(ticket, count): whether `count` blocks have called it with this ticket
+// in global memory, this one the last of them; it sees what they have written, and the ticket is 0
+// as before.
 #pragma once
 
 #include <castnet/core/annotations.hpp>
@@ -36,6 +37,14 @@ template <class Body>
     requires(Body::block_threads > 0)
 inline constexpr unsigned threads_of<Body> = Body::block_threads;
 
+// How many of these a multiprocessor has registers for, at least: `resident_blocks`, or 512 threads
+// with 128 registers each. (Without that number, ptxas spills some of them to make room for more.)
+template <class Body>
+inline constexpr unsigned blocks_of = 512 / threads_of<Body>;
+template <class Body>
+    requires(Body::resident_blocks > 0)
+inline constexpr unsigned blocks_of<Body> = Body::resident_blocks;
+
 // A kernel launch: grid and body.
 template <class Body>
 struct kernel_call {
@@ -52,13 +61,27 @@ CASTNET_HD constexpr grid grid_for(std::ptrdiff_t count) {
     return {blocks < 1 ? 1 : static_cast<unsigned>(blocks), block_threads};
 }
 
-// Calls f(i) for this thread's i in [0, count), count < 2^31 (grid-stride loop).
+// Calls f(i) for this thread's i in [0, count): one, since grid_for(count) has a thread for each,
+// or in a block that does the work of such a grid, several.
 template <class Block, class F>
 CASTNET_HD void for_each_index(Block const& block, std::ptrdiff_t count, F const& f) {
-    unsigned const all = block.threads() * block.blocks(), end = static_cast<unsigned>(count);
-    // Most threads have one index: unrolled, the loop would begin with a division.
-    CASTNET_NO_UNROLL
-    for (unsigned i = block.index() * block.threads() + block.thread(); i < end; i += all) {
+    auto const end = static_cast<unsigned>(count);
+    unsigned i = block.index() * block.threads() + block.thread();
+    if constexpr (Block::has_all_threads) {
+        if (i < end) {
+            f(i);
+        }
+    } else {
+        for (; i < end; i += block.threads() * block.blocks()) {
+            f(i);
+        }
+    }
+}
+
+// The same of a block that does all of the work.
+template <class Block, class F>
+CASTNET_HD void for_each_in_block(Block const& block, std::ptrdiff_t count, F const& f) {
+    for (std::ptrdiff_t i = block.thread(); i < count; i += block.threads()) {
         f(i);
     }
 }
@@ -66,6 +89,7 @@ CASTNET_HD void for_each_index(Block const& block, std::ptrdiff_t count, F const
 #ifdef __CUDACC__
 
 struct device_block {
+    static constexpr bool has_all_threads = true;
     __device__ unsigned thread() const { return threadIdx.x; }
     __device__ unsigned threads() const { return blockDim.x; }
     __device__ unsigned index() const { return blockIdx.x; }
@@ -87,7 +111,7 @@ struct device_block {
 };
 
 template <class Body>
-__global__ void __launch_bounds__(threads_of<Body>) run_body(Body body) {
+__global__ void __launch_bounds__(threads_of<Body>, blocks_of<Body>) run_body(Body body) {
     body(device_block{});
 }
 

@@ -78,6 +78,7 @@ constexpr bool fits_one_block(Plan const& p) {
 // A block of block_threads threads that does the work of several, one after the other.
 template <class Block>
 struct block_in_turn {
+    static constexpr bool has_all_threads = false;
     Block const& block;
     unsigned number = 0, count = 1;
 
@@ -168,6 +169,8 @@ template <class T, int Samples, one_block_memory Memory, int Scalars, class... S
 struct one_block_body<T, Samples, Memory, Scalars, constant_launches<Step...>,
                       array_list<Output...>, First, Then...> : First,
                                                                Then... {
+    static constexpr unsigned resident_blocks = 1;
+
     T* region[regions]{};
     philox_key key{};
     step_values const* now = nullptr;
@@ -198,8 +201,7 @@ private:
 
     template <class Block>
     CASTNET_HD static void copy(Block const& block, T const* from, T* to, std::ptrdiff_t count) {
-        for_each_index(block_in_turn<Block>{block}, count,
-                       [&](std::ptrdiff_t i) { to[i] = from[i]; });
+        for_each_in_block(block, count, [&](std::ptrdiff_t i) { to[i] = from[i]; });
     }
 
     // What is asked for goes to where all kernels leave it.

@@ -54,14 +54,67 @@ struct image_loop {
     }
 };
 
+// Windows along one axis, ordinary ones and adaptive ones (device/window_range.hpp) by the same
+// formula: window i begins at pixel i * step / parts - pad, and ends `length` parts behind.
+class window_axis {
+public:
+    CASTNET_HD window_axis(window const& w, int size, int count, int kernel, int stride, int pad)
+        : size_{size}, count_{count} {
+        if (w.adaptive) {
+            step_ = size;
+            length_ = size + count - 1;
+            parts_ = quotient(count);
+            pixel_ = count;
+            first_ = 0;
+            last_ = count + size - 1;
+            stride_ = quotient(size);
+        } else {
+            step_ = stride;
+            length_ = kernel;
+            pad_ = pad;
+            first_ = pad - kernel + stride;
+            last_ = pad + stride;
+            stride_ = quotient(stride);
+        }
+    }
+
+    // The pixels of a window that lie in the image.
+    CASTNET_HD pixel_range pixels_of(int i) const {
+        int const begin = times(parts_, i * step_) - pad_,
+                  end = times(parts_, i * step_ + length_) - pad_;
+        return {begin > 0 ? begin : 0, end < size_ ? end : size_};
+    }
+    // The windows that a pixel lies in.
+    CASTNET_HD pixel_range windows_over(int pixel) const {
+        int const from = pixel * pixel_ + first_;
+        int const last = times(stride_, pixel * pixel_ + last_);
+        return {times(stride_, from > 0 ? from : 0), last < count_ ? last : count_};
+    }
+
+    // How often a number that is at least 0 holds the divisor.
+    CASTNET_HD static int times(quotient const& divisor, int n) {
+        return static_cast<int>(divisor.divide(static_cast<std::uint32_t>(n)));
+    }
+
+private:
+    int size_, count_; // pixels of the image; windows
+    int step_, length_, pad_ = 0;
+    quotient parts_{};
+    // window (pixel * pixel_ + first_) / stride_ is the first one over a pixel
+    int pixel_ = 1, first_, last_;
+    quotient stride_;
+};
+
 // Pixels of the windows' input and output, and which of them belong together.
 struct window_map {
     window w;
-    quotient stride_h, stride_w, kernel_h, kernel_w;
+    window_axis rows, columns;
+    quotient kernel_h, kernel_w;
 
     CASTNET_HD explicit window_map(window const& of)
-        : w{of}, stride_h(of.stride_h), stride_w(of.stride_w), kernel_h(of.kernel_h),
-          kernel_w(of.kernel_w) {}
+        : w{of}, rows{of, of.height, of.out_height, of.kernel_h, of.stride_h, of.pad_top},
+          columns{of, of.width, of.out_width, of.kernel_w, of.stride_w, of.pad_left},
+          kernel_h(of.kernel_h), kernel_w(of.kernel_w) {}
 
     // Where elements of the input and the output lie in memory.
     CASTNET_HD std::uint32_t in(image_place const& at, int y, int x) const {
@@ -71,38 +124,12 @@ struct window_map {
         return place(at, w.out_height, w.out_width, y, x);
     }
 
-    // The part of an output's window that lies in the image.
-    CASTNET_HD pixel_range rows_of(int y) const {
-        return w.adaptive ? adaptive_range(y, w.out_height, w.height)
-                          : within(y * w.stride_h - w.pad_top, w.kernel_h, w.height);
-    }
-    CASTNET_HD pixel_range columns_of(int x) const {
-        return w.adaptive ? adaptive_range(x, w.out_width, w.width)
-                          : within(x * w.stride_w - w.pad_left, w.kernel_w, w.width);
-    }
-
-    // The outputs in whose windows a pixel of the input lies.
-    CASTNET_HD pixel_range rows_over(int y) const {
-        return w.adaptive ? adaptive_windows(y, w.out_height, w.height)
-                          : over(y + w.pad_top, stride_h, w.kernel_h, w.out_height);
-    }
-    CASTNET_HD pixel_range columns_over(int x) const {
-        return w.adaptive ? adaptive_windows(x, w.out_width, w.width)
-                          : over(x + w.pad_left, stride_w, w.kernel_w, w.out_width);
-    }
-
     // One over the number of pixels that a window's average counts.
     template <class T>
     CASTNET_HD T share(int y, int x) const {
-        pixel_range const rows = rows_of(y), columns = columns_of(x);
-        return T(1) / T(w.count_padding
-                            ? w.kernel_h * w.kernel_w
-                            : (rows.last - rows.first) * (columns.last - columns.first));
-    }
-
-    // How often a number that is at least 0 holds the divisor.
-    CASTNET_HD static int times(quotient const& divisor, int n) {
-        return static_cast<int>(divisor.divide(static_cast<std::uint32_t>(n)));
+        pixel_range const r = rows.pixels_of(y), c = columns.pixels_of(x);
+        return T(1) / T(w.count_padding ? w.kernel_h * w.kernel_w
+                                        : (r.last - r.first) * (c.last - c.first));
     }
 
 private:
@@ -112,14 +139,6 @@ private:
             at.sample * static_cast<std::uint32_t>(height) + static_cast<std::uint32_t>(y);
         auto const pixel = row * static_cast<std::uint32_t>(width) + static_cast<std::uint32_t>(x);
         return pixel * static_cast<std::uint32_t>(w.channels) + at.channel;
-    }
-    CASTNET_HD static pixel_range within(int begin, int kernel, int size) {
-        int const end = begin + kernel;
-        return {begin > 0 ? begin : 0, end < size ? end : size};
-    }
-    CASTNET_HD static pixel_range over(int padded, quotient const& stride, int kernel, int count) {
-        int const first = padded - kernel, last = times(stride, padded) + 1;
-        return {first < 0 ? 0 : times(stride, first) + 1, last < count ? last : count};
     }
 };
 
@@ -187,7 +206,7 @@ template <class T, bool TwoByTwo>
 struct max_pool_body {
     image_loop loop;
     window_map map;
-    stored<T> x, out;
+    stored<T> image, out;
     winners largest;
 
     template <class Block>
@@ -195,14 +214,13 @@ struct max_pool_body {
         loop.run(block, [&]<int Lanes>(std::integral_constant<int, Lanes>, image_place const& at) {
             pixel_range const rows = rows_of(at.row), columns = columns_of(at.column);
             T best[Lanes];
-            std::uint32_t best_pixel[Lanes]{}, number = 0;
-            x.load(map.in(at, rows.first, columns.first), best);
+            std::uint32_t best_pixel[Lanes], number = 0;
             for (int r = rows.first; r < rows.last; ++r) {
                 for (int c = columns.first; c < columns.last; ++c, ++number) {
                     T value[Lanes];
-                    x.load(map.in(at, r, c), value);
+                    image.load(map.in(at, r, c), value);
                     for (int i = 0; i < Lanes; ++i) {
-                        bool const larger = value[i] > best[i];
+                        bool const larger = number == 0 || value[i] > best[i];
                         best[i] = larger ? value[i] : best[i];
                         best_pixel[i] = larger ? number : best_pixel[i];
                     }
@@ -218,10 +236,10 @@ struct max_pool_body {
 
 private:
     CASTNET_HD pixel_range rows_of(int y) const {
-        return TwoByTwo ? pixel_range{2 * y, 2 * y + 2} : map.rows_of(y);
+        return TwoByTwo ? pixel_range{2 * y, 2 * y + 2} : map.rows.pixels_of(y);
     }
     CASTNET_HD pixel_range columns_of(int x) const {
-        return TwoByTwo ? pixel_range{2 * x, 2 * x + 2} : map.columns_of(x);
+        return TwoByTwo ? pixel_range{2 * x, 2 * x + 2} : map.columns.pixels_of(x);
     }
 };
 
@@ -295,7 +313,8 @@ struct image_operands {
 // Calls f(output row, output column) for all windows that a pixel lies in, in their order.
 template <class F>
 CASTNET_HD void for_windows_over(window_map const& map, image_place const& at, F const& f) {
-    pixel_range const rows = map.rows_over(at.row), columns = map.columns_over(at.column);
+    pixel_range const rows = map.rows.windows_over(at.row),
+                      columns = map.columns.windows_over(at.column);
     CASTNET_NO_UNROLL
     for (int r = rows.first; r < rows.last; ++r) {
         CASTNET_NO_UNROLL
@@ -320,7 +339,7 @@ struct max_pool_gradient_rule {
     CASTNET_HD static void add(window_map const& map, image_operands<T> const& from,
                                image_place const& at, T (&sum)[Lanes]) {
         for_windows_over(map, at, [&](int r, int c) {
-            pixel_range const rows = map.rows_of(r), columns = map.columns_of(c);
+            pixel_range const rows = map.rows.pixels_of(r), columns = map.columns.pixels_of(c);
             auto const number = static_cast<std::uint32_t>(
                 (at.row - rows.first) * (columns.last - columns.first) + at.column - columns.first);
             std::uint32_t const place = map.out(at, r, c);
@@ -339,7 +358,8 @@ struct avg_pool_rule {
     template <class T, int Lanes>
     CASTNET_HD static void add(window_map const& map, image_operands<T> const& from,
                                image_place const& at, T (&sum)[Lanes]) {
-        pixel_range const rows = map.rows_of(at.row), columns = map.columns_of(at.column);
+        pixel_range const rows = map.rows.pixels_of(at.row),
+                          columns = map.columns.pixels_of(at.column);
         for (int r = rows.first; r < rows.last; ++r) {
             for (int c = columns.first; c < columns.last; ++c) {
                 add_times(sum, T(1), from.a, map.in(at, r, c));
@@ -378,9 +398,9 @@ struct upsample_rule {
             take(r.second, c.first, r.share * (T(1) - c.share));
             take(r.second, c.second, r.share * c.share);
         } else {
-            from.a.load(
-                map.in(at, map.times(map.kernel_h, at.row), map.times(map.kernel_w, at.column)),
-                sum);
+            from.a.load(map.in(at, window_axis::times(map.kernel_h, at.row),
+                               window_axis::times(map.kernel_w, at.column)),
+                        sum);
         }
     }
 };
