@@ -25,7 +25,9 @@ constexpr instruction apply(fn function, int a, int b = 0) {
     return {opcode::apply, function, -1, std::uint8_t(a), std::uint8_t(b)};
 }
 constexpr instruction bernoulli{opcode::bernoulli, {}, -1, 0, 1};
-constexpr instruction store{opcode::store};
+constexpr instruction store(int of, bool in_bf16 = false) {
+    return {opcode::store, {}, -1, std::uint8_t(in_bf16), 0, 0, std::uint8_t(of)};
+}
 constexpr instruction reduce(cn::ir::reduction kind, int keep, int of) {
     return {opcode::reduce, {}, -1, std::uint8_t(kind), std::uint8_t(keep), 0, std::uint8_t(of)};
 }
@@ -127,25 +129,54 @@ constexpr double epsilon = sizeof(T) == 4 ? 2e-6 : 1e-14;
 TEST_CASE_TEMPLATE("maps of every broadcast and size", T, float, double) {
     for (space const& at : spaces) {
         cn::ir::extents const all{true, at.pixels, at.channels};
-        check_program<cn::ir::program<load(0, 7), load(1, 7), apply(fn::maximum, 0, 1), store>, T>(
-            at, 7, 7, all, epsilon<T>);
+        check_program<cn::ir::program<load(0, 7), load(1, 7), apply(fn::maximum, 0, 1), store(2)>,
+                      T>(at, 7, 7, all, epsilon<T>);
         check_program<cn::ir::program<load(0, 7), load(1, 4), apply(fn::add, 0, 1),
-                                      apply(fn::tanh, 2), store>,
+                                      apply(fn::tanh, 2), store(3)>,
                       T>(at, 7, 4, all, epsilon<T>);
-        check_program<cn::ir::program<load(0, 1), load(1, 2), apply(fn::multiply, 0, 1), store>, T>(
-            at, 1, 2, all, epsilon<T>);
+        check_program<cn::ir::program<load(0, 1), load(1, 2), apply(fn::multiply, 0, 1), store(2)>,
+                      T>(at, 1, 2, all, epsilon<T>);
         check_program<cn::ir::program<load(0, 3), load(1, 6), apply(fn::subtract, 0, 1),
-                                      instruction{opcode::index}, apply(fn::add, 2, 3), store>,
+                                      instruction{opcode::index}, apply(fn::add, 2, 3), store(4)>,
                       T>(at, 3, 6, all, epsilon<T>);
-        check_program<cn::ir::program<load(0, 5), load(1, 0), apply(fn::multiply, 0, 1), store>, T>(
-            at, 5, 0, all, epsilon<T>);
+        check_program<cn::ir::program<load(0, 5), load(1, 0), apply(fn::multiply, 0, 1), store(2)>,
+                      T>(at, 5, 0, all, epsilon<T>);
+    }
+}
+
+TEST_CASE_TEMPLATE("a map stores several values, each in its type", T, float, double) {
+    using program = cn::ir::program<load(0, 7), load(1, 4), apply(fn::multiply, 0, 1), store(2),
+                                    store(1), store(0, true)>;
+    for (space const& at : spaces) {
+        arrays<T> memory;
+        cn::ir::extents const size{true, at.pixels, at.channels};
+        cn::ir::array_ref refs[] = {memory.add(size, at.samples), memory.add(varying(at, 4), 1),
+                                    memory.add(size, at.samples, false),
+                                    memory.add(size, at.samples, false),
+                                    memory.add(size, at.samples, false)};
+        cn::ir::kernel_launch s;
+        s.arrays = s.output = 2;
+        s.results = 3;
+        s.space = size;
+        simt::context<T> c;
+        c.region[int(cn::ir::region::workspace)] = memory.values.data();
+        c.samples = at.samples;
+        cn::cuda::map<program>(s, {refs, nullptr, nullptr}, c);
+        bool right = true;
+        for (std::ptrdiff_t i = 0; i < at.samples * size.count(); ++i) {
+            T const x = c.at(refs[0])[i], y = c.at(refs[1])[i % at.channels];
+            cn::bfloat16 const rounded = reinterpret_cast<cn::bfloat16 const*>(c.at(refs[4]))[i];
+            right = right && c.at(refs[2])[i] == x * y && c.at(refs[3])[i] == y &&
+                    T(rounded) == T(cn::bfloat16(x));
+        }
+        CHECK(right);
     }
 }
 
 TEST_CASE_TEMPLATE("dropout keeps what the CPU keeps", T, float, double) {
     for (space const& at : spaces) {
-        check_program<cn::ir::program<load(0, 7), bernoulli, apply(fn::multiply, 0, 1), store>, T>(
-            at, 7, 7, {true, at.pixels, at.channels}, epsilon<T>);
+        check_program<cn::ir::program<load(0, 7), bernoulli, apply(fn::multiply, 0, 1), store(2)>,
+                      T>(at, 7, 7, {true, at.pixels, at.channels}, epsilon<T>);
     }
 }
 

@@ -11,6 +11,7 @@
 #include <castnet/device/cuda/planning.hpp>
 #include <castnet/device/executor_sizes.hpp>
 #include <castnet/device/sample_order.hpp>
+#include <castnet/device/weight_elements.hpp>
 #include <castnet/plan/penalties.hpp>
 
 #include "simt.hpp"
@@ -79,8 +80,7 @@ struct product_sizes {
     castnet::op kind, forward, data;
 };
 
-// Sums the products that `each` calls for; a gradient of weights goes through bfloat16 where the
-// device says so with scratch memory for it.
+// Sums the products that `each` calls for.
 template <class T, class Each>
 void add_products(castnet::ir::kernel_launch const& s, castnet::ir::launch_tables const& t,
                   context<T> const& c, product_sizes const& z, Each const& each) {
@@ -99,11 +99,6 @@ void add_products(castnet::ir::kernel_launch const& s, castnet::ir::launch_table
             sums[at(weight)] += a[at(x)] * b[at(y)];
         }
     });
-    if (s.kind == castnet::op::conv_weight && s.scratch >= 0) {
-        for (T& sum : sums) {
-            sum = T(castnet::bfloat16(sum));
-        }
-    }
     put(sums, c, t.arrays[s.output]);
 }
 
@@ -186,8 +181,7 @@ void conv(castnet::ir::kernel_launch const& s, castnet::ir::launch_tables const&
     castnet::ir::window const& w = t.windows[s.window];
     std::ptrdiff_t const x = c.samples * w.height * w.width * w.channels;
     std::ptrdiff_t const y = c.samples * w.out_height * w.out_width * w.filters;
-    add_products(s, t, c,
-                 {x, castnet::cuda::weight_elements(w), y, s.kind, op::conv, op::conv_data},
+    add_products(s, t, c, {x, castnet::ir::weight_elements(w), y, s.kind, op::conv, op::conv_data},
                  [&](auto const& add) { each_product(w, c.samples, add); });
 }
 

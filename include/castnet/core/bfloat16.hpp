@@ -30,8 +30,8 @@ struct bfloat16 {
 
 private:
     CASTNET_HD static constexpr std::uint16_t rounded(float x) {
-#ifdef __CUDA_ARCH__
-        if (!__builtin_is_constant_evaluated()) { // in one instruction
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+        if (!__builtin_is_constant_evaluated()) { // GPUs from sm_80 on have an instruction for that
             std::uint16_t narrow;
             asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(narrow) : "f"(x));
             return narrow;
@@ -46,7 +46,7 @@ private:
 
 // Two numbers, rounded, the first one in the lower half.
 CASTNET_HD inline std::uint32_t two_bfloat16(float first, float second) {
-#ifdef __CUDA_ARCH__
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     std::uint32_t both;
     asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(second), "f"(first));
     return both;

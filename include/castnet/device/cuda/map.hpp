@@ -1,4 +1,4 @@
-// Fused element-wise programs that store their result at every point.
+// Fused element-wise programs that store their results at every point.
 //
 // A thread computes some neighbouring channels at once, with one access to each array, where rows
 // consist of such groups; and else one channel.
@@ -99,11 +99,11 @@ CASTNET_HD void evaluate_lanes(program<I...>, program_arguments<T> const& a, lan
 template <class Program, class T>
 struct map_body {
     static constexpr int lanes = lanes_of_program<Program, T>;
-    using stored_type = std::conditional_t<Program::end.a != 0, bfloat16, T>;
+    static constexpr int results = Program::results;
 
     program_arguments<T> arguments;
     step_values const* now;
-    stored_type* out;
+    T* out[results];         // or bfloat16, as the program says
     quotient groups, pixels; // of a row: of lanes, or of one channel each; of a sample
     std::uint32_t channels;
     std::uint32_t count; // of groups, in all
@@ -133,10 +133,24 @@ struct map_body {
 private:
     template <int Lanes>
     CASTNET_HD void store_at(program_arguments<T> const& a, lane_point const& p) const {
-        T result[Lanes];
+        T value[results][Lanes];
         evaluate_lanes<Lanes>(Program{}, a, p, std::make_index_sequence<Program::length>{},
-                              [&](T const* r, int i) { result[i] = r[Program::size - 1]; });
-        store_lanes(result, out + p.offset(Program::stored));
+                              [&](T const* r, int i) {
+                                  for (int k = 0; k < results; ++k) {
+                                      value[k][i] = r[Program::end_of(k).d];
+                                  }
+                              });
+        store_all(value, p.offset(Program::stored), std::make_index_sequence<results>{});
+    }
+    template <int Lanes, std::size_t... K>
+    CASTNET_HD void store_all(T const (&value)[results][Lanes], std::uint32_t at,
+                              std::index_sequence<K...>) const {
+        (..., store_lanes(value[K], result<int(K)>() + at));
+    }
+    template <int K>
+    CASTNET_HD auto* result() const {
+        using stored_type = std::conditional_t<Program::end_of(K).a != 0, bfloat16, T>;
+        return reinterpret_cast<stored_type*>(out[K]);
     }
 };
 
@@ -178,10 +192,19 @@ CASTNET_HD void map(kernel_launch const& s, tables const& t, Context const& c) {
     bool const lanes = in_lanes<Program, T>(channels);
     std::ptrdiff_t const groups = lanes ? channels / body::lanes : channels;
     std::ptrdiff_t const count = rows.count * groups;
-    auto* const out = reinterpret_cast<typename body::stored_type*>(c.at(t.arrays[s.output]));
-    c.launch(grid_for(count), body{arguments_of(s, t, c), c.now, out, quotient(groups),
-                                   quotient(pixels), static_cast<std::uint32_t>(channels),
-                                   static_cast<std::uint32_t>(count), lanes, numbers_of(rows)});
+    body b{arguments_of(s, t, c),
+           c.now,
+           {},
+           quotient(groups),
+           quotient(pixels),
+           static_cast<std::uint32_t>(channels),
+           static_cast<std::uint32_t>(count),
+           lanes,
+           numbers_of(rows)};
+    for (int k = 0; k < body::results; ++k) {
+        b.out[k] = c.at(t.arrays[s.output + k]);
+    }
+    c.launch(grid_for(count), b);
 }
 
 } // namespace castnet::cuda

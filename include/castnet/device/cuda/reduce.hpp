@@ -169,17 +169,17 @@ private:
             return;
         }
         auto* const all = block.template shared<Reducer>() + block.thread();
-        unsigned const step = shape.results_adjoin ? shape.wide : 1;
+        std::size_t const step = shape.results_adjoin ? shape.wide : 1;
         for (int k = 0; k < accumulators; ++k) {
-            all[k * int(block_threads)] = part[k];
+            all[std::size_t(k) * block_threads] = part[k];
         }
         CASTNET_NO_UNROLL
         for (unsigned half = shape.deep / 2; half > 0; half /= 2) {
             block.sync();
             if (at.y < half) {
                 for (int k = 0; k < accumulators; ++k) {
-                    part[k].join(all[unsigned(k) * block_threads + half * step]);
-                    all[k * int(block_threads)] = part[k];
+                    part[k].join(all[std::size_t(k) * block_threads + half * step]);
+                    all[std::size_t(k) * block_threads] = part[k];
                 }
             }
         }
