@@ -37,7 +37,7 @@ struct launch_list_sizes {
 };
 
 // A graph is listed in parts of so many nodes, since compilers limit the steps of one constant.
-inline constexpr int nodes_of_part = 1536;
+inline constexpr int nodes_of_part = 896;
 
 constexpr int launch_list_parts(int nodes) {
     return nodes <= nodes_of_part ? 1 : (nodes + nodes_of_part - 1) / nodes_of_part;

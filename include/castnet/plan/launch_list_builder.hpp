@@ -89,13 +89,15 @@ private:
     constexpr void list_launches(int last) {
         list<int> firsts = list<int>::filled(g_.node_count, -1), nexts = firsts;
         int *const first = firsts.data(), *const next = nexts.data();
+        int const* const group = group_.of;
         for (int i = g_.node_count - 1; i >= 0; --i) { // what joins every group, ascending
-            if (group_[i] >= 0 && (nodes_[i].kind == op::map || group_[i] != i)) {
-                next[i] = first[group_[i]];
-                first[group_[i]] = i;
+            int const end = group[i];
+            if (end >= begin_.node && (nodes_[i].kind == op::map || end != i)) {
+                next[i] = first[end];
+                first[end] = i;
             }
         }
-        for (int i = 0; i < g_.node_count; ++i) {
+        for (int i = begin_.node; i < g_.node_count; ++i) { // they stand behind their operand
             if (traits_of(nodes_[i]).beside) {
                 beside_.push(i);
             }
