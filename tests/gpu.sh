@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
-# gpu.sh [build] [tests] [sanitizers] [benchmarks]
+# gpu.sh [build] [smoke] [tests] [kernels] [sanitizers] [benchmarks]
 #
-# Everything that needs a GPU, or the parts that are named: builds the programs, runs every test in a
-# process of its own, runs tests again under compute-sanitizer's tools, and measures training steps
-# beside PyTorch. Goes on after a failure and ends with what failed.
+# Everything that needs a GPU, or the parts that are named: builds the programs, measures a few training
+# steps for a moment, runs every test in a process of its own, lists the kernels of a step with their
+# times, runs tests again under compute-sanitizer's tools, and measures training steps beside PyTorch.
+# Goes on after a failure and ends with what failed.
 #
 # 'build' needs nvcc, CMake, cuDNN and doctest, and no GPU. The other parts need only the programs,
-# which another machine may have built: copy the folder, and name it here.
+# which another machine may have built: copy the folder, and name it here. It also has doctest's
+# header, for a machine that has to build again.
 #
 # In the environment:
 #   CASTNET_PROGRAMS       folder of the programs (build/gpu/programs unless told)
@@ -16,11 +18,15 @@
 #   CASTNET_HEADERS        folder with doctest/doctest.h, where the package is not installed
 #   CASTNET_PYTHON         the Python that has PyTorch (python3 unless told)
 #   CASTNET_COMMIT         what results name as the commit (git's unless told)
-#   BENCH                  further arguments of bench/gpu/compare.py, such as "--filter convnet"
+#   CASTNET_STEPS          steps whose kernels are listed, each network/batch:policy
+#                          ("convnet/512:bf16 resnet50/128:bf16" unless told)
+#   CASTNET_TESTS          regular expression for the names of tests, also under sanitizers (all)
+#   BENCH                  further arguments of bench/gpu/compare.py, such as
+#                          "--filter convnet --policies bf16"
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
 
-all_parts=(build tests sanitizers benchmarks)
+all_parts=(build smoke tests kernels sanitizers benchmarks)
 parts=("${@:-${all_parts[@]}}")
 for part in "${parts[@]}"; do
     if [[ " ${all_parts[*]} " != *" $part "* ]]; then
@@ -37,7 +43,7 @@ results=$(realpath -m "${CASTNET_RESULTS:-$build/results}")
 minutes=${CASTNET_MINUTES:-60}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-export CASTNET_TEST_DATA=$PWD/tests/data PATH=$PATH:/usr/local/cuda/bin scratch
+export CASTNET_TEST_DATA=$PWD/tests/data PATH=$PATH:/usr/local/cuda/bin scratch programs
 mkdir -p "$results"
 
 gpu=$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | head -n 1)
@@ -54,16 +60,31 @@ step() {
 }
 
 build_programs() {
-    local generator="Unix Makefiles" keep_going=-k status=0 program
+    local generator="Unix Makefiles" keep_going=-k status=0 program targets=bench_gpu
+    local headers=${CASTNET_HEADERS:-$([[ ! -d $programs/headers ]] || echo "$programs/headers")}
     ! command -v ninja >/dev/null || generator=Ninja keep_going=-k0
     # Another compiler may warn of something new.
     cmake -S . -B $build -G "$generator" -DCMAKE_BUILD_TYPE=Release -DCASTNET_WERROR=OFF -DCASTNET_ALL_GPU_TESTS=ON \
         -DCMAKE_CUDA_ARCHITECTURES="${CASTNET_ARCHITECTURES:-$([[ $gpu ]] && echo native || echo 90)}" \
-        ${CASTNET_HEADERS:+-DCASTNET_HEADERS="$(realpath "$CASTNET_HEADERS")"} || return
-    cmake --build $build --parallel "$(nproc)" --target gpu_tests bench_gpu -- $keep_going || status=1
+        ${headers:+-DCASTNET_HEADERS="$(realpath "$headers")"} || return
+    if cmake --build $build --target help | grep -qw gpu_tests; then
+        targets="bench_gpu gpu_tests"
+    else
+        echo "castnet: without doctest no tests are built; CASTNET_HEADERS can name the folder that has doctest/doctest.h"
+        status=1
+    fi
+    # shellcheck disable=SC2086
+    cmake --build $build --parallel "$(nproc)" --target $targets -- $keep_going || status=1
     mkdir -p "$programs"
     for program in "$build"/tests/gpu/test_gpu* "$build"/bench/gpu/bench_gpu; do
         [[ ! -x $program || -d $program ]] || strip -o "$programs/${program##*/}" "$program"
+    done
+    for headers in "$headers" /usr/include /usr/local/include; do
+        if [[ -f $headers/doctest/doctest.h && ! $headers -ef $programs/headers ]]; then
+            mkdir -p "$programs/headers/doctest"
+            cp "$headers/doctest/doctest.h" "$programs/headers/doctest"
+            break
+        fi
     done
     return $status
 }
@@ -104,58 +125,97 @@ one_test() {
 }
 export -f one_test
 
-# Errors of CUDA stay with their process.
-run_tests() {
+# What every other part needs: each kind of network and precision takes steps at all.
+run_smoke() {
+    starts "$programs/bench_gpu" || return
+    printf '%s\n' "tiny_mlp/128 float 0.3" "convnet/512 tf32 0.3" "convnet/512 bf16 0.3" \
+        "resnet50/128 bf16 0.3" | timeout "${minutes}m" "$programs/bench_gpu" | tee "$scratch/smoke"
+    [[ $(grep -c '^{"step_us"' "$scratch/smoke") == 4 ]]
+}
+
+# A line for each test whose name is asked for, <program> <number>.
+list_tests() {
     local program names
     for program in "$programs"/test_gpu*; do
         names=$scratch/${program##*/}.names
         if starts "$program" >&2; then
             "$program" --list-test-cases | grep -v "^\[doctest\]\|^===" >"$names"
-            seq -f "$program %g" "$(wc -l <"$names")"
+            grep -nE "${CASTNET_TESTS:-}" "$names" | sed "s|^\([0-9]*\):.*|$program \1|"
         fi
-    done >"$scratch/all_tests"
-    timeout "${minutes}m" xargs -r -P 6 -L 1 bash -c 'one_test "$@"' one_test \
-        <"$scratch/all_tests" | tee "$scratch/tests.log"
-    echo "== $(grep -c "^-- passed" "$scratch/tests.log") of $(wc -l <"$scratch/all_tests") tests passed"
-    grep "^-- FAILED" "$scratch/tests.log"
-    [[ $(grep -c "^-- passed" "$scratch/tests.log") == $(grep -c . "$scratch/all_tests") ]] &&
-        [[ -s $scratch/all_tests ]]
+    done
 }
 
-# sanitize <tool> <program> <option>…
-sanitize() {
-    local tool=$1 program=$2
-    shift 2
-    echo "== $tool of $program"
-    timeout -k 10 "${minutes}m" compute-sanitizer --tool "$tool" --report-api-errors no \
-        --error-exitcode 9 "$@" "$programs/$program" --duration=true 2>&1
-    case $? in
-    0) echo "-- passed: $tool of $program" ;;
-    124 | 137) echo "-- FAILED: $tool of $program did not end in time" ;;
-    *) echo "-- FAILED: $tool of $program" ;;
-    esac
+# in_parallel <count> <function> <file of arguments>: fails unless there are some, and all pass.
+in_parallel() {
+    local passed
+    timeout "${minutes}m" xargs -r -P "$1" -L 1 bash -c "$2"' "$@"' "$2" <"$3" | tee "$3.log"
+    passed=$(grep -c "^-- passed" "$3.log")
+    echo "== $passed of $(wc -l <"$3") passed"
+    grep "^-- FAILED" "$3.log"
+    [[ $passed == $(wc -l <"$3") && -s $3 ]]
 }
 
-# All at the same time. The libraries' kernels are given our pointers, so memcheck looks at them, too;
-# to look at more of them is slow, and they are not ours.
+# Errors of CUDA stay with their process. (The tests of gradients take little memory each, but often.)
+run_tests() {
+    list_tests >"$scratch/tests"
+    in_parallel 4 one_test "$scratch/tests"
+}
+
+# one_step <network/batch> <policy>: its kernels with their times, from Nsight Compute or, where
+# that may not count, from Nsight Systems.
+one_step() {
+    local name=kernels_${1//\//_}_$2
+    if ncu --clock-control none --profile-from-start off --csv --print-units base --metrics \
+        gpu__time_duration.sum,dram__bytes.sum,smsp__inst_executed.sum \
+        "$programs/bench_gpu" --step "$1" "$2" >"$results/$name.csv" &&
+        "$python" bench/gpu/kernels.py <"$results/$name.csv" >"$results/$name.md"; then
+        cat "$results/$name.md"
+    else
+        tail -n 3 "$results/$name.csv"
+        nsys profile --capture-range=cudaProfilerApi --trace=cuda --force-overwrite=true \
+            --output "$scratch/$name" "$programs/bench_gpu" --step "$1" "$2" >/dev/null &&
+            nsys stats --report cuda_gpu_kern_sum "$scratch/$name.nsys-rep" | tee "$results/$name.txt"
+    fi
+}
+
+# Without graphs, since a first step is none.
+list_kernels() {
+    local step status=0
+    starts "$programs/bench_gpu" || return
+    for step in ${CASTNET_STEPS:-convnet/512:bf16 resnet50/128:bf16}; do
+        echo "== kernels of $step"
+        one_step "${step%:*}" "${step#*:}" || status=1
+    done
+    return $status
+}
+
+# one_sanitized <tool> <program> <number>: prints what failed, or one line.
+one_sanitized() {
+    local log=$scratch/$1.${2##*/}.$3 only=(--kernel-regex kns=castnet) name
+    name="$1 of ${2##*/}: $(sed -n "$3p" "$scratch/${2##*/}.names")"
+    # The libraries' kernels are given our pointers, so memcheck looks at some of them, too; to look
+    # at more is slow, and they are not ours.
+    [[ $1 != memcheck || ${2##*/} != test_gpu ]] || only=()
+    if (cd "$scratch" && timeout -k 10 600 stdbuf -oL compute-sanitizer --tool "$1" \
+        --report-api-errors no --error-exitcode 9 "${only[@]}" "$2" --first="$3" --last="$3") \
+        >"$log" 2>&1; then
+        echo "-- passed: $name"
+    else
+        echo "-- FAILED: $name"
+        cat "$log"
+    fi
+}
+export -f one_sanitized
+
+# Test by test, so that a summary is there whenever it ends. initcheck would report nothing, since all
+# memory is cleared when it is allocated.
 run_sanitizers() {
-    local own=(--kernel-regex kns=castnet) tool
-    (
-        cd "$scratch" || exit
-        sanitize memcheck test_gpu >sanitized.1 &
-        sanitize memcheck test_gpu_networks "${own[@]}" >sanitized.2 &
-        for tool in racecheck synccheck; do
-            sanitize $tool test_gpu "${own[@]}" >sanitized.3.$tool &
-            sanitize $tool test_gpu_networks "${own[@]}" >sanitized.4.$tool &
-        done
-        # (the tests of networks write from the host, which initcheck does not see)
-        sanitize initcheck test_gpu "${own[@]}" >sanitized.5 &
-        wait
-        cat sanitized.*
-        echo "== all tools"
-        grep -h "^-- \|ERROR SUMMARY\|RACECHECK SUMMARY" sanitized.*
-        ! grep -q "^-- FAILED" sanitized.*
-    )
+    local tool
+    list_tests >"$scratch/listed"
+    for tool in memcheck racecheck synccheck; do
+        sed "s/^/$tool /" "$scratch/listed"
+    done >"$scratch/sanitized"
+    in_parallel 3 one_sanitized "$scratch/sanitized"
 }
 
 run_benchmarks() {
@@ -167,12 +227,14 @@ run_benchmarks() {
 
 ! wanted build || step build build_programs
 find_libraries
+! wanted smoke || step smoke run_smoke
 if wanted tests; then
     step tests run_tests
     # The description that tests without a GPU can plan for (tests/data).
     [[ ! -f $scratch/gpu_description.json ]] ||
         cp "$scratch/gpu_description.json" "$results/gpu_$(tr -cs 'A-Za-z0-9\n' _ <<<"$gpu").json"
 fi
+! wanted kernels || step kernels list_kernels
 ! wanted sanitizers || step sanitizers run_sanitizers
 ! wanted benchmarks || step benchmarks run_benchmarks
 

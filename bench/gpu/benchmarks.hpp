@@ -9,10 +9,15 @@
 
 #include "../networks.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <cuda_profiler_api.h>
 #include <map>
+#include <memory>
+#include <numeric>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace bench {
 
@@ -23,12 +28,21 @@ struct measurement {
     std::size_t bytes = 0; // planned for parameters and training
 };
 
-// Measures for about so many seconds.
-using benchmark = measurement (*)(double seconds);
+// A training that is ready to be measured again: its model, its data, and its captured steps stay.
+class benchmark {
+public:
+    virtual ~benchmark() = default;
+    // For about so many seconds.
+    virtual measurement measure(double seconds) = 0;
+    // One step, of which a profiler that waits for cudaProfilerStart() sees every kernel: the first
+    // one is no graph.
+    virtual void profile_step() = 0;
+};
 
-// By name and policy.
-inline std::map<std::pair<std::string, std::string>, benchmark>& benchmarks() {
-    static std::map<std::pair<std::string, std::string>, benchmark> all;
+// Makers of benchmarks by name and policy.
+inline std::map<std::pair<std::string, std::string>, std::unique_ptr<benchmark> (*)()>&
+benchmarks() {
+    static std::map<std::pair<std::string, std::string>, std::unique_ptr<benchmark> (*)()> all;
     return all;
 }
 
@@ -40,24 +54,45 @@ Dataset const& samples() {
 }
 
 // Whole epochs of Batches steps, with everything that a program would do: shuffle, gather (from
-// samples in the GPU's memory), train, sum up the loss. That memory is free again when it returns.
+// samples in the GPU's memory), train, sum up the loss.
 template <class What, class Policy, size_t Batch, size_t Batches>
-measurement train(double seconds) {
-    using clock = std::chrono::steady_clock;
-    auto const data = cn::on_device(samples<typename What::dataset, Batch * Batches>());
-    cn::model<typename What::network, Policy, cn::batch<Batch>> model{cn::seed{42}};
-    auto training = cn::compile(model, What::loss, cn::adam{});
-    auto const epochs = [&](int count) {
+class kept_training final : public benchmark {
+public:
+    measurement measure(double seconds) override {
+        if (!is_warm_) {
+            epochs(1); // captures, and fills caches
+            is_warm_ = true;
+        }
+        int const count = std::max(1, static_cast<int>(seconds / epochs(1)));
+        return {epochs(count) / count / double(Batches), Batch,
+                double(training_.training_plan.flops()) * double(Batch), training_.bytes};
+    }
+    void profile_step() override {
+        std::vector<size_t> order(Batch);
+        std::iota(order.begin(), order.end(), size_t{0});
+        cudaProfilerStart();
+        training_.step(data_, order);
+        cudaProfilerStop();
+    }
+
+private:
+    using dataset = typename What::dataset;
+    using model = cn::model<typename What::network, Policy, cn::batch<Batch>>;
+
+    double epochs(int count) {
+        using clock = std::chrono::steady_clock;
         auto const start = clock::now();
-        training.fit(data, {.epochs = count, .verbose = cn::verbosity::silent});
+        training_.fit(data_, {.epochs = count, .verbose = cn::verbosity::silent});
         return std::chrono::duration<double>(clock::now() - start).count();
-    };
-    epochs(1); // captures, and fills caches
-    double const one = epochs(1);
-    int const count = std::max(1, static_cast<int>(seconds / one));
-    return {epochs(count) / count / double(Batches), Batch,
-            double(training.training_plan.flops()) * double(Batch), training.bytes};
-}
+    }
+
+    decltype(cn::on_device(samples<dataset, Batch * Batches>())) data_ =
+        cn::on_device(samples<dataset, Batch * Batches>());
+    model model_{cn::seed{42}};
+    decltype(cn::compile(std::declval<model&>(), What::loss, cn::adam{})) training_ =
+        cn::compile(model_, What::loss, cn::adam{});
+    bool is_warm_ = false;
+};
 
 // For images of 224 x 224.
 template <class Network>
@@ -71,16 +106,22 @@ struct imagenet {
 template <class Policy>
 struct add_benchmarks {
     explicit add_benchmarks(std::string const& policy) {
-        auto const add = [&](char const* name, benchmark run) {
-            benchmarks()[{name, policy}] = run;
+        add<kept_training<tiny_mlp, Policy, 128, 256>>("tiny_mlp/128", policy);
+        add<kept_training<wide_mlp, Policy, 128, 64>>("wide_mlp/128", policy);
+        add<kept_training<convnet, Policy, 128, 64>>("convnet/128", policy);
+        add<kept_training<convnet, Policy, 512, 64>>("convnet/512", policy);
+        add<kept_training<dropout_cnn, Policy, 128, 64>>("dropout_cnn/128", policy);
+        add<kept_training<imagenet<cn::zoo::vgg16>, Policy, 64, 4>>("vgg16/64", policy);
+        add<kept_training<imagenet<cn::zoo::resnet50>, Policy, 128, 4>>("resnet50/128", policy);
+        add<kept_training<imagenet<cn::zoo::resnet50>, Policy, 256, 4>>("resnet50/256", policy);
+    }
+
+private:
+    template <class Training>
+    static void add(std::string const& name, std::string const& policy) {
+        benchmarks()[{name, policy}] = []() -> std::unique_ptr<benchmark> {
+            return std::make_unique<Training>();
         };
-        add("tiny_mlp/128", train<tiny_mlp, Policy, 128, 256>);
-        add("wide_mlp/128", train<wide_mlp, Policy, 128, 64>);
-        add("convnet/128", train<convnet, Policy, 128, 64>);
-        add("convnet/512", train<convnet, Policy, 512, 64>);
-        add("dropout_cnn/128", train<dropout_cnn, Policy, 128, 64>);
-        add("vgg16/64", train<imagenet<cn::zoo::vgg16>, Policy, 64, 4>);
-        add("resnet50/128", train<imagenet<cn::zoo::resnet50>, Policy, 128, 4>);
     }
 };
 

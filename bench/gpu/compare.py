@@ -2,13 +2,15 @@
 """Training steps of castnet and PyTorch on a GPU, in turns, as JSON and a table.
 
     bench/gpu/compare.py build/gpu/bench/gpu/bench_gpu results/name [--rounds 5] [--filter convnet]
+        [--policies 'bf16|tf32']
 
 Both programs stay alive; in every round each benchmark runs in castnet with each of its policies, and
 in PyTorch in each of its ways, one after another. Figures are medians over the rounds, beside the
 smallest and the largest; ratios are taken round by round, with the policy that has the precision of
 PyTorch's way, and are above 1 where castnet is faster. The files are written anew after every
 benchmark, and the last round may be incomplete (--minutes). Without PyTorch, castnet is measured
-alone; what failed once is left out of further rounds.
+alone; what failed once is left out of further rounds. Both keep their models between figures. The
+policy autotuned comes last, since it takes long to begin.
 """
 
 import argparse
@@ -137,6 +139,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=0.5, help="per figure (default 0.5)")
     parser.add_argument("--filter", default="", help="regular expression for names")
+    parser.add_argument("--policies", default=".*", help="regular expression for castnet's policies")
     parser.add_argument("--ways", default=".*", help="regular expression for PyTorch's ways")
     parser.add_argument("--minutes", type=float, default=60, help="begin nothing later")
     parser.add_argument("--python", default="python3", help="the Python that has PyTorch")
@@ -147,10 +150,12 @@ def main():
     names = {}
     for line in output_of(options.bench, "--list").splitlines():
         name, policy = line.split()
-        if re.search(options.filter, name):
+        if re.search(options.filter, name) and re.fullmatch(options.policies, policy):
             names.setdefault(name, []).append(policy)
     if not names:
-        sys.exit(f"{options.bench} has no benchmarks of this name")
+        sys.exit(f"{options.bench} has no benchmarks of this name and policy")
+    for policies in names.values():
+        policies.sort(key=lambda policy: policy == "autotuned")
     found = {n: {"us": {}, "facts": {}, "failed": {}} for n in names}
     result = {"machine": machine, "command": " ".join(sys.argv), "rounds": options.rounds,
               "seconds": options.seconds, "benchmarks": found}

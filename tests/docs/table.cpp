@@ -120,7 +120,8 @@ static_assert(
                binary_focal_cross_entropy_loss{.alpha = 0.25, .gamma = 2}, mse, mae,
                huber_loss{.delta = 1}, huber<1.0F>, log_cosh, hinge, squared_hinge,
                categorical_hinge, kl_divergence, poisson_nll, gaussian_nll, cosine_similarity,
-               triplet_margin_loss{.margin = 0.2}, contrastive_loss{.margin = 2}, dice>);
+               triplet_margin_loss{.margin = 0.2}, contrastive_loss{.margin = 2}, dice,
+               ctc<27, 10>.zero_infinity()>);
 using of_two_outputs = decltype(losses<cross_entropy, loss_weight<0.5F, mse>>);
 
 template <auto... M>
@@ -165,6 +166,7 @@ TEST_CASE("tables of the guide") {
         CHECK(s(10, 1000) > 0);
     }
     CHECK(clip_norm(adam{}, 1).max_norm == 1);
+    CHECK(clip_each_norm(adam{}, 1).max_norm == 1);
     CHECK(clip_value(adam{}, 0.5).max_value == 0.5);
     CHECK(accumulate<4>(adam{}).learning_rate == 1e-3);
     CHECK(ema(adam{}, 0.99).slots == 3);
@@ -203,6 +205,10 @@ TEST_CASE("tables of the guide") {
                   .callbacks = {on_step_end{f}, early_stopping{.patience = 3},
                                 reduce_on_plateau{.factor = 0.1, .patience = 10}, csv_log{file},
                                 step_times{}, save_best{model, file}, tensorboard{folder}}});
+
+    std::vector<callback> const kept{save_each{model, "weights-{epoch}"},
+                                     save_each{training, "{epoch}", {.keep = 5}}};
+    CHECK(kept.size() == 2);
 
     save(model, file);
     load(model, file);

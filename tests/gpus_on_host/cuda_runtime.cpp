@@ -17,8 +17,12 @@ namespace {
 machine::stream& of(cudaStream_t s) {
     return *reinterpret_cast<machine::stream*>(s);
 }
+// Work that refers to an event may outlive it.
+std::shared_ptr<machine::event>& shared(cudaEvent_t e) {
+    return *reinterpret_cast<std::shared_ptr<machine::event>*>(e);
+}
 machine::event& of(cudaEvent_t e) {
-    return *reinterpret_cast<machine::event*>(e);
+    return *shared(e);
 }
 
 // Page-locked memory, by address.
@@ -87,10 +91,16 @@ cudaError_t cudaGetLastError() {
     return cudaSuccess;
 }
 cudaError_t cudaGetDeviceCount(int* count) {
+    if (here().calls.strikes()) {
+        return cudaErrorUnknown;
+    }
     *count = here().devices;
     return cudaSuccess;
 }
 cudaError_t cudaSetDevice(int device) {
+    if (here().calls.strikes()) {
+        return cudaErrorUnknown;
+    }
     machine::current = device;
     return cudaSuccess;
 }
@@ -117,6 +127,9 @@ cudaError_t cudaDeviceSynchronize() {
 }
 
 cudaError_t cudaMalloc(void** p, std::size_t bytes) {
+    if (here().calls.strikes()) {
+        return cudaErrorUnknown;
+    }
     if (machine::captures > 0) {
         return cudaErrorStreamCaptureUnsupported;
     }
@@ -142,6 +155,9 @@ cudaError_t cudaFree(void* p) { // waits for all that runs
     return cudaSuccess;
 }
 cudaError_t cudaMallocHost(void** p, std::size_t bytes) {
+    if (here().calls.strikes()) {
+        return cudaErrorUnknown;
+    }
     if (machine::captures > 0) {
         return cudaErrorStreamCaptureUnsupported;
     }
@@ -150,7 +166,11 @@ cudaError_t cudaMallocHost(void** p, std::size_t bytes) {
     pinned()[static_cast<char*>(*p)] = bytes;
     return cudaSuccess;
 }
-cudaError_t cudaFreeHost(void* p) {
+cudaError_t cudaFreeHost(void* p) { // waits for all that runs
+    wait([] {
+        return std::all_of(here().streams.begin(), here().streams.end(),
+                           [](auto const* s) { return s->queue.empty(); });
+    });
     {
         std::lock_guard const lock{here().mutex};
         pinned().erase(static_cast<char*>(p));
@@ -159,16 +179,25 @@ cudaError_t cudaFreeHost(void* p) {
     return cudaSuccess;
 }
 cudaError_t cudaMemsetAsync(void* p, int value, std::size_t bytes, cudaStream_t stream) {
+    if (here().calls.strikes()) {
+        return cudaErrorUnknown;
+    }
     std::lock_guard const lock{here().mutex};
     machine::work set;
     set.run = [=] { std::memset(p, value, bytes); };
     here().put(of(stream), std::move(set));
     return cudaSuccess;
 }
-// From memory of the host that is not page-locked: read before the call ends.
+// Memory of the host that is not page-locked is read or written before the call ends.
 cudaError_t cudaMemcpyAsync(void* to, void const* from, std::size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
-    std::lock_guard const lock{here().mutex};
+    if (here().calls.strikes()) {
+        return cudaErrorUnknown;
+    }
+    std::unique_lock lock{here().mutex};
+    if (to == nullptr || from == nullptr) {
+        return cudaErrorInvalidValue;
+    }
     machine::work copy;
     if (kind == cudaMemcpyHostToDevice && !is_pinned(from)) {
         auto const* const first = static_cast<char const*>(from);
@@ -179,10 +208,15 @@ cudaError_t cudaMemcpyAsync(void* to, void const* from, std::size_t bytes, cudaM
         copy.run = [=] { std::memcpy(to, from, bytes); };
     }
     here().put(of(stream), std::move(copy));
-    return cudaSuccess;
+    bool const waits = kind == cudaMemcpyDeviceToHost && !is_pinned(to);
+    lock.unlock();
+    return waits ? wait([=] { return of(stream).queue.empty(); }) : cudaSuccess;
 }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
+    if (here().calls.strikes()) {
+        return cudaErrorUnknown;
+    }
     auto* const s = new machine::stream;
     s->device = machine::current;
     std::lock_guard const lock{here().mutex};
@@ -198,29 +232,41 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
     return cudaSuccess;
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+    if (here().calls.strikes()) {
+        return cudaErrorUnknown;
+    }
     return is_captured([=](auto const& s) { return &s == &of(stream); })
                ? cudaErrorStreamCaptureUnsupported
                : wait([=] { return of(stream).queue.empty(); });
 }
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
+    if (here().calls.strikes()) {
+        return cudaErrorUnknown;
+    }
     return is_captured([=](auto const& s) { return &s == &of(stream); })
                ? cudaErrorStreamCaptureUnsupported
                : ask([=] { return of(stream).queue.empty(); });
 }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* e, unsigned flags) {
-    auto* const made = new machine::event;
+    if (here().calls.strikes()) {
+        return cudaErrorUnknown;
+    }
+    auto made = std::make_shared<machine::event>();
     made->device = machine::current;
     made->knows_time = (flags & cudaEventDisableTiming) == 0;
-    *e = reinterpret_cast<cudaEvent_t>(made);
+    *e = reinterpret_cast<cudaEvent_t>(new std::shared_ptr<machine::event>{std::move(made)});
     return cudaSuccess;
 }
 cudaError_t cudaEventDestroy(cudaEvent_t e) {
     std::lock_guard const lock{here().mutex};
-    delete &of(e);
+    delete &shared(e);
     return cudaSuccess;
 }
 cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t stream) {
+    if (here().calls.strikes()) {
+        return cudaErrorUnknown;
+    }
     std::lock_guard const lock{here().mutex};
     if (of(e).device != of(stream).device) {
         return cudaErrorInvalidResourceHandle;
@@ -231,14 +277,17 @@ cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t stream) {
         return cudaSuccess;
     }
     machine::work record;
-    record.run = [e, number = ++of(e).recorded] {
-        of(e).done = std::max(of(e).done, number);
-        of(e).time = here().clock;
+    record.run = [to = shared(e), number = ++of(e).recorded] {
+        to->done = std::max(to->done, number);
+        to->time = here().clock;
     };
     here().put(of(stream), std::move(record));
     return cudaSuccess;
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t e, unsigned) {
+    if (here().calls.strikes()) {
+        return cudaErrorUnknown;
+    }
     std::lock_guard const lock{here().mutex};
     machine::stream& s = of(stream);
     if (of(e).captured) {
@@ -256,20 +305,31 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t e, unsigned) {
         return cudaErrorStreamCaptureIsolation;
     }
     machine::work waiting;
-    waiting.may_run = [e, number = of(e).recorded](std::uint64_t) { return of(e).done >= number; };
+    waiting.may_run = [on = shared(e), number = of(e).recorded](std::uint64_t) {
+        return on->done >= number;
+    };
     here().put(s, std::move(waiting));
     return cudaSuccess;
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t e) {
+    if (here().calls.strikes()) {
+        return cudaErrorUnknown;
+    }
     return of(e).captured ? cudaErrorCapturedEvent
                           : wait([=] { return of(e).done == of(e).recorded; });
 }
 cudaError_t cudaEventQuery(cudaEvent_t e) {
+    if (here().calls.strikes()) {
+        return cudaErrorUnknown;
+    }
     return of(e).captured ? cudaErrorCapturedEvent
                           : ask([=] { return of(e).done == of(e).recorded; });
 }
 
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
+    if (here().calls.strikes()) {
+        return cudaErrorUnknown;
+    }
     std::lock_guard const lock{here().mutex};
     for (machine::event const* e : {&of(begin), &of(end)}) {
         if (!e->knows_time || e->recorded == 0) {
@@ -284,10 +344,16 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEve
 }
 
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
+    if (here().calls.strikes()) {
+        return cudaErrorUnknown;
+    }
     *status = of(stream).captures ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
     return cudaSuccess;
 }
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
+    if (here().calls.strikes()) {
+        return cudaErrorUnknown;
+    }
     {
         std::lock_guard const lock{here().mutex};
         of(stream).captures = std::make_shared<machine::graph>();
@@ -299,6 +365,7 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
 }
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* out) {
     std::lock_guard const lock{here().mutex};
+    bool const fails = here().calls.strikes();
     auto const g = of(stream).captures;
     bool joined = true;
     --machine::captures;
@@ -310,32 +377,63 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* out) {
             s->captures = nullptr;
         }
     }
-    *out = reinterpret_cast<cudaGraph_t>(new std::shared_ptr<machine::graph>{g});
-    return g->is_invalid ? cudaErrorStreamCaptureInvalidated
-           : joined      ? cudaSuccess
-                         : cudaErrorStreamCaptureUnjoined;
+    auto const* const made = new std::shared_ptr<machine::graph>{g};
+    here().graphs.insert(made);
+    *out = reinterpret_cast<cudaGraph_t>(const_cast<std::shared_ptr<machine::graph>*>(made));
+    return fails           ? cudaErrorUnknown
+           : g->is_invalid ? cudaErrorStreamCaptureInvalidated
+           : joined        ? cudaSuccess
+                           : cudaErrorStreamCaptureUnjoined;
 }
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* out, cudaGraph_t g, unsigned long long) {
-    *out = reinterpret_cast<cudaGraphExec_t>(new std::shared_ptr<machine::graph>{
-        *reinterpret_cast<std::shared_ptr<machine::graph>*>(g)});
+    if (here().calls.strikes()) {
+        return cudaErrorUnknown;
+    }
+    std::lock_guard const lock{here().mutex};
+    auto* const made =
+        new machine::executable{*reinterpret_cast<std::shared_ptr<machine::graph>*>(g)};
+    here().executables.insert(made);
+    *out = reinterpret_cast<cudaGraphExec_t>(made);
+    return cudaSuccess;
+}
+cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t) {
+    if (here().calls.strikes()) {
+        return cudaErrorUnknown;
+    }
+    std::lock_guard const lock{here().mutex};
+    reinterpret_cast<machine::executable*>(exec)->is_uploaded = true;
     return cudaSuccess;
 }
 cudaError_t cudaGraphDestroy(cudaGraph_t g) {
-    delete reinterpret_cast<std::shared_ptr<machine::graph>*>(g);
+    std::lock_guard const lock{here().mutex};
+    auto* const made = reinterpret_cast<std::shared_ptr<machine::graph>*>(g);
+    here().graphs.erase(made);
+    delete made;
     return cudaSuccess;
 }
-cudaError_t cudaGraphExecDestroy(cudaGraphExec_t g) {
-    delete reinterpret_cast<std::shared_ptr<machine::graph>*>(g);
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
+    std::lock_guard const lock{here().mutex};
+    auto* const made = reinterpret_cast<machine::executable*>(exec);
+    here().executables.erase(made);
+    delete made;
     return cudaSuccess;
 }
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
+    if (here().calls.strikes()) {
+        return cudaErrorUnknown;
+    }
     std::lock_guard const lock{here().mutex};
-    auto const g = *reinterpret_cast<std::shared_ptr<machine::graph>*>(exec);
+    auto& made = *reinterpret_cast<machine::executable*>(exec);
+    here().launches_that_allocate += !made.is_uploaded;
+    made.is_uploaded = true;
+    auto const g = made.of;
     machine::launch l{g, {}, std::vector<bool>(g->nodes.size()), g->nodes.size()};
     for (auto const& node : g->nodes) {
         l.numbers.push_back(node.what.number());
     }
-    of(stream).queue.push_back({{}, 0, std::make_shared<machine::launch>(std::move(l))});
+    if (l.left > 0) {
+        of(stream).queue.push_back({{}, 0, std::make_shared<machine::launch>(std::move(l))});
+    }
     ++here().launches;
     return cudaSuccess;
 }

@@ -14,6 +14,9 @@ template <class T>
 struct context : castnet::cuda::context<T> {
     template <class Run>
     void put(Run const& run) const {
+        if (machine::here().calls.strikes()) {
+            throw castnet::error("a kernel was not launched");
+        }
         auto& where = *reinterpret_cast<machine::stream*>(this->stream);
         for (T const* r : this->region) { // (a GPU has no region::prepared)
             if (r != nullptr && !machine::here().is_memory_of(where.device, r)) {
@@ -32,8 +35,7 @@ struct context : castnet::cuda::context<T> {
 
 // OneBlock: a plan that fits one block is one kernel.
 template <class T, bool OneBlock>
-struct device {
-    using value_type = T;
+struct device : castnet::cuda::planning<T, false> {
     using context = on_host::context<T>;
     using memory = castnet::cuda::memory;
     using session = castnet::cuda::session;
@@ -43,7 +45,6 @@ struct device {
     using kernel = castnet::cuda::kernel<context>;
     using loops = simt::device<T, OneBlock>;
     static constexpr bool whole_batches = true;
-    static constexpr std::ptrdiff_t alignment = loops::alignment;
     static int count() { return castnet::cuda::device_count(); }
 
     static constexpr std::ptrdiff_t place_in_sample(std::ptrdiff_t i, castnet::ir::extents size) {
@@ -53,11 +54,6 @@ struct device {
                                                        castnet::parameter const& p) {
         return loops::place_in_parameter(i, p);
     }
-    template <class... A>
-    static constexpr castnet::ir::scratch_size scratch(A const&... a) {
-        return loops::scratch(a...);
-    }
-
     static constexpr bool takes_epilogue(castnet::op product, castnet::ir::epilogue const& e) {
         return loops::takes_epilogue(product, e);
     }

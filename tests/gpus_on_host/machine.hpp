@@ -6,15 +6,47 @@
 // happens sooner or later, and what relies on luck fails.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <vector>
 
 namespace machine {
+
+// Failure of one call among those that ask, or of that and all later ones.
+class fault {
+public:
+    void clear() { set(0, false); }
+    // Of the next call (1), the one after it (2), …; `stays`: and of all that follow.
+    void set(std::uint64_t call, bool stays = false) {
+        left_ = call;
+        stays_ = stays;
+        has_struck_ = false;
+        calls_ = 0;
+    }
+    // Asked by every call.
+    bool strikes() {
+        ++calls_;
+        std::uint64_t left = left_;
+        while (left != 0 && !left_.compare_exchange_weak(left, left - 1)) {
+        }
+        bool const now = left == 1 || (stays_ && has_struck_);
+        has_struck_ = has_struck_ || now;
+        return now;
+    }
+    bool has_struck() const { return has_struck_; }
+    std::uint64_t calls() const { return calls_; } // since it was set
+
+private:
+    std::atomic<std::uint64_t> left_{0}, calls_{0};
+    std::atomic<bool> stays_{false}, has_struck_{false};
+};
 
 // A piece of work: it is given a number when it is put on a stream, by itself or in a launch of a
 // graph; it runs when it may, and is over then.
@@ -30,7 +62,15 @@ struct graph {
         std::vector<std::size_t> after;
     };
     std::vector<node> nodes;
-    bool is_invalid = false; // something was done while it was captured that must not be
+    std::set<void const*> holds; // communicators of its collectives
+    bool is_invalid = false;     // something was done while it was captured that must not be
+};
+
+// A graph that can be launched. What it needs on the GPU is allocated when it is uploaded, or else
+// by the first launch.
+struct executable {
+    std::shared_ptr<graph const> of;
+    bool is_uploaded = false;
 };
 
 // A launch of a graph, of which some nodes have run.
@@ -71,11 +111,15 @@ struct state {
     std::recursive_mutex mutex;
     std::vector<stream*> streams;
     std::map<char const*, block> blocks;
+    std::set<std::shared_ptr<graph> const*> graphs;
+    std::set<executable const*> executables;
     std::uint64_t random = 1; // not 0
     int devices = 4;
     bool is_full = false; // no GPU has memory left
     double clock = 0;     // milliseconds; work that takes time advances it
     std::uint64_t launches = 0, captured_nodes = 0;
+    std::uint64_t launches_that_allocate = 0; // may wait for all GPUs
+    fault calls;                              // of CUDA, and launches of kernels
 
     std::size_t choose(std::size_t count) { // xorshift
         random ^= random << 13;
@@ -103,6 +147,20 @@ struct state {
         auto const next = blocks.upper_bound(at);
         return next != blocks.begin() && std::prev(next)->second.device == device &&
                at < std::prev(next)->first + std::prev(next)->second.bytes;
+    }
+
+    // Whether a graph that the program has not destroyed, or a capture, holds a communicator.
+    bool is_held(void const* communicator) {
+        std::lock_guard const lock{mutex};
+        auto const holds = [=](graph const* g) {
+            return g != nullptr && g->holds.count(communicator) > 0;
+        };
+        return std::any_of(streams.begin(), streams.end(),
+                           [=](stream const* s) { return holds(s->captures.get()); }) ||
+               std::any_of(graphs.begin(), graphs.end(),
+                           [=](auto const* g) { return holds(g->get()); }) ||
+               std::any_of(executables.begin(), executables.end(),
+                           [=](executable const* e) { return holds(e->of.get()); });
     }
 
     // Runs one piece of work, if any may run.

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <map>
 #include <string>
+#include <utility>
 
 using machine::here;
 using simulated_nccl::kind;
@@ -53,6 +54,8 @@ thread_local struct {
     ncclComm* comm = nullptr;
     cudaStream_t stream = nullptr;
     std::vector<call> calls;
+    ncclResult_t failure = ncclSuccess;
+    std::vector<ncclComm*> aborts; // which happen when the group has ended
 } group;
 
 // One operation of a group: the numbers of all ranks, or of the root, to all or to the root.
@@ -86,7 +89,8 @@ bool comes(ncclComm* c, std::uint64_t number, std::vector<call> const& calls) {
     if (c->aborted || c->done > number) {
         return true;
     }
-    if (c->done < number || c->rank == simulated_nccl::lost_rank) {
+    if (c->done < number ||
+        (c->rank == simulated_nccl::lost_rank && number >= simulated_nccl::lost_from)) {
         return false;
     }
     c->arrived = &calls;
@@ -115,6 +119,9 @@ bool comes(ncclComm* c, std::uint64_t number, std::vector<call> const& calls) {
 void put(ncclComm* c, cudaStream_t stream, std::vector<call> const& calls) {
     auto& s = *reinterpret_cast<machine::stream*>(stream);
     auto const all = std::make_shared<std::vector<call> const>(calls);
+    if (s.captures) {
+        s.captures->holds.insert(c);
+    }
     machine::work w;
     w.number = [c, captured = s.captures != nullptr] {
         simulated_nccl::count.in_graphs += captured;
@@ -130,14 +137,34 @@ ncclResult_t begin(ncclComm* c, std::function<void()> then) {
     return ncclInProgress;
 }
 
+// What NCCL would wait for before it ends a communicator must be gone.
+void release(ncclComm* c) {
+    simulated_nccl::count.endless += here().is_held(c);
+    --simulated_nccl::count.open;
+}
+void abort(ncclComm* c) {
+    c->aborted = true;
+    release(c);
+    ++simulated_nccl::count.aborted;
+}
+
+// A failure within a group is one of the group.
+ncclResult_t failed(ncclResult_t why) {
+    group.failure = group.depth > 0 ? why : group.failure;
+    return why;
+}
+
 ncclResult_t collective(call const& o, ncclRedOp_t op, ncclComm* c, cudaStream_t stream) {
+    if (simulated_nccl::calls.strikes()) {
+        return failed(ncclSystemError);
+    }
     bool const known =
         o.what.type == ncclFloat64 || o.what.type == ncclFloat32 || o.what.type == ncclBfloat16;
     if (op != ncclSum || !known || o.what.root < 0 || o.what.root >= c->in->size) {
-        return ncclInvalidArgument;
+        return failed(ncclInvalidArgument);
     }
     if (c->polls > 0 || (group.comm != nullptr && (group.comm != c || group.stream != stream))) {
-        return ncclInvalidUsage;
+        return failed(ncclInvalidUsage);
     }
     group.comm = c;
     group.stream = stream;
@@ -156,6 +183,9 @@ char const* ncclGetLastError(ncclComm_t) {
     return "";
 }
 ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
+    if (simulated_nccl::calls.strikes()) {
+        return ncclSystemError;
+    }
     static int last = 0;
     std::lock_guard const lock{here().mutex};
     std::memset(id, 0, sizeof *id);
@@ -167,6 +197,9 @@ ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int size, ncclUniqueId id,
                                     ncclConfig_t* config) {
     if (config->blocking != 0 || std::strncmp(id.internal, "world ", 6) != 0) {
         return ncclInvalidArgument;
+    }
+    if (simulated_nccl::calls.strikes()) {
+        return ncclSystemError;
     }
     std::lock_guard const lock{here().mutex};
     world& w = worlds()[id.internal];
@@ -181,7 +214,7 @@ ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* state) {
     *state = simulated_nccl::failure;
     if (*state == ncclSuccess && comm->polls > 0) {
         *state = ncclInProgress;
-        if (comm->in->complete() && --comm->polls == 0) {
+        if (comm->in->complete() && !simulated_nccl::is_stuck && --comm->polls == 0) {
             comm->then();
         }
     }
@@ -197,25 +230,38 @@ ncclResult_t ncclCommDestroy(ncclComm_t comm) {
     if (!comm->finalized || comm->polls > 0 || comm->done != comm->given) {
         return ncclInvalidUsage;
     }
-    --simulated_nccl::count.open;
+    release(comm);
     return ncclSuccess; // its memory stays, as that of work that was aborted does
 }
 ncclResult_t ncclCommAbort(ncclComm_t comm) {
     std::lock_guard const lock{here().mutex};
-    comm->aborted = true;
-    --simulated_nccl::count.open;
-    ++simulated_nccl::count.aborted;
+    group.depth > 0 ? group.aborts.push_back(comm) : abort(comm);
     return ncclSuccess;
 }
 
 ncclResult_t ncclGroupStart() {
+    if (simulated_nccl::calls.strikes()) {
+        return ncclSystemError;
+    }
     ++group.depth;
     return ncclSuccess;
 }
 ncclResult_t ncclGroupEnd() {
     std::lock_guard const lock{here().mutex};
-    if (--group.depth > 0 || group.comm == nullptr) {
-        return ncclSuccess;
+    if (--group.depth > 0) {
+        return group.failure;
+    }
+    if (simulated_nccl::calls.strikes()) {
+        group.failure = ncclSystemError;
+    }
+    for (ncclComm* c : std::exchange(group.aborts, {})) {
+        abort(c);
+    }
+    ncclResult_t const status = std::exchange(group.failure, ncclSuccess);
+    if (status != ncclSuccess || group.comm == nullptr) {
+        group.comm = nullptr;
+        group.calls.clear();
+        return status;
     }
     auto const put_all = [c = group.comm, stream = group.stream, all = group.calls] {
         put(c, stream, all);

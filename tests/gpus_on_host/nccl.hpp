@@ -1,7 +1,11 @@
 // What tests may ask of the simulated NCCL, and do to it.
 #pragma once
 
+#include "machine.hpp"
+
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <nccl.h>
 #include <vector>
 
@@ -26,15 +30,21 @@ struct counters {
     int collectives = 0; // that were carried out, on all ranks together
     int in_graphs = 0;   // of those, in launches of graphs
     int aborted = 0;     // communicators
+    int endless = 0;     // ends of communicators that would have waited for captured graphs forever
 };
 inline counters count;
 
 // The operations that were carried out together, group by group, of all communicators.
 inline std::vector<std::vector<operation>> carried_out;
 
-// A rank whose collectives never begin; -1: none.
+// A rank whose collectives never begin, from this one of its communicator on; -1: none.
 inline int lost_rank = -1;
+inline std::uint64_t lost_from = 0;
+// Calls stay under way.
+inline std::atomic<bool> is_stuck{false};
 // What the communicators report when they are asked.
-inline ncclResult_t failure = ncclSuccess;
+inline std::atomic<ncclResult_t> failure{ncclSuccess};
+// Calls, but those that ask or end.
+inline machine::fault calls;
 
 } // namespace simulated_nccl

@@ -156,3 +156,17 @@ TEST_CASE("without memory to try them, the first algorithm is taken and not reme
     CHECK(second.prepare(p).how.number == 1);
     CHECK(first.prepare(p).how.number == 0); // keeps what it has
 }
+
+TEST_CASE("a GPU that fails is not one without memory: no algorithm is taken") {
+    cuda::stream const s;
+    cublas::product const p{46, 47, 48};
+    products_timed const timed{{2, 1}};
+    for (std::uint64_t const call : {1U, 6U, 12U, 40U, 50U, 60U}) {
+        CAPTURE(call);
+        cuda::libraries failing{s, algorithm_order::by_time};
+        machine::here().calls.set(call, true);
+        CHECK_THROWS_AS(failing.prepare(p), castnet::error);
+        machine::here().calls.clear();
+    }
+    CHECK(cuda::libraries(s, algorithm_order::by_time).prepare(p).how.number == 1);
+}

@@ -299,9 +299,9 @@ public:
     // processes and calls read() on rank 0, where slot() returns all of it; set_slot() must be
     // called for all slots and parameters.
     template <class Read>
-    void read_state(Read const& read) const {
+    void read_state(Read const& read, char const* call = "save") const {
         if constexpr (strategies::sharded_optimizer) {
-            replicas_.agree("save", [](auto&) {});
+            replicas_.agree(call, [](auto&) {});
         }
         replicas_.collect_state();
         if (rank() == 0) {
@@ -309,6 +309,9 @@ public:
         }
         replicas_.forget_whole_state();
     }
+    // Gives all replicas and processes the parameters of rank 0, which all of them have set;
+    // collective. Otherwise the next call that needs them does.
+    void synchronize() const { replicas_.synchronize(); }
     void set_slot(int which, ir::placed_parameter const& p, std::span<T const> values) {
         replicas_.first().set_slot(which, p, values);
         replicas_.changed();
@@ -363,17 +366,27 @@ private:
         size_t const capacity = step_capacity();
         size_t const steps = (data.size() + capacity - 1) / capacity;
         std::vector<size_t> order(data.size());
+        std::optional<std::uint64_t> ordered; // for this epoch
+        auto const order_for = [&](std::uint64_t epoch) {
+            if (ordered != epoch) {
+                std::iota(order.begin(), order.end(), size_t(0));
+                if (options.shuffle) {
+                    data::shuffle(order, model_.seed_value(), epoch);
+                }
+                ordered = epoch;
+            }
+        };
         progress bar{rank() == 0 ? options.verbose : verbosity::silent, steps};
         bool interrupted = false;
         while (!interrupted && !position_.stopped && position_.epochs < size_t(options.epochs)) {
-            std::iota(order.begin(), order.end(), size_t(0));
-            if (options.shuffle) {
-                data::shuffle(order, model_.seed_value(), epochs_);
-            }
+            order_for(epochs_);
             bar.begin(int(position_.epochs) + 1, options.epochs);
             begin_epoch();
             interrupted = !train_epoch(data, order, options, bar);
             if (position_.samples == data.size()) {
+                if (position_.epochs + 1 < size_t(options.epochs)) {
+                    order_for(epochs_ + 1); // while a GPU is at the last steps
+                }
                 end_epoch(options, bar, steps, data::seconds_waited(data));
                 report_epoch(options, false);
             } else if (options.checkpoint.write) {
@@ -452,8 +465,11 @@ private:
         try {
             f();
         } catch (...) {
-            if (in_epoch) {
-                replicas_.set_totals(epoch);
+            try {
+                if (in_epoch) {
+                    replicas_.set_totals(epoch);
+                }
+            } catch (error const&) { // a device that has failed: says what f() did
             }
             throw;
         }

@@ -2,13 +2,15 @@
 //
 // No call blocks: NCCL is polled until it is done or comm::timeout() expires. If the timeout
 // expires, NCCL reports a failure or another replica of the process has failed, the connection is
-// aborted, which ends the GPU's waits for it, and castnet::error is thrown.
+// aborted, which ends the GPU's waits for it, and castnet::error is thrown. Only within a capture
+// the abort is left to the group (comm/nccl.hpp), which does so when the capture has ended.
 #pragma once
 
 #include <castnet/comm/detail/wait.hpp>
 #include <castnet/core/bfloat16.hpp>
 #include <castnet/core/error.hpp>
 #include <castnet/core/text.hpp>
+#include <castnet/device/cuda/error.hpp>
 #include <castnet/device/cuda/watchdog.hpp>
 
 #include <functional>
@@ -70,29 +72,43 @@ public:
         // All-reduce: every replica gets the sums.
         template <class T>
         void sum(std::span<T> s) const {
-            c_.check(ncclAllReduce(s.data(), s.data(), s.size(), nccl_type<T>, ncclSum, c_.comm_,
-                                   stream_));
+            issue([&] {
+                return ncclAllReduce(s.data(), s.data(), s.size(), nccl_type<T>, ncclSum, c_.comm_,
+                                     stream_);
+            });
         }
         // Reduce-scatter: every owner gets the sums of its part.
         template <class T>
         void reduce(std::span<T> s, owners const& to) const {
             for_each_part(s, to, [&](std::span<T> part, int owner) {
-                c_.check(ncclReduce(part.data(), part.data(), part.size(), nccl_type<T>, ncclSum,
-                                    owner, c_.comm_, stream_));
+                issue([&] {
+                    return ncclReduce(part.data(), part.data(), part.size(), nccl_type<T>, ncclSum,
+                                      owner, c_.comm_, stream_);
+                });
             });
         }
         // All-gather: every replica gets every part from its owner.
         template <class T>
         void share(std::span<T> s, owners const& from) const {
             for_each_part(s, from, [&](std::span<T> part, int owner) {
-                c_.check(ncclBroadcast(part.data(), part.data(), part.size(), nccl_type<T>, owner,
-                                       c_.comm_, stream_));
+                issue([&] {
+                    return ncclBroadcast(part.data(), part.data(), part.size(), nccl_type<T>, owner,
+                                         c_.comm_, stream_);
+                });
             });
         }
 
     private:
         friend nccl_connection;
         calls(nccl_connection& c, cudaStream_t stream) : c_{c}, stream_{stream} {}
+
+        // Keeps the first failure; what comes after it is not issued.
+        template <class F>
+        void issue(F const& f) const {
+            if (is_good(status_)) {
+                status_ = f();
+            }
+        }
 
         template <class T, class F>
         void for_each_part(std::span<T> s, owners const& who, F const& f) const {
@@ -106,16 +122,22 @@ public:
 
         nccl_connection& c_;
         cudaStream_t stream_;
+        mutable ncclResult_t status_ = ncclSuccess;
     };
 
     // Enqueues the collectives of ask(calls) on a stream as one operation; all replicas issue the
-    // same ones.
+    // same ones. A failure is reported when the group has ended: within it, NCCL only takes note of
+    // further calls, so the connection could not be aborted.
     template <class F>
     void together(cudaStream_t stream, collective const& at, F const& ask) {
         at_ = at;
+        capture_scope const capture{*this, stream};
+        calls const all{*this, stream};
         check(ncclGroupStart());
-        ask(calls{*this, stream});
-        check(ncclGroupEnd());
+        ask(all);
+        ncclResult_t const end = ncclGroupEnd();
+        check(all.status_);
+        check(end);
         until_enqueued();
     }
     // Broadcast from rank 0.
@@ -155,17 +177,39 @@ public:
         }
     }
 
-    // Aborts the GPU's collectives and its waits for other replicas.
+    // Aborts the GPU's collectives and its waits for other replicas. NCCL waits for captured graphs
+    // that hold some: those of the set_graphs() caller are destroyed first.
     void abort() noexcept {
         if (is_open()) {
+            destroy_graphs();
             ncclCommAbort(std::exchange(comm_, nullptr));
         }
     }
 
 private:
-    // Checks the immediate result of a call; being in progress is no failure.
+    // While a stream is captured, the graph that is being made holds collectives.
+    class capture_scope {
+    public:
+        capture_scope(nccl_connection& c, cudaStream_t stream) : c_{c} {
+            cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+            CASTNET_CUDA(cudaStreamIsCapturing(stream, &status));
+            c_.in_capture_ = status != cudaStreamCaptureStatusNone;
+        }
+        ~capture_scope() { c_.in_capture_ = false; }
+        capture_scope(capture_scope const&) = delete;
+        capture_scope& operator=(capture_scope const&) = delete;
+
+    private:
+        nccl_connection& c_;
+    };
+
+    // Being in progress is no failure.
+    static bool is_good(ncclResult_t status) {
+        return status == ncclSuccess || status == ncclInProgress;
+    }
+    // Checks the immediate result of a call.
     void check(ncclResult_t status) {
-        if (status != ncclSuccess && status != ncclInProgress) {
+        if (!is_good(status)) {
             fail(message_of(status));
         }
     }
@@ -182,9 +226,11 @@ private:
         if (others_failed_ && others_failed_()) {
             fail("another replica failed");
         }
-        ncclResult_t state = ncclSuccess;
-        check(ncclCommGetAsyncError(comm_, &state));
-        check(state);
+        if (is_open()) { // otherwise it was aborted, and the GPU waits for nobody
+            ncclResult_t state = ncclSuccess;
+            check(ncclCommGetAsyncError(comm_, &state));
+            check(state);
+        }
     }
 
     std::string message_of(ncclResult_t status) const {
@@ -193,14 +239,17 @@ private:
         return string_of(
             {"NCCL: ", ncclGetErrorString(status), has_more ? ": " : "", has_more ? more : ""});
     }
+    // A capture has to end first: then whoever catches the exception aborts.
     [[noreturn]] void fail(std::string const& why) {
         failed_ = true;
-        abort();
+        if (!in_capture_) {
+            abort();
+        }
         throw error({"castnet: rank ", rank_, " of ", size_, ", ", at_.text(), ": ", why});
     }
     ncclComm_t comm_ = nullptr;
     int rank_ = 0, size_ = 1;
-    bool failed_ = false;
+    bool failed_ = false, in_capture_ = false;
     collective at_{};
     std::function<bool()> others_failed_; // in this process
 };

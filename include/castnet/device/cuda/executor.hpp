@@ -53,13 +53,20 @@ class executor {
     static constexpr std::size_t gradients_bytes(executor_sizes const& z) {
         return rounded_to_alignment(std::size_t(z.gradients + z.state) * sizeof(T));
     }
+    static constexpr std::size_t parts_bytes() {
+        return rounded_to_alignment(std::size_t(max_parts) * sizeof(T));
+    }
+    static constexpr std::size_t tickets_bytes() {
+        return rounded_to_alignment(max_tickets * sizeof(unsigned));
+    }
     static constexpr std::size_t workspace_bytes(executor_sizes const& z) {
         return rounded_to_alignment(std::size_t(z.workspace) * sizeof(T));
     }
 
 public:
     static constexpr std::size_t bytes(executor_sizes const& z) {
-        return gradients_bytes(z) + workspace_bytes(z) + totals_bytes(z) + 2 * buffer::bytes(z);
+        return gradients_bytes(z) + workspace_bytes(z) + totals_bytes(z) + parts_bytes() +
+               tickets_bytes() + 2 * buffer::bytes(z);
     }
 
     executor(session const& where, T* parameters, philox_key key, executor_sizes const& z)
@@ -72,6 +79,8 @@ public:
         c.region[int(region::gradients)] = reinterpret_cast<T*>(take(gradients_bytes(z)));
         c.region[int(region::workspace)] = reinterpret_cast<T*>(take(workspace_bytes(z)));
         totals_ = reinterpret_cast<double*>(take(totals_bytes(z)));
+        c.parts.elements = reinterpret_cast<T*>(take(parts_bytes()));
+        c.parts.tickets = reinterpret_cast<unsigned*>(take(tickets_bytes()));
         c.key = key;
         c.stream = where.compute().get();
         c.library = &where.library();
@@ -85,6 +94,9 @@ public:
 
     ~executor() {
         session_.set_watchdog(nullptr);
+        if (connected_ != nullptr) {
+            connected_->set_graphs({});
+        }
         session_.finish();
     }
     executor(executor const&) = delete;
@@ -116,7 +128,7 @@ public:
 
     // Host memory for region::batch of the next run.
     T* batch() {
-        session_.wait(next_->copied); // usually complete before the last step
+        next_->wait_until_free(session_);
         return next_->batch();
     }
     // After batch(): inputs and targets are gathered from these arrays, weights come from the host.
@@ -175,9 +187,8 @@ public:
         session_.write(factor, 1, [&](T* to) { *to = scale; });
         launch(last_->context, squares_call<Device, Plan>(last_->context, factor, penalties<Plan>(),
                                                           norm_sums(), first, last));
-        launch(last_->context, sum_of_squares_call<Device, Plan>(norm_sums()));
         double sum = 0;
-        session_.read(norm_sums() + max_splits, 1, [&](double const* from) { sum = *from; });
+        session_.read(norm_sums(), 1, [&](double const* from) { sum = *from; });
         return sum;
     }
 
@@ -223,8 +234,8 @@ public:
             if constexpr (NeedsNorm<Rule>) {
                 enqueue<Plan>(squares_call<Device, Plan>(c, &values->scale, penalties<Plan>(),
                                                          norm_sums(), 0, Plan.trainable),
-                              norm_call(values, norm_sums(), squares_shape<Device, Plan>().splits),
-                              update, totals_call<Plan>(c, totals_));
+                              norm_call(values, norm_sums()), update,
+                              totals_call<Plan>(c, totals_));
             } else {
                 enqueue<Plan>(update, totals_call<Plan>(c, totals_));
             }
@@ -259,6 +270,14 @@ public:
         session_.use();
         auto& gpus = others.gpus();
         session_.set_watchdog(&gpus);
+        if (connected_ != &gpus) {
+            connected_ = &gpus;
+            gpus.set_graphs([this] {
+                for (buffer& b : buffers_) {
+                    b.known.forget();
+                }
+            });
+        }
         return gpus;
     }
     // Broadcasts ranges of the GPU's memory from rank 0.
@@ -277,8 +296,15 @@ public:
                      [&](context const& c) { enqueue<Plan>(totals_call<Plan>(c, totals_)); });
     }
 
-    // In place of a run that other replicas make and this one does not: all replicas swap buffers
-    // at the same time, so that all meet in train_with() or none.
+    // In place of an evaluation that other replicas make and this one does not.
+    template <auto const& Plan>
+    void evaluate_nothing() {
+        if constexpr (!is_direct<Plan>) {
+            skip();
+        }
+    }
+    // In place of a run: all replicas swap buffers at the same time, so that all meet in
+    // train_among() or none.
     void skip() {
         session_.use();
         swap_buffers();
@@ -310,10 +336,24 @@ private:
             launch(next_->context, next_->template gather_call<Plan>());
         }
     }
+    // Whether a step is one kernel with its buffer as an argument.
+    template <auto const& Plan>
+    static constexpr bool is_direct =
+        takes_arguments<Device, Plan>(buffer::template most_bytes<Plan>());
+
     template <auto const& Plan, class... Body>
     void enqueue(kernel_call<Body> const&... then) const {
-        cuda::enqueue<Device, Plan>(next_->context, next_->gathers(),
-                                    next_->template gather_call<Plan>(), then...);
+        if constexpr (is_direct<Plan>) {
+            auto const arriving = next_->template arriving_call<Plan>(values_of(step_));
+            launch_one_block<Plan>(next_->context, arriving.body, then.body...);
+        } else {
+            cuda::enqueue<Device, Plan>(next_->context, next_->gathers(),
+                                        next_->template gather_call<Plan>(), then...);
+        }
+    }
+
+    step_values values_of(std::uint64_t step) const {
+        return {static_cast<std::uint32_t>(step), first_sample_, share_};
     }
 
     template <auto const& Plan>
@@ -330,8 +370,7 @@ private:
     void send(std::uint64_t step) {
         static_assert(arrays_have_numbers<Plan>::checked);
         session_.use();
-        next_->template send<Plan>({static_cast<std::uint32_t>(step), first_sample_, share_},
-                                   session_.copies(), session_.compute());
+        next_->template send<Plan>(values_of(step), session_.copies(), session_.compute());
     }
     template <auto const& Plan, class After>
     void run_with(std::uint64_t step, After const& after) {
@@ -363,14 +402,24 @@ private:
         void operator()() const {}
     };
     // All replicas meet before work is enqueued for the first time, before it is captured, and
-    // before its graph runs first.
+    // before its graph runs first. A single kernel that has the buffer as an argument needs no
+    // graph, and no other buffer.
     template <auto const& Plan, class F, class Meet = nobody>
     void submit(work_kind kind, std::uint64_t step, F const& enqueue_all, Meet const& meet = {}) {
+        bool const others = kind == work_kind::compute_with || kind == work_kind::train_with;
+        if constexpr (is_direct<Plan>) {
+            if (!others) {
+                session_.use();
+                step_ = step;
+                enqueue_all(next_->context);
+                last_ = next_;
+                return;
+            }
+        }
         send<Plan>(step);
         buffer& b = *next_;
         auto const prepare = [&] {
-            if (!Device::template in_one_block<Plan> || kind == work_kind::compute_with ||
-                kind == work_kind::train_with) {
+            if (!Device::template in_one_block<Plan> || others) {
                 Device::template prepare<Plan>(b.context);
                 session_.library().reserve();
             }
@@ -403,7 +452,7 @@ private:
         return penalties_.template as<penalized_range>();
     }
 
-    // Partial sums of the norm; behind them the scale of the gradients.
+    // The sum of squares and its parts; behind them the scale of the gradients.
     double* norm_sums() {
         if (norm_sums_.bytes() == 0) {
             norm_sums_ = session_.allocate(norm_elements * sizeof(double) + sizeof(T),
@@ -418,8 +467,10 @@ private:
     std::vector<update_group> groups_; // see set_groups(); none at first
     double* totals_ = nullptr;
     std::vector<buffer> buffers_;
-    buffer* next_; // for the next run
-    buffer* last_; // of the last run
+    buffer* next_;                  // for the next run
+    buffer* last_;                  // of the last run
+    watchdog* connected_ = nullptr; // to the other GPUs: see connect()
+    std::uint64_t step_ = 0;        // of what is being enqueued
     std::uint32_t first_sample_ = 0;
     double share_ = 1;
     messages<context> messages_;

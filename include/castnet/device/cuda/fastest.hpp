@@ -14,6 +14,7 @@ namespace castnet::cuda {
 // Index of the fastest of `count` candidates; run(i) enqueues candidate i. Each is timed as a
 // graph, as in a training step, and interleaved with the others, since a GPU's clock rate changes.
 // Candidates that throw castnet::error are skipped; empty if none is left. Ties go to the first.
+// Throws castnet::error if the GPU itself has failed.
 template <class Run>
 std::optional<std::size_t> fastest(stream const& s, std::size_t count, Run const& run) {
     constexpr int rounds = 10, runs = 4; // per candidate, and per round
@@ -34,6 +35,7 @@ std::optional<std::size_t> fastest(stream const& s, std::size_t count, Run const
                 }
             });
         } catch (error const&) {
+            s.wait(); // throws if not the candidate but the GPU has failed
         }
     }
     event const begin{event_time::known}, end{event_time::known};

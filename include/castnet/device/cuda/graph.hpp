@@ -12,7 +12,9 @@ class captured_graph {
 public:
     captured_graph() = default;
 
-    // Captures the work that enqueue() puts on the stream, without running it.
+    // Captures the work that enqueue() puts on the stream, without running it. Returns when the
+    // graph is on the GPU, so that no launch allocates: while another GPU waits for this one, that
+    // may never end. Waits for earlier work of the stream.
     template <class F>
     captured_graph(stream const& s, F const& enqueue) {
         CASTNET_CUDA(cudaStreamBeginCapture(s.get(), cudaStreamCaptureModeThreadLocal));
@@ -31,6 +33,8 @@ public:
         cudaGraphDestroy(graph);
         CASTNET_CUDA(status);
         executable_.reset(executable);
+        CASTNET_CUDA(cudaGraphUpload(executable, s.get()));
+        s.wait();
     }
 
     explicit operator bool() const { return executable_ != nullptr; }

@@ -44,7 +44,12 @@ struct page_locked_memory {
     }
 };
 
-// Throws castnet::error that names the purpose if there is too little memory.
+// Thrown if there is too little memory.
+struct out_of_memory : error {
+    using error::error;
+};
+
+// Throws out_of_memory that names the purpose if there is too little memory.
 template <class Kind>
 class block_of {
 public:
@@ -57,7 +62,8 @@ public:
         cudaError_t const status = Kind::allocate(&p, bytes);
         if (status == cudaErrorMemoryAllocation) {
             cudaGetLastError();
-            throw error({"castnet: ", what, " takes ", bytes, " bytes, but ", Kind::missing()});
+            throw out_of_memory(
+                {"castnet: ", what, " takes ", bytes, " bytes, but ", Kind::missing()});
         }
         CASTNET_CUDA(status);
         data_.reset(p);

@@ -24,12 +24,15 @@ constexpr std::uint64_t noise_bits(std::uint64_t random, int bytes) {
     }
 }
 
-// Memory with `count` random numbers of `bytes` bytes, filled on the stream. Throws castnet::error
-// if the GPU has too little memory.
+// Memory with `count` random numbers of `bytes` bytes, filled on the stream. Throws out_of_memory
+// if the GPU has too little.
 inline memory noise(std::int64_t count, int bytes, stream const& s) {
     constexpr std::size_t piece = std::size_t{1} << 18;
     memory all(static_cast<std::size_t>(count) * static_cast<std::size_t>(bytes),
                "an array to time algorithms on");
+    if (count == 0) {
+        return all;
+    }
     std::vector<std::uint64_t> bits((std::min(all.bytes(), piece) + 7) / 8);
     for (std::size_t i = 0; i < bits.size(); ++i) {
         auto const r = philox({static_cast<std::uint32_t>(i), 0, 0, 0}, key_of(0));

@@ -38,11 +38,11 @@ public:
         auto const known =
             std::find_if(known_.begin(), known_.end(), [&](one const& o) { return o.what == w; });
         if (known == known_.end()) {
-            known_.push_back({w, {}});
             meet();
             prepare();
             meet();
             enqueue();
+            known_.push_back({w, {}}); // only now: what has failed is prepared again
         } else if (!use_graphs) {
             enqueue();
         } else {
@@ -54,6 +54,9 @@ public:
             known->graph.launch(s);
         }
     }
+
+    // Destroys the graphs; all work is new again.
+    void forget() noexcept { known_.clear(); }
 
 private:
     struct one {

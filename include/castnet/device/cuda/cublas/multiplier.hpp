@@ -160,7 +160,7 @@ private:
             return fastest(stream_, all.size(), [&](std::size_t i) {
                 run(p, m, all[i], a.as<char>(), b.as<char>(), d.as<char>(), workspace.as<char>());
             });
-        } catch (error const&) {
+        } catch (out_of_memory const&) {
             return std::nullopt;
         }
     }

@@ -7,7 +7,7 @@
 #include <castnet/device/cuda/cudnn/algorithms.hpp>
 #include <castnet/device/cuda/fastest.hpp>
 #include <castnet/device/cuda/noise.hpp>
-#include <castnet/device/cuda/widen.hpp> // weight_elements
+#include <castnet/device/weight_elements.hpp>
 
 #include <algorithm>
 
@@ -109,7 +109,7 @@ private:
                 run(algorithms[i], image.as<char>(), weight.as<char>(), result.as<char>(),
                     bias.as<char>(), workspace.as<char>());
             });
-        } catch (error const&) {
+        } catch (out_of_memory const&) {
             return std::nullopt;
         }
     }
