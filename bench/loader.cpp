@@ -1,7 +1,8 @@
-// Images per second from JPEG files: libjpeg's bare decoding, decoding to a part and resizing, and
-// a training's input (random part of 224 x 224, flip, normalisation, batches of 64) with 1 and 2
-// workers. The files, 256 of 640 x 427 pixels and about 30 KB, are made in the folder that
-// CASTNET_BENCH_IMAGES names, or in castnet-bench-images here; peers/torch_loader.py reads them.
+// Images per second from JPEG files: libjpeg's bare decoding, decoding to a part and resizing, a
+// large photograph with and without a draft, and a training's input (random part of 224 x 224,
+// flip, normalisation, batches of 64) with 1 and 2 workers. The files, 256 of 640 x 427 pixels and
+// about 30 KB, are made in the folder that CASTNET_BENCH_IMAGES names, or in castnet-bench-images
+// here; peers/torch_loader.py reads them.
 #include <castnet/castnet.hpp>
 #include <castnet/image.hpp>
 
@@ -18,8 +19,8 @@ namespace cn = castnet;
 constexpr std::size_t files = 256, rows = 64;
 
 // Something between a photograph and noise, of which JPEG makes as much as of photographs.
-cn::image::bitmap picture(std::uint64_t number) {
-    cn::image::bitmap image{640, 427, 3};
+cn::image::bitmap picture(std::uint64_t number, std::size_t width = 640, std::size_t height = 427) {
+    cn::image::bitmap image{width, height, 3};
     cn::data::random_stream random{1, 2, number};
     double waves[8][4];
     for (auto& wave : waves) {
@@ -107,6 +108,18 @@ void decoding_and_resizing(benchmark::State& state) {
     state.SetItemsProcessed(state.iterations());
 }
 
+// A photograph of 2048 x 1536 pixels as one of 224 x 224, decoded as it is or as a draft.
+void large_photograph(benchmark::State& state) {
+    auto const content = cn::image::encode_jpeg(picture(0, 2048, 1536), 75);
+    cn::image::draft const to =
+        state.range(0) != 0 ? cn::image::draft{224, 224} : cn::image::draft{};
+    for (auto _ : state) {
+        auto const image = cn::image::decode(content, 3, "photograph", to);
+        benchmark::DoNotOptimize(cn::image::resize(image, 224, 224).pixels.data());
+    }
+    state.SetItemsProcessed(state.iterations());
+}
+
 void training_input(benchmark::State& state) {
     auto const data = cn::data::prefetch(
         cn::data::augment(images{folder(), {.crop = cn::data::random_resized_crop{}}},
@@ -137,6 +150,7 @@ void training_input(benchmark::State& state) {
 BENCHMARK(bare_decoding)->Unit(benchmark::kMillisecond);
 BENCHMARK(resizing)->Unit(benchmark::kMillisecond);
 BENCHMARK(decoding_and_resizing)->Unit(benchmark::kMillisecond);
+BENCHMARK(large_photograph)->ArgName("draft")->Arg(0)->Arg(1)->Unit(benchmark::kMillisecond);
 BENCHMARK(training_input)
     ->ArgName("workers")
     ->Arg(1)

@@ -21,6 +21,7 @@ _has_package() {
     doctest-dev) _has_header doctest/doctest.h ;;
     libbenchmark-dev) _has_header benchmark/benchmark.h ;;
     zlib1g-dev) _has_header zlib.h ;;
+    libdlpack-dev) _has_header dlpack/dlpack.h ;;
     libpng-dev) _has_header png.h ;;
     libjpeg-dev) echo '#include <cstdio>
 #include <jpeglib.h>' | "${CXX:-c++}" -x c++ -E - ;;

@@ -6,7 +6,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 need_packages g++ cmake ninja-build doctest-dev libbenchmark-dev zlib1g-dev dataset-fashion-mnist
 want_packages clang-19 g++-aarch64-linux-gnu qemu-user libopenmpi-dev openmpi-bin \
-    mpich libmpich-dev libjpeg-dev libpng-dev
+    mpich libmpich-dev libjpeg-dev libpng-dev libdlpack-dev libeigen3-dev
 jobs=$(nproc)
 
 cmake --preset release

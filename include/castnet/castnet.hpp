@@ -40,6 +40,7 @@
 #include <castnet/nn/similarity_losses.hpp>
 #include <castnet/nn/squeeze_excitation.hpp>
 #include <castnet/nn/stochastic_depth.hpp>
+#include <castnet/nn/tensor_functions.hpp>
 #include <castnet/nn/transformer.hpp>
 #include <castnet/optim/accumulate.hpp>
 #include <castnet/optim/clipping.hpp>
@@ -51,6 +52,7 @@
 #include <castnet/train/averaged_weights.hpp>
 #include <castnet/train/callbacks.hpp>
 #include <castnet/train/checkpoint.hpp>
+#include <castnet/train/grad.hpp>
 #include <castnet/train/layer_output.hpp>
 #include <castnet/train/partial_load.hpp>
 #include <castnet/train/predictor.hpp>

@@ -12,6 +12,7 @@
 #include <castnet/data/mixing.hpp>
 #include <castnet/data/pad_sequences.hpp>
 #include <castnet/data/prefetch.hpp>
+#include <castnet/data/sampling.hpp>
 #include <castnet/data/statistics.hpp>
 #include <castnet/data/subset.hpp>
 #include <castnet/data/transforms.hpp>

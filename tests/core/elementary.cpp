@@ -38,6 +38,21 @@ CASTNET_TEST_FUNCTION(tanh, 2)
 CASTNET_TEST_FUNCTION(erf, 2)
 #undef CASTNET_TEST_FUNCTION
 
+template <class Number>
+struct sigmoid_function {
+    static constexpr char const* name = "sigmoid";
+    static constexpr double most = 3;
+    template <class T>
+    static T of(T x) {
+        return elementary::sigmoid(x);
+    }
+    template <class T>
+    static T exactly(T x) {
+        T const y = 1 / (1 + std::exp(-x));
+        return y < T(std::numeric_limits<Number>::min()) ? T(0) : y;
+    }
+};
+
 template <class F, class T>
 [[gnu::noinline]] T alone(T x) {
     return F::of(x);
@@ -103,6 +118,7 @@ void check_all(std::vector<T> const& x) {
     check<log1p_function, Exact>(x);
     check<tanh_function, Exact>(x);
     check<erf_function, Exact>(x);
+    check<sigmoid_function<T>, Exact>(x);
 }
 
 template <class F, class T>
@@ -169,6 +185,9 @@ TEST_CASE_TEMPLATE("special values of elementary functions", T, float, double) {
         CHECK(alone<erf_function>(sign * infinity) == sign);
         CHECK(alone<tanh_function>(sign * limits::denorm_min()) == sign * limits::denorm_min());
     }
+    CHECK(alone<sigmoid_function<T>>(T(0)) == T(0.5));
+    CHECK(alone<sigmoid_function<T>>(-infinity) == T(0));
+    CHECK(alone<sigmoid_function<T>>(infinity) == T(1));
     check_zeros<expm1_function, T>();
     check_zeros<log1p_function, T>();
     check_zeros<tanh_function, T>();
@@ -179,4 +198,5 @@ TEST_CASE_TEMPLATE("special values of elementary functions", T, float, double) {
     CHECK(std::isnan(alone<log1p_function>(nan)));
     CHECK(std::isnan(alone<tanh_function>(nan)));
     CHECK(std::isnan(alone<erf_function>(nan)));
+    CHECK(std::isnan(alone<sigmoid_function<T>>(nan)));
 }

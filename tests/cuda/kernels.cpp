@@ -2,9 +2,12 @@
 #include <castnet/device/cuda/norm.hpp>
 #include <castnet/device/cuda/optimize.hpp>
 #include <castnet/optim/clipping.hpp>
+#include <castnet/optim/optimizers.hpp>
 
 #include "simulated_device.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <doctest/doctest.h>
 #include <vector>
 
@@ -22,9 +25,11 @@ constexpr instruction apply(fn function, int a, int b = 0) {
     return {opcode::apply, function, -1, std::uint8_t(a), std::uint8_t(b)};
 }
 constexpr instruction bernoulli{opcode::bernoulli, {}, -1, 0, 1};
-constexpr instruction store{opcode::store};
-constexpr instruction reduce(cn::ir::reduction kind, int keep) {
-    return {opcode::reduce, {}, -1, std::uint8_t(kind), std::uint8_t(keep)};
+constexpr instruction store(int of, bool in_bf16 = false) {
+    return {opcode::store, {}, -1, std::uint8_t(in_bf16), 0, 0, std::uint8_t(of)};
+}
+constexpr instruction reduce(cn::ir::reduction kind, int keep, int of) {
+    return {opcode::reduce, {}, -1, std::uint8_t(kind), std::uint8_t(keep), 0, std::uint8_t(of)};
 }
 
 // Memory of some arrays in a row, full of numbers, with room between them that must not change.
@@ -81,14 +86,9 @@ void check_program(space const& at, int v0, int v1, cn::ir::extents result, doub
     s.space = size;
     s.factor = 0.5;
     constexpr bool reduces = Program::end.code == opcode::reduce;
-    if (std::ptrdiff_t const room =
-            std::max(reduces ? cn::cuda::reduce_scratch(s, Program::end) : 0,
-                     std::ptrdiff_t{8} * at.channels);
-        room > 0) {
-        s.scratch = s.sums = 3;
-        refs[3] = memory.add({false, 1, int(room)}, 1, false);
-        refs[3].chunk_stride = at.channels; // for the CPU's lanes
-    }
+    s.scratch = s.sums = 3;
+    refs[3] = memory.add({false, 1, 8 * at.channels}, 1, false);
+    refs[3].chunk_stride = at.channels; // for the CPU's lanes
     std::vector<double> expected(memory.values.begin(), memory.values.end());
     cn::cpu::context<double> host;
     host.region[int(cn::ir::region::workspace)] = expected.data();
@@ -102,6 +102,8 @@ void check_program(space const& at, int v0, int v1, cn::ir::extents result, doub
     device.key = host.key;
     cn::cuda::step_values const now{6, 100};
     device.now = &now;
+    simt::memory_of_parts<T> parts;
+    device.parts = parts.here();
     cn::ir::launch_tables const tables{refs, scalars, nullptr};
     if constexpr (reduces) {
         cn::cpu::reduce<Program>(s, tables, host);
@@ -127,25 +129,54 @@ constexpr double epsilon = sizeof(T) == 4 ? 2e-6 : 1e-14;
 TEST_CASE_TEMPLATE("maps of every broadcast and size", T, float, double) {
     for (space const& at : spaces) {
         cn::ir::extents const all{true, at.pixels, at.channels};
-        check_program<cn::ir::program<load(0, 7), load(1, 7), apply(fn::maximum, 0, 1), store>, T>(
-            at, 7, 7, all, epsilon<T>);
+        check_program<cn::ir::program<load(0, 7), load(1, 7), apply(fn::maximum, 0, 1), store(2)>,
+                      T>(at, 7, 7, all, epsilon<T>);
         check_program<cn::ir::program<load(0, 7), load(1, 4), apply(fn::add, 0, 1),
-                                      apply(fn::tanh, 2), store>,
+                                      apply(fn::tanh, 2), store(3)>,
                       T>(at, 7, 4, all, epsilon<T>);
-        check_program<cn::ir::program<load(0, 1), load(1, 2), apply(fn::multiply, 0, 1), store>, T>(
-            at, 1, 2, all, epsilon<T>);
+        check_program<cn::ir::program<load(0, 1), load(1, 2), apply(fn::multiply, 0, 1), store(2)>,
+                      T>(at, 1, 2, all, epsilon<T>);
         check_program<cn::ir::program<load(0, 3), load(1, 6), apply(fn::subtract, 0, 1),
-                                      instruction{opcode::index}, apply(fn::add, 2, 3), store>,
+                                      instruction{opcode::index}, apply(fn::add, 2, 3), store(4)>,
                       T>(at, 3, 6, all, epsilon<T>);
-        check_program<cn::ir::program<load(0, 5), load(1, 0), apply(fn::multiply, 0, 1), store>, T>(
-            at, 5, 0, all, epsilon<T>);
+        check_program<cn::ir::program<load(0, 5), load(1, 0), apply(fn::multiply, 0, 1), store(2)>,
+                      T>(at, 5, 0, all, epsilon<T>);
+    }
+}
+
+TEST_CASE_TEMPLATE("a map stores several values, each in its type", T, float, double) {
+    using program = cn::ir::program<load(0, 7), load(1, 4), apply(fn::multiply, 0, 1), store(2),
+                                    store(1), store(0, true)>;
+    for (space const& at : spaces) {
+        arrays<T> memory;
+        cn::ir::extents const size{true, at.pixels, at.channels};
+        cn::ir::array_ref refs[] = {memory.add(size, at.samples), memory.add(varying(at, 4), 1),
+                                    memory.add(size, at.samples, false),
+                                    memory.add(size, at.samples, false),
+                                    memory.add(size, at.samples, false)};
+        cn::ir::kernel_launch s;
+        s.arrays = s.output = 2;
+        s.results = 3;
+        s.space = size;
+        simt::context<T> c;
+        c.region[int(cn::ir::region::workspace)] = memory.values.data();
+        c.samples = at.samples;
+        cn::cuda::map<program>(s, {refs, nullptr, nullptr}, c);
+        bool right = true;
+        for (std::ptrdiff_t i = 0; i < at.samples * size.count(); ++i) {
+            T const x = c.at(refs[0])[i], y = c.at(refs[1])[i % at.channels];
+            cn::bfloat16 const rounded = reinterpret_cast<cn::bfloat16 const*>(c.at(refs[4]))[i];
+            right = right && c.at(refs[2])[i] == x * y && c.at(refs[3])[i] == y &&
+                    T(rounded) == T(cn::bfloat16(x));
+        }
+        CHECK(right);
     }
 }
 
 TEST_CASE_TEMPLATE("dropout keeps what the CPU keeps", T, float, double) {
     for (space const& at : spaces) {
-        check_program<cn::ir::program<load(0, 7), bernoulli, apply(fn::multiply, 0, 1), store>, T>(
-            at, 7, 7, {true, at.pixels, at.channels}, epsilon<T>);
+        check_program<cn::ir::program<load(0, 7), bernoulli, apply(fn::multiply, 0, 1), store(2)>,
+                      T>(at, 7, 7, {true, at.pixels, at.channels}, epsilon<T>);
     }
 }
 
@@ -156,7 +187,7 @@ TEST_CASE_TEMPLATE("reductions of every kind and size", T, float, double) {
             epsilon<T> * (1 + 0.05 * double(at.samples * at.pixels * at.channels));
         auto const sum_to = [&]<int Keep>(std::integral_constant<int, Keep>) {
             check_program<cn::ir::program<load(0, 7), load(1, 4), apply(fn::multiply, 0, 1),
-                                          reduce(reduction::sum, Keep)>,
+                                          reduce(reduction::sum, Keep, 2)>,
                           T>(at, 7, 4, varying(at, Keep), tolerance);
         };
         sum_to(std::integral_constant<int, 0>{});
@@ -167,22 +198,159 @@ TEST_CASE_TEMPLATE("reductions of every kind and size", T, float, double) {
         sum_to(std::integral_constant<int, 5>{});
         sum_to(std::integral_constant<int, 6>{});
         check_program<cn::ir::program<load(0, 7), load(1, 7), apply(fn::add, 0, 1),
-                                      reduce(reduction::max, 3)>,
+                                      reduce(reduction::max, 3, 2)>,
                       T>(at, 7, 7, varying(at, 3), epsilon<T>);
         check_program<cn::ir::program<load(0, 7), load(1, 7), apply(fn::add, 0, 1),
-                                      reduce(reduction::max, 5)>,
+                                      reduce(reduction::max, 5, 2)>,
                       T>(at, 7, 7, varying(at, 5), epsilon<T>);
         check_program<cn::ir::program<load(0, 7), load(1, 7), apply(fn::add, 0, 1),
-                                      reduce(reduction::log_sum_exp, 3)>,
+                                      reduce(reduction::log_sum_exp, 3, 2)>,
                       T>(at, 7, 7, varying(at, 3), 4 * epsilon<T>);
         // values repeat, so that the first of several largest is asked for
-        check_program<cn::ir::program<load(0, 7), apply(fn::sign, 0), reduce(reduction::argmax, 3)>,
-                      T>(at, 7, 7, varying(at, 3), 0);
-        check_program<cn::ir::program<load(0, 7), reduce(reduction::strict_argmax, 3)>, T>(
+        check_program<
+            cn::ir::program<load(0, 7), apply(fn::sign, 0), reduce(reduction::argmax, 3, 1)>, T>(
+            at, 7, 7, varying(at, 3), 0);
+        check_program<cn::ir::program<load(0, 7), reduce(reduction::strict_argmax, 3, 0)>, T>(
             at, 7, 7, varying(at, 3), 0);
         check_program<cn::ir::program<load(0, 7), bernoulli, apply(fn::multiply, 0, 1),
-                                      reduce(reduction::sum, 4)>,
+                                      reduce(reduction::sum, 4, 2)>,
                       T>(at, 7, 7, varying(at, 4), tolerance);
+    }
+}
+
+TEST_CASE_TEMPLATE("several sums of one program are those of programs of their own", T, float,
+                   double) {
+    using cn::ir::reduction;
+    constexpr instruction product = apply(fn::multiply, 0, 1);
+    using both = cn::ir::program<load(0, 7), load(1, 7), product, reduce(reduction::sum, 4, 0),
+                                 reduce(reduction::sum, 4, 2)>;
+    using first = cn::ir::program<load(0, 7), reduce(reduction::sum, 4, 0)>;
+    using second = cn::ir::program<load(0, 7), load(1, 7), product, reduce(reduction::sum, 4, 2)>;
+    for (space const& at : spaces) {
+        arrays<T> memory;
+        cn::ir::extents const size{true, at.pixels, at.channels}, sums{false, 1, at.channels};
+        cn::ir::array_ref refs[] = {memory.add(size, at.samples), memory.add(size, at.samples),
+                                    memory.add(sums, 1, false),   memory.add(sums, 1, false),
+                                    memory.add(sums, 1, false),   memory.add(sums, 1, false)};
+        cn::ir::kernel_launch s;
+        s.arrays = 2;
+        s.space = size;
+        s.factor = 0.5;
+        s.results = 2;
+        simt::memory_of_parts<T> parts;
+        simt::context<T> c;
+        c.region[int(cn::ir::region::workspace)] = memory.values.data();
+        c.samples = at.samples;
+        c.parts = parts.here();
+        cn::ir::launch_tables const tables{refs, nullptr, nullptr};
+        auto const run = [&](auto kernel, int output, int results) {
+            s.output = output;
+            s.results = results;
+            kernel(s, tables, c);
+        };
+        run(&cn::cuda::reduce<both, simt::context<T>>, 2, 2);
+        run(&cn::cuda::reduce<first, simt::context<T>>, 4, 1);
+        run(&cn::cuda::reduce<second, simt::context<T>>, 5, 1);
+        bool equal = true;
+        for (int i = 0; i < at.channels; ++i) {
+            equal = equal && c.at(refs[2])[i] == c.at(refs[4])[i] &&
+                    c.at(refs[3])[i] == c.at(refs[5])[i] && c.at(refs[3])[i] != T(-77);
+        }
+        CHECK(equal);
+        CHECK(parts.has_no_tickets_out());
+    }
+}
+
+namespace {
+
+cn::ir::window square_window(int size, int kernel, int stride, int padding, int channels) {
+    cn::ir::window w;
+    w.height = size;
+    w.width = size + 1;
+    w.channels = w.filters = channels;
+    w.kernel_h = w.kernel_w = kernel;
+    w.stride_h = w.stride_w = stride;
+    w.pad_top = w.pad_left = w.pad_bottom = w.pad_right = padding;
+    w.out_height = (w.height + 2 * padding - kernel) / stride + 1;
+    w.out_width = (w.width + 2 * padding - kernel) / stride + 1;
+    return w;
+}
+
+// Max pooling and its gradient in T, with images in bfloat16 or not, against the CPU's in double.
+template <class T>
+void check_max_pooling(cn::ir::window const& w, bool bf16) {
+    CAPTURE(w.kernel_h);
+    CAPTURE(w.channels);
+    CAPTURE(bf16);
+    constexpr std::ptrdiff_t samples = 3;
+    cn::ir::extents const in{true, w.height * w.width, w.channels},
+        out{true, w.out_height * w.out_width, w.channels};
+    arrays<T> memory;
+    // image, result, winners, gradient of the result and of the image
+    cn::ir::array_ref refs[] = {memory.add(in, samples), memory.add(out, samples, false),
+                                memory.add(out, samples, false), memory.add(out, samples),
+                                memory.add(in, samples, false)};
+    std::vector<double> expected(memory.values.begin(), memory.values.end());
+    cn::cpu::context<double> host;
+    host.region[int(cn::ir::region::workspace)] = expected.data();
+    simt::context<T> device;
+    device.region[int(cn::ir::region::workspace)] = memory.values.data();
+    host.samples = device.samples = samples;
+    cn::ir::array_ref stored[] = {refs[0], refs[1], refs[2], refs[3], refs[4]};
+    for (int i : {0, 1, 3, 4}) {
+        stored[i].is_bf16 = bf16;
+    }
+    for (int i : {0, 3}) { // numbers that both have
+        std::ptrdiff_t const count = refs[i].size.count() * samples;
+        double* const numbers = host.at(refs[i]);
+        for (std::ptrdiff_t k = 0; k < count; ++k) {
+            numbers[k] = std::round(numbers[k] * 32) / 32;
+            cn::cuda::stored_at(device, stored[i]).set(k, T(numbers[k]));
+        }
+    }
+    cn::ir::kernel_launch s;
+    s.window = 0;
+    s.first_array = 0;
+    s.output = 1;
+    s.arrays = 1;
+    s.results = 2;
+    cn::cpu::max_pool<double, false>(s, {refs, nullptr, &w}, host);
+    cn::cuda::max_pool(s, {stored, nullptr, &w}, device);
+    s.first_array = 2;
+    s.output = 4;
+    s.arrays = 2;
+    s.results = 1;
+    cn::cpu::max_pool_gradient<double, false>(s, {refs, nullptr, &w}, host);
+    cn::cuda::max_pool_gradient(s, {stored, nullptr, &w}, device);
+    for (int i : {1, 4}) {
+        double worst = 0;
+        for (std::ptrdiff_t k = 0; k < refs[i].size.count() * samples; ++k) {
+            double const found = cn::cuda::stored_at(device, stored[i]).get(k);
+            worst = std::max(worst, std::fabs(found - host.at(refs[i])[k]));
+        }
+        CHECK(worst <= (bf16 ? 0.01 : 1e-6));
+        CHECK(memory.values[std::size_t(stored[i].offset + refs[i].size.count() * samples)] ==
+              arrays<T>::canary);
+    }
+}
+
+} // namespace
+
+TEST_CASE("max pooling equals the CPU's for every kind of window and number of channels") {
+    for (int const channels : {1, 3, 8, 24}) {
+        for (bool const bf16 : {false, true}) {
+            check_max_pooling<float>(square_window(8, 2, 2, 0, channels), bf16);
+            check_max_pooling<float>(square_window(7, 2, 2, 0, channels), bf16);
+            check_max_pooling<float>(square_window(9, 3, 3, 0, channels), bf16);
+            check_max_pooling<float>(square_window(9, 3, 2, 1, channels), bf16);
+            check_max_pooling<float>(square_window(6, 3, 1, 0, channels), bf16);
+            check_max_pooling<float>(square_window(9, 2, 3, 0, channels), bf16);
+            check_max_pooling<float>(square_window(19, 17, 1, 0, channels), bf16);
+            cn::ir::window shared = square_window(7, 3, 2, 0, channels);
+            shared.adaptive = true;
+            check_max_pooling<float>(shared, bf16);
+        }
+        check_max_pooling<double>(square_window(8, 2, 2, 0, channels), false);
     }
 }
 
@@ -230,10 +398,10 @@ TEST_CASE_TEMPLATE("the update of all parameters equals the CPU's", Optimizer, c
     using rule_type = std::remove_cvref_t<decltype(rule)>;
     cn::cuda::update_values<rule_type, double> const now{rule, 0.125};
     constexpr std::ptrdiff_t groups = count / cn::cuda::lanes_of<double>;
-    simt::launch(cn::cuda::grid{2, 64, 0}, cn::cuda::optimize_body<rule_type, slots, double>{
-                                               &now, ranges, memory.values.data() + parameters,
-                                               memory.values.data() + gradients,
-                                               memory.values.data() + state, count, groups});
+    simt::launch(cn::cuda::grid_for(groups), cn::cuda::optimize_body<rule_type, slots, double>{
+                                                 &now, ranges, memory.values.data() + parameters,
+                                                 memory.values.data() + gradients,
+                                                 memory.values.data() + state, count, groups});
     double worst = 0;
     for (std::size_t i = 0; i < expected.size(); ++i) {
         worst = std::max(worst, std::fabs(memory.values[i] - expected[i]));
@@ -261,21 +429,21 @@ TEST_CASE("the norm of the gradient equals the CPU's") {
 
     using rule_type = cn::norm_clipped<cn::sgd>::rule<T>;
     cn::cuda::update_values<rule_type, T> now{cn::clip_norm(cn::sgd{}, 1).at<T>(1, 0.1), scale};
-    using source = cn::cuda::square_source<T>;
-    using state = cn::ir::reducer<cn::ir::reduction::sum, double>;
-    auto const shape =
-        cn::cuda::shape_reduction(1, (last - first) / cn::cuda::lanes_of<T>, false, true);
+    auto const shape = cn::cuda::shape_reduction(1, (last - first) / cn::cuda::lanes_of<T>, false,
+                                                 cn::cuda::reduction_blocks);
     CHECK(shape.splits > 1);
-    std::vector<double> squares(shape.splits);
-    simt::launch(cn::cuda::grid{shape.splits, cn::cuda::block_threads,
-                                cn::cuda::block_threads * sizeof(state)},
-                 cn::cuda::reduce_body<source, state, double>{
-                     {&now.scale, ranges, parameters.data(), gradients.data(), first},
-                     shape,
-                     1.0,
-                     squares.data()});
-    simt::launch(cn::cuda::grid{1, 1, 0},
-                 cn::cuda::norm_body<rule_type, T>{&now, squares.data(), shape.splits});
+    std::vector<double> squares(shape.splits + 1);
+    unsigned ticket = 0;
+    using body = cn::cuda::square_sum<T>;
+    simt::launch(cn::cuda::grid{shape.splits, cn::cuda::block_threads, body::shared_bytes},
+                 body{{&now.scale, ranges, parameters.data(), gradients.data(), first},
+                      shape,
+                      cn::cuda::quotient(1),
+                      1.0,
+                      {squares.data()},
+                      {squares.data() + 1, &ticket}});
+    CHECK(ticket == 0);
+    simt::launch(cn::cuda::grid{1, 1, 0}, cn::cuda::norm_body<rule_type, T>{&now, squares.data()});
     CHECK(now.rule.factor == doctest::Approx(1 / (std::sqrt(expected) + 1e-6)).epsilon(1e-6));
     CHECK(now.rule.max_norm == 1);
 }

@@ -130,6 +130,7 @@ struct running {
     void const* body = nullptr;
     castnet::cuda::grid grid;
     unsigned block = 0, thread = 0;
+    bool last = false; // see is_last()
     std::vector<fiber> fibers;
     std::vector<double> shared;
 };
@@ -137,6 +138,8 @@ inline thread_local running now;
 
 // What a body is given.
 struct block {
+    static constexpr bool has_all_threads = true;
+
     unsigned thread() const { return now.thread; }
     unsigned threads() const { return now.grid.threads; }
     unsigned index() const { return now.block; }
@@ -147,6 +150,15 @@ struct block {
             std::abort();
         }
         now.fibers[now.thread].leave();
+    }
+    bool is_last(unsigned* ticket, unsigned count) const {
+        sync();
+        if (now.thread == 0) {
+            now.last = ++*ticket == count;
+            *ticket = now.last ? 0 : *ticket;
+        }
+        sync();
+        return now.last;
     }
     template <class T>
     T* shared() const {

@@ -11,9 +11,13 @@
 #include <castnet/device/cuda/planning.hpp>
 #include <castnet/device/executor_sizes.hpp>
 #include <castnet/device/sample_order.hpp>
+#include <castnet/device/weight_elements.hpp>
 #include <castnet/plan/penalties.hpp>
 
 #include "simt.hpp"
+
+#include <algorithm>
+#include <vector>
 
 namespace simt {
 
@@ -29,6 +33,7 @@ struct context {
     std::uint32_t step = 0; // for device::run()
     std::uint32_t first_sample = 0;
     castnet::cuda::step_values const* now = nullptr;
+    castnet::cuda::reduction_parts<T> parts{};
 
     T* at(castnet::ir::array_ref const& r) const {
         return region[static_cast<int>(r.where)] + r.offset + repetition * r.repeat_stride;
@@ -75,8 +80,7 @@ struct product_sizes {
     castnet::op kind, forward, data;
 };
 
-// Sums the products that `each` calls for; a gradient of weights goes through bfloat16 where the
-// device says so with scratch memory for it.
+// Sums the products that `each` calls for.
 template <class T, class Each>
 void add_products(castnet::ir::kernel_launch const& s, castnet::ir::launch_tables const& t,
                   context<T> const& c, product_sizes const& z, Each const& each) {
@@ -95,11 +99,6 @@ void add_products(castnet::ir::kernel_launch const& s, castnet::ir::launch_table
             sums[at(weight)] += a[at(x)] * b[at(y)];
         }
     });
-    if (s.kind == castnet::op::conv_weight && s.scratch >= 0) {
-        for (T& sum : sums) {
-            sum = T(castnet::bfloat16(sum));
-        }
-    }
     put(sums, c, t.arrays[s.output]);
 }
 
@@ -182,10 +181,23 @@ void conv(castnet::ir::kernel_launch const& s, castnet::ir::launch_tables const&
     castnet::ir::window const& w = t.windows[s.window];
     std::ptrdiff_t const x = c.samples * w.height * w.width * w.channels;
     std::ptrdiff_t const y = c.samples * w.out_height * w.out_width * w.filters;
-    add_products(s, t, c,
-                 {x, castnet::cuda::weight_elements(w), y, s.kind, op::conv, op::conv_data},
+    add_products(s, t, c, {x, castnet::ir::weight_elements(w), y, s.kind, op::conv, op::conv_data},
                  [&](auto const& add) { each_product(w, c.samples, add); });
 }
+
+// What a context's reductions need.
+template <class T>
+class memory_of_parts {
+public:
+    castnet::cuda::reduction_parts<T> here() { return {elements_.data(), tickets_.data()}; }
+    bool has_no_tickets_out() const {
+        return std::all_of(tickets_.begin(), tickets_.end(), [](unsigned t) { return t == 0; });
+    }
+
+private:
+    std::vector<T> elements_ = std::vector<T>(castnet::cuda::max_parts);
+    std::vector<unsigned> tickets_ = std::vector<unsigned>(castnet::cuda::max_tickets);
+};
 
 struct nothing { // a body
     template <class Block>
@@ -214,6 +226,7 @@ public:
             context_.region[i] = this->at(castnet::ir::region(i));
         }
         context_.now = &now_;
+        context_.parts = parts_.here();
     }
     executor(executor const&) = delete;
     executor& operator=(executor const&) = delete;
@@ -249,8 +262,7 @@ public:
         double sums[castnet::cuda::norm_elements];
         launch(castnet::cuda::squares_call<Device, Plan>(context_, &scale, ranges.data(), sums,
                                                          first, last));
-        launch(castnet::cuda::sum_of_squares_call<Device, Plan>(sums));
-        return sums[castnet::cuda::max_splits];
+        return sums[0];
     }
     void keep_gradients(std::ptrdiff_t place, castnet::ir::element_range const& r, bool first) {
         T* const from = this->at(r.where) + r.offset;
@@ -286,9 +298,7 @@ public:
                 context_, gathers_, gather_call<Plan>(),
                 castnet::cuda::squares_call<Device, Plan>(context_, &values.scale, ranges.data(),
                                                           squares, 0, Plan.trainable),
-                castnet::cuda::norm_call(&values, squares,
-                                         castnet::cuda::squares_shape<Device, Plan>().splits),
-                update, totals);
+                castnet::cuda::norm_call(&values, squares), update, totals);
         } else {
             castnet::cuda::enqueue<Device, Plan>(context_, gathers_, gather_call<Plan>(), update,
                                                  totals);
@@ -331,6 +341,7 @@ private:
 
     typename Device::context context_{};
     castnet::cuda::step_values now_{};
+    memory_of_parts<T> parts_;
     std::vector<castnet::ir::update_group> groups_;
     std::vector<double> totals_;
     bool gathers_ = false;
@@ -373,7 +384,9 @@ struct device : castnet::cuda::planning<T, Bf16> {
     template <auto const& Plan, class After = castnet::ir::ignore_launches>
     static void run(context c, After const& after = {}) {
         castnet::cuda::step_values const values{c.step, c.first_sample};
+        memory_of_parts<T> parts;
         c.now = &values;
+        c.parts = parts.here();
         c.samples = Plan.batch;
         if constexpr (std::is_same_v<After, castnet::ir::ignore_launches>) {
             castnet::cuda::enqueue<device, Plan>(c, false, castnet::cuda::kernel_call<nothing>{});

@@ -98,7 +98,7 @@ std::vector<cudnn::convolution> convolutions_of(int samples) {
                                   wanted.outputs.size(),   true};
     cn::ir::list<int> groups = cn::ir::fuse(view);
     cn::ir::epilogue_finder<finishing>{view, groups}.run();
-    cn::ir::launch_list_builder<finishing> launch_list_builder{view, groups.data()};
+    cn::ir::launch_list_builder<finishing> launch_list_builder{view, {groups.data()}};
     cn::ir::launch_list_draft const d = launch_list_builder.run();
     std::vector<cudnn::convolution> all;
     for (cn::ir::kernel_launch const& s : d.launches) {

@@ -1,3 +1,4 @@
+#include <castnet/data/sampling.hpp>
 #include <castnet/data/subset.hpp>
 
 #include <algorithm>
@@ -119,6 +120,36 @@ TEST_CASE("samples are drawn in proportion to their weights") {
     CHECK_THROWS_AS(weighted_sample(data, none, 1), castnet::error);
     CHECK_THROWS_AS(weighted_sample(data, negative, 1), castnet::error);
     CHECK_THROWS_AS(weighted_sample(data, std::span{weights}.first(2), 1), castnet::error);
+}
+
+TEST_CASE("samples are drawn anew for every epoch") {
+    auto const in_epoch = [](auto const& data, std::uint64_t number) {
+        data.begin_epoch({.seed = 7, .number = number});
+        auto const numbers = numbers_in(data);
+        data.end_epoch();
+        return numbers;
+    };
+    auto const drawn = balanced_sample(numbered(60), 30);
+    auto const first = in_epoch(drawn, 0);
+    CHECK(in_epoch(drawn, 1) != first);
+    CHECK(in_epoch(drawn, 0) == first);
+
+    auto const parts = epochs_of(numbered(10), 4);
+    CHECK(parts.size() == 4);
+    std::vector<int> all; // twice all ten
+    for (std::uint64_t number = 0; number < 5; ++number) {
+        for (int const each : in_epoch(parts, number)) {
+            all.push_back(each);
+        }
+    }
+    std::vector<int> once(all.begin(), all.begin() + 10), again(all.begin() + 10, all.end());
+    CHECK(once != again);
+    std::sort(once.begin(), once.end());
+    std::sort(again.begin(), again.end());
+    CHECK(once == numbers_in(numbered(10)));
+    CHECK(again == once);
+    CHECK(in_epoch(epochs_of(numbered(3), 8), 1).size() == 8);
+    CHECK_THROWS_AS(epochs_of(numbered(3), 0), castnet::error);
 }
 
 TEST_CASE("samples come again, and are augmented anew each time") {

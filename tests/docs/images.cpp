@@ -144,6 +144,7 @@ TEST_CASE("guide: the table of data") {
     CHECK(size(take(p, 10)) == 10);
     CHECK(size(skip(p, 10)) == 14);
     std::vector<double> const weights(24, 1);
+    CHECK(size(epochs_of(p, 10 * 128)) == 10 * 128);
     CHECK(size(weighted_sample(p, weights, 1000)) == 1000);
     CHECK(size(cache(p)) == 24);
     CHECK(size(cache(p, {.bytes = true})) == 24);

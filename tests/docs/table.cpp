@@ -165,6 +165,7 @@ TEST_CASE("tables of the guide") {
         CHECK(s(10, 1000) > 0);
     }
     CHECK(clip_norm(adam{}, 1).max_norm == 1);
+    CHECK(clip_each_norm(adam{}, 1).max_norm == 1);
     CHECK(clip_value(adam{}, 0.5).max_value == 0.5);
     CHECK(accumulate<4>(adam{}).learning_rate == 1e-3);
     CHECK(ema(adam{}, 0.99).slots == 3);
@@ -203,6 +204,10 @@ TEST_CASE("tables of the guide") {
                   .callbacks = {on_step_end{f}, early_stopping{.patience = 3},
                                 reduce_on_plateau{.factor = 0.1, .patience = 10}, csv_log{file},
                                 step_times{}, save_best{model, file}, tensorboard{folder}}});
+
+    std::vector<callback> const kept{save_each{model, "weights-{epoch}"},
+                                     save_each{training, "{epoch}", {.keep = 5}}};
+    CHECK(kept.size() == 2);
 
     save(model, file);
     load(model, file);

@@ -42,6 +42,27 @@ TEST_CASE("views") {
     CHECK(x(1, 0) == 1);
 }
 
+TEST_CASE("gradients") {
+    // [gradients]
+    auto const loss = [](auto weight, auto x, auto y) { // ridge regression
+        return cn::mean(cn::square(cn::matmul(x, weight) - y)) + 0.1 * cn::dot(weight, weight);
+    };
+    auto const x = cn::random_normal<double, cn::shape<50, 4>>(1);
+    auto const y = cn::random_normal<double, cn::shape<50>>(2);
+    cn::tensor<double, cn::shape<4>> weight;
+    for (int i = 0; i < 100; ++i) {
+        weight -= 0.2 * cn::grad(loss, weight, x, y);
+    }
+    auto const [value, slopes] = cn::value_and_grad<0, 1>(loss, weight, x, y);
+    auto const [by_weight, by_x] = slopes;                      // shape<4>, shape<50, 4>
+    auto const curved = cn::hvp(loss, by_weight, weight, x, y); // the Hessian times by_weight
+    // [/gradients]
+    CHECK(value < 2);
+    CHECK(cn::norm(by_weight) < 1e-6);
+    CHECK(by_x.size() == 200);
+    CHECK(cn::dot(curved, by_weight) >= 0);
+}
+
 TEST_CASE("models take and return tensors") {
     // [model]
     using network = cn::sequential<cn::input<4>, cn::dense<8>, cn::tanh, cn::dense<3>>;

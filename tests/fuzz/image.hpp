@@ -12,6 +12,7 @@ namespace castnet::fuzz {
 inline void image(std::span<unsigned char const> content) {
     for (size_t const channels : {size_t{1}, size_t{3}}) {
         accepted([&] {
+            using castnet::image::draft;
             castnet::image::bitmap const decoded =
                 castnet::image::decode(content, channels, "fuzz");
             require(decoded.channels == channels);
@@ -21,6 +22,11 @@ inline void image(std::span<unsigned char const> content) {
             };
             auto const part = castnet::image::decode_part(content, channels, "fuzz", middle);
             require(part.pixels == cropped(decoded, middle(decoded.width, decoded.height)).pixels);
+            draft const half{decoded.width / 2, decoded.height / 3};
+            auto const reduced = castnet::image::decode(content, channels, "fuzz", half);
+            require(reduced.width >= half.width && reduced.height >= half.height);
+            auto const of_it = castnet::image::decode_part(content, channels, "fuzz", middle, half);
+            require(of_it.pixels.size() == of_it.width * of_it.height * channels);
             if (decoded.pixels.size() < 100000) {
                 auto const small = resize(decoded, 5, 3);
                 auto const again =

@@ -35,8 +35,7 @@ struct context : castnet::cuda::context<T> {
 
 // OneBlock: a plan that fits one block is one kernel.
 template <class T, bool OneBlock>
-struct device {
-    using value_type = T;
+struct device : castnet::cuda::planning<T, false> {
     using context = on_host::context<T>;
     using memory = castnet::cuda::memory;
     using session = castnet::cuda::session;
@@ -46,7 +45,6 @@ struct device {
     using kernel = castnet::cuda::kernel<context>;
     using loops = simt::device<T, OneBlock>;
     static constexpr bool whole_batches = true;
-    static constexpr std::ptrdiff_t alignment = loops::alignment;
     static int count() { return castnet::cuda::device_count(); }
 
     static constexpr std::ptrdiff_t place_in_sample(std::ptrdiff_t i, castnet::ir::extents size) {
@@ -56,11 +54,6 @@ struct device {
                                                        castnet::parameter const& p) {
         return loops::place_in_parameter(i, p);
     }
-    template <class... A>
-    static constexpr castnet::ir::scratch_size scratch(A const&... a) {
-        return loops::scratch(a...);
-    }
-
     static constexpr bool takes_epilogue(castnet::op product, castnet::ir::epilogue const& e) {
         return loops::takes_epilogue(product, e);
     }

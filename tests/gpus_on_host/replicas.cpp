@@ -346,6 +346,14 @@ TEST_CASE("several batches of a step are added up before the GPUs exchange gradi
     take_the_steps_of_the_host<strategy::accumulate<3>, strategy::sharded_optimizer>();
     CHECK(largest_difference(in_fours<cn::policy::eager<gpu>, strategy::accumulate<3>>(2),
                              in_fours<gpu, strategy::accumulate<3>>(2)) == 0);
+    using host_reduction = cn::policy::host_reduction<gpu>;
+    for (int n : {1, 2}) {
+        auto const expected = in_fours<host, strategy::accumulate<3>>(n);
+        in_several_orders([&] {
+            CHECK(largest_difference(in_fours<host_reduction, strategy::accumulate<3>>(n),
+                                     expected) < 1e-10);
+        });
+    }
 }
 
 TEST_CASE("a GPU adds up the gradients of several batches") {

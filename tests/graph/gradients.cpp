@@ -1,9 +1,11 @@
 // The derived gradients of element-wise functions and reductions against finite differences.
+#include <castnet/graph/derivative_formula.hpp>
 #include <castnet/nn/activations.hpp>
 
 #include "../nn/harness.hpp"
 
 namespace cn = castnet;
+namespace ir = castnet::ir;
 using check::against_finite_differences, check::run_of, cn::shape;
 
 namespace {
@@ -138,4 +140,71 @@ TEST_CASE("two inputs of different shapes") {
     by_both(cn::network<outer{}, input<4, 5>, input<5>>{});
     by_both(cn::network<outer{}, input<3, 1, 1>, input<1, 2, 4>>{});
     by_both(cn::network<outer{}, input<2>, input<>>{});
+}
+
+namespace {
+
+// The value of a node of numbers and functions of these.
+double value_of_node(ir::graph const& g, int id) {
+    ir::node const& n = g.nodes[id];
+    if (n.kind == cn::op::constant) {
+        return n.scalar;
+    }
+    double x[ir::max_operands]{};
+    for (int k = 0; k < n.operands; ++k) {
+        x[k] = value_of_node(g, n.in[k]);
+    }
+    double y = 0;
+    [&]<std::size_t... F>(std::index_sequence<F...>) {
+        auto const compute = [&]<cn::fn f>() {
+            [&]<std::size_t... I>(std::index_sequence<I...>) {
+                y = n.function == f ? double(cn::function<f>::value(x[I]...)) : y;
+            }(std::make_index_sequence<cn::function<f>::arity>{});
+        };
+        (compute.template operator()<static_cast<cn::fn>(F)>(), ...);
+    }(std::make_index_sequence<std::size_t(cn::fn::count)>{});
+    return y;
+}
+
+// The derivative of F by input K at x, as a node and as a number.
+template <cn::fn F, std::size_t K, std::size_t... I>
+void check_formula(double const* x, std::index_sequence<I...>) {
+    using f = cn::function<F>;
+    if constexpr (f::reads[K] != cn::no_gradient) {
+        ir::graph g{true};
+        ir::node n;
+        n.function = F;
+        (..., void(n.in[I] = cn::constant_node(g, x[I])));
+        double const y = f::value(x[I]...);
+        int const slope = ir::push_derivative<0>(g, n, int(K), cn::constant_node(g, y));
+        double const found = value_of_node(g, slope),
+                     expected = f::template derivative<int(K)>(x[I]..., y);
+        INFO(f::name << ", input " << K << ": " << found << " instead of " << expected);
+        CHECK((found == doctest::Approx(expected).epsilon(1e-12) || !std::isfinite(expected)));
+    }
+}
+template <cn::fn F, std::size_t... K>
+void check_formulas([[maybe_unused]] double const* x,
+                    [[maybe_unused]] std::index_sequence<K...> inputs) {
+    (..., check_formula<F, K>(x, inputs));
+}
+
+} // namespace
+
+TEST_CASE("derivatives as nodes are those of numbers") {
+    double const points[][6] = {{0.4, 0.7, 1.3, 0.9, 0.2, 0.6},
+                                {2.5, 2.5, 0.3, 1.1, 1, 0},
+                                {-1.7, 0.6, -0.4, 2, 1, 1},
+                                {0, 2, 1, -1, 3, 1},
+                                {7, -3, 0.5, 0.1, -1, 2}};
+    [&]<std::size_t... F>(std::index_sequence<F...>) {
+        constexpr auto inputs = []<cn::fn f>() {
+            constexpr int arity = cn::function<f>::arity; // of those with a derivative, at most 6
+            return std::make_index_sequence<arity <= 6 ? arity : 0>{};
+        };
+        for (auto const& x : points) {
+            (..., check_formulas<static_cast<cn::fn>(F)>(
+                      x, inputs.template operator()<static_cast<cn::fn>(F)>()));
+        }
+    }(std::make_index_sequence<std::size_t(cn::fn::count)>{});
 }

@@ -174,3 +174,24 @@ TEST_CASE("random parts are cut out of the image, and then resized; anew in ever
     }
     CHECK(found);
 }
+
+TEST_CASE("files of a folder are decoded as drafts where that is asked for") {
+    castnet::testing::temporary_directory const root;
+    auto const image = some_bitmap(50, 40, 3);
+    std::vector<std::string> const files{root.path + "/a.jpg", root.path + "/a.png"};
+    for (std::string const& file : files) {
+        cn::image::write(file, image);
+    }
+    small const as_they_are{files, {0, 1}}, drafts{files, {0, 1}, {.drafts = true}};
+    auto const pixels = [](small const& images, size_t i) {
+        std::vector<float> x(3 * 8 * 8);
+        images.copy_input(i, x.data());
+        return x;
+    };
+    CHECK(pixels(as_they_are, 1) == pixels(drafts, 1)); // no JPEG
+    auto const quarter = cn::image::read(files[0], 3, {8, 8});
+    CHECK(quarter.width == 13);
+    auto const expected = cn::image::resize(quarter, 8, 8);
+    CHECK(pixels(drafts, 0)[0] == doctest::Approx(expected.pixels[0] / 255.0));
+    CHECK(pixels(drafts, 0) != pixels(as_they_are, 0));
+}

@@ -125,3 +125,66 @@ TEST_CASE("a part of an image that is cut short, or damaged, is decoded or refus
         CHECK(part.pixels.size() == part.width * part.height * 3);
     });
 }
+
+#ifdef LIBJPEG_TURBO_VERSION_NUMBER
+TEST_CASE("a draft has the pixels of Pillow's (resize_golden.py)") {
+    struct row {
+        std::string file;
+        size_t width, height;
+        std::uint64_t digest;
+    };
+    for (row const& r : std::vector<row>{
+             {"baseline", 8, 6, 0xe9cc8acfeb51daea},
+             {"baseline", 5, 3, 0xe9cc8acfeb51daea},
+             {"baseline", 4, 2, 0x3e8889225f1a0245},
+             {"baseline", 2, 1, 0x00854ef7089dc786},
+             {"progressive", 8, 6, 0xe9cc8acfeb51daea},
+             {"progressive", 5, 3, 0xe9cc8acfeb51daea},
+             {"progressive", 4, 2, 0x3e8889225f1a0245},
+             {"progressive", 2, 1, 0x00854ef7089dc786},
+             {"grey", 8, 6, 0xd54e3698d1a444c2},
+             {"grey", 5, 3, 0xd54e3698d1a444c2},
+             {"grey", 4, 2, 0x8bebe85780a7198e},
+             {"grey", 2, 1, 0x9c35851d56329f7d},
+             {"restart", 8, 6, 0xe9cc8acfeb51daea},
+             {"restart", 5, 3, 0xe9cc8acfeb51daea},
+             {"restart", 4, 2, 0x3e8889225f1a0245},
+             {"restart", 2, 1, 0x00854ef7089dc786},
+         }) {
+        CAPTURE(r.file);
+        CAPTURE(r.width);
+        auto const path =
+            std::string{CASTNET_TEST_DATA} + "/../fuzz/seeds/image/" + r.file + ".jpg";
+        CHECK(image_test::digest(read(path, 3, {r.width, r.height})) == r.digest);
+    }
+}
+#endif
+
+TEST_CASE("a part of a draft is that of the reduced image") {
+    bitmap const image = some_bitmap(121, 83, 3);
+    for (bool const progressive : {false, true}) {
+        bytes const content = encoded(image, 2, 2, progressive);
+        for (size_t const by : {size_t{2}, size_t{4}, size_t{8}}) {
+            bitmap const whole = decode(content, 3, "a", {121 / by, 83 / by});
+            CHECK(whole.width == (121 + by - 1) / by);
+            CHECK(whole.height == (83 + by - 1) / by);
+            for_each_part(121, 83, [&](rectangle const& part) {
+                draft const to{std::max<size_t>(part.width / by, 1),
+                               std::max<size_t>(part.height / by, 1)};
+                auto const choose = [&](size_t, size_t) { return part; };
+                size_t const found = image::detail::reduction_of(part, to);
+                if (found == by && part.width < 121) {
+                    rectangle const there{part.x / by, part.y / by, part.width / by,
+                                          part.height / by};
+                    CHECK(decode_part(content, 3, "a", choose, to).pixels ==
+                          cropped(whole, there).pixels);
+                }
+            });
+        }
+    }
+    CHECK(decode(encode_png(image), 3, "a", {1, 1}).pixels == image.pixels);
+    auto const file = std::string{CASTNET_TEST_DATA} + "/../fuzz/seeds/image/turned.jpg";
+    bitmap const turned = read(file, 3, {6, 8}); // 16 x 12 before it is turned
+    CHECK(turned.width == 6);
+    CHECK(turned.height == 8);
+}

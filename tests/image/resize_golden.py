@@ -1,5 +1,8 @@
-# Prints the rows of the tables in resize.cpp and the digest of the grey image, made by Pillow:
+# Prints the rows of the tables in resize.cpp, the digest of the grey image, and the rows of the table
+# in part.cpp, made by Pillow:
 #   pip install pillow==13.0.0 numpy && python3 resize_golden.py
+from pathlib import Path
+
 import numpy as np
 from PIL import Image
 
@@ -58,3 +61,8 @@ image = some_bitmap(23, 17, 3)
 for number, transposed in ORIENTATIONS.items():
     print(f"    {{{number}, {digest(image.transpose(transposed))}}},")
 print(digest(image.convert("L")))
+for name in ("baseline", "progressive", "grey", "restart"):
+    for size in ((8, 6), (5, 3), (4, 2), (2, 1)):
+        image = Image.open(Path(__file__).parent / f"../fuzz/seeds/image/{name}.jpg")
+        image.draft(None, size)
+        print(f'    {{"{name}", {size[0]}, {size[1]}, {digest(image.convert("RGB"))}}},')

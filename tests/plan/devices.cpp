@@ -81,7 +81,7 @@ void check_orders(char const* name) {
     do {
         CAPTURE(order[0]);
         CAPTURE(order[1]);
-        labelled_run const run{graph.view(), groups.of, 4, d, run_by(d, order)};
+        labelled_run const run{graph.view(), groups.view(), 4, d, run_by(d, order)};
     } while (std::next_permutation(order.begin(), order.end()));
 }
 

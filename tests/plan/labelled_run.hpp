@@ -41,12 +41,12 @@ struct piece {
 // met by the others.
 class labelled_run {
 public:
-    // `group`: per node the end of its group.
-    labelled_run(cn::ir::graph_view const& g, int const* group, int batch, plan_view const& d)
+    labelled_run(cn::ir::graph_view const& g, cn::ir::group_view const& group, int batch,
+                 plan_view const& d)
         : labelled_run{g, group, batch, d, in_order(d)} {}
     // The stages in another order.
-    labelled_run(cn::ir::graph_view const& g, int const* group, int batch, plan_view const& d,
-                 std::vector<int> const& order)
+    labelled_run(cn::ir::graph_view const& g, cn::ir::group_view const& group, int batch,
+                 plan_view const& d, std::vector<int> const& order)
         : g_{g}, d_{d}, batch_{batch}, group_{group} {
         fill();
         if (copies_parameters(d.launches[0])) {
@@ -139,7 +139,7 @@ private:
         bool const view =
             at(id).kind == op::reshape && (at(id).attribute == cn::ir::as_stored ||
                                            (keeps_order(id) && keeps_order(at(id).in[0])));
-        return group_[id] == id && !cn::ir::traits_of(at(id)).source && !view &&
+        return group_.is_launched(id) && !cn::ir::traits_of(at(id)).source && !view &&
                !cn::ir::traits_of(at(id)).beside;
     }
     // The node that wrote what is known as `id`.
@@ -285,8 +285,9 @@ private:
         }
     }
 
-    // What the group that ends at `id` reads from memory.
-    std::set<int> reads_of(int id) const {
+    // What the group that ends at `id` reads from memory. Where launches are joined, it may compute
+    // the values of other groups instead of reading them, of what is among those `found`.
+    std::set<int> reads_of(int id, std::set<int> const& found) const {
         std::set<int> all;
         for (int m = 0; m <= id; ++m) {
             if (group_[m] != id) {
@@ -297,13 +298,23 @@ private:
                 if (from < 0 || (from != id && group_[from] == id)) {
                     continue; // not read, or computed on the way
                 }
-                op const kind = at(from).kind;
-                if (kind != op::constant && kind != op::index && kind != op::bernoulli) {
-                    all.insert(source(from));
-                }
+                add_reads(from, found, all);
             }
         }
         return all;
+    }
+    void add_reads(int from, std::set<int> const& found, std::set<int>& all) const {
+        op const kind = at(from).kind;
+        bool const again =
+            group_.end != nullptr && kind == op::map && found.count(source(from)) == 0;
+        for (int k = 0; again && k < at(from).operands; ++k) {
+            if (at(from).in[k] >= 0) {
+                add_reads(at(from).in[k], found, all);
+            }
+        }
+        if (!again && kind != op::constant && kind != op::index && kind != op::bernoulli) {
+            all.insert(source(from));
+        }
     }
 
     void execute(cn::ir::stage const& s) {
@@ -408,10 +419,13 @@ private:
             found.insert(label);
             check(a, label, p);
             use_again(is_copy(a) ? d_.arrays[d_.launches[0].output] : a);
-            range const in = of(a, p, 0), out = of(output, p, 0);
-            CHECK((!out.overlaps(in) || (s.kind == op::map && in == out)));
+            range const in = of(a, p, 0);
+            for (int r = s.output; r < s.output + s.results; ++r) {
+                range const out = of(d_.arrays[r], p, 0);
+                CHECK((!out.overlaps(in) || (s.kind == op::map && in == out)));
+            }
         }
-        CHECK(found == reads_of(id));
+        CHECK(found == reads_of(id, found));
         if (sums) {
             check(d_.arrays[s.sums], sum_of(i), {p.chunk, 0, 0});
             return;
@@ -452,7 +466,9 @@ private:
     int result_of(int id, int number) const {
         for (int other = 0; number > 0 && other < g_.node_count; ++other) {
             bool const beside = cn::ir::traits_of(at(other)).beside && at(other).in[0] == id;
-            bool const joined = at(other).kind == op::reduce && other != id && group_[other] == id;
+            bool const sums = at(other).kind == op::reduce && at(id).kind == op::matmul_weight;
+            bool const joined =
+                other != id && group_[other] == id && (sums || group_.is_joined(other));
             if ((beside || joined) && --number == 0) {
                 return other;
             }
@@ -471,7 +487,7 @@ private:
     cn::ir::graph_view g_;
     plan_view d_;
     int batch_;
-    int const* group_;
+    cn::ir::group_view group_;
     std::vector<int> node_of_;     // per launch
     std::map<int, int> weight_of_; // per launch: whose value was prepared
     std::vector<std::pair<range, value>> live_;

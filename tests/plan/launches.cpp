@@ -56,7 +56,7 @@ template <class Network, bool Training>
 constexpr cn::ir::launch_list_sizes steps_of() {
     using graph = graph_of<cn::detail::step_recipe<planned::mse>, Network, Training>;
     cn::ir::list<int> const groups = cn::ir::fuse(graph::value.view());
-    cn::ir::launch_list_builder<device> s{graph::value.view(), groups.data()};
+    cn::ir::launch_list_builder<device> s{graph::value.view(), {groups.data()}};
     cn::ir::launch_list_draft const d = s.run();
     return d.sizes;
 }
@@ -199,7 +199,7 @@ void check_types(plan_view const& d) {
     for (int i = 1; i < d.sizes.launches; ++i) {
         CAPTURE(i);
         cn::ir::kernel_launch const& s = d.launches[i];
-        bool const image = s.kind == op::conv || s.kind == op::conv_data;
+        bool const image = cn::ir::is_conv(s.kind);
         bool read = false; // by a product
         for (int k = i + 1; k < d.sizes.launches; ++k) {
             for (int a = 0; a < 2 && cn::ir::operation_of(d.launches[k].kind).is.product; ++a) {

@@ -17,7 +17,7 @@ void check_plan(char const* name) {
     constexpr auto const& graph = traced::value;
     cn::ir::fused_groups<Device, traced::size().nodes> const groups{graph.view()};
     plan_view const d = view_of<recipe, Network, Training, Batch, Device>();
-    labelled_run const run{graph.view(), groups.of, int(Batch), d};
+    labelled_run const run{graph.view(), groups.view(), int(Batch), d};
     auto const peak = d.elements(region::workspace);
     CHECK(peak < run.written()); // memory is used again
     CHECK(peak >= run.most_alive());
@@ -62,6 +62,10 @@ TEST_CASE("also where products read bfloat16") {
     check_plans_for<bf16_device>();
 }
 
+TEST_CASE("also where launches have several results") {
+    check_plans_for<joining_device>();
+}
+
 // Batch normalisation behind convolutions of every kind of weight, a product and a sum.
 using normalized = cn::sequential<
     cn::input<4, 12, 12>, cn::conv2d<8, 3>, cn::batch_norm, cn::relu,
@@ -75,7 +79,7 @@ TEST_CASE("also where predictions keep what they compute of the parameters") {
     constexpr auto const& graph = traced::value;
     cn::ir::fused_groups<device, traced::size().nodes> const groups{graph.view()};
     plan_view const d = view_of<recipe, normalized, false, 2>();
-    labelled_run const run{graph.view(), groups.of, 2, d};
+    labelled_run const run{graph.view(), groups.view(), 2, d};
     auto const norms =
         std::count_if(d.instructions, d.instructions + d.sizes.instructions,
                       [](cn::ir::instruction const& i) { return i.function == cn::fn::normalize; });

@@ -29,6 +29,11 @@ struct bf16_device : finishing_device {
     static constexpr int bf16_per_value = 2;
 };
 
+// And whose launches have several results.
+struct joining_device : bf16_device {
+    static constexpr bool joins_launches = true;
+};
+
 struct u_shaped {
     constexpr auto operator()(auto x) const {
         auto const step = [](auto y, auto layer) { return cn::relu(layer(y)); };
@@ -81,6 +86,9 @@ struct graph_of {
             if constexpr (requires { requires Recipe::keeps_parameters; }) {
                 cn::ir::batch_norm_folding folding{g, wanted};
                 folding.run();
+            }
+            if constexpr (cn::ir::JoiningDevice<Device>) {
+                cn::ir::one_pass_statistics{g, wanted}.run();
             }
             if constexpr (cn::ir::MixedPrecisionDevice<Device>) {
                 cn::ir::copies_for_products{g, wanted}.run();

@@ -2,6 +2,7 @@
 import sys
 
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+from tensorboard.plugins.hparams import plugin_data_pb2
 
 events = EventAccumulator(sys.argv[1])
 events.Reload()
@@ -17,3 +18,18 @@ assert sum(numbers.bucket) == 4 and numbers.bucket[0] == 1 and numbers.bucket[-1
 assert numbers.bucket_limit[-1] == 3, numbers
 assert events.Tensors("note")[0].tensor_proto.string_val[0].decode() == "**bold** ü"
 assert {"0.weight", "0.bias"} <= set(events.Tags()["histograms"])
+assert {"0.weight.gradient", "2.bias.gradient"} <= set(events.Tags()["histograms"])
+
+graph = events.Graph()
+nodes = {node.name: node for node in graph.node}
+assert "inputs" in nodes and len(nodes) > 2, nodes
+assert all(read in nodes for node in nodes.values() for read in node.input), graph
+assert any("0.weight" in node.op and list(node.input) == ["inputs"] for node in nodes.values()), graph
+
+tag = "_hparams_/session_start_info"
+content = plugin_data_pb2.HParamsPluginData.FromString(events.summary_metadata[tag].plugin_data.content)
+settings = {name: value.number_value for name, value in content.session_start_info.hparams.items()}
+assert settings["learning_rate"] == 0.25 and settings["samples_per_step"] == 4, settings
+content = plugin_data_pb2.HParamsPluginData.FromString(
+    events.summary_metadata["_hparams_/session_end_info"].plugin_data.content)
+assert content.session_end_info.status == 1, content

@@ -6,7 +6,7 @@
 
 namespace cn = castnet;
 
-using net = cn::sequential<cn::input<2>, cn::dense<3>>;
+using net = cn::sequential<cn::input<2>, cn::dense<4>, cn::relu, cn::dense<3>>;
 
 int main(int, char** arguments) {
     cn::io::event_file file{arguments[1]};
@@ -16,6 +16,11 @@ int main(int, char** arguments) {
     std::vector<double> const values{1, 2, 2, 3, std::numeric_limits<double>::infinity()};
     file.add_histogram("values", 300, std::span{values});
     file.add_text("note", 1, "**bold** \xC3\xBC");
-    cn::model<net, cn::policy::cpu, cn::batch<1>> const model;
+    cn::model<net, cn::policy::cpu, cn::batch<4>> model;
+    auto training = cn::compile(model, cn::cross_entropy, cn::adam{.learning_rate = 0.25});
+    training.step(cn::data::blobs<3, 2>(4, 1));
     cn::add_histograms(file, model, 7);
+    cn::add_gradient_histograms(file, training, 8);
+    cn::add_graph(file, model);
+    cn::add_hyperparameters(file, training);
 }

@@ -18,6 +18,9 @@ using check::policy;
 using network = cn::sequential<cn::input<2>, cn::dense<8>, cn::batch_norm, cn::tanh, cn::dense<3>>;
 using one = cn::model<network, policy, cn::batch<16>>;
 using by_two = cn::model<network, cn::policy::logical<policy, 2>, cn::batch<8>>;
+using in_shards =
+    cn::policy::logical<cn::policy::basic_cpu<double>, 2, cn::strategy::sharded_optimizer>;
+using of_shards = cn::model<network, in_shards, cn::batch<8>>;
 
 auto compiled(auto& model) {
     return cn::compile(model, cn::cross_entropy, cn::ema(cn::adam{.learning_rate = 0.02}, 0.75));
@@ -72,6 +75,7 @@ struct file {
 TEST_CASE("averages of the weights follow them") {
     averages<one>();
     averages<by_two>();
+    averages<of_shards>();
 }
 
 TEST_CASE("averages change no step, and clipping goes with them") {

@@ -228,3 +228,27 @@ TEST_CASE("a column that is not there is an error that names those that are") {
                          Contains("no column 'val_auc'; it has loss, accuracy, val_loss"),
                          cn::error);
 }
+
+TEST_CASE("files of each epoch, of which the last ones stay") {
+    temporary_directory const folder;
+    auto const exists = [&](std::string const& name) {
+        return std::filesystem::exists(folder / name);
+    };
+    run<> whole, part;
+    whole.fit({cn::save_each{whole.model, folder / "weights-{epoch}", {.every = 2, .keep = 2}},
+               cn::save_each{whole.training, folder / "{epoch}.checkpoint", {.keep = 1}}},
+              7);
+    for (int epoch = 1; epoch <= 7; ++epoch) {
+        CAPTURE(epoch);
+        CHECK(exists("weights-" + std::to_string(epoch)) == (epoch == 4 || epoch == 6));
+        CHECK(exists(std::to_string(epoch) + ".checkpoint") == (epoch == 7));
+    }
+    cn::load(part.training, folder / "7.checkpoint");
+    CHECK(part.weights() == whole.weights());
+    part.fit({}, 9);
+    run<> longer;
+    longer.fit({}, 9);
+    CHECK(part.weights() == longer.weights());
+    CHECK_THROWS_WITH_AS((cn::save_each{whole.model, "weights"}), Contains("{epoch}"), cn::error);
+    CHECK_THROWS_AS((cn::save_each{whole.model, "{epoch}", {.every = 0}}), cn::error);
+}

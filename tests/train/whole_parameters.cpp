@@ -122,6 +122,44 @@ TEST_CASE("without orthogonal weights Muon is AdamW, in a group or everywhere") 
     CHECK(check::largest_difference(trained<one>(muon), expected) > 1e-3);
 }
 
+TEST_CASE("the gradient of each parameter is clipped by its own norm") {
+    constexpr double most = 0.3;
+    cn::momentum const plain{.learning_rate = 0.1};
+    one model{cn::seed{3}}, wrapped{cn::seed{3}};
+    auto training = cn::compile(model, cn::cross_entropy, cn::clip_each_norm(plain, most));
+    auto averaged =
+        cn::compile(wrapped, cn::cross_entropy, cn::ema(cn::clip_each_norm(plain, most)));
+    auto const data = cn::data::blobs<3, 3>(12, 1);
+    int clipped = 0;
+    for (std::string const name : {"0.weight", "0.bias", "2.weight", "2.bias"}) {
+        one other{cn::seed{3}};
+        auto single = cn::compile(other, cn::cross_entropy, plain);
+        auto const before = other.get(name);
+        single.step(data);
+        auto const gradient = single.gradient(name); // without the penalty of 0.weight
+        double squares = 0;
+        values step;
+        for (std::size_t i = 0; i < before.size(); ++i) {
+            step.push_back(gradient[i] + (name == "0.weight" ? 2e-3F * before[i] : 0));
+            squares += step.back() * step.back();
+        }
+        double const factor = std::min(1.0, most / std::sqrt(squares));
+        clipped += factor < 1;
+        if (name == "0.weight") {
+            training.step(data);
+            averaged.step(data);
+        }
+        auto const after = model.get(name);
+        for (std::size_t i = 0; i < before.size(); ++i) {
+            CHECK(after[i] == doctest::Approx(before[i] - 0.1 * factor * step[i]).epsilon(1e-7));
+        }
+        CHECK(wrapped.get(name) == after);
+    }
+    CHECK(clipped > 0);
+    CHECK(clipped < 4);
+    CHECK(std::string{decltype(cn::clip_each_norm(plain, 1))::name} == "clip_each_norm(momentum)");
+}
+
 TEST_CASE("what is frozen stays, and averages are those of the moved parameters") {
     one model{cn::seed{3}};
     auto training = cn::compile(model, cn::cross_entropy, cn::ema(cn::muon{}, 0.5));

@@ -51,3 +51,10 @@
 #else
 #define CASTNET_OPAQUE(x) static_cast<void>(x)
 #endif
+
+// Leaves the following loop of a kernel as it is.
+#ifdef __CUDA_ARCH__
+#define CASTNET_NO_UNROLL _Pragma("unroll 1")
+#else
+#define CASTNET_NO_UNROLL
+#endif

@@ -1,4 +1,4 @@
-// Exponential function, exp(x) - 1 and the hyperbolic tangent.
+// Exponential function, exp(x) - 1, the hyperbolic tangent and the logistic function.
 //
 // The method is Cody & Waite's (Software Manual for the Elementary Functions, 1980): x is n ln 2 +
 // r with |r| <= ln 2 / 2, where ln 2 has two parts, so that r is exact, and exp(r) is a polynomial.
@@ -38,7 +38,10 @@ CASTNET_HD CASTNET_ALWAYS_INLINE constexpr reduced_exponent<T> reduce_exponent(T
     T const low = multiply_add(minus_n, ln2_low, high - r);
     T const square = r * r;
     if constexpr (single) {
-        T const p = polynomial(r, 0.00139505859F, 0.00836894661F, 0.041666206F, 0.166665182F, 0.5F);
+        // in two halves, of which neither waits for the other (Estrin's scheme)
+        T const p = multiply_add(
+            square, polynomial(square, 0.00139505859F, polynomial(r, 0.00836894661F, 0.041666206F)),
+            polynomial(r, 0.166665182F, 0.5F));
         return {r, multiply_add(square, p, low), n};
     } else {
         T const p = polynomial(r, 2.5118067929483206e-08, 2.7631366385425598e-07,
@@ -88,11 +91,23 @@ CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T expm1(T x) {
     return std::expm1(x);
 }
 
-// Within 2 ulp. Near 0 the exponential function would cancel: there it is a minimax polynomial.
+// exp(x) + c, where exp(x) and its inverse are normal numbers.
+template <Binary T>
+CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T exp_plus(T x, T c) {
+    using bits = float_bits<T>;
+    auto const e = reduce_exponent(x);
+    T const scale = bits::power_of_two(bits::bias + (e.n - e.offset));
+    return multiply_add(scale, e.tail, multiply_add(scale, e.r, scale + c));
+}
+
+// Within 2 ulp. Near 0 the exponential function would cancel: there it is a minimax polynomial. The
+// limit of its argument is applied to the result, which need not wait for it then; so it is by
+// sigmoid.
 template <class T>
 CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T tanh(T x) {
 #ifndef __CUDA_ARCH__
     if constexpr (Vectorized<T>) {
+        constexpr T highest = sizeof(T) == sizeof(float) ? T(10) : T(20); // from here on 1
         T const a = magnitude(x), square = x * x;
         T p;
         if constexpr (sizeof(T) == sizeof(float)) {
@@ -104,12 +119,27 @@ CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T tanh(T x) {
                            0.0035919918493825588, -0.0088632213590680523, 0.021869487605551251,
                            -0.053968253932673398, 0.13333333333265443, -0.33333333333332882);
         }
-        return with_sign_of(select(a < T(0.625), multiply_add(a * square, p, a),
-                                   T(1) - T(2) / (exp(T(2) * a) + T(1))),
-                            x);
+        bool const is_near = a<T(0.625), is_far = a> highest;
+        T const elsewhere = select(is_far, T(1), multiply_add(a * square, p, a));
+        T const y = T(1) - T(2) / exp_plus(a + a, T(1));
+        return with_sign_of(select(is_near | is_far, elsewhere, y), x);
     }
 #endif
     return std::tanh(x);
+}
+
+// 1 / (1 + exp(-x)), within 3 ulp; 0 where that would be subnormal.
+template <class T>
+CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T sigmoid(T x) {
+#ifndef __CUDA_ARCH__
+    if constexpr (Vectorized<T>) {
+        constexpr T highest = sizeof(T) == sizeof(float) ? T(87.33654) : T(708.396418532264);
+        return select(magnitude(x) > highest, select(x < T(0), T(0), T(1)),
+                      T(1) / exp_plus(-x, T(1)));
+    }
+#endif
+    T const e = std::exp(select(x < T(0), x, -x)); // does not overflow
+    return select(x < T(0), e, T(1)) / (T(1) + e);
 }
 
 } // namespace castnet::elementary::inline CASTNET_VECTORS

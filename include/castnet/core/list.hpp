@@ -6,7 +6,6 @@
 #include <castnet/core/language.hpp>
 
 #include <initializer_list>
-#include <utility>
 
 namespace castnet::ir {
 
@@ -23,17 +22,13 @@ public:
         all.append(value, count);
         return all;
     }
-    constexpr list(list&& other) noexcept
-        : data_{std::exchange(other.data_, nullptr)}, size_{std::exchange(other.size_, 0)},
-          capacity_{std::exchange(other.capacity_, 0)} {}
+    constexpr list(list&& other) noexcept { trade(other); }
     constexpr list(list const& other) {
         reserve(other.size_);
         append(other.data_, other.size_);
     }
     constexpr list& operator=(list other) noexcept {
-        std::swap(data_, other.data_);
-        std::swap(size_, other.size_);
-        std::swap(capacity_, other.capacity_);
+        trade(other);
         return *this;
     }
     constexpr ~list() { delete[] data_; }
@@ -42,7 +37,7 @@ public:
         if (count > capacity_) {
             T* const larger = new T[static_cast<unsigned>(count)];
             for (int i = 0; i < size_; ++i) {
-                larger[i] = std::move(data_[i]);
+                larger[i] = static_cast<T&&>(data_[i]);
             }
             delete[] data_;
             data_ = larger;
@@ -59,7 +54,7 @@ public:
         if (size_ == capacity_) {
             grow();
         }
-        data_[size_++] = std::move(value);
+        data_[size_++] = static_cast<T&&>(value);
     }
     constexpr void append(T const* values, int count) {
         for (int i = 0; i < count; ++i) {
@@ -108,6 +103,18 @@ public:
     }
 
 private:
+    // (Without std::swap, whose constraints compilers would instantiate for every T*.)
+    constexpr void trade(list& other) noexcept {
+        T* const data = other.data_;
+        int const size = other.size_, capacity = other.capacity_;
+        other.data_ = data_;
+        other.size_ = size_;
+        other.capacity_ = capacity_;
+        data_ = data;
+        size_ = size;
+        capacity_ = capacity;
+    }
+
     constexpr void grow() { reserve(capacity_ < 4 ? 8 : 4 * capacity_); }
 
     T* data_ = nullptr;

@@ -68,6 +68,8 @@ struct tile_depth {
     std::ptrdiff_t const* offset; // of each step in A
     T const* b;                   // its row of B
     std::ptrdiff_t b_stride;
+    // From each row of B to what is fetched into the cache meanwhile: the rows that are read next.
+    std::ptrdiff_t ahead = 0;
 };
 
 template <class T>
@@ -117,7 +119,7 @@ template <int Rows, int Vectors, class T>
         row[i] = p.a[i];
     }
     T const* b = d.b;
-    std::ptrdiff_t const b_stride = d.b_stride;
+    std::ptrdiff_t const b_stride = d.b_stride, ahead = d.ahead;
     std::ptrdiff_t const* const last = d.offset + d.steps;
     for (std::ptrdiff_t const* k = d.offset; k != last; ++k) {
         std::ptrdiff_t const offset = *k;
@@ -133,6 +135,10 @@ template <int Rows, int Vectors, class T>
             for (int j = 0; j < Vectors; ++j) {
                 sum[i][j] += left * right[j];
             }
+        }
+        CASTNET_UNROLL
+        for (int j = 0; j < Vectors; ++j) {
+            __builtin_prefetch(b + ahead + j * width);
         }
         b += b_stride;
     }
@@ -188,7 +194,8 @@ tile_function<T>* tile_of(int vectors) {
                          : &tile<Rows, 1, T>;
 }
 
-// Some tiles: their columns `first` to `first + columns`, no more than a tile has.
+// Some tiles: their columns `first` to `first + columns`, no more than a tile has. The last one
+// fetches what is ahead.
 template <class T>
 [[gnu::noinline]] void tile_panel(tile_pointers<T> const* p, int tiles, std::ptrdiff_t first,
                                   int columns, tile_depth<T> const& d, tile_end<T> const& end) {
@@ -196,12 +203,14 @@ template <class T>
     int const vectors = columns > 2 * width ? tile_vectors : columns > width ? 2 : 1;
     tile_function<T>* const one_row = tile_of<1, T>(vectors);
     tile_function<T>* const all_rows = tile_of<tile_rows, T>(vectors);
+    tile_depth<T> here = d;
     for (int i = 0; i < tiles; ++i) {
+        here.ahead = i == tiles - 1 ? d.ahead : 0;
         tile_function<T>* const run = p[i].rows == 1 ? one_row : all_rows;
         if (columns == vectors * width) {
-            run(p[i], first, d, end);
+            run(p[i], first, here, end);
         } else {
-            partial_tile(run, p[i], first, columns, d, end);
+            partial_tile(run, p[i], first, columns, here, end);
         }
     }
 }

@@ -1,5 +1,5 @@
 // Some samples of any data set: parts, stratified parts, folds of cross-validation, those that a
-// function keeps, all of them repeatedly, and samples drawn by weight.
+// function keeps, and all of them repeatedly.
 #pragma once
 
 #include <castnet/core/error.hpp>
@@ -206,52 +206,6 @@ parts<subset<Data>> k_fold(Data const& data, size_t folds, size_t fold, std::uin
     std::vector<size_t> held_out(first, last);
     order.erase(first, last);
     return {{data, std::move(order)}, {data, std::move(held_out)}};
-}
-
-// `count` samples drawn with replacement, each with a probability in proportion to its weight
-// (PyTorch's WeightedRandomSampler). Throws castnet::error unless there is a finite weight, not
-// negative, for each sample, and their sum is above 0.
-template <class Data>
-subset<Data> weighted_sample(Data const& data, std::span<double const> weights, size_t count,
-                             std::uint64_t seed = 0) {
-    if (weights.size() != data.size()) {
-        throw error({"castnet: data::weighted_sample: found ", weights.size(),
-                     " weights, expected one for each of the ", data.size(), " samples"});
-    }
-    std::vector<double> sums;
-    for (double const weight : weights) {
-        if (!(weight >= 0) || !std::isfinite(weight)) {
-            throw error({"castnet: data::weighted_sample: the weight of sample ", sums.size(),
-                         " is ", weight, ", expected a finite number from 0"});
-        }
-        sums.push_back(weight + (sums.empty() ? 0 : sums.back()));
-    }
-    if (sums.empty() || !(sums.back() > 0) || !std::isfinite(sums.back())) {
-        throw error("castnet: data::weighted_sample: expected weights of a finite sum above 0");
-    }
-    constexpr std::uint32_t purpose = 0x77656967; // "weig"
-    detail::random_stream random{purpose, seed, 0};
-    std::vector<size_t> numbers(count);
-    for (size_t& number : numbers) {
-        double const drawn = (double(random.word()) + random.uniform()) * 0x1p-32 * sums.back();
-        number =
-            static_cast<size_t>(std::upper_bound(sums.begin(), sums.end(), drawn) - sums.begin());
-    }
-    return {data, std::move(numbers)};
-}
-
-// The same with weights that make all classes equally likely; `count` is the data set's unless
-// given.
-template <class Data>
-subset<Data> balanced_sample(Data const& data, size_t count = 0, std::uint64_t seed = 0) {
-    auto const classes = detail::shuffled_classes(data, seed);
-    std::vector<double> weights(data.size());
-    for (auto const& samples : classes) {
-        for (size_t const sample : samples) {
-            weights[sample] = 1 / static_cast<double>(samples.size());
-        }
-    }
-    return weighted_sample(data, weights, count == 0 ? data.size() : count, seed);
 }
 
 } // namespace castnet::data

@@ -1,11 +1,12 @@
 // Smooth activations. Definitions are those of PyTorch, in forms that neither overflow nor cancel;
-// derivatives use the value y where they can, so that the input need not be kept.
+// derivatives use the value y where they can, so that the input need not be kept. Those of which a
+// program has several, as gates are, are always inline: GCC would call them from the third on.
 #pragma once
 
 #include <castnet/core/error_function.hpp>
 #include <castnet/core/logarithm.hpp>
 #include <castnet/core/select.hpp>
-#include <castnet/expr/function.hpp>
+#include <castnet/expr/math.hpp>
 
 namespace castnet {
 
@@ -14,7 +15,7 @@ namespace detail {
 // exp(-|x|), which does not overflow
 template <class T>
 CASTNET_HD constexpr T decay(T x) {
-    return elementary::exp(select(x < T(0), x, -x));
+    return value_of<fn::exp>(select(x < T(0), x, T(-x)));
 }
 
 } // namespace detail
@@ -24,9 +25,8 @@ template <>
 struct function<fn::sigmoid> : derivative_reads<0b10> {
     static constexpr char const* name = "sigmoid";
     template <class T>
-    CASTNET_HD static constexpr T value(T x) {
-        T const e = detail::decay(x);
-        return select(x < T(0), e, T(1)) / (T(1) + e);
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T value(T x) {
+        return elementary::sigmoid(x);
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T, T y) {
@@ -44,7 +44,7 @@ struct function<fn::log_sigmoid> : derivative_reads<0b10> {
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T, T y) {
-        return -elementary::expm1(y);
+        return -value_of<fn::expm1>(y);
     }
 };
 
@@ -58,7 +58,7 @@ struct function<fn::softplus> : derivative_reads<0b10> {
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T, T y) {
-        return -elementary::expm1(-y);
+        return -value_of<fn::expm1>(T(-y));
     }
 };
 
@@ -66,7 +66,7 @@ template <>
 struct function<fn::tanh> : derivative_reads<0b10> {
     static constexpr char const* name = "tanh";
     template <class T>
-    CASTNET_HD static constexpr T value(T x) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T value(T x) {
         return elementary::tanh(x);
     }
     template <int I, class T>
@@ -85,7 +85,7 @@ struct function<fn::softsign> : derivative_reads<0b10> {
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T, T y) {
-        T const rest = T(1) - (y < T(0) ? -y : y); // 1 / (1 + |x|)
+        T const rest = T(1) - select(y < T(0), T(-y), y); // 1 / (1 + |x|)
         return rest * rest;
     }
 };
@@ -100,7 +100,7 @@ struct function<fn::silu> : derivative_reads<0b01> {
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T x, T) {
-        T const s = function<fn::sigmoid>::value(x);
+        T const s = value_of<fn::sigmoid>(x);
         return s * (T(1) + x * (T(1) - s));
     }
 };
@@ -110,7 +110,7 @@ namespace detail {
 // tanh(softplus(x)), rational in exp(-|x|)
 template <class T>
 CASTNET_HD constexpr T tanh_softplus(T x) {
-    bool const negative = x < T(0);
+    auto const negative = x < T(0);
     T const e = decay(x);
     T const odd = select(negative, e * (e + T(2)), T(1) + T(2) * e);
     return odd / (odd + select(negative, T(2), T(2) * e * e));
@@ -129,7 +129,7 @@ struct function<fn::mish> : derivative_reads<0b01> {
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T x, T) {
         T const t = detail::tanh_softplus(x);
-        return t + x * (T(1) - t * t) * function<fn::sigmoid>::value(x);
+        return t + x * (T(1) - t * t) * value_of<fn::sigmoid>(x);
     }
 };
 
@@ -144,8 +144,8 @@ struct function<fn::gelu> : derivative_reads<0b01> {
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T x, T) {
-        T const below = T(0.5) * (T(1) + elementary::erf(x * T(0.70710678118654752)));
-        return below + x * T(0.39894228040143268) * elementary::exp(T(-0.5) * x * x);
+        T const below = T(0.5) * (T(1) + value_of<fn::erf>(T(x * T(0.70710678118654752))));
+        return below + x * T(0.39894228040143268) * value_of<fn::exp>(T(T(-0.5) * x * x));
     }
 };
 
@@ -161,7 +161,7 @@ struct function<fn::gelu_tanh> : derivative_reads<0b01> {
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T x, T) {
-        T const t = elementary::tanh(T(0.79788456080286536) * (x + T(0.044715) * x * x * x));
+        T const t = value_of<fn::tanh>(T(T(0.79788456080286536) * (x + T(0.044715) * x * x * x)));
         return T(0.5) * (T(1) + t) +
                T(0.5) * x * (T(1) - t * t) * T(0.79788456080286536) * (T(1) + T(0.134145) * x * x);
     }

@@ -117,7 +117,7 @@ struct function<fn::minimum> : integer_derivative_reads<0b11, 0b11> {
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T a, T b, T) {
-        return select(a == b, T(0.5), select((a < b) == (I == 0), T(1), T(0)));
+        return select(a == b, T(0.5), select(I == 0 ? a < b : b < a, T(1), T(0)));
     }
 };
 
@@ -131,7 +131,7 @@ struct function<fn::maximum> : integer_derivative_reads<0b11, 0b11> {
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T a, T b, T) {
-        return select(a == b, T(0.5), select((a > b) == (I == 0), T(1), T(0)));
+        return select(a == b, T(0.5), select(I == 0 ? a > b : b > a, T(1), T(0)));
     }
 };
 

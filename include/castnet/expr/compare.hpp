@@ -70,7 +70,7 @@ struct function<fn::where> : integer_derivative_reads<no_gradient, 0b001, 0b001>
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T condition, T, T, T) {
-        return select((condition != T(0)) == (I == 1), T(1), T(0));
+        return select(condition != T(0), T(I == 1 ? 1 : 0), T(I == 1 ? 0 : 1));
     }
 };
 

@@ -13,6 +13,10 @@
 //   template <int I, class T>
 //   static T derivative(T x0, …, T y);              by input I; unread arguments may be anything
 //
+// Where a derivative is differentiated again, T is a node of the graph
+// (graph/derivative_formula.hpp). So its formula consists of arithmetic, comparisons and select(),
+// and has other functions from value_of<fn::exp>(x).
+//
 // Functions of truth (less, equal, …) return 1 or 0.
 //
 // Numbers from fn::own on are for functions of other programs, each for one function in a whole
@@ -57,7 +61,17 @@ enum class fn : std::uint8_t {
 inline namespace CASTNET_VECTORS {
 template <fn F>
 struct function;
+
+// Another function within the formula of a derivative: of numbers, or of nodes.
+template <fn F, class... T>
+CASTNET_HD constexpr auto value_of(T... x) {
+    if constexpr ((std::is_arithmetic_v<T> && ...)) {
+        return function<F>::value(x...);
+    } else {
+        return apply(function<F>{}, x...);
+    }
 }
+} // namespace CASTNET_VECTORS
 
 inline constexpr unsigned no_gradient = ~0U;
 

@@ -18,7 +18,7 @@ struct function<fn::logistic_loss> : derivative_reads<0b011, 0b001> {
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T x, T target, T) {
-        return I == 0 ? function<fn::sigmoid>::value(x) - target : -x;
+        return I == 0 ? T(value_of<fn::sigmoid>(x) - target) : T(-x);
     }
 };
 

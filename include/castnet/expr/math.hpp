@@ -4,6 +4,7 @@
 
 #include <castnet/core/error_function.hpp>
 #include <castnet/core/logarithm.hpp>
+#include <castnet/core/select.hpp>
 #include <castnet/expr/function.hpp>
 
 #include <cmath>
@@ -104,9 +105,10 @@ struct function<fn::pow> : derivative_reads<0b011, 0b101> {
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T base, T exponent, T y) {
         if constexpr (I == 0) {
-            return exponent == T(0) ? T(0) : exponent * std::pow(base, exponent - T(1));
+            return select(exponent == T(0), T(0),
+                          T(exponent * value_of<fn::pow>(base, T(exponent - T(1)))));
         } else {
-            return base == T(0) && y <= T(1) ? T(0) : y * std::log(base);
+            return select((base == T(0)) & (y <= T(1)), T(0), T(y * value_of<fn::log>(base)));
         }
     }
 };
@@ -120,7 +122,7 @@ struct function<fn::sin> : derivative_reads<0b01> {
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T x, T) {
-        return std::cos(x);
+        return value_of<fn::cos>(x);
     }
 };
 
@@ -133,7 +135,7 @@ struct function<fn::cos> : derivative_reads<0b01> {
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T x, T) {
-        return -std::sin(x);
+        return -value_of<fn::sin>(x);
     }
 };
 
@@ -147,7 +149,7 @@ struct function<fn::erf> : derivative_reads<0b01> {
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T x, T) {
-        return T(1.1283791670955126) * elementary::exp(-x * x);
+        return T(1.1283791670955126) * value_of<fn::exp>(T(-x * x));
     }
 };
 

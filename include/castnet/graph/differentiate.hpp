@@ -20,6 +20,19 @@ constexpr differentiation::differentiation(graph& g, bool by_inputs)
     }
 }
 
+constexpr differentiation::differentiation(graph& g, list<int> const& by)
+    : g_{g}, forward_{g.nodes.size()}, gradient_{list<int>::filled(forward_, -1)},
+      wanted_{list<char>::filled(forward_, 0)}, ends_{list<char>::filled(forward_, 0)} {
+    for (int id : by) {
+        ends_[id] = 1;
+    }
+    char* const wanted = wanted_.data();
+    for (int i = 0; i < forward_; ++i) {
+        node const& n = g.nodes.data()[i];
+        wanted[i] = ends_[i] == 1 || (n.kind != op::parameter && wants(n, wanted)) ? 1 : 0;
+    }
+}
+
 constexpr bool differentiation::wants(node const& n, char const* wanted) const {
     if (n.kind == op::parameter) {
         return g_.parameters[n.attribute].trainable;
@@ -28,7 +41,8 @@ constexpr bool differentiation::wants(node const& n, char const* wanted) const {
         return map_passes_gradient(n, wanted);
     }
     if (n.kind == op::reduce) {
-        return wanted[n.in[0]] && reduction_has_gradient(n);
+        return (wanted[n.in[0]] || (n.operands == 2 && wanted[n.in[1]])) &&
+               reduction_has_gradient(n);
     }
     for (int k = 0; k < n.operands; ++k) {
         if (wanted[n.in[k]]) {
@@ -48,7 +62,8 @@ constexpr list<int> differentiation::run(int loss, int seed) {
         }
         int const gradient = gradient_.data()[i];
         operation_entry const& operation = operation_of(at(i));
-        if (!wanted_.data()[i] || (gradient < 0 && !operation.is.recurrent)) {
+        if (!wanted_.data()[i] || (gradient < 0 && !operation.is.recurrent) ||
+            (!ends_.empty() && ends_[i] == 1)) {
             continue;
         }
         if (operation.is.source) { // where gradients end
@@ -58,7 +73,8 @@ constexpr list<int> differentiation::run(int loss, int seed) {
             continue;
         }
         if (!operation.has_gradient) {
-            throw "castnet: an operation of the network has no gradient";
+            g_.report(mistake::operation_without_gradient);
+            continue;
         }
         g_.device = at(i).device;
         operation.gradient(*this, i, gradient);

@@ -1,5 +1,6 @@
 // Reverse-mode differentiation: appends to a graph the nodes that compute the gradient of
-// sum over samples of weight * loss by every trainable parameter, and by inputs where asked.
+// sum over samples of weight * loss by every trainable parameter, and by inputs where asked; or
+// that of any node by others.
 //
 // What each operation adds is written beside it (graph/op/), with the functions of this class.
 #pragma once
@@ -10,10 +11,23 @@
 
 namespace castnet::ir {
 
+// Pushes the derivative of an element-wise function by an input: of a node with all operands, whose
+// value is node `value`; -1 where there is none.
+using derivative_formula = int (*)(graph&, node const&, int input, int value);
+
 class differentiation {
 public:
     // `by_inputs`: inputs have gradients too, as saliency maps and adversarial samples need them.
     constexpr explicit differentiation(graph& g, bool by_inputs = false);
+
+    // By these nodes instead.
+    constexpr differentiation(graph& g, list<int> const& by);
+
+    // The gradient shall consist of nodes that can be differentiated again.
+    constexpr void use_formula(derivative_formula f) {
+        formula_ = f;
+        has_formula_ = true;
+    }
 
     // Sends `seed` (a node) backwards from `loss`. Returns the gradient's node for each of
     // g.parameters, -1 for those that are frozen or that the loss does not depend on.
@@ -38,6 +52,11 @@ public:
         return chain(i, k, reads, gradient, i);
     }
     constexpr int chain(int i, int k, unsigned reads, int gradient, int value) {
+        if (has_formula_) {
+            node const of = at(i);
+            int const slope = formula_(g_, of, k, value);
+            return slope < 0 ? slope : times(gradient, slope, at(value).size);
+        }
         node n = at(i);
         n.size = at(value).size;
         n.derivative = k;
@@ -76,7 +95,7 @@ public:
 
     // Adds a contribution to the gradient of node i; sums what was broadcast on the way there.
     constexpr void accumulate(int i, int contribution) {
-        if (!wanted(i)) {
+        if (!wanted(i) || contribution < 0) {
             return;
         }
         extents const to = at(i).size;
@@ -291,8 +310,11 @@ private:
 
     graph& g_;
     int forward_;
+    derivative_formula formula_ = nullptr;
+    bool has_formula_ = false; // (GCC 12 with sanitizers compares no addresses in constants.)
     list<int> gradient_;
     list<char> wanted_;
+    list<char> ends_;  // per node: whether it is one of those that were asked for; else empty
     list<char> taken_; // per node: whether it is the gradient of a parameter
     list<delay_pair> delays_;
     list<slice_contribution> slices_; // of node -1: has been added

@@ -13,6 +13,10 @@ enum class mistake : std::uint8_t {
     product_of_activations,
     convolution_with_activation,
     weight_as_value,
+    operation_without_gradient,
+    no_second_derivative,
+    no_gradient_by_argument,
+    parameter_in_function,
     axes_of_dense_weight,
     axes_of_conv_weight,
     shared_with_other_shape,
@@ -49,6 +53,21 @@ struct network_has_no_mistake {
         Found != mistake::weight_as_value,
         "castnet: a parameter of role::dense_weight or conv_weight is for matmul() or convolve() "
         "alone; what else computes with it needs one of role::vector");
+    static_assert(Found != mistake::operation_without_gradient,
+                  "castnet: an operation between the result and what it is differentiated by has "
+                  "no gradient: one of your own without gradient() (castnet/graph/operation.hpp), "
+                  "or, where a gradient is differentiated again, that of a convolution, pooling, "
+                  "attention or gather_rows");
+    static_assert(Found != mistake::no_second_derivative,
+                  "castnet: functions of your own (fn::own) have one derivative and no second: a "
+                  "gradient that is differentiated again consists of castnet's own");
+    static_assert(
+        Found != mistake::no_gradient_by_argument,
+        "castnet: grad: the function does not depend on an argument that it is differentiated by, "
+        "or only through functions without a derivative, such as argmax and comparisons");
+    static_assert(Found != mistake::parameter_in_function,
+                  "castnet: grad: the function has layers with parameters, which belong to a "
+                  "model: what it computes with are its arguments");
     static_assert(Found != mistake::axes_of_dense_weight,
                   "castnet: a parameter of role::dense_weight has two axes (units, features)");
     static_assert(Found != mistake::axes_of_conv_weight,

@@ -27,7 +27,7 @@ struct operation_traits {
     bool source = false; // its value comes from outside the step, or from the kernel that reads it
     bool everywhere = false; // a source that all devices have
     bool product = false;  // multiplies its first two operands, which devices may want in bfloat16
-    bool image = false;    // a product whose result is stored as its factors are
+    bool image = false;    // a product of images, whose result is stored as its factors are
     bool windowed = false; // its attribute is a window
     bool reads_attribute = false; // its kernel does (kernel_launch::attribute)
     bool stores_bf16 = true;      // its kernels can store bfloat16

@@ -18,6 +18,9 @@ struct symbol {
     ir::graph* g = nullptr;
     int id = -1;
 
+    // The part at position i of the first axis, as of a tensor (nn/tensor_functions.hpp).
+    constexpr auto operator[](size_t i) const { return select<0>(*this, i); }
+
     // A single id, such as a length, is a number of a sample like any other.
     template <std::same_as<shape<>> To>
         requires(is_ids<S> && S::rank == 0)

@@ -8,17 +8,18 @@
 namespace castnet::image {
 
 // Decodes a part of a JPEG or PNG file in memory, the rectangle that choose(width, height) returns;
-// see decode_jpeg_part and decode_png.
+// see decode_jpeg_part and decode_png. Only a JPEG is decoded as a draft.
 template <class Choose>
 [[gnu::cold]] bitmap decode_part(std::span<unsigned char const> content, size_t channels,
-                                 std::string const& file, Choose const& choose) {
+                                 std::string const& file, Choose const& choose,
+                                 draft const& to = {}) {
     constexpr unsigned char jpeg[] = {0xFF, 0xD8, 0xFF}, png[] = {0x89, 'P', 'N', 'G'};
     auto const begins_with = [&](std::span<unsigned char const> magic) {
         return content.size() >= magic.size() &&
                std::equal(magic.begin(), magic.end(), content.begin());
     };
     if (begins_with(jpeg)) {
-        return decode_jpeg_part(content, channels, file, choose);
+        return decode_jpeg_part(content, channels, file, choose, to);
     }
     if (begins_with(png)) {
         bitmap image = decode_png(content, channels, file);
@@ -32,20 +33,22 @@ template <class Choose>
 
 // Decodes a JPEG or PNG file in memory; see decode_jpeg and decode_png.
 [[gnu::cold]] inline bitmap decode(std::span<unsigned char const> content, size_t channels,
-                                   std::string const& file) {
-    return decode_part(content, channels, file, whole_image);
+                                   std::string const& file, draft const& to = {}) {
+    return decode_part(content, channels, file, whole_image, to);
 }
 
 // Reads a JPEG or PNG file as one channel (grey) or three (red, green, blue). Throws file_error
 // where it cannot be read; see decode().
-[[gnu::cold]] inline bitmap read(std::string const& path, size_t channels = 3) {
-    return decode(io::read_file(path, detail::most_file_bytes), channels, path);
+[[gnu::cold]] inline bitmap read(std::string const& path, size_t channels = 3,
+                                 draft const& to = {}) {
+    return decode(io::read_file(path, detail::most_file_bytes), channels, path, to);
 }
 
 // Reads a part of such a file; see decode_part().
 template <class Choose>
-[[gnu::cold]] bitmap read_part(std::string const& path, size_t channels, Choose const& choose) {
-    return decode_part(io::read_file(path, detail::most_file_bytes), channels, path, choose);
+[[gnu::cold]] bitmap read_part(std::string const& path, size_t channels, Choose const& choose,
+                               draft const& to = {}) {
+    return decode_part(io::read_file(path, detail::most_file_bytes), channels, path, choose, to);
 }
 
 // Writes a file whose name ends in .jpg, .jpeg or .png. Throws file_error where that fails, or for

@@ -12,7 +12,24 @@
 
 namespace castnet::image {
 
+// A size that an image will be resized to, so that a JPEG may be decoded to a half, a quarter or an
+// eighth of its own: the smallest that is no smaller than this one, in width and height (Pillow's
+// Image.draft). Quicker for large images, to other pixels than the whole size resized. Empty: as it
+// is.
+struct draft {
+    size_t width = 0, height = 0;
+};
+
 namespace detail {
+
+// By how much a part of an image can be reduced.
+inline size_t reduction_of(rectangle const& part, draft const& to) {
+    if (to.width == 0 || to.height == 0) {
+        return 1;
+    }
+    size_t const most = std::min(part.width / to.width, part.height / to.height);
+    return most >= 8 ? 8 : most >= 4 ? 4 : most >= 2 ? 2 : 1;
+}
 
 // What libjpeg calls instead of ending the program. It is written in C, so nothing is thrown
 // through it: it jumps back to `failed`.
@@ -100,13 +117,14 @@ public:
     ~jpeg_reader() { jpeg_destroy_decompress(&jpeg_); }
 
     char const* message() const { return errors_.text; }
-    size_t width() const { return jpeg_.image_width; }
-    size_t height() const { return jpeg_.image_height; }
+    // Of the image as it is decoded.
+    size_t width() const { return jpeg_.output_width; }
+    size_t height() const { return jpeg_.output_height; }
     int orientation() const { return exif_orientation(jpeg_); }
     // Of the pixels that come: four are cyan, magenta, yellow and black.
     size_t channels() const { return size_t(jpeg_.output_components); }
 
-    // These two return false, with a message, where libjpeg cannot go on. (They have no objects
+    // These return false, with a message, where libjpeg cannot go on. (They have no objects
     // with destructors, over which longjmp must not jump.)
     bool begin(size_t channels) {
         if (setjmp(errors_.failed) != 0) {
@@ -116,6 +134,15 @@ public:
         jpeg_read_header(&jpeg_, TRUE);
         bool const inks = jpeg_.jpeg_color_space == JCS_CMYK || jpeg_.jpeg_color_space == JCS_YCCK;
         jpeg_.out_color_space = inks ? JCS_CMYK : channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+        jpeg_calc_output_dimensions(&jpeg_);
+        return true;
+    }
+    bool reduce(size_t by) {
+        if (setjmp(errors_.failed) != 0) {
+            return false;
+        }
+        jpeg_.scale_num = 1;
+        jpeg_.scale_denom = static_cast<unsigned>(by);
         jpeg_calc_output_dimensions(&jpeg_);
         return true;
     }
@@ -186,10 +213,12 @@ inline bitmap without_inks(bitmap const& inks) {
 // Decodes a part of a JPEG to one channel or three, turned as its Exif data say: the rectangle that
 // choose(width, height) returns for the turned image, which must lie within it. Its pixels are
 // those of the whole image; of the rest, no more is decoded than it takes (with libjpeg-turbo), so
-// damage there may not show. Throws as decode_jpeg.
+// damage there may not show. As a draft, the part is reduced; where it does not end between the
+// pixels of the reduced image, it ends at the ones before. Throws as decode_jpeg.
 template <class Choose>
 [[gnu::cold]] bitmap decode_jpeg_part(std::span<unsigned char const> content, size_t channels,
-                                      std::string const& file, Choose const& choose) {
+                                      std::string const& file, Choose const& choose,
+                                      draft const& to = {}) {
     detail::jpeg_reader jpeg{content};
     auto const fail = [&] {
         throw file_error(file, {"cannot decode the JPEG: ", std::string_view{jpeg.message()}});
@@ -201,13 +230,23 @@ template <class Choose>
     detail::check_size(file, jpeg.width(), jpeg.height(), content.size(), size_t{64} * 8);
     turn const held{jpeg.orientation()}; // read() forgets the markers
     bool const swaps = held.swaps_axes();
-    rectangle const whole{0, 0, jpeg.width(), jpeg.height()};
-    rectangle const part =
+    rectangle whole{0, 0, jpeg.width(), jpeg.height()};
+    rectangle part =
         held.before(swaps ? choose(whole.height, whole.width) : choose(whole.width, whole.height),
                     whole.width, whole.height);
+    bool const is_whole = part.width == whole.width && part.height == whole.height;
+    if (size_t const by = detail::reduction_of(part, swaps ? draft{to.height, to.width} : to);
+        by > 1) {
+        if (!jpeg.reduce(by)) {
+            fail();
+        }
+        whole = {0, 0, jpeg.width(), jpeg.height()};
+        part = is_whole ? whole
+                        : rectangle{part.x / by, part.y / by, part.width / by, part.height / by};
+    }
     bitmap image{part.width, part.height, jpeg.channels()};
     bool done = false;
-    if (part.width == whole.width && part.height == whole.height) {
+    if (is_whole) {
         done = jpeg.read(image.pixels.data());
     } else {
         bytes row(whole.width * jpeg.channels());
@@ -226,8 +265,8 @@ template <class Choose>
 // Throws file_error where the content is none, is damaged or cut short, or says that it has more
 // pixels than it can have.
 [[gnu::cold]] inline bitmap decode_jpeg(std::span<unsigned char const> content, size_t channels,
-                                        std::string const& file) {
-    return decode_jpeg_part(content, channels, file, whole_image);
+                                        std::string const& file, draft const& to = {}) {
+    return decode_jpeg_part(content, channels, file, whole_image, to);
 }
 
 // Encodes an image of one or three channels; the quality is libjpeg's, 1 to 100.

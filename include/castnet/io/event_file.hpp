@@ -1,5 +1,5 @@
-// TensorBoard event file: scalars, histograms, images and text over the steps of a training. Needs
-// POSIX.
+// TensorBoard event file: scalars, histograms, images and text over the steps of a training, its
+// graph and its hyperparameters. Needs POSIX.
 #pragma once
 
 #include <castnet/core/clock.hpp>
@@ -8,12 +8,26 @@
 #include <castnet/io/protobuf.hpp>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <vector>
 
 namespace castnet::io {
+
+// A node of a graph: its name, in which / divides groups, what it does, and the names of those that
+// it reads.
+struct event_graph_node {
+    std::string name, operation;
+    std::vector<std::string> reads{};
+};
+
+// A number of a run that does not change over its steps.
+struct event_setting {
+    std::string name;
+    double value;
+};
 
 // Records of TensorFlow's Event messages (tensorflow/core/util/event.proto) in TFRecord framing. A
 // new file is made in the folder, whose runs TensorBoard shows by the names of their folders.
@@ -121,7 +135,58 @@ public:
         add_value(step, entry);
     }
 
+    // The graph of the run, in any order of its nodes.
+    void add_graph(std::span<event_graph_node const> nodes) {
+        protobuf_message graph, versions, event;
+        for (event_graph_node const& each : nodes) {
+            protobuf_message node;
+            node.add_text(1, each.name);
+            node.add_text(2, each.operation);
+            for (std::string const& read : each.reads) {
+                node.add_text(3, read);
+            }
+            graph.add_message(1, node);
+        }
+        versions.add_integer(1, 22); // of the format
+        graph.add_message(4, versions);
+        event.add_double(1, now());
+        event.add_message(4, graph);
+        write(event);
+    }
+
+    // The hyperparameters of the run, for TensorBoard's table of runs (plugin hparams).
+    void add_hyperparameters(std::span<event_setting const> settings) {
+        protobuf_message start, end;
+        for (event_setting const& each : settings) {
+            protobuf_message entry, value;
+            value.add_double(2, each.value);
+            entry.add_text(1, each.name);
+            entry.add_message(2, value);
+            start.add_message(1, entry);
+        }
+        start.add_double(5, now());
+        end.add_integer(1, 1); // success, since nobody tells it otherwise
+        end.add_double(2, now());
+        add_session("_hparams_/session_start_info", 3, start);
+        add_session("_hparams_/session_end_info", 4, end);
+    }
+
 private:
+    void add_session(std::string_view tag, unsigned field, protobuf_message const& info) {
+        protobuf_message content, plugin, metadata, tensor, entry;
+        content.add_message(field, info);
+        plugin.add_text(1, "hparams");
+        plugin.add_message(2, content);
+        metadata.add_message(1, plugin);
+        tensor.add_integer(1, 2);  // DT_DOUBLE
+        tensor.add_message(2, {}); // of no dimension
+        tensor.add_doubles(6, std::array{0.0});
+        entry.add_text(1, tag);
+        entry.add_message(9, metadata);
+        entry.add_message(8, tensor);
+        add_value(0, entry);
+    }
+
     // Seconds since 1970.
     static double now() {
         auto const since = std::chrono::system_clock::now().time_since_epoch();

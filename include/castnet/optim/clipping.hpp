@@ -20,8 +20,8 @@ inline constexpr bool is_clipped = requires { typename Optimizer::clipped_optimi
 
 template <bool Once, class Optimizer>
 struct clips_once {
-    static_assert(Once, "castnet: clip_norm and clip_value: a gradient is clipped once, and this "
-                        "optimizer clips it already");
+    static_assert(Once, "castnet: clip_norm, clip_each_norm and clip_value: a gradient is clipped "
+                        "once, and this optimizer clips it already");
     static constexpr bool checked = true;
 };
 
@@ -57,12 +57,51 @@ struct norm_clipped : Optimizer {
             inner::operator()(p, g * factor, slot...);
         }
         template <class V, class... Slot>
+            requires detail::Directs<inner, V, Slot...>
         V direction(V p, V g, Slot&... slot) const {
             return inner::direction(p, g * factor, slot...);
         }
         CASTNET_HD rule with_norm(double norm) const {
             double const ratio = max_norm / (norm + 1e-6);
             return {*this, max_norm, static_cast<T>(ratio > 1 ? 1.0 : ratio)};
+        }
+    };
+    template <class T>
+    rule<T> at(std::uint64_t step, double rate) const {
+        return {Optimizer::template at<T>(step, rate), max_norm};
+    }
+};
+
+// An optimizer with gradients of each parameter of at most this norm; see clip_each_norm().
+template <class Optimizer>
+struct each_norm_clipped : Optimizer {
+    using clipped_optimizer = Optimizer;
+    double max_norm = 1;
+    static constexpr char const* name =
+        detail::name_of_wrapped<Optimizer, "clip_each_norm">::text.data();
+    [[gnu::cold]] auto hyperparameters() const {
+        return detail::hyperparameters_and<Optimizer>(*this, {"max_norm", max_norm});
+    }
+
+    template <class T>
+    struct rule : detail::rule_of<Optimizer, T> {
+        static constexpr bool by_parameter = true;
+        using inner = detail::rule_of<Optimizer, T>;
+        double max_norm;
+        T factor = 1; // of the parameter's gradient
+
+        template <class V, class... Slot>
+            requires detail::Updates<inner, V, Slot...>
+        CASTNET_HD void operator()(V& p, V g, Slot&... slot) const {
+            inner::operator()(p, g * factor, slot...);
+        }
+        template <class V, class... Slot>
+            requires detail::Directs<inner, V, Slot...>
+        V direction(V p, V g, Slot&... slot) const {
+            return inner::direction(p, g * factor, slot...);
+        }
+        void set_gradient_norm(double norm) {
+            factor = static_cast<T>(norm > max_norm ? max_norm / norm : 1);
         }
     };
     template <class T>
@@ -93,6 +132,7 @@ struct value_clipped : Optimizer {
             inner::operator()(p, clamped(g), slot...);
         }
         template <class V, class... Slot>
+            requires detail::Directs<inner, V, Slot...>
         V direction(V p, V g, Slot&... slot) const {
             return inner::direction(p, clamped(g), slot...);
         }
@@ -119,6 +159,16 @@ norm_clipped<Optimizer> clip_norm(Optimizer const& optimizer, double max_norm) {
     static_assert(detail::groups_are_outermost<Optimizer>::checked);
     static_assert(detail::clips_once<!detail::is_clipped<Optimizer>, Optimizer>::checked);
     detail::check_limit("clip_norm", "the largest norm", max_norm);
+    return {optimizer, max_norm};
+}
+
+// The same with a norm for each parameter: its gradient becomes one of at most this norm, Keras'
+// clipnorm. On CPUs; not with strategy::sharded_optimizer.
+template <class Optimizer>
+each_norm_clipped<Optimizer> clip_each_norm(Optimizer const& optimizer, double max_norm) {
+    static_assert(detail::groups_are_outermost<Optimizer>::checked);
+    static_assert(detail::clips_once<!detail::is_clipped<Optimizer>, Optimizer>::checked);
+    detail::check_limit("clip_each_norm", "the largest norm", max_norm);
     return {optimizer, max_norm};
 }
 

@@ -42,6 +42,7 @@ struct averaging : Optimizer {
             average += share * (p - average);
         }
         template <class V, class... Slot>
+            requires detail::Directs<inner, V, Slot...>
         V direction(V p, V g, V&, Slot&... slot) const {
             return inner::direction(p, g, slot...);
         }

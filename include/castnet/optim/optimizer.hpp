@@ -21,12 +21,14 @@
 // instead of the update, and the optimizer says how many there are, and which a parameter has:
 //   static constexpr int group_count
 //   int group_of(std::string_view name) const
-// A rule whose update of a number depends on its whole parameter (lamb, muon) says
+// A rule whose update of a number depends on its whole parameter (lamb, muon, clip_each_norm) says
 //   static constexpr bool by_parameter = true
-// and has two functions instead of the update, both for numbers and for vectors:
+// and is a copy for each parameter. Instead of the update it may have two functions, both for
+// numbers and for vectors:
 //   V direction(V parameter, V gradient, state&…) const   where to; updates the state
 //   void move(V& parameter, V direction, state&…) const
-// It is a copy for each parameter, which may be told more (all optional):
+// And it may be told more (all optional):
+//   void set_gradient_norm(double norm)   before all else; Euclidean
 //   void begin(ptrdiff_t rows, ptrdiff_t columns)   first; of a weight as the matrix that
 //   multiplies
 //                                                   an input, its outputs by all else; else (0, 0)

@@ -34,6 +34,12 @@ concept Updates = requires(Rule const& rule, V& parameter, V gradient, Slot&... 
     rule(parameter, gradient, slot...);
 };
 
+// Whether a rule of whole parameters has a direction for a V.
+template <class Rule, class V, class... Slot>
+concept Directs = requires(Rule const& rule, V parameter, V gradient, Slot&... slot) {
+    rule.direction(parameter, gradient, slot...);
+};
+
 template <class Optimizer>
 inline constexpr bool has_groups = requires { Optimizer::group_count; };
 

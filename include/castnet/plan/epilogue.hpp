@@ -166,18 +166,4 @@ private:
     list<int> functions_; // per group
 };
 
-// The groups as a constant of fixed size.
-template <class Device, int Nodes>
-struct fused_groups {
-    int of[array_size(Nodes)]{};
-
-    constexpr explicit fused_groups(graph_view const& g) {
-        list<int> groups = fuse(g);
-        if constexpr (EpilogueDevice<Device>) {
-            epilogue_finder<Device>{g, groups}.run();
-        }
-        copy_list(of, groups);
-    }
-};
-
 } // namespace castnet::ir

@@ -28,11 +28,12 @@ struct program_arguments {
 };
 
 // A point, with the offsets that arrays have there.
-struct point {
-    std::ptrdiff_t sample, pixel, channel;
-    std::ptrdiff_t pixels, channels; // extents of the space
+template <class Index>
+struct basic_point {
+    Index sample, pixel, channel;
+    Index pixels, channels; // extents of the space
 
-    CASTNET_HD constexpr std::ptrdiff_t offset(int variation) const {
+    CASTNET_HD constexpr Index offset(int variation) const {
         switch (variation) {
         case 0:
             return 0;
@@ -54,12 +55,15 @@ struct point {
     }
 };
 
+using point = basic_point<std::ptrdiff_t>;
+
 // Where programs take their random words from: the word of this stream and point. A kernel that
 // draws those of many points at once gives something else that returns the same.
 struct random_at_points {
-    template <class T>
+    template <class T, class Index>
     CASTNET_HD constexpr std::uint32_t operator()(program_arguments<T> const& a,
-                                                  std::uint32_t stream, point const& p) const {
+                                                  std::uint32_t stream,
+                                                  basic_point<Index> const& p) const {
         auto const element = static_cast<std::uint32_t>(p.pixel * p.channels + p.channel);
         return block(a, stream, p.sample, element / 4)[element % 4];
     }
@@ -81,12 +85,13 @@ CASTNET_HD constexpr T read_register(T const* reg, int which) {
 }
 
 // The place in an array of what instruction I loads at this point.
-template <instruction I, class T>
-CASTNET_HD constexpr std::ptrdiff_t offset_of_load(program_arguments<T> const& a, point const& p) {
+template <instruction I, class T, class Index>
+CASTNET_HD constexpr Index offset_of_load(program_arguments<T> const& a,
+                                          basic_point<Index> const& p) {
     if constexpr ((I.b & 8) != 0) {
-        std::ptrdiff_t const sample = (I.b & 1) != 0 ? p.sample : 0;
-        std::ptrdiff_t const row = (I.b & 2) != 0 ? sample * p.pixels + p.pixel : sample;
-        return row * a.row[I.a] + ((I.b & 4) != 0 ? p.channel : 0);
+        Index const sample = (I.b & 1) != 0 ? p.sample : 0;
+        Index const row = (I.b & 2) != 0 ? sample * p.pixels + p.pixel : sample;
+        return row * static_cast<Index>(a.row[I.a]) + ((I.b & 4) != 0 ? p.channel : 0);
     } else {
         return p.offset(I.b);
     }
@@ -107,9 +112,9 @@ CASTNET_HD constexpr T apply_function(T const* r, std::index_sequence<K...>) {
     }
 }
 
-template <instruction I, class T, class Random>
-CASTNET_HD constexpr T execute(T const* r, program_arguments<T> const& a, point const& p,
-                               Random const& random) {
+template <instruction I, class T, class Index, class Random>
+CASTNET_HD constexpr T execute(T const* r, program_arguments<T> const& a,
+                               basic_point<Index> const& p, Random const& random) {
     if constexpr (I.code == opcode::load) {
         if constexpr (I.c != 0) {
             return T(reinterpret_cast<bfloat16 const*>(a.array[I.a])[offset_of_load<I>(a, p)]);
@@ -133,17 +138,18 @@ CASTNET_HD constexpr T execute(T const* r, program_arguments<T> const& a, point 
     }
 }
 
-template <class T, class Random, instruction... I, size_t... N>
-CASTNET_HD constexpr T run_program(program<I...>, program_arguments<T> const& a, point const& p,
-                                   Random const& random, std::index_sequence<N...>) {
+template <class T, class Index, class Random, instruction... I, size_t... N>
+CASTNET_HD constexpr T run_program(program<I...>, program_arguments<T> const& a,
+                                   basic_point<Index> const& p, Random const& random,
+                                   std::index_sequence<N...>) {
     T r[sizeof...(I)]{};
     (..., void(r[N] = execute<I>(r, a, p, random)));
     return r[sizeof...(I) - 2]; // the last instruction says what becomes of it
 }
 
 // The value of the program's last register at this point.
-template <class Program, class T, class Random = random_at_points>
-CASTNET_HD constexpr T evaluate(program_arguments<T> const& a, point const& p,
+template <class Program, class T, class Index, class Random = random_at_points>
+CASTNET_HD constexpr T evaluate(program_arguments<T> const& a, basic_point<Index> const& p,
                                 Random const& random = {}) {
     return run_program(Program{}, a, p, random, std::make_index_sequence<Program::size + 1>{});
 }

@@ -10,6 +10,27 @@
 
 namespace castnet::ir {
 
+// What becomes of the node that ends a group.
+enum class group_end : std::uint8_t {
+    launched, // by a launch of its own
+    joined,   // it is a result of another launch, whose group it belongs to now (plan/join.hpp)
+    computed_again // by every launch that reads it; it is not stored
+};
+
+// The groups as the planner sees them.
+struct group_view {
+    int const* of;                  // per node: the end of its group, -1 for none
+    group_end const* end = nullptr; // per node; nullptr where all are launched
+
+    constexpr int operator[](int id) const { return of[id]; }
+    constexpr bool has(int id, group_end what) const { return end != nullptr && end[id] == what; }
+    // By a launch of this node's own, if it has a kernel.
+    constexpr bool is_launched(int id) const {
+        return of[id] == id && !has(id, group_end::computed_again);
+    }
+    constexpr bool is_joined(int id) const { return has(id, group_end::joined); }
+};
+
 inline constexpr int max_group_inputs = 20; // arrays and constants that one kernel may read
 inline constexpr int max_group_size = 40;   // functions in one kernel
 

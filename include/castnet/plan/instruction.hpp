@@ -16,10 +16,12 @@ enum class opcode : std::uint8_t {
     sample_mask, // a: which array (one value per sample), b: which scalar to multiply it with
     bernoulli,   // a: which scalar is `keep`, b: which scalar numbers the random stream
     apply,       // function of registers a, b, c, …
-    store,       // ends a program: the last register is the result at this point; a: 1 for
-                 // bfloat16; c: 1 if only one step of a loop is stored
+    store,       // ends a program: register d is the result at this point; a: 1 for bfloat16; c: 1
+                 // if only one step of a loop is stored
     reduce       // ends a program: a: which reduction; b: what is kept of samples 1, pixels 2,
-                 // channels 4; c: as of store
+                 // channels 4; c: as of store; d: of which register. On devices whose kernels can
+                 // do that, several stores or reductions end a program, with the same b and c: its
+                 // results, in order
 };
 
 struct instruction {
@@ -45,23 +47,34 @@ struct instruction {
 inline constexpr int max_arrays = 24;
 inline constexpr int max_scalars = 24;
 
+// How many gradients one launch widens.
+inline constexpr int most_widened = 16;
+
 inline constexpr int no_register = 255; // an argument that the function does not read
 
 template <instruction... I>
 struct program {
-    static constexpr int size = sizeof...(I) - 1; // registers
+    // Stores or reductions, which come last.
+    static constexpr int results =
+        (0 + ... + int(I.code == opcode::store || I.code == opcode::reduce));
+    static constexpr int length = int(sizeof...(I));
+    static constexpr int size = length - results; // registers
 
-    static constexpr instruction last() {
+    // What becomes of the registers: the store, or the reduction to result k.
+    CASTNET_HD static constexpr instruction end_of(int k) {
         instruction const all[] = {I...};
-        return all[size];
+        return all[size + k];
     }
-    static constexpr instruction end = last(); // store or reduce
+    static constexpr instruction end = end_of(0);
     // Along what the stored array varies.
     static constexpr int stored = end.c != 0 ? 5 : 7;
 
     static constexpr int random_streams = (0 + ... + int(I.code == opcode::bernoulli));
     // Which scalar numbers the stream of a program that has one.
     static constexpr int stream = (0 + ... + (I.code == opcode::bernoulli ? I.b : 0));
+    // It reads or stores bfloat16.
+    static constexpr bool has_bf16 =
+        ((I.code == opcode::load && I.c != 0) || ...) || (end.code == opcode::store && end.a != 0);
     // All samples, pixels and channels may be one row of points.
     static constexpr bool flat = random_streams == 0 && (I.ignores_axes() && ...);
 };

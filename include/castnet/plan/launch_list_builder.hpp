@@ -21,16 +21,15 @@ constexpr bool is_launched(node const& n, node const* nodes) {
 template <class Device>
 class launch_list_builder {
 public:
-    // `group`: per node the end of its group, as fuse() gives it.
     // `keeps`: what depends on parameters alone is computed once.
-    constexpr launch_list_builder(graph_view const& g, int const* group,
+    constexpr launch_list_builder(graph_view const& g, group_view const& group,
                                   launch_list_begin const& begin = {}, bool keeps = false)
         : g_{g}, nodes_{g.nodes}, group_{group}, begin_{begin} {
         if (keeps) {
             prepared_ = prepared_values(g);
         }
         if constexpr (MixedPrecisionDevice<Device>) {
-            in_bf16_ = bf16_nodes(g, group);
+            in_bf16_ = bf16_nodes(g, group.of);
         }
     }
 
@@ -101,14 +100,14 @@ private:
                 beside_.push(i);
             }
         }
-        lowering lower{g_, in_bf16_.empty() ? nullptr : in_bf16_.data()};
+        lowering lower{g_, group_, in_bf16_.empty() ? nullptr : in_bf16_.data()};
         if constexpr (MixedPrecisionDevice<Device>) {
             if (begin_.node == 0) {
                 copy_parameters();
             }
         }
         for (int i = begin_.node; i < last; ++i) {
-            if (group_[i] == i && is_launched(nodes_[i], nodes_)) {
+            if (group_.is_launched(i) && is_launched(nodes_[i], nodes_)) {
                 add_launch(i, first[i], next, lower);
             }
         }
@@ -187,7 +186,8 @@ private:
             end = lower.code.back();
             s.program = program_number(lower.code);
             s.space = n.kind == op::map ? n.size : nodes_[n.in[0]].size;
-            s.flops += s.space.count() * (lower.code.size() - lower.arrays.size() - 1);
+            s.flops += s.space.count() *
+                       (lower.code.size() - lower.arrays.size() - 1 - lower.joined.size());
             if (n.kind == op::map && s.loop < 0 && s.space.pixels > 1 &&
                 lower.varies_as_a_whole()) {
                 s.space = {s.space.sample, 1, static_cast<int>(s.space.count())};
@@ -209,10 +209,13 @@ private:
             if (n.kind == op::feedback) {
                 s.space = n.size;
             }
-            s.arrays = n.operands - first_read;
             for (int k = first_read; k < n.operands; ++k) {
                 d_.arrays.push(traits_of(n).product ? factor(n.in[k]) : use_of(n.in[k]));
             }
+            for (int m = n.kind == op::widen ? first : -1; m >= 0; m = next[m]) {
+                d_.arrays.push(use_of(nodes_[m].in[0]));
+            }
+            s.arrays = next_array() - s.first_array;
         }
         s.output = next_array();
         d_.arrays.push(use_of(n.kind == op::feedback ? n.in[0] : id));
@@ -220,6 +223,12 @@ private:
             if (nodes_[other].in[0] == id) {
                 add_result(s, other);
             }
+        }
+        for (int m = n.kind == op::widen ? first : -1; m >= 0; m = next[m]) {
+            add_result(s, m);
+        }
+        for (int k = 0; s.program >= 0 && k < lower.joined.size(); ++k) {
+            add_result(s, lower.joined[k]);
         }
         bool const sums = n.kind == op::matmul_weight && first >= 0;
         scratch_size const wanted =
@@ -284,7 +293,7 @@ private:
     static constexpr unsigned buckets = 251;
     graph_view g_;
     node const* nodes_;
-    int const* group_;
+    group_view group_;
     launch_list_begin begin_;
     list<char> in_bf16_;  // per node; empty where nothing is
     list<char> prepared_; // per node; empty where nothing is kept

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <castnet/plan/instruction.hpp>
+#include <castnet/plan/join.hpp>
 #include <castnet/plan/mixed_precision.hpp>
 
 namespace castnet::ir {
@@ -9,8 +10,11 @@ namespace castnet::ir {
 class lowering {
 public:
     // `in_bf16`: per node whether its array is bfloat16; nullptr where none is.
-    constexpr explicit lowering(graph_view const& g, char const* in_bf16 = nullptr)
-        : nodes_{g.nodes}, in_bf16_{in_bf16}, registers_{list<int>::filled(g.node_count, 0)},
+    constexpr explicit lowering(graph_view const& g, group_view const& group,
+                                char const* in_bf16 = nullptr)
+        : nodes_{g.nodes}, group_{group}, in_bf16_{in_bf16},
+          loads_{g.nodes, group.end != nullptr ? g.node_count : 0},
+          registers_{list<int>::filled(g.node_count, 0)},
           owners_{list<int>::filled(g.node_count, -1)}, reg_{registers_.data()},
           owner_{owners_.data()} {}
 
@@ -18,6 +22,7 @@ public:
     list<instruction> code;
     list<int> arrays; // nodes
     list<double> scalars;
+    list<int> joined; // nodes that are results, too, besides the group's end
 
     // The group that ends with node `root`; `next` links its functions in ascending order, from
     // `first` (-1 for none: a reduction of arrays as they are).
@@ -29,37 +34,27 @@ public:
         code.clear();
         arrays.clear();
         scalars.clear();
+        joined.clear();
         root_ = root;
         in_result_ = in_result;
         bf16_bias_ = bf16_bias;
         space_ = end.kind == op::reduce ? nodes_[end.in[0]].size : end.size;
+        if (group_.end != nullptr) {
+            find_loads(root, first, next);
+        }
+        ends_.clear();
+        ends_.push({}); // the group's own
         for (int m = first; m >= 0; m = next[m]) {
-            function(m);
-        }
-        instruction last;
-        last.code = opcode::store;
-        last.a = in_bf16_ && in_bf16_[root] ? 1 : 0;
-        last.c = end.stored == storage::one_step ? 1 : 0;
-        if (end.kind == op::reduce) {
-            int const x = source(end.in[0]);
-            if (end.operands == 2) {
-                instruction product;
-                product.code = opcode::apply;
-                product.function = fn::multiply;
-                product.a = static_cast<std::uint8_t>(x);
-                product.b = static_cast<std::uint8_t>(source(end.in[1]));
-                code.push(product);
+            if (nodes_[m].kind == op::map) {
+                function(m);
             }
-            // pixels that are 1 anyway count as kept with the samples
-            bool const pixels =
-                end.size.pixels == space_.pixels && (space_.pixels > 1 || end.size.sample);
-            bool const channels = end.size.channels == space_.channels && space_.channels > 1;
-            last.code = opcode::reduce;
-            last.a = static_cast<std::uint8_t>(end.reduce);
-            last.b = static_cast<std::uint8_t>((end.size.sample ? 1 : 0) | (pixels ? 2 : 0) |
-                                               (channels ? 4 : 0));
+            if (group_.is_joined(m)) {
+                joined.push(m);
+                ends_.push(end_of(m));
+            }
         }
-        code.push(last);
+        ends_[0] = end_of(root);
+        code.append(ends_.data(), ends_.size());
     }
 
     // No array is broadcast along pixels or channels: the loop may run over both at once.
@@ -73,6 +68,63 @@ public:
     }
 
 private:
+    // What becomes of a node's value.
+    constexpr instruction end_of(int id) {
+        node const& n = nodes_[id];
+        instruction end;
+        end.code = opcode::store;
+        end.a = in_bf16_ && in_bf16_[id] ? 1 : 0;
+        end.c = n.stored == storage::one_step ? 1 : 0;
+        if (n.kind != op::reduce) {
+            end.d = static_cast<std::uint8_t>(id == root_ ? code.size() - 1 : reg_[id]);
+            return end;
+        }
+        int x = source(n.in[0]);
+        if (n.operands == 2) {
+            instruction product;
+            product.code = opcode::apply;
+            product.function = fn::multiply;
+            product.a = static_cast<std::uint8_t>(x);
+            product.b = static_cast<std::uint8_t>(source(n.in[1]));
+            code.push(product);
+            x = code.size() - 1;
+        }
+        // pixels that are 1 anyway count as kept with the samples
+        bool const pixels = n.size.pixels == space_.pixels && (space_.pixels > 1 || n.size.sample);
+        bool const channels = n.size.channels == space_.channels && space_.channels > 1;
+        end.code = opcode::reduce;
+        end.a = static_cast<std::uint8_t>(n.reduce);
+        end.b = static_cast<std::uint8_t>((n.size.sample ? 1 : 0) | (pixels ? 2 : 0) |
+                                          (channels ? 4 : 0));
+        end.d = static_cast<std::uint8_t>(x);
+        return end;
+    }
+
+    // The arrays that the group reads element by element.
+    constexpr void find_loads(int root, int first, int const* next) {
+        loads_.begin(root, space_);
+        for (int m = first; m >= 0; m = next[m]) {
+            add_loads(m);
+        }
+        add_loads(root);
+    }
+    constexpr void add_loads(int id) {
+        for (int k = 0; k < nodes_[id].operands; ++k) {
+            loads_.add(nodes_[id].in[k]);
+        }
+    }
+
+    // Whether a value of another group is computed here, and not loaded.
+    constexpr bool is_computed_again(int id) const {
+        if (group_.end == nullptr || nodes_[id].kind != op::map) {
+            return false;
+        }
+        bool const is_stored = (group_[id] == id || group_.is_joined(id)) &&
+                               !group_.has(id, group_end::computed_again);
+        bool const has_room = arrays.size() + 8 < max_arrays && code.size() < 64;
+        return !is_stored || (has_room && loads_.is_large(id) && loads_.give(id));
+    }
+
     constexpr int define(int id, instruction const& x) {
         owner_[id] = root_;
         code.push(x);
@@ -103,6 +155,10 @@ private:
     // The register of a node: of a function of this group, or of a value loaded or made for it.
     constexpr int source(int id) {
         if (owner_[id] == root_) {
+            return reg_[id];
+        }
+        if (is_computed_again(id)) {
+            function(id);
             return reg_[id];
         }
         node const& n = nodes_[id];
@@ -146,7 +202,10 @@ private:
     }
 
     node const* nodes_;
+    group_view group_;
     char const* in_bf16_;
+    loaded_arrays loads_;
+    list<instruction> ends_;
     bool bf16_bias_ = false;
     list<int> registers_;
     list<int> owners_;

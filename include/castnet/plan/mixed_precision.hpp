@@ -65,7 +65,8 @@ constexpr extents size_in_memory(node const& n, node const& base) {
 }
 
 // Inserts copies where an array has to be there in both types: factors that come from outside the
-// step, that leave it, or that no kernel can store in bfloat16; and images that leave the step.
+// step, that leave it, or that no kernel can store in bfloat16; and what convolutions write and
+// leaves the step.
 class copies_for_products {
 public:
     constexpr copies_for_products(graph& g, results& r) : g_{g}, results_{r} {}
@@ -91,6 +92,9 @@ public:
                 }
             }
             moved_[i] = g_.push(n);
+            if (n.kind == op::conv_weight && kept_[i]) { // for those who wait for gradients
+                copy(i);
+            }
         }
         g_.repeat = -1;
         for (int* id : leaving) {
@@ -130,7 +134,14 @@ private:
 
     constexpr int copy(int id) {
         int& made = copies_[id];
-        if (made < 0) {
+        if (made < 0 && old_[base_of(id, old_)].kind == op::conv_weight) {
+            node n;
+            n.kind = op::widen;
+            n.size = old_[id].size;
+            n.operands = 1;
+            n.in[0] = moved_[id];
+            made = g_.push(n);
+        } else if (made < 0) {
             int const one = constant_node(g_, 1);
             made = map_node(g_, fn::multiply, old_[id].size, {moved_[id], one});
         }

@@ -5,7 +5,9 @@
 #include <castnet/graph/devices.hpp>
 #include <castnet/graph/differentiate.hpp>
 #include <castnet/graph/loops.hpp>
+#include <castnet/graph/one_pass_statistics.hpp>
 #include <castnet/graph/storage.hpp>
+#include <castnet/plan/fused_groups.hpp>
 #include <castnet/plan/plan.hpp>
 
 #include <utility>
@@ -46,6 +48,9 @@ class pipeline {
             batch_norm_folding folding{g, wanted};
             folding.run();
         }
+        if constexpr (JoiningDevice<Device>) {
+            one_pass_statistics{g, wanted}.run();
+        }
         if constexpr (MixedPrecisionDevice<Device>) {
             copies_for_products{g, wanted}.run();
         }
@@ -72,7 +77,8 @@ class pipeline {
     }
     template <int Part, launch_list_sizes Capacity>
     static constexpr launch_list<Capacity> list_part() {
-        launch_list_builder<Device> builder{traced, groups.of, part_begin<Part>(), keeps_prepared};
+        launch_list_builder<Device> builder{traced, groups.view(), part_begin<Part>(),
+                                            keeps_prepared};
         int const last = (Part + 1) * nodes_of_part;
         launch_list_draft const d =
             builder.run(last < traced.node_count ? last : traced.node_count);

@@ -229,14 +229,15 @@ private:
             place_for_repetitions(id, s, 1, memory);
             return;
         }
-        result.is_bf16 = uses_[s.output].node == id && uses_[s.output].is_bf16;
+        bool const is_first = uses_[s.output].node == id;
+        result.is_bf16 = is_first && uses_[s.output].is_bf16;
         stage const& now = p_.stages[stage_number];
         result.in_chunk = now.samples_at_once > 0 && nodes_[id].size.sample &&
                           stage_of_[lives_.last[id]] == stage_number;
         block_allocator& place = result.in_chunk ? chunk : memory;
         int const last = result.in_chunk ? lives_.last[id] - now.first : stage_of_[lives_.last[id]];
         int const reused =
-            s.kind == op::map ? dying_operand(s, launch_number, result.in_chunk) : -1;
+            s.kind == op::map && is_first ? dying_operand(s, launch_number, result.in_chunk) : -1;
         extents const e = nodes_[id].stored == storage::array
                               ? nodes_[id].size
                               : size_in_memory(nodes_[id], nodes_[id]);

@@ -31,9 +31,6 @@ template <class Training>
 class [[nodiscard]] averaged_weights {
     using T = typename Training::value_type;
     static_assert(detail::optimizer_averages<typename Training::optimizer_type>::checked);
-    static_assert(!Training::strategies::sharded_optimizer,
-                  "castnet: averaged_weights: with strategy::sharded_optimizer no replica has all "
-                  "averages; load a checkpoint into a training without it");
 
 public:
     explicit averaged_weights(Training& training) : training_{training} {
@@ -44,20 +41,38 @@ public:
             if (p.trainable) {
                 std::string name = p.name.text();
                 std::vector<T> own = training.model().get(name);
-                training.model().set(name, training.slot(0, p));
                 before_.emplace_back(std::move(name), std::move(own));
             }
+        }
+        auto const take = [&] {
+            auto next = before_.begin();
+            for (ir::placed_parameter const& p : Training::training_plan.parameters) {
+                if (p.trainable) {
+                    training.model().set(next++->first, training.slot(0, p));
+                }
+            }
+        };
+        if constexpr (Training::strategies::sharded_optimizer) { // rank 0 gets all of them
+            training.read_state(take, "averaged_weights");
+            if (training.rank() != 0) {
+                put_back();
+            }
+            training.synchronize();
+        } else {
+            take();
         }
     }
     averaged_weights(averaged_weights const&) = delete;
     averaged_weights& operator=(averaged_weights const&) = delete;
-    ~averaged_weights() {
+    ~averaged_weights() { put_back(); }
+
+private:
+    void put_back() {
         for (auto const& [name, values] : before_) {
             training_.model().set(name, values);
         }
     }
 
-private:
     Training& training_;
     std::vector<std::pair<std::string, std::vector<T>>> before_;
 };

@@ -8,9 +8,12 @@
 #include <algorithm>
 #include <cmath>
 #include <csignal>
+#include <filesystem>
 #include <limits>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <vector>
 
 namespace castnet {
@@ -150,6 +153,56 @@ private:
     Model* model_;
     std::string file_;
     best_options options_;
+};
+
+struct each_options {
+    int every = 1; // so many epochs
+    int keep = 0;  // files that stay, the last ones; 0: all
+};
+
+// Saves in files whose name has the number of the epoch in place of {epoch}: of a model the
+// parameters, of a training a checkpoint, from which another fit can go on (Keras's
+// ModelCheckpoint("weights-{epoch}"), Estimator's keep_checkpoint_max). Refers to the model or
+// training. Throws castnet::error for a name without {epoch}, or an option out of its range.
+template <class Saved>
+class save_each {
+public:
+    save_each(Saved const& saved, std::string file, each_options const& options = {})
+        : saved_{&saved}, file_{std::move(file)}, options_{options} {
+        if (file_.find(place) == std::string::npos || options.every < 1 || options.keep < 0) {
+            throw error({"castnet: save_each: found the file ", file_, ", every ", options.every,
+                         " epochs and keep ", options.keep,
+                         "; expected {epoch} in the name, every from 1 and keep from 0"});
+        }
+    }
+
+    [[gnu::cold]] void end_epoch(epoch_report const& report) const {
+        if (report.epoch % options_.every != 0) {
+            return;
+        }
+        // of a training, all processes may have a part
+        constexpr bool is_training = requires(Saved const& s) { s.replica_count(); };
+        if (is_training || report.rank == 0) {
+            save(*saved_, name_of(report.epoch));
+        }
+        int const old = report.epoch - options_.keep * options_.every;
+        if (report.rank == 0 && options_.keep > 0 && old > 0) {
+            std::error_code ignored; // it may be gone
+            std::filesystem::remove(name_of(old), ignored);
+        }
+    }
+
+private:
+    static constexpr std::string_view place = "{epoch}";
+
+    std::string name_of(int epoch) const {
+        std::string name = file_;
+        return name.replace(name.find(place), place.size(), std::to_string(epoch));
+    }
+
+    Saved const* saved_;
+    std::string file_;
+    each_options options_;
 };
 
 // Measures the steps (Estimator's TimeHistory). Copies share the measurements.

@@ -215,10 +215,11 @@ struct arguments_of_compile {
     static_assert(found != compile_mistake::optimizer_of_shards,
                   "castnet: compile(model, loss, optimizer, metrics...): with "
                   "strategy::sharded_optimizer no replica has a whole parameter, which this "
-                  "optimizer (lamb, muon) needs; take another strategy, or cn::adamw");
+                  "optimizer (lamb, muon, clip_each_norm) needs; take another strategy, or "
+                  "cn::adamw and cn::clip_norm");
     static_assert(found != compile_mistake::optimizer_of_cpus,
-                  "castnet: compile(model, loss, optimizer, metrics...): cn::lamb and cn::muon "
-                  "are for CPUs; on GPUs there is cn::adamw");
+                  "castnet: compile(model, loss, optimizer, metrics...): cn::lamb, cn::muon and "
+                  "cn::clip_each_norm are for CPUs; on GPUs there are cn::adamw and cn::clip_norm");
     static_assert(found != compile_mistake::loss_lacks_labels,
                   "castnet: a loss needs static constexpr bool labels: true where its target is "
                   "a class number, false where it has the shape of the prediction");

@@ -162,15 +162,10 @@ private:
         launch(cuda::squares_call<Device, compiled::value>(c_, &values->scale, penalties, squares,
                                                            first, last));
         if constexpr (strategy::sharded_optimizer) {
-            launch(cuda::sum_of_squares_call<Device, compiled::value>(squares));
-            double* const sum = squares + cuda::max_splits;
             together(compute(), "sum of squares of gradients", -1,
-                     [&](auto const& others) { others.sum(std::span{sum, 1}); });
-            launch(cuda::norm_call(values, sum, 1));
-        } else {
-            launch(cuda::norm_call(values, squares,
-                                   cuda::squares_shape<Device, compiled::value>().splits));
+                     [&](auto const& others) { others.sum(std::span{squares, 1}); });
         }
+        launch(cuda::norm_call(values, squares));
     }
 
     template <class F>

@@ -91,9 +91,11 @@ template <class Plan>
 // For data whose columns can be looked at: bytes without a scale, as those of images.
 template <class Plan, class Data, size_t... I>
 [[gnu::cold]] void hint_at_scale(Plan const& plan, Data const& data, std::index_sequence<I...>) {
-    auto const look = [&]<size_t Input>() {
-        if constexpr (requires { data.template column_of<Input>().bytes(); }) {
-            auto const& column = data.template column_of<Input>();
+    // (Of an argument: what the lambda does not depend on, nvcc looks up in discarded branches,
+    // too.)
+    auto const look = [&]<size_t Input>(auto const& of) {
+        if constexpr (requires { of.template column_of<Input>().bytes(); }) {
+            auto const& column = of.template column_of<Input>();
             unsigned char const* const bytes = column.bytes();
             size_t const count = std::min<size_t>(column.size(), 100'000);
             if (bytes != nullptr && column.template value_of<float>(255) == 255 &&
@@ -103,7 +105,7 @@ template <class Plan, class Data, size_t... I>
             }
         }
     };
-    (look.template operator()<I>(), ...);
+    (look.template operator()<I>(data), ...);
 }
 
 } // namespace castnet::detail

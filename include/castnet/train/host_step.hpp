@@ -48,12 +48,11 @@ private:
     template <class Communicator>
     void run(executor& e, Communicator& others, samples_of_step const& now, std::uint64_t step) {
         // All other strategies access the memory of the device directly.
-        constexpr bool by_messages =
-            strategy::updates_all && strategy::micro_batches == 1 && !strategy::local_batch_norm;
+        constexpr bool by_messages = strategy::updates_all && !strategy::local_batch_norm;
         static_assert(
             by_messages || requires { requires executor::in_host_memory; },
             "castnet: with policy::host_reduction and policy::logical on a GPU, of the strategies "
-            "there are all_reduce and bfloat16_gradients; the others need NCCL");
+            "there are all_reduce, accumulate and bfloat16_gradients; the others need NCCL");
         auto const all = Exchanges::all();
         size_t next = 0;
         int buckets = 0;

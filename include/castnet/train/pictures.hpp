@@ -172,7 +172,7 @@ template <auto const& Plan>
 }
 
 template <auto const& Plan>
-[[gnu::cold]] std::string picture_of_launches() {
+[[gnu::cold]] std::vector<pictured_launch> pictured_launches() {
     std::vector<pictured_launch> launches;
     for (ir::kernel_launch const& s : Plan.launches) {
         pictured_launch one{launch_text<Plan>(s), {}};
@@ -188,7 +188,7 @@ template <auto const& Plan>
         one.reads.erase(std::unique(one.reads.begin(), one.reads.end()), one.reads.end());
         launches.push_back(std::move(one));
     }
-    return launch_picture(launches);
+    return launches;
 }
 
 } // namespace detail
@@ -198,13 +198,13 @@ template <auto const& Plan>
 // that read it. SVG for a file of its own or a page.
 template <class Model>
 [[gnu::cold]] std::string network_picture(Model const&) {
-    return detail::picture_of_launches<Model::prediction_plan>();
+    return detail::launch_picture(detail::pictured_launches<Model::prediction_plan>());
 }
 
 // The same of a training's step: the network, its loss and metrics, and their gradients.
 template <class Training>
 [[gnu::cold]] std::string step_picture(Training const&) {
-    return detail::picture_of_launches<Training::training_plan>();
+    return detail::launch_picture(detail::pictured_launches<Training::training_plan>());
 }
 
 // Where the values of a training's step lie in the workspace, from the launch that writes one to

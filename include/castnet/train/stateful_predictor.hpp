@@ -80,6 +80,7 @@ class stateful_predictor {
     static constexpr size_t network_inputs = network::inputs::size;
     static constexpr size_t network_outputs = size_t(Model::prediction_plan.sizes.outputs);
     static constexpr size_t results = size_t(plan.sizes.outputs); // with the carries
+    static constexpr size_t carries = results - network_outputs;
     static constexpr ir::executor_sizes sizes{0, 0, plan.elements(ir::region::batch),
                                               plan.elements(ir::region::workspace)};
 
@@ -104,8 +105,9 @@ public:
         : access_{m.access(), "stateful_predictor"},
           session_{policy{}, detail::device_of<policy>(m.chosen_devices(), 0)},
           executor_{session_, m.data(), key_of(m.seed_value()), sizes},
-          results_(end_of_result(results)) {
+          results_(in_place ? 0 : end_of_result(results)) {
         m.finish_changes();
+        reset();
     }
     stateful_predictor(stateful_predictor const&) = delete;
     stateful_predictor& operator=(stateful_predictor const&) = delete;
@@ -129,18 +131,27 @@ public:
     // An output of the last step.
     template <size_t Output>
     std::span<T const, output_size<Output>> output() const {
-        return std::span<T const, output_size<Output>>{results_.data() + end_of_result(Output),
-                                                       output_size<Output>};
+        return std::span<T const, output_size<Output>>{result<Output>(), output_size<Output>};
     }
 
     // The next step is the first of a sequence.
     void reset() {
         steps_ = 0;
-        std::fill(results_.begin() + std::ptrdiff_t(end_of_result(network_outputs)), results_.end(),
-                  T(0));
+        forget(std::make_index_sequence<carries>{});
     }
 
 private:
+    // Whether results stay where the plan computes them, since this is the host's memory.
+    static constexpr bool in_place = requires { requires device::executor::in_host_memory; };
+
+    template <size_t R>
+    T* result() const {
+        if constexpr (in_place) {
+            return executor_.at(plan.outputs[R]);
+        } else {
+            return results_.data() + end_of_result(R);
+        }
+    }
     // Where the results of a step begin: outputs, then the carries for the next step.
     static constexpr size_t end_of_result(size_t before) {
         size_t all = 0;
@@ -202,30 +213,35 @@ private:
         constexpr bool may_use_threads = plan.flops() > 100'000;
         constexpr int many = 1 << 20; // of which this thread is one
         typename device::replica_scope const alone{0, may_use_threads ? many : 1};
-        copy_carries(batch, std::make_index_sequence<results - network_outputs>{});
+        copy_carries(batch, std::make_index_sequence<carries>{});
         executor_.template run<plan>(1, 0);
-        read_results(std::make_index_sequence<results>{});
+        if constexpr (!in_place) {
+            read_results(std::make_index_sequence<results>{});
+        }
     }
     template <size_t... C>
     void copy_carries(T* batch, std::index_sequence<C...>) const {
-        (..., void(std::copy_n(results_.data() + end_of_result(network_outputs + C),
-                               count(plan.outputs[network_outputs + C]),
-                               batch + plan.inputs[network_inputs + C].offset)));
+        (...,
+         void(std::copy_n(result<network_outputs + C>(), count(plan.outputs[network_outputs + C]),
+                          batch + plan.inputs[network_inputs + C].offset)));
+    }
+    template <size_t... C>
+    void forget(std::index_sequence<C...>) {
+        (..., void(std::fill_n(result<network_outputs + C>(),
+                               count(plan.outputs[network_outputs + C]), T(0))));
     }
     template <size_t... R>
     void read_results(std::index_sequence<R...>) {
-        (..., session_.read(executor_.at(plan.outputs[R]), plan.outputs[R].size.count(),
-                            [&](T const* from) {
-                                constexpr size_t size = count(plan.outputs[R]);
-                                std::copy_n(from, size, results_.data() + end_of_result(R));
-                            }));
+        (..., session_.read(
+                  executor_.at(plan.outputs[R]), plan.outputs[R].size.count(),
+                  [&](T const* from) { std::copy_n(from, count(plan.outputs[R]), result<R>()); }));
     }
 
     model_access::shared access_;
     typename device::session session_;
     typename device::executor executor_;
-    std::vector<T> results_; // of the last step
-    size_t steps_ = 0;       // since the sequence began, where they are limited
+    mutable std::vector<T> results_; // of the last step, where they are not in_place
+    size_t steps_ = 0;               // since the sequence began, where they are limited
 };
 
 } // namespace castnet

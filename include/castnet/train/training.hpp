@@ -299,9 +299,9 @@ public:
     // processes and calls read() on rank 0, where slot() returns all of it; set_slot() must be
     // called for all slots and parameters.
     template <class Read>
-    void read_state(Read const& read) const {
+    void read_state(Read const& read, char const* call = "save") const {
         if constexpr (strategies::sharded_optimizer) {
-            replicas_.agree("save", [](auto&) {});
+            replicas_.agree(call, [](auto&) {});
         }
         replicas_.collect_state();
         if (rank() == 0) {
@@ -309,6 +309,9 @@ public:
         }
         replicas_.forget_whole_state();
     }
+    // Gives all replicas and processes the parameters of rank 0, which all of them have set;
+    // collective. Otherwise the next call that needs them does.
+    void synchronize() const { replicas_.synchronize(); }
     void set_slot(int which, ir::placed_parameter const& p, std::span<T const> values) {
         replicas_.first().set_slot(which, p, values);
         replicas_.changed();

@@ -84,13 +84,16 @@ TEST_CASE("processes accumulate, group, freeze and average as threads do") {
         CHECK(model.get("0.weight") == before);
         auto all = everything(model);
         cn::averaged_weights const now{training};
+        auto const averages = everything(model);
+        all.insert(all.end(), averages.begin(), averages.end());
         auto const s = training.evaluate(data);
         all.push_back(s.loss());
         all.push_back(s.template counts<"confusion_matrix">()(1, 2));
         return all;
     };
-    CHECK(fitted(cn::policy::distributed<one>{}) ==
-          fitted(cn::policy::mirrored<one>{}, cn::comm::mpi{}.size()));
+    auto const expected = fitted(cn::policy::mirrored<one>{}, cn::comm::mpi{}.size());
+    CHECK(fitted(cn::policy::distributed<one>{}) == expected);
+    CHECK(fitted(cn::policy::distributed<one, cn::strategy::sharded_optimizer>{}) == expected);
 }
 
 TEST_CASE("sums of every length, and what all gather and are told") {

@@ -1,5 +1,5 @@
 // A strategy that works on the memory of the host.
-// expect: castnet: with policy::host_reduction and policy::logical on a GPU, of the strategies there are all_reduce
+// expect: castnet: with policy::host_reduction and policy::logical on a GPU, of the strategies there are all_reduce, accumulate
 #include <castnet/castnet.hpp>
 #include <castnet/cuda.hpp>
 #include <castnet/policy/mirrored.hpp>

@@ -37,7 +37,7 @@ public:
         return std::size_t(z.all()) * sizeof(T);
     }
 
-    executor(session const&, T* parameters, philox_key key, executor_sizes const& z)
+    executor(session, T* parameters, philox_key key, executor_sizes const& z)
         : arena_{bytes(z), bytes(z) - std::size_t(z.workspace) * sizeof(T)} {
         T* const start = arena_.template as<T>();
         context_.region[int(region::parameters)] = parameters;

@@ -11,13 +11,15 @@
 
 namespace castnet::cpu::inline CASTNET_TARGET {
 
-// For launches that are constants, of which it leaves no more than what the program reads.
-template <class T>
+// For launches that are constants, of which it leaves no more than what the program reads;
+// address(array) is where an array begins.
+template <class T, class Address>
 [[gnu::always_inline]] inline program_arguments<T>
-arguments_here(kernel_launch const& s, tables const& t, context<T> const& c) {
+arguments_here(kernel_launch const& s, tables const& t, context<T> const& c,
+               Address const& address) {
     program_arguments<T> a{};
     for (int i = 0; i < s.arrays; ++i) {
-        a.array[i] = c.at(t.arrays[s.first_array + i]);
+        a.array[i] = address(t.arrays[s.first_array + i]);
         a.row[i] = t.arrays[s.first_array + i].row;
     }
     for (int i = 0; i < s.scalars; ++i) {
@@ -32,7 +34,7 @@ arguments_here(kernel_launch const& s, tables const& t, context<T> const& c) {
 template <class T>
 [[gnu::noinline]] program_arguments<T> arguments_of(kernel_launch const& s, tables const& t,
                                                     context<T> const& c) {
-    return arguments_here(s, t, c);
+    return arguments_here(s, t, c, [&](array_ref const& r) { return c.at(r); });
 }
 
 // The random words of a program with one random stream, for neighbouring points of a sample: whole

@@ -97,10 +97,14 @@ public:
             tile_end<T> mine = part == parts - 1 ? end : tile_end<T>{};
             mine.accumulate = end.accumulate || part > 0;
             T const* panel = b.data + first * b.stride;
+            T const* const next_part = b.data + (part < parts - 1 ? first + count : 0) * b.stride;
             for (std::ptrdiff_t j = 0; j < columns; j += tile_columns<T>, panel += b.next) {
                 int const left =
                     static_cast<int>(std::min<std::ptrdiff_t>(tile_columns<T>, columns - j));
-                tile_panel(tile_, tiles_, j, left, {count, offset, panel, b.stride}, mine);
+                bool const is_last = j + tile_columns<T> >= columns;
+                tile_panel(tile_, tiles_, j, left,
+                           {count, offset, panel, b.stride, is_last ? next_part - panel : b.next},
+                           mine);
             }
         }
         tiles_ = 0;

@@ -126,50 +126,55 @@ template <class Step, bool Single, class T>
     using Program = typename Step::code;
     static constexpr kernel_launch s = Step::numbers;
     static constexpr array_ref in = Step::arrays[0], out = Step::arrays[s.output];
-    T* const to = c.at(out);
+    // Small plans have no chunks, so the first sample is always that of the batch.
+    auto const at = [&](array_ref const& r) __attribute__((always_inline)) {
+        return c.region[static_cast<int>(r.where)] + r.offset + r.first_channel;
+    };
+    // Where a single sample is missing, its values may be anything, but sums must be 0.
+    std::ptrdiff_t const samples = Single && out.size.sample ? 1 : c.samples;
+    T* const to = at(out);
     if constexpr (is_unhurried(s)) {
         map<Program>(s, {Step::arrays, scalars, nullptr}, c);
     } else if constexpr (s.kind == op::map || s.kind == op::reduce) {
         constexpr int channels = static_cast<int>(s.space.count());
-        program_arguments<T> const a = arguments_here(s, {Step::arrays, scalars, nullptr}, c);
-        std::ptrdiff_t const samples = s.space.sample ? c.samples : 1;
+        program_arguments<T> const a = arguments_here(s, {Step::arrays, scalars, nullptr}, c, at);
         if constexpr (s.kind == op::map) {
-            small_map<Program, channels>(a, samples, to);
+            small_map<Program, channels>(a, s.space.sample ? samples : 1, to);
         } else if constexpr ((Program::end.b & 1) != 0) {
             small_reduce<Program, channels>(a, samples, static_cast<T>(factor), to);
         } else {
             small_sum<Program, channels>(a, samples, static_cast<T>(factor), to);
         }
     } else if constexpr (s.kind == op::copy) {
-        std::copy_n(c.at(in), out.size.count() * (out.size.sample ? c.samples : 1), to);
+        std::copy_n(at(in), out.size.count() * (out.size.sample ? samples : 1), to);
     } else {
         static constexpr array_ref other = Step::arrays[1];
-        T const *const a = c.at(in), *const b = c.at(other);
+        T const *const a = at(in), *const b = at(other);
         constexpr int from = in.size.channels;
         if constexpr (s.kind == op::matmul && out.size.channels == 1) {
-            small_column<from>(c.samples, a, b, to);
+            small_column<from>(samples, a, b, to);
         } else if constexpr (s.kind == op::matmul) {
             constexpr int units = out.size.channels;
             if constexpr (Single) {
-                small_row_product<units>(from, a, 1, b, units, to);
+                small_row_product<from, units>(a, b, units, to);
             } else {
-                small_product<units>(c.samples, from, a, from, 1, b, units, to, units);
+                small_product<units>(samples, from, a, from, 1, b, units, to, units);
             }
         } else if constexpr (s.kind == op::matmul_data) {
             constexpr int features = out.size.channels;
             T turned[from * features + 2 * simd<T>::width];
             transpose(features, from, b, from, turned, features);
-            small_product<features>(c.samples, from, a, from, 1, turned, features, to, features);
+            small_product<features>(samples, from, a, from, 1, turned, features, to, features);
         } else if constexpr (other.size.channels == 1) { // a weight's only column, as a row
-            small_product<from>(1, c.samples, b, 0, 1, a, from, to, from);
+            small_product<from>(1, samples, b, 0, 1, a, from, to, from);
         } else {
             constexpr int units = other.size.channels;
-            small_product<units>(from, c.samples, a, 1, from, b, units, to, units);
+            small_product<units>(from, samples, a, 1, from, b, units, to, units);
         }
         if constexpr (s.end.bias) {
             program_arguments<T> const p =
-                arguments_here(epilogue_launch(s), {Step::arrays, scalars, nullptr}, c);
-            small_map<Program, out.size.channels>(p, c.samples, to);
+                arguments_here(epilogue_launch(s), {Step::arrays, scalars, nullptr}, c, at);
+            small_map<Program, out.size.channels>(p, samples, to);
         }
     }
 }

@@ -6,6 +6,7 @@
 #include <castnet/cpu/tile.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace castnet::cpu::inline CASTNET_TARGET {
@@ -24,16 +25,21 @@ template <int Columns, class T>
 inline constexpr int single_row_vectors =
     std::min((Columns + simd<T>::width - 1) / simd<T>::width, vector_registers / 2);
 
+// Parts of the sums of a row, of so many terms.
+template <int Rows, int Vectors>
+constexpr int parts_of_row(std::ptrdiff_t depth = 4) {
+    std::ptrdiff_t const most = std::min<std::ptrdiff_t>(depth, vector_registers / 2 / Vectors);
+    return Rows > 1 || most < 2 ? 1 : most < 4 ? 2 : 4;
+}
+
 // Rows x Columns, of so many vectors, of c = a * b, element (i, k) of a at i * row + k * step; rows
-// of b lie b_row apart, those of c c_row. A single row is summed up in up to four parts, so that no
-// sum waits for the last.
-template <int Rows, int Columns, int Vectors, class T>
+// of b lie b_row apart, those of c c_row. A single row is summed up in `Parts`, up to four, so that
+// no sum waits for the last.
+template <int Rows, int Columns, int Vectors, int Parts, class T>
 [[gnu::always_inline]] CASTNET_WIDE_VECTORS inline void
 small_block(std::ptrdiff_t depth, T const* a, std::ptrdiff_t row, std::ptrdiff_t step, T const* b,
             std::ptrdiff_t b_row, T* c, std::ptrdiff_t c_row) {
-    constexpr int width = simd<T>::width, vectors = Vectors;
-    constexpr int most = vector_registers / 2 / vectors;
-    constexpr int parts = Rows > 1 || most < 2 ? 1 : most < 4 ? 2 : 4;
+    constexpr int width = simd<T>::width, vectors = Vectors, parts = Parts;
     vec<T> sum[size_t(parts)][size_t(Rows)][size_t(vectors)] = {};
     auto const add = [&](int part, std::ptrdiff_t k) __attribute__((always_inline)) {
         vec<T> right[size_t(vectors)];
@@ -97,7 +103,8 @@ small_product(std::ptrdiff_t rows, std::ptrdiff_t depth, T const* a, std::ptrdif
     std::ptrdiff_t i = 0;
     auto const block =
         [&]<int Rows>(std::integral_constant<int, Rows>) __attribute__((always_inline)) {
-            small_block<Rows, std::min(Columns, columns), small_vectors<Columns, T>>(
+            constexpr int vectors = small_vectors<Columns, T>;
+            small_block<Rows, std::min(Columns, columns), vectors, parts_of_row<Rows, vectors>()>(
                 depth, a + i * row, row, step, b, b_row, c + i * c_row, c_row);
         };
     for (; i + at_once <= rows; i += at_once) {
@@ -116,40 +123,50 @@ small_product(std::ptrdiff_t rows, std::ptrdiff_t depth, T const* a, std::ptrdif
 }
 
 // A single row of the same.
-template <int Columns, class T>
-[[gnu::always_inline]] inline void small_row_product(std::ptrdiff_t depth, T const* a,
-                                                     std::ptrdiff_t step, T const* b,
-                                                     std::ptrdiff_t b_row, T* c) {
+template <int Depth, int Columns, class T>
+[[gnu::always_inline]] inline void small_row_product(T const* a, T const* b, std::ptrdiff_t b_row,
+                                                     T* c) {
     constexpr int vectors = single_row_vectors<Columns, T>, columns = vectors * simd<T>::width;
-    small_block<1, std::min(Columns, columns), vectors>(depth, a, 0, step, b, b_row, c, 0);
+    small_block<1, std::min(Columns, columns), vectors, parts_of_row<1, vectors>(Depth)>(
+        Depth, a, 0, 1, b, b_row, c, 0);
     if constexpr (Columns > columns) {
-        small_row_product<Columns - columns>(depth, a, step, b + columns, b_row, c + columns);
+        small_row_product<Depth, Columns - columns>(a, b + columns, b_row, c + columns);
+    }
+}
+
+// The sum of the lanes of a vector, half and half.
+template <int Lanes, class T>
+[[gnu::always_inline]] inline T sum_of_lanes(T const* x) {
+    if constexpr (Lanes == 1) {
+        return *x;
+    } else {
+        typedef T half
+            __attribute__((vector_size(Lanes / 2 * sizeof(T)), aligned(alignof(T)), may_alias));
+        half const sum =
+            *reinterpret_cast<half const*>(x) + *reinterpret_cast<half const*>(x + Lanes / 2);
+        return sum_of_lanes<Lanes / 2>(reinterpret_cast<T const*>(&sum));
     }
 }
 
 // c[i] = the sum of a[i][k] * b[k]: a single column, for which rows of a are the vectors.
 template <int Depth, class T>
 CASTNET_WIDE_VECTORS inline void small_column(std::ptrdiff_t rows, T const* a, T const* b, T* c) {
-    constexpr int width = simd<T>::width, vectors = Depth / width;
+    constexpr int width =
+        std::min(simd<T>::width, static_cast<int>(std::bit_floor(unsigned(Depth))));
+    constexpr int vectors = Depth / width;
+    typedef T lanes __attribute__((vector_size(width * sizeof(T)), aligned(alignof(T)), may_alias));
     for (std::ptrdiff_t i = 0; i < rows; ++i) {
-        vec<T> sum = {};
+        lanes sum = {};
         CASTNET_UNROLL
         for (int j = 0; j < vectors; ++j) {
-            sum += *reinterpret_cast<vec<T> const*>(a + i * Depth + j * width) *
-                   *reinterpret_cast<vec<T> const*>(b + j * width);
+            sum += *reinterpret_cast<lanes const*>(a + i * Depth + j * width) *
+                   *reinterpret_cast<lanes const*>(b + j * width);
         }
-        T part[size_t(width)];
-        std::memcpy(part, &sum, sizeof part);
-        CASTNET_UNROLL
-        for (int half = width / 2; half > 0; half /= 2) {
-            for (int j = 0; j < half; ++j) {
-                part[j] += part[j + half];
-            }
-        }
+        T total = sum_of_lanes<width>(reinterpret_cast<T const*>(&sum));
         for (int k = vectors * width; k < Depth; ++k) {
-            part[0] += a[i * Depth + k] * b[k];
+            total += a[i * Depth + k] * b[k];
         }
-        c[i] = part[0];
+        c[i] = total;
     }
 }
 

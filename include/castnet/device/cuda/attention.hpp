@@ -54,6 +54,8 @@ CASTNET_HD void multiply_tiles(Block const& block, int rows, int columns, int de
 // The numbers that all kernels of attention need.
 template <class T>
 struct attention_problem {
+    static constexpr unsigned block_threads = attention_threads;
+
     attention_form form;
     int queries, keys, features, values; // features of a head
     int side = 32;                       // queries and keys of a tile
@@ -149,12 +151,12 @@ template <class T, class Block, class F>
 CASTNET_HD void for_each_tile(attention_problem<T> const& p, Block const& block, int rows,
                               F const& f) {
     int const tiles = (rows + p.side - 1) / p.side;
-    std::ptrdiff_t const count = p.samples * p.form.heads * tiles;
-    for (std::ptrdiff_t i = block.index(); i < count; i += block.blocks()) {
+    int const count = int(p.samples) * p.form.heads * tiles;
+    for (int i = int(block.index()); i < count; i += int(block.blocks())) {
         block.sync(); // others may still read the tile before
-        std::ptrdiff_t const head = i / tiles;
-        f(attention_head<T, Block>{p, block, head / p.form.heads, int(head % p.form.heads)},
-          int(i % tiles) * p.side);
+        int const head = i / tiles;
+        f(attention_head<T, Block>{p, block, head / p.form.heads, head % p.form.heads},
+          i % tiles * p.side);
     }
 }
 
@@ -434,9 +436,8 @@ CASTNET_HD void launch_tiles(Context const& c, Body body, int rows) {
     using T = typename Context::value_type;
     std::size_t const bytes = fit_tiles(body, sizeof(T));
     std::ptrdiff_t const tiles =
-                             body.samples * body.form.heads * ((rows + body.side - 1) / body.side),
-                         most = max_blocks;
-    c.launch({static_cast<unsigned>(tiles < most ? tiles : most), attention_threads, bytes}, body);
+        body.samples * body.form.heads * ((rows + body.side - 1) / body.side);
+    c.launch({static_cast<unsigned>(tiles), attention_threads, bytes}, body);
 }
 
 CASTNET_CALLS_UNCHECKED

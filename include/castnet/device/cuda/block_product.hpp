@@ -57,7 +57,7 @@ struct block_product_body {
         constexpr int rows = t.rows, columns = t.columns, down = t.down, across = t.across,
                       parts = t.parts, tiles = down * across;
         T* const partial = block.template shared<T>();
-        for_each_index(block, tiles * parts, [&](std::ptrdiff_t i) {
+        for_each_in_block(block, tiles * parts, [&](std::ptrdiff_t i) {
             int const tile = int(i) % tiles, part = int(i) / tiles;
             int const row = tile / across, column = tile % across;
             T sum[rows][columns] = {};
@@ -85,7 +85,7 @@ struct block_product_body {
         });
         if constexpr (parts > 1) {
             block.sync();
-            for_each_index(block, P.rows * P.columns, [&](std::ptrdiff_t i) {
+            for_each_in_block(block, P.rows * P.columns, [&](std::ptrdiff_t i) {
                 int const row = int(i) / P.columns, column = int(i) % P.columns;
                 int const element = row / down * columns + column / across,
                           tile = row % down * across + column % across;

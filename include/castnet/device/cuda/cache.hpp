@@ -3,6 +3,7 @@
 
 #include <castnet/device/cuda/kernel_for.hpp>
 #include <castnet/device/cuda/launch.hpp>
+#include <castnet/device/cuda/quotient.hpp>
 #include <castnet/device/cuda/stored.hpp>
 
 namespace castnet::cuda {
@@ -10,15 +11,16 @@ namespace castnet::cuda {
 template <class T>
 struct cache_body {
     stored<T> step, place, to;
-    std::ptrdiff_t channels, sample; // elements of a step, and of a whole sequence
+    quotient channels;     // elements of a step
+    std::ptrdiff_t sample; // and of a whole sequence
     std::ptrdiff_t count;
 
     template <class Block>
     CASTNET_HD void operator()(Block const& block) const {
         for_each_index(block, count, [&](std::ptrdiff_t i) {
-            std::ptrdiff_t const number = i / channels,
-                                 first = static_cast<std::ptrdiff_t>(place.get(number)) * channels;
-            to[number * sample + first + i % channels] = step.get(i);
+            std::uint32_t const number = channels.divide(static_cast<std::uint32_t>(i));
+            auto const first = static_cast<std::ptrdiff_t>(place.get(number)) - number;
+            to[number * sample + first * std::ptrdiff_t{channels.divisor} + i] = step.get(i);
         });
     }
 };
@@ -29,9 +31,10 @@ CASTNET_HD void cache(kernel_launch const& s, tables const& t, Context const& c)
     using T = typename Context::value_type;
     array_ref const& to = t.arrays[s.output];
     std::ptrdiff_t const channels = to.size.channels, count = c.samples * channels;
-    c.launch(grid_for(count), cache_body<T>{stored_at(c, t.arrays[s.first_array]),
-                                            stored_at(c, t.arrays[s.first_array + 1]),
-                                            stored_at(c, to), channels, to.size.count(), count});
+    c.launch(grid_for(count),
+             cache_body<T>{stored_at(c, t.arrays[s.first_array]),
+                           stored_at(c, t.arrays[s.first_array + 1]), stored_at(c, to),
+                           quotient(channels), to.size.count(), count});
 }
 
 template <class Context>

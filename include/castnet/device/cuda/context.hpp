@@ -9,6 +9,7 @@
 #include <castnet/core/philox.hpp>
 #include <castnet/device/cuda/error.hpp>
 #include <castnet/device/cuda/launch.hpp>
+#include <castnet/device/cuda/reduction_parts.hpp>
 #include <castnet/device/cuda/step_values.hpp>
 #include <castnet/device/ir.hpp>
 
@@ -32,6 +33,7 @@ struct context {
     std::ptrdiff_t repetition = 0; // of a repeated block
     philox_key key{};
     step_values const* now = nullptr; // in device memory
+    reduction_parts<T> parts{};       // there, too
     cudaStream_t stream = nullptr;
     libraries* library = nullptr; // handles, workspace, and the algorithm of each launch
     product_precision precision = product_precision::full;

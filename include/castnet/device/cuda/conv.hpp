@@ -7,7 +7,6 @@
 #include <castnet/device/cuda/epilogue.hpp>
 #include <castnet/device/cuda/kernel_for.hpp>
 #include <castnet/device/cuda/libraries.hpp>
-#include <castnet/device/cuda/widen.hpp>
 
 namespace castnet::cuda {
 
@@ -39,17 +38,6 @@ template <class T>
 void conv_weight(kernel_launch const& s, tables const& t, context<T> const& c) {
     c.library->run(convolution_of(s, t, c), c.at(t.arrays[s.first_array]), c.at(t.arrays[s.output]),
                    c.at(t.arrays[s.first_array + 1]));
-}
-
-// Where factors are bfloat16.
-template <class T>
-void conv_weight_of_bf16(kernel_launch const& s, tables const& t, context<T> const& c) {
-    T* const bf16 = c.at(t.arrays[s.scratch]);
-    c.library->run(convolution_of(s, t, c), c.at(t.arrays[s.first_array]), bf16,
-                   c.at(t.arrays[s.first_array + 1]));
-    std::ptrdiff_t const count = weight_elements(t.windows[s.window]);
-    c.launch(grid_for(count), widen_body<T>{reinterpret_cast<bfloat16 const*>(bf16),
-                                            c.at(t.arrays[s.output]), count});
 }
 
 template <class T>

@@ -60,14 +60,7 @@ struct cuda_device : cuda::planning<T, Bf16> {
     static constexpr kernel fused_kernel() {
         return cuda::fused_kernel<Program, context>();
     }
-    static kernel kernel_of(op kind) {
-        if constexpr (Bf16) {
-            if (kind == op::conv_weight) {
-                return &cuda::conv_weight_of_bf16<T>;
-            }
-        }
-        return cuda::kernel_of<context>(kind);
-    }
+    static kernel kernel_of(op kind) { return cuda::kernel_of<context>(kind); }
     // Of an operation that is not castnet's own.
     template <op K>
     static constexpr kernel own_kernel() {

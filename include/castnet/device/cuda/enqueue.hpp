@@ -29,42 +29,27 @@ auto update_call(Context const& c, update_values<Rule, typename Context::value_t
     return update_call<Plan, Slots>(c, values, ranges, 0, Plan.trainable, Plan.trainable);
 }
 
-// The blocks that sum the squares of a plan's gradients: one within the kernel of a plan that fits
-// one block.
-template <class Device, auto const& Plan>
-constexpr reduce_shape squares_shape() {
-    return shape_reduction(1, Plan.trainable / lanes_of<typename Device::value_type>, false,
-                           !Device::template in_one_block<Plan>);
-}
-// Partial sums of the squares of the gradients of parameters [first, last).
+// The sum of the squares of the gradients of parameters [first, last), to squares[0]; by blocks
+// whose number depends on the plan only, and one within the kernel of a plan that fits one block.
 template <class Device, auto const& Plan, class Context>
 auto squares_call(Context const& c, typename Context::value_type const* scale,
                   penalized_range const* ranges, double* squares, std::ptrdiff_t first,
                   std::ptrdiff_t last) {
     using T = typename Context::value_type;
-    using state = reducer<reduction::sum, double>;
-    reduce_shape shape = squares_shape<Device, Plan>();
-    shape.elements = (last - first) / lanes_of<T>;
+    reduce_shape const shape =
+        shape_reduction(1, (last - first) / lanes_of<T>, false,
+                        Device::template in_one_block<Plan> ? 1 : reduction_blocks);
     square_source<T> const from{scale, ranges, c.region[int(region::parameters)],
                                 c.region[int(region::gradients)], first};
-    using body = reduce_body<square_source<T>, state, double>;
-    return kernel_call<body>{{shape.splits, block_threads, block_threads * sizeof(state)},
-                             {from, shape, 1.0, squares}};
-}
-// The total, behind the partial sums.
-template <class Device, auto const& Plan>
-auto sum_of_squares_call(double* squares) {
-    using state = reducer<reduction::sum, double>;
-    unsigned const splits = squares_shape<Device, Plan>().splits;
-    using body = reduce_body<partial_source<double>, state, double>;
+    using body = square_sum<T>;
     return kernel_call<body>{
-        {1, block_threads, block_threads * sizeof(state)},
-        {{squares, 1}, shape_reduction(1, splits, false, false), 1.0, squares + max_splits}};
+        {shape.splits, block_threads, body::shared_bytes},
+        {from, shape, quotient(1), 1.0, {squares}, {squares + 1, c.parts.tickets}}};
 }
-// Sets the norm of the rule from `count` partial sums.
+// Sets the norm of the rule from the sum of squares.
 template <class Rule, class T>
-auto norm_call(update_values<Rule, T>* values, double const* squares, unsigned count) {
-    return kernel_call<norm_body<Rule, T>>{{1, 1}, {values, squares, count}};
+auto norm_call(update_values<Rule, T>* values, double const* squares) {
+    return kernel_call<norm_body<Rule, T>>{{1, 1}, {values, squares}};
 }
 
 template <auto const& Plan, class Context>
@@ -77,7 +62,7 @@ auto totals_call(Context const& c, double* totals) {
         body.count += Plan.outputs[i].size.count();
         body.end[i] = body.count;
     }
-    return kernel_call<decltype(body)>{{1, block_threads}, body};
+    return kernel_call<decltype(body)>{grid_for(body.count), body};
 }
 
 // Whether a step that is one kernel gets its inputs, so many bytes, as arguments of the kernel.

@@ -53,13 +53,20 @@ class executor {
     static constexpr std::size_t gradients_bytes(executor_sizes const& z) {
         return rounded_to_alignment(std::size_t(z.gradients + z.state) * sizeof(T));
     }
+    static constexpr std::size_t parts_bytes() {
+        return rounded_to_alignment(std::size_t(max_parts) * sizeof(T));
+    }
+    static constexpr std::size_t tickets_bytes() {
+        return rounded_to_alignment(max_tickets * sizeof(unsigned));
+    }
     static constexpr std::size_t workspace_bytes(executor_sizes const& z) {
         return rounded_to_alignment(std::size_t(z.workspace) * sizeof(T));
     }
 
 public:
     static constexpr std::size_t bytes(executor_sizes const& z) {
-        return gradients_bytes(z) + workspace_bytes(z) + totals_bytes(z) + 2 * buffer::bytes(z);
+        return gradients_bytes(z) + workspace_bytes(z) + totals_bytes(z) + parts_bytes() +
+               tickets_bytes() + 2 * buffer::bytes(z);
     }
 
     executor(session const& where, T* parameters, philox_key key, executor_sizes const& z)
@@ -72,6 +79,8 @@ public:
         c.region[int(region::gradients)] = reinterpret_cast<T*>(take(gradients_bytes(z)));
         c.region[int(region::workspace)] = reinterpret_cast<T*>(take(workspace_bytes(z)));
         totals_ = reinterpret_cast<double*>(take(totals_bytes(z)));
+        c.parts.elements = reinterpret_cast<T*>(take(parts_bytes()));
+        c.parts.tickets = reinterpret_cast<unsigned*>(take(tickets_bytes()));
         c.key = key;
         c.stream = where.compute().get();
         c.library = &where.library();
@@ -178,9 +187,8 @@ public:
         session_.write(factor, 1, [&](T* to) { *to = scale; });
         launch(last_->context, squares_call<Device, Plan>(last_->context, factor, penalties<Plan>(),
                                                           norm_sums(), first, last));
-        launch(last_->context, sum_of_squares_call<Device, Plan>(norm_sums()));
         double sum = 0;
-        session_.read(norm_sums() + max_splits, 1, [&](double const* from) { sum = *from; });
+        session_.read(norm_sums(), 1, [&](double const* from) { sum = *from; });
         return sum;
     }
 
@@ -226,8 +234,8 @@ public:
             if constexpr (NeedsNorm<Rule>) {
                 enqueue<Plan>(squares_call<Device, Plan>(c, &values->scale, penalties<Plan>(),
                                                          norm_sums(), 0, Plan.trainable),
-                              norm_call(values, norm_sums(), squares_shape<Device, Plan>().splits),
-                              update, totals_call<Plan>(c, totals_));
+                              norm_call(values, norm_sums()), update,
+                              totals_call<Plan>(c, totals_));
             } else {
                 enqueue<Plan>(update, totals_call<Plan>(c, totals_));
             }
@@ -444,7 +452,7 @@ private:
         return penalties_.template as<penalized_range>();
     }
 
-    // Partial sums of the norm; behind them the scale of the gradients.
+    // The sum of squares and its parts; behind them the scale of the gradients.
     double* norm_sums() {
         if (norm_sums_.bytes() == 0) {
             norm_sums_ = session_.allocate(norm_elements * sizeof(double) + sizeof(T),

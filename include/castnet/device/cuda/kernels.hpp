@@ -12,6 +12,7 @@
 #include <castnet/device/cuda/recurrence.hpp>
 #include <castnet/device/cuda/reduce.hpp>
 #include <castnet/device/cuda/rows.hpp>
+#include <castnet/device/cuda/widen.hpp>
 
 #include <utility>
 

@@ -3,8 +3,11 @@
 //
 // A body has
 //   template <class Block> CASTNET_HD void operator()(Block const& block) const
-// and a block has thread(), threads(), index(), blocks() (in its grid), sync(), and shared<T>(),
-// the grid's shared memory of each block.
+// and a block has thread(), threads(), index(), blocks() (in its grid), has_all_threads, whether it
+// does only its part of what a grid is launched for, sync(), shared<T>(), the grid's shared memory
+// of each block, and is_last(ticket, count): whether `count` blocks have called it with this ticket
+// in global memory, this one the last of them; it sees what they have written, and the ticket is 0
+// as before.
 #pragma once
 
 #include <castnet/core/annotations.hpp>
@@ -27,6 +30,21 @@ struct grid {
     std::size_t shared_bytes = 0;
 };
 
+// The most threads of a block that runs this body: where it has a member `block_threads`, so many.
+template <class Body>
+inline constexpr unsigned threads_of = block_threads;
+template <class Body>
+    requires(Body::block_threads > 0)
+inline constexpr unsigned threads_of<Body> = Body::block_threads;
+
+// How many of these a multiprocessor has registers for, at least: `resident_blocks`, or 512 threads
+// with 128 registers each. (Without that number, ptxas spills some of them to make room for more.)
+template <class Body>
+inline constexpr unsigned blocks_of = 512 / threads_of<Body>;
+template <class Body>
+    requires(Body::resident_blocks > 0)
+inline constexpr unsigned blocks_of<Body> = Body::resident_blocks;
+
 // A kernel launch: grid and body.
 template <class Body>
 struct kernel_call {
@@ -37,21 +55,33 @@ struct kernel_call {
 // Bytes of shared memory of a block without opt-in.
 inline constexpr std::size_t default_shared_bytes = std::size_t{48} << 10;
 
-// A grid with a thread for each of `count` work items, at most max_blocks blocks.
+// A grid with a thread for each of `count` work items, less than 2^31.
 CASTNET_HD constexpr grid grid_for(std::ptrdiff_t count) {
     std::ptrdiff_t const blocks = (count + block_threads - 1) / block_threads;
-    return {blocks < 1                            ? 1
-            : blocks < std::ptrdiff_t{max_blocks} ? static_cast<unsigned>(blocks)
-                                                  : max_blocks,
-            block_threads};
+    return {blocks < 1 ? 1 : static_cast<unsigned>(blocks), block_threads};
 }
 
-// Calls f(i) for this thread's i in [0, count) (grid-stride loop).
+// Calls f(i) for this thread's i in [0, count): one, since grid_for(count) has a thread for each,
+// or in a block that does the work of such a grid, several.
 template <class Block, class F>
 CASTNET_HD void for_each_index(Block const& block, std::ptrdiff_t count, F const& f) {
-    auto const all = std::ptrdiff_t{block.threads()} * block.blocks();
-    for (std::ptrdiff_t i = std::ptrdiff_t{block.index()} * block.threads() + block.thread();
-         i < count; i += all) {
+    auto const end = static_cast<unsigned>(count);
+    unsigned i = block.index() * block.threads() + block.thread();
+    if constexpr (Block::has_all_threads) {
+        if (i < end) {
+            f(i);
+        }
+    } else {
+        for (; i < end; i += block.threads() * block.blocks()) {
+            f(i);
+        }
+    }
+}
+
+// The same of a block that does all of the work.
+template <class Block, class F>
+CASTNET_HD void for_each_in_block(Block const& block, std::ptrdiff_t count, F const& f) {
+    for (std::ptrdiff_t i = block.thread(); i < count; i += block.threads()) {
         f(i);
     }
 }
@@ -59,11 +89,20 @@ CASTNET_HD void for_each_index(Block const& block, std::ptrdiff_t count, F const
 #ifdef __CUDACC__
 
 struct device_block {
+    static constexpr bool has_all_threads = true;
     __device__ unsigned thread() const { return threadIdx.x; }
     __device__ unsigned threads() const { return blockDim.x; }
     __device__ unsigned index() const { return blockIdx.x; }
     __device__ unsigned blocks() const { return gridDim.x; }
     __device__ void sync() const { __syncthreads(); }
+    __device__ bool is_last(unsigned* ticket, unsigned count) const {
+        __threadfence();
+        __syncthreads();
+        bool const last = threadIdx.x == 0 && atomicInc(ticket, count - 1) == count - 1;
+        bool const all = __syncthreads_or(last) != 0;
+        __threadfence();
+        return all;
+    }
     template <class T>
     __device__ T* shared() const {
         extern __shared__ double2 castnet_shared[];
@@ -73,7 +112,8 @@ struct device_block {
 
 // (The body stays where arguments are: its arrays can be indexed there.)
 template <class Body>
-__global__ void run_body(__grid_constant__ Body const body) {
+__global__ void __launch_bounds__(threads_of<Body>, blocks_of<Body>)
+    run_body(__grid_constant__ Body const body) {
     body(device_block{});
 }
 

@@ -1,9 +1,10 @@
-// Fused element-wise programs that store their result at every point.
+// Fused element-wise programs that store their results at every point.
 //
-// A thread computes some neighbouring channels at once, with one load for each array where those
-// are aligned.
+// A thread computes some neighbouring channels at once, with one access to each array, where rows
+// consist of such groups; and else one channel.
 #pragma once
 
+#include <castnet/device/cuda/lanes.hpp>
 #include <castnet/device/cuda/launch.hpp>
 #include <castnet/device/cuda/quotient.hpp>
 #include <castnet/device/cuda/row_numbers.hpp>
@@ -15,124 +16,98 @@
 
 namespace castnet::cuda {
 
-template <class T>
-inline constexpr int lanes_of = 16 / int(sizeof(T));
+// A point, and the arithmetic of its offsets, in the 32 bits that number all elements of an array.
+using lane_point = basic_point<std::uint32_t>;
 
-// A row's channels in groups of this many, which are aligned in memory if `aligned`.
-struct lane_group {
-    int lanes;    // that are within the row
-    bool aligned; // all lanes are, and every row begins at a multiple of 16 bytes
-};
+// How many neighbouring channels a thread computes at once: 16 bytes of bfloat16, or of T.
+template <class Program, class T>
+inline constexpr int lanes_of_program = Program::has_bf16 ? lanes_of<bfloat16> : lanes_of<T>;
 
-template <class S, int Lanes>
-struct alignas(Lanes* int(sizeof(S))) lane_pack {
-    S lane[Lanes];
-};
-
-// lane[i] = from[i], for elements of type T or bfloat16.
-template <class S, class T>
-CASTNET_HD void load_lanes(S const* from, lane_group const& g, T* lane) {
-    using pack = lane_pack<S, lanes_of<T>>;
-    if (g.aligned) {
-        pack const all = *reinterpret_cast<pack const*>(from);
-        for (int i = 0; i < lanes_of<T>; ++i) {
-            lane[i] = T(all.lane[i]);
-        }
-    } else {
-        for (int i = 0; i < lanes_of<T>; ++i) {
-            lane[i] = i < g.lanes ? T(from[i]) : T(0);
-        }
-    }
+// Whether the rows of a space are whole groups of lanes, which are then aligned in memory.
+template <class Program, class T>
+CASTNET_HD constexpr bool in_lanes(std::ptrdiff_t channels) {
+    return channels % lanes_of_program<Program, T> == 0;
 }
 
-template <class S, class T>
-CASTNET_HD void store_lanes(T const* lane, lane_group const& g, S* to) {
-    using pack = lane_pack<S, lanes_of<T>>;
-    if (g.aligned) {
-        pack all;
-        for (int i = 0; i < lanes_of<T>; ++i) {
-            all.lane[i] = S(lane[i]);
-        }
-        *reinterpret_cast<pack*>(to) = all;
-    } else {
-        for (int i = 0; i < lanes_of<T>; ++i) {
-            if (i < g.lanes) {
-                to[i] = S(lane[i]);
-            }
-        }
-    }
-}
+// The random words of lanes whose elements lie in these blocks of four.
+template <int Blocks>
+struct random_of_blocks {
+    philox_block words[Blocks];
+    std::uint32_t first; // element
 
-// The random words of lanes whose elements lie in one block of four.
-struct random_of_block {
-    philox_block words;
     template <class T>
     CASTNET_HD std::uint32_t operator()(program_arguments<T> const&, std::uint32_t,
-                                        point const& p) const {
-        return words[static_cast<unsigned>(p.pixel * p.channels + p.channel) % 4];
+                                        lane_point const& p) const {
+        std::uint32_t const element = p.pixel * p.channels + p.channel;
+        return words[(element - first) / 4][element % 4];
     }
 };
 
-// registers[lane][instruction] for one instruction.
-template <instruction I, int Number, int Registers, class T>
-CASTNET_HD void execute_lanes(T (&r)[lanes_of<T>][Registers], program_arguments<T> const& a,
-                              point const& p, lane_group const& g) {
-    if constexpr (I.code == opcode::load && (I.b & 4) != 0) {
+// The instructions of a program at neighbouring channels: registers[lane][instruction].
+template <instruction I, int Number, int Lanes, int Registers, class T>
+CASTNET_HD void execute_lanes(T (&r)[Lanes][Registers], program_arguments<T> const& a,
+                              lane_point const& p) {
+    auto const each = [&](auto const& random) {
+        for (int i = 0; i < Lanes; ++i) {
+            lane_point at = p;
+            at.channel += static_cast<std::uint32_t>(i);
+            r[i][Number] = ir::execute<I>(r[i], a, at, random);
+        }
+    };
+    // (some channels of a wider array need not be aligned)
+    if constexpr (Lanes > 1 && I.code == opcode::load && (I.b & 12) == 4) {
         using stored_type = std::conditional_t<I.c != 0, bfloat16, T>;
-        T loaded[lanes_of<T>];
-        lane_group const here{g.lanes, g.aligned && (I.b & 8) == 0};
+        T loaded[Lanes];
         load_lanes(reinterpret_cast<stored_type const*>(a.array[I.a]) + ir::offset_of_load<I>(a, p),
-                   here, loaded);
-        for (int i = 0; i < lanes_of<T>; ++i) {
+                   loaded);
+        for (int i = 0; i < Lanes; ++i) {
             r[i][Number] = loaded[i];
         }
-    } else if constexpr (I.code == opcode::load || I.code == opcode::constant ||
+    } else if constexpr ((I.code == opcode::load && (I.b & 4) == 0) || I.code == opcode::constant ||
                          I.code == opcode::sample_mask) {
         T const shared = ir::execute<I>(r[0], a, p, random_at_points{});
-        for (int i = 0; i < lanes_of<T>; ++i) {
+        for (int i = 0; i < Lanes; ++i) {
             r[i][Number] = shared;
         }
-    } else {
-        auto const each = [&](auto const& random) {
-            for (int i = 0; i < lanes_of<T>; ++i) {
-                point const at{p.sample, p.pixel, p.channel + i, p.pixels, p.channels};
-                r[i][Number] = ir::execute<I>(r[i], a, at, random);
-            }
-        };
-        if constexpr (I.code == opcode::bernoulli) {
-            auto const first = static_cast<std::uint32_t>(p.pixel * p.channels + p.channel);
-            if (g.aligned) {
-                each(random_of_block{random_at_points::block(
-                    a, static_cast<std::uint32_t>(a.scalar[I.b]), p.sample, first / 4)});
-                return;
-            }
+    } else if constexpr (Lanes > 1 && I.code == opcode::bernoulli) {
+        constexpr int blocks = (Lanes + 3) / 4;
+        std::uint32_t const first = p.pixel * p.channels + p.channel;
+        random_of_blocks<blocks> random;
+        random.first = first / 4 * 4;
+        for (int k = 0; k < blocks; ++k) {
+            random.words[k] = random_at_points::block(a, static_cast<std::uint32_t>(a.scalar[I.b]),
+                                                      p.sample, first / 4 + std::uint32_t(k));
         }
+        each(random);
+    } else {
         each(random_at_points{});
     }
 }
 
-template <class S, class T, instruction... I, std::size_t... N>
-CASTNET_HD void evaluate_lanes(program<I...>, program_arguments<T> const& a, point const& p,
-                               lane_group const& g, S* out, std::index_sequence<N...>) {
-    T r[lanes_of<T>][sizeof...(I)];
-    (..., execute_lanes<I, int(N)>(r, a, p, g));
-    T result[lanes_of<T>];
-    for (int i = 0; i < lanes_of<T>; ++i) {
-        result[i] = r[i][sizeof...(I) - 2]; // the last instruction says what becomes of it
+// Calls f(registers of a lane, number of the lane) where a program has been computed at `Lanes`
+// neighbouring channels: one, or an aligned group.
+template <int Lanes, class T, instruction... I, std::size_t... N, class F>
+CASTNET_HD void evaluate_lanes(program<I...>, program_arguments<T> const& a, lane_point const& p,
+                               std::index_sequence<N...>, F const& f) {
+    T r[Lanes][sizeof...(I)];
+    (..., execute_lanes<I, int(N)>(r, a, p));
+    for (int i = 0; i < Lanes; ++i) {
+        f(r[i], i);
     }
-    store_lanes(result, g, out);
 }
 
 template <class Program, class T>
 struct map_body {
-    using stored_type = std::conditional_t<Program::end.a != 0, bfloat16, T>;
+    static constexpr int lanes = lanes_of_program<Program, T>;
+    static constexpr int results = Program::results;
 
     program_arguments<T> arguments;
     step_values const* now;
-    stored_type* out;
-    quotient groups, pixels; // of a row; of a sample
-    int channels;
-    std::ptrdiff_t count; // of groups, in all
+    T* out[results];         // or bfloat16, as the program says
+    quotient groups, pixels; // of a row: of lanes, or of one channel each; of a sample
+    std::uint32_t channels;
+    std::uint32_t count; // of groups, in all
+    bool in_lanes;
     row_numbers rows{};
 
     template <class Block>
@@ -142,18 +117,40 @@ struct map_body {
             a.step = now->step;
             a.first_sample = now->first_sample;
         }
-        for_each_index(block, count, [&](std::ptrdiff_t i) {
-            auto const n = static_cast<std::uint32_t>(i);
+        for_each_index(block, count, [&](std::uint32_t n) {
             std::uint32_t const line = groups.divide(n), row = rows(line);
-            auto const channel = static_cast<int>(n - line * groups.divisor) * lanes_of<T>;
-            std::uint32_t const sample = pixels.divide(row);
-            point const p{sample, row - sample * pixels.divisor, channel, pixels.divisor, channels};
-            int const left = channels - channel;
-            lane_group const g{left < lanes_of<T> ? left : lanes_of<T>,
-                               channels % lanes_of<T> == 0};
-            evaluate_lanes(Program{}, a, p, g, out + p.offset(Program::stored),
-                           std::make_index_sequence<Program::size + 1>{});
+            std::uint32_t const group = n - line * groups.divisor, sample = pixels.divide(row);
+            lane_point p{sample, row - sample * pixels.divisor, group, pixels.divisor, channels};
+            if (in_lanes) {
+                p.channel *= lanes;
+                store_at<lanes>(a, p);
+            } else {
+                store_at<1>(a, p);
+            }
         });
+    }
+
+private:
+    template <int Lanes>
+    CASTNET_HD void store_at(program_arguments<T> const& a, lane_point const& p) const {
+        T value[results][Lanes];
+        evaluate_lanes<Lanes>(Program{}, a, p, std::make_index_sequence<Program::length>{},
+                              [&](T const* r, int i) {
+                                  for (int k = 0; k < results; ++k) {
+                                      value[k][i] = r[Program::end_of(k).d];
+                                  }
+                              });
+        store_all(value, p.offset(Program::stored), std::make_index_sequence<results>{});
+    }
+    template <int Lanes, std::size_t... K>
+    CASTNET_HD void store_all(T const (&value)[results][Lanes], std::uint32_t at,
+                              std::index_sequence<K...>) const {
+        (..., store_lanes(value[K], result<int(K)>() + at));
+    }
+    template <int K>
+    CASTNET_HD auto* result() const {
+        using stored_type = std::conditional_t<Program::end_of(K).a != 0, bfloat16, T>;
+        return reinterpret_cast<stored_type*>(out[K]);
     }
 };
 
@@ -192,11 +189,22 @@ CASTNET_HD void map(kernel_launch const& s, tables const& t, Context const& c) {
         channels *= samples * pixels;
         samples = pixels = rows.count = 1;
     }
-    std::ptrdiff_t const groups = (channels + lanes_of<T> - 1) / lanes_of<T>;
+    bool const lanes = in_lanes<Program, T>(channels);
+    std::ptrdiff_t const groups = lanes ? channels / body::lanes : channels;
     std::ptrdiff_t const count = rows.count * groups;
-    auto* const out = reinterpret_cast<typename body::stored_type*>(c.at(t.arrays[s.output]));
-    c.launch(grid_for(count), body{arguments_of(s, t, c), c.now, out, quotient(groups),
-                                   quotient(pixels), int(channels), count, numbers_of(rows)});
+    body b{arguments_of(s, t, c),
+           c.now,
+           {},
+           quotient(groups),
+           quotient(pixels),
+           static_cast<std::uint32_t>(channels),
+           static_cast<std::uint32_t>(count),
+           lanes,
+           numbers_of(rows)};
+    for (int k = 0; k < body::results; ++k) {
+        b.out[k] = c.at(t.arrays[s.output + k]);
+    }
+    c.launch(grid_for(count), b);
 }
 
 } // namespace castnet::cuda

@@ -41,9 +41,13 @@ struct one_block_memory {
 
 template <class T, class Plan>
 constexpr one_block_memory memory_in_one_block(Plan const& p) {
-    std::ptrdiff_t scratch = 16 / sizeof(T) * block_threads; // reductions have at most 16 bytes
+    std::ptrdiff_t scratch = 0;
     for (int i = 0; i < Plan::sizes.launches; ++i) {
-        if (kernel_launch const& s = p.launches[i]; is_matmul(s.kind)) {
+        kernel_launch const& s = p.launches[i];
+        // a reduction to one array has at most 16 bytes for each thread
+        std::ptrdiff_t const parts = 16 / sizeof(T) * block_threads * std::ptrdiff_t{s.results};
+        scratch = parts > scratch ? parts : scratch;
+        if (is_matmul(s.kind)) {
             std::ptrdiff_t const wanted =
                 tiling_of(block_product_of(s, p.arrays, p.batch)).scratch();
             scratch = wanted > scratch ? wanted : scratch;
@@ -74,6 +78,7 @@ constexpr bool fits_one_block(Plan const& p) {
 // A block of block_threads threads that does the work of several, one after the other.
 template <class Block>
 struct block_in_turn {
+    static constexpr bool has_all_threads = false;
     Block const& block;
     unsigned number = 0, count = 1;
 
@@ -82,6 +87,7 @@ struct block_in_turn {
     CASTNET_HD unsigned index() const { return number; }
     CASTNET_HD unsigned blocks() const { return count; }
     CASTNET_HD void sync() const { block.sync(); }
+    CASTNET_HD bool is_last(unsigned*, unsigned) const { return true; } // of one
     template <class T>
     CASTNET_HD T* shared() const {
         return block.template shared<T>();
@@ -96,6 +102,7 @@ struct block_context {
     Block const& block;
     T* region[regions];                             // by ir::region
     static constexpr std::ptrdiff_t iteration = -1; // there are no loops
+    static constexpr reduction_parts<T> parts{};    // and no sums that are split
     static constexpr std::ptrdiff_t repetition = 0; // and no repeated blocks
     T* trained; // a copy of the first parameters in shared memory
     std::ptrdiff_t trainable, samples;
@@ -162,6 +169,8 @@ template <class T, int Samples, one_block_memory Memory, int Scalars, class... S
 struct one_block_body<T, Samples, Memory, Scalars, constant_launches<Step...>,
                       array_list<Output...>, First, Then...> : First,
                                                                Then... {
+    static constexpr unsigned resident_blocks = 1;
+
     T* region[regions]{};
     philox_key key{};
     step_values const* now = nullptr;
@@ -192,8 +201,7 @@ private:
 
     template <class Block>
     CASTNET_HD static void copy(Block const& block, T const* from, T* to, std::ptrdiff_t count) {
-        for_each_index(block_in_turn<Block>{block}, count,
-                       [&](std::ptrdiff_t i) { to[i] = from[i]; });
+        for_each_in_block(block, count, [&](std::ptrdiff_t i) { to[i] = from[i]; });
     }
 
     // What is asked for goes to where all kernels leave it.

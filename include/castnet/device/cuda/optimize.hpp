@@ -56,16 +56,15 @@ private:
     template <class GroupRule, std::size_t... S>
     CASTNET_HD void at(std::ptrdiff_t i, T scale, GroupRule const& rule, T l1, T two_l2,
                        std::index_sequence<S...>) const {
-        constexpr lane_group all{lanes_of<T>, true};
         T p[lanes_of<T>], g[lanes_of<T>], state[Slots + 1][lanes_of<T>];
-        load_lanes(parameters + i, all, p);
-        load_lanes(gradients + i, all, g);
-        (..., load_lanes(slots + std::ptrdiff_t(S) * stride + (i - first), all, state[S]));
+        load_lanes(parameters + i, p);
+        load_lanes(gradients + i, g);
+        (..., load_lanes(slots + std::ptrdiff_t(S) * stride + (i - first), state[S]));
         for (int k = 0; k < lanes_of<T>; ++k) {
             rule(p[k], penalized_gradient(g[k], scale, p[k], l1, two_l2), state[S][k]...);
         }
-        store_lanes(p, all, parameters + i);
-        (..., store_lanes(state[S], all, slots + std::ptrdiff_t(S) * stride + (i - first)));
+        store_lanes(p, parameters + i);
+        (..., store_lanes(state[S], slots + std::ptrdiff_t(S) * stride + (i - first)));
     }
 };
 

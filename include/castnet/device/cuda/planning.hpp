@@ -3,7 +3,6 @@
 
 #include <castnet/device/cuda/epilogue.hpp>
 #include <castnet/device/cuda/reduce.hpp>
-#include <castnet/device/cuda/widen.hpp>
 #include <castnet/plan/mixed_precision.hpp>
 
 namespace castnet::cuda {
@@ -14,18 +13,16 @@ template <class T, bool Bf16>
 struct planning : ir::factor_storage<T, Bf16> {
     using value_type = T;
     static constexpr bool is_gpu = true;
+    static constexpr bool joins_launches = true; // plan/join.hpp
 
     // Offsets are multiples of so many elements.
     static constexpr std::ptrdiff_t alignment =
         static_cast<std::ptrdiff_t>(alignment_bytes / sizeof(T));
 
-    // Elements of memory that a launch needs besides its operands and its result; the libraries
-    // have their own.
-    static constexpr scratch_size scratch(kernel_launch const& s, window const* windows,
-                                          instruction const& end) {
-        return s.kind == op::reduce                ? reduce_scratch(s, end)
-               : Bf16 && s.kind == op::conv_weight ? bf16_weight_scratch<T>(windows[s.window])
-                                                   : 0;
+    // Elements of memory that a launch needs besides its operands and its results: none in a plan,
+    // since reductions share theirs, and so do the libraries.
+    static constexpr scratch_size scratch(kernel_launch const&, window const*, instruction const&) {
+        return 0;
     }
 
     static constexpr bool takes_epilogue(op product, epilogue const& e) {

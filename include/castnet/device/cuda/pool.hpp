@@ -1,253 +1,254 @@
-// Pooling and up-sampling, forward and backward. A thread computes one element of the result; the
-// gradients gather from all windows that an element lies in, so nothing is added by two threads.
+// Pooling and up-sampling, forward and backward. A thread computes some neighbouring channels of a
+// pixel of the result; the gradients gather from all windows that a pixel lies in, so nothing is
+// added by two threads. Where windows tile the image, the gradient of max pooling is computed by
+// windows instead, each of which writes all of its pixels.
 #pragma once
 
 #include <castnet/device/cuda/kernel_for.hpp>
+#include <castnet/device/cuda/lanes.hpp>
 #include <castnet/device/cuda/launch.hpp>
 #include <castnet/device/cuda/quotient.hpp>
 #include <castnet/device/cuda/step_values.hpp>
 #include <castnet/device/cuda/stored.hpp>
 #include <castnet/device/window_range.hpp>
 
+#include <type_traits>
+
 namespace castnet::cuda {
 
-// The part of a window that lies in the image, along one axis.
-CASTNET_HD inline pixel_range window_at(int out, int stride, int pad, int kernel, int size) {
-    int const begin = out * stride - pad, end = begin + kernel;
-    return {begin > 0 ? begin : 0, end < size ? end : size};
-}
+// A pixel of an image, and the first of the channels there that a thread computes.
+struct image_place {
+    std::uint32_t sample;
+    int row, column;
+    std::uint32_t channel;
+};
 
-// The windows that a pixel lies in, along one axis.
-CASTNET_HD inline pixel_range windows_over(int in, int stride, int pad, int kernel, int count) {
-    int const first = in + pad - kernel, last = (in + pad) / stride + 1;
-    return {first < 0 ? 0 : first / stride + 1, last < count ? last : count};
-}
-
-// Calls f(sample, row, column, channel, place in memory) for every element of images of this size.
+// Calls f(how many channels, the place) for all channels of images of this size.
 struct image_loop {
-    quotient channels, columns, rows;
-    std::ptrdiff_t count;
+    static constexpr int most_lanes = lanes_of<bfloat16>;
 
-    CASTNET_HD image_loop(std::ptrdiff_t samples, int height, int width, int depth)
-        : channels(depth), columns(width), rows(height), count{samples * height * width * depth} {}
+    quotient groups, columns, rows; // of a pixel, a row and an image
+    std::uint32_t count;
+    bool in_lanes; // channels are whole groups of most_lanes
+
+    CASTNET_HD image_loop(std::ptrdiff_t samples, int height, int width, int channels)
+        : columns(width), rows(height), in_lanes{channels % most_lanes == 0} {
+        groups = quotient(in_lanes ? channels / most_lanes : channels);
+        count = static_cast<std::uint32_t>(samples * height * width) * groups.divisor;
+    }
 
     template <class Block, class F>
     CASTNET_HD void run(Block const& block, F const& f) const {
-        for_each_index(block, count, [&](std::ptrdiff_t i) {
-            auto const n = static_cast<std::uint32_t>(i);
-            std::uint32_t const pixel = channels.divide(n), line = columns.divide(pixel),
-                                sample = rows.divide(line);
-            f(std::ptrdiff_t{sample}, int(line - sample * rows.divisor),
-              int(pixel - line * columns.divisor), int(n - pixel * channels.divisor), i);
-        });
-    }
-};
-
-// Where an element of the windows' input or output lies.
-CASTNET_HD inline std::ptrdiff_t in_place(window const& w, std::ptrdiff_t sample, int y, int x,
-                                          int channel) {
-    return ((sample * w.height + y) * w.width + x) * w.channels + channel;
-}
-CASTNET_HD inline std::ptrdiff_t out_place(window const& w, std::ptrdiff_t sample, int y, int x,
-                                           int channel) {
-    return ((sample * w.out_height + y) * w.out_width + x) * w.channels + channel;
-}
-
-CASTNET_HD inline pixel_range rows_of(window const& w, int out_row) {
-    return w.adaptive ? adaptive_range(out_row, w.out_height, w.height)
-                      : window_at(out_row, w.stride_h, w.pad_top, w.kernel_h, w.height);
-}
-CASTNET_HD inline pixel_range columns_of(window const& w, int out_column) {
-    return w.adaptive ? adaptive_range(out_column, w.out_width, w.width)
-                      : window_at(out_column, w.stride_w, w.pad_left, w.kernel_w, w.width);
-}
-
-// Sums f(output row, output column) over all windows that the pixel lies in, in their order.
-template <class T, class F>
-CASTNET_HD T sum_over_windows(window const& w, int row, int column, F const& f) {
-    pixel_range const rows =
-        w.adaptive ? adaptive_windows(row, w.out_height, w.height)
-                   : windows_over(row, w.stride_h, w.pad_top, w.kernel_h, w.out_height);
-    pixel_range const columns =
-        w.adaptive ? adaptive_windows(column, w.out_width, w.width)
-                   : windows_over(column, w.stride_w, w.pad_left, w.kernel_w, w.out_width);
-    T sum = 0;
-    for (int r = rows.first; r < rows.last; ++r) {
-        for (int c = columns.first; c < columns.last; ++c) {
-            sum += f(r, c);
-        }
-    }
-    return sum;
-}
-
-// One over the number of pixels that a window's average counts.
-template <class T>
-CASTNET_HD T share_of(window const& w, int out_row, int out_column) {
-    pixel_range const rows = rows_of(w, out_row), columns = columns_of(w, out_column);
-    return T(1) / T(w.count_padding ? w.kernel_h * w.kernel_w
-                                    : (rows.last - rows.first) * (columns.last - columns.first));
-}
-
-// The rules of the kernels below: the value of one element of the result from operands a and b.
-// a: which pixel of each window was the largest.
-struct max_pool_gradient_rule {
-    template <class T>
-    CASTNET_HD static T at(window const& w, stored<T> const& argmax, stored<T> const& dy,
-                           std::ptrdiff_t sample, int row, int column, int channel) {
-        return sum_over_windows<T>(w, row, column, [&](int r, int c) {
-            pixel_range const rows = rows_of(w, r), columns = columns_of(w, c);
-            int const number =
-                (row - rows.first) * (columns.last - columns.first) + column - columns.first;
-            std::ptrdiff_t const place = out_place(w, sample, r, c, channel);
-            return argmax.get(place) == T(number) ? dy.get(place) : T(0);
-        });
-    }
-};
-
-struct avg_pool_rule {
-    template <class T>
-    CASTNET_HD static T at(window const& w, stored<T> const& x, stored<T> const&,
-                           std::ptrdiff_t sample, int row, int column, int channel) {
-        pixel_range const rows = rows_of(w, row), columns = columns_of(w, column);
-        T sum = 0;
-        for (int r = rows.first; r < rows.last; ++r) {
-            for (int c = columns.first; c < columns.last; ++c) {
-                sum += x[in_place(w, sample, r, c, channel)];
+        for_each_index(block, count, [&](std::uint32_t n) {
+            std::uint32_t const pixel = groups.divide(n), line = columns.divide(pixel),
+                                sample = rows.divide(line), group = n - pixel * groups.divisor;
+            image_place at{sample, static_cast<int>(line - sample * rows.divisor),
+                           static_cast<int>(pixel - line * columns.divisor), group};
+            if (in_lanes) {
+                at.channel *= most_lanes;
+                f(std::integral_constant<int, most_lanes>{}, at);
+            } else {
+                f(std::integral_constant<int, 1>{}, at);
             }
-        }
-        return sum * share_of<T>(w, row, column);
-    }
-};
-
-struct avg_pool_gradient_rule {
-    template <class T>
-    CASTNET_HD static T at(window const& w, stored<T> const& dy, stored<T> const&,
-                           std::ptrdiff_t sample, int row, int column, int channel) {
-        return sum_over_windows<T>(w, row, column, [&](int r, int c) {
-            return dy[out_place(w, sample, r, c, channel)] * share_of<T>(w, r, c);
         });
     }
 };
 
-struct upsample_rule {
-    template <class T>
-    CASTNET_HD static T at(window const& w, stored<T> const& x, stored<T> const&,
-                           std::ptrdiff_t sample, int row, int column, int channel) {
-        if (w.bilinear) {
-            return interpolated_pixel(w, x, sample, row, column, channel);
+// Windows along one axis, ordinary ones and adaptive ones (device/window_range.hpp) by the same
+// formula: window i begins at pixel i * step / parts - pad, and ends `length` parts behind.
+class window_axis {
+public:
+    CASTNET_HD window_axis(window const& w, int size, int count, int kernel, int stride, int pad)
+        : size_{size}, count_{count} {
+        if (w.adaptive) {
+            step_ = size;
+            length_ = size + count - 1;
+            parts_ = quotient(count);
+            pixel_ = count;
+            first_ = 0;
+            last_ = count + size - 1;
+            stride_ = quotient(size);
+        } else {
+            step_ = stride;
+            length_ = kernel;
+            pad_ = pad;
+            first_ = pad - kernel + stride;
+            last_ = pad + stride;
+            stride_ = quotient(stride);
         }
-        return x[in_place(w, sample, row / w.kernel_h, column / w.kernel_w, channel)];
+    }
+
+    // The pixels of a window that lie in the image.
+    CASTNET_HD pixel_range pixels_of(int i) const {
+        int const begin = times(parts_, i * step_) - pad_,
+                  end = times(parts_, i * step_ + length_) - pad_;
+        return {begin > 0 ? begin : 0, end < size_ ? end : size_};
+    }
+    // The windows that a pixel lies in.
+    CASTNET_HD pixel_range windows_over(int pixel) const {
+        int const from = pixel * pixel_ + first_;
+        int const last = times(stride_, pixel * pixel_ + last_);
+        return {times(stride_, from > 0 ? from : 0), last < count_ ? last : count_};
+    }
+
+    // How often a number that is at least 0 holds the divisor.
+    CASTNET_HD static int times(quotient const& divisor, int n) {
+        return static_cast<int>(divisor.divide(static_cast<std::uint32_t>(n)));
     }
 
 private:
-    template <class T>
-    CASTNET_HD static T interpolated_pixel(window const& w, stored<T> const& x,
-                                           std::ptrdiff_t sample, int row, int column,
-                                           int channel) {
-        auto const r = interpolate<T>(row, w.kernel_h, w.height);
-        auto const c = interpolate<T>(column, w.kernel_w, w.width);
-        auto const in_row = [&](int y) {
-            return (T(1) - c.share) * x[in_place(w, sample, y, c.first, channel)] +
-                   c.share * x[in_place(w, sample, y, c.second, channel)];
-        };
-        return (T(1) - r.share) * in_row(r.first) + r.share * in_row(r.second);
-    }
+    int size_, count_; // pixels of the image; windows
+    int step_, length_, pad_ = 0;
+    quotient parts_{};
+    // window (pixel * pixel_ + first_) / stride_ is the first one over a pixel
+    int pixel_ = 1, first_, last_;
+    quotient stride_;
 };
 
-struct upsample_gradient_rule {
-    template <class T>
-    CASTNET_HD static T at(window const& w, stored<T> const& dy, stored<T> const&,
-                           std::ptrdiff_t sample, int row, int column, int channel) {
-        if (w.bilinear) {
-            return interpolated_sum(w, dy, sample, row, column, channel);
-        }
-        T sum = 0;
-        for (int r = row * w.kernel_h; r < (row + 1) * w.kernel_h; ++r) {
-            for (int c = column * w.kernel_w; c < (column + 1) * w.kernel_w; ++c) {
-                sum += dy[out_place(w, sample, r, c, channel)];
-            }
-        }
-        return sum;
-    }
-
-private:
-    template <class T>
-    CASTNET_HD static T interpolated_sum(window const& w, stored<T> const& dy,
-                                         std::ptrdiff_t sample, int row, int column, int channel) {
-        pixel_range const rows = interpolated_from(row, w.kernel_h, w.height);
-        pixel_range const columns = interpolated_from(column, w.kernel_w, w.width);
-        T sum = 0;
-        for (int r = rows.first; r < rows.last; ++r) {
-            T const of_row = interpolate<T>(r, w.kernel_h, w.height).weight(row);
-            for (int c = columns.first; c < columns.last; ++c) {
-                sum += of_row * interpolate<T>(c, w.kernel_w, w.width).weight(column) *
-                       dy[out_place(w, sample, r, c, channel)];
-            }
-        }
-        return sum;
-    }
-};
-
-template <class Rule, class T>
-struct image_body {
-    image_loop loop;
+// Pixels of the windows' input and output, and which of them belong together.
+struct window_map {
     window w;
-    stored<T> a, b, out;
+    window_axis rows, columns;
+    quotient kernel_h, kernel_w;
 
-    template <class Block>
-    CASTNET_HD void operator()(Block const& block) const {
-        loop.run(block, [&](std::ptrdiff_t sample, int row, int column, int channel,
-                            std::ptrdiff_t place) {
-            out[place] = Rule::at(w, a, b, sample, row, column, channel);
-        });
+    CASTNET_HD explicit window_map(window const& of)
+        : w{of}, rows{of, of.height, of.out_height, of.kernel_h, of.stride_h, of.pad_top},
+          columns{of, of.width, of.out_width, of.kernel_w, of.stride_w, of.pad_left},
+          kernel_h(of.kernel_h), kernel_w(of.kernel_w) {}
+
+    // Where elements of the input and the output lie in memory.
+    CASTNET_HD std::uint32_t in(image_place const& at, int y, int x) const {
+        return place(at, w.height, w.width, y, x);
+    }
+    CASTNET_HD std::uint32_t out(image_place const& at, int y, int x) const {
+        return place(at, w.out_height, w.out_width, y, x);
+    }
+
+    // One over the number of pixels that a window's average counts.
+    template <class T>
+    CASTNET_HD T share(int y, int x) const {
+        pixel_range const r = rows.pixels_of(y), c = columns.pixels_of(x);
+        return T(1) / T(w.count_padding ? w.kernel_h * w.kernel_w
+                                        : (r.last - r.first) * (c.last - c.first));
+    }
+
+private:
+    CASTNET_HD std::uint32_t place(image_place const& at, int height, int width, int y,
+                                   int x) const {
+        auto const row =
+            at.sample * static_cast<std::uint32_t>(height) + static_cast<std::uint32_t>(y);
+        auto const pixel = row * static_cast<std::uint32_t>(width) + static_cast<std::uint32_t>(x);
+        return pixel * static_cast<std::uint32_t>(w.channels) + at.channel;
     }
 };
 
-// The result is as large as the windows' output (forward) or input (backward).
-CASTNET_CALLS_UNCHECKED
-template <class Rule, bool Forward, class Context>
-CASTNET_HD void run_on_images(kernel_launch const& s, tables const& t, Context const& c) {
-    using T = typename Context::value_type;
-    window const& w = t.windows[s.window];
-    image_loop const loop{c.samples, Forward ? w.out_height : w.height,
-                          Forward ? w.out_width : w.width, w.channels};
-    stored<T> const a = stored_at(c, t.arrays[s.first_array]);
-    stored<T> const b = s.arrays > 1 ? stored_at(c, t.arrays[s.first_array + 1]) : stored<T>{};
-    c.launch(grid_for(loop.count),
-             image_body<Rule, T>{loop, w, a, b, stored_at(c, t.arrays[s.output])});
-}
+// The numbers of the windows' largest pixels: a byte each, or four where windows have more pixels
+// than a byte counts.
+class winners {
+public:
+    winners() = default; // not wanted
+    CASTNET_HD winners(void* first, window const& w)
+        : first_{static_cast<unsigned char*>(first)}, wide_{pixels(w) > 256} {}
+
+    CASTNET_HD explicit operator bool() const { return first_ != nullptr; }
+
+    template <int Lanes>
+    CASTNET_HD void load(std::uint32_t i, std::uint32_t (&number)[Lanes]) const {
+        if (wide_) {
+            load_numbers(reinterpret_cast<std::uint32_t const*>(first_) + i, number);
+        } else if constexpr (Lanes == 1) {
+            number[0] = first_[i];
+        } else {
+            std::uint32_t four[Lanes / 4];
+            load_lanes(reinterpret_cast<std::uint32_t const*>(first_ + i), four);
+            for (int k = 0; k < Lanes; ++k) {
+                number[k] = four[k / 4] >> (8 * (k % 4)) & 0xffU;
+            }
+        }
+    }
+    template <int Lanes>
+    CASTNET_HD void store(std::uint32_t const (&number)[Lanes], std::uint32_t i) const {
+        if (wide_) {
+            store_lanes(number, reinterpret_cast<std::uint32_t*>(first_) + i);
+        } else if constexpr (Lanes == 1) {
+            first_[i] = static_cast<unsigned char>(number[0]);
+        } else {
+            std::uint32_t four[Lanes / 4];
+            for (int k = 0; k < Lanes; k += 4) {
+                four[k / 4] =
+                    number[k] | number[k + 1] << 8 | number[k + 2] << 16 | number[k + 3] << 24;
+            }
+            store_lanes(four, reinterpret_cast<std::uint32_t*>(first_ + i));
+        }
+    }
+
+private:
+    CASTNET_HD static std::ptrdiff_t pixels(window const& w) {
+        return w.adaptive ? std::ptrdiff_t{w.height} * w.width
+                          : std::ptrdiff_t{w.kernel_h} * w.kernel_w;
+    }
+    template <int Lanes>
+    CASTNET_HD static void load_numbers(std::uint32_t const* from, std::uint32_t (&number)[Lanes]) {
+        if constexpr (Lanes == 1) {
+            number[0] = *from;
+        } else {
+            load_lanes(from, number);
+        }
+    }
+
+    unsigned char* first_ = nullptr;
+    bool wide_ = false;
+};
 
 // The first largest pixel of each window, and where its gradient is wanted, its number there.
-template <class T>
+// TwoByTwo: windows of four pixels, all of them in the image.
+template <class T, bool TwoByTwo>
 struct max_pool_body {
     image_loop loop;
-    window w;
-    stored<T> x, out;
-    T* argmax; // nullptr: not wanted
+    window_map map;
+    stored<T> image, out;
+    winners largest;
 
     template <class Block>
     CASTNET_HD void operator()(Block const& block) const {
-        loop.run(block, [&](std::ptrdiff_t sample, int row, int column, int channel,
-                            std::ptrdiff_t place) {
-            pixel_range const rows = rows_of(w, row), columns = columns_of(w, column);
-            T best = x[in_place(w, sample, rows.first, columns.first, channel)];
-            int best_pixel = 0, number = 0;
+        loop.run(block, [&]<int Lanes>(std::integral_constant<int, Lanes>, image_place const& at) {
+            pixel_range const rows = rows_of(at.row), columns = columns_of(at.column);
+            T best[Lanes];
+            std::uint32_t best_pixel[Lanes], number = 0;
             for (int r = rows.first; r < rows.last; ++r) {
                 for (int c = columns.first; c < columns.last; ++c, ++number) {
-                    T const value = x[in_place(w, sample, r, c, channel)];
-                    if (value > best) {
-                        best = value;
-                        best_pixel = number;
+                    T value[Lanes];
+                    image.load(map.in(at, r, c), value);
+                    for (int i = 0; i < Lanes; ++i) {
+                        bool const larger = number == 0 || value[i] > best[i];
+                        best[i] = larger ? value[i] : best[i];
+                        best_pixel[i] = larger ? number : best_pixel[i];
                     }
                 }
             }
-            out[place] = best;
-            if (argmax) {
-                argmax[place] = T(best_pixel);
+            std::uint32_t const place = map.out(at, at.row, at.column);
+            out.store(best, place);
+            if (largest) {
+                largest.store(best_pixel, place);
             }
         });
     }
+
+private:
+    CASTNET_HD pixel_range rows_of(int y) const {
+        return TwoByTwo ? pixel_range{2 * y, 2 * y + 2} : map.rows.pixels_of(y);
+    }
+    CASTNET_HD pixel_range columns_of(int x) const {
+        return TwoByTwo ? pixel_range{2 * x, 2 * x + 2} : map.columns.pixels_of(x);
+    }
 };
+
+// The windows lie side by side and leave out pixels at the end only.
+CASTNET_HD constexpr bool tiles(window const& w) {
+    return !w.adaptive && w.stride_h == w.kernel_h && w.stride_w == w.kernel_w && w.pad_top == 0 &&
+           w.pad_left == 0 && w.out_height * w.kernel_h <= w.height &&
+           w.out_width * w.kernel_w <= w.width;
+}
 
 CASTNET_CALLS_UNCHECKED
 template <class Context>
@@ -255,35 +256,230 @@ CASTNET_HD void max_pool(kernel_launch const& s, tables const& t, Context const&
     using T = typename Context::value_type;
     window const& w = t.windows[s.window];
     image_loop const loop{c.samples, w.out_height, w.out_width, w.channels};
-    c.launch(grid_for(loop.count),
-             max_pool_body<T>{loop, w, stored_at(c, t.arrays[s.first_array]),
-                              stored_at(c, t.arrays[s.output]),
-                              s.results > 1 ? c.at(t.arrays[s.output + 1]) : nullptr});
+    window_map const map{w};
+    stored<T> const x = stored_at(c, t.arrays[s.first_array]),
+                    out = stored_at(c, t.arrays[s.output]);
+    winners const largest = s.results > 1 ? winners{c.at(t.arrays[s.output + 1]), w} : winners{};
+    if (tiles(w) && w.kernel_h == 2 && w.kernel_w == 2) {
+        c.launch(grid_for(loop.count), max_pool_body<T, true>{loop, map, x, out, largest});
+    } else {
+        c.launch(grid_for(loop.count), max_pool_body<T, false>{loop, map, x, out, largest});
+    }
 }
+
+// A thread writes the pixels of a window, or, at the end of the image, those that no window has.
+template <class T>
+struct max_pool_tiles_gradient_body {
+    image_loop loop; // over windows
+    window_map map;
+    winners largest;
+    stored<T> dy, out;
+
+    template <class Block>
+    CASTNET_HD void operator()(Block const& block) const {
+        loop.run(block, [&]<int Lanes>(std::integral_constant<int, Lanes>, image_place const& at) {
+            window const& w = map.w;
+            T gradient[Lanes]{};
+            std::uint32_t winner[Lanes]{}, number = 0;
+            if (at.row < w.out_height && at.column < w.out_width) {
+                std::uint32_t const place = map.out(at, at.row, at.column);
+                largest.load(place, winner);
+                dy.load(place, gradient);
+            }
+            int const top = at.row * w.kernel_h, left = at.column * w.kernel_w;
+            for (int r = top; r < top + w.kernel_h; ++r) {
+                CASTNET_NO_UNROLL
+                for (int c = left; c < left + w.kernel_w; ++c, ++number) {
+                    T mine[Lanes];
+                    for (int i = 0; i < Lanes; ++i) {
+                        mine[i] = winner[i] == number ? gradient[i] : T(0);
+                    }
+                    if (r < w.height && c < w.width) {
+                        out.store(mine, map.in(at, r, c));
+                    }
+                }
+            }
+        });
+    }
+};
+
+// The operands of the kernels below.
+template <class T>
+struct image_operands {
+    stored<T> a;
+    winners largest{}; // for the gradient of max pooling
+};
+
+// Calls f(output row, output column) for all windows that a pixel lies in, in their order.
+template <class F>
+CASTNET_HD void for_windows_over(window_map const& map, image_place const& at, F const& f) {
+    pixel_range const rows = map.rows.windows_over(at.row),
+                      columns = map.columns.windows_over(at.column);
+    CASTNET_NO_UNROLL
+    for (int r = rows.first; r < rows.last; ++r) {
+        CASTNET_NO_UNROLL
+        for (int c = columns.first; c < columns.last; ++c) {
+            f(r, c);
+        }
+    }
+}
+
+template <class T, int Lanes>
+CASTNET_HD void add_times(T (&sum)[Lanes], T factor, stored<T> const& from, std::uint32_t place) {
+    T x[Lanes];
+    from.load(place, x);
+    for (int i = 0; i < Lanes; ++i) {
+        sum[i] += factor * x[i];
+    }
+}
+
+// Rules: what is added up for some channels of a pixel of the result.
+struct max_pool_gradient_rule {
+    template <class T, int Lanes>
+    CASTNET_HD static void add(window_map const& map, image_operands<T> const& from,
+                               image_place const& at, T (&sum)[Lanes]) {
+        for_windows_over(map, at, [&](int r, int c) {
+            pixel_range const rows = map.rows.pixels_of(r), columns = map.columns.pixels_of(c);
+            auto const number = static_cast<std::uint32_t>(
+                (at.row - rows.first) * (columns.last - columns.first) + at.column - columns.first);
+            std::uint32_t const place = map.out(at, r, c);
+            std::uint32_t winner[Lanes];
+            T gradient[Lanes];
+            from.largest.load(place, winner);
+            from.a.load(place, gradient);
+            for (int i = 0; i < Lanes; ++i) {
+                sum[i] += winner[i] == number ? gradient[i] : T(0);
+            }
+        });
+    }
+};
+
+struct avg_pool_rule {
+    template <class T, int Lanes>
+    CASTNET_HD static void add(window_map const& map, image_operands<T> const& from,
+                               image_place const& at, T (&sum)[Lanes]) {
+        pixel_range const rows = map.rows.pixels_of(at.row),
+                          columns = map.columns.pixels_of(at.column);
+        for (int r = rows.first; r < rows.last; ++r) {
+            for (int c = columns.first; c < columns.last; ++c) {
+                add_times(sum, T(1), from.a, map.in(at, r, c));
+            }
+        }
+        T const share = map.share<T>(at.row, at.column);
+        for (T& x : sum) {
+            x *= share;
+        }
+    }
+};
+
+struct avg_pool_gradient_rule {
+    template <class T, int Lanes>
+    CASTNET_HD static void add(window_map const& map, image_operands<T> const& from,
+                               image_place const& at, T (&sum)[Lanes]) {
+        for_windows_over(map, at, [&](int r, int c) {
+            add_times(sum, map.share<T>(r, c), from.a, map.out(at, r, c));
+        });
+    }
+};
+
+struct upsample_rule {
+    template <class T, int Lanes>
+    CASTNET_HD static void add(window_map const& map, image_operands<T> const& from,
+                               image_place const& at, T (&sum)[Lanes]) {
+        window const& w = map.w;
+        if (w.bilinear) {
+            auto const r = interpolate<T>(at.row, w.kernel_h, w.height);
+            auto const c = interpolate<T>(at.column, w.kernel_w, w.width);
+            auto const take = [&](int y, int x, T share) {
+                add_times(sum, share, from.a, map.in(at, y, x));
+            };
+            take(r.first, c.first, (T(1) - r.share) * (T(1) - c.share));
+            take(r.first, c.second, (T(1) - r.share) * c.share);
+            take(r.second, c.first, r.share * (T(1) - c.share));
+            take(r.second, c.second, r.share * c.share);
+        } else {
+            from.a.load(map.in(at, window_axis::times(map.kernel_h, at.row),
+                               window_axis::times(map.kernel_w, at.column)),
+                        sum);
+        }
+    }
+};
+
+struct upsample_gradient_rule {
+    template <class T, int Lanes>
+    CASTNET_HD static void add(window_map const& map, image_operands<T> const& from,
+                               image_place const& at, T (&sum)[Lanes]) {
+        window const& w = map.w;
+        pixel_range rows{at.row * w.kernel_h, (at.row + 1) * w.kernel_h};
+        pixel_range columns{at.column * w.kernel_w, (at.column + 1) * w.kernel_w};
+        if (w.bilinear) {
+            rows = interpolated_from(at.row, w.kernel_h, w.height);
+            columns = interpolated_from(at.column, w.kernel_w, w.width);
+        }
+        for (int r = rows.first; r < rows.last; ++r) {
+            T const of_row =
+                w.bilinear ? interpolate<T>(r, w.kernel_h, w.height).weight(at.row) : T(1);
+            for (int c = columns.first; c < columns.last; ++c) {
+                T const of_column =
+                    w.bilinear ? interpolate<T>(c, w.kernel_w, w.width).weight(at.column) : T(1);
+                add_times(sum, of_row * of_column, from.a, map.out(at, r, c));
+            }
+        }
+    }
+};
+
+template <class Rule, class T>
+struct image_body {
+    image_loop loop;
+    window_map map;
+    image_operands<T> from;
+    stored<T> out;
+    bool forward; // the result is as large as the windows' output, and else as their input
+
+    template <class Block>
+    CASTNET_HD void operator()(Block const& block) const {
+        loop.run(block, [&]<int Lanes>(std::integral_constant<int, Lanes>, image_place const& at) {
+            T sum[Lanes]{};
+            Rule::add(map, from, at, sum);
+            out.store(sum,
+                      forward ? map.out(at, at.row, at.column) : map.in(at, at.row, at.column));
+        });
+    }
+};
+
+CASTNET_CALLS_UNCHECKED
+template <class Rule, bool Forward, class Context>
+CASTNET_HD void run_on_images(kernel_launch const& s, tables const& t, Context const& c,
+                              image_operands<typename Context::value_type> const& from) {
+    using T = typename Context::value_type;
+    window const& w = t.windows[s.window];
+    image_loop const loop{c.samples, Forward ? w.out_height : w.height,
+                          Forward ? w.out_width : w.width, w.channels};
+    c.launch(grid_for(loop.count), image_body<Rule, T>{loop, window_map{w}, from,
+                                                       stored_at(c, t.arrays[s.output]), Forward});
+}
+CASTNET_CALLS_UNCHECKED
+template <class Rule, bool Forward, class Context>
+CASTNET_HD void run_on_image(kernel_launch const& s, tables const& t, Context const& c) {
+    run_on_images<Rule, Forward>(s, t, c, {stored_at(c, t.arrays[s.first_array])});
+}
+
 CASTNET_CALLS_UNCHECKED
 template <class Context>
 CASTNET_HD void max_pool_gradient(kernel_launch const& s, tables const& t, Context const& c) {
-    run_on_images<max_pool_gradient_rule, false>(s, t, c);
-}
-CASTNET_CALLS_UNCHECKED
-template <class Context>
-CASTNET_HD void avg_pool(kernel_launch const& s, tables const& t, Context const& c) {
-    run_on_images<avg_pool_rule, true>(s, t, c);
-}
-CASTNET_CALLS_UNCHECKED
-template <class Context>
-CASTNET_HD void avg_pool_gradient(kernel_launch const& s, tables const& t, Context const& c) {
-    run_on_images<avg_pool_gradient_rule, false>(s, t, c);
-}
-CASTNET_CALLS_UNCHECKED
-template <class Context>
-CASTNET_HD void upsample(kernel_launch const& s, tables const& t, Context const& c) {
-    run_on_images<upsample_rule, true>(s, t, c);
-}
-CASTNET_CALLS_UNCHECKED
-template <class Context>
-CASTNET_HD void upsample_gradient(kernel_launch const& s, tables const& t, Context const& c) {
-    run_on_images<upsample_gradient_rule, false>(s, t, c);
+    using T = typename Context::value_type;
+    window const& w = t.windows[s.window];
+    winners const largest{c.at(t.arrays[s.first_array]), w};
+    stored<T> const dy = stored_at(c, t.arrays[s.first_array + 1]);
+    if (tiles(w)) {
+        image_loop const loop{c.samples, (w.height + w.kernel_h - 1) / w.kernel_h,
+                              (w.width + w.kernel_w - 1) / w.kernel_w, w.channels};
+        c.launch(grid_for(loop.count),
+                 max_pool_tiles_gradient_body<T>{loop, window_map{w}, largest, dy,
+                                                 stored_at(c, t.arrays[s.output])});
+    } else {
+        run_on_images<max_pool_gradient_rule, false>(s, t, c, {dy, largest});
+    }
 }
 
 template <class Context>
@@ -292,14 +488,16 @@ template <class Context>
 struct kernel_for<Context, op::max_pool_gradient>
     : function_kernel<Context, &max_pool_gradient<Context>> {};
 template <class Context>
-struct kernel_for<Context, op::avg_pool> : function_kernel<Context, &avg_pool<Context>> {};
+struct kernel_for<Context, op::avg_pool>
+    : function_kernel<Context, &run_on_image<avg_pool_rule, true, Context>> {};
 template <class Context>
 struct kernel_for<Context, op::avg_pool_gradient>
-    : function_kernel<Context, &avg_pool_gradient<Context>> {};
+    : function_kernel<Context, &run_on_image<avg_pool_gradient_rule, false, Context>> {};
 template <class Context>
-struct kernel_for<Context, op::upsample> : function_kernel<Context, &upsample<Context>> {};
+struct kernel_for<Context, op::upsample>
+    : function_kernel<Context, &run_on_image<upsample_rule, true, Context>> {};
 template <class Context>
 struct kernel_for<Context, op::upsample_gradient>
-    : function_kernel<Context, &upsample_gradient<Context>> {};
+    : function_kernel<Context, &run_on_image<upsample_gradient_rule, false, Context>> {};
 
 } // namespace castnet::cuda

@@ -2,28 +2,30 @@
 //
 // A block computes some results, each with a power of two of its threads: every thread takes a part
 // of the elements, and the parts are joined as a binary tree. Sums with many elements are split
-// among blocks, whose parts a second kernel adds. So who adds what depends on the sizes only, and
-// results are the same in every run.
+// among blocks, and the last one of them to end adds their parts. So who adds what depends on the
+// sizes only, and results are the same in every run.
 #pragma once
 
 #include <castnet/device/cuda/map.hpp>
+#include <castnet/device/cuda/reduction_parts.hpp>
 #include <castnet/device/cuda/tuning.hpp>
 #include <castnet/device/reducer.hpp>
 
 namespace castnet::cuda {
 
-// Who computes what.
+// Who computes what. A unit is a group of lanes, or one channel (map.hpp): as a result, those
+// channels of it; as an element, all of them for one result.
 struct reduce_shape {
-    std::ptrdiff_t results = 1, elements = 1; // elements of each result
-    unsigned wide = 1;                        // results of one block; `deep` threads work on each
-    unsigned deep = 1;                        // wide * deep are the threads of a block
-    unsigned splits = 1;                      // of the elements among blocks
-    bool results_adjoin =
-        false; // neighbouring results, not neighbouring elements, adjoin in memory
+    std::uint32_t results = 1, elements = 1; // in units; elements of each result
+    unsigned wide = 1;                       // results of one block; `deep` threads work on each
+    unsigned deep = 1;                       // wide * deep are the threads of a block
+    unsigned splits = 1;                     // of the elements among blocks
+    std::uint32_t split_elements = 1;        // of all but the last
+    // Neighbouring results, not neighbouring elements, adjoin in memory, and so do their threads.
+    bool results_adjoin = false;
+    unsigned shift = 0; // 2^shift of a block's threads adjoin
 
-    CASTNET_HD constexpr unsigned groups() const {
-        return static_cast<unsigned>((results + wide - 1) / wide);
-    }
+    CASTNET_HD constexpr unsigned groups() const { return (results + wide - 1) / wide; }
 };
 
 // The least power of two that is not less than n, or `most`, a power of two.
@@ -38,71 +40,185 @@ CASTNET_HD constexpr unsigned power_of_two(std::ptrdiff_t n, unsigned most) {
     return power + 1;
 }
 
+// Neighbouring results of a block that reads many elements of each.
+CASTNET_HD constexpr unsigned adjoining_results(std::ptrdiff_t results) {
+    return power_of_two(results, 32);
+}
+
+// In at most so many splits.
 CASTNET_HD constexpr reduce_shape shape_reduction(std::ptrdiff_t results, std::ptrdiff_t elements,
-                                                  bool results_adjoin, bool may_split) {
-    reduce_shape r{results, elements};
+                                                  bool results_adjoin, std::ptrdiff_t most_splits) {
+    reduce_shape r{static_cast<std::uint32_t>(results), static_cast<std::uint32_t>(elements)};
     r.results_adjoin = results_adjoin;
     if (results_adjoin) {
-        unsigned const most = block_threads / power_of_two(results, 32);
-        r.deep = power_of_two(elements, most);
+        r.deep = power_of_two(elements, block_threads / adjoining_results(results));
     } else {
         r.deep = power_of_two(elements > 4096 ? elements : (elements + 3) / 4, block_threads);
     }
     r.wide = block_threads / r.deep;
-    if (may_split) {
-        std::ptrdiff_t const worthwhile = elements / (8 * std::ptrdiff_t{r.deep});
-        std::ptrdiff_t const useful = 4 * max_splits / r.groups();
-        std::ptrdiff_t const splits = worthwhile < useful ? worthwhile : useful;
-        r.splits = static_cast<unsigned>(splits < 1            ? 1
-                                         : splits < max_splits ? splits
-                                                               : max_splits);
+    while ((1U << r.shift) < (results_adjoin ? r.wide : r.deep)) {
+        ++r.shift;
     }
+    std::ptrdiff_t const worthwhile = elements / (4 * std::ptrdiff_t{r.deep});
+    std::ptrdiff_t const useful = reduction_blocks / r.groups();
+    std::ptrdiff_t splits = worthwhile < useful ? worthwhile : useful;
+    splits = most_splits < splits ? most_splits : splits;
+    splits = splits < 1 ? 1 : splits;
+    r.split_elements = static_cast<std::uint32_t>((elements + splits - 1) / splits);
+    r.splits = elements > 0 ? (r.elements + r.split_elements - 1) / r.split_elements : 1;
     return r;
 }
 
-// Source(result, element, f) calls f(value, number of the channel).
+// Calls f(i) for i = begin, begin + step, … below end, all less than 2^31, and several at once, so
+// that none waits for another's loads.
+template <int AtOnce, class F>
+CASTNET_HD void for_each_step(std::uint32_t begin, std::uint32_t end, std::uint32_t step,
+                              F const& f) {
+    std::uint32_t i = begin;
+    if constexpr (AtOnce > 1) {
+        CASTNET_NO_UNROLL
+        for (; i + (AtOnce - 1) * step < end; i += AtOnce * step) {
+            for (std::uint32_t k = 0; k < AtOnce; ++k) {
+                f(i + k * step);
+            }
+        }
+    }
+    CASTNET_NO_UNROLL
+    for (; i < end; i += step) {
+        f(i);
+    }
+}
+
+// A reduction of what a source has. It has the constants
+//   results     arrays that it is reduced to
+//   lanes       most channels of a unit as a result
+//   may_split   whether the elements may be split: a sum
+// and in_lanes, whether units are lanes, and source.visit(result, f) calls f(at_once, take) once,
+// where take(element, parts) gives an element to the reducers parts[of the array * lanes + lane],
+// and at_once<…> says how many elements are worth reading at once.
 template <class Source, class Reducer, class T>
 struct reduce_body {
+    static constexpr int arrays = Source::results, lanes = Source::lanes,
+                         accumulators = arrays * lanes;
+
     Source source;
     reduce_shape shape;
+    quotient groups;
     T factor;
-    T* out;             // a row of results for each split
-    row_numbers rows{}; // of the results
+    T* out[arrays];
+    reduction_parts<T> parts{}; // where there are splits
+    row_numbers rows{};         // of the results
+
+    static constexpr std::size_t shared_bytes = block_threads * sizeof(Reducer) * accumulators;
 
     template <class Block>
     CASTNET_HD void operator()(Block const& block) const {
-        unsigned const group = block.index() % shape.groups(),
-                       split = block.index() / shape.groups();
-        unsigned const thread = block.thread();
-        unsigned const x = shape.results_adjoin ? thread % shape.wide : thread / shape.deep;
-        unsigned const y = shape.results_adjoin ? thread / shape.wide : thread % shape.deep;
-        std::ptrdiff_t const result = std::ptrdiff_t{group} * shape.wide + x;
-        Reducer mine;
-        if (result < shape.results) {
-            std::ptrdiff_t const end = shape.elements * (split + 1) / shape.splits;
-            source.prepare([&](auto const& value_at) {
-                for (std::ptrdiff_t i = shape.elements * split / shape.splits + y; i < end;
-                     i += shape.deep) {
-                    value_at(result, i,
-                             [&](T value, std::ptrdiff_t channel) { mine.take(value, channel); });
-                }
-            });
+        unsigned const split = groups.divide(block.index()),
+                       group = block.index() - split * groups.divisor;
+        place const at = place_of(block.thread());
+        std::uint32_t const result = group * shape.wide + at.x;
+        bool const mine = result < shape.results;
+        Reducer part[accumulators];
+        if (mine) {
+            std::uint32_t const begin = split * shape.split_elements, rest = shape.elements - begin,
+                                end = begin +
+                                      (rest < shape.split_elements ? rest : shape.split_elements);
+            source.visit(result,
+                         [&]<int AtOnce>(std::integral_constant<int, AtOnce>, auto const& take) {
+                             for_each_step<AtOnce>(begin + at.y, end, shape.deep,
+                                                   [&](std::uint32_t i) { take(i, part); });
+                         });
         }
-        if (shape.deep > 1) {
-            auto* const all = block.template shared<Reducer>();
-            unsigned const step = shape.results_adjoin ? shape.wide : 1;
-            all[thread] = mine;
-            for (unsigned half = shape.deep / 2; half > 0; half /= 2) {
-                block.sync();
-                if (y < half) {
-                    mine.join(all[thread + half * step]);
-                    all[thread] = mine;
+        join(block, at, part);
+        if constexpr (Source::may_split) {
+            if (shape.splits > 1) {
+                if (mine && at.y == 0) {
+                    store(part, T(1), result, [&](int k) { return partial_row(split, k); });
+                }
+                if (!block.is_last(parts.tickets + group, shape.splits)) {
+                    return;
+                }
+                for (Reducer& p : part) {
+                    p = {};
+                }
+                if (mine) {
+                    for_each_step<4>(at.y, shape.splits, shape.deep,
+                                     [&](std::uint32_t row) { take_partial(row, result, part); });
+                }
+                join(block, at, part);
+            }
+        }
+        if (mine && at.y == 0) {
+            store(part, factor, rows(result), [&](int k) { return out[k]; });
+        }
+    }
+
+private:
+    struct place {
+        unsigned x, y; // number of the result in the block; of the thread among those of a result
+    };
+    CASTNET_HD place place_of(unsigned thread) const {
+        unsigned const outer = thread >> shape.shift, inner = thread - (outer << shape.shift);
+        return shape.results_adjoin ? place{inner, outer} : place{outer, inner};
+    }
+
+    // part of the first thread of each result = those of all its threads.
+    template <class Block>
+    CASTNET_HD void join(Block const& block, place const& at, Reducer (&part)[accumulators]) const {
+        if (shape.deep == 1) {
+            return;
+        }
+        auto* const all = block.template shared<Reducer>() + block.thread();
+        std::size_t const step = shape.results_adjoin ? shape.wide : 1;
+        for (int k = 0; k < accumulators; ++k) {
+            all[std::size_t(k) * block_threads] = part[k];
+        }
+        CASTNET_NO_UNROLL
+        for (unsigned half = shape.deep / 2; half > 0; half /= 2) {
+            block.sync();
+            if (at.y < half) {
+                for (int k = 0; k < accumulators; ++k) {
+                    part[k].join(all[std::size_t(k) * block_threads + half * step]);
+                    all[std::size_t(k) * block_threads] = part[k];
                 }
             }
         }
-        if (y == 0 && result < shape.results) {
-            auto const row = static_cast<std::uint32_t>(split * shape.results + result);
-            out[rows(row)] = mine.result(factor);
+    }
+
+    CASTNET_HD T* partial_row(std::uint32_t split, int array) const {
+        std::uint32_t const row = split * arrays + static_cast<std::uint32_t>(array);
+        return parts.elements + row * shape.results * (source.in_lanes ? lanes : 1);
+    }
+    template <class RowOf>
+    CASTNET_HD void store(Reducer const (&part)[accumulators], T times, std::uint32_t result,
+                          RowOf const& row_of) const {
+        for (int k = 0; k < arrays; ++k) {
+            if (lanes > 1 && source.in_lanes) {
+                T all[lanes];
+                for (int i = 0; i < lanes; ++i) {
+                    all[i] = part[k * lanes + i].result(times);
+                }
+                store_lanes(all, row_of(k) + result * lanes);
+            } else {
+                row_of(k)[result] = part[k * lanes].result(times);
+            }
+        }
+    }
+    CASTNET_HD void take_partial(std::uint32_t row, std::uint32_t result,
+                                 Reducer (&part)[accumulators]) const {
+        for (int k = 0; k < arrays; ++k) {
+            T const* const from = partial_row(row, k);
+            if constexpr (lanes > 1) {
+                if (source.in_lanes) {
+                    T all[lanes];
+                    load_lanes(from + result * lanes, all);
+                    for (int i = 0; i < lanes; ++i) {
+                        part[k * lanes + i].take(all[i], 0);
+                    }
+                    continue;
+                }
+            }
+            part[k * lanes].take(from[result], 0);
         }
     }
 };
@@ -114,32 +230,56 @@ struct program_source {
     static constexpr bool keep_samples = (Program::end.b & 1) != 0;
     static constexpr bool keep_pixels = (Program::end.b & 2) != 0;
     static constexpr bool keep_channels = (Program::end.b & 4) != 0;
+    static constexpr int results = Program::results;
+    static constexpr int in_unit = lanes_of_program<Program, T>;
+    static constexpr int lanes = keep_channels ? in_unit : 1;
+    static constexpr bool may_split =
+        static_cast<reduction>(Program::end.a) == reduction::sum && !keep_samples && !keep_pixels;
 
     program_arguments<T> arguments;
     step_values const* now;
-    quotient pixels, channels;
+    quotient pixels, units; // of a sample; of a row
+    std::uint32_t channels;
+    bool in_lanes;
     row_numbers rows; // of the results
 
     template <class F>
-    CASTNET_HD void prepare(F const& f) const {
+    CASTNET_HD void visit(std::uint32_t result, F const& f) const {
         program_arguments<T> a = arguments;
         if constexpr (Program::random_streams > 0) {
             a.step = now->step;
             a.first_sample = now->first_sample;
         }
-        f([&](std::ptrdiff_t result, std::ptrdiff_t element, auto const& take) {
-            auto kept = rows(static_cast<std::uint32_t>(result)),
-                 rest = static_cast<std::uint32_t>(element);
-            std::uint32_t const channel = next<keep_channels>(channels, kept, rest);
-            std::uint32_t const pixel = next<keep_pixels>(pixels, kept, rest);
-            std::uint32_t const sample = keep_samples ? kept : rest;
-            take(evaluate<Program>(a,
-                                   point{sample, pixel, channel, pixels.divisor, channels.divisor}),
-                 channel);
-        });
+        if (in_lanes) {
+            visit_in<in_unit>(a, rows(result), f);
+        } else {
+            visit_in<1>(a, rows(result), f);
+        }
     }
 
 private:
+    template <int Lanes, class F>
+    CASTNET_HD void visit_in(program_arguments<T> const& a, std::uint32_t kept, F const& f) const {
+        // in lanes, a multiple of their number that the compiler knows
+        std::uint32_t const width = Lanes > 1 ? units.divisor * Lanes : channels;
+        f(std::integral_constant<int, (Lanes > 1 ? 2 : 1)>{},
+          [&](std::uint32_t element, auto& parts) {
+              std::uint32_t from_kept = kept, from_rest = element;
+              std::uint32_t const unit = next<keep_channels>(units, from_kept, from_rest);
+              std::uint32_t const pixel = next<keep_pixels>(pixels, from_kept, from_rest);
+              std::uint32_t const sample = keep_samples ? from_kept : from_rest;
+              lane_point const p{sample, pixel, unit * Lanes, pixels.divisor, width};
+              evaluate_lanes<Lanes>(Program{}, a, p, std::make_index_sequence<Program::length>{},
+                                    [&](T const* r, int i) {
+                                        for (int k = 0; k < results; ++k) {
+                                            parts[k * lanes + (keep_channels ? i : 0)].take(
+                                                r[Program::end_of(k).d],
+                                                static_cast<std::ptrdiff_t>(p.channel) + i);
+                                        }
+                                    });
+          });
+    }
+
     // The place along an axis, of a number that runs over it and others outside of it.
     template <bool Kept>
     CASTNET_HD static std::uint32_t next(quotient const& axis, std::uint32_t& kept,
@@ -151,69 +291,44 @@ private:
     }
 };
 
-// Rows of partial sums: an element is a row.
-template <class T>
-struct partial_source {
-    T const* partial;
-    std::ptrdiff_t results;
-
-    template <class F>
-    CASTNET_HD void prepare(F const& f) const {
-        f([this](std::ptrdiff_t result, std::ptrdiff_t row, auto const& take) {
-            take(partial[row * results + result], 0);
-        });
-    }
-};
-
-CASTNET_CALLS_UNCHECKED
-template <class Context, class Reducer, class Source, class T>
-CASTNET_HD void launch_reduction(Context const& c, Source const& source, reduce_shape const& shape,
-                                 T factor, T* out, row_numbers rows = {}) {
-    c.launch({shape.groups() * shape.splits, block_threads, block_threads * sizeof(Reducer)},
-             reduce_body<Source, Reducer, T>{source, shape, factor, out, rows});
-}
-
-// Elements of scratch memory that reduce() wants.
-constexpr std::ptrdiff_t reduce_scratch(kernel_launch const& s, instruction const& end) {
-    return s.space.sample && (end.b & 3) == 0 ? max_splits * ((end.b & 4) ? s.space.channels : 1)
-                                              : 0;
-}
-
+// To the results of the launch, one for each reduction that ends the program.
 CASTNET_CALLS_UNCHECKED
 template <class Program, class Context>
 CASTNET_HD void reduce(kernel_launch const& s, tables const& t, Context const& c) {
     using T = typename Context::value_type;
     using source = program_source<Program, T>;
-    constexpr reduction kind = static_cast<reduction>(Program::end.a);
-    using state = reducer<kind, T>;
+    using body = reduce_body<source, reducer<static_cast<reduction>(Program::end.a), T>, T>;
     std::ptrdiff_t const samples = s.space.sample ? c.samples : 1;
-    std::ptrdiff_t const all = samples * s.space.pixels * s.space.channels;
+    bool const lanes = in_lanes<Program, T>(s.space.channels);
+    std::ptrdiff_t const units = s.space.channels / (lanes ? source::in_unit : 1),
+                         all = samples * s.space.pixels * units;
     // in a loop, samples and pixels are kept, and channels are not
     bool const loops = c.iteration >= 0;
-    pixel_rows const rows = loops ? rows_of(s.space, c) : pixel_rows{1, 0, 1};
+    pixel_rows const one{1, 0, 1}, rows = loops ? rows_of(s.space, c) : one,
+                                   to = loops ? rows_of(t.arrays[s.output].size, c) : one;
     std::ptrdiff_t const results = loops ? rows.count
                                          : (source::keep_samples ? samples : 1) *
                                                (source::keep_pixels ? s.space.pixels : 1) *
-                                               (source::keep_channels ? s.space.channels : 1);
-    std::ptrdiff_t const elements = loops ? s.space.channels : all / results;
-    source const from{arguments_of(s, t, c), c.now, quotient(s.space.pixels),
-                      quotient(s.space.channels), numbers_of(rows)};
-    reduce_shape const shape = shape_reduction(results, elements, source::keep_channels,
-                                               kind == reduction::sum && s.scratch >= 0);
-    T const factor = static_cast<T>(s.factor);
-    T* const out = c.at(t.arrays[s.output]);
-    if (shape.splits == 1) {
-        pixel_rows const to = loops ? rows_of(t.arrays[s.output].size, c) : pixel_rows{1, 0, 1};
-        launch_reduction<Context, state>(c, from, shape, factor, out, numbers_of(to));
-        return;
+                                               (source::keep_channels ? units : 1);
+    std::ptrdiff_t const elements = loops ? units : all / results;
+    std::ptrdiff_t most_splits = 1;
+    if (source::may_split && c.parts.elements != nullptr) {
+        most_splits = max_parts / (results * source::lanes * body::arrays);
     }
-    if constexpr (kind == reduction::sum) {
-        T* const partial = c.at(t.arrays[s.scratch]);
-        launch_reduction<Context, state>(c, from, shape, T(1), partial);
-        launch_reduction<Context, state>(c, partial_source<T>{partial, results},
-                                         shape_reduction(results, shape.splits, true, false),
-                                         factor, out);
+    reduce_shape const shape =
+        shape_reduction(results, elements, source::keep_channels, most_splits);
+    body b{{arguments_of(s, t, c), c.now, quotient(s.space.pixels), quotient(units),
+            static_cast<std::uint32_t>(s.space.channels), lanes, numbers_of(rows)},
+           shape,
+           quotient(shape.groups()),
+           static_cast<T>(s.factor),
+           {}};
+    for (int k = 0; k < body::arrays; ++k) {
+        b.out[k] = c.at(t.arrays[s.output + k]);
     }
+    b.rows = numbers_of(to);
+    b.parts = c.parts;
+    c.launch({shape.groups() * shape.splits, block_threads, body::shared_bytes}, b);
 }
 
 } // namespace castnet::cuda

@@ -35,16 +35,16 @@ struct gpu_limits {
 namespace cuda {
 
 // Kernels of a launch; the libraries' products are one, with the bias and activation behind them.
-constexpr int kernels_of(kernel_launch const& s, array_ref const* arrays, instruction const& end,
-                         std::ptrdiff_t samples) {
-    if (s.kind == op::reduce && s.scratch >= 0) {
-        extents const& to = arrays[s.output].size;
-        std::ptrdiff_t const all = s.space.count() * (s.space.sample ? samples : 1);
-        return shape_reduction(to.count(), all / to.count(), (end.b & 4) != 0, true).splits > 1 ? 2
-                                                                                                : 1;
-    }
-    bool const widens = s.kind == op::conv_weight && s.scratch >= 0;
-    return widens || s.kind == op::attention_gradient ? 2 : 1;
+constexpr int kernels_of(kernel_launch const& s) {
+    return s.kind == op::attention_gradient ? 2 : 1;
+}
+
+// Whether an array of a launch holds the winners of a pooling's windows, as bytes (pool.hpp).
+constexpr bool are_winners(kernel_launch const& s, int array, window const* windows) {
+    int const winners = s.kind == op::max_pool            ? s.output + 1
+                        : s.kind == op::max_pool_gradient ? s.first_array
+                                                          : -1;
+    return array == winners && windows[s.window].kernel_h * windows[s.window].kernel_w <= 256;
 }
 
 // Of launch i of a plan, each time that it runs.
@@ -56,19 +56,17 @@ constexpr step_cost cost_of_launch(Plan const& p, int i, std::size_t value_bytes
     for (int k = s.first_array; k < s.output + s.results; ++k) {
         array_ref const& r = p.arrays[k];
         bool const product = s.end.bias && k == s.first_array + 2; // overwritten in registers
-        if (!product) {
-            cost.bytes += static_cast<double>(r.size.count()) * (r.size.sample ? samples : 1) *
-                          static_cast<double>(r.is_bf16 ? sizeof(bfloat16) : value_bytes);
-        }
+        std::size_t const each = product                        ? 0
+                                 : are_winners(s, k, p.windows) ? 1
+                                 : r.is_bf16                    ? sizeof(bfloat16)
+                                                                : value_bytes;
+        cost.bytes += static_cast<double>(r.size.count()) * (r.size.sample ? samples : 1) *
+                      static_cast<double>(each);
     }
     bool const shared = s.program >= 0 && !s.space.sample;
     double const flops = static_cast<double>(s.flops) * (shared ? 1 : samples);
     (s.kind == op::map || s.kind == op::reduce ? cost.other_flops : cost.product_flops) += flops;
-    instruction end;
-    if (s.program >= 0) {
-        end = p.instructions[p.first_instruction[s.program + 1] - 1];
-    }
-    cost.kernels = kernels_of(s, p.arrays, end, p.batch);
+    cost.kernels = kernels_of(s);
     return cost;
 }
 

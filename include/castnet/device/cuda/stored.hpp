@@ -3,6 +3,7 @@
 #pragma once
 
 #include <castnet/core/bfloat16.hpp>
+#include <castnet/device/cuda/lanes.hpp>
 #include <castnet/device/ir.hpp>
 
 namespace castnet::cuda {
@@ -36,6 +37,26 @@ public:
         }
     }
     CASTNET_HD element operator[](std::ptrdiff_t i) const { return {*this, i}; }
+
+    // Neighbouring elements, from an aligned one on (lanes.hpp), or one.
+    template <int Lanes>
+    CASTNET_HD void load(std::uint32_t i, T (&lane)[Lanes]) const {
+        if constexpr (Lanes == 1) {
+            lane[0] = get(i);
+        } else if (in_bf16_) {
+            load_lanes(reinterpret_cast<bfloat16 const*>(first_) + i, lane);
+        } else {
+            load_lanes(first_ + i, lane);
+        }
+    }
+    template <int Lanes>
+    CASTNET_HD void store(T const (&lane)[Lanes], std::uint32_t i) const {
+        if (in_bf16_) {
+            store_lanes(lane, reinterpret_cast<bfloat16*>(first_) + i);
+        } else {
+            store_lanes(lane, first_ + i);
+        }
+    }
 
 private:
     T* first_ = nullptr;

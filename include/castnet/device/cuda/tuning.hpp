@@ -9,13 +9,17 @@ namespace castnet::cuda {
 
 // The most threads of a block: they fit a multiprocessor whatever registers they use.
 inline constexpr unsigned block_threads = 256;
-inline constexpr unsigned max_blocks = 2048; // a few waves on the largest GPUs; loops do the rest
 
 // Threads of a block that computes a tile of attention.
 inline constexpr unsigned attention_threads = 128;
 
-// The most parts of a reduction, whose results a second phase adds up.
-inline constexpr std::ptrdiff_t max_splits = 128;
+// Blocks of a reduction whose elements are split among them: eight for each multiprocessor of the
+// largest GPUs.
+inline constexpr unsigned reduction_blocks = 1056;
+// Of such a reduction, the most groups of blocks that work on the same results.
+inline constexpr std::size_t max_tickets = reduction_blocks / 2;
+// And the most parts that they leave in memory, all together.
+inline constexpr std::ptrdiff_t max_parts = std::ptrdiff_t{1} << 19;
 
 // Shared memory that a block may have on every GPU from compute capability 8.0 on, and more work
 // than which one multiprocessor is not given (one_block.hpp).

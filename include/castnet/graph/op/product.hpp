@@ -146,8 +146,7 @@ struct operation<op::conv_data> {
 template <>
 struct operation<op::conv_weight> {
     static constexpr char const* name = "conv_weight";
-    static constexpr operation_traits traits{
-        .product = true, .windowed = true, .stores_bf16 = false};
+    static constexpr operation_traits traits{.product = true, .image = true, .windowed = true};
     static constexpr auto flops = &detail::flops_of_convolution;
 };
 

@@ -118,7 +118,16 @@ struct operation<op::reduce> {
             return;
         }
         int const gradient = d.times(g, slope, size);
-        d.accumulate(x, n.operands == 2 ? d.times(gradient, n.in[1], size) : gradient);
+        if (n.operands == 1) {
+            d.accumulate(x, gradient);
+            return;
+        }
+        if (d.wanted(x)) {
+            d.accumulate(x, d.times(gradient, n.in[1], size));
+        }
+        if (d.wanted(n.in[1])) {
+            d.accumulate(n.in[1], d.times(gradient, x, size));
+        }
     }
 };
 

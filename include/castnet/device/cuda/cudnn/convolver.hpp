@@ -7,7 +7,7 @@
 #include <castnet/device/cuda/cudnn/algorithms.hpp>
 #include <castnet/device/cuda/fastest.hpp>
 #include <castnet/device/cuda/noise.hpp>
-#include <castnet/device/cuda/widen.hpp> // weight_elements
+#include <castnet/device/weight_elements.hpp>
 
 #include <algorithm>
 

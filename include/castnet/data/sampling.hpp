@@ -1,0 +1,146 @@
+// Samples that are drawn anew for every epoch: by weight, as many of each class, or some of all.
+#pragma once
+
+#include <castnet/core/error.hpp>
+#include <castnet/data/adaptor.hpp>
+#include <castnet/data/shuffle.hpp>
+#include <castnet/data/subset.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace castnet::data {
+
+// The samples whose numbers draw(epoch) returns, as many in each; outside of fit(), those of epoch
+// 0. Copies share the epoch.
+template <class Data, class Draw>
+class drawn : public adaptor<Data> {
+public:
+    drawn(Data data, Draw draw)
+        : adaptor<Data>{std::move(data)}, draw_{std::move(draw)},
+          numbers_{std::make_shared<std::vector<size_t>>(draw_(std::uint64_t{0}))} {}
+
+    size_t size() const { return numbers_->size(); }
+    template <size_t I = 0, class T>
+    void copy_input(size_t sample, T* out) const {
+        adaptor<Data>::template copy_input<I>(numbers_->at(sample), out);
+    }
+    template <size_t I = 0, class T>
+    void copy_target(size_t sample, T* out) const {
+        adaptor<Data>::template copy_target<I>(numbers_->at(sample), out);
+    }
+    float weight(size_t sample) const
+        requires requires(Data const& d) { d.weight(sample); }
+    {
+        return this->base().weight(numbers_->at(sample));
+    }
+    void begin_epoch(epoch const& e) const {
+        *numbers_ = draw_(e.number);
+        std::vector<size_t> order(e.order.size());
+        std::transform(e.order.begin(), e.order.end(), order.begin(),
+                       [&](size_t sample) { return (*numbers_)[sample]; });
+        adaptor<Data>::begin_epoch({e.seed, e.number, order, e.rows});
+    }
+
+private:
+    Draw draw_;
+    std::shared_ptr<std::vector<size_t>> numbers_; // of the epoch
+};
+
+namespace detail {
+
+// With replacement, each number with a probability in proportion to its weight.
+struct draw_by_weight {
+    std::vector<double> sums; // of the weights up to each
+    size_t count;
+    std::uint64_t seed;
+
+    std::vector<size_t> operator()(std::uint64_t epoch) const {
+        constexpr std::uint32_t purpose = 0x77656967; // "weig"
+        random_stream random{purpose, seed, epoch};
+        std::vector<size_t> numbers(count);
+        for (size_t& number : numbers) {
+            double const at = (double(random.word()) + random.uniform()) * 0x1p-32 * sums.back();
+            number =
+                static_cast<size_t>(std::upper_bound(sums.begin(), sums.end(), at) - sums.begin());
+        }
+        return numbers;
+    }
+};
+
+// The next `count` numbers of random orders of all, one behind the other.
+struct draw_in_turn {
+    size_t all, count;
+    std::uint64_t seed;
+
+    std::vector<size_t> operator()(std::uint64_t epoch) const {
+        std::vector<size_t> numbers, order(all);
+        for (std::uint64_t next = epoch * count; numbers.size() < count;) {
+            data::shuffle(order, seed, next / all);
+            size_t const first = size_t(next % all),
+                         taken = std::min(count - numbers.size(), all - first);
+            numbers.insert(numbers.end(), order.begin() + std::ptrdiff_t(first),
+                           order.begin() + std::ptrdiff_t(first + taken));
+            next += taken;
+        }
+        return numbers;
+    }
+};
+
+} // namespace detail
+
+// `count` samples drawn with replacement, each with a probability in proportion to its weight
+// (PyTorch's WeightedRandomSampler). Throws castnet::error unless there is a finite weight, not
+// negative, for each sample, and their sum is above 0.
+template <class Data>
+auto weighted_sample(Data const& data, std::span<double const> weights, size_t count,
+                     std::uint64_t seed = 0) {
+    if (weights.size() != data.size()) {
+        throw error({"castnet: data::weighted_sample: found ", weights.size(),
+                     " weights, expected one for each of the ", data.size(), " samples"});
+    }
+    std::vector<double> sums;
+    for (double const weight : weights) {
+        if (!(weight >= 0) || !std::isfinite(weight)) {
+            throw error({"castnet: data::weighted_sample: the weight of sample ", sums.size(),
+                         " is ", weight, ", expected a finite number from 0"});
+        }
+        sums.push_back(weight + (sums.empty() ? 0 : sums.back()));
+    }
+    if (sums.empty() || !(sums.back() > 0) || !std::isfinite(sums.back())) {
+        throw error("castnet: data::weighted_sample: expected weights of a finite sum above 0");
+    }
+    return drawn{data, detail::draw_by_weight{std::move(sums), count, seed}};
+}
+
+// The same with weights that make all classes equally likely; `count` is the data set's unless
+// given.
+template <class Data>
+auto balanced_sample(Data const& data, size_t count = 0, std::uint64_t seed = 0) {
+    auto const classes = detail::shuffled_classes(data, seed);
+    std::vector<double> weights(data.size());
+    for (auto const& samples : classes) {
+        for (size_t const sample : samples) {
+            weights[sample] = 1 / static_cast<double>(samples.size());
+        }
+    }
+    return weighted_sample(data, weights, count == 0 ? data.size() : count, seed);
+}
+
+// Epochs of `count` samples, which go through all of the data in random order, and then again in
+// another one: Keras's steps_per_epoch, times the batch. Throws castnet::error for no samples.
+template <class Data>
+auto epochs_of(Data const& data, size_t count, std::uint64_t seed = 0) {
+    if (count == 0 || data.size() == 0) {
+        throw error({"castnet: data::epochs_of: found epochs of ", count,
+                     " samples of a data set of ", data.size(), ", expected at least one of each"});
+    }
+    return drawn{data, detail::draw_in_turn{data.size(), count, seed}};
+}
+
+} // namespace castnet::data

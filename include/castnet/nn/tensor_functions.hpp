@@ -1,0 +1,179 @@
+// Functions of tensors (castnet/tensor/) for symbols, under the same names: reductions along axes,
+// products with vectors, transposition. So a function that is written once computes with tensors
+// and is differentiated (train/grad.hpp). They are not for images, whose axes mean something else.
+#pragma once
+
+#include <castnet/graph/operations.hpp>
+#include <castnet/nn/along_axis.hpp>
+#include <castnet/nn/permute.hpp>
+#include <castnet/tensor/reduce.hpp>
+
+#include <utility>
+
+namespace castnet {
+
+template <class S, size_t... Axes>
+inline constexpr bool can_reduce_axes = !is_image<S> && detail::has_distinct_axes<S, Axes...>;
+
+namespace detail {
+
+// The axes of S that are reduced, or those that are kept.
+template <class S, bool Reduced, size_t... Axes>
+constexpr auto some_axes() {
+    return []<size_t... I>(std::index_sequence<I...>) {
+        constexpr size_t count = (size_t{is_one_of<Axes...>(I) == Reduced} + ... + 0);
+        return [&]<size_t... K>(std::index_sequence<K...>) {
+            [[maybe_unused]] constexpr auto nth = [](size_t k) {
+                for (size_t axis = 0;; ++axis) {
+                    if (is_one_of<Axes...>(axis) == Reduced && k-- == 0) {
+                        return axis;
+                    }
+                }
+            };
+            return std::index_sequence<nth(K)...>{};
+        }(std::make_index_sequence<count>{});
+    }(std::make_index_sequence<S::rank>{});
+}
+
+template <class S, size_t... Kept, size_t... Reduced>
+constexpr auto reduced_last(symbol<S> x, std::index_sequence<Kept...>,
+                            std::index_sequence<Reduced...>) {
+    return permute<Kept..., Reduced...>(x);
+}
+template <class S, size_t... Kept>
+auto kept_shape(std::index_sequence<Kept...>) -> row_major_shape<S::extent[Kept]...>;
+
+// Kernels reduce rows of features or all rows to one; other axes move behind the rest first.
+template <size_t... Axes, class S>
+constexpr auto reduce_axes(symbol<S> x, ir::reduction kind, double factor = 1) {
+    static_assert(can_reduce_axes<S, Axes...>,
+                  "castnet: a reduction along axes needs axes that the tensor has, each once, and "
+                  "no image; see can_reduce_axes<shape, axes...>");
+    if constexpr (!can_reduce_axes<S, Axes...>) {
+        return x;
+    } else {
+        constexpr auto kept = some_axes<S, false, Axes...>();
+        using result = decltype(kept_shape<S>(kept));
+        constexpr auto rest = static_cast<int>(result::count);
+        constexpr auto count = static_cast<int>(S::count / result::count);
+        constexpr bool first = ((Axes < sizeof...(Axes)) && ...);
+        int id = sample_id(x);
+        if constexpr (!first) {
+            id = reduced_last(x, kept, some_axes<S, true, Axes...>()).id;
+        }
+        ir::graph& g = *x.g;
+        int const rows =
+            first ? seen_as(g, id, {true, count, rest}) : seen_as(g, id, {true, rest, count});
+        ir::extents const to = first ? ir::extents{true, 1, rest} : ir::extents{true, rest, 1};
+        int const all = g.push(reduce_node(rows, kind, to, factor));
+        return symbol<result>{&g, seen_as(g, all, ir::space_of<result>)};
+    }
+}
+
+template <size_t... Axes, class S, class R>
+constexpr auto keep_axes(symbol<R> x, symbol<S>) {
+    return [&]<size_t... I>(std::index_sequence<I...>) {
+        return reshaped(x, row_major_shape<(is_one_of<Axes...>(I) ? 1 : S::extent[I])...>{});
+    }(std::make_index_sequence<S::rank>{});
+}
+template <size_t... Axes, class S, class R, class... Keep>
+constexpr auto kept_or_dropped(symbol<R> reduced, symbol<S> x, Keep...) {
+    if constexpr (sizeof...(Keep) == 0) {
+        return reduced;
+    } else {
+        return keep_axes<Axes...>(reduced, x);
+    }
+}
+
+template <class S, size_t... Axes>
+inline constexpr double share_of_axes = 1.0 / static_cast<double>((S::extent[Axes] * ... * 1));
+
+} // namespace detail
+
+template <size_t... Axes, class S, std::same_as<keepdims_t>... Keep>
+    requires(sizeof...(Axes) > 0)
+constexpr auto sum(symbol<S> x, Keep... keep) {
+    return detail::kept_or_dropped<Axes...>(detail::reduce_axes<Axes...>(x, ir::reduction::sum), x,
+                                            keep...);
+}
+template <size_t... Axes, class S, std::same_as<keepdims_t>... Keep>
+    requires(sizeof...(Axes) > 0)
+constexpr auto mean(symbol<S> x, Keep... keep) {
+    return detail::kept_or_dropped<Axes...>(
+        detail::reduce_axes<Axes...>(x, ir::reduction::sum, detail::share_of_axes<S, Axes...>), x,
+        keep...);
+}
+// Each of several equal maxima has the whole gradient.
+template <size_t... Axes, class S, std::same_as<keepdims_t>... Keep>
+    requires(sizeof...(Axes) > 0)
+constexpr auto max(symbol<S> x, Keep... keep) {
+    return detail::kept_or_dropped<Axes...>(detail::reduce_axes<Axes...>(x, ir::reduction::max), x,
+                                            keep...);
+}
+
+template <class S>
+constexpr auto norm(symbol<S> x) {
+    return sqrt(sum(square(x)));
+}
+template <class S>
+constexpr auto variance(symbol<S> x) {
+    return mean(square(x - mean(x)));
+}
+
+template <class X, class Low, class High>
+    requires(is_symbol<X>)
+constexpr auto clip(X x, Low low, High high) {
+    return minimum(maximum(x, low), high);
+}
+
+template <size_t N>
+constexpr symbol<shape<>> dot(symbol<shape<N>> a, symbol<shape<N>> b) {
+    return sum(a * b);
+}
+template <size_t M, size_t N>
+constexpr symbol<shape<M, N>> outer(symbol<shape<M>> a, symbol<shape<N>> b) {
+    return reshaped(a, shape<M, 1>{}) * reshaped(b, shape<1, N>{});
+}
+
+// Products with vectors; a vector counts as a row on the left and as a column on the right.
+template <size_t N>
+constexpr symbol<shape<>> matmul(symbol<shape<N>> a, symbol<shape<N>> b) {
+    return sum(a * b);
+}
+template <size_t M, size_t N>
+constexpr symbol<shape<N>> matmul(symbol<shape<M>> a, symbol<shape<M, N>> b) {
+    if constexpr (M == N) {
+        if (detail::is_parameter(*a.g, b.id, role::dense_weight)) { // (units, features)
+            return detail::matmul<shape<N>>(a, b);
+        }
+    }
+    return reshaped(matmul(reshaped(a, shape<1, M>{}), b), shape<N>{});
+}
+template <size_t M, size_t N>
+constexpr symbol<shape<M>> matmul(symbol<shape<M, N>> a, symbol<shape<N>> b) {
+    return reshaped(matmul(a, reshaped(b, shape<N, 1>{})), shape<M>{});
+}
+
+// transpose(x) reverses the axes; transpose<2, 0, 1>(x) makes axis 2 the first, 0 the second, ….
+template <size_t... Axes, class S>
+constexpr auto transpose(symbol<S> x) {
+    if constexpr (sizeof...(Axes) > 0) {
+        return permute<Axes...>(x);
+    } else {
+        return [&]<size_t... I>(std::index_sequence<I...>) {
+            return permute<(S::rank - 1 - I)...>(x);
+        }(std::make_index_sequence<S::rank>{});
+    }
+}
+
+// The part at position i of an axis, which disappears.
+template <size_t Axis, class S>
+constexpr auto select(symbol<S> x, size_t i) {
+    using rows = detail::rows_along<S, Axis>;
+    constexpr auto rest = detail::some_axes<S, false, Axis>();
+    using result = decltype(detail::kept_shape<S>(rest));
+    return detail::on_rows<op::slice, result>(
+        *x.g, rows::rows, rows::inner, static_cast<int>(i * rows::inner), {detail::sample_id(x)});
+}
+
+} // namespace castnet

@@ -1,0 +1,276 @@
+// Launches with several results: reductions of the same elements, small element-wise launches over
+// the same channels, and what is computed again in each launch that reads it, instead of stored.
+//
+// All of this trades arithmetic for memory and for the starts of kernels; a device asks for it.
+#pragma once
+
+#include <castnet/plan/fuse.hpp>
+#include <castnet/plan/instruction.hpp>
+#include <castnet/plan/mixed_precision.hpp>
+
+namespace castnet::ir {
+
+// Such a device says so; its programs have several ends (plan/instruction.hpp):
+//   static constexpr bool joins_launches = true;
+template <class Device>
+concept JoiningDevice = requires { requires Device::joins_launches; };
+
+// Whether a function costs less than to load its value.
+constexpr bool is_cheap(fn f) {
+    return f == fn::add || f == fn::subtract || f == fn::multiply || f == fn::negate ||
+           f == fn::relu || f == fn::relu6 || f == fn::leaky_relu || f == fn::normalize ||
+           f == fn::maximum || f == fn::minimum || f == fn::square || f == fn::squared_difference;
+}
+
+// The arrays that a launch over `space` loads element by element, by the number of what asks.
+class loaded_arrays {
+public:
+    constexpr loaded_arrays(node const* nodes, int count)
+        : nodes_{nodes}, of_{list<int>::filled(count, -1)}, by_{of_.data()} {}
+
+    constexpr void begin(int asking, extents const& space) {
+        asking_ = asking;
+        space_ = space;
+    }
+    constexpr void add(int id) {
+        if (id >= 0) {
+            by_[id] = asking_;
+        }
+    }
+    constexpr bool has(int id) const { return by_[id] == asking_; }
+
+    // Whether a value has as many elements as the launch.
+    constexpr bool is_large(int id) const {
+        return nodes_[id].size == space_ && space_.sample && space_.count() > 1;
+    }
+
+    // Whether the value of a node can be computed of these arrays and of small ones, by few cheap
+    // functions.
+    constexpr bool give(int id, int functions = 4) const {
+        node const& n = nodes_[id];
+        if (n.kind != op::map || n.derivative >= 0 || !is_cheap(n.function) || n.loop >= 0 ||
+            n.repeat >= 0 || functions == 0) {
+            return false;
+        }
+        for (int k = 0; k < n.operands; ++k) {
+            int const from = n.in[k];
+            bool const there = is_large(from) ? has(from) || give(from, functions - 1)
+                                              : is_small_array(nodes_[from]);
+            if (!there) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+private:
+    // One number for each channel, or one in all.
+    static constexpr bool is_small_array(node const& n) {
+        return !n.size.sample && n.size.pixels == 1 && n.stored == storage::array && n.loop < 0 &&
+               n.repeat < 0;
+    }
+
+    node const* nodes_;
+    list<int> of_;
+    int* by_; // per node: what asked last
+    int asking_ = -1;
+    extents space_{};
+};
+
+class launch_joiner {
+public:
+    // `groups`: per node the end of its group, as of fuse().
+    constexpr launch_joiner(graph_view const& g, int* groups, group_end* ends)
+        : g_{g}, nodes_{g.nodes}, count_{g.node_count}, group_{groups}, end_{ends},
+          loads_{g.nodes, g.node_count}, kept_{list<char>::filled(g.node_count, 0)} {
+        for (int const id : kept_nodes(g)) {
+            kept_[base_of(id, nodes_)] = 1;
+        }
+    }
+
+    constexpr void run() {
+        for (int last = count_ - 1; last > 0; --last) {
+            if (is_joinable(last)) {
+                join_to(last);
+            }
+        }
+        for (int id = 0; id < count_; ++id) {
+            int const end = group_[id];
+            group_[id] = end >= 0 && end_[end] == group_end::joined ? group_[end] : end;
+        }
+        for (int id = count_ - 1; id > 0; --id) {
+            if (group_[id] == id && nodes_[id].kind == op::map && is_outside_of_loops(id)) {
+                if (costs_less_again(id)) {
+                    end_[id] = group_end::computed_again;
+                }
+            }
+        }
+    }
+
+private:
+    static constexpr int near = 12;     // nodes between results of a launch
+    static constexpr int most_ends = 6; // results of a program
+
+    constexpr bool is_outside_of_loops(int id) const {
+        return nodes_[id].loop < 0 && nodes_[id].stored == storage::array;
+    }
+    // Sums, element-wise launches without samples, and gradients to be widened.
+    constexpr bool is_joinable(int id) const {
+        node const& n = nodes_[id];
+        bool const sums = n.kind == op::reduce && n.reduce == reduction::sum;
+        bool const small = n.kind == op::map && !n.size.sample && n.size.pixels == 1;
+        return group_[id] == id && is_outside_of_loops(id) &&
+               (sums || small || n.kind == op::widen);
+    }
+
+    // The joined launch comes where `last` is, so nothing before may read what it makes.
+    constexpr void join_to(int last) {
+        bool const widens = nodes_[last].kind == op::widen; // nothing but the optimizer reads those
+        int const first = widens || last < near ? 0 : last - near,
+                  most = widens ? most_widened : most_ends;
+        int results = 1;
+        for (int id = last - 1; id >= first && results < most; --id) {
+            if (is_joinable(id) && are_alike(id, last) && (widens || may_join(id, last))) {
+                for (int k = id; k >= 0 && k >= id - near; --k) {
+                    group_[k] = group_[k] == id ? last : group_[k];
+                }
+                end_[id] = group_end::joined;
+                results += 1;
+            }
+        }
+    }
+    constexpr bool are_alike(int id, int last) const {
+        node const &a = nodes_[id], &b = nodes_[last];
+        bool const same_shape = a.kind == op::widen || (a.size == b.size && a.scalar == b.scalar &&
+                                                        space_of(id) == space_of(last));
+        return a.kind == b.kind && a.repeat == b.repeat && a.device == b.device && same_shape;
+    }
+    constexpr bool may_join(int id, int last) const {
+        return !is_read_between(id, last, nodes_[id].kind == op::reduce) &&
+               inputs(id) + inputs(last) <= max_group_inputs;
+    }
+    constexpr extents space_of(int end) const {
+        node const& n = nodes_[end];
+        return n.kind == op::reduce ? nodes_[n.in[0]].size : n.size;
+    }
+
+    constexpr bool reads(int reader, int id) const {
+        for (int k = 0; k < nodes_[reader].operands; ++k) {
+            if (nodes_[reader].in[k] == id) {
+                return true;
+            }
+        }
+        return false;
+    }
+    // By another launch or, of a reduction, by any.
+    constexpr bool is_read_between(int id, int last, bool by_itself) const {
+        for (int k = id + 1; k <= last; ++k) {
+            if (group_[k] >= 0 && (by_itself || group_[k] != last) && reads(k, id)) {
+                return true;
+            }
+        }
+        return false;
+    }
+    // Operands of a group.
+    constexpr int inputs(int end) const {
+        int count = 0;
+        for (int k = end; k >= 0 && k >= end - 2 * near; --k) {
+            count += group_[k] == end ? nodes_[k].operands : 0;
+        }
+        return count;
+    }
+
+    // Counts arrays as large as the value. Stored, it is written once and read by every launch that
+    // wants it, and its own launch reads what it is made of; else each of them reads that, unless
+    // it does so anyway.
+    constexpr bool costs_less_again(int id) {
+        node const& n = nodes_[id];
+        if (kept_[id] || n.repeat >= 0 || !n.size.sample || n.size.count() == 1) {
+            return false;
+        }
+        list<int> readers;
+        for (int k = id + 1; k < count_; ++k) {
+            if (group_[k] < 0 || !reads(k, id)) {
+                continue;
+            }
+            int const reader = group_[k];
+            bool const program =
+                (nodes_[k].kind == op::map || nodes_[k].kind == op::reduce) && nodes_[k].loop < 0 &&
+                nodes_[k].repeat < 0 && nodes_[k].device == n.device &&
+                end_[reader] != group_end::computed_again && space_of(reader) == n.size;
+            if (!program) {
+                return false;
+            }
+            bool known = false;
+            for (int const r : readers) {
+                known = known || r == reader;
+            }
+            if (!known) {
+                readers.push(reader);
+            }
+        }
+        if (readers.empty() || readers.size() > 3) {
+            return false;
+        }
+        list<int> parts; // large arrays that it is made of
+        if (!find_parts(id, id, parts)) {
+            return false;
+        }
+        int again = 0;
+        for (int const reader : readers) {
+            loads_.begin(next_question_++, n.size);
+            for (int k = reader; k > id; --k) {
+                for (int j = 0; j < nodes_[k].operands && group_[k] == reader; ++j) {
+                    loads_.add(nodes_[k].in[j] == id ? -1 : nodes_[k].in[j]);
+                }
+            }
+            for (int const part : parts) {
+                again += loads_.has(part) || loads_.give(part) ? 0 : 1;
+            }
+            if (inputs(reader) + inputs(id) > max_group_inputs) {
+                return false;
+            }
+        }
+        return again < 1 + readers.size() + parts.size();
+    }
+    // False where the value may not be computed again.
+    constexpr bool find_parts(int id, int end, list<int>& parts) const {
+        node const& n = nodes_[id];
+        if (n.kind != op::map || !is_cheap(n.function)) { // a product behind it, or a reduction
+            return false;
+        }
+        for (int k = 0; k < n.operands; ++k) {
+            int const from = n.in[k];
+            if (from < 0) {
+                continue;
+            }
+            if (group_[from] == end) {
+                if (!find_parts(from, end, parts)) {
+                    return false;
+                }
+            } else if (nodes_[from].kind == op::bernoulli) {
+                return false;
+            } else if (nodes_[from].size == n.size) {
+                bool known = false;
+                for (int const part : parts) {
+                    known = known || part == from;
+                }
+                if (!known) {
+                    parts.push(from);
+                }
+            }
+        }
+        return true;
+    }
+
+    graph_view g_;
+    node const* nodes_;
+    int count_;
+    int* group_;
+    group_end* end_;
+    loaded_arrays loads_;
+    int next_question_ = 0;
+    list<char> kept_;
+};
+
+} // namespace castnet::ir

@@ -1,0 +1,99 @@
+// Kernels whose instructions sass.py counts, and all of castnet's own, which may neither spill nor
+// divide numbers of 64 bits.
+#include <castnet/device/cuda/context.hpp>
+#include <castnet/device/cuda/gather.hpp>
+#include <castnet/device/cuda/gradients.hpp>
+#include <castnet/device/cuda/kernels.hpp>
+#include <castnet/device/cuda/norm.hpp>
+#include <castnet/device/cuda/widen.hpp>
+#include <castnet/optim/adam.hpp>
+
+namespace cn = castnet;
+namespace cuda = castnet::cuda;
+using cn::fn;
+using cn::ir::instruction;
+using cn::ir::opcode;
+
+namespace {
+
+constexpr instruction load(int array, int variation, bool bf16 = false) {
+    return {opcode::load, {}, -1, std::uint8_t(array), std::uint8_t(variation), std::uint8_t(bf16)};
+}
+template <class... Register>
+constexpr instruction apply(fn function, Register... from) {
+    return {opcode::apply, function, -1, std::uint8_t(from)...};
+}
+constexpr instruction store(bool bf16) {
+    return {opcode::store, {}, -1, std::uint8_t(bf16)};
+}
+constexpr instruction sum(int keep, int of) {
+    return {opcode::reduce, {}, -1, 0, std::uint8_t(keep), 0, std::uint8_t(of)};
+}
+constexpr instruction present{opcode::sample_mask, {}, -1, 7};
+
+// Of batch normalisation, with images in bfloat16 or float.
+template <bool Bf16>
+using normalize =
+    cn::ir::program<load(0, 7, Bf16), load(1, 4), load(2, 4), load(3, 4), load(4, 4),
+                    apply(fn::normalize, 0, 1, 2, 3, 4), apply(fn::relu, 5), store(Bf16)>;
+template <bool Bf16>
+using normalize_gradient =
+    cn::ir::program<load(0, 7, Bf16), load(1, 7, Bf16), load(2, 4), load(3, 4), load(4, 4),
+                    load(5, 4), load(6, 4), present,
+                    apply(fn::normalize_gradient, 0, 1, 2, 3, 4, 5, 6, 7), store(Bf16)>;
+// The sums over samples and pixels of g and of g times the normalised x.
+template <bool Bf16>
+using two_sums = cn::ir::program<load(0, 7, Bf16), load(1, 7, Bf16), load(2, 4), load(3, 4),
+                                 apply(fn::subtract, 1, 2), apply(fn::multiply, 4, 3),
+                                 apply(fn::multiply, 5, 0), sum(4, 0), sum(4, 6)>;
+template <int Keep>
+using one_sum = cn::ir::program<load(0, 7), sum(Keep, 0)>;
+
+template <class Program>
+using sums = cuda::reduce_body<cuda::program_source<Program, float>,
+                               cn::ir::reducer<cn::ir::reduction::sum, float>, float>;
+
+} // namespace
+
+#define KERNEL(name, ...)                                                                          \
+    extern "C" __global__ void __launch_bounds__(                                                  \
+        cuda::threads_of<__VA_ARGS__>, cuda::blocks_of<__VA_ARGS__>) name(__VA_ARGS__ body) {      \
+        body(cuda::device_block{});                                                                \
+    }
+
+KERNEL(normalize_float, cuda::map_body<normalize<false>, float>)
+KERNEL(normalize_bf16, cuda::map_body<normalize<true>, float>)
+KERNEL(normalize_gradient_float, cuda::map_body<normalize_gradient<false>, float>)
+KERNEL(normalize_gradient_bf16, cuda::map_body<normalize_gradient<true>, float>)
+KERNEL(two_sums_float, sums<two_sums<false>>)
+KERNEL(two_sums_bf16, sums<two_sums<true>>)
+KERNEL(sum_of_channels, sums<one_sum<4>>)
+KERNEL(sum_of_rows, sums<one_sum<3>>)
+KERNEL(sum_of_all, sums<one_sum<0>>)
+KERNEL(max_pool_2x2, cuda::max_pool_body<float, true>)
+KERNEL(max_pool_2x2_gradient, cuda::max_pool_tiles_gradient_body<float>)
+KERNEL(max_pool_3x3_gradient, cuda::image_body<cuda::max_pool_gradient_rule, float>)
+
+using adam = decltype(cn::adam{}.at<float>(1, 0.1));
+KERNEL(update, cuda::optimize_body<adam, cn::adam::slots, float>)
+KERNEL(squares, cuda::square_sum<float>)
+KERNEL(totals, cuda::add_totals_body<float>)
+KERNEL(gather, cuda::gather_body<float, 2>)
+KERNEL(widen, cuda::widen_body<float>)
+KERNEL(weigh, cuda::weigh_body<float>)
+
+// The launchers instantiate the others.
+template <cn::op... K>
+void instantiate(void const* (&launcher)[sizeof...(K)]) {
+    int i = 0;
+    (..., (launcher[i++] =
+               reinterpret_cast<void const*>(cuda::kernel_for<cuda::context<float>, K>::of())));
+}
+void instantiate_others() {
+    using enum cn::op;
+    void const* launchers[21];
+    instantiate<max_pool, max_pool_gradient, avg_pool, avg_pool_gradient, upsample,
+                upsample_gradient, concat, slice, slice_gradient, reverse, reshape, cache,
+                attention, attention_gradient, delay, feedback, parameter_slice,
+                parameter_slice_gradient, gather_rows, scatter_rows, transpose>(launchers);
+}

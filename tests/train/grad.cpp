@@ -1,0 +1,208 @@
+// Gradients of functions of tensors beside finite differences and closed forms.
+#include <castnet/castnet.hpp>
+
+#include <cmath>
+#include <doctest/doctest.h>
+
+namespace cn = castnet;
+
+namespace {
+
+using matrix = cn::tensor<double, cn::shape<4, 3>>;
+using vector = cn::tensor<double, cn::shape<3>>;
+
+// The derivative of f at x along v.
+template <class F, class X>
+auto difference(F const& f, X const& x, X const& v) {
+    double const step = 1e-6;
+    X const above = x + v * step, below = x - v * step;
+    return (f(above) - f(below)) / (2 * step);
+}
+template <class F, class X>
+X tensor_difference(F const& f, X const& x, X const& v) {
+    double const step = 1e-6;
+    X const above = x + v * step, below = x - v * step;
+    return X((f(above) - f(below)) / (2 * step));
+}
+
+// The gradient, its value and a product with the Hessian of f, of symbols and tensors alike.
+template <class F, class X, class... More>
+void check(F const& f, X const& x, More const&... more) {
+    X const v = cn::sin(x * 3 + 1);
+    auto const value = [&](X const& at) { return f(at, more...); };
+    auto const slope = [&](X const& at) { return cn::grad(f, at, more...); };
+    auto const [y, gradient] = cn::value_and_grad(f, x, more...);
+    CHECK(y == doctest::Approx(value(x)).epsilon(1e-12));
+    CHECK(cn::array_equal(gradient, slope(x)));
+    CHECK(cn::sum(gradient * v) == doctest::Approx(difference(value, x, v)).epsilon(1e-7));
+    CHECK(cn::jvp(f, v, x, more...) == doctest::Approx(cn::sum(gradient * v)).epsilon(1e-12));
+    CHECK(cn::allclose(cn::hvp(f, v, x, more...), tensor_difference(slope, x, v), 1e-6, 1e-7));
+}
+
+matrix const a{{0.3, -0.2, 0.7}, {1.1, 0.4, -0.6}, {-0.9, 0.5, 0.2}, {0.1, -1.3, 0.8}};
+vector const w{0.4, -1.2, 0.9};
+
+} // namespace
+
+TEST_CASE("gradients and Hessian products agree with finite differences") {
+    check([](auto x) { return cn::sum(cn::exp(x) * cn::tanh(x)) / (1 + cn::dot(x, x)); }, w);
+    check([](auto x) { return cn::norm(cn::sin(x)) + cn::mean(cn::pow(cn::square(x) + 1, 1.5)); },
+          w);
+    check([](auto x) { return x[0] * cn::square(x[1]) - cn::maximum(x[2], x[0]); }, w);
+    check([](auto x, auto m) { return cn::mean(cn::square(cn::matmul(m, x) - 1)); }, w, a);
+    check([](auto m, auto x) { return cn::sum(cn::tanh(cn::matmul(m, x))); }, a, w);
+    check(
+        [](auto m) {
+            return cn::sum(cn::square(cn::sum<0>(m))) * cn::sum(cn::exp(cn::mean<1>(m)));
+        },
+        a);
+    check(
+        [](auto m) {
+            return cn::variance(m) + cn::sum(cn::square(cn::sum<1>(m * m, cn::keepdims) * m));
+        },
+        a);
+    check([](auto x) { return cn::sum(cn::log(1 + cn::square(cn::outer(x, x)))); }, w);
+}
+
+TEST_CASE("gradients through functions of matrices") {
+    auto const gram = [](auto m) {
+        auto const product = cn::matmul(cn::transpose(m), m); // of symbols alone
+        return cn::sum(product * product * product);
+    };
+    matrix const slope = cn::grad(gram, a);
+    auto const product = cn::matmul(cn::transpose(a), a);
+    CHECK(cn::allclose(slope, cn::matmul(a, product * product * 6), 1e-12, 1e-12));
+
+    auto const attention = [](auto q, auto k) {
+        auto const scores = cn::matmul_transposed(q, k);
+        return cn::mean(cn::square(cn::matmul(scores | cn::softmax, q)));
+    };
+    matrix const v = cn::cos(a);
+    auto const moved = [&](matrix const& x) { return cn::grad(attention, x, a); };
+    CHECK(cn::allclose(cn::hvp(attention, v, a, a), tensor_difference(moved, a, v), 1e-6, 1e-8));
+}
+
+TEST_CASE("gradients along axes of tensors with three") {
+    using cube = cn::tensor<double, cn::shape<2, 3, 4>>;
+    cube const x = cn::random_normal<double, cn::shape<2, 3, 4>>(3);
+    check([](auto t) { return cn::sum(cn::square(cn::sum<1>(t))); }, x);
+    check([](auto t) { return cn::sum(cn::exp(cn::mean<0, 2>(t))); }, x);
+    check([](auto t) { return cn::sum(cn::square(cn::select<2>(t, 1) - 3)); }, x);
+    check([](auto t) { return cn::sum(cn::square(cn::max<2>(t))); }, x);
+}
+
+TEST_CASE("by several arguments, numbers among them") {
+    auto const line = [](auto slope, auto offset, auto x) {
+        return cn::sum(cn::square(slope * x + offset));
+    };
+    auto const [value, gradient] = cn::value_and_grad<0, 1>(line, 2.0, 0.5, w);
+    auto const [by_slope, by_offset] = gradient;
+    CHECK(value == doctest::Approx(cn::sum(cn::square(2 * w + 0.5))));
+    CHECK(by_slope == doctest::Approx(cn::sum(2 * w * (2 * w + 0.5))));
+    CHECK(by_offset == doctest::Approx(cn::sum(2 * (2 * w + 0.5))));
+
+    // Views, expressions and floats; of two arguments one may not matter.
+    cn::tensor<float, cn::shape<3>> const f{1, 2, 3};
+    cn::tensor<float, cn::shape<3>> const twice =
+        cn::grad([](auto x, auto) { return cn::dot(x, x); }, f * 2, f);
+    CHECK(cn::array_equal(twice, f * 4));
+    CHECK(cn::array_equal(cn::grad([](auto x) { return cn::sum(x); }, a[1]), vector::ones()));
+}
+
+TEST_CASE("products with Jacobians") {
+    auto const f = [](auto x, auto m) { return cn::tanh(cn::matmul(m, x)); };
+    cn::tensor<double, cn::shape<4>> const u{1, -2, 0.5, 3};
+    vector const v{0.2, 0.7, -1};
+    cn::tensor<double, cn::shape<4>> const slope = 1 - cn::square(cn::tanh(cn::matmul(a, w)));
+    CHECK(cn::allclose(cn::vjp(f, u, w, a), cn::matmul(cn::transpose(a), slope * u), 1e-12, 1e-12));
+    CHECK(cn::allclose(cn::jvp(f, v, w, a), slope * cn::matmul(a, v), 1e-12, 1e-12));
+    // Linear functions: results that are arguments, and a Hessian of 0.
+    CHECK(cn::array_equal(cn::vjp([](auto x) { return x; }, v, w), v));
+    CHECK(cn::array_equal(cn::jvp([](auto x) { return -x; }, v, w), -v));
+    CHECK(cn::array_equal(cn::hvp([](auto x, auto y) { return cn::dot(x, y); }, v, w, w),
+                          vector::zeros()));
+}
+
+TEST_CASE("gradients within functions") {
+    // The norm of a gradient, as gradient penalties have it, and a third derivative.
+    auto const penalty = [](auto x) {
+        auto const inner = [](auto t) { return cn::sum(cn::exp(t) * t); };
+        return cn::sum(cn::square(cn::grad(inner, x)));
+    };
+    vector const slope = (w + 1) * cn::exp(w);
+    CHECK(cn::allclose(cn::grad(penalty, w), 2 * slope * (w + 2) * cn::exp(w), 1e-12, 1e-12));
+    auto const second = [](auto x) {
+        auto const sum_of_powers = [](auto t) { return cn::sum(t * t * t * t); };
+        return cn::sum(cn::hvp(sum_of_powers, x, x));
+    };
+    CHECK(cn::allclose(cn::grad(second, w), 36 * cn::square(w), 1e-12, 1e-12));
+}
+
+TEST_CASE("ridge regression has its closed form where the gradient is 0") {
+    auto const x = cn::random_normal<double, cn::shape<20, 3>>(1);
+    cn::tensor<double, cn::shape<20>> const y =
+        cn::matmul(x, w) + 0.1 * cn::random_normal<double, cn::shape<20>>(2);
+    auto const loss = [](auto weight, auto features, auto targets, auto penalty) {
+        return cn::sum(cn::square(cn::matmul(features, weight) - targets)) +
+               penalty * cn::dot(weight, weight);
+    };
+    auto const transposed = cn::transpose(x);
+    vector const exact =
+        cn::solve(cn::matmul(transposed, x) + 0.5 * cn::tensor<double, cn::shape<3, 3>>::eye(),
+                  cn::matmul(transposed, y));
+    CHECK(cn::allclose(cn::grad(loss, exact, x, y, 0.5), vector::zeros(), 0, 1e-10));
+    // The loss is quadratic: H times the way to the minimum is the gradient.
+    CHECK(cn::allclose(cn::hvp(loss, w - exact, w, x, y, 0.5), cn::grad(loss, w, x, y, 0.5), 1e-9,
+                       1e-9));
+}
+
+TEST_CASE("the gradient of logistic regression") {
+    auto const loss = [](auto weight, auto x, auto y) {
+        auto const logit = cn::matmul(x, weight);
+        return cn::mean(cn::softplus(logit) - y * logit);
+    };
+    cn::tensor<double, cn::shape<4>> const y{1, 0, 0, 1};
+    cn::tensor<double, cn::shape<4>> const p = cn::sigmoid(cn::matmul(a, w));
+    CHECK(cn::allclose(cn::grad(loss, w, a, y), cn::matmul(cn::transpose(a), (p - y) / 4), 1e-12,
+                       1e-12));
+    cn::tensor<double, cn::shape<4>> const weights = p * (1 - p) / 4 * cn::matmul(a, w);
+    CHECK(cn::allclose(cn::hvp(loss, w, w, a, y), cn::matmul(cn::transpose(a), weights), 1e-12,
+                       1e-12));
+}
+
+TEST_CASE("Newton's method with conjugate gradients finds the minimum of Rosenbrock's function") {
+    using point = cn::tensor<double, cn::shape<6>>;
+    auto const rosenbrock = [](auto x) {
+        auto const left = cn::slice<0, 0, 5>(x), right = cn::slice<0, 1, 6>(x);
+        return cn::sum(100 * cn::square(right - cn::square(left)) + cn::square(1 - left));
+    };
+    point x = point::full(0.8);
+    int steps = 0;
+    while (cn::norm(cn::grad(rosenbrock, x)) > 1e-9 && steps < 50) {
+        point const slope = cn::grad(rosenbrock, x);
+        point step, residual = -slope, direction = residual;
+        for (int i = 0; i < 12 && cn::norm(residual) > 1e-12; ++i) {
+            point const curved = cn::hvp(rosenbrock, direction, x);
+            double const curvature = cn::dot(direction, curved);
+            if (curvature <= 0) {
+                break;
+            }
+            double const before = cn::dot(residual, residual), length = before / curvature;
+            step += length * direction;
+            residual -= length * curved;
+            direction = residual + cn::dot(residual, residual) / before * direction;
+        }
+        double length = 1;
+        auto const value = [&](double t) {
+            return cn::value_and_grad(rosenbrock, x + t * step).value;
+        };
+        double const here = value(0);
+        while (length > 1e-6 && value(length) > here) {
+            length /= 2;
+        }
+        x += length * step;
+        ++steps;
+    }
+    CHECK(steps < 50);
+    CHECK(cn::allclose(x, point::ones(), 1e-9, 1e-9));
+}
