@@ -23,8 +23,8 @@ template <class... Register>
 constexpr instruction apply(fn function, Register... from) {
     return {opcode::apply, function, -1, std::uint8_t(from)...};
 }
-constexpr instruction store(bool bf16) {
-    return {opcode::store, {}, -1, std::uint8_t(bf16)};
+constexpr instruction store(bool bf16, int of) {
+    return {opcode::store, {}, -1, std::uint8_t(bf16), 0, 0, std::uint8_t(of)};
 }
 constexpr instruction sum(int keep, int of) {
     return {opcode::reduce, {}, -1, 0, std::uint8_t(keep), 0, std::uint8_t(of)};
@@ -35,12 +35,12 @@ constexpr instruction present{opcode::sample_mask, {}, -1, 7};
 template <bool Bf16>
 using normalize =
     cn::ir::program<load(0, 7, Bf16), load(1, 4), load(2, 4), load(3, 4), load(4, 4),
-                    apply(fn::normalize, 0, 1, 2, 3, 4), apply(fn::relu, 5), store(Bf16)>;
+                    apply(fn::normalize, 0, 1, 2, 3, 4), apply(fn::relu, 5), store(Bf16, 6)>;
 template <bool Bf16>
 using normalize_gradient =
     cn::ir::program<load(0, 7, Bf16), load(1, 7, Bf16), load(2, 4), load(3, 4), load(4, 4),
                     load(5, 4), load(6, 4), present,
-                    apply(fn::normalize_gradient, 0, 1, 2, 3, 4, 5, 6, 7), store(Bf16)>;
+                    apply(fn::normalize_gradient, 0, 1, 2, 3, 4, 5, 6, 7), store(Bf16, 8)>;
 // The sums over samples and pixels of g and of g times the normalised x.
 template <bool Bf16>
 using two_sums = cn::ir::program<load(0, 7, Bf16), load(1, 7, Bf16), load(2, 4), load(3, 4),

@@ -74,7 +74,7 @@ struct program {
     static constexpr int stream = (0 + ... + (I.code == opcode::bernoulli ? I.b : 0));
     // It reads or stores bfloat16.
     static constexpr bool has_bf16 =
-        ((I.code == opcode::load && I.c != 0) || ...) || (end.code == opcode::store && end.a != 0);
+        (((I.code == opcode::load && I.c != 0) || (I.code == opcode::store && I.a != 0)) || ...);
     // All samples, pixels and channels may be one row of points.
     static constexpr bool flat = random_streams == 0 && (I.ignores_axes() && ...);
 };

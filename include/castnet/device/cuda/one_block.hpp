@@ -45,7 +45,8 @@ constexpr one_block_memory memory_in_one_block(Plan const& p) {
     for (int i = 0; i < Plan::sizes.launches; ++i) {
         kernel_launch const& s = p.launches[i];
         // a reduction to one array has at most 16 bytes for each thread
-        std::ptrdiff_t const parts = 16 / sizeof(T) * block_threads * std::ptrdiff_t{s.results};
+        std::ptrdiff_t const arrays = s.kind == op::reduce ? s.results : 1,
+                             parts = 16 / std::ptrdiff_t{sizeof(T)} * block_threads * arrays;
         scratch = parts > scratch ? parts : scratch;
         if (is_matmul(s.kind)) {
             std::ptrdiff_t const wanted =

@@ -10,6 +10,7 @@
 #include <castnet/device/cuda/quotient.hpp>
 #include <castnet/device/cuda/step_values.hpp>
 #include <castnet/device/cuda/stored.hpp>
+#include <castnet/device/cuda/winner_bytes.hpp>
 #include <castnet/device/window_range.hpp>
 
 #include <type_traits>
@@ -148,7 +149,7 @@ class winners {
 public:
     winners() = default; // not wanted
     CASTNET_HD winners(void* first, window const& w)
-        : first_{static_cast<unsigned char*>(first)}, wide_{pixels(w) > 256} {}
+        : first_{static_cast<unsigned char*>(first)}, wide_{winner_bytes(w) > 1} {}
 
     CASTNET_HD explicit operator bool() const { return first_ != nullptr; }
 
@@ -183,10 +184,6 @@ public:
     }
 
 private:
-    CASTNET_HD static std::ptrdiff_t pixels(window const& w) {
-        return w.adaptive ? std::ptrdiff_t{w.height} * w.width
-                          : std::ptrdiff_t{w.kernel_h} * w.kernel_w;
-    }
     template <int Lanes>
     CASTNET_HD static void load_numbers(std::uint32_t const* from, std::uint32_t (&number)[Lanes]) {
         if constexpr (Lanes == 1) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <castnet/device/cuda/planning.hpp>
+#include <castnet/device/cuda/winner_bytes.hpp>
 #include <castnet/plan/run_order.hpp>
 
 namespace castnet {
@@ -44,7 +45,7 @@ constexpr bool are_winners(kernel_launch const& s, int array, window const* wind
     int const winners = s.kind == op::max_pool            ? s.output + 1
                         : s.kind == op::max_pool_gradient ? s.first_array
                                                           : -1;
-    return array == winners && windows[s.window].kernel_h * windows[s.window].kernel_w <= 256;
+    return array == winners && winner_bytes(windows[s.window]) == 1;
 }
 
 // Of launch i of a plan, each time that it runs.
