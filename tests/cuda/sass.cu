@@ -79,7 +79,7 @@ KERNEL(update, cuda::optimize_body<adam, cn::adam::slots, float>)
 KERNEL(squares, cuda::square_sum<float>)
 KERNEL(totals, cuda::add_totals_body<float>)
 KERNEL(gather, cuda::gather_body<float, 2>)
-KERNEL(widen, cuda::widen_body<float>)
+KERNEL(widen, cuda::widen_arrays_body<float>)
 KERNEL(weigh, cuda::weigh_body<float>)
 
 // The launchers instantiate the others.
