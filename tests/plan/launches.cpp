@@ -413,3 +413,62 @@ TEST_CASE("what nothing depends on is named") {
     CHECK(second.unused_input == -1);
     CHECK(second.unused_parameter == 0);
 }
+
+namespace {
+
+// The launches of this kind with so many results.
+int count_with(plan_view const& d, op kind, int results) {
+    int n = 0;
+    for (int i = 0; i < d.sizes.launches; ++i) {
+        n += d.launches[i].kind == kind && d.launches[i].results == results;
+    }
+    return n;
+}
+
+using planned_loss = cn::detail::step_recipe<planned::mse>;
+
+} // namespace
+
+TEST_CASE("batch normalisation is three launches forward and two backward where launches join") {
+    using network =
+        cn::sequential<input<2, 6, 6>, cn::conv2d<8, 3, cn::conv{.padding = 1}>.no_bias(),
+                       cn::batch_norm, cn::relu, cn::conv2d<4, 3>, cn::flatten>;
+    auto const d = view_of<planned_loss, network, true, 8, joining_device>();
+    CHECK(count_with(d, op::reduce, 2) == 2); // the statistics; the sums of its backward pass
+    // mean and variance, both running statistics and the deviation
+    CHECK(count_with(d, op::map, 5) == 1);
+    CHECK(count_with(d, op::widen, 2) == 1); // the gradients of both weights
+    CHECK(count(d, op::conv_weight) == 2);
+    // Nothing stores the gradient behind relu: the sums and the normalisation's gradient compute it
+    // of the gradient before it and of the normalisation's input.
+    bool found = false;
+    for (int i = 0; i < d.sizes.launches; ++i) {
+        cn::ir::kernel_launch const& s = d.launches[i];
+        int images = 0;
+        bool differentiates = false;
+        for (int k = 0; k < s.arrays; ++k) {
+            images +=
+                operand(d, i, k).size == cn::ir::extents{true, 36, 8, output(d, 1).size.order};
+        }
+        for (int k = s.program < 0 ? 0 : d.first_instruction[s.program];
+             s.program >= 0 && k < d.first_instruction[s.program + 1]; ++k) {
+            differentiates = differentiates || (d.instructions[k].function == cn::fn::relu &&
+                                                d.instructions[k].derivative == 0);
+        }
+        if (differentiates) {
+            found = true;
+            CHECK(images == 2);
+            CHECK((s.kind == op::reduce || output(d, i).size.pixels == 36));
+        }
+    }
+    CHECK(found);
+}
+
+TEST_CASE("launches that wait for one another do not join") {
+    // those of the second normalisation read what the first makes
+    using network = cn::sequential<input<2, 6, 6>, cn::conv2d<4, 3>.no_bias(), cn::batch_norm,
+                                   cn::flatten, cn::dense<4>, cn::batch_norm>;
+    auto const d = view_of<planned_loss, network, true, 8, joining_device>();
+    CHECK(count_with(d, op::reduce, 2) == 4);
+    CHECK(count_with(d, op::map, 5) == 2);
+}

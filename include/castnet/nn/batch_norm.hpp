@@ -5,8 +5,9 @@
 // variance of the samples that are present, each counted once whatever its weight; the running
 // variance is updated with the unbiased one. The variance is the mean of the squared distances from
 // the mean, both summed in the element type: it is too large by the square of the mean's rounding
-// error, which matters in float if the mean is thousands of deviations or more. In evaluation and
-// in frozen layers it uses the running statistics.
+// error, which matters in float if the mean is thousands of deviations or more. (On a GPU both are
+// one pass, of the distances from the running mean; see graph/one_pass_statistics.hpp.) In
+// evaluation and in frozen layers it uses the running statistics.
 #pragma once
 
 #include <castnet/graph/op/reduce.hpp>

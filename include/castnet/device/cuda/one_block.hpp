@@ -45,7 +45,8 @@ constexpr one_block_memory memory_in_one_block(Plan const& p) {
     for (int i = 0; i < Plan::sizes.launches; ++i) {
         kernel_launch const& s = p.launches[i];
         // a reduction to one array has at most 16 bytes for each thread
-        std::ptrdiff_t const parts = 16 / sizeof(T) * block_threads * std::ptrdiff_t{s.results};
+        std::ptrdiff_t const arrays = s.kind == op::reduce ? s.results : 1,
+                             parts = 16 / std::ptrdiff_t{sizeof(T)} * block_threads * arrays;
         scratch = parts > scratch ? parts : scratch;
         if (is_matmul(s.kind)) {
             std::ptrdiff_t const wanted =
@@ -215,6 +216,12 @@ private:
     }
 };
 
+// Bytes of the body of a plan, without the bodies of `First` and `Then`, at most.
+template <auto const& Plan>
+constexpr std::size_t own_argument_bytes() {
+    return (std::size(Plan.scalars) + std::size(Plan.launches)) * sizeof(double) + 256;
+}
+
 template <auto const& Plan, class T, class Numbers, class... Then>
 struct make_one_block_body;
 template <auto const& Plan, class T, std::size_t... I, class... Then>
@@ -230,6 +237,7 @@ void launch_one_block(Context const& c, Then const&... then) {
     using T = typename Context::value_type;
     typename make_one_block_body<Plan, T, std::make_index_sequence<std::size_t(Plan.sizes.outputs)>,
                                  Then...>::type body{then...};
+    static_assert(sizeof body <= argument_bytes); // see takes_arguments()
     std::copy(std::begin(c.region), std::end(c.region), body.region);
     body.key = c.key;
     body.now = c.now;
