@@ -56,8 +56,9 @@ using sums = cuda::reduce_body<cuda::program_source<Program, float>,
 } // namespace
 
 #define KERNEL(name, ...)                                                                          \
-    extern "C" __global__ void __launch_bounds__(                                                  \
-        cuda::threads_of<__VA_ARGS__>, cuda::blocks_of<__VA_ARGS__>) name(__VA_ARGS__ body) {      \
+    extern "C" __global__ void __launch_bounds__(cuda::threads_of<__VA_ARGS__>,                    \
+                                                 cuda::blocks_of<__VA_ARGS__>)                     \
+        name(__grid_constant__ __VA_ARGS__ const body) {                                           \
         body(cuda::device_block{});                                                                \
     }
 
