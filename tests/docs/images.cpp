@@ -1,6 +1,7 @@
 // The C++ of the guide's section on image files, and the spellings of its table.
 #include <castnet/castnet.hpp>
 #include <castnet/image.hpp>
+#include <castnet/io/csv_table.hpp>
 #include <castnet/io/npz.hpp>
 #include <castnet/io/text_lines.hpp>
 
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <doctest/doctest.h>
 #include <filesystem>
+#include <fstream>
 
 namespace cn = castnet;
 using namespace castnet;
@@ -58,6 +60,17 @@ TEST_CASE("guide: image files") {
         {.epochs = 10, .validation = cn::data::prefetch(test), .verbose = cn::verbosity::silent});
     // [/folder]
     CHECK(training.evaluate(test)["accuracy"] > 0.9);
+    std::string const flowers_file = folder + "/flowers.csv";
+    std::ofstream{flowers_file} << "kind,length,width\nrose,1,2\n\"iris, blue\",3,NA\nrose,5,6\n";
+    // [table]
+    auto const table = cn::io::read_csv(flowers_file, {.missing_value = 0}); // else an error
+    auto const kinds = table.classes("kind"); // of texts: names, sorted, and a number for each row
+    cn::data::dataset<cn::data::label<2>, cn::shape<2>> flowers{table.matrix({"length", "width"}),
+                                                                kinds.labels};
+    // [/table]
+    CHECK(flowers.size() == 3);
+    CHECK(kinds.names == std::vector<std::string>{"iris, blue", "rose"});
+
     // [parts]
     auto [most, some] = cn::data::stratified_split(pictures{folder + "/train"}, 0.8);
     auto [others, held_out] = cn::data::k_fold(pictures{folder + "/train"}, 5, 0);

@@ -99,6 +99,13 @@ using tagger = cn::sequential<cn::input_ids<20'000, 50>, cn::embedding<20'000, 6
 using tagged_texts = cn::data::dataset<cn::data::label<17, 50>, cn::ids<20'000, 50>>;
 // [/tags]
 
+// [ctc]
+using reader = cn::sequential<cn::input<64, 16>, // 64 columns of 16 pixels
+                              cn::bidirectional<cn::lstm<32>>.return_sequences(),
+                              cn::dense<27>>; // a blank and 26 letters
+using written_words = cn::data::dataset<cn::data::label<27, 10>, cn::shape<64, 16>>;
+// [/ctc]
+
 // [language]
 struct language_model { // of words, with the same weights at both ends
     constexpr auto operator()(auto words) const {
@@ -130,6 +137,8 @@ TEST_CASE("words of the guide") {
     CHECK(text_network::parameter_count == 20'000 * 64 + 64 * (3 * 64 + 1) + 4 * (64 + 1));
     CHECK(tagger::parameter_count == 20'000 * 64 + 2 * 4 * 32 * (64 + 32 + 2) + 17 * (64 + 1));
     CHECK(tagged_texts::target_count == 1);
+    CHECK(written_words::target_count == 1);
+    CHECK(reader::parameter_count == 2 * 4 * 32 * (16 + 32 + 2) + 27 * (64 + 1));
     CHECK(cn::network<language_model{}, cn::input_ids<20'000, 10>>::parameter_count ==
           20'000 * 64 + 3 * 64 * (64 + 64 + 2));
     CHECK(cn::sequential<cn::input<7, 4>, both_ends{}, cn::dense<1>>::parameter_count == 9);

@@ -1,11 +1,13 @@
 // Losses and metrics of steps and pixels, against PyTorch: each of several predictions of a sample
 // has a class number, and some do not count.
+#include <castnet/nn/ctc.hpp>
 #include <castnet/nn/metrics.hpp>
 #include <castnet/nn/network.hpp>
 
 #include "harness.hpp"
 
 #include <cmath>
+#include <limits>
 
 namespace cn = castnet;
 using check::layer_run, check::values;
@@ -37,6 +39,39 @@ struct without_2
 struct with_all : cn::network<of_two<cn::cross_entropy>{}, input<3, 4>, input_ids<4, 3>> {};
 struct hits_without_2
     : cn::network<of_two<cn::ignore_index<2>(cn::accuracy)>{}, input<3, 4>, input_ids<4, 3>> {};
+
+struct all_labels {
+    constexpr auto operator()(auto... x) const { return cn::ctc<5, 3>(x...); }
+};
+struct ctc_of_second {
+    constexpr auto operator()(auto label, auto x) const { return cn::ctc<5, 3>(x, label); }
+};
+struct labels_of_some_steps {
+    constexpr auto operator()(auto... x) const {
+        return cn::ctc<5, 3>.with_lengths().zero_infinity()(x...);
+    }
+};
+struct of_labels : cn::network<all_labels{}, input<6, 5>, input_ids<5, 3>> {};
+struct labels_first : cn::network<ctc_of_second{}, input_ids<5, 3>, input<6, 5>> {};
+struct of_three_steps : cn::network<all_labels{}, input<3, 5>, input_ids<5, 3>> {};
+struct of_some_steps : cn::network<labels_of_some_steps{}, input<6, 5>, input_ids<5, 3>, input<>> {
+};
+
+template <class Network>
+void golden_ctc(std::string const& name) {
+    static check::golden_file const file{"sequences"};
+    CAPTURE(name);
+    auto r = layer_run::of<Network, true, 4>();
+    r.set_input(file[name + "/prediction"], 0);
+    r.set_input(file[name + "/target"], 1);
+    if (r.inputs() > 2) {
+        r.set_input(file[name + "/lengths"], 2);
+    }
+    r.set_grad_output({1, 1, 1, 1});
+    r.run();
+    check::close("per sample", r.output(), file[name + "/per_sample"], 1e-12);
+    check::close("gradient", r.grad_input(), file[name + "/grad"], 1e-12);
+}
 
 template <class Network>
 void golden(std::string const& name, double tolerance = 1e-13) {
@@ -87,6 +122,24 @@ TEST_CASE("cross_entropy of steps and pixels") {
     golden<of_pixels>("cross_entropy_pixels");
     golden<of_pixels>("cross_entropy_pixels_ignored");
     golden<of_smoothed_pixels>("cross_entropy_pixels_smoothed", 1e-8);
+}
+
+TEST_CASE("ctc") {
+    golden_ctc<of_labels>("ctc");
+    golden_ctc<of_some_steps>("ctc_lengths");
+
+    check::against_finite_differences(layer_run::of<labels_first, true, 2>(), 1e-7,
+                                      {1, 2, no_label, 3, 3, 4});
+}
+
+TEST_CASE("ctc is infinite where there are too few steps for the labels") {
+    auto r = layer_run::of<of_three_steps, true, 1>();
+    r.set_input(values(15, 1), 0);
+    r.set_input({2, 2, 1}, 1); // and a blank between the first two
+    r.set_grad_output({1});
+    r.run();
+    CHECK(r.output() == values{std::numeric_limits<double>::infinity()});
+    CHECK(r.grad_input() == values(15));
 }
 
 TEST_CASE("a sample without a label that counts has no loss and no gradient") {

@@ -41,6 +41,22 @@ TEST_CASE("a profile names the fused steps and their work") {
     CHECK(cn::profile_table(rows).find("conv add relu") != std::string::npos);
 }
 
+TEST_CASE("a profile counts all repetitions of a block") {
+    using repeated =
+        cn::sequential<cn::input<4>, cn::dense<4>, cn::repeat<3, cn::dense<4>>, cn::dense<2>>;
+    cn::data::dataset<cn::data::label<2>, cn::shape<4>> const data{std::vector<float>(8),
+                                                                   std::vector<int>{0, 1}};
+    cn::model<repeated, cn::policy::cpu, cn::batch<2>> model;
+    auto training = cn::compile(model, cn::cross_entropy, cn::adam{});
+    double flops = 0;
+    for (auto const& row : cn::profile(training, data, std::vector<std::size_t>{0, 1}, 1)) {
+        flops += row.what.find("matmul_") != std::string::npos ? row.flops : 0;
+    }
+    // of two samples; the first layer needs no gradient by its input
+    double const of_four = 2 * 4 * 4, of_two = 2 * 4 * 2;
+    CHECK(flops == 2 * (of_four + 3 * 2 * of_four + 2 * of_two));
+}
+
 TEST_CASE("a fit that is profiled is the fit that is not") {
     using normalised = cn::sequential<cn::input<1, 8, 8>, cn::conv2d<4, 3>, cn::batch_norm,
                                       cn::relu, cn::flatten, cn::dropout<0.5F>, cn::dense<3>>;

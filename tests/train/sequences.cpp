@@ -51,6 +51,30 @@ TEST_CASE("a network learns a label for each step") {
     CHECK(history["loss"].back() < 0.2);
 }
 
+TEST_CASE("a network learns labels that have no places") {
+    using network = cn::sequential<cn::input<steps, 3>, cn::dense<3>>;
+    using targets = cn::data::targets<cn::data::label<3, 2>, cn::shape<>>;
+    std::vector<float> signals, lengths;
+    std::vector<int> labels;
+    for (std::size_t i = 0; i < 16; ++i) { // a signal, silence, another one; noise behind that
+        std::size_t const first = 1 + i % 2, second = 1 + i / 2 % 2, end = 4 + i % 3;
+        for (std::size_t t = 0; t < steps; ++t) {
+            std::size_t const now = t < 2 ? first : t == 3 ? second : 0;
+            for (std::size_t k = 0; k < 3; ++k) {
+                signals.push_back(t < end ? float(k == now) : float(k == 2));
+            }
+        }
+        labels.insert(labels.end(), {int(first), i < 12 ? int(second) : cn::data::ignored});
+        lengths.push_back(i < 12 ? float(end) : 3);
+    }
+    cn::data::dataset<targets, cn::shape<steps, 3>> const data{signals, labels, lengths};
+    cn::model<network, check::policy, cn::batch<8>> model{cn::seed{2}};
+    auto training =
+        cn::compile(model, cn::ctc<3, 2>.with_lengths(), cn::adam{.learning_rate = 0.1});
+    training.fit(data, {.epochs = 60, .verbose = cn::verbosity::silent});
+    CHECK(training.evaluate(data).loss() < 0.1);
+}
+
 // The steps of all samples count alike in metrics; in the loss the samples do, as their weights
 // say.
 TEST_CASE("metrics are those of all steps, the loss is that of the samples") {

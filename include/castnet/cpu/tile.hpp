@@ -68,8 +68,10 @@ struct tile_depth {
     std::ptrdiff_t const* offset; // of each step in A
     T const* b;                   // its row of B
     std::ptrdiff_t b_stride;
-    // From each row of B to what is fetched into the cache meanwhile: the rows that are read next.
-    std::ptrdiff_t ahead = 0;
+    // What is read next, fetched into the cache meanwhile: as many rows, as far apart, which the
+    // tiles of a call share; nullptr for nothing.
+    T const* next = nullptr;
+    std::ptrdiff_t next_step = 0; // of one tile
 };
 
 template <class T>
@@ -119,7 +121,8 @@ template <int Rows, int Vectors, class T>
         row[i] = p.a[i];
     }
     T const* b = d.b;
-    std::ptrdiff_t const b_stride = d.b_stride, ahead = d.ahead;
+    std::ptrdiff_t const b_stride = d.b_stride, next_step = d.next_step;
+    T const* next = d.next;
     std::ptrdiff_t const* const last = d.offset + d.steps;
     for (std::ptrdiff_t const* k = d.offset; k != last; ++k) {
         std::ptrdiff_t const offset = *k;
@@ -136,10 +139,9 @@ template <int Rows, int Vectors, class T>
                 sum[i][j] += left * right[j];
             }
         }
-        CASTNET_UNROLL
-        for (int j = 0; j < Vectors; ++j) {
-            __builtin_prefetch(b + ahead + j * width);
-        }
+        __builtin_prefetch(next);
+        __builtin_prefetch(next + width);
+        next += next_step;
         b += b_stride;
     }
     // calls f(sum, its destination)
@@ -194,8 +196,7 @@ tile_function<T>* tile_of(int vectors) {
                          : &tile<Rows, 1, T>;
 }
 
-// Some tiles: their columns `first` to `first + columns`, no more than a tile has. The last one
-// fetches what is ahead.
+// Some tiles: their columns `first` to `first + columns`, no more than a tile has.
 template <class T>
 [[gnu::noinline]] void tile_panel(tile_pointers<T> const* p, int tiles, std::ptrdiff_t first,
                                   int columns, tile_depth<T> const& d, tile_end<T> const& end) {
@@ -204,8 +205,9 @@ template <class T>
     tile_function<T>* const one_row = tile_of<1, T>(vectors);
     tile_function<T>* const all_rows = tile_of<tile_rows, T>(vectors);
     tile_depth<T> here = d;
+    here.next_step = d.next ? d.b_stride / tiles : 0;
     for (int i = 0; i < tiles; ++i) {
-        here.ahead = i == tiles - 1 ? d.ahead : 0;
+        here.next = d.next ? d.next + d.steps * i / tiles * d.b_stride : d.b;
         tile_function<T>* const run = p[i].rows == 1 ? one_row : all_rows;
         if (columns == vectors * width) {
             run(p[i], first, here, end);

@@ -64,7 +64,7 @@ struct function;
 
 // Another function within the formula of a derivative: of numbers, or of nodes.
 template <fn F, class... T>
-CASTNET_HD constexpr auto value_of(T... x) {
+CASTNET_HD CASTNET_ALWAYS_INLINE constexpr auto value_of(T... x) {
     if constexpr ((std::is_arithmetic_v<T> && ...)) {
         return function<F>::value(x...);
     } else {

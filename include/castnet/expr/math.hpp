@@ -15,7 +15,7 @@ template <>
 struct function<fn::exp> : derivative_reads<0b10> {
     static constexpr char const* name = "exp";
     template <class T>
-    CASTNET_HD static constexpr T value(T x) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T value(T x) {
         return elementary::exp(x);
     }
     template <int I, class T>
@@ -29,7 +29,7 @@ template <>
 struct function<fn::expm1> : derivative_reads<0b10> {
     static constexpr char const* name = "expm1";
     template <class T>
-    CASTNET_HD static constexpr T value(T x) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T value(T x) {
         return elementary::expm1(x);
     }
     template <int I, class T>
@@ -144,7 +144,7 @@ template <>
 struct function<fn::erf> : derivative_reads<0b01> {
     static constexpr char const* name = "erf";
     template <class T>
-    CASTNET_HD static constexpr T value(T x) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T value(T x) {
         return elementary::erf(x);
     }
     template <int I, class T>

@@ -5,7 +5,7 @@
 #include <castnet/data/detail/epoch_random.hpp>
 #include <castnet/data/detail/in_threads.hpp>
 #include <castnet/data/label.hpp>
-#include <castnet/data/transforms.hpp>
+#include <castnet/data/random_resized_crop.hpp>
 #include <castnet/image/file.hpp>
 #include <castnet/image/resize.hpp>
 

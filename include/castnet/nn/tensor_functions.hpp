@@ -3,6 +3,7 @@
 // and is differentiated (train/grad.hpp). They are not for images, whose axes mean something else.
 #pragma once
 
+#include <castnet/core/fixed_string.hpp>
 #include <castnet/graph/operations.hpp>
 #include <castnet/nn/along_axis.hpp>
 #include <castnet/nn/permute.hpp>
@@ -111,6 +112,11 @@ constexpr auto max(symbol<S> x, Keep... keep) {
                                             keep...);
 }
 
+template <size_t... Axes, class S, std::same_as<keepdims_t>... Keep>
+constexpr auto min(symbol<S> x, Keep... keep) {
+    return -max<Axes...>(-x, keep...);
+}
+
 template <class S>
 constexpr auto norm(symbol<S> x) {
     return sqrt(sum(square(x)));
@@ -118,6 +124,11 @@ constexpr auto norm(symbol<S> x) {
 template <class S>
 constexpr auto variance(symbol<S> x) {
     return mean(square(x - mean(x)));
+}
+
+template <class S>
+constexpr auto standard_deviation(symbol<S> x) {
+    return sqrt(variance(x));
 }
 
 template <class X, class Low, class High>
@@ -174,6 +185,64 @@ constexpr auto select(symbol<S> x, size_t i) {
     using result = decltype(detail::kept_shape<S>(rest));
     return detail::on_rows<op::slice, result>(
         *x.g, rows::rows, rows::inner, static_cast<int>(i * rows::inner), {detail::sample_id(x)});
+}
+
+// A class, so that every compiler prints the name.
+template <fixed_string Name>
+struct function_takes_symbols {
+    static_assert(
+        Name.view().empty(),
+        "castnet: this function of tensors is none of symbols, since it has no derivative "
+        "here: it cannot stand in a network or in a function that is differentiated; see "
+        "function_takes_symbols<name>");
+    static constexpr bool checked = true;
+};
+
+namespace detail {
+
+template <fixed_string Name, class S, class... More>
+constexpr auto refused(symbol<S> x, More const&...) {
+    static_assert(function_takes_symbols<Name>::checked);
+    return x;
+}
+
+} // namespace detail
+
+template <Symbol X>
+constexpr auto sort(X x) {
+    return detail::refused<"sort">(x);
+}
+template <Symbol X>
+constexpr auto argsort(X x) {
+    return detail::refused<"argsort">(x);
+}
+template <size_t K, Symbol X>
+constexpr auto largest(X x) {
+    return detail::refused<"largest">(x);
+}
+template <Symbol X>
+constexpr auto cumsum(X x) {
+    return detail::refused<"cumsum">(x);
+}
+template <Symbol X>
+constexpr auto unique(X x) {
+    return detail::refused<"unique">(x);
+}
+template <size_t... Axes, Symbol X>
+constexpr auto prod(X x) {
+    return detail::refused<"prod">(x);
+}
+template <Symbol X>
+constexpr auto cholesky(X x) {
+    return detail::refused<"cholesky">(x);
+}
+template <Symbol A, Symbol B>
+constexpr auto solve(A a, B b) {
+    return detail::refused<"solve">(a, b);
+}
+template <fixed_string Text, Symbol First, Symbol... More>
+constexpr auto einsum(First x, More... more) {
+    return detail::refused<"einsum">(x, more...);
 }
 
 } // namespace castnet

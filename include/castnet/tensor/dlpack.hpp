@@ -74,7 +74,7 @@ struct dlpack_lease {
 };
 
 template <class Managed, class Owner, class T, class S, class Strides>
-Managed* lease(Owner&& owner, tensor_view<T, S, Strides> (*view_of_owner)(Owner&)) {
+Managed* lease(Owner owner, tensor_view<T, S, Strides> (*view_of_owner)(Owner&)) {
     auto* const all = new dlpack_lease<Managed, Owner, S::rank>{std::move(owner)};
     auto const view = view_of_owner(all->owner);
     for (size_t axis = 0; axis != S::rank; ++axis) {

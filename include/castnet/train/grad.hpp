@@ -138,12 +138,12 @@ public:
         c.region[int(ir::region::workspace)] = all.template as<T>(batch);
         c.samples = 1;
 
-        size_t input = 0;
-        (..., put<S>(c.at(plan.inputs[input++]), x));
+        ir::array_ref const* input = plan.inputs;
+        (..., put<S>(c.at(*input++), x));
         device::template run<plan>(c);
-        size_t output = 0;
+        ir::array_ref const* output = plan.outputs;
         auto read = [&]<class R>(R) {
-            T const* const from = c.at(plan.outputs[output++]);
+            T const* const from = c.at(*output++);
             if constexpr (R::rank == 0) {
                 return *from;
             } else {

@@ -1,5 +1,5 @@
 // Profile of a training step: the time, work, share of peak performance and memory traffic of each
-// launch of the plan.
+// launch of the plan; of a repeated block, those of all repetitions.
 #pragma once
 
 #include <castnet/core/bfloat16.hpp>
@@ -18,19 +18,19 @@ namespace castnet {
 struct launch_profile {
     std::string what;   // the operation, with the functions fused into it: "map multiply_add relu"
     std::string shape;  // of the result
-    double seconds = 0; // the shortest of all repetitions
+    double seconds = 0; // the shortest of all measurements
     double flops = 0;   // of the direct algorithm, also where convolutions take fewer
     double bytes = 0;   // read and written, each array once
     double of_peak = 0; // flops / seconds, as a share of the device's measured peak
                         // possible; 0 where it has none
 };
 
-// Runs the step of a training on these samples `repetitions` times, without updates; nothing of
+// Runs the step of a training on these samples `measurements` times, without updates; nothing of
 // the training changes, so on_epoch_end may call it, too. Steps that share a loop over samples run
 // on one thread while they are measured.
 template <class Training, class Data>
 std::vector<launch_profile> profile(Training& training, Data const& data,
-                                    std::span<size_t const> samples, int repetitions = 10) {
+                                    std::span<size_t const> samples, int measurements = 10) {
     using T = typename Training::value_type;
     auto const& plan = Training::training_plan;
     std::vector<launch_profile> rows(size_t(plan.sizes.launches));
@@ -52,8 +52,14 @@ std::vector<launch_profile> profile(Training& training, Data const& data,
             }
         }
     }
+    for (ir::stage const& g : plan.stages) {
+        for (size_t i = size_t(g.first); i < size_t(g.last); ++i) {
+            rows[i].flops *= g.repetitions;
+            rows[i].bytes *= g.repetitions;
+        }
+    }
     std::vector<double> spent(rows.size());
-    for (int r = 0; r < repetitions; ++r) {
+    for (int r = 0; r < measurements; ++r) {
         std::fill(spent.begin(), spent.end(), 0.0);
         double last = 0;
         training.observe(data, samples, [&](int i) { // several times where samples take turns

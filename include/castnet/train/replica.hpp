@@ -248,7 +248,7 @@ public:
     // For a replica without samples in an evaluation of which others have some.
     void evaluate_nothing() {
         if constexpr (on_gpus) {
-            executor_.skip();
+            executor_.template evaluate_nothing<evaluation_plan>();
         }
     }
 

@@ -366,17 +366,27 @@ private:
         size_t const capacity = step_capacity();
         size_t const steps = (data.size() + capacity - 1) / capacity;
         std::vector<size_t> order(data.size());
+        std::optional<std::uint64_t> ordered; // for this epoch
+        auto const order_for = [&](std::uint64_t epoch) {
+            if (ordered != epoch) {
+                std::iota(order.begin(), order.end(), size_t(0));
+                if (options.shuffle) {
+                    data::shuffle(order, model_.seed_value(), epoch);
+                }
+                ordered = epoch;
+            }
+        };
         progress bar{rank() == 0 ? options.verbose : verbosity::silent, steps};
         bool interrupted = false;
         while (!interrupted && !position_.stopped && position_.epochs < size_t(options.epochs)) {
-            std::iota(order.begin(), order.end(), size_t(0));
-            if (options.shuffle) {
-                data::shuffle(order, model_.seed_value(), epochs_);
-            }
+            order_for(epochs_);
             bar.begin(int(position_.epochs) + 1, options.epochs);
             begin_epoch();
             interrupted = !train_epoch(data, order, options, bar);
             if (position_.samples == data.size()) {
+                if (position_.epochs + 1 < size_t(options.epochs)) {
+                    order_for(epochs_ + 1); // while a GPU is at the last steps
+                }
                 end_epoch(options, bar, steps, data::seconds_waited(data));
                 report_epoch(options, false);
             } else if (options.checkpoint.write) {

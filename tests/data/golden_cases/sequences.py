@@ -74,6 +74,29 @@ def cross_entropy(golden, case, logits, labels, **arguments):
     )
 
 
+def ctc(golden, case, logits, labels, lengths, **arguments):
+    golden.begin(case, dict(lengths=lengths, **arguments))
+    logits = (2 * logits).requires_grad_()
+    lengths, counted = torch.tensor(lengths), (labels != -100).sum(dim=1)
+    each = F.ctc_loss(
+        logits.log_softmax(2).transpose(0, 1),
+        labels.clamp(min=0),
+        lengths,
+        counted,
+        reduction="none",
+        **arguments,
+    )
+    (gradient,) = torch.autograd.grad(each.sum(), logits)
+    golden.put(
+        case,
+        prediction=logits,
+        target=labels,
+        lengths=lengths,
+        per_sample=each,
+        grad=gradient,
+    )
+
+
 def some_ignored(labels):
     labels[torch.rand(labels.shape) < 0.4] = -100
     labels[2] = -100
@@ -107,4 +130,8 @@ def generate():
             some_ignored(labels.clone()),
             label_smoothing=0.1,
         )
+    logits = torch.randn(BATCH, 6, 5)
+    labels = torch.tensor([[1, 2, 4], [3, 3, -100], [-100, -100, -100], [2, 2, 1]])
+    ctc(golden, "ctc", logits, labels, (6, 6, 6, 6))
+    ctc(golden, "ctc_lengths", logits, labels, (5, 3, 0, 3), zero_infinity=True)
     return golden

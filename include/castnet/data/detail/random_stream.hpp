@@ -65,4 +65,9 @@ private:
     philox_block block_{};
 };
 
+// A number from -range to range, or 0 without drawing one.
+inline double symmetric(double range, random_stream& random) {
+    return range == 0 ? 0 : range * (2 * random.uniform() - 1);
+}
+
 } // namespace castnet::data::detail

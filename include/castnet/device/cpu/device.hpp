@@ -14,7 +14,6 @@
 #include <castnet/device/cpu/optimize.hpp>
 #include <castnet/device/cpu/optimize_parameter.hpp>
 #include <castnet/device/cpu/peak.hpp>
-#include <castnet/device/cpu/pool.hpp>
 #include <castnet/device/cpu/rearrange.hpp>
 #include <castnet/device/cpu/reduce.hpp>
 #include <castnet/device/cpu/replica_scope.hpp>

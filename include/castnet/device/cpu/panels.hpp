@@ -103,7 +103,7 @@ public:
                     static_cast<int>(std::min<std::ptrdiff_t>(tile_columns<T>, columns - j));
                 bool const is_last = j + tile_columns<T> >= columns;
                 tile_panel(tile_, tiles_, j, left,
-                           {count, offset, panel, b.stride, is_last ? next_part - panel : b.next},
+                           {count, offset, panel, b.stride, is_last ? next_part : panel + b.next},
                            mine);
             }
         }

@@ -65,6 +65,17 @@ auto totals_call(Context const& c, double* totals) {
     return kernel_call<decltype(body)>{grid_for(body.count), body};
 }
 
+// Whether a step that is one kernel gets its inputs, so many bytes, as arguments of the kernel.
+template <class Device, auto const& Plan>
+constexpr bool takes_arguments(std::size_t bytes) {
+    if constexpr (Device::template in_one_block<Plan>) {
+        constexpr std::size_t others = 4096; // those of the gathering, the update and the totals
+        return bytes + own_argument_bytes<Plan>() + others <= argument_bytes;
+    } else {
+        return false;
+    }
+}
+
 // Enqueues the gathering of a step's samples, if they are gathered, all launches of a plan, and the
 // given kernels behind them; as one kernel if the plan fits one block.
 template <class Device, auto const& Plan, class Gather, class... Body>

@@ -128,7 +128,7 @@ public:
 
     // Host memory for region::batch of the next run.
     T* batch() {
-        session_.wait(next_->copied); // usually complete before the last step
+        next_->wait_until_free(session_);
         return next_->batch();
     }
     // After batch(): inputs and targets are gathered from these arrays, weights come from the host.
@@ -296,8 +296,15 @@ public:
                      [&](context const& c) { enqueue<Plan>(totals_call<Plan>(c, totals_)); });
     }
 
-    // In place of a run that other replicas make and this one does not: all replicas swap buffers
-    // at the same time, so that all meet in train_with() or none.
+    // In place of an evaluation that other replicas make and this one does not.
+    template <auto const& Plan>
+    void evaluate_nothing() {
+        if constexpr (!is_direct<Plan>) {
+            skip();
+        }
+    }
+    // In place of a run: all replicas swap buffers at the same time, so that all meet in
+    // train_among() or none.
     void skip() {
         session_.use();
         swap_buffers();
@@ -329,10 +336,24 @@ private:
             launch(next_->context, next_->template gather_call<Plan>());
         }
     }
+    // Whether a step is one kernel with its buffer as an argument.
+    template <auto const& Plan>
+    static constexpr bool is_direct =
+        takes_arguments<Device, Plan>(buffer::template most_bytes<Plan>());
+
     template <auto const& Plan, class... Body>
     void enqueue(kernel_call<Body> const&... then) const {
-        cuda::enqueue<Device, Plan>(next_->context, next_->gathers(),
-                                    next_->template gather_call<Plan>(), then...);
+        if constexpr (is_direct<Plan>) {
+            auto const arriving = next_->template arriving_call<Plan>(values_of(step_));
+            launch_one_block<Plan>(next_->context, arriving.body, then.body...);
+        } else {
+            cuda::enqueue<Device, Plan>(next_->context, next_->gathers(),
+                                        next_->template gather_call<Plan>(), then...);
+        }
+    }
+
+    step_values values_of(std::uint64_t step) const {
+        return {static_cast<std::uint32_t>(step), first_sample_, share_};
     }
 
     template <auto const& Plan>
@@ -349,8 +370,7 @@ private:
     void send(std::uint64_t step) {
         static_assert(arrays_have_numbers<Plan>::checked);
         session_.use();
-        next_->template send<Plan>({static_cast<std::uint32_t>(step), first_sample_, share_},
-                                   session_.copies(), session_.compute());
+        next_->template send<Plan>(values_of(step), session_.copies(), session_.compute());
     }
     template <auto const& Plan, class After>
     void run_with(std::uint64_t step, After const& after) {
@@ -382,14 +402,24 @@ private:
         void operator()() const {}
     };
     // All replicas meet before work is enqueued for the first time, before it is captured, and
-    // before its graph runs first.
+    // before its graph runs first. A single kernel that has the buffer as an argument needs no
+    // graph, and no other buffer.
     template <auto const& Plan, class F, class Meet = nobody>
     void submit(work_kind kind, std::uint64_t step, F const& enqueue_all, Meet const& meet = {}) {
+        bool const others = kind == work_kind::compute_with || kind == work_kind::train_with;
+        if constexpr (is_direct<Plan>) {
+            if (!others) {
+                session_.use();
+                step_ = step;
+                enqueue_all(next_->context);
+                last_ = next_;
+                return;
+            }
+        }
         send<Plan>(step);
         buffer& b = *next_;
         auto const prepare = [&] {
-            if (!Device::template in_one_block<Plan> || kind == work_kind::compute_with ||
-                kind == work_kind::train_with) {
+            if (!Device::template in_one_block<Plan> || others) {
                 Device::template prepare<Plan>(b.context);
                 session_.library().reserve();
             }
@@ -440,6 +470,7 @@ private:
     buffer* next_;                  // for the next run
     buffer* last_;                  // of the last run
     watchdog* connected_ = nullptr; // to the other GPUs: see connect()
+    std::uint64_t step_ = 0;        // of what is being enqueued
     std::uint32_t first_sample_ = 0;
     double share_ = 1;
     messages<context> messages_;

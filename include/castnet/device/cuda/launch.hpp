@@ -110,8 +110,10 @@ struct device_block {
     }
 };
 
+// (The body stays where arguments are: its arrays can be indexed there.)
 template <class Body>
-__global__ void __launch_bounds__(threads_of<Body>, blocks_of<Body>) run_body(Body body) {
+__global__ void __launch_bounds__(threads_of<Body>, blocks_of<Body>)
+    run_body(__grid_constant__ Body const body) {
     body(device_block{});
 }
 

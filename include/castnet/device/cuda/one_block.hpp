@@ -216,6 +216,12 @@ private:
     }
 };
 
+// Bytes of the body of a plan, without the bodies of `First` and `Then`, at most.
+template <auto const& Plan>
+constexpr std::size_t own_argument_bytes() {
+    return (std::size(Plan.scalars) + std::size(Plan.launches)) * sizeof(double) + 256;
+}
+
 template <auto const& Plan, class T, class Numbers, class... Then>
 struct make_one_block_body;
 template <auto const& Plan, class T, std::size_t... I, class... Then>
@@ -231,6 +237,7 @@ void launch_one_block(Context const& c, Then const&... then) {
     using T = typename Context::value_type;
     typename make_one_block_body<Plan, T, std::make_index_sequence<std::size_t(Plan.sizes.outputs)>,
                                  Then...>::type body{then...};
+    static_assert(sizeof body <= argument_bytes); // see takes_arguments()
     std::copy(std::begin(c.region), std::end(c.region), body.region);
     body.key = c.key;
     body.now = c.now;

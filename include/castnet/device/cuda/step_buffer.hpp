@@ -1,11 +1,14 @@
 // Buffer of a step's inputs: the batch, the step's number, the optimizer's rule. The host writes it
-// in page-locked memory, which is copied to the GPU during the previous step.
+// in page-locked memory, which is copied to the GPU during the previous step, or is an argument of
+// the step's kernel.
 #pragma once
 
+#include <castnet/device/cuda/arguments.hpp>
 #include <castnet/device/cuda/gather.hpp>
 #include <castnet/device/cuda/memory.hpp>
 #include <castnet/device/cuda/optimize.hpp>
 #include <castnet/device/cuda/repeated_work.hpp>
+#include <castnet/device/cuda/session.hpp>
 #include <castnet/device/cuda/step_values.hpp>
 #include <castnet/device/cuda/stream.hpp>
 #include <castnet/device/executor_sizes.hpp>
@@ -16,6 +19,7 @@
 #include <cstring>
 #include <span>
 #include <type_traits>
+#include <utility>
 
 namespace castnet::cuda {
 
@@ -85,15 +89,43 @@ public:
     // Copies the buffer to the GPU; `compute` waits for the copy.
     template <auto const& Plan>
     void send(step_values const& now, stream const& copies, stream const& compute) {
-        context.samples = Plan.batch;
-        *in_host<step_values>(0) = now;
+        if (std::exchange(is_argument_, false)) {
+            compute.record(done);
+        }
+        write<Plan>(now);
         copies.wait_for(done);
-        CASTNET_CUDA(
-            cudaMemcpyAsync(device_, host_.template as<char>(),
-                            batch_at_ + std::size_t(elements_from_host<Plan>()) * sizeof(T),
-                            cudaMemcpyHostToDevice, copies.get()));
+        CASTNET_CUDA(cudaMemcpyAsync(device_, host_.template as<char>(), bytes_from_host<Plan>(),
+                                     cudaMemcpyHostToDevice, copies.get()));
         copies.record(copied);
         compute.wait_for(copied);
+        is_copied_ = true;
+    }
+
+    // Bytes of the buffer that a plan's step reads, at most.
+    template <auto const& Plan>
+    static constexpr std::size_t most_bytes() {
+        return numbers_at + rounded_to_alignment(std::size_t(Plan.batch) * sizeof(std::uint32_t)) +
+               std::size_t(Plan.staging) * sizeof(T);
+    }
+    // The kernel that writes the buffer to the GPU's memory, as its arguments, and then gathers the
+    // samples. The buffer may be changed when it is launched.
+    template <auto const& Plan>
+    auto arriving_call(step_values const& now) {
+        write<Plan>(now);
+        is_argument_ = true;
+        auto const gather = gather_call<Plan>();
+        using next = std::remove_cvref_t<decltype(gather.body)>;
+        using body = arriving_body<most_bytes<Plan>() / sizeof(std::uint32_t), next>;
+        return kernel_call<body>{
+            gather.where,
+            {gather.body, device_, host_.template as<char>(), bytes_from_host<Plan>()}};
+    }
+
+    // Waits until the host may write the buffer.
+    void wait_until_free(session const& where) {
+        if (std::exchange(is_copied_, false)) {
+            where.wait(copied); // usually complete before the last step
+        }
     }
 
     // The kernel that gathers the samples.
@@ -105,6 +137,16 @@ public:
     }
 
 private:
+    template <auto const& Plan>
+    void write(step_values const& now) {
+        context.samples = Plan.batch;
+        *in_host<step_values>(0) = now;
+    }
+    template <auto const& Plan>
+    std::size_t bytes_from_host() const {
+        return batch_at_ + std::size_t(elements_from_host<Plan>()) * sizeof(T);
+    }
+
     template <class U>
     U* in_host(std::size_t offset) const {
         return reinterpret_cast<U*>(host_.template as<char>() + offset);
@@ -127,6 +169,8 @@ private:
     pinned_memory host_;
     char* device_;
     bool gathers_ = false;
+    bool is_copied_ = false;   // on the copy stream, since the host last wrote it
+    bool is_argument_ = false; // of a step since the last copy, which `done` does not tell of
 };
 
 } // namespace castnet::cuda
