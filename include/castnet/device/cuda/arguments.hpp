@@ -24,8 +24,8 @@ struct arriving_body : Next {
 
     template <class Block>
     CASTNET_HD void operator()(Block const& block) const {
-        for_each_index(block, std::ptrdiff_t{word_count},
-                       [&](std::ptrdiff_t i) { slot[i] = words[i]; });
+        for_each_in_block(block, std::ptrdiff_t{word_count},
+                          [&](std::ptrdiff_t i) { slot[i] = words[i]; });
         block.sync();
         Next::operator()(block);
     }
