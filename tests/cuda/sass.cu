@@ -56,8 +56,9 @@ using sums = cuda::reduce_body<cuda::program_source<Program, float>,
 } // namespace
 
 #define KERNEL(name, ...)                                                                          \
-    extern "C" __global__ void __launch_bounds__(                                                  \
-        cuda::threads_of<__VA_ARGS__>, cuda::blocks_of<__VA_ARGS__>) name(__VA_ARGS__ body) {      \
+    extern "C" __global__ void __launch_bounds__(cuda::threads_of<__VA_ARGS__>,                    \
+                                                 cuda::blocks_of<__VA_ARGS__>)                     \
+        name(__grid_constant__ __VA_ARGS__ const body) {                                           \
         body(cuda::device_block{});                                                                \
     }
 
@@ -79,7 +80,7 @@ KERNEL(update, cuda::optimize_body<adam, cn::adam::slots, float>)
 KERNEL(squares, cuda::square_sum<float>)
 KERNEL(totals, cuda::add_totals_body<float>)
 KERNEL(gather, cuda::gather_body<float, 2>)
-KERNEL(widen, cuda::widen_body<float>)
+KERNEL(widen, cuda::widen_arrays_body<float>)
 KERNEL(weigh, cuda::weigh_body<float>)
 
 // The launchers instantiate the others.

@@ -84,7 +84,7 @@ TEST_CASE("the filters of a convolution are the rows of a matrix") {
     cn::model<convolution, where, cn::batch<6>> a{cn::seed{1}};
     cn::model<dense, where, cn::batch<6>> b;
     b.set("1.weight", a.get("0.weight"));
-    std::vector<float> pixels(6 * 18);
+    std::vector<float> pixels(std::size_t{6} * 18);
     for (std::size_t i = 0; i < pixels.size(); ++i) {
         pixels[i] = float(i * 37 % 101) / 64 - 1;
     }

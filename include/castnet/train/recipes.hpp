@@ -4,6 +4,8 @@
 #include <castnet/graph/differentiate.hpp>
 #include <castnet/nn/network.hpp>
 #include <castnet/train/step_scores.hpp>
+#include <castnet/train/step_symbols.hpp>
+#include <castnet/train/step_targets.hpp>
 
 #include <type_traits>
 

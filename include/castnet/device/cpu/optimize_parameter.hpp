@@ -72,50 +72,54 @@ void orthogonalize(orthogonalization const& how, weight_matrix const& size, T* x
     }
 }
 
-// Whether a rule goes through a parameter twice.
+// Whether a rule goes through a parameter twice. (nvcc 13.0 crashes where slots are an array.)
 template <class Rule, class T, std::size_t... S>
 constexpr bool has_direction(std::index_sequence<S...>) {
-    return requires(Rule const& rule, T p, T(&slot)[sizeof...(S) + 1]) {
-        rule.direction(p, p, slot[S]...);
-    };
+    return requires(Rule const& rule, T p, T slot) { rule.direction(p, p, (void(S), slot)...); };
+}
+
+// Gives each number of the parameter p its direction, and then moves it.
+template <int Slots, class Rule, class T>
+void move_parameter(Rule rule, parameter const& p, optimized<T> const& all, T* memory) {
+    constexpr auto each = std::make_index_sequence<std::size_t(Slots)>{};
+    std::ptrdiff_t const count = p.count();
+    weight_matrix const size = matrix_of(p);
+    if constexpr (requires { rule.begin(size.columns, size.rows); }) {
+        rule.begin(size.columns, size.rows);
+    }
+    for_each_vector<true, T>(0, count, [=]<class V>(std::ptrdiff_t i) {
+        change_at<V>(i, all, each, [&](V& x, auto&... slot) {
+            V const g = penalized_gradient(numbers_at<V>(all.gradients + i), all.scale, x, all.l1,
+                                           all.two_l2);
+            put_numbers(memory + i, rule.direction(x, g, slot...));
+        });
+    });
+    if constexpr (requires { rule.between(); }) {
+        orthogonalize(rule.between(), size, memory, memory + count);
+    }
+    if constexpr (requires { rule.set_norms(1.0, 1.0); }) {
+        rule.set_norms(norm_of(all.parameters, count), norm_of(memory, count));
+    }
+    for_each_vector<true, T>(0, count, [=]<class V>(std::ptrdiff_t i) {
+        change_at<V>(i, all, each, [&](V& x, auto&... slot) {
+            rule.move(x, numbers_at<V>(memory + i), slot...);
+        });
+    });
 }
 
 // Updates the parameter p, at whose begin the operands are, with update_scratch(p) elements of
 // memory.
 template <int Slots, class Rule, class T>
 void optimize_parameter(Rule rule, parameter const& p, optimized<T> const& all, T* memory) {
-    constexpr auto each = std::make_index_sequence<std::size_t(Slots)>{};
-    std::ptrdiff_t const count = p.count();
     if constexpr (requires { rule.set_gradient_norm(1.0); }) {
         rule.set_gradient_norm(
-            std::sqrt(sum_of_squares(p.cost, all.scale, all.parameters, all.gradients, count)));
+            std::sqrt(sum_of_squares(p.cost, all.scale, all.parameters, all.gradients, p.count())));
     }
-    if constexpr (!has_direction<Rule, T>(each)) {
-        optimize<Slots>(rule, p.cost, all.scale, all.parameters, all.gradients, all.slots,
-                        all.slot_stride, 0, count);
+    if constexpr (has_direction<Rule, T>(std::make_index_sequence<std::size_t(Slots)>{})) {
+        move_parameter<Slots>(rule, p, all, memory);
     } else {
-        weight_matrix const size = matrix_of(p);
-        if constexpr (requires { rule.begin(size.columns, size.rows); }) {
-            rule.begin(size.columns, size.rows);
-        }
-        for_each_vector<true, T>(0, count, [=]<class V>(std::ptrdiff_t i) {
-            change_at<V>(i, all, each, [&](V& x, auto&... slot) {
-                V const g = penalized_gradient(numbers_at<V>(all.gradients + i), all.scale, x,
-                                               all.l1, all.two_l2);
-                put_numbers(memory + i, rule.direction(x, g, slot...));
-            });
-        });
-        if constexpr (requires { rule.between(); }) {
-            orthogonalize(rule.between(), size, memory, memory + count);
-        }
-        if constexpr (requires { rule.set_norms(1.0, 1.0); }) {
-            rule.set_norms(norm_of(all.parameters, count), norm_of(memory, count));
-        }
-        for_each_vector<true, T>(0, count, [=]<class V>(std::ptrdiff_t i) {
-            change_at<V>(i, all, each, [&](V& x, auto&... slot) {
-                rule.move(x, numbers_at<V>(memory + i), slot...);
-            });
-        });
+        optimize<Slots>(rule, p.cost, all.scale, all.parameters, all.gradients, all.slots,
+                        all.slot_stride, 0, p.count());
     }
 }
 

@@ -345,7 +345,9 @@ struct max_pool_gradient_rule {
             from.largest.load(place, winner);
             from.a.load(place, gradient);
             for (int i = 0; i < Lanes; ++i) {
-                sum[i] += winner[i] == number ? gradient[i] : T(0);
+                if (winner[i] == number) {
+                    sum[i] += gradient[i];
+                }
             }
         });
     }

@@ -5,6 +5,7 @@
 #include <castnet/core/bfloat16.hpp>
 #include <castnet/device/cuda/kernel_for.hpp>
 #include <castnet/device/cuda/launch.hpp>
+#include <castnet/plan/instruction.hpp>
 
 namespace castnet::cuda {
 

@@ -1,0 +1,108 @@
+// Targets of a step: what its losses compare with the outputs of the network.
+#pragma once
+
+#include <castnet/data/targets.hpp>
+#include <castnet/nn/network.hpp>
+#include <castnet/nn/output_losses.hpp>
+
+#include <type_traits>
+#include <utility>
+
+namespace castnet {
+
+template <class Loss>
+inline constexpr bool has_labels = requires { bool{Loss::labels}; } || requires {
+    typename Loss::target_shape;
+} || requires { typename Loss::targets; };
+
+// Checks as classes, so that every compiler prints their arguments. What fails one is replaced by a
+// stub that compiles, so that one mistake gives one error.
+template <class Loss>
+struct loss_has_labels {
+    static_assert(has_labels<Loss>,
+                  "castnet: a loss needs static constexpr bool labels: true where its target is "
+                  "a class number, false where it has the shape of the prediction; see "
+                  "loss_has_labels<loss>");
+    static constexpr bool checked = true;
+};
+template <size_t Losses, size_t Outputs>
+struct loss_for_each_output {
+    static_assert(Losses == Outputs, "castnet: cn::losses needs one loss for each output of the "
+                                     "network; see loss_for_each_output<losses, outputs>");
+    static constexpr bool checked = true;
+};
+
+namespace detail {
+
+template <size_t N, class List>
+struct nth;
+template <size_t N, class First, class... Rest>
+struct nth<N, type_list<First, Rest...>> : nth<N - 1, type_list<Rest...>> {};
+template <class First, class... Rest>
+struct nth<0, type_list<First, Rest...>> {
+    using type = First;
+};
+template <size_t N, class List>
+using nth_of = typename nth<N, List>::type;
+
+template <class Network>
+using traced_outputs = decltype(Network::trace(std::declval<ir::graph&>()));
+template <class Network>
+using outputs_of = typename traced_outputs<Network>::shapes;
+
+// The labels of an output: a class number for a vector, for each step of a sequence (time, classes)
+// or for each pixel of an image (classes, height, width).
+template <class S, size_t... Axis>
+constexpr auto labels_of(std::index_sequence<Axis...>) {
+    constexpr size_t skipped = is_image<S> ? 1 : 0;
+    return data::label<channels_of<S>, S::extent[Axis + skipped]...>{};
+}
+template <class S>
+constexpr auto labels_of() {
+    return labels_of<S>(std::make_index_sequence<(S::rank > 1 ? S::rank - 1 : 0)>{});
+}
+
+// The target that a loss compares with an output of shape S.
+template <class Loss, class S>
+struct target_of {
+    static constexpr auto choose() {
+        if constexpr (requires { typename Loss::targets; }) {
+            return typename Loss::targets::template at<0>{};
+        } else if constexpr (requires { typename Loss::target_shape; }) {
+            return typename Loss::target_shape{};
+        } else if constexpr (!has_labels<Loss>) {
+            static_assert(loss_has_labels<Loss>::checked);
+            return S{};
+        } else if constexpr (Loss::labels) {
+            return labels_of<S>();
+        } else {
+            return S{};
+        }
+    }
+    using target = decltype(choose());
+    using type = data::target_shape<target>;
+};
+
+// The targets of a step. (Functions of types.)
+template <class Loss, class Outputs>
+constexpr auto all_targets(std::type_identity<Loss>, Outputs) {
+    if constexpr (requires { typename Loss::targets; }) {
+        return typename Loss::targets{};
+    } else {
+        return data::targets<typename target_of<Loss, nth_of<0, Outputs>>::target>{};
+    }
+}
+template <class... Loss, class... S>
+constexpr auto all_targets(std::type_identity<loss_list<Loss...>>, type_list<S...>) {
+    if constexpr (sizeof...(Loss) != sizeof...(S)) {
+        static_assert(loss_for_each_output<sizeof...(Loss), sizeof...(S)>::checked);
+        return data::targets<S...>{};
+    } else {
+        return data::targets<typename target_of<Loss, S>::target...>{};
+    }
+}
+template <class Loss, class Outputs>
+using targets_of_step = decltype(all_targets(std::type_identity<Loss>{}, Outputs{}));
+
+} // namespace detail
+} // namespace castnet
