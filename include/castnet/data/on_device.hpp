@@ -57,7 +57,8 @@ inline constexpr bool is_on_device<on_device_set<Dataset>> = true;
 // PyTorch's tensor.to(device) does; then only the indices and weights of a step's samples go there:
 //   training.fit(on_device(data.train), {.validation = on_device(data.test)});
 // Bytes stay bytes there, and become numbers when a step reads them. The device keeps its copy
-// until the last copy of the result is destroyed, so store the result for more than one call.
+// until the last copy of the result is destroyed, so store the result for more than one call. What
+// changes from epoch to epoch, such as augment() or balanced_sample(), is copied as it is at first.
 // Throws castnet::error before anything is trained if the device has too little memory. On a CPU
 // nothing is copied.
 template <class Dataset>

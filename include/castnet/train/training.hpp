@@ -20,6 +20,7 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -465,11 +466,13 @@ private:
         try {
             f();
         } catch (...) {
+            std::exception_ptr const cause = std::current_exception();
             try {
                 if (in_epoch) {
                     replicas_.set_totals(epoch);
                 }
-            } catch (error const&) { // a device that has failed: says what f() did
+            } catch (error const&) { // the device that has failed in f()
+                std::rethrow_exception(cause);
             }
             throw;
         }
