@@ -55,6 +55,7 @@ CASTNET_HD void multiply_tiles(Block const& block, int rows, int columns, int de
 template <class T>
 struct attention_problem {
     static constexpr unsigned block_threads = attention_threads;
+    static constexpr unsigned resident_blocks = sizeof(T) > 4 ? 2 : 4; // a double is two registers
 
     attention_form form;
     int queries, keys, features, values; // features of a head
