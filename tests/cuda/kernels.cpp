@@ -25,7 +25,7 @@ constexpr instruction apply(fn function, int a, int b = 0) {
     return {opcode::apply, function, -1, std::uint8_t(a), std::uint8_t(b)};
 }
 constexpr instruction bernoulli{opcode::bernoulli, {}, -1, 0, 1};
-constexpr instruction store(int of, bool in_bf16 = false) {
+[[maybe_unused]] constexpr instruction store(int of, bool in_bf16 = false) {
     return {opcode::store, {}, -1, std::uint8_t(in_bf16), 0, 0, std::uint8_t(of)};
 }
 constexpr instruction reduce(cn::ir::reduction kind, int keep, int of) {
