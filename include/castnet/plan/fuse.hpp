@@ -19,11 +19,12 @@ enum class group_end : std::uint8_t {
 
 // The groups as the planner sees them.
 struct group_view {
-    int const* of;                  // per node: the end of its group, -1 for none
-    group_end const* end = nullptr; // per node; nullptr where all are launched
+    int const* of;        // per node: the end of its group, -1 for none
+    group_end const* end; // per node, where the device joins launches
+    bool joins;           // g++ 12 compares no pointer to a constant with nullptr under sanitizers
 
     constexpr int operator[](int id) const { return of[id]; }
-    constexpr bool has(int id, group_end what) const { return end != nullptr && end[id] == what; }
+    constexpr bool has(int id, group_end what) const { return joins && end[id] == what; }
     // By a launch of this node's own, if it has a kernel.
     constexpr bool is_launched(int id) const {
         return of[id] == id && !has(id, group_end::computed_again);

@@ -24,7 +24,7 @@ struct fused_groups {
         copy_list(of, groups);
     }
 
-    constexpr group_view view() const { return {of, JoiningDevice<Device> ? end : nullptr}; }
+    constexpr group_view view() const { return {of, end, JoiningDevice<Device>}; }
 };
 
 } // namespace castnet::ir

@@ -13,7 +13,7 @@ public:
     constexpr explicit lowering(graph_view const& g, group_view const& group,
                                 char const* in_bf16 = nullptr)
         : nodes_{g.nodes}, group_{group}, in_bf16_{in_bf16},
-          loads_{g.nodes, group.end != nullptr ? g.node_count : 0},
+          loads_{g.nodes, group.joins ? g.node_count : 0},
           registers_{list<int>::filled(g.node_count, 0)},
           owners_{list<int>::filled(g.node_count, -1)}, reg_{registers_.data()},
           owner_{owners_.data()} {}
@@ -39,7 +39,7 @@ public:
         in_result_ = in_result;
         bf16_bias_ = bf16_bias;
         space_ = end.kind == op::reduce ? nodes_[end.in[0]].size : end.size;
-        if (group_.end != nullptr) {
+        if (group_.joins) {
             find_loads(root, first, next);
         }
         ends_.clear();
@@ -116,7 +116,7 @@ private:
 
     // Whether a value of another group is computed here, and not loaded.
     constexpr bool is_computed_again(int id) const {
-        if (group_.end == nullptr || nodes_[id].kind != op::map) {
+        if (!group_.joins || nodes_[id].kind != op::map) {
             return false;
         }
         bool const is_stored = (group_[id] == id || group_.is_joined(id)) &&
