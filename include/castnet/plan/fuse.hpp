@@ -19,9 +19,9 @@ enum class group_end : std::uint8_t {
 
 // The groups as the planner sees them.
 struct group_view {
-    int const* of;        // per node: the end of its group, -1 for none
-    group_end const* end; // per node, where the device joins launches
-    bool joins;           // g++ 12 compares no pointer to a constant with nullptr under sanitizers
+    int const* of;                  // per node: the end of its group, -1 for none
+    group_end const* end = nullptr; // per node, where the device joins launches
+    bool joins = false; // g++ 12 compares no pointer to a constant with nullptr under sanitizers
 
     constexpr int operator[](int id) const { return of[id]; }
     constexpr bool has(int id, group_end what) const { return joins && end[id] == what; }
