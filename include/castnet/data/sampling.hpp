@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -19,37 +18,18 @@ namespace castnet::data {
 // The samples whose numbers draw(epoch) returns, as many in each; outside of fit(), those of epoch
 // 0. Copies share the epoch.
 template <class Data, class Draw>
-class drawn : public adaptor<Data> {
+class drawn : public selection<Data> {
 public:
     drawn(Data data, Draw draw)
-        : adaptor<Data>{std::move(data)}, draw_{std::move(draw)},
-          numbers_{std::make_shared<std::vector<size_t>>(draw_(std::uint64_t{0}))} {}
+        : selection<Data>{std::move(data), draw(std::uint64_t{0})}, draw_{std::move(draw)} {}
 
-    size_t size() const { return numbers_->size(); }
-    template <size_t I = 0, class T>
-    void copy_input(size_t sample, T* out) const {
-        adaptor<Data>::template copy_input<I>(numbers_->at(sample), out);
-    }
-    template <size_t I = 0, class T>
-    void copy_target(size_t sample, T* out) const {
-        adaptor<Data>::template copy_target<I>(numbers_->at(sample), out);
-    }
-    float weight(size_t sample) const
-        requires requires(Data const& d) { d.weight(sample); }
-    {
-        return this->base().weight(numbers_->at(sample));
-    }
     void begin_epoch(epoch const& e) const {
-        *numbers_ = draw_(e.number);
-        std::vector<size_t> order(e.order.size());
-        std::transform(e.order.begin(), e.order.end(), order.begin(),
-                       [&](size_t sample) { return (*numbers_)[sample]; });
-        adaptor<Data>::begin_epoch({e.seed, e.number, order, e.rows});
+        this->numbers() = draw_(e.number);
+        selection<Data>::begin_epoch(e);
     }
 
 private:
     Draw draw_;
-    std::shared_ptr<std::vector<size_t>> numbers_; // of the epoch
 };
 
 namespace detail {

@@ -11,26 +11,16 @@
 #include <cmath>
 #include <memory>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 namespace castnet::data {
 
-// The samples with these numbers, in this order; a number may occur more than once.
+// The samples with certain numbers, in this order; a number may occur more than once. Copies share
+// the numbers.
 template <class Data>
-class subset : public adaptor<Data> {
+class selection : public adaptor<Data> {
 public:
-    // Throws castnet::error for a number that the data set does not have.
-    subset(Data data, std::vector<size_t> numbers)
-        : adaptor<Data>{std::move(data)},
-          numbers_{std::make_shared<std::vector<size_t> const>(std::move(numbers))} {
-        for (size_t const number : *numbers_) {
-            if (number >= this->base().size()) {
-                throw error({"castnet: data::subset: found sample number ", number,
-                             ", expected one below ", this->base().size()});
-            }
-        }
-    }
-
     size_t size() const { return numbers_->size(); }
     template <size_t I = 0, class T>
     void copy_input(size_t sample, T* out) const {
@@ -52,8 +42,31 @@ public:
         adaptor<Data>::begin_epoch({e.seed, e.number, order, e.rows});
     }
 
+protected:
+    selection(Data data, std::vector<size_t> numbers)
+        : adaptor<Data>{std::move(data)},
+          numbers_{std::make_shared<std::vector<size_t>>(std::move(numbers))} {}
+
+    std::vector<size_t>& numbers() const { return *numbers_; }
+
 private:
-    std::shared_ptr<std::vector<size_t> const> numbers_;
+    std::shared_ptr<std::vector<size_t>> numbers_;
+};
+
+// The same samples in every epoch.
+template <class Data>
+class subset : public selection<Data> {
+public:
+    // Throws castnet::error for a number that the data set does not have.
+    subset(Data data, std::vector<size_t> numbers)
+        : selection<Data>{std::move(data), std::move(numbers)} {
+        for (size_t const number : this->numbers()) {
+            if (number >= this->base().size()) {
+                throw error({"castnet: data::subset: found sample number ", number,
+                             ", expected one below ", this->base().size()});
+            }
+        }
+    }
 };
 
 namespace detail {

@@ -1,4 +1,4 @@
-// What TensorBoard shows: a callback that writes the history, and functions for parameters,
+// TensorBoard event files of a training: a callback for its history, and functions for parameters,
 // gradients, the network and hyperparameters.
 #pragma once
 
