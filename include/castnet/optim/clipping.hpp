@@ -32,6 +32,44 @@ struct clips_once {
     }
 }
 
+// A rule that gets clip(g) for a gradient g.
+template <class Rule, class Clip>
+struct clipped_rule : Rule {
+    Clip clip;
+
+    template <class V, class... Slot>
+        requires Updates<Rule, V, Slot...>
+    CASTNET_HD void operator()(V& p, V g, Slot&... slot) const {
+        Rule::operator()(p, clip(g), slot...);
+    }
+    template <class V, class... Slot>
+        requires Directs<Rule, V, Slot...>
+    V direction(V p, V g, Slot&... slot) const {
+        return Rule::direction(p, clip(g), slot...);
+    }
+};
+
+template <class T>
+struct scale_gradient {
+    T factor = 1;
+
+    template <class V>
+    CASTNET_HD V operator()(V g) const {
+        return g * factor;
+    }
+};
+
+template <class T>
+struct clamp_gradient {
+    T most;
+
+    template <class V>
+    CASTNET_HD V operator()(V g) const {
+        V const top = V{} + most, bottom = V{} - most;
+        return g > top ? top : g < bottom ? bottom : g;
+    }
+};
+
 } // namespace detail
 
 // An optimizer with gradients of at most this norm; see clip_norm().
@@ -46,29 +84,19 @@ struct norm_clipped : Optimizer {
     }
 
     template <class T>
-    struct rule : detail::rule_of<Optimizer, T> {
-        using inner = detail::rule_of<Optimizer, T>;
+    struct rule : detail::clipped_rule<detail::rule_of<Optimizer, T>, detail::scale_gradient<T>> {
         double max_norm;
-        T factor = 1; // of the gradient
 
-        template <class V, class... Slot>
-            requires detail::Updates<inner, V, Slot...>
-        CASTNET_HD void operator()(V& p, V g, Slot&... slot) const {
-            inner::operator()(p, g * factor, slot...);
-        }
-        template <class V, class... Slot>
-            requires detail::Directs<inner, V, Slot...>
-        V direction(V p, V g, Slot&... slot) const {
-            return inner::direction(p, g * factor, slot...);
-        }
         CASTNET_HD rule with_norm(double norm) const {
             double const ratio = max_norm / (norm + 1e-6);
-            return {*this, max_norm, static_cast<T>(ratio > 1 ? 1.0 : ratio)};
+            rule scaled = *this;
+            scaled.clip.factor = static_cast<T>(ratio > 1 ? 1.0 : ratio);
+            return scaled;
         }
     };
     template <class T>
     rule<T> at(std::uint64_t step, double rate) const {
-        return {Optimizer::template at<T>(step, rate), max_norm};
+        return {{Optimizer::template at<T>(step, rate), {}}, max_norm};
     }
 };
 
@@ -84,29 +112,17 @@ struct each_norm_clipped : Optimizer {
     }
 
     template <class T>
-    struct rule : detail::rule_of<Optimizer, T> {
+    struct rule : detail::clipped_rule<detail::rule_of<Optimizer, T>, detail::scale_gradient<T>> {
         static constexpr bool by_parameter = true;
-        using inner = detail::rule_of<Optimizer, T>;
         double max_norm;
-        T factor = 1; // of the parameter's gradient
 
-        template <class V, class... Slot>
-            requires detail::Updates<inner, V, Slot...>
-        CASTNET_HD void operator()(V& p, V g, Slot&... slot) const {
-            inner::operator()(p, g * factor, slot...);
-        }
-        template <class V, class... Slot>
-            requires detail::Directs<inner, V, Slot...>
-        V direction(V p, V g, Slot&... slot) const {
-            return inner::direction(p, g * factor, slot...);
-        }
-        void set_gradient_norm(double norm) {
-            factor = static_cast<T>(norm > max_norm ? max_norm / norm : 1);
+        void set_gradient_norm(double norm) { // of the parameter
+            this->clip.factor = static_cast<T>(norm > max_norm ? max_norm / norm : 1);
         }
     };
     template <class T>
     rule<T> at(std::uint64_t step, double rate) const {
-        return {Optimizer::template at<T>(step, rate), max_norm};
+        return {{Optimizer::template at<T>(step, rate), {}}, max_norm};
     }
 };
 
@@ -122,31 +138,10 @@ struct value_clipped : Optimizer {
     }
 
     template <class T>
-    struct rule : detail::rule_of<Optimizer, T> {
-        using inner = detail::rule_of<Optimizer, T>;
-        T max_value;
-
-        template <class V, class... Slot>
-            requires detail::Updates<inner, V, Slot...>
-        CASTNET_HD void operator()(V& p, V g, Slot&... slot) const {
-            inner::operator()(p, clamped(g), slot...);
-        }
-        template <class V, class... Slot>
-            requires detail::Directs<inner, V, Slot...>
-        V direction(V p, V g, Slot&... slot) const {
-            return inner::direction(p, clamped(g), slot...);
-        }
-
-    private:
-        template <class V>
-        CASTNET_HD V clamped(V g) const {
-            V const top = V{} + max_value, bottom = V{} - max_value;
-            return g > top ? top : g < bottom ? bottom : g;
-        }
-    };
+    using rule = detail::clipped_rule<detail::rule_of<Optimizer, T>, detail::clamp_gradient<T>>;
     template <class T>
     rule<T> at(std::uint64_t step, double rate) const {
-        return {Optimizer::template at<T>(step, rate), static_cast<T>(max_value)};
+        return {Optimizer::template at<T>(step, rate), {static_cast<T>(max_value)}};
     }
 };
 
