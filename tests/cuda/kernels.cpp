@@ -444,6 +444,6 @@ TEST_CASE("the norm of the gradient equals the CPU's") {
                       {squares.data() + 1, &ticket}});
     CHECK(ticket == 0);
     simt::launch(cn::cuda::grid{1, 1, 0}, cn::cuda::norm_body<rule_type, T>{&now, squares.data()});
-    CHECK(now.rule.factor == doctest::Approx(1 / (std::sqrt(expected) + 1e-6)).epsilon(1e-6));
+    CHECK(now.rule.clip.factor == doctest::Approx(1 / (std::sqrt(expected) + 1e-6)).epsilon(1e-6));
     CHECK(now.rule.max_norm == 1);
 }
