@@ -8,4 +8,5 @@
 #include <castnet/device/cuda/tensor/matmul.hpp>
 #include <castnet/device/cuda/tensor/owning_tensor.hpp>
 #include <castnet/device/cuda/tensor/reduce.hpp>
+#include <castnet/device/cuda/tensor/search.hpp>
 #include <castnet/device/cuda/tensor/stream.hpp>
