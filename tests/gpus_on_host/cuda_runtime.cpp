@@ -154,6 +154,41 @@ cudaError_t cudaFree(void* p) { // waits for all that runs
     std::free(p);
     return cudaSuccess;
 }
+// A pool's memory is that of a stream: it is given out at once, and taken back, and spoiled, when
+// the stream comes to that.
+cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, cudaMemPoolProps const* wishes) {
+    if (here().calls.strikes()) {
+        return cudaErrorUnknown;
+    }
+    *pool = reinterpret_cast<cudaMemPool_t>(new int{wishes->location.id});
+    return cudaSuccess;
+}
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void*) {
+    return here().calls.strikes() ? cudaErrorUnknown : cudaSuccess;
+}
+cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
+    delete reinterpret_cast<int*>(pool);
+    return cudaSuccess;
+}
+cudaError_t cudaMallocFromPoolAsync(void** p, std::size_t bytes, cudaMemPool_t pool,
+                                    cudaStream_t stream) {
+    if (*reinterpret_cast<int*>(pool) != of(stream).device) {
+        return cudaErrorInvalidValue;
+    }
+    return cudaMalloc(p, bytes);
+}
+cudaError_t cudaFreeAsync(void* p, cudaStream_t stream) {
+    std::lock_guard const lock{here().mutex};
+    machine::work free;
+    free.run = [p] { // (with the machine's mutex)
+        auto const block = here().blocks.find(static_cast<char*>(p));
+        std::memset(p, 0xff, block->second.bytes);
+        here().blocks.erase(block);
+        std::free(p);
+    };
+    here().put(of(stream), std::move(free));
+    return cudaSuccess;
+}
 cudaError_t cudaMallocHost(void** p, std::size_t bytes) {
     if (here().calls.strikes()) {
         return cudaErrorUnknown;

@@ -1,11 +1,9 @@
-// Which algorithms policies take for products, of a simulated cuBLASLt: it lists algorithms that
-// take as long as a test says, and computes nothing.
+// Which algorithms policies take for products, of a simulated cuBLASLt (products.hpp).
 #include <castnet/device/cuda/libraries.hpp>
 
 #include "machine.hpp"
+#include "products.hpp"
 
-#include <algorithm>
-#include <cstring>
 #include <doctest/doctest.h>
 #include <vector>
 
@@ -15,12 +13,7 @@ using cuda::algorithm_order;
 
 namespace {
 
-struct {
-    std::vector<double> milliseconds; // of the algorithms, the best guess first
-    cublasStatus_t epilogues{};       // what is said of those
-    int products = 0;                 // that were computed
-    int last = -1;                    // algorithm
-} simulated;
+using products::simulated;
 
 // How long algorithms take, and how many products are computed from here on.
 struct products_timed {
@@ -33,56 +26,6 @@ struct products_timed {
 };
 
 } // namespace
-
-extern "C" {
-
-cublasStatus_t cublasLtCreate(cublasLtHandle_t* handle) {
-    *handle = reinterpret_cast<cublasLtHandle_t>(&simulated);
-    return CUBLAS_STATUS_SUCCESS;
-}
-cublasStatus_t cublasLtDestroy(cublasLtHandle_t) {
-    return CUBLAS_STATUS_SUCCESS;
-}
-cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDesc_t product,
-                                              cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
-                                              cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
-                                              cublasLtMatmulPreference_t, int count,
-                                              cublasLtMatmulHeuristicResult_t all[], int* filled) {
-    cublasLtEpilogue_t end{};
-    cublasLtMatmulDescGetAttribute(product, CUBLASLT_MATMUL_DESC_EPILOGUE, &end, sizeof end,
-                                   nullptr);
-    if (end != CUBLASLT_EPILOGUE_DEFAULT && simulated.epilogues != CUBLAS_STATUS_SUCCESS) {
-        return simulated.epilogues;
-    }
-    *filled = std::min(count, int(simulated.milliseconds.size()));
-    for (int i = 0; i < *filled; ++i) {
-        std::memset(&all[i], 0, sizeof all[i]);
-        all[i].algo.data[0] = std::uint64_t(i);
-    }
-    return CUBLAS_STATUS_SUCCESS;
-}
-cublasStatus_t cublasLtMatmulAlgoConfigGetAttribute(cublasLtMatmulAlgo_t const* algorithm,
-                                                    cublasLtMatmulAlgoConfigAttributes_t, void* to,
-                                                    std::size_t, std::size_t*) {
-    *static_cast<std::int32_t*>(to) = 100 + std::int32_t(algorithm->data[0]);
-    return CUBLAS_STATUS_SUCCESS;
-}
-cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t, void const*, void const*,
-                              cublasLtMatrixLayout_t, void const*, cublasLtMatrixLayout_t,
-                              void const*, void const*, cublasLtMatrixLayout_t, void*,
-                              cublasLtMatrixLayout_t, cublasLtMatmulAlgo_t const* algorithm, void*,
-                              std::size_t, cudaStream_t stream) {
-    machine::work w;
-    w.run = [number = int(algorithm->data[0])] {
-        machine::here().clock += simulated.milliseconds[std::size_t(number)];
-        simulated.last = number;
-        ++simulated.products;
-    };
-    machine::here().put(*reinterpret_cast<machine::stream*>(stream), std::move(w));
-    return CUBLAS_STATUS_SUCCESS;
-}
-
-} // extern "C"
 
 TEST_CASE("a policy takes the first algorithm, or the fastest, which it then runs") {
     cuda::stream const s;

@@ -76,6 +76,22 @@ TEST_CASE("order along the last axis") {
                                  std::uint64_t>);
 }
 
+TEST_CASE("histograms and places in ordered numbers") { // of numpy.histogram and searchsorted
+    tensor<double, shape<13>> const some{0,   0.1, 0.25,   0.3,  0.5, 0.7, 0.75,
+                                         0.9, 1.0, 1.0001, -0.1, NAN, 0.6};
+    CHECK(array_equal(histogram<4>(some, 0, 1), tensor<int, shape<4>>{2, 2, 3, 3}));
+    CHECK(array_equal(histogram<10>(some, 0, 1),
+                      tensor<int, shape<10>>{1, 1, 2, 0, 0, 2, 1, 1, 0, 2}));
+    CHECK_THROWS_WITH_AS(histogram<4>(some, 1, 1),
+                         "castnet: histogram: the range from 1 to 1 is empty", error);
+    tensor<int, shape<4>> const bounds{1, 3, 3, 7};
+    CHECK(array_equal(searchsorted(bounds, tensor<int, shape<2, 3>>{{0, 1, 2}, {3, 7, 8}}),
+                      tensor<int, shape<2, 3>>{{0, 0, 1}, {1, 3, 4}}));
+    tensor<float, shape<3>> const with_nan{1, 3, NAN};
+    CHECK(array_equal(searchsorted(with_nan, tensor<float, shape<3>>{3, NAN, 9}),
+                      tensor<int, shape<3>>{1, 2, 2}));
+}
+
 TEST_CASE("sums of products by their letters") {
     CHECK(is<shape<2, 3, 3>>(einsum<"bij,kj->bik">(x, m), golden::einsum_product));
     CHECK(is<shape<>>(einsum<"ii->">(a), golden::einsum_trace));
@@ -96,4 +112,8 @@ TEST_CASE("random numbers depend on seed, stream and position only") {
     auto const n = random_normal<double, shape<10'001>>(7, 2, 0.5);
     CHECK(mean(n) == doctest::Approx(2).epsilon(0.02));
     CHECK(standard_deviation(n) == doctest::Approx(0.5).epsilon(0.03));
+    auto const order = random_permutation<1000>(7);
+    CHECK(array_equal(castnet::sort(order), tensor<size_t, shape<1000>>::arange()));
+    CHECK_FALSE(array_equal(order, random_permutation<1000>(8)));
+    CHECK_FALSE(array_equal(order, random_permutation<1000>(7, 1)));
 }

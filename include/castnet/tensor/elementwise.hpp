@@ -19,12 +19,14 @@ struct operand_traits { // a number
     using value_type = X;
     using tensor_value = bool; // widens nothing
     using shape_type = shape<>;
+    using device_type = void;
 };
 template <TensorExpression X>
 struct operand_traits<X> {
     using value_type = typename X::value_type;
     using tensor_value = value_type;
     using shape_type = typename X::shape_type;
+    using device_type = typename X::device_type;
 };
 
 // The common type of operands. A plain number does not widen tensors of floating type: float
@@ -37,6 +39,9 @@ struct common_value {
 };
 template <class... X>
 using common_value_t = typename common_value<std::remove_cvref_t<X>...>::type;
+
+template <class... X>
+using device_of_operands = typename common_device<typename operand_traits<X>::device_type...>::type;
 
 // What an expression keeps of an operand.
 template <class X>
@@ -58,6 +63,7 @@ class elementwise_expression : public tensor_base {
 public:
     using value_type = T;
     using shape_type = S;
+    using device_type = detail::device_of_operands<X...>;
     static constexpr bool is_flat = (detail::is_flat_over<X, S>() && ...);
     static constexpr bool is_along_rows = (detail::is_along_rows<X>() && ...);
 
@@ -66,6 +72,8 @@ public:
         : operands_{detail::keep(static_cast<Operand&&>(x))...} {}
 
     static constexpr size_t size() { return S::count; }
+
+    std::tuple<X...> const& operands() const { return operands_; }
 
     template <class... Index>
     T element(Index... index) const {

@@ -1,7 +1,7 @@
 // Matrix products by NumPy's rule for `@`: (m, k) times (k, n) is (m, n); a vector counts as a row
 // on the left and as a column on the right; axes before the last two are batches, and broadcast.
-// Computed at once, in the common type of the elements, on the calling thread. And dot, the inner
-// product of two vectors.
+// Computed at once, in the common type of the elements, on the calling thread or by the GPU. And
+// dot, the inner product of two vectors.
 #pragma once
 
 #include <castnet/tensor/detail/product.hpp>
@@ -50,19 +50,34 @@ auto multiply_matrices(A const& a, B const& b) {
     using batch = broadcast_t<decltype(leading<SA>(std::make_index_sequence<SA::rank - 2>{})),
                               decltype(leading<SB>(std::make_index_sequence<SB::rank - 2>{}))>;
 
-    auto result = tensor<T, decltype(batch_of_matrices(batch{}, shape<m, n>{}))>::empty();
+    using Device = typename A::device_type;
+    auto result = tensor<T, decltype(batch_of_matrices(batch{}, shape<m, n>{})), Device>::empty();
     auto const left = repeat(a, batch{});
     auto const right = repeat(b, batch{});
-    for_each_index<batch>([&](auto... at) {
-        multiply<m, k, n>(&left.element(at..., size_t{0}, size_t{0}), last_strides(left),
-                          &right.element(at..., size_t{0}, size_t{0}), last_strides(right),
-                          &result(at..., size_t{0}, size_t{0}));
-    });
+    if constexpr (is_host<Device>) {
+        for_each_index<batch>([&](auto... at) {
+            multiply<m, k, n>(&left.element(at..., size_t{0}, size_t{0}), last_strides(left),
+                              &right.element(at..., size_t{0}, size_t{0}), last_strides(right),
+                              &result(at..., size_t{0}, size_t{0}));
+        });
+    } else {
+        Device::multiply(left, right, result.view());
+    }
     return result;
 }
 
-// How a factor has to lie in memory: in any order, along its rows or its columns, or row after row.
-enum class factor_order : std::uint8_t { any, along, rows };
+// How a factor has to lie in memory: in any order, along its rows or its columns, also without rows
+// or columns that overlap, or row after row.
+enum class factor_order : std::uint8_t { any, along, apart, rows };
+
+// Whether the lines along an axis lie in memory one behind the other, each without gaps.
+template <class X, size_t Line, size_t Along>
+constexpr bool lies_apart() {
+    using S = typename X::shape_type;
+    constexpr auto& step = X::strides_type::step;
+    return (S::extent[Along] == 1 || step[Along] == 1) &&
+           (S::extent[Line] == 1 || step[Line] >= S::extent[Along]);
+}
 
 template <class X, factor_order Order>
 constexpr bool lies_in_order() {
@@ -70,6 +85,8 @@ constexpr bool lies_in_order() {
     constexpr auto& step = X::strides_type::step;
     if constexpr (Order == factor_order::rows) {
         return X::is_flat;
+    } else if constexpr (Order == factor_order::apart) {
+        return lies_apart<X, rank - 2, rank - 1>() || lies_apart<X, rank - 1, rank - 2>();
     } else {
         return Order == factor_order::any || step[rank - 1] == 1 || step[rank - 2] == 1;
     }
@@ -78,10 +95,11 @@ constexpr bool lies_in_order() {
 // x as a view that a product can read, or a tensor with its elements as T.
 template <class T, factor_order Order, class X>
 auto factor(X const& x) {
+    using copy = tensor<T, typename X::shape_type, typename X::device_type>;
     if constexpr (!requires { typename X::strides_type; }) {
-        return tensor<T, typename X::shape_type>(x);
+        return copy(x);
     } else if constexpr (!std::is_same_v<typename X::value_type, T> || !lies_in_order<X, Order>()) {
-        return tensor<T, typename X::shape_type>(x);
+        return copy(x);
     } else {
         return view_of(x);
     }
@@ -98,6 +116,7 @@ auto matmul(A const& a, B const& b) {
     static_assert(detail::can_multiply<SA, SB>,
                   "castnet: matmul needs as many columns on the left as rows on the right");
     using T = number_of<fn::multiply, detail::common_value_t<A, B>>;
+    using Device = detail::device_of_operands<A, B>;
 
     using detail::factor_order;
     if constexpr (SA::rank == 1) {
@@ -114,6 +133,10 @@ auto matmul(A const& a, B const& b) {
         using S = decltype(detail::drop_axes<typename decltype(product)::shape_type>::template from<
                            0, last>());
         return std::move(product).template as<S>();
+    } else if constexpr (!detail::is_host<Device>) {
+        auto const left = detail::factor<T, factor_order::apart>(a);
+        auto const right = detail::factor<T, factor_order::apart>(b);
+        return detail::multiply_matrices<T>(detail::view_of(left), detail::view_of(right));
     } else {
         constexpr size_t k = SB::extent[SB::rank - 2], n = SB::extent[SB::rank - 1];
         constexpr bool rows = detail::needs_rows<k, n, T>;

@@ -1,7 +1,9 @@
-// Order along the last axis: sort, argsort, largest, cumsum; and unique of all elements. Computed
-// at once. NaN counts as larger than all numbers, as in NumPy.
+// Order along the last axis: sort, argsort, largest, cumsum; of all elements: unique, histogram;
+// and searchsorted. Computed at once, on the host. NaN counts as larger than all numbers, as in
+// NumPy.
 #pragma once
 
+#include <castnet/core/annotations.hpp>
 #include <castnet/tensor/detail/checks.hpp>
 #include <castnet/tensor/detail/reduction.hpp>
 #include <castnet/tensor/owning_tensor.hpp>
@@ -17,7 +19,7 @@ namespace detail {
 // Whether a comes before b in ascending order.
 struct ascending {
     template <class T>
-    constexpr bool operator()(T a, T b) const {
+    CASTNET_HD constexpr bool operator()(T a, T b) const {
         return a < b || (a == a && b != b);
     }
 };
@@ -137,6 +139,87 @@ auto unique(X const& x) {
     std::sort(all.begin(), all.end(), detail::ascending{});
     all.erase(std::unique(all.begin(), all.end()), all.end());
     return all;
+}
+
+namespace detail {
+
+// The bin of x among `bins` of equal width from low to high, which belongs to the last one; -1 if
+// it lies outside or is NaN.
+CASTNET_HD constexpr int bin_of(double x, double low, double high, int bins) {
+    if (!(x >= low && x <= high)) {
+        return -1;
+    }
+    double const width = (high - low) / bins;
+    int const guess = static_cast<int>((x - low) / (high - low) * bins);
+    int const bin = guess < bins ? guess : bins - 1;
+    return x < low + bin * width                            ? bin - 1
+           : bin + 1 < bins && x >= low + (bin + 1) * width ? bin + 1
+                                                            : bin;
+}
+
+template <size_t Bins>
+inline constexpr bool has_bins = Bins > 0 && Bins < (size_t{1} << 30);
+
+inline void check_range(double low, double high) {
+    if (!(low < high)) {
+        throw error({"castnet: histogram: the range from ", low, " to ", high, " is empty"});
+    }
+}
+
+// The first position in ascending numbers whose element does not come before x.
+template <class T>
+CASTNET_HD constexpr size_t lower_bound(T const* sorted, size_t count, T x) {
+    size_t first = 0;
+    while (count > 0) {
+        size_t const half = count / 2;
+        if (ascending{}(sorted[first + half], x)) {
+            first += half + 1;
+            count -= half + 1;
+        } else {
+            count = half;
+        }
+    }
+    return first;
+}
+
+template <class S>
+inline constexpr bool is_vector = S::rank == 1;
+
+} // namespace detail
+
+// How many elements lie in each of Bins bins of equal width from low to high, which belongs to the
+// last bin, as numpy.histogram(x, Bins, (low, high)): others do not count. Throws castnet::error if
+// low is not less than high.
+template <size_t Bins, TensorExpression X>
+auto histogram(X const& x, double low, double high) {
+    static_assert(detail::has_bins<Bins>, "castnet: a histogram has at least one bin");
+    detail::check_range(low, high);
+    tensor<size_t, shape<Bins>> counts;
+    auto const values = evaluate(x);
+    for (auto const value : values) {
+        int const bin =
+            detail::bin_of(static_cast<double>(value), low, high, static_cast<int>(Bins));
+        if (bin >= 0) {
+            ++counts.data()[bin];
+        }
+    }
+    return counts;
+}
+
+// For each element of x the first position in a vector in ascending order whose element is not
+// less, as numpy.searchsorted; the vector's length if there is none.
+template <TensorExpression V, TensorExpression X>
+auto searchsorted(V const& sorted, X const& x) {
+    using T = detail::common_value_t<V, X>;
+    static_assert(detail::is_vector<typename V::shape_type>,
+                  "castnet: searchsorted searches in a vector: a tensor of one axis");
+    tensor<T, typename V::shape_type> const in(sorted);
+    tensor<T, typename X::shape_type> const values(x);
+    auto places = tensor<size_t, typename X::shape_type>::empty();
+    for (size_t i = 0; i != values.size(); ++i) {
+        places.data()[i] = detail::lower_bound(in.data(), in.size(), values.data()[i]);
+    }
+    return places;
 }
 
 } // namespace castnet

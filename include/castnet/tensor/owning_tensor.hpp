@@ -1,5 +1,5 @@
-// tensor<T, shape>: an array of numbers that owns its elements, in row-major order on the host,
-// aligned to 64 bytes.
+// tensor<T, shape, device>: an array of numbers that owns its elements, in row-major order. Those
+// of the host, device::cpu, are aligned to 64 bytes.
 #pragma once
 
 #include <castnet/tensor/detail/buffer.hpp>
@@ -18,14 +18,18 @@ inline constexpr bool same_shape = std::is_same_v<From, To>;
 
 } // namespace detail
 
-template <class T, Shape S>
+template <class T, Shape S, class Device = device::cpu>
 class tensor : public tensor_base {
+    static_assert(detail::is_host<Device>,
+                  "castnet: a tensor lies on device::cpu, or with #include <castnet/cuda.hpp> on "
+                  "device::cuda");
     static_assert(std::is_arithmetic_v<T>, "castnet: the elements of a tensor are plain numbers");
 
 public:
     using value_type = T;
     using shape_type = S;
     using strides_type = row_major<S>;
+    using device_type = Device;
     static constexpr bool is_flat = true, is_along_rows = true;
 
     tensor() { view() = T{}; } // zeros
@@ -57,6 +61,7 @@ public:
         static_assert(detail::same_shape<typename X::shape_type, S>,
                       "castnet: a tensor is made from an expression of its own shape; to spread "
                       "smaller ones, assign to it or use broadcast_to");
+        detail::check_device<Device, typename X::device_type>();
         detail::write(view(), x);
     }
 
@@ -153,7 +158,7 @@ public:
     }
 
 private:
-    template <class, Shape>
+    template <class, Shape, class>
     friend class tensor;
 
     explicit tensor(detail::buffer<T, S::count>&& elements) : elements_{std::move(elements)} {}
@@ -165,12 +170,27 @@ private:
 };
 
 template <TensorExpression X>
-tensor(X const&) -> tensor<typename X::value_type, typename X::shape_type>;
+tensor(X const&) -> tensor<typename X::value_type, typename X::shape_type, typename X::device_type>;
 
 // The value of an expression as a tensor of its own.
 template <TensorExpression X>
 auto evaluate(X const& x) {
-    return tensor<typename X::value_type, typename X::shape_type>(x);
+    return tensor<typename X::value_type, typename X::shape_type, typename X::device_type>(x);
+}
+
+namespace detail {
+
+template <class Device, class X>
+inline constexpr bool is_copied = !is_host<Device> || !is_host<typename X::device_type>;
+
+} // namespace detail
+
+// The value of an expression as a tensor on a device. (Of copies between devices, which
+// device/cuda/tensor.hpp declares, this is the one that copies nothing.)
+template <class Device, TensorExpression X>
+    requires(!detail::is_copied<Device, X>)
+auto to(X const& x) {
+    return evaluate(x);
 }
 
 } // namespace castnet

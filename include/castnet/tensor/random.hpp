@@ -3,6 +3,7 @@
 #pragma once
 
 #include <castnet/core/philox.hpp>
+#include <castnet/tensor/order.hpp>
 #include <castnet/tensor/owning_tensor.hpp>
 
 #include <cmath>
@@ -49,6 +50,16 @@ tensor<T, S> random_tensor(std::uint64_t seed, std::uint64_t stream, Make const&
     return result;
 }
 
+// A word of 64 bits that orders the positions of a permutation; no word of random_pair.
+CASTNET_HD constexpr std::uint64_t permutation_word(philox_key key, std::uint64_t stream,
+                                                    std::uint64_t position) {
+    philox_block const x =
+        philox({static_cast<std::uint32_t>(position), static_cast<std::uint32_t>(position >> 32),
+                static_cast<std::uint32_t>(stream), ~static_cast<std::uint32_t>(stream >> 32)},
+               key);
+    return std::uint64_t{x.x0} << 32 | x.x1;
+}
+
 } // namespace detail
 
 // Uniform in [low, high): random_uniform<float, shape<3, 4>>(seed). Other streams of a seed are
@@ -71,6 +82,18 @@ tensor<T, S> random_normal(std::uint64_t seed, T mean = T(0), T deviation = T(1)
         return detail::uniform_pair<T>{mean + radius * std::cos(angle),
                                        mean + radius * std::sin(angle)};
     });
+}
+
+// The numbers below N in random order, as torch.randperm: random_permutation<60000>(seed). On a
+// GPU, random_permutation<60000, device::cuda>(seed), it is the same one.
+template <size_t N, class Device = device::cpu>
+    requires(detail::is_host<Device>)
+tensor<size_t, shape<N>> random_permutation(std::uint64_t seed, std::uint64_t stream = 0) {
+    auto words = tensor<std::uint64_t, shape<N>>::empty();
+    for (size_t i = 0; i != N; ++i) {
+        words.data()[i] = detail::permutation_word(key_of(seed), stream, i);
+    }
+    return argsort(words);
 }
 
 } // namespace castnet

@@ -1,8 +1,8 @@
 // Reductions over all axes, sum(x), or over some, sum<0, 2>(x): sum, mean, prod, min, max, argmin,
 // argmax. They are computed at once; an expression as argument is computed on the way, not stored.
 //
-// Over all axes the answer is a number. Over some it is a tensor without these axes, or, with a
-// second argument `keepdims`, with extent 1 there.
+// Over all axes the answer is a number, or on a GPU a tensor of no axes. Over some it is a tensor
+// without these axes, or, with a second argument `keepdims`, with extent 1 there.
 //
 // The order of additions depends on the shape and on how the elements lie in memory, and on nothing
 // else. As in NumPy, sums and products of integers are 64 bits wide, the mean of integers is a
@@ -118,6 +118,10 @@ T const* elements_at(X const& x, T* room, size_t count, size_t begin, Index... i
     }
 }
 
+template <class R, class T>
+inline constexpr bool takes_four =
+    requires(R total, T const* const (&rows)[4]) { total.take_four(rows); };
+
 // Adds Count neighbours along the last axis, in blocks; the last block is filled up.
 template <size_t Lanes, size_t Count, class S, class R, class X, class... Index>
 void reduce_run(R& total, X const& x, size_t position, Index... index) {
@@ -127,7 +131,7 @@ void reduce_run(R& total, X const& x, size_t position, Index... index) {
     T room[block];
     auto const add = [&](T const* from, size_t at) {
         T const* const four[4] = {from, from + Lanes, from + 2 * Lanes, from + 3 * Lanes};
-        if constexpr (requires { longer.take_four(four); }) {
+        if constexpr (takes_four<R, T>) {
             longer.take_four(four);
         } else {
             for (size_t k = 0; k != 4; ++k) {
@@ -154,7 +158,7 @@ template <size_t Lanes, class R>
 void join_lanes(R& total) {
     if constexpr (Lanes > 1) {
         for (size_t j = 0; j < Lanes / 2; ++j) {
-            total.join(j, j + Lanes / 2);
+            total.join(j, total, j + Lanes / 2);
         }
         join_lanes<Lanes / 2>(total);
     }
@@ -172,7 +176,7 @@ void reduce_columns(X const& x, size_t begin, Result* out, Index... index) {
     for_each_row<Reduced>([&](auto... at) {
         size_t const row = position++ % 4;
         rows[row] = elements_at<S>(x, room[row], Lanes, begin, (index + at)...);
-        if constexpr (requires { totals.take_four(rows); }) {
+        if constexpr (takes_four<Reduction<T, Lanes>, T>) {
             if (row == 3) {
                 totals.take_four(rows);
             }
@@ -180,8 +184,8 @@ void reduce_columns(X const& x, size_t begin, Result* out, Index... index) {
             totals.template take<0>(rows[row], position - 1);
         }
     });
-    if constexpr (requires { totals.take_four(rows); }) {
-        for (size_t row = 0; row < Reduced::count % 4; ++row) {
+    if constexpr (takes_four<Reduction<T, Lanes>, T>) {
+        for (size_t row = 0; row != Reduced::count % 4; ++row) {
             totals.template take<0>(rows[row], position);
         }
     }
@@ -190,8 +194,9 @@ void reduce_columns(X const& x, size_t begin, Result* out, Index... index) {
     }
 }
 
+// On the host
 template <template <class, size_t> class Reduction, size_t... Axes, class X>
-auto reduce_to_kept(X const& x, std::index_sequence<Axes...> axes) {
+auto reduce_in_loops(X const& x, std::index_sequence<Axes...> axes) {
     using S = typename X::shape_type;
     using T = typename X::value_type;
     constexpr bool flat = X::is_flat;
@@ -236,6 +241,16 @@ auto reduce_to_kept(X const& x, std::index_sequence<Axes...> axes) {
     return results;
 }
 
+// The results, with extent 1 on the axes that are reduced.
+template <template <class, size_t> class Reduction, class X, class Axes>
+auto reduce_to_kept(X const& x, Axes axes) {
+    if constexpr (is_host<typename X::device_type>) {
+        return reduce_in_loops<Reduction>(x, axes);
+    } else {
+        return X::device_type::template reduce<Reduction>(x, axes);
+    }
+}
+
 template <template <class, size_t> class Reduction, size_t... Axes, class X, class... Keep>
 auto reduce(X const& x, Keep...) {
     using S = typename X::shape_type;
@@ -249,8 +264,11 @@ auto reduce(X const& x, Keep...) {
         return std::move(result).template as<dropped>();
     } else if constexpr (sizeof...(Keep) > 0) {
         return reduce_to_kept<Reduction>(x, std::make_index_sequence<S::rank>{});
-    } else {
+    } else if constexpr (is_host<typename X::device_type>) {
         return reduce_to_kept<Reduction>(x, std::make_index_sequence<S::rank>{}).data()[0];
+    } else {
+        auto result = reduce_to_kept<Reduction>(x, std::make_index_sequence<S::rank>{});
+        return std::move(result).template as<shape<>>();
     }
 }
 

@@ -1,37 +1,42 @@
-// tensor_view<T, shape, strides>: elements that somebody else owns, seen as a tensor. Copies of a
-// view see the same elements; assigning to a view writes elements, as `a[...] = b` does in NumPy.
+// tensor_view<T, shape, strides, device>: elements that somebody else owns, seen as a tensor.
+// Copies of a view see the same elements; assigning to a view writes elements, as `a[...] = b` does
+// in NumPy.
 #pragma once
 
 #include <castnet/core/error.hpp>
+#include <castnet/tensor/device.hpp>
 #include <castnet/tensor/strides.hpp>
 #include <castnet/tensor/tensor_base.hpp>
 
-#include <cstdint>
 #include <type_traits>
 
 namespace castnet {
 
-template <class T, Shape S, class Strides = row_major<S>>
+template <class T, Shape S, class Strides = row_major<S>, class Device = device::cpu>
 class tensor_view;
 
 namespace detail {
 
-template <class T, class S, class Strides, class X>
-void assign(tensor_view<T, S, Strides> to, X const& from); // evaluate.hpp
+template <class T, class S, class Strides, class Device, class X>
+void assign(tensor_view<T, S, Strides, Device> to, X const& from); // evaluate.hpp
 
-template <class T, size_t E, size_t... Extent, size_t N, size_t... Step>
-auto drop_first(T* data, shape<E, Extent...>, strides<N, Step...>) {
-    return tensor_view<T, shape<Extent...>, strides<Step...>>{data};
+template <class T, class Device, class Pointer, size_t E, size_t... Extent, size_t N,
+          size_t... Step>
+auto drop_first(Pointer data, shape<E, Extent...>, strides<N, Step...>) {
+    return tensor_view<T, shape<Extent...>, strides<Step...>, Device>{data};
 }
 
 } // namespace detail
 
-template <class T, Shape S, class Strides>
+template <class T, Shape S, class Strides, class Device>
 class tensor_view : public tensor_base {
 public:
+    using element_type = T;
     using value_type = std::remove_const_t<T>;
     using shape_type = S;
     using strides_type = Strides;
+    using device_type = Device;
+    using pointer = typename detail::pointer_on<T, Device>::type;
 
     // Whether the elements lie in memory in order and without gaps.
     static constexpr bool is_flat = detail::is_row_major<S, Strides>();
@@ -40,13 +45,13 @@ public:
                                           S::extent[S::rank > 0 ? S::rank - 1 : 0] == 1 ||
                                           Strides::step[S::rank > 0 ? S::rank - 1 : 0] <= 1;
 
-    explicit tensor_view(T* data) : data_{data} {}
+    explicit tensor_view(pointer data) : data_{data} {}
     tensor_view(tensor_view const&) = default;
 
     // A view that writes can become one that only reads.
     template <class U>
         requires(std::is_same_v<U const, T>)
-    tensor_view(tensor_view<U, S, Strides> const& other) : data_{other.data()} {}
+    tensor_view(tensor_view<U, S, Strides, Device> const& other) : data_{other.data()} {}
 
     // Writes the elements of an expression, broadcast to this shape, or one number everywhere.
     template <class X>
@@ -91,20 +96,20 @@ public:
         if constexpr (S::rank == 1) {
             return element(i);
         } else {
-            return detail::drop_first(data_ + i * Strides::step[0], S{}, Strides{});
+            return detail::drop_first<T, Device>(data_ + i * Strides::step[0], S{}, Strides{});
         }
     }
 
-    T* data() const { return data_; } // the first element; the others follow at the strides
+    pointer data() const { return data_; } // the first element; the others follow at the strides
     static constexpr size_t size() { return S::count; }
 
     T* begin() const
-        requires is_flat
+        requires(is_flat && detail::is_host<Device>)
     {
         return data_;
     }
     T* end() const
-        requires is_flat
+        requires(is_flat && detail::is_host<Device>)
     {
         return data_ + S::count;
     }
@@ -114,30 +119,41 @@ public:
     T& element(Index... index) const {
         return offset(std::make_index_sequence<S::rank>{}, index...);
     }
-    T& flat(size_t i) const { return data_[i]; }
+    T& flat(size_t i) const { return at_offset(i); }
 
     template <class View>
     bool is_disturbed_by(View const& written) const {
         if constexpr (std::is_same_v<typename View::shape_type, S> &&
                       std::is_same_v<typename View::strides_type, Strides>) {
-            if (static_cast<void const*>(data_) == written.data()) {
+            if (detail::address_of(data_) == detail::address_of(written.data())) {
                 return false; // each element is read just before it is written
             }
         }
-        auto const address = [](auto const* p) { return reinterpret_cast<std::uintptr_t>(p); };
+        using detail::address_of;
         using other = typename View::shape_type;
-        return address(data_) <
-                   address(written.data() + detail::reach<other, typename View::strides_type>()) &&
-               address(written.data()) < address(data_ + detail::reach<S, Strides>());
+        return address_of(data_) <
+                   address_of(written.data() +
+                              detail::reach<other, typename View::strides_type>()) &&
+               address_of(written.data()) < address_of(data_ + detail::reach<S, Strides>());
     }
 
 private:
     template <size_t... Axis, class... Index>
     T& offset(std::index_sequence<Axis...>, Index... index) const {
-        return data_[((index * Strides::step[Axis]) + ... + size_t{0})];
+        return at_offset(((index * Strides::step[Axis]) + ... + size_t{0}));
+    }
+    T& at_offset(size_t i) const {
+        static_assert(detail::is_host<Device>,
+                      "castnet: the host cannot read elements of a tensor on a GPU: copy it, with "
+                      "to<device::cpu>(x)");
+        if constexpr (detail::is_host<Device>) {
+            return data_[i];
+        } else {
+            __builtin_unreachable();
+        }
     }
 
-    T* data_;
+    pointer data_;
 };
 
 } // namespace castnet

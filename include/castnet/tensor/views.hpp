@@ -29,11 +29,11 @@ auto view_of(X&& x) {
 }
 
 // The axes of x in a new order; an axis number of at least the rank means a new axis of extent 1.
-template <class T, class S, class Strides, size_t... Axis>
-auto with_axes(tensor_view<T, S, Strides> x, std::index_sequence<Axis...>) {
+template <class T, class S, class Strides, class Device, size_t... Axis>
+auto with_axes(tensor_view<T, S, Strides, Device> x, std::index_sequence<Axis...>) {
     return tensor_view<T, shape<(Axis < S::rank ? S::extent[Axis % (S::rank + 1)] : 1)...>,
-                       strides<(Axis < S::rank ? Strides::step[Axis % (S::rank + 1)] : 0)...>>{
-        x.data()};
+                       strides<(Axis < S::rank ? Strides::step[Axis % (S::rank + 1)] : 0)...>,
+                       Device>{x.data()};
 }
 
 template <size_t... I>
@@ -47,19 +47,22 @@ auto put_in(std::index_sequence<I...>) -> std::index_sequence<(I < Axis    ? I
                                                                : I == Axis ? sizeof...(I)
                                                                            : I - 1)...>;
 
-template <size_t Axis, size_t Extent, size_t Step, class T, class S, class Strides, size_t... I>
-auto cut(T* data, tensor_view<T, S, Strides>, std::index_sequence<I...>) {
+template <size_t Axis, size_t Extent, size_t Step, class Pointer, class T, class S, class Strides,
+          class Device, size_t... I>
+auto cut(Pointer data, tensor_view<T, S, Strides, Device>, std::index_sequence<I...>) {
     return tensor_view<T, shape<(I == Axis ? Extent : S::extent[I])...>,
-                       strides<(I == Axis ? Step * Strides::step[I] : Strides::step[I])...>>{data};
+                       strides<(I == Axis ? Step * Strides::step[I] : Strides::step[I])...>,
+                       Device>{data};
 }
 
-template <class To, class T, class S, class Strides, size_t... I>
-auto spread(tensor_view<T, S, Strides> x, std::index_sequence<I...>) {
+template <class To, class T, class S, class Strides, class Device, size_t... I>
+auto spread(tensor_view<T, S, Strides, Device> x, std::index_sequence<I...>) {
     constexpr size_t added = To::rank - S::rank;
     return tensor_view<T const, To,
                        strides<(I < added || S::extent[I < added ? 0 : I - added] == 1
                                     ? 0
-                                    : Strides::step[I < added ? 0 : I - added])...>>{x.data()};
+                                    : Strides::step[I < added ? 0 : I - added])...>,
+                       Device>{x.data()};
 }
 
 } // namespace detail
@@ -89,8 +92,8 @@ auto reshaped(X&& x, shape<Extents...>) {
                   "castnet: reshape must keep the number of elements");
     static_assert(V::is_flat, "castnet: this view has gaps or another order; to reshape it, "
                               "evaluate() it into a tensor first");
-    return tensor_view<std::remove_reference_t<decltype(*view.data())>, shape<Extents...>>{
-        view.data()};
+    return tensor_view<typename V::element_type, shape<Extents...>, row_major<shape<Extents...>>,
+                       typename V::device_type>{view.data()};
 }
 
 // Positions Begin, Begin + Step, … before End of one axis, as x[:, begin:end:step] in NumPy.

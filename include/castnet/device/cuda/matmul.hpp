@@ -22,13 +22,6 @@ void set_types(cublas::product& p, array_ref const& result, context<T> const& c)
                     : CUBLAS_COMPUTE_32F;
 }
 
-// Of arrays that begin so many bytes behind such as are aligned to 16: the largest power of two.
-template <class... Bytes>
-constexpr std::uint32_t common_alignment(Bytes... bytes) {
-    std::ptrdiff_t const all = (16 | ... | bytes);
-    return static_cast<std::uint32_t>(all & -all);
-}
-
 template <class T>
 cublas::product product_of(kernel_launch const& s, tables const& t, context<T> const& c) {
     array_ref const& first = t.arrays[s.first_array];
@@ -48,8 +41,8 @@ cublas::product product_of(kernel_launch const& s, tables const& t, context<T> c
         p.a.row = first.size.count();
         p.d.row = t.arrays[s.output].size.count();
         p.alignment =
-            common_alignment(in * cublas::bytes_of(p.type),
-                             t.arrays[s.output].size.channels * cublas::bytes_of(p.result));
+            cublas::common_alignment(in * cublas::bytes_of(p.type),
+                                     t.arrays[s.output].size.channels * cublas::bytes_of(p.result));
     }
     if (s.end.bias_gradient) {
         p.end = CUBLASLT_EPILOGUE_BGRADA; // of dy, its first factor (cublas/product.hpp)
@@ -107,9 +100,9 @@ products_of_batch batch_of(kernel_launch const& s, tables const& t, context<T> c
         p.a = m.a.next;
         p.b = m.b.next;
         p.d = m.c.next;
-        p.what.alignment = common_alignment(p.a * cublas::bytes_of(p.what.type),
-                                            p.b * cublas::bytes_of(p.what.type),
-                                            p.d * cublas::bytes_of(p.what.result));
+        p.what.alignment = cublas::common_alignment(p.a * cublas::bytes_of(p.what.type),
+                                                    p.b * cublas::bytes_of(p.what.type),
+                                                    p.d * cublas::bytes_of(p.what.result));
     }
     return p;
 }

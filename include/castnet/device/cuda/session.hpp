@@ -5,6 +5,7 @@
 #include <castnet/device/cuda/description.hpp>
 #include <castnet/device/cuda/libraries.hpp>
 #include <castnet/device/cuda/memory.hpp>
+#include <castnet/device/cuda/open_gpu.hpp>
 #include <castnet/device/cuda/stream.hpp>
 #include <castnet/device/cuda/watchdog.hpp>
 
@@ -25,8 +26,8 @@ public:
     // this program.
     template <class Policy>
     explicit session(Policy, int index = Policy::device_index)
-        : index_{opened(index)}, precision_{Policy::precision}, use_graphs_{Policy::use_graphs},
-          budget_{Policy::budget} {
+        : index_{open_gpu(index, "policy::cuda", "policy::cpu")}, precision_{Policy::precision},
+          use_graphs_{Policy::use_graphs}, budget_{Policy::budget} {
         compute_ = std::make_unique<stream>();
         copies_ = std::make_unique<stream>();
         libraries_ = std::make_unique<libraries>(*compute_, Policy::algorithms);
@@ -105,23 +106,6 @@ private:
         } else {
             watchdog_->until([&] { return work.is_done(); });
         }
-    }
-
-    static int opened(int index) {
-        int count = 0;
-        cudaError_t const status = cudaGetDeviceCount(&count);
-        if (status != cudaSuccess) {
-            cudaGetLastError();
-            throw error({"castnet: policy::cuda finds no GPU: ", cudaGetErrorString(status),
-                         "; install NVIDIA's driver, make a GPU visible (CUDA_VISIBLE_DEVICES), or "
-                         "use policy::cpu"});
-        }
-        if (index < 0 || index >= count) {
-            throw error({"castnet: policy::cuda was given GPU ", index, ", but the program sees ",
-                         count, "; choose another, or change CUDA_VISIBLE_DEVICES"});
-        }
-        CASTNET_CUDA(cudaSetDevice(index));
-        return index;
     }
 
     int index_;

@@ -4,6 +4,7 @@
 
 #include <castnet/tensor/detail/loop.hpp>
 #include <castnet/tensor/detail/operand.hpp>
+#include <castnet/tensor/device.hpp>
 #include <castnet/tensor/view.hpp>
 
 #include <algorithm>
@@ -12,7 +13,7 @@
 
 namespace castnet {
 
-template <class T, Shape S>
+template <class T, Shape S, class Device>
 class tensor;
 
 namespace detail {
@@ -95,22 +96,40 @@ void write(tensor_view<T, S, Strides> to, X const& x) {
     }
 }
 
+// The same on any device, whose kernels write what does not lie on the host.
+template <class T, class S, class Strides, class Device, class X>
+void write_on(tensor_view<T, S, Strides, Device> to, X const& x) {
+    if constexpr (is_host<Device>) {
+        write(to, x);
+    } else {
+        Device::write(to, x);
+    }
+}
+
+template <class To, class From>
+constexpr void check_device() {
+    static_assert(on_same_device<To, From>,
+                  "castnet: the right side lies on another device than the left one: copy it, with "
+                  "to<device::cuda>(x) or to<device::cpu>(x)");
+}
+
 template <class From, class To>
 inline constexpr bool can_assign = broadcasts_to<From, To>;
 
-template <class T, class S, class Strides, class X>
-void assign(tensor_view<T, S, Strides> to, X const& from) {
+template <class T, class S, class Strides, class Device, class X>
+void assign(tensor_view<T, S, Strides, Device> to, X const& from) {
     if constexpr (TensorExpression<X>) {
+        check_device<Device, typename X::device_type>();
         static_assert(can_assign<typename X::shape_type, S>,
                       "castnet: cannot assign: the shape of the right side does not broadcast to "
                       "that of the left side");
         if (is_disturbed_by(from, to)) {
-            tensor<T, typename X::shape_type> const copy(from);
-            write(to, copy);
+            tensor<T, typename X::shape_type, Device> const copy(from);
+            write_on(to, copy);
             return;
         }
     }
-    write(to, from);
+    write_on(to, from);
 }
 
 } // namespace detail

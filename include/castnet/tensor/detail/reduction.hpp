@@ -6,10 +6,13 @@
 //   is
 //                                 position + Step * j
 //   take_four(rows, position)     optional: as much of each of four rows, for all lanes
-//   join(j, k)                    adds lane k to lane j
+//   join(j, other, k)             adds lane k of another one, or of its own, to lane j
 //   get(j, count)                 lane j's answer for `count` elements
+//   part                          a type, where the answers of parts, for a `count` of 1, may be
+//                                 taken as elements of that type, for the answer of the whole
 #pragma once
 
+#include <castnet/core/annotations.hpp>
 #include <castnet/core/select.hpp>
 #include <castnet/core/shape.hpp>
 
@@ -35,12 +38,13 @@ using sum_accumulator =
 template <class T, size_t Lanes>
 struct sum_reduction {
     using result = sum_result<T>;
+    using part = result;
     using accumulator = sum_accumulator<T>;
     static constexpr T neutral = 0;
     accumulator total[Lanes] = {};
 
     template <size_t>
-    void take(T const* x, size_t) {
+    CASTNET_HD void take(T const* x, size_t) {
         for (size_t j = 0; j < Lanes; ++j) {
             total[j] += static_cast<accumulator>(x[j]);
         }
@@ -52,14 +56,17 @@ struct sum_reduction {
             total[j] += static_cast<accumulator>((x[0][j] + x[1][j]) + (x[2][j] + x[3][j]));
         }
     }
-    void join(size_t j, size_t k) { total[j] += total[k]; }
-    result get(size_t j, size_t) const { return static_cast<result>(total[j]); }
+    CASTNET_HD void join(size_t j, sum_reduction const& other, size_t k) {
+        total[j] += other.total[k];
+    }
+    CASTNET_HD result get(size_t j, size_t) const { return static_cast<result>(total[j]); }
 };
 
 template <class T, size_t Lanes>
 struct mean_reduction : sum_reduction<T, Lanes> {
     using result = std::conditional_t<std::is_integral_v<T>, double, T>;
-    result get(size_t j, size_t count) const {
+    using part = result;
+    CASTNET_HD result get(size_t j, size_t count) const {
         using wide = decltype(T{} + double{});
         return static_cast<result>(static_cast<wide>(this->total[j]) / static_cast<wide>(count));
     }
@@ -68,29 +75,32 @@ struct mean_reduction : sum_reduction<T, Lanes> {
 template <class T, size_t Lanes>
 struct product_reduction {
     using result = sum_result<T>;
+    using part = result;
     using accumulator = sum_accumulator<T>;
     static constexpr T neutral = 1;
     accumulator product[Lanes];
 
-    product_reduction() {
+    CASTNET_HD product_reduction() {
         for (accumulator& one : product) {
             one = 1;
         }
     }
     template <size_t>
-    void take(T const* x, size_t) {
+    CASTNET_HD void take(T const* x, size_t) {
         for (size_t j = 0; j < Lanes; ++j) {
             product[j] *= static_cast<accumulator>(x[j]);
         }
     }
-    void join(size_t j, size_t k) { product[j] *= product[k]; }
-    result get(size_t j, size_t) const { return static_cast<result>(product[j]); }
+    CASTNET_HD void join(size_t j, product_reduction const& other, size_t k) {
+        product[j] *= other.product[k];
+    }
+    CASTNET_HD result get(size_t j, size_t) const { return static_cast<result>(product[j]); }
 };
 
 // Whether x takes the place of the largest (Sign 1) or smallest (Sign -1) element so far: a NaN
 // takes that of numbers, and nothing takes that of a NaN.
 template <int Sign, class T>
-constexpr bool beats(T x, T best) {
+CASTNET_HD constexpr bool beats(T x, T best) {
     return (Sign > 0 ? best < x : x < best) | (x != x);
 }
 
@@ -111,19 +121,20 @@ using lane_number = std::conditional_t<sizeof(T) == sizeof(std::uint32_t), std::
 template <class T, size_t Lanes, int Sign>
 struct extreme_value {
     using result = T;
-    static constexpr T neutral = worst<Sign, T>();
+    using part = T;
+    static constexpr T neutral = worst<Sign, T>(), nan = std::numeric_limits<T>::quiet_NaN();
     T best[Lanes]; // of numbers
     lane_number<T> has_nan[Lanes] = {};
 
-    extreme_value() {
+    CASTNET_HD extreme_value() {
         for (T& one : best) {
             one = neutral;
         }
     }
-    static T better(T a, T b) { return Sign > 0 ? (a < b ? b : a) : (b < a ? b : a); }
+    CASTNET_HD static T better(T a, T b) { return Sign > 0 ? (a < b ? b : a) : (b < a ? b : a); }
 
     template <size_t>
-    void take(T const* x, size_t) {
+    CASTNET_HD void take(T const* x, size_t) {
         for (size_t j = 0; j < Lanes; ++j) {
             best[j] = better(best[j], x[j]);
             has_nan[j] = x[j] != x[j] ? 1 : has_nan[j];
@@ -139,13 +150,11 @@ struct extreme_value {
             }
         }
     }
-    void join(size_t j, size_t k) {
-        best[j] = better(best[j], best[k]);
-        has_nan[j] |= has_nan[k];
+    CASTNET_HD void join(size_t j, extreme_value const& other, size_t k) {
+        best[j] = better(best[j], other.best[k]);
+        has_nan[j] |= other.has_nan[k];
     }
-    result get(size_t j, size_t) const {
-        return has_nan[j] != 0 ? std::numeric_limits<T>::quiet_NaN() : best[j];
-    }
+    CASTNET_HD result get(size_t j, size_t) const { return has_nan[j] != 0 ? nan : best[j]; }
 };
 
 // The first place of the extreme value.
@@ -154,33 +163,35 @@ struct extreme_place {
     using result = size_t;
     using place = lane_number<T>;
     static constexpr T neutral = worst<Sign, T>();
+    static constexpr place nowhere = std::numeric_limits<place>::max();
     T best[Lanes];
     place where[Lanes];
 
-    extreme_place() {
+    CASTNET_HD extreme_place() {
         for (size_t j = 0; j < Lanes; ++j) {
             best[j] = neutral;
-            where[j] = std::numeric_limits<place>::max();
+            where[j] = nowhere;
         }
     }
     template <size_t Step>
-    void take(T const* x, size_t position) {
+    CASTNET_HD void take(T const* x, size_t position) {
         for (size_t j = 0; j < Lanes; ++j) {
             place const here = static_cast<place>(position + Step * j);
             bool const better = beats<Sign>(x[j], best[j]) & (best[j] == best[j]);
-            bool const wins = better | (where[j] == std::numeric_limits<place>::max());
+            bool const wins = better | (where[j] == nowhere);
             best[j] = wins ? x[j] : best[j];
             where[j] = wins ? here : where[j];
         }
     }
-    void join(size_t j, size_t k) {
-        bool const tie = best[j] == best[k] || (best[j] != best[j] && best[k] != best[k]);
+    CASTNET_HD void join(size_t j, extreme_place const& other, size_t k) {
+        T const x = other.best[k];
+        bool const tie = best[j] == x || (best[j] != best[j] && x != x);
         bool const wins =
-            tie ? where[k] < where[j] : beats<Sign>(best[k], best[j]) && best[j] == best[j];
-        best[j] = wins ? best[k] : best[j];
-        where[j] = wins ? where[k] : where[j];
+            tie ? other.where[k] < where[j] : beats<Sign>(x, best[j]) && best[j] == best[j];
+        best[j] = wins ? x : best[j];
+        where[j] = wins ? other.where[k] : where[j];
     }
-    result get(size_t j, size_t) const { return where[j]; }
+    CASTNET_HD result get(size_t j, size_t) const { return where[j]; }
 };
 
 } // namespace castnet::detail

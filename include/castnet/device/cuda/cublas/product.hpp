@@ -46,6 +46,13 @@ constexpr int bytes_of(cudaDataType_t type) {
     return type == CUDA_R_64F ? 8 : type == CUDA_R_16BF ? 2 : 4;
 }
 
+// Of arrays that begin so many bytes behind such as are aligned to 16: the largest power of two.
+template <class... Bytes>
+constexpr std::uint32_t common_alignment(Bytes... bytes) {
+    std::ptrdiff_t const all = (16 | ... | bytes);
+    return static_cast<std::uint32_t>(all & -all);
+}
+
 // The product as a line of text, for messages and as a key; types and epilogues by cuBLASLt's
 // numbers.
 inline std::string text_of(product const& p) {

@@ -1,0 +1,28 @@
+// device::cuda: what becomes of tensors on a GPU.
+#pragma once
+
+#include <castnet/tensor/tensor.hpp>
+
+namespace castnet {
+
+template <class X>
+concept GpuExpression = TensorExpression<X> &&
+                        std::is_same_v<typename std::remove_cvref_t<X>::device_type, device::cuda>;
+
+// All of it is put on the calling thread's stream (device/cuda/tensor/stream.hpp).
+struct device::cuda {
+    // to = x, an expression that broadcasts to it, or a number: one kernel.
+    template <class T, class S, class Strides, class X>
+    static void write(tensor_view<T, S, Strides, cuda> to, X const& x);
+
+    // A reduction (tensor/detail/reduction.hpp) of an expression, computed on the way, over some
+    // axes, which have extent 1 in the result: one kernel.
+    template <template <class, size_t> class Reduction, class X, size_t... Axes>
+    static auto reduce(X const& x, std::index_sequence<Axes...>);
+
+    // The products of two batches of matrices, views whose rows or columns lie apart.
+    template <class A, class B, class R>
+    static void multiply(A const& a, B const& b, R const& result);
+};
+
+} // namespace castnet
