@@ -5,6 +5,7 @@
 #include <castnet/core/error.hpp>
 #include <castnet/data/adaptor.hpp>
 #include <castnet/data/dataset.hpp>
+#include <castnet/data/sample_error.hpp>
 #include <castnet/data/shuffle.hpp>
 
 #include <algorithm>
@@ -175,7 +176,7 @@ template <class Data, class Keep>
 subset<Data> filter(Data const& data, Keep const& keep) {
     std::vector<size_t> numbers;
     for (size_t i = 0; i < data.size(); ++i) {
-        if (keep(sample_view<Data>{data, i})) {
+        if (reading_sample(i, [&] { return bool(keep(sample_view<Data>{data, i})); })) {
             numbers.push_back(i);
         }
     }
