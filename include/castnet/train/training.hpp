@@ -372,7 +372,7 @@ private:
             if (ordered != epoch) {
                 std::iota(order.begin(), order.end(), size_t(0));
                 if (options.shuffle) {
-                    data::shuffle(order, model_.seed_value(), epoch);
+                    data::shuffle(order, model_.seed_value(), epoch, data::shuffle_buffer(data));
                 }
                 ordered = epoch;
             }
