@@ -78,7 +78,10 @@ size_t label_of(Data const& data, size_t sample) {
                   "castnet: samples are told apart by their class: the data set needs a target "
                   "that is a label, and one only");
     double label = 0;
-    data::copy_target<size_t(targets_of<Data>::only_label)>(data, sample, &label);
+    constexpr auto target = size_t(targets_of<Data>::only_label);
+    data::copy_target<target>(data, sample, &label);
+    whole_numbers_of<typename targets_of<Data>::template at<target>>.check(&label, sample,
+                                                                           "castnet: data");
     return static_cast<size_t>(label);
 }
 
