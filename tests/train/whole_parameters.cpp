@@ -112,6 +112,17 @@ TEST_CASE("a whole parameter moves in what is made of its optimizer, and in all 
     CHECK(check::largest_difference(trained<one>(wrapped), expected) < 1e-12);
 }
 
+TEST_CASE("a step's loss is that before its update, whatever that needs of the memory") {
+    using wide = cn::sequential<cn::input<3>, cn::dense<64>, cn::tanh, cn::dense<64>, cn::dense<3>>;
+    cn::model<wide, where, cn::batch<2>> model{cn::seed{3}};
+    auto training = cn::compile(model, cn::cross_entropy, cn::muon{}, cn::accuracy);
+    auto const data = cn::data::blobs<3, 3>(2, 1);
+    auto const before = training.evaluate(data);
+    auto const step = training.step(data);
+    CHECK(step.loss() == doctest::Approx(before.loss()).epsilon(1e-12));
+    CHECK(step["accuracy"] == before["accuracy"]);
+}
+
 TEST_CASE("without orthogonal weights Muon is AdamW, in a group or everywhere") {
     auto const expected = trained<one>(cn::adamw{.weight_decay = 0.1});
     cn::muon muon{};
