@@ -1,6 +1,9 @@
 // Trainings on data that the device keeps, against those whose samples the host brings: the same
 // bits.
 #include <castnet/castnet.hpp>
+#include <castnet/data/augment.hpp>
+#include <castnet/data/sampling.hpp>
+#include <castnet/data/transforms.hpp>
 #include <castnet/policy/mirrored.hpp>
 
 #include "policy.hpp"
@@ -103,6 +106,26 @@ TEST_CASE("samples from the device are those that the host brings") {
 
 TEST_CASE("so they are for several replicas") {
     check_training<cn::policy::logical<check::policy, 3>>();
+}
+
+TEST_CASE("what changes in every epoch does so on the device") {
+    auto const trained = [](auto const& keep) {
+        cn::model<network, check::policy, cn::batch<8>> model{cn::seed{4}};
+        auto training = cn::compile(model, cn::cross_entropy, cn::adam{});
+        auto const changing = [](std::size_t count) {
+            return cn::data::balanced_sample(
+                cn::data::augment(samples(count), cn::data::random_flip{}), count);
+        };
+        auto const data = keep(changing(31)), other = keep(changing(17));
+        auto const h = training.fit(
+            data, {.epochs = 3, .validation = other, .verbose = cn::verbosity::silent});
+        auto all = h["loss"];
+        all.push_back(h["val_loss"].back());
+        all.push_back(training.step(data, std::vector<std::size_t>{5, 1}).loss());
+        return all;
+    };
+    auto const expected = trained([](auto data) { return data; });
+    CHECK(trained([](auto data) { return cn::on_device(data); }) == expected);
 }
 
 TEST_CASE("a step says which sample there is none of") {

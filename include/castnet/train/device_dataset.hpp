@@ -54,6 +54,7 @@ class device_dataset<Device, type_list<S...>, data::targets<Target...>> {
     using each = std::make_index_sequence<shapes::size>;
 
 public:
+    // Room for the samples.
     template <class Data>
     device_dataset(typename Device::session const& where, Data const& data) {
         if (data.size() > std::numeric_limits<std::uint32_t>::max()) {
@@ -69,6 +70,11 @@ public:
                          " bytes on the device; train without on_device, or with fewer samples. ",
                          e.what()});
         }
+    }
+
+    // Copies the samples there, after earlier work of the device's session.
+    template <class Data>
+    void fill(typename Device::session const& where, Data const& data) {
         fill(where, data, each{});
     }
 

@@ -173,11 +173,13 @@ public:
         return numbers_;
     }
 
-    // Copies a device-resident data set to the device. Throws castnet::error if its memory is too
-    // small.
+    // Copies a device-resident data set to the device, or makes room for one that changes in every
+    // epoch. Throws castnet::error if the device's memory is too small.
     template <class Data>
     void keep(Data const& data) {
-        if constexpr (keeps<Data>) {
+        if constexpr (keeps<Data> && data::ReadByEpochs<Data>) {
+            data.template room_on<stored>(session_.index(), [&] { return stored{session_, data}; });
+        } else if constexpr (keeps<Data>) {
             kept(data);
         }
     }
@@ -344,11 +346,13 @@ private:
     static constexpr bool keeps =
         data::is_on_device<Data> && requires { typename device::stored_array; };
 
+    using stored = detail::device_dataset<device, typename network::inputs, targets>;
+
     template <class Data>
     auto const& kept(Data const& data) const {
-        using stored = detail::device_dataset<device, typename network::inputs, targets>;
-        return data.template kept_on<stored>(session_.index(),
-                                             [&] { return stored{session_, data}; });
+        return data.template kept_on<stored>(
+            session_.index(), [&] { return stored{session_, data}; },
+            [&](stored& room) { room.fill(session_, data); });
     }
 
     template <class Communicator>
