@@ -64,13 +64,11 @@ public:
         exchanges::slot_elements(replicas_at_least) * size_t(Optimizer::slots) * sizeof(T);
     // What the optimizer needs of the workspace, whose activations nobody reads any more.
     static constexpr std::ptrdiff_t update_scratch() {
-        std::ptrdiff_t most = 0;
         if constexpr (ByParameter<rule_type>) {
-            for (ir::placed_parameter const& p : training_plan.parameters) {
-                most = std::max(most, device::template update_scratch<rule_type>(p));
-            }
+            return device::template update_scratch<rule_type, Optimizer::slots>(training_plan);
+        } else {
+            return 0;
         }
-        return most;
     }
     static constexpr size_t batch_bytes =
         size_t(std::max(training_plan.elements(ir::region::batch),

@@ -3,7 +3,12 @@
 
 #include <castnet/device/cuda/epilogue.hpp>
 #include <castnet/device/cuda/reduce.hpp>
+#include <castnet/optim/optimizer.hpp>
 #include <castnet/plan/mixed_precision.hpp>
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
 
 namespace castnet::cuda {
 
@@ -23,6 +28,13 @@ struct planning : ir::factor_storage<T, Bf16> {
     // since reductions share theirs, and so do the libraries.
     static constexpr scratch_size scratch(kernel_launch const&, window const*, instruction const&) {
         return 0;
+    }
+
+    // Elements of region::workspace for an update by a rule of whole parameters: the directions.
+    template <class Rule, int Slots, class Plan>
+    static constexpr std::ptrdiff_t update_scratch(Plan const& plan) {
+        using one = std::remove_cvref_t<decltype(rule_of_group(std::declval<Rule const&>(), 0))>;
+        return castnet::detail::has_direction<one, T, Slots> ? plan.trainable : 0;
     }
 
     static constexpr bool takes_epilogue(op product, epilogue const& e) {
