@@ -275,6 +275,10 @@ public:
         castnet::cuda::take_kept_body<T> const body{to, to + place, r.count};
         context_.launch(castnet::cuda::grid_for(r.count), body);
     }
+    template <class Body>
+    void launch_body(Body const& body) {
+        context_.launch(castnet::cuda::grid_for(body.count), body);
+    }
     template <auto const& Plan>
     void set_groups(std::span<castnet::ir::update_group const> groups) {
         groups_.assign(groups.begin(), groups.end());

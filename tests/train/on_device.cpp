@@ -128,6 +128,28 @@ TEST_CASE("what changes in every epoch does so on the device") {
     CHECK(trained([](auto data) { return cn::on_device(data); }) == expected);
 }
 
+TEST_CASE("images are changed on the device as on the host") {
+    auto const trained = [](auto const& keep, auto const&... transforms) {
+        cn::model<network, check::policy, cn::batch<8>> model{cn::seed{4}};
+        auto training = cn::compile(model, cn::cross_entropy, cn::adam{});
+        auto const data = keep(cn::data::augment(samples(31), transforms...));
+        auto const h = training.fit(data, {.epochs = 3, .verbose = cn::verbosity::silent});
+        auto all = h["loss"];
+        auto const w = model.get(model.parameter_at(0).name.text());
+        all.insert(all.end(), w.begin(), w.end());
+        return all;
+    };
+    auto const same = [&](auto const&... transforms) {
+        auto const expected = trained([](auto data) { return data; }, transforms...);
+        CHECK(trained([](auto data) { return cn::on_device(data); }, transforms...) == expected);
+    };
+    same(cn::data::random_flip{.vertical = 0.5});
+    same(cn::data::random_shift{.padding = 2, .value = 0.25},
+         cn::data::random_affine{.rotation = 30, .shear = 10, .fill = cn::data::fill_mode::reflect},
+         cn::data::random_resized_crop{}, cn::data::cutout{.size = 2},
+         cn::data::standardize{{0.1, 0.2, 0.3}, {1, 2, 3}});
+}
+
 TEST_CASE("a step says which sample there is none of") {
     cn::model<network, check::policy, cn::batch<8>> model;
     auto training = cn::compile(model, cn::cross_entropy, cn::adam{});

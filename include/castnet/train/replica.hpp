@@ -347,10 +347,12 @@ private:
     using stored = detail::device_dataset<device, typename network::inputs, targets>;
 
     template <class Data>
-    auto const& kept(Data const& data) const {
+    auto const& kept(Data const& data) {
         return data.template kept_on<stored>(
             session_.index(), [&] { return stored{session_, data}; },
-            [&](stored& room) { room.fill(session_, data); });
+            [&](stored& room) {
+                room.fill(session_, data, [&](auto const& body) { executor_.launch_body(body); });
+            });
     }
 
     template <class Communicator>

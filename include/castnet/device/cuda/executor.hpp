@@ -298,6 +298,14 @@ public:
                      [&](context const& c) { enqueue<Plan>(totals_call<Plan>(c, totals_)); });
     }
 
+    // Runs a body for each of its `count` indices, behind the last run.
+    template <class Body>
+    void launch_body(Body const& body) {
+        session_.use();
+        last_->context.launch(grid_for(body.count), body);
+        session_.compute().record(last_->done);
+    }
+
     // In place of an evaluation that other replicas make and this one does not.
     template <auto const& Plan>
     void evaluate_nothing() {
@@ -433,14 +441,6 @@ private:
     static void launch(context const& c, kernel_call<Body> const& call) {
         c.launch(call.where, call.body);
     }
-    // Behind the last run.
-    template <class Body>
-    void launch_body(Body const& body) {
-        session_.use();
-        last_->context.launch(grid_for(body.count), body);
-        session_.compute().record(last_->done);
-    }
-
     template <auto const& Plan>
     penalized_range const* penalties() {
         if (penalties_.bytes() == 0) { // with room for a range for each parameter
