@@ -14,5 +14,6 @@
 #include <castnet/data/prefetch.hpp>
 #include <castnet/data/sampling.hpp>
 #include <castnet/data/statistics.hpp>
+#include <castnet/data/stream.hpp>
 #include <castnet/data/subset.hpp>
 #include <castnet/data/transforms.hpp>

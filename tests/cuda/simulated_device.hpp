@@ -252,17 +252,18 @@ public:
 
     template <auto const& Plan, int Slots, class Rule>
     void update(Rule const& rule, T scale) {
-        castnet::cuda::update_values<Rule, T> const values{rule, scale};
-        auto const ranges = penalties<Plan>();
-        launch(castnet::cuda::update_call<Plan, Slots>(context_, &values, ranges.data()));
+        castnet::cuda::update_values<Rule, T> values{rule, scale};
+        update_tables<Plan> tables{groups_};
+        std::apply([&](auto const&... call) { (..., launch(call)); },
+                   castnet::cuda::update_calls<Plan, Slots>(context_, &values, tables.here()));
     }
     template <auto const& Plan>
     double squares(T scale, std::ptrdiff_t first, std::ptrdiff_t last) {
-        auto const ranges = penalties<Plan>();
-        double sums[castnet::cuda::norm_elements];
-        launch(castnet::cuda::squares_call<Device, Plan>(context_, &scale, ranges.data(), sums,
+        update_tables<Plan> tables{groups_};
+        auto const t = tables.here();
+        launch(castnet::cuda::squares_call<Device, Plan>(context_, &scale, t.penalties, t.squares,
                                                          first, last));
-        return sums[0];
+        return t.squares[0];
     }
     void keep_gradients(std::ptrdiff_t place, castnet::ir::element_range const& r, bool first) {
         T* const from = this->at(r.where) + r.offset;
@@ -273,6 +274,10 @@ public:
         T* const to = this->at(r.where) + r.offset;
         castnet::cuda::take_kept_body<T> const body{to, to + place, r.count};
         context_.launch(castnet::cuda::grid_for(r.count), body);
+    }
+    template <class Body>
+    void launch_body(Body const& body) {
+        context_.launch(castnet::cuda::grid_for(body.count), body);
     }
     template <auto const& Plan>
     void set_groups(std::span<castnet::ir::update_group const> groups) {
@@ -286,23 +291,17 @@ public:
     template <auto const& Plan, int Slots, class Rule>
     void train(std::ptrdiff_t, std::uint64_t step, Rule const& rule, T scale) {
         castnet::cuda::update_values<Rule, T> values{rule, scale};
-        auto const ranges = penalties<Plan>();
+        update_tables<Plan> tables{groups_};
         now_ = {static_cast<std::uint32_t>(step), 0};
         context_.samples = Plan.batch;
-        auto const update =
-            castnet::cuda::update_call<Plan, Slots>(context_, &values, ranges.data());
         auto const totals = castnet::cuda::totals_call<Plan>(context_, totals_.data());
-        if constexpr (castnet::NeedsNorm<Rule>) {
-            double squares[castnet::cuda::norm_elements];
-            castnet::cuda::enqueue<Device, Plan>(
-                context_, gathers_, gather_call<Plan>(),
-                castnet::cuda::squares_call<Device, Plan>(context_, &values.scale, ranges.data(),
-                                                          squares, 0, Plan.trainable),
-                castnet::cuda::norm_call(&values, squares), update, totals);
-        } else {
-            castnet::cuda::enqueue<Device, Plan>(context_, gathers_, gather_call<Plan>(), update,
-                                                 totals);
-        }
+        std::apply(
+            [&](auto const&... call) {
+                castnet::cuda::enqueue<Device, Plan>(context_, gathers_, gather_call<Plan>(),
+                                                     totals, call...);
+            },
+            castnet::cuda::update_calls_with_norm<Device, Plan, Slots>(context_, &values,
+                                                                       tables.here()));
     }
     template <auto const& Plan>
     void evaluate(std::ptrdiff_t) {
@@ -330,14 +329,22 @@ private:
         context_.launch(call.where, call.body);
     }
     template <auto const& Plan>
-    std::vector<castnet::cuda::penalized_range> penalties() const {
-        std::vector<castnet::cuda::penalized_range> all;
-        castnet::ir::for_each_penalty(
-            Plan, groups_,
-            [&](castnet::penalty const& cost, castnet::ir::update_group group, std::ptrdiff_t,
-                std::ptrdiff_t last) { all.push_back({last, cost, group}); });
-        return all;
-    }
+    struct update_tables {
+        explicit update_tables(std::vector<castnet::ir::update_group> const& groups)
+            : pieces{castnet::cuda::pieces_of<T>(Plan, groups)}, squares(3 * pieces.size()) {
+            castnet::ir::for_each_penalty(
+                Plan, groups,
+                [&](castnet::penalty const& cost, castnet::ir::update_group group, std::ptrdiff_t,
+                    std::ptrdiff_t last) { penalties.push_back({last, cost, group}); });
+        }
+        castnet::cuda::update_tables here() {
+            return {penalties.data(), norm, pieces.data(), squares.data()};
+        }
+        std::vector<castnet::cuda::penalized_range> penalties;
+        std::vector<castnet::cuda::parameter_piece> pieces;
+        std::vector<double> squares;
+        double norm[castnet::cuda::norm_elements];
+    };
 
     typename Device::context context_{};
     castnet::cuda::step_values now_{};

@@ -110,7 +110,7 @@ TEST_CASE("a random part becomes as large as the image, bilinearly") {
     rectangle const part = crop.draw(7, 5, again);
     auto x = input_of(some_images(1), 0);
     auto const before = x;
-    crop(pixels<float>{x.data(), 2, 5, 7}, random);
+    transform_image(crop, pixels<float>{x.data(), 2, 5, 7}, random);
     // As linear as the image is, but for the edges, where the nearest pixel counts.
     for (size_t c = 0; c < 2; ++c) {
         for (size_t y = 0; y < 5; ++y) {

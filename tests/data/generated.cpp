@@ -1,5 +1,6 @@
 #include <castnet/data.hpp>
 
+#include <cmath>
 #include <doctest/doctest.h>
 
 using namespace castnet;
@@ -41,4 +42,21 @@ TEST_CASE("generated samples are a data set as others: parts, caches, augmentati
     some.copy_target(0, &y);
     CHECK(x[0] == 7);
     CHECK(y == 1);
+}
+
+TEST_CASE("labels that are none are refused where something is made of them") {
+    for (float const wrong : {2.0F, -1.0F, 0.5F, std::nanf("")}) {
+        auto const data = generated<label<2>, shape<1>>(
+            8, [](size_t i, auto x) { x[0] = float(i); },
+            [=](size_t i, auto kind) { kind[0] = i == 4 ? wrong : float(i % 2); });
+        auto const refused = [](auto const& f) {
+            CHECK_THROWS_WITH_AS(f(), doctest::Contains("the label of sample 4 is "),
+                                 castnet::error);
+        };
+        float to[2];
+        refused([&] { one_hot(data).copy_target(4, to); });
+        refused([&] { binary(data).copy_target(4, to); });
+        refused([&] { stratified_split(data, 0.5); });
+        refused([&] { balanced_sample(data); });
+    }
 }

@@ -127,6 +127,54 @@ TEST_CASE("an exception in a worker reaches the caller, and nothing hangs") {
     CHECK(mended.fit(cn::data::prefetch(some_images(60)))["loss"].size() == 3);
 }
 
+TEST_CASE("what a program's own function throws comes with the sample's number and the epoch") {
+    auto const failing = [](int after) { // reads
+        return cn::data::map<cn::shape<1, 4, 4>>(
+            some_images(20), [left = std::make_shared<std::atomic<int>>(after)](auto in, auto out) {
+                if (--*left < 0) {
+                    throw std::out_of_range("no such colour");
+                }
+                std::copy(in.begin(), in.end(), out.begin());
+            });
+    };
+    auto const check = [](auto const& data) {
+        run<> r;
+        try {
+            r.training.fit(data, {.epochs = 4, .shuffle = false, .verbose = cn::verbosity::silent});
+            FAIL("nothing was thrown");
+        } catch (cn::sample_error const& e) {
+            CHECK(std::string{e.what()} ==
+                  "castnet: fit: epoch 3: sample 7 of the data: no such colour");
+            CHECK(e.sample == 7);
+            CHECK_THROWS_AS(std::rethrow_if_nested(e), std::out_of_range);
+        }
+    };
+    check(failing(47));
+    check(cn::data::prefetch(failing(47), {.workers = 1}));
+}
+
+TEST_CASE("so it does outside of a fit") {
+    auto const failing = cn::data::generated<cn::data::label<3>, cn::shape<1, 4, 4>>(
+        9, [](size_t, auto x) { std::fill(x.begin(), x.end(), 0.0F); },
+        [](size_t i, auto y) {
+            if (i == 5) {
+                throw i;
+            }
+            y[0] = 0;
+        });
+    std::string const expected =
+        "castnet: sample 5 of the data: its data set threw what is no std::exception";
+    run<> r;
+    CHECK_THROWS_WITH_AS(r.training.evaluate(failing), expected.c_str(), cn::sample_error);
+    CHECK_THROWS_WITH_AS(cn::data::filter(failing, [](auto s) { return s.label() == 0; }),
+                         expected.c_str(), cn::sample_error);
+    castnet::testing::temporary_directory const folder;
+    CHECK_THROWS_WITH_AS(cn::data::cache(failing, {.file = folder / "cache"}), expected.c_str(),
+                         cn::sample_error);
+    CHECK(r.model.predict(failing).size() == 27); // which reads no target
+    CHECK(r.training.evaluate(cn::data::take(failing, 5)).weight == 5);
+}
+
 TEST_CASE("a fit that ends by a callback or an exception ends the workers") {
     struct failure {};
     auto const data = cn::data::prefetch(some_images(60), {.workers = 2});

@@ -85,3 +85,20 @@ TEST_CASE("whole numbers below a bound are reached evenly, also beyond 32 bits")
     CHECK(odd > 1380);
     CHECK(odd < 1620);
 }
+
+TEST_CASE("with a buffer no sample comes before it was read, and each comes once") {
+    std::vector<size_t> found(50), one(50), all(50);
+    data::shuffle(found, 7, 3, 8);
+    bool moved = false;
+    for (size_t i = 0; i < found.size(); ++i) {
+        CHECK(found[i] < i + 8);
+        moved = moved || found[i] == i + 7;
+    }
+    CHECK(moved);
+    std::sort(found.begin(), found.end());
+    CHECK(std::adjacent_find(found.begin(), found.end()) == found.end());
+    data::shuffle(one, 7, 3, 1);
+    CHECK(one == found); // in order
+    data::shuffle(all, 7, 3, 50);
+    CHECK(all == order(50, 7, 3));
+}

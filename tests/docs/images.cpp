@@ -127,6 +127,26 @@ TEST_CASE("guide: lines of a text") {
     CHECK(kind == 0);
 }
 
+TEST_CASE("guide: a stream") {
+    castnet::testing::temporary_directory const folder;
+    std::string const file =
+        folder.put("rows", castnet::testing::bytes_of("1 2 3\n4 5 6\n7 8 9\n"));
+    constexpr std::size_t count = 3;
+    // [stream]
+    auto const rows = cn::data::stream<cn::shape<1>, cn::shape<2>>(
+        count,
+        [file] { // begins anew, in every epoch
+            return [from = std::ifstream{file}](auto x, auto y) mutable {
+                return bool(from >> x[0] >> x[1] >> y[0]);
+            };
+        },
+        {.shuffle_buffer = 10'000});
+    // [/stream]
+    float y = 0;
+    rows.copy_target(1, &y);
+    CHECK(y == 6);
+}
+
 TEST_CASE("guide: the table of data") {
     pictures_of_pets const made;
     std::string const root = made.folder.path + "/train";
@@ -168,6 +188,8 @@ TEST_CASE("guide: the table of data") {
     auto const x = [](size_t i, auto out) { std::ranges::fill(out, float(i)); };
     auto const y = [](size_t i, auto out) { out[0] = float(i % 2); };
     CHECK(size(generated<label<2>, shape<2>>(100, x, y)) == 100);
+    auto const open = [] { return [](auto, auto) { return true; }; };
+    CHECK(size(stream<label<2>, shape<2>>(100, open, {.shuffle_buffer = 1000})) == 100);
     CHECK_THROWS_AS(io::read_lines(file + "2"), file_error);
     CHECK_THROWS_AS(io::read_npz("a.npz").at("x"), file_error);
     auto const grey = [](auto in, auto out) { std::copy_n(in.begin(), out.size(), out.begin()); };

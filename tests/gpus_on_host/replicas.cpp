@@ -318,6 +318,20 @@ TEST_CASE("owners update the parameters and send them to the other GPUs") {
                              in_fours<host>(3)) < 1e-10);
 }
 
+TEST_CASE("rules of whole parameters make the host's steps on one GPU and on several") {
+    auto const clipped = cn::clip_each_norm(cn::momentum{.learning_rate = 0.1}, 0.05);
+    auto const lamb = cn::clip_norm(cn::lamb{.learning_rate = 0.05}, 0.1);
+    auto const expected = in_fours<host>(3, lamb);
+    CHECK(largest_difference(in_fours<host>(3), expected) > 1e-3);
+    in_several_orders([&] {
+        CHECK(largest_difference(after_fit<gpu, 16>({}, samples(66), clipped),
+                                 after_fit<host, 16>({}, samples(66), clipped)) < 1e-10);
+        CHECK(largest_difference(in_fours<gpu>(3, lamb), expected) < 1e-9);
+        CHECK(largest_difference(in_fours<gpu, strategy::parameter_server>(3, lamb), expected) <
+              1e-9);
+    });
+}
+
 TEST_CASE("gradients are clipped by the norm over all GPUs") {
     auto const clipped = cn::clip_norm(cn::momentum{.learning_rate = 0.1}, 0.1);
     in_several_orders([&] {

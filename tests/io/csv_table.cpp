@@ -71,6 +71,10 @@ TEST_CASE("what is wrong is said with its place") {
     CHECK(refusal([] { table("a,a\n1,2\n"); }) == "castnet: t.csv: two columns have the name 'a'");
     CHECK(refusal([] { table("a,b\n1,2x\n").numbers("b"); }) ==
           "castnet: t.csv: row 1, column 'b': found '2x', expected a number");
+    CHECK(refusal([] { table("a,b\n1,2\n3,+-4\n").numbers("b"); }) ==
+          "castnet: t.csv: row 2, column 'b': found '+-4', expected a number");
+    CHECK(refusal([] { table("a,b\n1,2\n-1e39,4\n").matrix({"b", "a"}); }) ==
+          "castnet: t.csv: row 2, column 'a': found -1e+39, beyond the range of float");
     CHECK(refusal([] { table("a,b\n1,2\n").numbers("c"); }) ==
           "castnet: t.csv: there is no column 'c'; there are a, b");
     CHECK(refusal([] { table("a\n1\n").text(1, "a"); }) ==

@@ -163,4 +163,10 @@ TEST_CASE("a training with accumulation goes on from its checkpoint within an ep
     cn::load(in_large, f.name);
     CHECK(in_large.fit(data, {.epochs = 2, .verbose = cn::verbosity::silent})["loss"][1] ==
           doctest::Approx(expected["loss"][1]).epsilon(1e-6));
+
+    auto shorter = cn::compile(rest, cn::cross_entropy, cn::adam{}, cn::accuracy);
+    CHECK_THROWS_WITH_AS(cn::load(shorter, f.name),
+                         doctest::Contains("12 samples a step in 3 batches, but this training has "
+                                           "batch<4>, 4 samples a step in 1"),
+                         cn::file_error);
 }

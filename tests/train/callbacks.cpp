@@ -82,6 +82,10 @@ TEST_CASE("early stopping waits for its patience, as Keras's") {
     CHECK(!stops({.monitor = "top_5", .patience = 1}, {0.5, 0.6}));
     CHECK(!stops({.monitor = "mine", .patience = 1, .best = cn::better::higher}, {0.5, 0.6}));
     CHECK(stops({.monitor = "mine", .patience = 1}, {0.5, 0.6}));
+    cn::early_stopping const at_once{.monitor = "loss", .patience = 0};
+    CHECK(!stops(at_once, {1}));
+    CHECK(!stops(at_once, {1, 0.9}));
+    CHECK(stops(at_once, {1, 0.9, 0.9}));
 }
 
 TEST_CASE("the rate is reduced where PyTorch's ReduceLROnPlateau reduces it") {
@@ -224,9 +228,15 @@ TEST_CASE("an event file has the history's columns") {
 
 TEST_CASE("a column that is not there is an error that names those that are") {
     run<> r;
-    CHECK_THROWS_WITH_AS(r.fit({cn::early_stopping{.monitor = "val_auc"}}),
-                         Contains("no column 'val_auc'; it has loss, accuracy, val_loss"),
-                         cn::error);
+    auto const refused = [&](cn::callback const& which) {
+        CHECK_THROWS_WITH_AS(r.fit({which}),
+                             Contains("no column 'val_auc'; it has loss, accuracy, val_loss"),
+                             cn::error);
+    };
+    refused(cn::early_stopping{.monitor = "val_auc"});
+    refused(cn::reduce_on_plateau{.monitor = "val_auc"});
+    refused(cn::save_best{r.model, "best", {.monitor = "val_auc"}});
+    CHECK(r.training.steps() == 0); // before the first step
 }
 
 TEST_CASE("files of each epoch, of which the last ones stay") {

@@ -147,4 +147,8 @@ TEST_CASE("groups that cannot be are refused, and a checkpoint of others, too") 
     auto others = compiled(groups(cn::adam{}, parameter_group{.names = "*.bias", .rate = 2}));
     CHECK_THROWS_WITH_AS(cn::load(others, f.name), doctest::Contains("parameter groups \"head.*\""),
                          cn::file_error);
+    auto turned = compiled(
+        groups(cn::adam{}, parameter_group{.names = "head.*", .rate = 2, .orthogonal = false}));
+    CHECK_THROWS_WITH_AS(cn::load(turned, f.name), doctest::Contains("orthogonal_in_group_0 = 1"),
+                         cn::file_error);
 }

@@ -1,6 +1,9 @@
 // Trainings on data that the device keeps, against those whose samples the host brings: the same
 // bits.
 #include <castnet/castnet.hpp>
+#include <castnet/data/augment.hpp>
+#include <castnet/data/sampling.hpp>
+#include <castnet/data/transforms.hpp>
 #include <castnet/policy/mirrored.hpp>
 
 #include "policy.hpp"
@@ -103,6 +106,48 @@ TEST_CASE("samples from the device are those that the host brings") {
 
 TEST_CASE("so they are for several replicas") {
     check_training<cn::policy::logical<check::policy, 3>>();
+}
+
+TEST_CASE("what changes in every epoch does so on the device") {
+    auto const trained = [](auto const& keep) {
+        cn::model<network, check::policy, cn::batch<8>> model{cn::seed{4}};
+        auto training = cn::compile(model, cn::cross_entropy, cn::adam{});
+        auto const changing = [](std::size_t count) {
+            return cn::data::balanced_sample(
+                cn::data::augment(samples(count), cn::data::random_flip{}), count);
+        };
+        auto const data = keep(changing(31)), other = keep(changing(17));
+        auto const h = training.fit(
+            data, {.epochs = 3, .validation = other, .verbose = cn::verbosity::silent});
+        auto all = h["loss"];
+        all.push_back(h["val_loss"].back());
+        all.push_back(training.step(data, std::vector<std::size_t>{5, 1}).loss());
+        return all;
+    };
+    auto const expected = trained([](auto data) { return data; });
+    CHECK(trained([](auto data) { return cn::on_device(data); }) == expected);
+}
+
+TEST_CASE("images are changed on the device as on the host") {
+    auto const trained = [](auto const& keep, auto const&... transforms) {
+        cn::model<network, check::policy, cn::batch<8>> model{cn::seed{4}};
+        auto training = cn::compile(model, cn::cross_entropy, cn::adam{});
+        auto const data = keep(cn::data::augment(samples(31), transforms...));
+        auto const h = training.fit(data, {.epochs = 3, .verbose = cn::verbosity::silent});
+        auto all = h["loss"];
+        auto const w = model.get(model.parameter_at(0).name.text());
+        all.insert(all.end(), w.begin(), w.end());
+        return all;
+    };
+    auto const same = [&](auto const&... transforms) {
+        auto const expected = trained([](auto data) { return data; }, transforms...);
+        CHECK(trained([](auto data) { return cn::on_device(data); }, transforms...) == expected);
+    };
+    same(cn::data::random_flip{.vertical = 0.5});
+    same(cn::data::random_shift{.padding = 2, .value = 0.25},
+         cn::data::random_affine{.rotation = 30, .shear = 10, .fill = cn::data::fill_mode::reflect},
+         cn::data::random_resized_crop{}, cn::data::cutout{.size = 2},
+         cn::data::standardize{{0.1, 0.2, 0.3}, {1, 2, 3}});
 }
 
 TEST_CASE("a step says which sample there is none of") {

@@ -33,6 +33,11 @@ public:
     {
         return data_.weight(sample);
     }
+    size_t shuffle_buffer() const
+        requires requires(Data const& d) { d.shuffle_buffer(); }
+    {
+        return data_.shuffle_buffer();
+    }
     void begin_epoch([[maybe_unused]] epoch const& e) const {
         if constexpr (ReadByEpochs<Data>) {
             data_.begin_epoch(e);

@@ -1,13 +1,14 @@
 // Affine transforms of images: rotation, shifts, shear and zoom.
 #pragma once
 
+#include <castnet/core/annotations.hpp>
+#include <castnet/core/shape.hpp>
 #include <castnet/data/detail/random_stream.hpp>
-#include <castnet/data/pixels.hpp>
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <numbers>
-#include <vector>
 
 namespace castnet::data {
 
@@ -18,7 +19,8 @@ enum class fill_mode : std::uint8_t { nearest, constant, reflect, wrap };
 namespace detail {
 
 // The place of a pixel within an axis, or -1 beyond an image that is filled with one value.
-inline std::ptrdiff_t place_within(std::ptrdiff_t at, std::ptrdiff_t size, fill_mode fill) {
+CASTNET_HD inline std::ptrdiff_t place_within(std::ptrdiff_t at, std::ptrdiff_t size,
+                                              fill_mode fill) {
     if (at >= 0 && at < size) {
         return at;
     }
@@ -45,57 +47,60 @@ struct affine {
     fill_mode fill = fill_mode::nearest;
     double value = 0; // beyond the image, for fill_mode::constant
 
-    template <class T>
-    void operator()(pixels<T> image, detail::random_stream&) const {
-        apply(image);
-    }
-    template <class T>
-    void apply(pixels<T> image) const {
+    // Where the pixels of the result come from: rotation * shift * shear * zoom.
+    struct drawn {
+        double yy, yx, xy, xx, y0, x0;
+        fill_mode fill;
+        double value;
+
+        template <class From, class To>
+        CASTNET_HD void operator()(From const& from, To const& to, size_t y, size_t x) const {
+            using T = decltype(from.get(0, 0, 0));
+            double const at_y = yy * double(y) + yx * double(x) + y0;
+            double const at_x = xy * double(y) + xx * double(x) + x0;
+            double const floor_y = std::floor(at_y), floor_x = std::floor(at_x);
+            T const weight_y = T(at_y - floor_y), weight_x = T(at_x - floor_x);
+            std::ptrdiff_t rows[2], columns[2];
+            for (int k = 0; k < 2; ++k) {
+                rows[k] = detail::place_within(std::ptrdiff_t(floor_y) + k,
+                                               std::ptrdiff_t(from.height), fill);
+                columns[k] = detail::place_within(std::ptrdiff_t(floor_x) + k,
+                                                  std::ptrdiff_t(from.width), fill);
+            }
+            T const filled = T(value);
+            bool const within = rows[0] >= 0 && rows[1] >= 0 && columns[0] >= 0 && columns[1] >= 0;
+            for (size_t c = 0; c < from.channels; ++c) {
+                auto const pixel = [&](int row, int column) {
+                    return within || (rows[row] >= 0 && columns[column] >= 0)
+                               ? from.get(c, size_t(rows[row]), size_t(columns[column]))
+                               : filled;
+                };
+                T const left = pixel(0, 0), lower_left = pixel(1, 0);
+                T const upper = left + weight_x * (pixel(0, 1) - left);
+                T const lower = lower_left + weight_x * (pixel(1, 1) - lower_left);
+                to.set(c, y, x, upper + weight_y * (lower - upper));
+            }
+        }
+    };
+    drawn draw(size_t height, size_t width) const {
         constexpr double degree = std::numbers::pi / 180;
         double const cosine = std::cos(rotation * degree), sine = std::sin(rotation * degree);
         double const shear_x = -std::sin(shear * degree), shear_y = std::cos(shear * degree);
-        // Where a pixel of the result comes from: rotation * shift * shear * zoom.
         double const yy = cosine * row_zoom, xy = sine * row_zoom;
         double const yx = (cosine * shear_x - sine * shear_y) * column_zoom;
         double const xx = (sine * shear_x + cosine * shear_y) * column_zoom;
-        double const middle_y = double(image.height) / 2 - 0.5;
-        double const middle_x = double(image.width) / 2 - 0.5;
-        double const y0 = cosine * down - sine * right + middle_y - yy * middle_y - yx * middle_x;
-        double const x0 = sine * down + cosine * right + middle_x - xy * middle_y - xx * middle_x;
-        std::vector<T> const before(image.values, image.values + image.count());
-        for (size_t y = 0; y < image.height; ++y) {
-            for (size_t x = 0; x < image.width; ++x) {
-                double const from_y = yy * double(y) + yx * double(x) + y0;
-                double const from_x = xy * double(y) + xx * double(x) + x0;
-                interpolate(image, before.data(), y * image.width + x, from_y, from_x);
-            }
-        }
+        double const middle_y = double(height) / 2 - 0.5, middle_x = double(width) / 2 - 0.5;
+        return {yy,
+                yx,
+                xy,
+                xx,
+                cosine * down - sine * right + middle_y - yy * middle_y - yx * middle_x,
+                sine * down + cosine * right + middle_x - xy * middle_y - xx * middle_x,
+                fill,
+                value};
     }
-
-private:
-    template <class T>
-    void interpolate(pixels<T> image, T const* before, size_t to, double y, double x) const {
-        auto const height = std::ptrdiff_t(image.height), width = std::ptrdiff_t(image.width);
-        double const floor_y = std::floor(y), floor_x = std::floor(x);
-        T const weight_y = T(y - floor_y), weight_x = T(x - floor_x);
-        std::ptrdiff_t places[2][2];
-        for (int dy = 0; dy < 2; ++dy) {
-            auto const row = detail::place_within(std::ptrdiff_t(floor_y) + dy, height, fill);
-            for (int dx = 0; dx < 2; ++dx) {
-                auto const column = detail::place_within(std::ptrdiff_t(floor_x) + dx, width, fill);
-                places[dy][dx] = row < 0 || column < 0 ? -1 : row * width + column;
-            }
-        }
-        for (size_t c = 0; c < image.channels; ++c) {
-            T const* const plane = before + c * image.height * image.width;
-            auto const row = [&](std::ptrdiff_t const* place) {
-                T const left = place[0] < 0 ? T(value) : plane[place[0]];
-                T const right_one = place[1] < 0 ? T(value) : plane[place[1]];
-                return left + weight_x * (right_one - left);
-            };
-            T const upper = row(places[0]), lower = row(places[1]);
-            image.row(c, 0)[to] = upper + weight_y * (lower - upper);
-        }
+    drawn draw(size_t, size_t height, size_t width, detail::random_stream&) const {
+        return draw(height, width);
     }
 };
 
@@ -110,16 +115,15 @@ struct random_affine {
     fill_mode fill = fill_mode::nearest;
     double value = 0; // beyond the image, for fill_mode::constant
 
-    template <class T>
-    void operator()(pixels<T> image, detail::random_stream& random) const {
-        affine drawn{.fill = fill, .value = value};
-        drawn.rotation = detail::symmetric(rotation, random);
-        drawn.down = detail::symmetric(height_shift, random) * double(image.height);
-        drawn.right = detail::symmetric(width_shift, random) * double(image.width);
-        drawn.shear = detail::symmetric(shear, random);
-        drawn.row_zoom = 1 + detail::symmetric(zoom, random);
-        drawn.column_zoom = 1 + detail::symmetric(zoom, random);
-        drawn.apply(image);
+    affine::drawn draw(size_t, size_t height, size_t width, detail::random_stream& random) const {
+        affine how{.fill = fill, .value = value};
+        how.rotation = detail::symmetric(rotation, random);
+        how.down = detail::symmetric(height_shift, random) * double(height);
+        how.right = detail::symmetric(width_shift, random) * double(width);
+        how.shear = detail::symmetric(shear, random);
+        how.row_zoom = 1 + detail::symmetric(zoom, random);
+        how.column_zoom = 1 + detail::symmetric(zoom, random);
+        return how.draw(height, width);
     }
 };
 

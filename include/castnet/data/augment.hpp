@@ -11,6 +11,30 @@ namespace castnet::data {
 
 using random_stream = detail::random_stream;
 
+// A transform whose draw(channels, height, width, random) returns what it does to an image: a
+// function of single pixels (change_pixels) that a device can call, too: CASTNET_HD where sources
+// are compiled for GPUs, and trivially copyable. It may have a quicker form for the host,
+// change(image), with the same results.
+template <class Transform>
+concept DrawsPixels = requires(Transform const& t, random_stream& random) {
+    t.draw(size_t{1}, size_t{1}, size_t{1}, random);
+};
+
+// What augment() does to an image.
+template <class Transform, class T>
+void transform_image(Transform const& transform, pixels<T> image, random_stream& random) {
+    if constexpr (DrawsPixels<Transform>) {
+        auto const drawn = transform.draw(image.channels, image.height, image.width, random);
+        if constexpr (requires { drawn.change(image); }) {
+            drawn.change(image);
+        } else {
+            change_pixels(image, drawn);
+        }
+    } else {
+        transform(image, random);
+    }
+}
+
 template <class Data, class... Transform>
 class augmented : public adaptor<Data> {
     using image = typename Data::template input_shape<0>;
@@ -26,11 +50,11 @@ public:
     void copy_input(size_t sample, T* out) const {
         adaptor<Data>::template copy_input<I>(sample, out);
         if constexpr (I == 0) {
-            constexpr std::uint32_t purpose = 0x6175676d; // "augm"
-            random_stream random = random_.of(purpose, sample);
+            random_stream random = random_of(sample);
             pixels<T> const all{out, image::extent[0], image::extent[1], image::extent[2]};
-            std::apply([&](auto const&... transform) { (transform(all, random), ...); },
-                       transforms_);
+            std::apply(
+                [&](auto const&... transform) { (transform_image(transform, all, random), ...); },
+                transforms_);
         }
     }
     void begin_epoch(epoch const& e) const {
@@ -38,7 +62,25 @@ public:
         adaptor<Data>::begin_epoch(e);
     }
 
+    // What is done to an image in this epoch, one behind the other.
+    auto drawn_for(size_t sample) const
+        requires(DrawsPixels<Transform> && ...)
+    {
+        random_stream random = random_of(sample);
+        return std::apply(
+            [&](auto const&... transform) { // braces: in order
+                return std::tuple{transform.draw(image::extent[0], image::extent[1],
+                                                 image::extent[2], random)...};
+            },
+            transforms_);
+    }
+
 private:
+    random_stream random_of(size_t sample) const {
+        constexpr std::uint32_t purpose = 0x6175676d; // "augm"
+        return random_.of(purpose, sample);
+    }
+
     std::tuple<Transform...> transforms_;
     detail::epoch_random random_;
 };
@@ -46,6 +88,7 @@ private:
 // The samples of a data set whose first input, an image, went through these transforms one after
 // the other: random_flip, random_affine and others (data/transforms.hpp), or any class with
 //   template <class T> void operator()(data::pixels<T> image, data::random_stream& random) const;
+// or with draw(), see DrawsPixels.
 // The random numbers of a sample depend on the model's seed, the epoch and the sample's number
 // alone: not on threads or processes, and a resumed training draws the same. Outside of fit() they
 // are those of the last epoch.

@@ -3,6 +3,7 @@
 
 #include <castnet/core/shape.hpp>
 #include <castnet/data/adaptor.hpp>
+#include <castnet/data/whole_numbers.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -23,6 +24,15 @@ struct classes_of_label<label<Classes>> {
     static constexpr size_t value = Classes;
 };
 
+// The class number of a sample. Throws castnet::error for one that is none.
+template <class Data, class T>
+T class_of(adaptor<Data> const& data, char const* call, size_t sample) {
+    T number{};
+    data.copy_target(sample, &number);
+    whole_numbers_of<typename Data::target_type>.check(&number, sample, call);
+    return number;
+}
+
 } // namespace detail
 
 template <class Data>
@@ -35,8 +45,7 @@ public:
 
     template <size_t I = 0, class T>
     void copy_target(size_t sample, T* out) const {
-        T number{};
-        adaptor<Data>::copy_target(sample, &number);
+        T const number = detail::class_of<Data, T>(*this, "castnet: data::one_hot", sample);
         std::fill_n(out, classes, T(0));
         out[static_cast<size_t>(number)] = T(1);
     }
@@ -50,6 +59,11 @@ class binary_set : public adaptor<Data> {
 public:
     using target_type = shape<1>;
     using adaptor<Data>::adaptor;
+
+    template <size_t I = 0, class T>
+    void copy_target(size_t sample, T* out) const {
+        *out = detail::class_of<Data, T>(*this, "castnet: data::binary", sample);
+    }
 };
 
 // 1 for the class of a sample and 0 for the others (Keras's to_categorical, class_mode

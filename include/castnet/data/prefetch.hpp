@@ -234,7 +234,10 @@ public:
         base::begin_epoch(e);
         ring_->begin(e, this->size());
     }
-    void begin_step() const { ring_->begin_step(); }
+    void begin_step() const {
+        ring_->begin_step();
+        base::begin_step();
+    }
     void end_epoch() const {
         ring_->end();
         base::end_epoch();

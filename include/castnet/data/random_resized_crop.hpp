@@ -1,6 +1,7 @@
 // Random parts of images, resized to whole ones.
 #pragma once
 
+#include <castnet/core/annotations.hpp>
 #include <castnet/core/error.hpp>
 #include <castnet/data/detail/random_stream.hpp>
 #include <castnet/data/pixels.hpp>
@@ -56,46 +57,62 @@ struct random_resized_crop {
         return part;
     }
 
-    template <class T>
-    void operator()(pixels<T> image, detail::random_stream& random) const {
-        rectangle const part = draw(image.width, image.height, random);
-        std::vector<T> const before(image.values, image.values + image.count());
-        place const columns = places(part.x, part.width, image.width);
-        place const rows = places(part.y, part.height, image.height);
-        for (size_t c = 0; c < image.channels; ++c) {
-            T const* const plane = before.data() + c * image.height * image.width;
+    struct drawn {
+        rectangle part;
+
+        template <class From, class To>
+        CASTNET_HD void operator()(From const& from, To const& to, size_t y, size_t x) const {
+            place const row = place_of(y, part.y, part.height, from.height);
+            place const column = place_of(x, part.x, part.width, from.width);
+            for (size_t c = 0; c < from.channels; ++c) {
+                to.set(c, y, x, between(from, c, row, column));
+            }
+        }
+        template <class T>
+        void change(pixels<T> image) const {
+            std::vector<T> const before(image.values, image.values + image.count());
+            pixels<T const> const from{before.data(), image.channels, image.height, image.width};
+            std::vector<place> columns;
+            for (size_t x = 0; x < image.width; ++x) {
+                columns.push_back(place_of(x, part.x, part.width, image.width));
+            }
             for (size_t y = 0; y < image.height; ++y) {
-                T const* const above = plane + rows.first[y] * image.width;
-                T const* const below = plane + rows.second[y] * image.width;
-                T const down = T(rows.weight[y]);
-                for (size_t x = 0; x < image.width; ++x) {
-                    size_t const left = columns.first[x], right = columns.second[x];
-                    T const across = T(columns.weight[x]);
-                    T const high = above[left] + across * (above[right] - above[left]);
-                    T const low = below[left] + across * (below[right] - below[left]);
-                    image.row(c, y)[x] = high + down * (low - high);
+                place const row = place_of(y, part.y, part.height, image.height);
+                for (size_t c = 0; c < image.channels; ++c) {
+                    for (size_t x = 0; x < image.width; ++x) {
+                        image.set(c, y, x, between(from, c, row, columns[x]));
+                    }
                 }
             }
         }
-    }
 
-private:
-    // Along one axis: between which two pixels a result lies, and where.
-    struct place {
-        std::vector<size_t> first, second;
-        std::vector<double> weight; // of the second one
-    };
-    static place places(size_t from, size_t size, size_t results) {
-        place p;
-        for (size_t i = 0; i < results; ++i) {
+    private:
+        // Along one axis: between which two pixels a result lies, and where.
+        struct place {
+            size_t first, second;
+            double weight; // of the second one
+        };
+        CASTNET_HD static place place_of(size_t i, size_t from, size_t size, size_t results) {
             double const at = (double(i) + 0.5) * double(size) / double(results) - 0.5;
-            double const within = std::clamp(at, 0.0, double(size - 1));
+            double const last = double(size - 1), within = at < 0 ? 0 : at > last ? last : at;
             auto const first = size_t(within);
-            p.first.push_back(from + first);
-            p.second.push_back(from + std::min(first + 1, size - 1));
-            p.weight.push_back(within - double(first));
+            return {from + first, from + (first + 1 < size ? first + 1 : size - 1),
+                    within - double(first)};
         }
-        return p;
+        template <class From>
+        CASTNET_HD static auto between(From const& from, size_t channel, place const& row,
+                                       place const& column) {
+            using T = decltype(from.get(0, 0, 0));
+            auto const at = [&](size_t y) {
+                T const left = from.get(channel, y, column.first);
+                return left + T(column.weight) * (from.get(channel, y, column.second) - left);
+            };
+            T const high = at(row.first);
+            return high + T(row.weight) * (at(row.second) - high);
+        }
+    };
+    drawn draw(size_t, size_t height, size_t width, detail::random_stream& random) const {
+        return {draw(width, height, random)};
     }
 };
 

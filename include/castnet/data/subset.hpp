@@ -5,6 +5,7 @@
 #include <castnet/core/error.hpp>
 #include <castnet/data/adaptor.hpp>
 #include <castnet/data/dataset.hpp>
+#include <castnet/data/sample_error.hpp>
 #include <castnet/data/shuffle.hpp>
 
 #include <algorithm>
@@ -77,7 +78,10 @@ size_t label_of(Data const& data, size_t sample) {
                   "castnet: samples are told apart by their class: the data set needs a target "
                   "that is a label, and one only");
     double label = 0;
-    data::copy_target<size_t(targets_of<Data>::only_label)>(data, sample, &label);
+    constexpr auto target = size_t(targets_of<Data>::only_label);
+    data::copy_target<target>(data, sample, &label);
+    whole_numbers_of<typename targets_of<Data>::template at<target>>.check(&label, sample,
+                                                                           "castnet: data");
     return static_cast<size_t>(label);
 }
 
@@ -175,7 +179,7 @@ template <class Data, class Keep>
 subset<Data> filter(Data const& data, Keep const& keep) {
     std::vector<size_t> numbers;
     for (size_t i = 0; i < data.size(); ++i) {
-        if (keep(sample_view<Data>{data, i})) {
+        if (reading_sample(i, [&] { return bool(keep(sample_view<Data>{data, i})); })) {
             numbers.push_back(i);
         }
     }

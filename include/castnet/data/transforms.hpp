@@ -2,6 +2,7 @@
 // torchvision, each a small object.
 #pragma once
 
+#include <castnet/core/annotations.hpp>
 #include <castnet/data/affine.hpp>
 #include <castnet/data/color_jitter.hpp>
 #include <castnet/data/detail/random_stream.hpp>
@@ -10,8 +11,8 @@
 #include <castnet/data/standardize.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
-#include <vector>
 
 namespace castnet::data {
 
@@ -19,18 +20,37 @@ namespace castnet::data {
 struct random_flip {
     double horizontal = 0.5, vertical = 0;
 
-    template <class T>
-    void operator()(pixels<T> image, detail::random_stream& random) const {
-        bool const columns = random.uniform() < horizontal, rows = random.uniform() < vertical;
-        for (size_t c = 0; c < image.channels; ++c) {
-            for (size_t y = 0; columns && y < image.height; ++y) {
-                std::reverse(image.row(c, y), image.row(c, y) + image.width);
-            }
-            for (size_t y = 0; rows && y < image.height / 2; ++y) {
-                std::swap_ranges(image.row(c, y), image.row(c, y) + image.width,
-                                 image.row(c, image.height - 1 - y));
+    struct drawn {
+        bool columns, rows;
+
+        template <class T>
+        void change(pixels<T> image) const {
+            size_t const width = image.width, mirrored = columns ? image.height : 0,
+                         swapped = rows ? image.height / 2 : 0;
+            for (size_t c = 0; c < image.channels; ++c) {
+                for (size_t y = 0; y < mirrored; ++y) {
+                    T* const row = image.row(c, y);
+                    std::reverse(row, row + width);
+                }
+                for (size_t y = 0; y < swapped; ++y) {
+                    T* const row = image.row(c, y);
+                    std::swap_ranges(row, row + width, image.row(c, image.height - 1 - y));
+                }
             }
         }
+
+        template <class From, class To>
+        CASTNET_HD void operator()(From const& from, To const& to, size_t y, size_t x) const {
+            for (size_t c = 0; c < from.channels; ++c) {
+                to.set(
+                    c, y, x,
+                    from.get(c, rows ? from.height - 1 - y : y, columns ? from.width - 1 - x : x));
+            }
+        }
+    };
+    drawn draw(size_t, size_t, size_t, detail::random_stream& random) const {
+        bool const columns = random.uniform() < horizontal;
+        return {columns, random.uniform() < vertical};
     }
 };
 
@@ -40,27 +60,27 @@ struct random_shift {
     size_t padding = 4;
     double value = 0;
 
-    template <class T>
-    void operator()(pixels<T> image, detail::random_stream& random) const {
-        auto const draw = [&] {
-            return std::ptrdiff_t(random.below(2 * padding + 1)) - std::ptrdiff_t(padding);
-        };
-        std::ptrdiff_t const down = draw(), right = draw();
-        std::vector<T> const before(image.values, image.values + image.count());
-        auto const height = std::ptrdiff_t(image.height), width = std::ptrdiff_t(image.width);
-        for (size_t c = 0; c < image.channels; ++c) {
-            for (std::ptrdiff_t y = 0; y < height; ++y) {
-                for (std::ptrdiff_t x = 0; x < width; ++x) {
-                    std::ptrdiff_t const from_y = y - down, from_x = x - right;
-                    bool const within =
-                        from_y >= 0 && from_y < height && from_x >= 0 && from_x < width;
-                    image.row(c, size_t(y))[x] =
-                        within ? before[(c * image.height + size_t(from_y)) * image.width +
-                                        size_t(from_x)]
-                               : T(value);
-                }
+    struct drawn {
+        std::ptrdiff_t down, right;
+        double value;
+
+        template <class From, class To>
+        CASTNET_HD void operator()(From const& from, To const& to, size_t y, size_t x) const {
+            using T = decltype(from.get(0, 0, 0));
+            auto const row = size_t(std::ptrdiff_t(y) - down); // huge above the image
+            auto const column = size_t(std::ptrdiff_t(x) - right);
+            bool const within = row < from.height && column < from.width;
+            for (size_t c = 0; c < from.channels; ++c) {
+                to.set(c, y, x, within ? from.get(c, row, column) : T(value));
             }
         }
+    };
+    drawn draw(size_t, size_t, size_t, detail::random_stream& random) const {
+        auto const any = [&] {
+            return std::ptrdiff_t(random.below(2 * padding + 1)) - std::ptrdiff_t(padding);
+        };
+        std::ptrdiff_t const down = any();
+        return {down, any(), value};
     }
 };
 
@@ -70,21 +90,38 @@ struct cutout {
     size_t size = 8;
     double value = 0;
 
-    template <class T>
-    void operator()(pixels<T> image, detail::random_stream& random) const {
+    struct drawn {
+        size_t top, bottom, left, right;
+        double value;
+
+        template <class T>
+        void change(pixels<T> image) const {
+            for (size_t c = 0; c < image.channels; ++c) {
+                for (size_t y = top; y < bottom; ++y) {
+                    std::fill(image.row(c, y) + left, image.row(c, y) + right, T(value));
+                }
+            }
+        }
+
+        template <class From, class To>
+        CASTNET_HD void operator()(From const& from, To const& to, size_t y, size_t x) const {
+            using T = decltype(from.get(0, 0, 0));
+            bool const cut = y >= top && y < bottom && x >= left && x < right;
+            for (size_t c = 0; c < from.channels; ++c) {
+                to.set(c, y, x, cut ? T(value) : from.get(c, y, x));
+            }
+        }
+    };
+    drawn draw(size_t, size_t height, size_t width, detail::random_stream& random) const {
         auto const range = [&](size_t whole) {
             auto const first = std::ptrdiff_t(random.below(whole)) - std::ptrdiff_t(size / 2);
             auto const last = first + std::ptrdiff_t(size);
             return std::pair{size_t(std::max<std::ptrdiff_t>(first, 0)),
                              size_t(std::clamp<std::ptrdiff_t>(last, 0, std::ptrdiff_t(whole)))};
         };
-        auto const [top, bottom] = range(image.height);
-        auto const [left, right] = range(image.width);
-        for (size_t c = 0; c < image.channels; ++c) {
-            for (size_t y = top; y < bottom; ++y) {
-                std::fill(image.row(c, y) + left, image.row(c, y) + right, T(value));
-            }
-        }
+        auto const [top, bottom] = range(height);
+        auto const [left, right] = range(width);
+        return {top, bottom, left, right, value};
     }
 };
 

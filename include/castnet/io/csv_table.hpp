@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -57,7 +59,8 @@ public:
         return values;
     }
 
-    // Several columns as the input of a data set, row after row.
+    // Several columns as the input of a data set, row after row. Throws file_error for a cell that
+    // is no number of float's range.
     [[gnu::cold]] std::vector<float> matrix(std::span<std::string const> columns) const {
         std::vector<size_t> numbers;
         for (std::string const& name : columns) {
@@ -67,7 +70,11 @@ public:
         values.reserve(rows() * numbers.size());
         for (size_t row = 0; row < rows(); ++row) {
             for (size_t const number : numbers) {
-                values.push_back(static_cast<float>(value(row, number)));
+                double const found = value(row, number);
+                if (std::isfinite(found) && std::abs(found) > std::numeric_limits<float>::max()) {
+                    fail(row, number, string_of({"found ", found, ", beyond the range of float"}));
+                }
+                values.push_back(static_cast<float>(found));
             }
         }
         return values;
@@ -158,7 +165,7 @@ private:
             }
             return *options_.missing_value;
         }
-        if (text.front() == '+') {
+        if (text.front() == '+' && !text.starts_with("+-")) {
             text.remove_prefix(1);
         }
         double number = 0;

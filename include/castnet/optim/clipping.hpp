@@ -44,7 +44,7 @@ struct clipped_rule : Rule {
     }
     template <class V, class... Slot>
         requires Directs<Rule, V, Slot...>
-    V direction(V p, V g, Slot&... slot) const {
+    CASTNET_HD V direction(V p, V g, Slot&... slot) const {
         return Rule::direction(p, clip(g), slot...);
     }
 };
@@ -116,7 +116,7 @@ struct each_norm_clipped : Optimizer {
         static constexpr bool by_parameter = true;
         double max_norm;
 
-        void set_gradient_norm(double norm) { // of the parameter
+        CASTNET_HD void set_gradient_norm(double norm) { // of the parameter
             this->clip.factor = static_cast<T>(norm > max_norm ? max_norm / norm : 1);
         }
     };
@@ -158,7 +158,7 @@ norm_clipped<Optimizer> clip_norm(Optimizer const& optimizer, double max_norm) {
 }
 
 // The same with a norm for each parameter: its gradient becomes one of at most this norm, Keras'
-// clipnorm. On CPUs; not with strategy::sharded_optimizer.
+// clipnorm. Not with strategy::sharded_optimizer.
 template <class Optimizer>
 each_norm_clipped<Optimizer> clip_each_norm(Optimizer const& optimizer, double max_norm) {
     static_assert(detail::groups_are_outermost<Optimizer>::checked);

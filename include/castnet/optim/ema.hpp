@@ -43,11 +43,11 @@ struct averaging : Optimizer {
         }
         template <class V, class... Slot>
             requires detail::Directs<inner, V, Slot...>
-        V direction(V p, V g, V&, Slot&... slot) const {
+        CASTNET_HD V direction(V p, V g, V&, Slot&... slot) const {
             return inner::direction(p, g, slot...);
         }
         template <class V, class... Slot>
-        void move(V& p, V direction, V& average, Slot&... slot) const {
+        CASTNET_HD void move(V& p, V direction, V& average, Slot&... slot) const {
             inner::move(p, direction, slot...);
             average += share * (p - average);
         }

@@ -96,9 +96,11 @@ private:
     static constexpr auto numbered = detail::numbered<Text, Number>();
     template <std::size_t... I>
     [[gnu::cold]] auto with_factors(std::index_sequence<I...>) const {
-        std::array<hyperparameter, 2 * Count> const factors{
+        std::array<hyperparameter, 3 * Count> const factors{
             hyperparameter{numbered<"rate_of_group_", I>.text, all_groups[I].rate}...,
-            hyperparameter{numbered<"decay_of_group_", I>.text, all_groups[I].decay}...};
+            hyperparameter{numbered<"decay_of_group_", I>.text, all_groups[I].decay}...,
+            hyperparameter{numbered<"orthogonal_in_group_", I>.text,
+                           double(all_groups[I].orthogonal)}...};
         if constexpr (requires(Optimizer const& o) { o.hyperparameters(); }) {
             auto const own = Optimizer::hyperparameters();
             std::array<hyperparameter, own.size() + factors.size()> all{};

@@ -1,6 +1,7 @@
 // LAMB.
 #pragma once
 
+#include <castnet/core/annotations.hpp>
 #include <castnet/core/square_root.hpp>
 #include <castnet/optim/adam.hpp>
 
@@ -11,7 +12,7 @@ namespace castnet {
 
 // LAMB (You et al. 2020), for large batches: the steps of adamw, of which each parameter takes one
 // as long as its own norm times the learning rate. One whose norm or step is 0 takes adamw's.
-// On CPUs; not with strategy::sharded_optimizer.
+// Not with strategy::sharded_optimizer.
 struct lamb {
     double learning_rate = 1e-3;
     double beta_1 = 0.9;
@@ -30,17 +31,17 @@ struct lamb {
         double rate;
 
         template <class V>
-        V direction(V p, V g, V& mean, V& squares) const {
+        CASTNET_HD V direction(V p, V g, V& mean, V& squares) const {
             mean += base.one_minus_beta_1 * (g - mean);
             squares += base.one_minus_beta_2 * (g * g - squares);
             return base.rate * mean / (square_root(squares) * base.root_correction + base.epsilon) +
                    base.decay * p;
         }
-        void set_norms(double parameter, double direction) {
+        CASTNET_HD void set_norms(double parameter, double direction) {
             rate *= parameter > 0 && direction > 0 ? parameter / direction : 1;
         }
         template <class V>
-        void move(V& p, V direction, V&, V&) const {
+        CASTNET_HD void move(V& p, V direction, V&, V&) const {
             p -= T(rate) * direction;
         }
     };

@@ -40,6 +40,7 @@
 #include <castnet/optim/hyperparameters.hpp>
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
@@ -81,8 +82,18 @@ concept ByParameter =
     std::remove_cvref_t<decltype(rule_of_group(std::declval<Rule const&>(), 0))>::by_parameter;
 
 namespace detail {
+
+template <class Rule, class T, std::size_t... S>
+constexpr bool finds_direction(std::index_sequence<S...>) {
+    return requires(Rule const& rule, T p, T slot) { rule.direction(p, p, (void(S), slot)...); };
+}
+// Whether such a rule goes through a parameter twice. (nvcc 13.0 crashes where slots are an array.)
+template <class Rule, class T, int Slots>
+inline constexpr bool has_direction =
+    finds_direction<Rule, T>(std::make_index_sequence<std::size_t(Slots)>{});
+
 template <class Optimizer, class T>
 using rule_of = decltype(std::declval<Optimizer const&>().template at<T>(std::uint64_t{1}, 0.0));
-}
+} // namespace detail
 
 } // namespace castnet

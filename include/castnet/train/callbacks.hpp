@@ -1,4 +1,6 @@
-// Callbacks that Keras, Estimator and PyTorch users know, for fit_options::callbacks.
+// Callbacks that Keras, Estimator and PyTorch users know, for fit_options::callbacks. Where one
+// monitors a column that the history will not have, fit() throws castnet::error before its first
+// step.
 #pragma once
 
 #include <castnet/core/text.hpp>
@@ -50,14 +52,15 @@ namespace detail {
 } // namespace detail
 
 // Ends the training when a column has not become better by more than `least_change` for `patience`
-// epochs (Keras's EarlyStopping). NaN is never better. All of it follows from the history, so that
-// a resumed training ends at the same epoch.
+// epochs, or for one where that is 0 (Keras's EarlyStopping). NaN is never better. All of it
+// follows from the history, so that a resumed training ends at the same epoch.
 struct early_stopping {
     std::string monitor = "val_loss";
     int patience = 3;
     double least_change = 0;
     better best = better::automatic;
 
+    [[gnu::cold]] void begin_fit(history const& h) const { static_cast<void>(h[monitor]); }
     [[gnu::cold]] void end_epoch(epoch_report& report) const {
         auto const column = report.history[monitor];
         double const toward = detail::grows(monitor, best) ? -1 : 1;
@@ -69,7 +72,8 @@ struct early_stopping {
                 at = i;
             }
         }
-        report.stop = report.stop || column.size() - 1 - at >= static_cast<std::size_t>(patience);
+        auto const waited = static_cast<int>(column.size() - 1 - at);
+        report.stop = report.stop || (waited > 0 && waited >= patience);
     }
 };
 
@@ -86,6 +90,7 @@ struct reduce_on_plateau {
     double least = 0;
     better best = better::automatic;
 
+    [[gnu::cold]] void begin_fit(history const& h) const { static_cast<void>(h[monitor]); }
     [[gnu::cold]] double rate_factor(history const& h) const {
         bool const growing = detail::grows(monitor, best);
         double reached = growing ? -std::numeric_limits<double>::infinity()
@@ -136,6 +141,7 @@ public:
     save_best(Model& model, std::string file, best_options options = {})
         : model_{&model}, file_{std::move(file)}, options_{std::move(options)} {}
 
+    [[gnu::cold]] void begin_fit(history const& h) const { static_cast<void>(h[options_.monitor]); }
     [[gnu::cold]] void end_epoch(epoch_report const& report) const {
         bool const improved =
             detail::best_epoch(report.history, options_.monitor, options_.best) == report.epoch;

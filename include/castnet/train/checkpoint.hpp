@@ -94,6 +94,7 @@ void write_checkpoint(training<Model, Loss, Optimizer, Metrics...> const& t,
     record.put("seed", t.model().seed_value());
     record.put("batch", std::uint64_t{Model::capacity});
     record.put("samples_per_step", t.step_capacity());
+    record.put("batches_per_step", std::uint64_t{training_type::strategies::micro_batches});
     std::string frozen; // one name a line
     for (std::string const& name : t.frozen()) {
         append(frozen, {name, "\n"});
@@ -180,10 +181,15 @@ template <class Model, class Loss, class Optimizer, class... Metrics>
     }
     // Replicas may be fewer or more, or one may take the samples of all.
     auto const batch = record.count("batch", most), step = record.count("samples_per_step", most);
-    if (batch != Model::capacity && step != t.step_capacity()) {
-        throw file_error(file, {"was written with batch<", batch, ">, ", step,
-                                " samples a step, but this training has batch<", Model::capacity,
-                                ">, ", t.step_capacity(), " samples a step"});
+    auto const batches =
+        record.has("batches_per_step") ? record.count("batches_per_step", most) : 1;
+    constexpr auto mine =
+        std::uint64_t(training<Model, Loss, Optimizer, Metrics...>::strategies::micro_batches);
+    if ((batch != Model::capacity || batches != mine) && step != t.step_capacity()) {
+        throw file_error(file,
+                         {"was written with batch<", batch, ">, ", step, " samples a step in ",
+                          batches, " batches, but this training has batch<", Model::capacity, ">, ",
+                          t.step_capacity(), " samples a step in ", mine});
     }
     for_each_hyperparameter(t.optimizer(), [&](std::string const& name, double mine) {
         if (double const written = record.finite(name); written != mine) {

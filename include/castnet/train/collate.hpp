@@ -3,6 +3,7 @@
 
 #include <castnet/core/error.hpp>
 #include <castnet/data/dataset.hpp>
+#include <castnet/data/sample_error.hpp>
 #include <castnet/graph/graph.hpp>
 #include <castnet/nn/network.hpp>
 #include <castnet/plan/launch_list_builder.hpp>
@@ -211,8 +212,10 @@ double class_factor(Data const& data, size_t sample, std::span<float const> clas
 // A sample's weight with its class's factor. Throws castnet::error if it is not valid.
 template <class T, class Data>
 double weight_of(Data const& data, size_t sample, std::span<float const> class_weight) {
-    double const weight = checked_weight(own_weight(data, sample), sample);
-    return class_weight.empty() ? weight : weight * class_factor<T>(data, sample, class_weight);
+    return data::reading_sample(sample, [&] {
+        double const weight = checked_weight(own_weight(data, sample), sample);
+        return class_weight.empty() ? weight : weight * class_factor<T>(data, sample, class_weight);
+    });
 }
 
 // The weight of samples, also of other replicas' ones.
@@ -262,9 +265,11 @@ template <class Device, class Inputs, class T, class Data>
     using targets = data::targets_of<Data>;
     for (size_t row = 0; row < rows; ++row) {
         size_t const sample = row < samples.size() ? samples[row] : padding;
-        collate_inputs<Device>(places, batch, data, sample, row, Inputs{});
-        collate_targets<Device>(places, batch, data, sample, row, targets{},
-                                std::make_index_sequence<targets::count>{});
+        data::reading_sample(sample, [&] {
+            collate_inputs<Device>(places, batch, data, sample, row, Inputs{});
+            collate_targets<Device>(places, batch, data, sample, row, targets{},
+                                    std::make_index_sequence<targets::count>{});
+        });
     }
     return collate_weights(places, batch, samples.size(), rows, present, [&](size_t row) {
         return weight_of<T>(data, samples[row], class_weight);

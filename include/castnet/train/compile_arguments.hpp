@@ -120,12 +120,15 @@ constexpr compile_mistake mistake_in_optimizer() {
         return compile_mistake::optimizer_lacks_members;
     } else if constexpr (!ByParameter<rule_of<Optimizer, typename Model::value_type>>) {
         return compile_mistake::none;
-    } else if constexpr (!requires { requires Model::device::executor::in_host_memory; }) {
-        return compile_mistake::optimizer_of_cpus;
+    } else if constexpr (strategy_of<typename Model::policy_type>::sharded_optimizer) {
+        return compile_mistake::optimizer_of_shards;
     } else {
-        return strategy_of<typename Model::policy_type>::sharded_optimizer
-                   ? compile_mistake::optimizer_of_shards
-                   : compile_mistake::none;
+        using rule = decltype(rule_of_group(
+            std::declval<rule_of<Optimizer, typename Model::value_type> const&>(), 0));
+        constexpr bool turns = requires(rule const& r) { r.between(); };
+        return turns && !requires {
+            requires Model::device::executor::in_host_memory;
+        } ? compile_mistake::optimizer_of_cpus : compile_mistake::none;
     }
 }
 
@@ -218,8 +221,8 @@ struct arguments_of_compile {
                   "optimizer (lamb, muon, clip_each_norm) needs; take another strategy, or "
                   "cn::adamw and cn::clip_norm");
     static_assert(found != compile_mistake::optimizer_of_cpus,
-                  "castnet: compile(model, loss, optimizer, metrics...): cn::lamb, cn::muon and "
-                  "cn::clip_each_norm are for CPUs; on GPUs there are cn::adamw and cn::clip_norm");
+                  "castnet: compile(model, loss, optimizer, metrics...): cn::muon is for CPUs; on "
+                  "GPUs there are cn::adamw and cn::lamb");
     static_assert(found != compile_mistake::loss_lacks_labels,
                   "castnet: a loss needs static constexpr bool labels: true where its target is "
                   "a class number, false where it has the shape of the prediction");

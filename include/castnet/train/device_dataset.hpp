@@ -8,7 +8,10 @@
 #include <castnet/train/compiled_step.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -44,6 +47,19 @@ void copy_numbers(Data const& data, size_t sample, T* out) {
     }
 }
 
+// Whether a device can change the images of a data set in each epoch, from a copy of what the data
+// set is made of.
+template <class Data>
+constexpr bool draws_images() {
+    if constexpr (requires(Data const& data) { data.drawn_for(size_t{0}); }) {
+        using drawn = decltype(std::declval<Data>().drawn_for(0));
+        using base = std::remove_cvref_t<decltype(std::declval<Data>().base())>;
+        return std::tuple_size_v<drawn> > 0 && !data::ReadByEpochs<base>;
+    } else {
+        return false;
+    }
+}
+
 template <class Device, class Inputs, class Targets>
 class device_dataset;
 template <class Device, Shape... S, class... Target>
@@ -54,6 +70,7 @@ class device_dataset<Device, type_list<S...>, data::targets<Target...>> {
     using each = std::make_index_sequence<shapes::size>;
 
 public:
+    // Room for the samples.
     template <class Data>
     device_dataset(typename Device::session const& where, Data const& data) {
         if (data.size() > std::numeric_limits<std::uint32_t>::max()) {
@@ -69,7 +86,21 @@ public:
                          " bytes on the device; train without on_device, or with fewer samples. ",
                          e.what()});
         }
-        fill(where, data, each{});
+    }
+
+    // Copies the samples there, after earlier work of the device's session; of images that the
+    // device can change, only once. launch(body) runs a body on the device.
+    template <class Data, class Launch>
+    void fill(typename Device::session const& where, Data const& data,
+              [[maybe_unused]] Launch const& launch) {
+        if constexpr (draws_images<Data>()) {
+            if (!std::exchange(has_images_, true)) {
+                fill(where, data, each{});
+            }
+            draw_images<nth_of<0, shapes>>(where, data, launch);
+        } else {
+            fill(where, data, each{});
+        }
     }
 
     std::span<array const> arrays() const { return arrays_; }
@@ -89,13 +120,27 @@ private:
     }
     template <size_t I, class Logical, class Data>
     void place_one(Data const& data) {
-        size_t const numbers = data.size() * Logical::count;
-        if (byte_column<I>(data)) {
-            bytes_at_[I] = take<unsigned char>(numbers);
-            values_at_[I] = take<T>(256);
+        if constexpr (I == 0 && draws_images<Data>()) {
+            place_images<Logical>(data);
         } else {
-            values_at_[I] = take<T>(numbers);
+            places_[I] = placed<I, Logical>(data);
         }
+    }
+    // Where an array lies, in bytes.
+    struct array_places {
+        size_t bytes = 0, values = 0;
+    };
+    template <size_t I, class Logical, class Data>
+    array_places placed(Data const& data) {
+        size_t const numbers = data.size() * Logical::count;
+        array_places at;
+        if (byte_column<I>(data)) {
+            at.bytes = take<unsigned char>(numbers);
+            at.values = take<T>(256);
+        } else {
+            at.values = take<T>(numbers);
+        }
+        return at;
     }
 
     template <class Data, size_t... I>
@@ -104,49 +149,125 @@ private:
     }
     template <size_t I, class Logical, class Data>
     void fill_one(typename Device::session const& where, Data const& data) {
-        char* const start = memory_.template as<char>();
-        T* const values = reinterpret_cast<T*>(start + values_at_[I]);
-        if (data::column const* const column = byte_column<I>(data)) {
-            auto* const bytes = reinterpret_cast<unsigned char*>(start + bytes_at_[I]);
-            where.write(values, 256, [&](T* to) {
-                for (int b = 0; b < 256; ++b) {
-                    to[b] = column->template value_of<T>(static_cast<unsigned char>(b));
-                }
-            });
-            write_samples<Logical>(where, data.size(), bytes, [&](size_t sample, auto* to) {
-                constexpr size_t count = Logical::count;
-                std::copy_n(bytes_of(data, *column, sample, count), count, to);
-            });
-            arrays_[I] = {bytes, values};
+        if constexpr (I == 0 && draws_images<Data>()) {
+            before_ = copied<0, Logical>(where, data.base(), before_at_);
+            arrays_[0] = {nullptr, at<T>(places_[0].values)};
         } else {
+            arrays_[I] = copied<I, Logical>(where, data, places_[I]);
+        }
+    }
+    template <size_t I, class Logical, class Data>
+    array copied(typename Device::session const& where, Data const& data, array_places place) {
+        T* const values = at<T>(place.values);
+        data::column const* const column = byte_column<I>(data);
+        if (column == nullptr) {
             write_samples<Logical>(where, data.size(), values, [&](size_t sample, T* to) {
                 copy_numbers<I>(data, sample, to);
             });
-            arrays_[I] = {nullptr, values};
+            return {nullptr, values};
+        }
+        auto* const bytes = at<unsigned char>(place.bytes);
+        where.write(values, 256, [&](T* to) {
+            for (int b = 0; b < 256; ++b) {
+                to[b] = column->template value_of<T>(static_cast<unsigned char>(b));
+            }
+        });
+        write_samples<Logical>(where, data.size(), bytes, [&](size_t sample, auto* to) {
+            constexpr size_t count = Logical::count;
+            std::copy_n(bytes_of(data, *column, sample, count), count, to);
+        });
+        return {bytes, values};
+    }
+    template <class U>
+    U* at(size_t place) const {
+        return reinterpret_cast<U*>(memory_.template as<char>() + place);
+    }
+
+    // Of images that are changed here: as they were before, what is done to some of them, and some
+    // between two transforms.
+    template <class Data>
+    using drawn_of = decltype(std::declval<Data>().drawn_for(0));
+    template <class Logical, class Data>
+    void place_images(Data const& data) {
+        size_t const some = std::min(data.size(), samples_at_once<Logical>);
+        before_at_ = placed<0, Logical>(data.base());
+        places_[0].values = take<T>(data.size() * Logical::count);
+        std::apply(
+            [&](auto const&... each) {
+                drawn_at_ = take<char>(std::max({size_t{0}, sizeof each...}) * some);
+                for (size_t i = 0; i + 1 < sizeof...(each) && i < 2; ++i) {
+                    between_at_[i] = take<T>(some * Logical::count);
+                }
+            },
+            drawn_of<Data>{});
+    }
+    template <class Logical, class Data, class Launch>
+    void draw_images(typename Device::session const& where, Data const& data,
+                     Launch const& launch) {
+        std::vector<drawn_of<Data>> drawn;
+        for (size_t first = 0; first < data.size(); first += drawn.size()) {
+            drawn.clear();
+            while (drawn.size() < samples_at_once<Logical> && first + drawn.size() < data.size()) {
+                drawn.push_back(data.drawn_for(first + drawn.size()));
+            }
+            size_t const skipped = first * Logical::count;
+            array const from = before_.bytes != nullptr
+                                   ? array{before_.bytes + skipped, before_.values}
+                                   : array{nullptr, before_.values + skipped};
+            transform<0, Logical>(where, drawn, from, at<T>(places_[0].values) + skipped, launch);
         }
     }
+    // Transform number K of some images and those behind it, whose results lie at `to`.
+    template <size_t K, class Logical, class Drawn, class Launch>
+    void transform(typename Device::session const& where, std::vector<Drawn> const& all,
+                   array const& from, T* to, Launch const& launch) const {
+        using drawn = std::tuple_element_t<K, Drawn>;
+        static_assert(std::is_trivially_copyable_v<drawn>);
+        constexpr bool is_last = K + 1 == std::tuple_size_v<Drawn>;
+        drawn* const there = at<drawn>(drawn_at_);
+        where.write(there, std::ptrdiff_t(all.size()), [&](drawn* out) {
+            std::transform(all.begin(), all.end(), out,
+                           [](Drawn const& each) { return std::get<K>(each); });
+        });
+        T* const result = is_last ? to : at<T>(between_at_[K % 2]);
+        launch(Device::image_transform(there, from, result, std::ptrdiff_t(all.size()),
+                                       int(Logical::extent[0]), int(Logical::extent[1]),
+                                       int(Logical::extent[2])));
+        if constexpr (!is_last) {
+            transform<K + 1, Logical>(where, all, {nullptr, result}, to, launch);
+        }
+    }
+
+    template <class Logical>
+    static constexpr size_t samples_at_once =
+        std::max<size_t>(1, (size_t{4} << 20) / Logical::count);
 
     // copy(sample, to) writes one in logical order. Some megabytes at a time.
     template <class Logical, class U, class Copy>
     static void write_samples(typename Device::session const& where, size_t samples, U* to,
                               Copy const& copy) {
         constexpr size_t count = Logical::count;
-        constexpr size_t at_once = std::max<size_t>(1, (size_t{4} << 20) / count);
+        constexpr size_t at_once = samples_at_once<Logical>;
         std::vector<U> staging(count);
         for (size_t first = 0; first < samples; first += at_once) {
             size_t const some = std::min(at_once, samples - first);
             where.write(to + first * count, std::ptrdiff_t(some * count), [&](U* out) {
                 for (size_t i = 0; i < some; ++i) {
-                    place_sample<Device, Logical>(out + i * count, staging.data(),
-                                                  [&](U* sample) { copy(first + i, sample); });
+                    place_sample<Device, Logical>(out + i * count, staging.data(), [&](U* sample) {
+                        data::reading_sample(first + i, [&] { copy(first + i, sample); });
+                    });
                 }
             });
         }
     }
 
     size_t bytes_ = 0;
-    size_t bytes_at_[shapes::size]{}, values_at_[shapes::size]{};
+    array_places places_[shapes::size]{};
     array arrays_[shapes::size]{};
+    array_places before_at_{};
+    size_t drawn_at_ = 0, between_at_[2]{};
+    array before_{};
+    bool has_images_ = false;
     typename Device::memory memory_;
 };
 

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <tuple>
 #include <type_traits>
 
 namespace castnet {
@@ -100,25 +101,29 @@ public:
         }
     }
 
-    // Applies the optimizer's rule; afterwards all replicas have the same parameters. `squares` is
-    // memory for the sums of the norm, if the rule needs it.
+    // Applies the optimizer's rule; afterwards all replicas have the same parameters.
     template <class Rule>
-    void update(cuda::update_values<Rule, T>* values, cuda::penalized_range const* penalties,
-                double* squares) {
+    void update(cuda::update_values<Rule, T>* values, cuda::update_tables const& tables) {
         if constexpr (NeedsNorm<Rule>) {
-            find_norm(values, penalties, squares);
+            find_norm(values, tables.penalties, tables.squares);
         }
-        auto const call = [&](auto... part) {
-            launch(cuda::update_call<compiled::value, Exchanges::slots>(c_, values, penalties,
-                                                                        part...));
+        auto const update_all = [&] {
+            std::apply([&](auto const&... call) { (..., launch(call)); },
+                       cuda::update_calls<compiled::value, Exchanges::slots>(c_, values, tables));
         };
         if constexpr (strategy::updates_all) {
-            call();
+            update_all();
         } else {
             auto const who = Exchanges::updated_by();
             auto const mine = own_part();
-            call(std::ptrdiff_t(mine.first), std::ptrdiff_t(mine.last),
-                 std::ptrdiff_t(Exchanges::slot_elements(gpus_.size())));
+            if constexpr (!ByParameter<Rule>) {
+                launch(cuda::update_call<compiled::value, Exchanges::slots>(
+                    c_, values, tables.penalties, std::ptrdiff_t(mine.first),
+                    std::ptrdiff_t(mine.last),
+                    std::ptrdiff_t(Exchanges::slot_elements(gpus_.size()))));
+            } else if (mine.count() > 0) { // all of them
+                update_all();
+            }
             together(
                 compute(), "parameters from those who updated them", -1, [&](auto const& others) {
                     others.share(
@@ -295,13 +300,12 @@ public:
         e.set_share(now.share);
         e.template train_among<compiled::value>(
             now.is_last, step, rule, scale,
+            [&](auto const& c, cuda::session const& where) {
+                collectives{c, where, *side_, gpus, step}.run(now.is_last);
+            },
             [&](auto const& c, cuda::session const& where, auto* values,
-                cuda::penalized_range const* penalties, double* squares) {
-                collectives all{c, where, *side_, gpus, step};
-                all.run(now.is_last);
-                if (now.is_last) {
-                    all.update(values, penalties, squares);
-                }
+                cuda::update_tables const& tables) {
+                collectives{c, where, *side_, gpus, step}.update(values, tables);
             },
             [&] { others.meet({"begin of a step", -1, step}); });
         gpus.doing({"sums of a captured step", -1, step});

@@ -121,8 +121,10 @@ private:
             size_t const count = std::min(Model::capacity, data.size() - first);
             T* const batch = executor_.batch();
             for (size_t row = 0; row < count; ++row) {
-                collate_inputs<device>(places_in_batch(plan()), batch, data, first + row, row,
-                                       typename network::inputs{});
+                data::reading_sample(first + row, [&] {
+                    collate_inputs<device>(places_in_batch(plan()), batch, data, first + row, row,
+                                           typename network::inputs{});
+                });
             }
             run<Output>(count, [&](T const* from) {
                 for (size_t row = 0; row < count; ++row) {

@@ -27,6 +27,7 @@ public:
 
     void begin(int epoch, int epochs) {
         start_ = shown_ = detail::monotonic_seconds();
+        first_ = 0;
         if (verbosity_ != verbosity::silent) {
             std::printf("Epoch %d/%d\n", epoch, epochs);
         }
@@ -36,8 +37,9 @@ public:
     template <class Scores>
     void step(std::size_t done, Scores const& scores) {
         double const now = detail::monotonic_seconds();
-        if (done == 1) {
-            after_first_ = now; // the first step warms up: its time does not count
+        if (first_ == 0) { // since begin(), which may be within an epoch
+            first_ = done;
+            after_first_ = now; // it warms up: its time does not count
         }
         if (verbosity_ == verbosity::bar && terminal_ && done < steps_ && now - shown_ >= 0.05) {
             shown_ = now;
@@ -82,8 +84,7 @@ private:
         std::fflush(stdout);
     }
     double per_step(std::size_t done, double now) const {
-        double const from = done > 1 ? after_first_ : start_;
-        return (now - from) / double(done > 1 ? done - 1 : 1);
+        return done > first_ ? (now - after_first_) / double(done - first_) : now - start_;
     }
     [[gnu::cold]] static std::string time_text(double seconds) {
         char text[32];
@@ -110,6 +111,7 @@ private:
 
     verbosity verbosity_;
     std::size_t steps_;
+    std::size_t first_ = 0; // step since begin()
     bool terminal_ = false;
     double start_ = 0, shown_ = 0, after_first_ = 0; // seconds
 };

@@ -64,13 +64,11 @@ public:
         exchanges::slot_elements(replicas_at_least) * size_t(Optimizer::slots) * sizeof(T);
     // What the optimizer needs of the workspace, whose activations nobody reads any more.
     static constexpr std::ptrdiff_t update_scratch() {
-        std::ptrdiff_t most = 0;
         if constexpr (ByParameter<rule_type>) {
-            for (ir::placed_parameter const& p : training_plan.parameters) {
-                most = std::max(most, device::template update_scratch<rule_type>(p));
-            }
+            return device::template update_scratch<rule_type, Optimizer::slots>(training_plan);
+        } else {
+            return 0;
         }
-        return most;
     }
     static constexpr size_t batch_bytes =
         size_t(std::max(training_plan.elements(ir::region::batch),
@@ -173,11 +171,13 @@ public:
         return numbers_;
     }
 
-    // Copies a device-resident data set to the device. Throws castnet::error if its memory is too
-    // small.
+    // Copies a device-resident data set to the device, or makes room for one that changes in every
+    // epoch. Throws castnet::error if the device's memory is too small.
     template <class Data>
     void keep(Data const& data) {
-        if constexpr (keeps<Data>) {
+        if constexpr (keeps<Data> && data::ReadByEpochs<Data>) {
+            data.template room_on<stored>(session_.index(), [&] { return stored{session_, data}; });
+        } else if constexpr (keeps<Data>) {
             kept(data);
         }
     }
@@ -344,11 +344,15 @@ private:
     static constexpr bool keeps =
         data::is_on_device<Data> && requires { typename device::stored_array; };
 
+    using stored = detail::device_dataset<device, typename network::inputs, targets>;
+
     template <class Data>
-    auto const& kept(Data const& data) const {
-        using stored = detail::device_dataset<device, typename network::inputs, targets>;
-        return data.template kept_on<stored>(session_.index(),
-                                             [&] { return stored{session_, data}; });
+    auto const& kept(Data const& data) {
+        return data.template kept_on<stored>(
+            session_.index(), [&] { return stored{session_, data}; },
+            [&](stored& room) {
+                room.fill(session_, data, [&](auto const& body) { executor_.launch_body(body); });
+            });
     }
 
     template <class Communicator>

@@ -372,7 +372,7 @@ private:
             if (ordered != epoch) {
                 std::iota(order.begin(), order.end(), size_t(0));
                 if (options.shuffle) {
-                    data::shuffle(order, model_.seed_value(), epoch);
+                    data::shuffle(order, model_.seed_value(), epoch, data::shuffle_buffer(data));
                 }
                 ordered = epoch;
             }
@@ -383,7 +383,11 @@ private:
             order_for(epochs_);
             bar.begin(int(position_.epochs) + 1, options.epochs);
             begin_epoch();
-            interrupted = !train_epoch(data, order, options, bar);
+            try {
+                interrupted = !train_epoch(data, order, options, bar);
+            } catch (sample_error const& e) {
+                throw sample_error{e, position_.epochs + 1};
+            }
             if (position_.samples == data.size()) {
                 if (position_.epochs + 1 < size_t(options.epochs)) {
                     order_for(epochs_ + 1); // while a GPU is at the last steps

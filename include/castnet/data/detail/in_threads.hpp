@@ -2,6 +2,7 @@
 #pragma once
 
 #include <castnet/core/language.hpp>
+#include <castnet/data/sample_error.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -26,8 +27,9 @@ void for_each_in_threads(std::size_t count, F const& f) {
     }
 }
 
-// Calls use(make(i)) for all i below count: make in threads, use in order, on this one. Throws what
-// the first call of make that fails has thrown, after the uses before it.
+// Calls use(make(i)) for all samples i below count: make in threads, use in order, on this one.
+// Throws what the first call of make that fails has thrown, see reading_sample, after the uses
+// before it.
 template <class Result, class Make, class Use>
 void make_in_threads(std::size_t count, Make const& make, Use const& use) {
     constexpr std::size_t at_once = 64; // results that are held
@@ -37,7 +39,7 @@ void make_in_threads(std::size_t count, Make const& make, Use const& use) {
         std::vector<std::exception_ptr> failures(here);
         for_each_in_threads(here, [&](std::size_t i) {
             try {
-                results[i] = make(first + i);
+                results[i] = data::reading_sample(first + i, [&] { return make(first + i); });
             } catch (...) {
                 failures[i] = std::current_exception();
             }

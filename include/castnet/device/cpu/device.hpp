@@ -75,10 +75,14 @@ struct cpu_device {
                                    cpu::optimized<T> const& all, T* scratch) {
         cpu::optimize_parameter<Slots>(rule, p, all, scratch);
     }
-    // Elements of scratch memory for it, in region::workspace.
-    template <class Rule>
-    static constexpr std::ptrdiff_t update_scratch(parameter const& p) {
-        return cpu::update_scratch<Rule>(p);
+    // Elements of scratch memory for those of a plan, in region::workspace.
+    template <class Rule, int Slots, class Plan>
+    static constexpr std::ptrdiff_t update_scratch(Plan const& plan) {
+        std::ptrdiff_t most = 0;
+        for (ir::placed_parameter const& p : plan.parameters) {
+            most = std::max(most, cpu::update_scratch<Rule>(p));
+        }
+        return most;
     }
     template <class... Arguments>
     static double sum_of_squares(Arguments&&... arguments) {

@@ -171,13 +171,13 @@ public:
     template <auto const& Plan, int Slots, class Rule>
     void train(std::ptrdiff_t samples, std::uint64_t step, Rule const& rule, T scale) {
         run<Plan>(samples, step);
+        add_totals<Plan>(); // before the update may use the workspace
         if constexpr (NeedsNorm<Rule>) {
             double const norm = std::sqrt(squares<Plan>(scale, 0, Plan.trainable));
             update<Plan, Slots>(rule.with_norm(norm), scale);
         } else {
             update<Plan, Slots>(rule, scale);
         }
-        add_totals<Plan>();
     }
     template <auto const& Plan>
     void evaluate(std::ptrdiff_t samples) {

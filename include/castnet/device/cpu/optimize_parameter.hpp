@@ -72,12 +72,6 @@ void orthogonalize(orthogonalization const& how, weight_matrix const& size, T* x
     }
 }
 
-// Whether a rule goes through a parameter twice. (nvcc 13.0 crashes where slots are an array.)
-template <class Rule, class T, std::size_t... S>
-constexpr bool has_direction(std::index_sequence<S...>) {
-    return requires(Rule const& rule, T p, T slot) { rule.direction(p, p, (void(S), slot)...); };
-}
-
 // Gives each number of the parameter p its direction, and then moves it.
 template <int Slots, class Rule, class T>
 void move_parameter(Rule rule, parameter const& p, optimized<T> const& all, T* memory) {
@@ -115,7 +109,7 @@ void optimize_parameter(Rule rule, parameter const& p, optimized<T> const& all, 
         rule.set_gradient_norm(
             std::sqrt(sum_of_squares(p.cost, all.scale, all.parameters, all.gradients, p.count())));
     }
-    if constexpr (has_direction<Rule, T>(std::make_index_sequence<std::size_t(Slots)>{})) {
+    if constexpr (castnet::detail::has_direction<Rule, T, Slots>) {
         move_parameter<Slots>(rule, p, all, memory);
     } else {
         optimize<Slots>(rule, p.cost, all.scale, all.parameters, all.gradients, all.slots,

@@ -6,6 +6,9 @@
 #include <castnet/device/cuda/norm.hpp>
 #include <castnet/device/cuda/one_block.hpp>
 #include <castnet/device/cuda/optimize.hpp>
+#include <castnet/device/cuda/optimize_parameter.hpp>
+
+#include <tuple>
 
 namespace castnet::cuda {
 
@@ -50,6 +53,40 @@ auto squares_call(Context const& c, typename Context::value_type const* scale,
 template <class Rule, class T>
 auto norm_call(update_values<Rule, T>* values, double const* squares) {
     return kernel_call<norm_body<Rule, T>>{{1, 1}, {values, squares}};
+}
+
+// What the kernels of an update read in the GPU's memory besides its values; the last two are for
+// rules of whole parameters.
+struct update_tables {
+    penalized_range const* penalties;
+    double* squares; // for the norm of the gradient, if the rule needs it
+    parameter_piece const* pieces;
+    double* squares_of_pieces;
+};
+
+// The update of all parameters by a rule that knows the norm, as a tuple of kernels.
+template <auto const& Plan, int Slots, class Rule, class Context>
+auto update_calls(Context const& c, update_values<Rule, typename Context::value_type>* values,
+                  update_tables const& t) {
+    if constexpr (ByParameter<Rule>) {
+        return piecewise_calls<Plan, Slots>(c, values, t.pieces, t.squares_of_pieces);
+    } else {
+        return std::tuple{update_call<Plan, Slots>(c, values, t.penalties)};
+    }
+}
+// The same with the norm, if the rule needs it.
+template <class Device, auto const& Plan, int Slots, class Rule, class Context>
+auto update_calls_with_norm(Context const& c,
+                            update_values<Rule, typename Context::value_type>* values,
+                            update_tables const& t) {
+    if constexpr (NeedsNorm<Rule>) {
+        return std::tuple_cat(std::tuple{squares_call<Device, Plan>(c, &values->scale, t.penalties,
+                                                                    t.squares, 0, Plan.trainable),
+                                         norm_call(values, t.squares)},
+                              update_calls<Plan, Slots>(c, values, t));
+    } else {
+        return update_calls<Plan, Slots>(c, values, t);
+    }
 }
 
 template <auto const& Plan, class Context>

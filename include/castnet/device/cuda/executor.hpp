@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -177,6 +178,9 @@ public:
         groups_.assign(groups.begin(), groups.end());
         penalties<Plan>();
         write_ranges(penalized_ranges(Plan, groups_), penalties_, session_);
+        if (pieces_.bytes() > 0) {
+            write_pieces<Plan>();
+        }
     }
 
     // The sum of squares of the gradients of the parameters [first, last), with penalties; waits
@@ -201,7 +205,8 @@ public:
         auto* const to = last_->template values<Rule>();
         CASTNET_CUDA(cudaMemcpyAsync(to, &values, sizeof values, cudaMemcpyHostToDevice,
                                      session_.compute().get()));
-        launch(last_->context, update_call<Plan, Slots>(last_->context, to, penalties<Plan>()));
+        std::apply([&](auto const&... call) { (..., launch(last_->context, call)); },
+                   update_calls<Plan, Slots>(last_->context, to, tables<Plan, Rule>()));
         session_.compute().record(last_->done);
     }
 
@@ -229,33 +234,30 @@ public:
     void train(std::ptrdiff_t, std::uint64_t step, Rule const& rule, T scale) {
         bring<Plan>(rule, scale);
         submit<Plan>(work_kind::train, step, [&](context const& c) {
-            auto* const values = next_->template values<Rule>();
-            auto const update = update_call<Plan, Slots>(c, values, penalties<Plan>());
-            if constexpr (NeedsNorm<Rule>) {
-                enqueue<Plan>(squares_call<Device, Plan>(c, &values->scale, penalties<Plan>(),
-                                                         norm_sums(), 0, Plan.trainable),
-                              norm_call(values, norm_sums()), update,
-                              totals_call<Plan>(c, totals_));
-            } else {
-                enqueue<Plan>(update, totals_call<Plan>(c, totals_));
-            }
+            // the totals before the update, which may use the workspace
+            std::apply(
+                [&](auto const&... call) { enqueue<Plan>(totals_call<Plan>(c, totals_), call...); },
+                update_calls_with_norm<Device, Plan, Slots>(c, next_->template values<Rule>(),
+                                                            tables<Plan, Rule>()));
         });
     }
-    // The same where other GPUs compute a part of the step: enqueue(context, session, values,
-    // penalties, squares) puts forward and backward on the stream, and with `updates` the update by
-    // these values; then the outputs are added to the totals. `squares` is memory for the sums of
-    // the norm, if the rule needs it. Whenever meet() is called, this GPU has nothing to do.
-    template <auto const& Plan, class Rule, class Enqueue, class Meet>
+    // The same where other GPUs compute a part of the step: compute(context, session) puts forward
+    // and backward on the stream, then the outputs are added to the totals, and with `updates`
+    // update(context, session, values, tables) does the update by these values. Whenever meet() is
+    // called, this GPU has nothing to do.
+    template <auto const& Plan, class Rule, class Compute, class Update, class Meet>
     void train_among(bool updates, std::uint64_t step, Rule const& rule, T scale,
-                     Enqueue const& enqueue, Meet const& meet) {
+                     Compute const& compute, Update const& update, Meet const& meet) {
         bring<Plan>(rule, scale);
         submit<Plan>(
             updates ? work_kind::train_with : work_kind::compute_with, step,
             [&](context const& c) {
                 gather<Plan>();
-                enqueue(c, session_, next_->template values<Rule>(), penalties<Plan>(),
-                        NeedsNorm<Rule> ? norm_sums() : nullptr);
+                compute(c, session_);
                 launch(c, totals_call<Plan>(c, totals_));
+                if (updates) {
+                    update(c, session_, next_->template values<Rule>(), tables<Plan, Rule>());
+                }
             },
             [&] {
                 session_.wait();
@@ -294,6 +296,14 @@ public:
     void evaluate(std::ptrdiff_t) {
         submit<Plan>(work_kind::evaluate, 0,
                      [&](context const& c) { enqueue<Plan>(totals_call<Plan>(c, totals_)); });
+    }
+
+    // Runs a body for each of its `count` indices, behind the last run.
+    template <class Body>
+    void launch_body(Body const& body) {
+        session_.use();
+        last_->context.launch(grid_for(body.count), body);
+        session_.compute().record(last_->done);
     }
 
     // In place of an evaluation that other replicas make and this one does not.
@@ -392,10 +402,7 @@ private:
     template <auto const& Plan, class Rule>
     void bring(Rule const& rule, T scale) {
         next_->set(update_values<Rule, T>{rule, scale});
-        penalties<Plan>(); // allocates
-        if constexpr (NeedsNorm<Rule>) {
-            norm_sums();
-        }
+        tables<Plan, Rule>(); // allocates
     }
 
     struct nobody {
@@ -434,14 +441,6 @@ private:
     static void launch(context const& c, kernel_call<Body> const& call) {
         c.launch(call.where, call.body);
     }
-    // Behind the last run.
-    template <class Body>
-    void launch_body(Body const& body) {
-        session_.use();
-        last_->context.launch(grid_for(body.count), body);
-        session_.compute().record(last_->done);
-    }
-
     template <auto const& Plan>
     penalized_range const* penalties() {
         if (penalties_.bytes() == 0) { // with room for a range for each parameter
@@ -450,6 +449,40 @@ private:
             write_ranges(penalized_ranges(Plan, groups_), penalties_, session_);
         }
         return penalties_.template as<penalized_range>();
+    }
+
+    // The pieces of the parameters, for rules of whole ones; behind them the squares of each.
+    template <auto const& Plan>
+    parameter_piece const* pieces() {
+        if (pieces_.bytes() == 0) {
+            pieces_ = session_.allocate(squares_at<Plan> +
+                                            std::size_t(piece_squares<T>(Plan)) * sizeof(double),
+                                        "the norms of parameters");
+            write_pieces<Plan>();
+        }
+        return pieces_.template as<parameter_piece>();
+    }
+    template <auto const& Plan>
+    static constexpr std::size_t squares_at =
+        rounded_to_alignment(std::size_t(count_pieces<T>(Plan)) * sizeof(parameter_piece));
+    template <auto const& Plan>
+    void write_pieces() const {
+        std::vector<parameter_piece> const all = pieces_of<T>(Plan, groups_);
+        session_.write(pieces_.template as<parameter_piece>(), std::ptrdiff_t(all.size()),
+                       [&](parameter_piece* to) { std::copy(all.begin(), all.end(), to); });
+    }
+
+    // What the update by a rule reads.
+    template <auto const& Plan, class Rule>
+    update_tables tables() {
+        update_tables t{penalties<Plan>(), NeedsNorm<Rule> ? norm_sums() : nullptr, nullptr,
+                        nullptr};
+        if constexpr (ByParameter<Rule>) {
+            t.pieces = pieces<Plan>();
+            t.squares_of_pieces =
+                reinterpret_cast<double*>(pieces_.template as<char>() + squares_at<Plan>);
+        }
+        return t;
     }
 
     // The sum of squares and its parts; behind them the scale of the gradients.
@@ -463,7 +496,7 @@ private:
 
     session const& session_;
     memory arena_;
-    memory penalties_, norm_sums_;
+    memory penalties_, pieces_, norm_sums_;
     std::vector<update_group> groups_; // see set_groups(); none at first
     double* totals_ = nullptr;
     std::vector<buffer> buffers_;

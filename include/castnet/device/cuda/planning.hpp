@@ -3,7 +3,14 @@
 
 #include <castnet/device/cuda/epilogue.hpp>
 #include <castnet/device/cuda/reduce.hpp>
+#include <castnet/device/cuda/transform.hpp>
+#include <castnet/optim/optimizer.hpp>
 #include <castnet/plan/mixed_precision.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
 
 namespace castnet::cuda {
 
@@ -23,6 +30,30 @@ struct planning : ir::factor_storage<T, Bf16> {
     // since reductions share theirs, and so do the libraries.
     static constexpr scratch_size scratch(kernel_launch const&, window const*, instruction const&) {
         return 0;
+    }
+
+    // A body that changes images of a data set that the device keeps: `images` of them, of this
+    // size, each by a function of its own.
+    template <class Drawn>
+    static transform_body<Drawn, T> image_transform(Drawn const* drawn, stored_array<T> const& from,
+                                                    T* to, std::ptrdiff_t images, int channels,
+                                                    int height, int width) {
+        std::ptrdiff_t const pixels = std::ptrdiff_t{height} * width;
+        return {drawn,
+                from,
+                to,
+                static_cast<std::uint32_t>(channels),
+                std::uint32_t(height),
+                quotient(width),
+                quotient(pixels),
+                images * pixels};
+    }
+
+    // Elements of region::workspace for an update by a rule of whole parameters: the directions.
+    template <class Rule, int Slots, class Plan>
+    static constexpr std::ptrdiff_t update_scratch(Plan const& plan) {
+        using one = std::remove_cvref_t<decltype(rule_of_group(std::declval<Rule const&>(), 0))>;
+        return castnet::detail::has_direction<one, T, Slots> ? plan.trainable : 0;
     }
 
     static constexpr bool takes_epilogue(op product, epilogue const& e) {
