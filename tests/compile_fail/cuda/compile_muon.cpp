@@ -1,5 +1,5 @@
 // Muon is for CPUs.
-// expect: castnet: compile.model, loss, optimizer, metrics...*: cn::lamb, cn::muon and cn::clip_each_norm are for CPUs
+// expect: castnet: compile.model, loss, optimizer, metrics...*: cn::lamb, cn::muon, cn::clip_each_norm and cn::lazy are for CPUs
 #include <castnet/castnet.hpp>
 #include <castnet/cuda.hpp>
 
