@@ -11,6 +11,7 @@
 #include <castnet/castnet.hpp>
 
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
@@ -76,15 +77,18 @@ std::string continued(Model const& model, std::string text, std::size_t length) 
     std::mt19937 random{7};
     cn::stateful_predictor reader{model};
     std::span<float const> logits;
-    std::size_t seen = steps, place = 0; // characters that it knows, and the next one
+    std::size_t seen = steps; // characters that it knows
     for (std::size_t n = 0; n < length; ++n) {
-        if (seen == steps) { // as many as it can: it reads the last ones again
-            reader.reset();
-            seen = 0;
-            place = text.size() - std::min(text.size(), steps / 2);
-        }
-        for (; place < text.size(); ++place, ++seen) {
-            logits = reader.predict(id_of(text[place]));
+        if (seen == steps) { // as many as it can: it reads the last ones again, all at once
+            std::vector<std::int32_t> last;
+            for (char const c : text.substr(text.size() - std::min(text.size(), steps / 2))) {
+                last.push_back(id_of(c));
+            }
+            logits = reader.prefill(last);
+            seen = last.size();
+        } else {
+            logits = reader.predict(id_of(text.back()));
+            ++seen;
         }
         std::vector<double> weights(vocabulary);
         for (std::size_t k = 0; k < vocabulary; ++k) { // a little more sure than the model is

@@ -47,6 +47,7 @@
 #include <castnet/optim/clipping.hpp>
 #include <castnet/optim/ema.hpp>
 #include <castnet/optim/groups.hpp>
+#include <castnet/optim/lazy.hpp>
 #include <castnet/optim/optimizers.hpp>
 #include <castnet/policy/cpu.hpp>
 #include <castnet/tensor/tensor.hpp>

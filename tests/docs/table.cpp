@@ -170,6 +170,7 @@ TEST_CASE("tables of the guide") {
     CHECK(clip_value(adam{}, 0.5).max_value == 0.5);
     CHECK(accumulate<4>(adam{}).learning_rate == 1e-3);
     CHECK(ema(adam{}, 0.99).slots == 3);
+    CHECK(lazy(adam{}).slots == 2);
     CHECK(groups(adamw{}, parameter_group{.names = "head.*", .rate = 10}).slots == 2);
 
     std::vector<float> const x = {0, 0, 0, 1, 1, 0, 1, 1, 2, 2};

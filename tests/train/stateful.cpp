@@ -34,6 +34,23 @@ std::span<number const, Size> step_of(numbers const& x, std::size_t t) {
     return std::span<number const, Size>{x.data() + t * Size, Size};
 }
 
+// The outputs behind so many steps that are taken at once, and then one by one.
+template <class Predictor>
+void compare_behind(Predictor& steps, numbers const& whole, numbers const& x, std::size_t first) {
+    constexpr std::size_t in = Predictor::template input_size<0>,
+                          out = Predictor::template output_size<0>;
+    auto y = steps.prefill(std::span{x}.first(first * in));
+    for (std::size_t t = first;; ++t) {
+        for (std::size_t i = 0; i < out && (whole.size() > out || t == length); ++i) {
+            CHECK(double(y[i]) == doctest::Approx(double(whole[(t - 1) * out % whole.size() + i])));
+        }
+        if (t == length) {
+            break;
+        }
+        y = steps.predict(step_of<in>(x, t));
+    }
+}
+
 // The outputs of all steps, or of the last where the network has no others.
 template <class Predictor>
 void compare(Predictor& steps, numbers const& whole, numbers const& x) {
@@ -57,6 +74,9 @@ void compare_chain() {
     compare(steps, model.predict(x), x);
     steps.reset();
     compare(steps, model.predict(x), x);
+    for (std::size_t first = 1; first <= length; ++first) {
+        compare_behind(steps, model.predict(x), x, first);
+    }
 }
 
 // Carries that change places, one that is the step itself, one that is a number, one that begins
@@ -163,6 +183,9 @@ TEST_CASE("sequences with positions have as many steps as the network") {
     CHECK_THROWS_AS(steps.predict(x), cn::error);
     steps.reset();
     CHECK(steps.predict(x)[0] == first);
+    CHECK_THROWS_AS(steps.prefill(numbers{1, 1, 1}), cn::error);
+    CHECK_THROWS_AS(steps.prefill(numbers{}), cn::error);
+    CHECK(steps.prefill(numbers{1})[0] == first);
 }
 
 TEST_CASE("a network may be written for a single step") {
@@ -192,6 +215,11 @@ TEST_CASE("steps of words") {
         }
     }
     CHECK_THROWS_AS(steps.predict(7), cn::error);
+    auto const y = steps.prefill(words);
+    for (std::size_t i = 0; i < 4; ++i) {
+        CHECK(double(y[i]) == doctest::Approx(double(whole[4 * (length - 1) + i])));
+    }
+    CHECK_THROWS_AS(steps.prefill(std::vector<std::int32_t>{1, 7, 1}), cn::error);
 }
 
 TEST_CASE("what has no time is given with each step") {
@@ -211,6 +239,11 @@ TEST_CASE("what has no time is given with each step") {
         CHECK(double(steps.output<1>()[0]) == doctest::Approx(double(last[0])));
         steps.reset();
     }
+    steps.prefill(x, start, gain);
+    CHECK(double(steps.output<0>()[0]) == doctest::Approx(double(all[3 * (length - 1)])));
+    CHECK(double(steps.output<1>()[0]) == doctest::Approx(double(last[0])));
+    CHECK_THROWS_AS(steps.prefill(numbers{1, 1, 1}, start, gain), cn::error);
+    CHECK_THROWS_AS(steps.prefill(x, start, start), cn::error);
 }
 
 TEST_CASE("several states of one model do not meet, and sequences have any length") {
@@ -235,6 +268,8 @@ TEST_CASE("several states of one model do not meet, and sequences have any lengt
             one.predict(number(0.5));
             other.predict(number(0.5));
         }
+        CHECK(double(one.output<0>()[0]) == doctest::Approx(double(other.output<0>()[0])));
+        one.prefill(numbers(100, number(0.5))); // more than are computed at once
         CHECK(double(one.output<0>()[0]) == doctest::Approx(double(other.output<0>()[0])));
 
         // Its parameters stay as they are.

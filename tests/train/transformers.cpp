@@ -73,6 +73,19 @@ void compare_steps() {
             }
         }
         reader.reset();
+        for (std::size_t first = 1; first <= steps; ++first) { // at once, and one more
+            auto y = reader.prefill(std::span{x}.first(8 * first));
+            for (std::size_t i = 0; i < y.size(); ++i) {
+                CHECK(y[i] == doctest::Approx(whole[(first - 1) * y.size() + i]));
+            }
+            if (first < steps) {
+                y = reader.predict(std::span<double const, 8>{x.data() + 8 * first, 8});
+                for (std::size_t i = 0; i < y.size(); ++i) {
+                    CHECK(y[i] == doctest::Approx(whole[first * y.size() + i]));
+                }
+            }
+        }
+        reader.reset();
     }
 }
 

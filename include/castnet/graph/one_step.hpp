@@ -49,6 +49,32 @@ public:
     // Of a sequence; 0 where it may have any number of steps.
     constexpr int most_steps() const { return position_ >= 0 ? time_ : 0; }
 
+    // Makes the results of the same network's graph, as it was before run(), sequences whose rows
+    // are the carries behind each step, in their order, and then those that the caches hold.
+    constexpr void keep_states(graph& whole, results& r) const {
+        extents const numbers{true, 1, time_};
+        r.outputs.clear();
+        for (carry const& c : carries_) {
+            bool const counts = position_ >= 0 && &c == &carries_[position_];
+            whole.device = 0;
+            if (c.sequence >= 0) {
+                r.outputs.push(in_own_array(whole, c.sequence));
+            } else if (counts) {
+                node index;
+                index.kind = op::index;
+                index.size = {false, 1, time_};
+                r.outputs.push(map_node(whole, fn::add, numbers,
+                                        {whole.push(index), constant_node(whole, 1)}));
+            } else { // has begun
+                r.outputs.push(map_node(whole, fn::add, numbers,
+                                        {constant_node(whole, 0), constant_node(whole, 1)}));
+            }
+        }
+        for (int const sequence : cached_) {
+            r.outputs.push(in_own_array(whole, sequence));
+        }
+    }
+
 private:
     enum class lies : char { // where the time of a value is
         nowhere,             // the same value in all steps
@@ -58,6 +84,7 @@ private:
     };
     struct carry {
         int delay, value, next; // the old node; the new ones, before and behind the step
+        int sequence = -1;      // the old node of all next values
     };
 
     // Vectors that are sequences of numbers: a loop or a table reads their elements step by step.
@@ -99,7 +126,10 @@ private:
             return add_carry(i);
         case op::feedback:
             for (carry& c : carries_) {
-                c.next = c.delay == n.in[0] ? moved_[n.in[1]] : c.next;
+                if (c.delay == n.in[0]) {
+                    c.next = moved_[n.in[1]];
+                    c.sequence = n.in[1];
+                }
             }
             return time_ == 1 || time_of_[n.in[1]] == lies::in_pixels;
         case op::attention:
@@ -259,7 +289,9 @@ private:
         g_.device = old_[i].device;
         node n = old_[i];
         n.kind = op::cache;
-        n.derivative = n.attribute = n.loop = -1;
+        n.derivative = n.loop = -1;
+        n.attribute = cached_.size();
+        cached_.push(i);
         n.operands = 2;
         n.in[0] = moved_[i];
         n.in[1] = position();
@@ -336,20 +368,25 @@ private:
             p.node = moved_[p.node];
         }
     }
-    // In an array of its own.
     constexpr int next_value(carry const& c) {
         node const n = g_.nodes[c.value];
         g_.device = n.device;
         if (c.next < 0) {
             return map_node(g_, fn::add, n.size, {constant_node(g_, 0), constant_node(g_, 1)});
         }
-        int base = c.next;
-        while (g_.nodes[base].kind == op::reshape) {
-            base = g_.nodes[base].in[0];
+        return in_own_array(g_, c.next);
+    }
+    static constexpr int in_own_array(graph& g, int i) {
+        int base = i;
+        while (g.nodes[base].kind == op::reshape) {
+            base = g.nodes[base].in[0];
         }
-        return traits_of(g_.nodes[base]).source
-                   ? map_node(g_, fn::add, n.size, {c.next, constant_node(g_, 0)})
-                   : c.next;
+        if (!traits_of(g.nodes[base]).source) {
+            return i;
+        }
+        extents const size = g.nodes[i].size;
+        g.device = g.nodes[i].device;
+        return map_node(g, fn::add, {true, size.pixels, size.channels}, {i, constant_node(g, 0)});
     }
 
     graph& g_;
@@ -360,6 +397,7 @@ private:
     list<int> moved_;    // per old node: the new one
     list<lies> time_of_; // per old node
     list<carry> carries_;
+    list<int> cached_;  // the old nodes of what each cache holds
     list<int> rows_;    // per old node that has one: the new one that is the row of the step
     int begun_ = -1;    // the flag's new node
     int position_ = -1; // the number of the carry that counts steps

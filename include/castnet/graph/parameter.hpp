@@ -145,6 +145,7 @@ struct parameter {
     path name;
     role kind{};
     bool trainable = true;
+    bool is_table = false; // of which ids name rows (graph/op/rows.hpp)
     initializer start{};
     penalty cost{};
     ir::axes shape{};  // (units, features); (filters, channels / groups, height, width)

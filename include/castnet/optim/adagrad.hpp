@@ -33,6 +33,7 @@ struct adagrad {
             sum += g * g;
             p -= rate * g / (square_root(sum) + epsilon);
         }
+        bool is_lazy() const { return decay == 0 && epsilon > 0; }
     };
     template <class T>
     rule<T> at(std::uint64_t, double rate) const {

@@ -51,6 +51,7 @@ struct averaging : Optimizer {
             inner::move(p, direction, slot...);
             average += share * (p - average);
         }
+        static constexpr bool is_lazy() { return false; } // averages move without a gradient
         CASTNET_HD rule with_norm(double norm) const
             requires NeedsNorm<inner>
         {
@@ -71,6 +72,7 @@ struct averaging : Optimizer {
 template <class Optimizer>
 averaging<Optimizer> ema(Optimizer const& optimizer, double decay = 0.999) {
     static_assert(detail::groups_are_outermost<Optimizer>::checked);
+    static_assert(!detail::is_lazy<Optimizer> || detail::lazy_without_averages<Optimizer>::checked);
     return {optimizer, decay};
 }
 

@@ -21,6 +21,9 @@
 // instead of the update, and the optimizer says how many there are, and which a parameter has:
 //   static constexpr int group_count
 //   int group_of(std::string_view name) const
+// A rule by which a number stays as it is, and its state, where its gradient is 0 may say so; then
+// rows of embeddings that a step did not use are passed over, as with lazy():
+//   bool is_lazy() const
 // A rule whose update of a number depends on its whole parameter (lamb, muon, clip_each_norm) says
 //   static constexpr bool by_parameter = true
 // and is a copy for each parameter. Instead of the update it may have two functions, both for

@@ -27,6 +27,7 @@ struct sgd {
         CASTNET_HD void operator()(V& p, V g) const {
             p -= rate * (g + decay * p);
         }
+        bool is_lazy() const { return decay == 0; }
     };
     template <class T>
     rule<T> at(std::uint64_t, double rate) const {

@@ -52,6 +52,18 @@ struct groups_are_outermost { // a class, so that every compiler prints the type
     static constexpr bool checked = true;
 };
 
+template <class Optimizer>
+inline constexpr bool is_lazy = requires { typename Optimizer::lazy_optimizer; };
+
+template <class Optimizer>
+struct lazy_without_averages {
+    static_assert(
+        !is_lazy<Optimizer> && !requires { typename Optimizer::averaged_optimizer; },
+        "castnet: ema averages all rows of an embedding in each step, which lazy leaves "
+        "out: take one of them; see lazy_without_averages<optimizer>");
+    static constexpr bool checked = true;
+};
+
 // The optimizer's numbers and one more.
 template <class Optimizer>
 [[gnu::cold]] auto hyperparameters_and(Optimizer const& optimizer, hyperparameter another) {

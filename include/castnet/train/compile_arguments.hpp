@@ -5,7 +5,7 @@
 #include <castnet/core/finite.hpp>
 #include <castnet/graph/differentiate.hpp>
 #include <castnet/nn/metrics.hpp>
-#include <castnet/optim/optimizer.hpp>
+#include <castnet/optim/wrapped.hpp>
 #include <castnet/policy/strategy.hpp>
 #include <castnet/train/compiled_step.hpp>
 #include <castnet/train/fit_options.hpp>
@@ -32,6 +32,7 @@ enum class compile_mistake : unsigned char {
     optimizer_lacks_members,
     optimizer_of_shards,
     optimizer_of_cpus,
+    lazy_of_whole_parameters,
     loss_lacks_labels,
     loss_takes_others,
     loss_gives_others,
@@ -118,17 +119,23 @@ constexpr compile_mistake mistake_in_optimizer() {
         return compile_mistake::loss_as_optimizer;
     } else if constexpr (!castnet::Optimizer<Optimizer>) {
         return compile_mistake::optimizer_lacks_members;
-    } else if constexpr (!ByParameter<rule_of<Optimizer, typename Model::value_type>>) {
+    } else if constexpr (!ByParameter<rule_of<Optimizer, typename Model::value_type>> &&
+                         !is_lazy<Optimizer>) {
         return compile_mistake::none;
+    } else if constexpr (ByParameter<rule_of<Optimizer, typename Model::value_type>> &&
+                         is_lazy<Optimizer>) {
+        return compile_mistake::lazy_of_whole_parameters;
     } else if constexpr (strategy_of<typename Model::policy_type>::sharded_optimizer) {
         return compile_mistake::optimizer_of_shards;
+    } else if constexpr (requires { requires Model::device::executor::in_host_memory; }) {
+        return compile_mistake::none;
+    } else if constexpr (is_lazy<Optimizer>) {
+        return compile_mistake::optimizer_of_cpus;
     } else {
         using rule = decltype(rule_of_group(
             std::declval<rule_of<Optimizer, typename Model::value_type> const&>(), 0));
         constexpr bool turns = requires(rule const& r) { r.between(); };
-        return turns && !requires {
-            requires Model::device::executor::in_host_memory;
-        } ? compile_mistake::optimizer_of_cpus : compile_mistake::none;
+        return turns ? compile_mistake::optimizer_of_cpus : compile_mistake::none;
     }
 }
 
@@ -218,11 +225,15 @@ struct arguments_of_compile {
     static_assert(found != compile_mistake::optimizer_of_shards,
                   "castnet: compile(model, loss, optimizer, metrics...): with "
                   "strategy::sharded_optimizer no replica has a whole parameter, which this "
-                  "optimizer (lamb, muon, clip_each_norm) needs; take another strategy, or "
+                  "optimizer (lamb, muon, clip_each_norm, lazy) needs; take another strategy, or "
                   "cn::adamw and cn::clip_norm");
     static_assert(found != compile_mistake::optimizer_of_cpus,
-                  "castnet: compile(model, loss, optimizer, metrics...): cn::muon is for CPUs; on "
-                  "GPUs there are cn::adamw and cn::lamb");
+                  "castnet: compile(model, loss, optimizer, metrics...): cn::muon and cn::lazy are "
+                  "for CPUs; on GPUs there are cn::adamw and cn::lamb");
+    static_assert(found != compile_mistake::lazy_of_whole_parameters,
+                  "castnet: compile(model, loss, optimizer, metrics...): cn::lamb, cn::muon and "
+                  "cn::clip_each_norm update whole parameters, and cn::lazy some of their rows: "
+                  "take cn::lazy(cn::adam{}), or no cn::lazy");
     static_assert(found != compile_mistake::loss_lacks_labels,
                   "castnet: a loss needs static constexpr bool labels: true where its target is "
                   "a class number, false where it has the shape of the prediction");

@@ -1,5 +1,5 @@
 // Muon is for CPUs.
-// expect: castnet: compile.model, loss, optimizer, metrics...*: cn::muon is for CPUs
+// expect: castnet: compile.model, loss, optimizer, metrics...*: cn::muon and cn::lazy are for CPUs
 #include <castnet/castnet.hpp>
 #include <castnet/cuda.hpp>
 

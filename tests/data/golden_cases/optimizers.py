@@ -1,5 +1,5 @@
-"""Optimizers over 6 steps, float64: a vector of 20 parameters with given gradients, and linear layers
-of those that see a whole parameter."""
+"""Optimizers over 6 steps, float64: a vector of 20 parameters with given gradients, linear layers of
+those that see a whole parameter, and an embedding of which each step uses some rows."""
 
 from unittest import mock
 
@@ -126,9 +126,28 @@ def add_layers(golden):
         golden.put(case, weights=torch.stack(weights), biases=torch.stack(biases))
 
 
+def add_embedding(golden):
+    hyperparameters = dict(lr=0.05, betas=(0.9, 0.999), eps=1e-16)  # which Adam adds elsewhere
+    golden.begin("sparse_adam", hyperparameters)
+    table = torch.nn.Embedding(9, 3, padding_idx=2, sparse=True)
+    ids = torch.randint(9, (STEPS * SAMPLES, 2))
+    targets = torch.randn(STEPS * SAMPLES, 2, 3)
+    golden.put("sparse_adam", weight0=table.weight, ids=ids, targets=targets)
+    updates = optim.SparseAdam(table.parameters(), **hyperparameters)
+    weights = []
+    for step in range(STEPS):
+        batch = slice(step * SAMPLES, (step + 1) * SAMPLES)
+        table.zero_grad()
+        (table(ids[batch]) * targets[batch]).sum((1, 2)).mean().backward()
+        updates.step()
+        weights.append(table.weight.detach().clone())
+    golden.put("sparse_adam", weights=torch.stack(weights))
+
+
 def generate():
     golden = GoldenFile()
     add_layers(golden)
+    add_embedding(golden)
     for case, (optimizer, hyperparameters) in OPTIMIZERS.items():
         golden.begin(case, hyperparameters)
         parameter = torch.nn.Parameter(torch.randn(PARAMETERS))

@@ -3,11 +3,13 @@
 
 #include <castnet/core/philox.hpp>
 #include <castnet/core/target.hpp>
+#include <castnet/device/cpu/gradient_rows.hpp>
 #include <castnet/device/cpu/tuning.hpp>
 #include <castnet/device/ir.hpp>
 #include <castnet/device/pixel_rows.hpp>
 
 #include <cstdint>
+#include <span>
 
 namespace castnet::cpu::inline CASTNET_TARGET {
 
@@ -23,6 +25,8 @@ struct context {
     philox_key key{};
     std::uint32_t step = 0;
     std::uint32_t first_sample = 0; // of the batch, in the batch of all replicas
+    std::span<gradient_rows>
+        tables{}; // whose rows the executor looks at; of others, all are written
 
     // Address of the first of the samples.
     T* at(array_ref const& r) const {
@@ -31,6 +35,16 @@ struct context {
                                                           : 0;
         return region[static_cast<int>(r.where)] + r.offset + r.first_channel +
                repetition * r.repeat_stride + skipped;
+    }
+    // Of a table's gradient; nullptr for one that is not looked at.
+    gradient_rows* rows_of_gradient(array_ref const& r) const {
+        for (gradient_rows& each : tables) {
+            if (r.where == ir::region::gradients &&
+                each.offset() == r.offset + repetition * r.repeat_stride) {
+                return &each;
+            }
+        }
+        return nullptr;
     }
     // The chunk's part of a sum over samples.
     T* sum_at(array_ref const& r) const {

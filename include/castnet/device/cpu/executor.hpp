@@ -4,6 +4,7 @@
 
 #include <castnet/core/philox.hpp>
 #include <castnet/device/cpu/memory.hpp>
+#include <castnet/device/cpu/optimize.hpp>
 #include <castnet/device/executor_sizes.hpp>
 #include <castnet/device/host_memory.hpp>
 #include <castnet/device/ir.hpp>
@@ -29,6 +30,8 @@ struct session : host_memory {
 template <class Device>
 class executor {
     using T = typename Device::value_type;
+    // Whether the device's kernels look at gradient_rows.
+    static constexpr bool knows_rows = requires(typename Device::context& c) { c.tables; };
 
 public:
     static constexpr bool in_host_memory = true;
@@ -49,9 +52,14 @@ public:
 
     std::size_t allocated_bytes() const { return arena_.bytes(); }
 
-    // Nothing to prepare: plans need only their memory.
+    // Called once, for the plans that will run.
     template <auto const&... Plan>
-    void prepare(std::size_t) {}
+    [[gnu::cold]] void prepare(std::size_t) {
+        if constexpr (knows_rows) {
+            (..., add_tables(Plan));
+            context_.tables = tables_;
+        }
+    }
 
     // Sets region::prepared, which executors of the same plan may share.
     void use_prepared(T* memory) { context_.region[int(region::prepared)] = memory; }
@@ -96,7 +104,11 @@ public:
             std::ptrdiff_t const begin = std::max(p.offset, first),
                                  end = std::min(p.offset + p.count(), last);
             bool const counts = p.trainable && group_at(groups(), i) != no_group;
-            if (counts && p.shape.rank > 0 && begin < end) {
+            gradient_rows const* const table = table_at(p.offset);
+            if (counts && table && table->are_known() && p.cost == penalty{} &&
+                end - begin == p.count()) {
+                sum += cpu::sum_of_squares(scale, at(region::gradients) + begin, *table);
+            } else if (counts && p.shape.rank > 0 && begin < end) {
                 sum += Device::sum_of_squares(p.cost, scale, at(region::parameters) + begin,
                                               at(region::gradients) + begin, end - begin);
             }
@@ -122,14 +134,17 @@ public:
             for_each_penalty(Plan, groups(),
                              [&](penalty const& cost, update_group group, std::ptrdiff_t begin,
                                  std::ptrdiff_t end) {
-                                 begin = std::max(begin, first);
-                                 end = std::min(end, last);
-                                 if (begin < end && group != no_group) {
-                                     Device::template optimize<Slots>(
-                                         rule_of_group(rule, group), cost, scale,
-                                         at(region::parameters) + first, gradients + first,
-                                         gradients + Plan.trainable, slot_stride, begin - first,
-                                         end - first);
+                                 if (group != no_group) {
+                                     update_range<Slots>(rule_of_group(rule, group), cost,
+                                                         {scale,
+                                                          {},
+                                                          {},
+                                                          at(region::parameters) + first,
+                                                          gradients + first,
+                                                          gradients + Plan.trainable,
+                                                          slot_stride},
+                                                         first, std::max(begin, first),
+                                                         std::min(end, last));
                                  }
                              });
         }
@@ -162,6 +177,7 @@ public:
     void take_kept(std::ptrdiff_t place, element_range const& r) {
         T* const to = at(r.where) + r.offset;
         T* const kept = at(r.where) + r.offset + place;
+        forget_rows(r.where);
         for (std::ptrdiff_t i = 0; i < r.count; ++i) {
             to[i] += std::exchange(kept[i], T(0));
         }
@@ -189,6 +205,9 @@ public:
     // for a single range; accept() writes the message back. Messages are numbered, and each stays
     // valid until the next one of its number.
     std::span<T> message(std::size_t number, std::span<element_range const> ranges) {
+        for (element_range const& r : ranges) {
+            forget_rows(r.where);
+        }
         if (ranges.size() == 1) {
             return {at(ranges[0].where) + ranges[0].offset, std::size_t(ranges[0].count)};
         }
@@ -223,6 +242,30 @@ public:
     void set_totals(double const* from, std::size_t count) { totals_.assign(from, from + count); }
 
 private:
+    // The parameters [begin, end); the operands are those from `first` on.
+    template <int Slots, class Rule>
+    void update_range(Rule const& rule, penalty const& cost, optimized<T> const& all,
+                      std::ptrdiff_t first, std::ptrdiff_t begin, std::ptrdiff_t end) {
+        auto const update_until = [&](std::ptrdiff_t until) {
+            if (begin < until) {
+                Device::template optimize<Slots>(rule, cost, all.scale, all.parameters,
+                                                 all.gradients, all.slots, all.slot_stride,
+                                                 begin - first, until - first);
+            }
+        };
+        if constexpr (knows_rows && requires { rule.is_lazy(); }) {
+            for (gradient_rows const& table : tables_) {
+                if (rule.is_lazy() && cost == penalty{} && begin <= table.offset() &&
+                    table.end() <= end) {
+                    update_until(table.offset());
+                    cpu::optimize_rows<Slots>(rule, all, table.offset() - first, table);
+                    begin = table.end();
+                }
+            }
+        }
+        update_until(end);
+    }
+
     // Parameter by parameter, with the workspace as scratch memory.
     template <auto const& Plan, int Slots, class Rule>
     void update_each(Rule const& rule, T scale) {
@@ -241,11 +284,39 @@ private:
         }
     }
 
+    template <class Plan>
+    void add_tables(Plan const& plan) {
+        if (plan.elements(region::gradients) == 0) {
+            return;
+        }
+        for (placed_parameter const& p : plan.parameters) {
+            if (p.trainable && p.is_table) {
+                tables_.emplace_back(p.offset, p.shape.extent[0], p.shape.extent[1]);
+            }
+        }
+        std::sort(tables_.begin(), tables_.end(),
+                  [](auto const& a, auto const& b) { return a.offset() < b.offset(); });
+    }
+    gradient_rows const* table_at(std::ptrdiff_t offset) const {
+        auto const found = std::find_if(tables_.begin(), tables_.end(),
+                                        [=](auto const& t) { return t.offset() == offset; });
+        return found == tables_.end() ? nullptr : &*found;
+    }
+    // Somebody else changes gradients.
+    void forget_rows(region where) {
+        for (gradient_rows& each : tables_) {
+            if (where == region::gradients) {
+                each.forget();
+            }
+        }
+    }
+
     std::span<update_group const> groups() const { return {groups_.data(), groups_.size()}; }
 
     memory arena_;
     typename Device::context context_{};
-    std::vector<update_group> groups_; // see set_groups(); none at first
+    std::vector<update_group> groups_;  // see set_groups(); none at first
+    std::vector<gradient_rows> tables_; // of trained ones, in their order
     std::vector<double> totals_;
     std::vector<std::vector<T>> messages_; // of several ranges
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <castnet/cpu/vector.hpp>
+#include <castnet/device/cpu/gradient_rows.hpp>
 #include <castnet/device/cpu/threads.hpp>
 #include <castnet/device/penalized_gradient.hpp>
 
@@ -68,27 +69,32 @@ constexpr bool takes_vectors(std::index_sequence<S...>) {
 #endif
 }
 
-// Calls f.template operator()<V>(i), on copies of f, for the vectors that make up the range
-// [first, last) and the single numbers at the end of its pieces; without Vectors, for all numbers.
+// Calls f.template operator()<V>(i) for the vectors that make up the range [i, last) and the single
+// numbers at its end; without Vectors, for all numbers.
+template <bool Vectors, class T, class F>
+void each_vector(std::ptrdiff_t i, std::ptrdiff_t last, F const& f) {
+#ifndef __CUDACC__
+    typedef T vector __attribute__((vector_size(vector_bytes)));
+    constexpr std::ptrdiff_t width = simd<T>::width;
+    if constexpr (Vectors) {
+        for (; i + width <= last; i += width) {
+            f.template operator()<vector>(i);
+        }
+    }
+#endif
+    for (; i < last; ++i) {
+        f.template operator()<T>(i);
+    }
+}
+
+// The same on all threads, for pieces of the range, on copies of f.
 template <bool Vectors, class T, class F>
 void for_each_vector(std::ptrdiff_t first, std::ptrdiff_t last, F const& f) {
     constexpr std::ptrdiff_t piece = 4096;
     std::ptrdiff_t const pieces = (last - first + piece - 1) / piece;
     parallel_for(pieces, 20.0 * double(last - first), [=](std::ptrdiff_t k) {
-        std::ptrdiff_t i = first + k * piece;
-        std::ptrdiff_t const end = i + piece < last ? i + piece : last;
-#ifndef __CUDACC__
-        typedef T vector __attribute__((vector_size(vector_bytes)));
-        constexpr std::ptrdiff_t width = simd<T>::width;
-        if constexpr (Vectors) {
-            for (; i + width <= end; i += width) {
-                f.template operator()<vector>(i);
-            }
-        }
-#endif
-        for (; i < end; ++i) {
-            f.template operator()<T>(i);
-        }
+        std::ptrdiff_t const i = first + k * piece;
+        each_vector<Vectors, T>(i, i + piece < last ? i + piece : last, f);
     });
 }
 
@@ -107,6 +113,30 @@ void optimize(Rule const& rule, penalty const& cost, T scale, T* parameters, T c
                            slot_stride};
     for_each_vector<takes_vectors<Rule, T>(each), T>(
         first, last, [=]<class V>(std::ptrdiff_t i) { optimize_at<V>(i, rule, all, each); });
+}
+
+// The same for the rows of a table, which begins with element `first`, whose gradients are not 0.
+template <int Slots, class Rule, class T>
+void optimize_rows(Rule const& rule, optimized<T> const& all, std::ptrdiff_t first,
+                   gradient_rows const& table) {
+    constexpr auto each = std::make_index_sequence<std::size_t(Slots)>{};
+    std::ptrdiff_t const columns = table.columns(), rows = table.are_known()
+                                                               ? std::ptrdiff_t(table.used().size())
+                                                               : table.count();
+    auto const update = [=]<class V>(std::ptrdiff_t i) { optimize_at<V>(i, rule, all, each); };
+    share_range(rows, 20.0 * double(rows * columns), [&](std::ptrdiff_t i, std::ptrdiff_t last) {
+        for (; i < last; ++i) {
+            std::ptrdiff_t const row = table.are_known() ? table.used()[std::size_t(i)] : i,
+                                 begin = first + row * columns, end = begin + columns;
+            bool is_used = false;
+            for (std::ptrdiff_t k = begin; k < end; ++k) {
+                is_used |= !(all.gradients[k] == T(0));
+            }
+            if (is_used) {
+                each_vector<takes_vectors<Rule, T>(each), T>(begin, end, update);
+            }
+        }
+    });
 }
 
 // The gradients of optimize() for its rule, from i on.
@@ -168,6 +198,17 @@ template <class T>
         scale, static_cast<T>(cost.l1), static_cast<T>(2 * cost.l2), parameters, gradients, nullptr,
         0};
     return cost == penalty{} ? sum_of_squares<false>(count, all) : sum_of_squares<true>(count, all);
+}
+
+// Of a table's rows, which are known; `gradients` begin with the table.
+template <class T>
+[[gnu::noinline]] double sum_of_squares(T scale, T const* gradients, gradient_rows const& table) {
+    double sum = 0;
+    for (std::int32_t const row : table.used()) {
+        T const* const gradient = gradients + row * table.columns();
+        sum += sum_of_squares<T>(penalty{}, scale, nullptr, gradient, table.columns());
+    }
+    return sum;
 }
 
 } // namespace castnet::cpu::inline CASTNET_TARGET

@@ -31,21 +31,30 @@ void scatter_rows(kernel_launch const& s, tables const& t, context<T> const& c) 
     T const *const row_of = c.at(ids), *const gradients = c.at(from);
     T* const out = c.at(to);
     T const left_out = static_cast<T>(s.attribute);
-    share_range(to.size.pixels, double(to.size.count() + count * columns),
-                [=](std::ptrdiff_t first, std::ptrdiff_t last) {
-                    std::fill(out + first * columns, out + last * columns, T(0));
-                    for (std::ptrdiff_t i = 0; i < count; ++i) {
-                        auto const row = static_cast<std::ptrdiff_t>(row_of[i]);
-                        if (row < first || row >= last || row_of[i] == left_out) {
-                            continue;
-                        }
-                        T const* const gradient = gradients + i * columns;
-                        T* const sum = out + row * columns;
-                        for (std::ptrdiff_t k = 0; k < columns; ++k) {
-                            sum[k] += gradient[k];
-                        }
-                    }
-                });
+    gradient_rows* const used = c.rows_of_gradient(to);
+    if (used) {
+        used->begin(out, std::span{row_of, std::size_t(count)}, left_out);
+    } else {
+        share_range(to.size.count(), double(to.size.count()),
+                    [=](std::ptrdiff_t first, std::ptrdiff_t last) {
+                        std::fill(out + first, out + last, T(0));
+                    });
+    }
+    std::ptrdiff_t const rows = used ? std::ptrdiff_t(used->used().size()) : to.size.pixels;
+    share_range(rows, double(count * columns), [=](std::ptrdiff_t first, std::ptrdiff_t last) {
+        for (std::ptrdiff_t i = 0; i < count; ++i) {
+            auto const row = static_cast<std::ptrdiff_t>(row_of[i]);
+            std::ptrdiff_t const place = used ? used->place_of(row) : row;
+            if (place < first || place >= last || row_of[i] == left_out) {
+                continue;
+            }
+            T const* const gradient = gradients + i * columns;
+            T* const sum = out + row * columns;
+            for (std::ptrdiff_t k = 0; k < columns; ++k) {
+                sum[k] += gradient[k];
+            }
+        }
+    });
 }
 
 template <class T>

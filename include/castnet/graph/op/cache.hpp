@@ -7,11 +7,12 @@
 namespace castnet {
 
 // Operands: a step (features), and its place in the sequence, a number for each sample. What lies
-// behind that place is left from earlier sequences, and not to be read.
+// behind that place is left from earlier sequences, and not to be read. The attribute is the cache's
+// number.
 template <>
 struct operation<op::cache> {
     static constexpr char const* name = "cache";
-    static constexpr operation_traits traits{.stores_bf16 = false};
+    static constexpr operation_traits traits{.reads_attribute = true, .stores_bf16 = false};
 };
 
 } // namespace castnet

@@ -31,6 +31,9 @@ constexpr auto gather_rows(symbol<shape<Rows, Columns>> table, symbol<ids<Values
         rows_exist<ids<Values, D...>, shape<Rows, Columns>>,
         "castnet: there are ids beyond the rows of the table; see rows_exist<ids, table>");
     using result = decltype(detail::rows_of<Columns>(ids<Values, D...>{}));
+    if (ir::node const& n = x.g->nodes[table.id]; n.kind == op::parameter) {
+        x.g->parameters[n.attribute].is_table = true;
+    }
     return detail::emit_operation<op::gather_rows, result>(
         *x.g, without_gradient, {detail::value_id(table), detail::sample_id(x)});
 }
