@@ -1,15 +1,16 @@
 // Choice of kernels for a convolution and its gradients: vectors along all groups
 // (grouped_conv.hpp) or along the window (few_filters.hpp), Winograd's algorithm
 // (winograd_conv.hpp), runs of pixels with few channels or filters (run_conv.hpp,
-// shallow_conv.hpp), or products over any windows (direct_conv.hpp). Windows are constants of a
-// plan, so only the kernels that it needs are compiled; the first ones are many, so that they are
-// not even instantiated for a plan without such convolutions.
+// shallow_conv.hpp, row_weight.hpp), or products over any windows (direct_conv.hpp). Windows are
+// constants of a plan, so only the kernels that it needs are compiled; the first ones are many, so
+// that they are not even instantiated for a plan without such convolutions.
 #pragma once
 
 #include <castnet/device/cpu/direct_conv.hpp>
 #include <castnet/device/cpu/few_filters.hpp>
 #include <castnet/device/cpu/grouped_conv.hpp>
 #include <castnet/device/cpu/kernel.hpp>
+#include <castnet/device/cpu/row_weight.hpp>
 #include <castnet/device/cpu/run_conv.hpp>
 #include <castnet/device/cpu/shallow_conv.hpp>
 #include <castnet/device/cpu/winograd_conv.hpp>
@@ -77,14 +78,17 @@ constexpr kernel<T> conv_weight_kernel(window const& w) {
         return {&winograd_conv_weight<T>, nullptr, &winograd_conv_weight_begin<T>,
                 &winograd_conv_weight_finish<T>};
     }
-    return {is_shallow(w) ? &shallow_conv_weight<T> : &direct_conv_weight<T>, nullptr,
-            &conv_weight_begin<T>, &conv_weight_finish<T>};
+    return {sums_rows<T>(w) ? &row_conv_weight<T>
+            : is_shallow(w) ? &shallow_conv_weight<T>
+                            : &direct_conv_weight<T>,
+            nullptr, &conv_weight_begin<T>, &conv_weight_finish<T>};
 }
 template <class T>
 constexpr scratch_size conv_weight_scratch(window const& w) {
     return uses_winograd<T>(w, forward_tiling(w)) ? winograd_weight_scratch<T>(w)
-           : sums_by_chunk(w) && is_shallow(w)    ? scratch_size{0, weight_count(w), padded_band(w)}
-                                                  : direct_conv_weight_scratch<T>(w);
+           : sums_by_chunk(w) && (is_shallow(w) || sums_rows<T>(w))
+               ? scratch_size{0, weight_count(w), padded_band(w)}
+               : direct_conv_weight_scratch<T>(w);
 }
 
 // Those of convolutions whose groups share a vector.
