@@ -350,6 +350,25 @@ TEST_CASE_TEMPLATE("convolution of few channels in rows of every length", T, flo
     check_convolution<T>(cn::make_window(1, 2, 13, 3700, {4, 9}, 1, cn::same, 1, 1), 2);
 }
 
+TEST_CASE_TEMPLATE("convolution of few filters, or few channels of the gradient", T, float,
+                   double) {
+    for (int filters = 1; filters < 9; ++filters) {
+        for (int channels : {5, 16, 21, 48}) {
+            check_convolution<T>(
+                cn::make_window(channels, 4, 19, filters, 3, 1, cn::padding2{1}, 1, 1), 2);
+        }
+        check_convolution<T>(cn::make_window(32, 4, 16, filters, 1, 1, cn::valid, 1, 1), 9);
+        check_convolution<T>(cn::make_window(24, 3, 45, filters, {2, 3}, {1, 2}, cn::same, 1, 1),
+                             1);
+        check_convolution<T>(cn::make_window(20, 7, 22, filters, 3, 1, cn::padding2{3}, 2, 1), 2);
+        check_convolution<T>(cn::make_window(filters, 5, 23, 40, 5, 1, cn::padding2{2}, 1, 1), 3);
+    }
+    check_convolution<T>(cn::make_window(16, 3, 210, 3, 9, 1, cn::same, 1, 1), 1);
+    check_convolution<T>(cn::make_window(40, 6, 20, 24, 5, 1, cn::same, 2, 1), 2);
+    check_convolution<T>(cn::make_window(114, 3, 30, 20, 3, 1, cn::same, 1, 1),
+                         1); // too deep for runs
+}
+
 TEST_CASE_TEMPLATE("convolution in groups", T, float, double) {
     for (int groups : {2, 3, 6}) {
         for (int multiple : {1, 3}) {
@@ -466,6 +485,8 @@ TEST_CASE_TEMPLATE("a sample's convolution does not depend on the samples beside
     };
     check(cn::make_window(1, 14, 14, 24, 3, 1, cn::valid, 1, 1));
     check(cn::make_window(24, 7, 6, 40, 3, 2, cn::same, 1, 1));
+    check(cn::make_window(40, 7, 20, 3, 3, 1, cn::same, 1, 1));
+    check(cn::make_window(3, 7, 20, 40, 5, 1, cn::same, 1, 1));
     check(cn::make_window(32, 4, 4, 64, 3, 1, cn::same, 1, 1));
     check(cn::make_window(128, 4, 4, 32, 3, 1, cn::same, 1, 1));
     check(cn::make_window(64, 8, 8, 1024, 3, 1, cn::same, 1, 1));
@@ -509,6 +530,7 @@ TEST_CASE_TEMPLATE("threads share the convolution of one sample and change no bi
     check(cn::make_window(24, 19, 17, 40, 3, 1, 1, 1, 1));  // padded rows
     check(cn::make_window(72, 7, 7, 150, 3, 2, 1, 1, 1));   // more weights than pixels
     check(cn::make_window(3, 33, 31, 20, 3, 1, 1, 1, 1));   // few channels
+    check(cn::make_window(20, 33, 31, 3, 3, 1, 1, 1, 1));   // few filters
     check(cn::make_window(48, 23, 21, 32, 3, 1, 1, 1, 1));  // by Winograd's algorithm
     check(cn::make_window(192, 11, 9, 192, 3, 1, 1, 1, 1)); // with many weights
 }

@@ -28,6 +28,9 @@ constexpr instruction relu_gradient{opcode::apply, fn::relu, 0, cn::ir::no_regis
 using alike = cn::ir::program<load(0, 7), load(1, 7), relu_gradient, store>;
 using biased =
     cn::ir::program<load(0, 7), load(1, 4), apply(fn::add, 0, 1), apply(fn::relu, 2), store>;
+using biased_twice =
+    cn::ir::program<load(0, 4), load(1, 4), apply(fn::subtract, 0, 1), load(0, 4),
+                    apply(fn::multiply, 2, 3), load(1, 1), apply(fn::add, 4, 5), store>;
 using by_sample = cn::ir::program<load(0, 1), load(1, 2), apply(fn::maximum, 0, 1), store>;
 using by_image = cn::ir::program<load(0, 3), load(1, 6), apply(fn::minimum, 0, 1),
                                  instruction{opcode::index}, apply(fn::subtract, 2, 3), store>;
@@ -82,9 +85,9 @@ void check(std::ptrdiff_t samples, int pixels, int channels) {
 template <class Program>
 void check_sizes() {
     for (int channels : {1, 2, 3, 5, 8, 17, 63, 64, 65, 130, 5000}) {
-        for (int pixels : {1, 2, 7}) {
+        for (int pixels : {1, 2, 7, 60, 257}) {
             for (std::ptrdiff_t samples : {1, 2, 5, 300}) {
-                if (samples * channels < 20'000) {
+                if (samples * pixels * channels < 50'000) {
                     check<Program, float>(samples, pixels, channels);
                     check<Program, double>(samples, pixels, channels);
                 }
@@ -100,6 +103,7 @@ TEST_CASE("a map over points in order is that of each point") {
 }
 TEST_CASE("a map that broadcasts is that of each point") {
     check_sizes<biased>();
+    check_sizes<biased_twice>();
     check_sizes<by_sample>();
     check_sizes<by_image>();
 }
@@ -108,7 +112,9 @@ TEST_CASE("a map with random words takes those of each point") {
     check_sizes<dropouts>();
 }
 
-TEST_CASE("programs that read in order are flat") {
+TEST_CASE("programs that read in order are flat, and others may join pixels") {
+    static_assert(biased::joins_pixels && dropout::joins_pixels && biased::channel_loads == 1);
+    static_assert(!by_sample::joins_pixels && !by_image::joins_pixels);
     static_assert(alike::flat && !biased::flat && !by_sample::flat && !dropout::flat);
     static_assert(dropout::random_streams == 1 && dropout::stream == 1);
 }

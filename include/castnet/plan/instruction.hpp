@@ -40,6 +40,14 @@ struct instruction {
         return !(code == opcode::load && b != 7 && b != 0) && code != opcode::index &&
                code != opcode::sample_mask;
     }
+    // An operand that has one value for each channel.
+    constexpr bool loads_channels() const { return code == opcode::load && b == 4; }
+    // What it does is the same where pixels are channels of one row, in which operands of channels
+    // are repeated.
+    constexpr bool joins_pixels() const {
+        return code == opcode::load ? b == 0 || b == 1 || b == 6 || b == 7 || (b == 4 && c == 0)
+                                    : code != opcode::index;
+    }
     friend constexpr bool operator==(instruction const&, instruction const&) = default;
 };
 
@@ -77,6 +85,9 @@ struct program {
         (((I.code == opcode::load && I.c != 0) || (I.code == opcode::store && I.a != 0)) || ...);
     // All samples, pixels and channels may be one row of points.
     static constexpr bool flat = random_streams == 0 && (I.ignores_axes() && ...);
+    // All pixels of a sample may be.
+    static constexpr bool joins_pixels = stored == 7 && (I.joins_pixels() && ...);
+    static constexpr int channel_loads = (0 + ... + int(I.loads_channels()));
 };
 
 } // namespace castnet::ir

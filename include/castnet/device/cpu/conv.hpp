@@ -1,13 +1,17 @@
 // Choice of kernels for a convolution and its gradients: vectors along all groups
-// (grouped_conv.hpp), Winograd's algorithm (winograd_conv.hpp), runs of pixels with few channels
-// (shallow_conv.hpp), or products over any windows (direct_conv.hpp). Windows are constants of a
-// plan, so only the kernels that it needs are compiled; the first ones are many, so that they are
-// not even instantiated for a plan without groups.
+// (grouped_conv.hpp) or along the window (few_filters.hpp), Winograd's algorithm
+// (winograd_conv.hpp), runs of pixels with few channels or filters (run_conv.hpp,
+// shallow_conv.hpp, row_weight.hpp), or products over any windows (direct_conv.hpp). Windows are
+// constants of a plan, so only the kernels that it needs are compiled; the first ones are many, so
+// that they are not even instantiated for a plan without such convolutions.
 #pragma once
 
 #include <castnet/device/cpu/direct_conv.hpp>
+#include <castnet/device/cpu/few_filters.hpp>
 #include <castnet/device/cpu/grouped_conv.hpp>
 #include <castnet/device/cpu/kernel.hpp>
+#include <castnet/device/cpu/row_weight.hpp>
+#include <castnet/device/cpu/run_conv.hpp>
 #include <castnet/device/cpu/shallow_conv.hpp>
 #include <castnet/device/cpu/winograd_conv.hpp>
 
@@ -20,28 +24,37 @@ constexpr kernel<T> conv_kernel(window const& w) {
     if (uses_winograd<T>(w, forward_tiling(w))) {
         return {&winograd_conv<T>, &winograd_conv_prepare<T>};
     }
-    if (is_shallow(w)) {
-        return {&shallow_conv<T>};
+    if (uses_runs<T>(w)) {
+        return {&run_conv<false, T>};
     }
     return {&direct_conv<T>, packs<T>(w) ? &direct_conv_prepare<T> : nullptr};
 }
 template <class T>
 constexpr scratch_size conv_scratch(window const& w) {
     return uses_winograd<T>(w, forward_tiling(w)) ? winograd_scratch<T>(forward_tiling(w))
-           : is_shallow(w)                        ? scratch_size{0, 0, padded_band(w)}
+           : uses_runs<T>(w)                      ? scratch_size{0, 0, padded_band(w)}
                                                   : direct_conv_scratch<T>(w);
 }
 
 template <class T>
+constexpr bool data_uses_runs(window const& w) {
+    return has_data_window(w) && uses_runs<T>(data_window(w));
+}
+template <class T>
 constexpr kernel<T> conv_data_kernel(window const& w) {
-    return uses_winograd<T>(w, data_tiling(w))
-               ? kernel<T>{&winograd_conv_data<T>, &winograd_conv_data_prepare<T>}
-               : kernel<T>{&direct_conv_data<T>, &direct_conv_data_prepare<T>};
+    if (uses_winograd<T>(w, data_tiling(w))) {
+        return {&winograd_conv_data<T>, &winograd_conv_data_prepare<T>};
+    }
+    if (data_uses_runs<T>(w)) {
+        return {&run_conv<true, T>, &turn_weights<T>};
+    }
+    return {&direct_conv_data<T>, &direct_conv_data_prepare<T>};
 }
 template <class T>
 constexpr scratch_size conv_data_scratch(window const& w) {
     return uses_winograd<T>(w, data_tiling(w)) ? winograd_scratch<T>(data_tiling(w))
-                                               : direct_conv_data_scratch<T>(w);
+           : data_uses_runs<T>(w) ? scratch_size{0, 0, padded_band(data_window(w)), weight_count(w)}
+                                  : direct_conv_data_scratch<T>(w);
 }
 
 // Sums of chunks that lie as the weights do.
@@ -65,14 +78,17 @@ constexpr kernel<T> conv_weight_kernel(window const& w) {
         return {&winograd_conv_weight<T>, nullptr, &winograd_conv_weight_begin<T>,
                 &winograd_conv_weight_finish<T>};
     }
-    return {is_shallow(w) ? &shallow_conv_weight<T> : &direct_conv_weight<T>, nullptr,
-            &conv_weight_begin<T>, &conv_weight_finish<T>};
+    return {sums_rows<T>(w) ? &row_conv_weight<T>
+            : is_shallow(w) ? &shallow_conv_weight<T>
+                            : &direct_conv_weight<T>,
+            nullptr, &conv_weight_begin<T>, &conv_weight_finish<T>};
 }
 template <class T>
 constexpr scratch_size conv_weight_scratch(window const& w) {
     return uses_winograd<T>(w, forward_tiling(w)) ? winograd_weight_scratch<T>(w)
-           : sums_by_chunk(w) && is_shallow(w)    ? scratch_size{0, weight_count(w), padded_band(w)}
-                                                  : direct_conv_weight_scratch<T>(w);
+           : sums_by_chunk(w) && (is_shallow(w) || sums_rows<T>(w))
+               ? scratch_size{0, weight_count(w), padded_band(w)}
+               : direct_conv_weight_scratch<T>(w);
 }
 
 // Those of convolutions whose groups share a vector.
@@ -100,11 +116,38 @@ constexpr scratch_size grouped_conv_scratch(op kind, window const& w) {
     return {0, kind == op::conv_weight ? weight_count(w) : 0, widened_scratch(w),
             turns ? weight_count(w) : 0};
 }
+
+// The window of a convolution, or of a gradient by the image, that has few filters.
 template <class T>
-constexpr bool convolves_groups(kernel_launch const& s, window const* windows) {
+constexpr bool has_few_filters(op kind, window const& w) {
+    return kind == op::conv        ? has_few_filters<T>(w)
+           : kind == op::conv_data ? has_data_window(w) && has_few_filters<T>(data_window(w))
+                                   : false;
+}
+
+// What is instantiated for plans only that have one.
+template <class T>
+constexpr bool is_special(kernel_launch const& s, window const* windows) {
     bool const convolution =
         s.kind == op::conv || s.kind == op::conv_data || s.kind == op::conv_weight;
-    return convolution && group_in_vector<T>(windows[s.window]) > 0;
+    return convolution && (group_in_vector<T>(windows[s.window]) > 0 ||
+                           has_few_filters<T>(s.kind, windows[s.window]));
+}
+template <class T>
+constexpr kernel<T> special_conv_kernel(op kind, window const& w) {
+    if (group_in_vector<T>(w) > 0) {
+        return grouped_conv_kernel<T>(kind, w);
+    }
+    return kind == op::conv ? few_filters_kernel<false, T>(w.filters)
+                            : few_filters_kernel<true, T>(w.channels);
+}
+template <class T>
+constexpr scratch_size special_conv_scratch(op kind, window const& w) {
+    if (group_in_vector<T>(w) > 0) {
+        return grouped_conv_scratch<T>(kind, w);
+    }
+    window const here = kind == op::conv ? w : data_window(w);
+    return {0, 0, padded_band(here), few_filters_weights<T>(here)};
 }
 
 // Whether a convolution, or its gradient by the image, is computed for the whole batch at once.

@@ -41,13 +41,13 @@ struct cpu_device {
 
     static constexpr int count() { return 1; } // such devices in the machine
 
-    // The kernel of a launch that is no fused program, and, if `Groups`, possibly a convolution in
-    // groups.
-    template <bool Groups = true>
+    // The kernel of a launch that is no fused program, and, if `Special`, possibly a convolution in
+    // groups or of few filters.
+    template <bool Special = true>
     static constexpr kernel kernel_of(ir::kernel_launch const& s, ir::window const* windows) {
-        if constexpr (Groups) {
-            if (cpu::convolves_groups<T>(s, windows)) {
-                return cpu::grouped_conv_kernel<T>(s.kind, windows[s.window]);
+        if constexpr (Special) {
+            if (cpu::is_special<T>(s, windows)) {
+                return cpu::special_conv_kernel<T>(s.kind, windows[s.window]);
             }
         }
         return cpu::kernel_entry_of<T>(s.kind).kernel_of(s, windows);
@@ -95,8 +95,8 @@ struct cpu_device {
         if (s.kind == op::reduce) {
             return {0, cpu::chunk_sum_size(s, end), 0};
         }
-        if (cpu::convolves_groups<T>(s, windows)) {
-            return cpu::grouped_conv_scratch<T>(s.kind, windows[s.window]);
+        if (cpu::is_special<T>(s, windows)) {
+            return cpu::special_conv_scratch<T>(s.kind, windows[s.window]);
         }
         if (s.kind == op::matmul_data && s.loop >= 0) {
             return cpu::turned_weight_scratch(s);
@@ -187,15 +187,15 @@ protected:
     // A constant: so kernels that no launch of a plan needs are not compiled.
     template <auto const& Plan>
     static constexpr auto kernels_of_launches() {
-        constexpr bool groups = std::any_of(
+        constexpr bool special = std::any_of(
             Plan.launches, Plan.launches + Plan.sizes.launches,
-            [](ir::kernel_launch const& s) { return cpu::convolves_groups<T>(s, Plan.windows); });
+            [](ir::kernel_launch const& s) { return cpu::is_special<T>(s, Plan.windows); });
         ir::kernel_table<kernel, Plan.sizes.launches> table{};
         for (ir::stage const& g : Plan.stages) {
             for (int i = g.first; i < g.last; ++i) {
                 ir::kernel_launch const& s = Plan.launches[i];
                 kernel const k = ir::is_fused(s) ? ir::fused_kernels<cpu_device, Plan>.of[s.program]
-                                 : s.kind < op::own ? kernel_of<groups>(s, Plan.windows)
+                                 : s.kind < op::own ? kernel_of<special>(s, Plan.windows)
                                                     : ir::own_kernel<cpu_device, Plan>(s.kind);
                 kernel const part = g.samples_at_once == 0 ? k.alone() : k.in_chunks();
                 table.of[i] = Plan.keeps_weight(s) ? part.with_kept_weight() : part;

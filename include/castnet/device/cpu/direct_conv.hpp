@@ -17,9 +17,6 @@ template <class T>
 constexpr bool packs(window const& w) {
     return w.filters / w.groups > tile_columns<T>;
 }
-constexpr std::ptrdiff_t group_rows(window const& w) {
-    return weight_count(w) / w.filters;
-}
 
 // Whether the threads share the filters rather than the rows of the results: each reads its part of
 // what is larger, the weights or the image, and all of the other.
@@ -31,14 +28,14 @@ constexpr bool shares_filters(window const& w) {
 template <class T>
 constexpr scratch_size direct_conv_scratch(window const& w) {
     return {0, 0, padded_band(w),
-            packs<T>(w) ? w.groups * packed_size<T>(group_rows(w), w.filters / w.groups) : 0};
+            packs<T>(w) ? w.groups * packed_size<T>(window_places(w), w.filters / w.groups) : 0};
 }
 
 template <class T>
 void direct_conv_prepare(kernel_launch const& s, tables const& t, context<T> const& c) {
     window const& w = t.windows[s.window];
     T const* const weight = c.at(t.arrays[s.first_array + 1]);
-    std::ptrdiff_t const filters = w.filters / w.groups, rows = group_rows(w);
+    std::ptrdiff_t const filters = w.filters / w.groups, rows = window_places(w);
     T* const packed = c.at(t.arrays[s.prepared]);
     std::ptrdiff_t const panels = panel_count(filters, tile_columns<T>);
     parallel_for(w.groups * panels, double(weight_count(w)), [&](std::ptrdiff_t i) {
@@ -56,7 +53,7 @@ void direct_conv(kernel_launch const& s, tables const& t, context<T> const& c) {
     tile_end<T> const end = tile_end_of(s, t, c);
     sliding const geometry = forward_window(w);
     depth const d = geometry.window_depth();
-    std::ptrdiff_t const rows = group_rows(w), filters = geometry.filters;
+    std::ptrdiff_t const rows = window_places(w), filters = geometry.filters;
     T const* const weight = c.at(t.arrays[packs<T>(w) ? s.prepared : s.first_array + 1]);
     std::ptrdiff_t const of_group = packs<T>(w) ? packed_size<T>(rows, filters) : filters;
     std::ptrdiff_t const columns = packs<T>(w) ? tile_columns<T> : w.filters;
@@ -242,8 +239,8 @@ std::ptrdiff_t weight_pieces(window const& w) {
 }
 template <class T>
 constexpr std::ptrdiff_t direct_weight_scratch(window const& w) {
-    return padded_band(w) +
-           packed_size<T>(std::max(band_pixels, w.out_width), w.filters / w.groups); // dy
+    return padded_band(w) + packed_size<T>(std::max(band_pixels, band_rows(w) * w.out_width),
+                                           w.filters / w.groups); // dy
 }
 template <class T>
 constexpr scratch_size direct_conv_weight_scratch(window const& w) {
@@ -279,7 +276,7 @@ void add_direct_weight(window const& w, std::ptrdiff_t samples, T const* x, T co
                        std::ptrdiff_t first, std::ptrdiff_t last, T* sum, T* scratch) {
     sliding const geometry = forward_window(w);
     std::ptrdiff_t const channels = geometry.depth_channels, filters = geometry.filters;
-    std::ptrdiff_t const rows = group_rows(w);
+    std::ptrdiff_t const rows = window_places(w);
     T* const packed = scratch + padded_band(w);
     // packed where many rows meet them
     bool const pack = w.filters > tile_columns<T> && last - first >= 8;
@@ -321,7 +318,7 @@ void direct_conv_weight(kernel_launch const& s, tables const& t, context<T> cons
     window const& w = t.windows[s.window];
     add_direct_weight(w, c.samples, c.at(t.arrays[s.first_array]),
                       c.at(t.arrays[s.first_array + 1]), 0,
-                      (group_rows(w) + tile_rows - 1) / tile_rows, c.sum_at(t.arrays[s.sums]),
+                      (window_places(w) + tile_rows - 1) / tile_rows, c.sum_at(t.arrays[s.sums]),
                       c.at(t.arrays[s.chunk_scratch]));
 }
 
@@ -331,7 +328,7 @@ void direct_conv_whole_weight(kernel_launch const& s, tables const& t, context<T
     window const& w = t.windows[s.window];
     T* const dw = c.at(t.arrays[s.output]);
     std::fill_n(dw, weight_count(w), T(0));
-    std::ptrdiff_t const tiles = (group_rows(w) + tile_rows - 1) / tile_rows;
+    std::ptrdiff_t const tiles = (window_places(w) + tile_rows - 1) / tile_rows;
     std::ptrdiff_t const pieces = weight_pieces<T>(w);
     parallel_for(pieces, conv_work(w, c.samples), [&](std::ptrdiff_t i) {
         add_direct_weight(w, c.samples, c.at(t.arrays[s.first_array]),

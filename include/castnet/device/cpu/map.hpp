@@ -122,6 +122,43 @@ void map_points(program_arguments<T> const& a, T* out, std::ptrdiff_t pixels,
     }
 }
 
+// Where there are few channels, as many pixels as this are one row, so that loops are not short.
+inline constexpr std::ptrdiff_t few_channels = 64, joined_row = 256;
+constexpr std::ptrdiff_t joined_pixels(std::ptrdiff_t pixels, std::ptrdiff_t channels) {
+    if (channels > few_channels || pixels * channels < joined_row) {
+        return 1;
+    }
+    auto const all = static_cast<int>(pixels);
+    int count = static_cast<int>(joined_row / channels);
+    while (all % count != 0) {
+        --count;
+    }
+    return count;
+}
+
+// The arguments of a program for such rows, in which operands of channels are repeated.
+template <class T, int Operands>
+struct joined_channels {
+    program_arguments<T> arguments;
+    T row[size_t(std::max(Operands, 1))][size_t(joined_row)];
+
+    template <instruction... I>
+    joined_channels(program<I...>, program_arguments<T> const& a, std::ptrdiff_t channels,
+                    std::ptrdiff_t times)
+        : arguments{a} {
+        [[maybe_unused]] T(*next)[size_t(joined_row)] = row;
+        [[maybe_unused]] auto const repeat = [&](int array) {
+            for (std::ptrdiff_t i = 0; i < times; ++i) {
+                std::copy_n(a.array[array], channels, *next + i * channels);
+            }
+            arguments.array[array] = *next++;
+        };
+        (..., (I.loads_channels() ? repeat(I.a) : void()));
+    }
+    joined_channels(joined_channels const&) = delete;
+    joined_channels& operator=(joined_channels const&) = delete;
+};
+
 template <class Program, class T>
 void map(kernel_launch const& s, tables const& t, context<T> const& c) {
     program_arguments<T> const a = arguments_of(s, t, c);
@@ -139,12 +176,24 @@ void map(kernel_launch const& s, tables const& t, context<T> const& c) {
         pixels = 1;
         channels = points;
     }
-    constexpr std::ptrdiff_t piece = 4096;
-    parallel_for((points + piece - 1) / piece, double(points * Program::size),
-                 [=](std::ptrdiff_t i) {
-                     map_points<Program>(a, out, pixels, channels, i * piece,
-                                         std::min((i + 1) * piece, points));
-                 });
+    auto const map_pieces = [&](program_arguments<T> const& from) {
+        constexpr std::ptrdiff_t piece = 4096;
+        parallel_for((points + piece - 1) / piece, double(points * Program::size),
+                     [=, &from](std::ptrdiff_t i) {
+                         map_points<Program>(from, out, pixels, channels, i * piece,
+                                             std::min((i + 1) * piece, points));
+                     });
+    };
+    if constexpr (!Program::flat && Program::joins_pixels) {
+        if (std::ptrdiff_t const times = joined_pixels(pixels, channels); times > 1) {
+            joined_channels<T, Program::channel_loads> const here{Program{}, a, channels, times};
+            pixels /= times;
+            channels *= times;
+            map_pieces(here.arguments);
+            return;
+        }
+    }
+    map_pieces(a);
 }
 
 } // namespace castnet::cpu::inline CASTNET_TARGET

@@ -126,32 +126,57 @@ template <class Program, reduction R, class T>
     return r.result(static_cast<T>(s.factor));
 }
 
+// What a sum or maximum begins with.
+template <reduction R, class T>
+inline constexpr T identity_of = R == reduction::sum ? T(0) : -std::numeric_limits<T>::infinity();
+
 // All points of these samples and pixels to one number per channel, together with what is there.
 template <class Program, reduction R, class T>
 [[gnu::noinline]] void join_channels(kernel_launch const& s, program_arguments<T> const& a,
                                      range samples, range pixels, T* out) {
     static_assert(R == reduction::sum || R == reduction::max);
-    std::ptrdiff_t const p = s.space.pixels, c = s.space.channels;
-    for (std::ptrdiff_t sample = samples.first; sample < samples.last; ++sample) {
-        for (std::ptrdiff_t pixel = pixels.first; pixel < pixels.last; ++pixel) {
-            CASTNET_IVDEP
-            for (std::ptrdiff_t channel = 0; channel < c; ++channel) {
-                T const x = evaluate<Program>(a, point{sample, pixel, channel, p, c});
-                if constexpr (R == reduction::sum) {
-                    out[channel] += x;
-                } else {
-                    out[channel] = x > out[channel] ? x : out[channel];
+    auto const join = [](T x, T& to) __attribute__((always_inline)) {
+        if constexpr (R == reduction::sum) {
+            to += x;
+        } else {
+            to = x > to ? x : to;
+        }
+    };
+    auto const join_rows = [&](program_arguments<T> const& from, std::ptrdiff_t p, std::ptrdiff_t c,
+                               range rows, T* to) __attribute__((always_inline)) {
+        for (std::ptrdiff_t sample = samples.first; sample < samples.last; ++sample) {
+            for (std::ptrdiff_t pixel = rows.first; pixel < rows.last; ++pixel) {
+                CASTNET_IVDEP
+                for (std::ptrdiff_t channel = 0; channel < c; ++channel) {
+                    join(evaluate<Program>(from, point{sample, pixel, channel, p, c}), to[channel]);
                 }
             }
         }
+    };
+    std::ptrdiff_t const p = s.space.pixels, c = s.space.channels;
+    if constexpr (Program::joins_pixels) {
+        std::ptrdiff_t const times = joined_pixels(p, c);
+        if (times > 1 && pixels.last - pixels.first == p) {
+            joined_channels<T, Program::channel_loads> const here{Program{}, a, c, times};
+            T sum[size_t(joined_row)];
+            std::fill_n(sum, c * times, identity_of<R, T>);
+            join_rows(here.arguments, p / times, c * times, {0, p / times}, sum);
+            for (std::ptrdiff_t i = 0; i < c * times; i += c) {
+                for (std::ptrdiff_t channel = 0; channel < c; ++channel) {
+                    join(sum[i + channel], out[channel]);
+                }
+            }
+            return;
+        }
     }
+    join_rows(a, p, c, pixels, out);
 }
 
 template <class Program, reduction R, class T>
 void reduce_to_channels(kernel_launch const& s, program_arguments<T> const& a, range samples,
                         range pixels, T* out) {
     std::ptrdiff_t const c = s.space.channels;
-    std::fill_n(out, c, R == reduction::sum ? T(0) : -std::numeric_limits<T>::infinity());
+    std::fill_n(out, c, identity_of<R, T>);
     join_channels<Program, R>(s, a, samples, pixels, out);
     if (R == reduction::sum && s.factor != 1) {
         for (std::ptrdiff_t channel = 0; channel < c; ++channel) {

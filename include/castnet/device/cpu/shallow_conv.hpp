@@ -1,11 +1,11 @@
-// Convolutions of images with few channels, as in first layers. A window has so few elements (9 for
-// 3 x 3 pixels of one channel) that pixels are computed in runs, and the sums of the weights'
-// gradients stay in registers over a band of pixels.
+// Gradients of the weights of convolutions of images with few channels, as in first layers. A
+// window has so few elements (9 for 3 x 3 pixels of one channel) that its sums stay in registers
+// over a band of pixels.
 #pragma once
 
 #include <castnet/core/annotations.hpp>
+#include <castnet/device/cpu/band_conv.hpp>
 #include <castnet/device/cpu/context.hpp>
-#include <castnet/device/cpu/epilogue.hpp>
 #include <castnet/device/cpu/runs.hpp>
 #include <castnet/device/cpu/sliding.hpp>
 #include <castnet/device/cpu/tuning.hpp>
@@ -18,44 +18,6 @@ namespace castnet::cpu::inline CASTNET_TARGET {
 // The only decision which convolutions are shallow. Short rows would repeat too much work.
 constexpr bool is_shallow(window const& w) {
     return w.groups == 1 && weight_count(w) <= shallow_steps * w.filters && w.out_width >= 12;
-}
-
-// Offsets of the window's pixels from its first one.
-inline void shallow_offsets(sliding const& w, std::ptrdiff_t* offset) {
-    depth const d = w.window_depth();
-    depth_walk{d}.next(d.steps(), offset);
-}
-
-// Computes the pixels of a band.
-inline runs shallow_runs(sliding const& w, band const& b, std::ptrdiff_t next_image) {
-    return {b.images,    next_image,
-            b.rows,      w.stride_h * w.width * w.channels,
-            w.out_width, w.stride_w * w.channels};
-}
-
-template <class T>
-void shallow_conv(kernel_launch const& s, tables const& t, context<T> const& c) {
-    window const& w = t.windows[s.window];
-    sliding const geometry = forward_window(w);
-    std::ptrdiff_t offset[shallow_steps];
-    shallow_offsets(geometry, offset);
-    tile_depth<T> const d{weight_count(w) / w.filters, offset, c.at(t.arrays[s.first_array + 1]),
-                          w.filters};
-    tile_end<T> const end = tile_end_of(s, t, c);
-    T* const y = c.at(t.arrays[s.output]);
-    share_range(
-        w.out_height, conv_work(w, c.samples),
-        [&](std::ptrdiff_t first, std::ptrdiff_t last, std::ptrdiff_t worker) {
-            band_walk<T> walk{
-                w,     c.samples, c.at(t.arrays[s.first_array]), scratch_of(s, t, c, worker),
-                first, last};
-            while (walk.next()) {
-                multiply_runs(walk.from, shallow_runs(geometry, walk.at, walk.next_image), d, end,
-                              geometry.filters,
-                              y + walk.at.image * result_count(w) +
-                                  walk.at.row * geometry.out_width * w.filters);
-            }
-        });
 }
 
 // Pixels of the window whose gradients are summed at once, and their most vectors.
@@ -118,11 +80,11 @@ void shallow_conv_weight(kernel_launch const& s, tables const& t, context<T> con
     T* const sum = c.sum_at(t.arrays[s.sums]);
     sliding const geometry = forward_window(w);
     std::ptrdiff_t offset[shallow_steps];
-    shallow_offsets(geometry, offset);
-    std::ptrdiff_t const places = weight_count(w) / w.filters;
+    window_offsets(geometry, offset);
+    std::ptrdiff_t const places = window_places(w);
     band_walk<T> walk{w, c.samples, c.at(t.arrays[s.first_array]), scratch_of(s, t, c)};
     while (walk.next()) {
-        runs const pixels = shallow_runs(geometry, walk.at, walk.next_image);
+        runs const pixels = runs_of(geometry, walk.at, walk.next_image);
         T const* const gradient = dy + walk.at.image * result_count(w) +
                                   walk.at.row * geometry.out_width * geometry.filters;
         for_each_column_piece<shallow_vectors, T>(

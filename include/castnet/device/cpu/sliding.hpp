@@ -23,7 +23,7 @@ struct sliding {
     std::ptrdiff_t filters;        // of one group
 
     // The pixels under the window; a row of the kernel is one run where its pixels lie together.
-    depth window_depth() const {
+    constexpr depth window_depth() const {
         bool const whole_rows = dilation == 1 && depth_channels == channels;
         return {whole_rows ? kernel_w * channels : depth_channels,
                 1,
@@ -42,6 +42,10 @@ constexpr std::ptrdiff_t padded_width(window const& w) {
 }
 constexpr std::ptrdiff_t weight_count(window const& w) {
     return std::ptrdiff_t{w.filters} * (w.channels / w.groups) * w.kernel_h * w.kernel_w;
+}
+
+constexpr std::ptrdiff_t window_places(window const& w) { // of one filter
+    return weight_count(w) / w.filters;
 }
 
 constexpr std::ptrdiff_t image_count(window const& w) {
@@ -67,7 +71,7 @@ constexpr bool sums_by_chunk(window const& w) {
     return is_depthwise(w) || weight_count(w) <= 1 << 17;
 }
 
-inline sliding forward_window(window const& w) {
+constexpr sliding forward_window(window const& w) {
     return {padded_width(w),
             w.channels,
             w.out_height,
@@ -82,8 +86,15 @@ inline sliding forward_window(window const& w) {
             w.filters / w.groups};
 }
 
-constexpr int band_rows(window const& w) {
-    return std::clamp(band_pixels / w.out_width, 1, w.out_height);
+// Offsets of the window's elements from its first one.
+inline void window_offsets(sliding const& w, std::ptrdiff_t* offset) {
+    depth const d = w.window_depth();
+    depth_walk{d}.next(d.steps(), offset);
+}
+
+constexpr int band_rows(window const& w) { // so many that padding copies a row twice at most
+    int const least = padded(w) ? w.kernel_h : 1;
+    return std::clamp(band_pixels / w.out_width, std::min(least, w.out_height), w.out_height);
 }
 constexpr int band_images(window const& w) {
     return std::max(1, band_pixels / (w.out_width * w.out_height));

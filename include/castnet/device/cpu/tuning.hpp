@@ -31,6 +31,9 @@ inline constexpr std::ptrdiff_t attention_queries = 64, attention_keys = 128;
 // Steps of the depth of a convolution of few channels: 3 x 3 pixels of 4 channels.
 inline constexpr std::ptrdiff_t shallow_steps = 36;
 
+// Steps of the depth of other convolutions that are computed in runs of pixels.
+inline constexpr std::ptrdiff_t run_steps = 1024;
+
 // Output pixels of a band of a convolution: rows of one image or several small images, so that what
 // a kernel reads stays in the cache.
 inline constexpr int band_pixels = 192;
