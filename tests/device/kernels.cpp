@@ -1,6 +1,6 @@
 // The kernels with a loop of their own against the plainest loops, over many sizes, in float and
-// double. Memory that a kernel should not read holds NaN, memory that it should not write is
-// checked.
+// double, and those of products with factors in bfloat16. Memory that a kernel should not read
+// holds NaN, memory that it should not write is checked.
 #include <castnet/core/philox.hpp>
 #include <castnet/device/cpu/device.hpp>
 #include <castnet/nn/window.hpp>
@@ -18,12 +18,17 @@ namespace {
 
 constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
 
-// Numbers in [-1, 1), exact in float.
+using cn::cpu::bfloat16_pair;
+
+// Numbers in [-1, 1), exact in float; as factors in bfloat16, so few that Winograd's transforms are
+// exact, too.
+template <class F = float>
 struct numbers {
     std::uint32_t next = 0;
     double one() {
+        constexpr int bits = cn::cpu::numbers_in<F> > 1 ? 5 : 20;
         auto const word = cn::philox({next++, 0, 0, 0}, cn::key_of(11)).x0;
-        return double(word >> 12) / 524288 - 1;
+        return double(word >> (32 - bits)) / (1 << (bits - 1)) - 1;
     }
     std::vector<double> operator()(std::ptrdiff_t count) {
         std::vector<double> x;
@@ -35,9 +40,12 @@ struct numbers {
 };
 
 // Runs one kernel on two operands, possibly with a bias and relu behind it, and returns its result.
-template <class T>
+template <class F>
 class one_kernel {
 public:
+    using T = cn::cpu::sum_type<F>;
+    using device = cn::cpu_device<T, F>;
+
     std::vector<double> operator()(cn::ir::kernel_launch s, cn::ir::window const& w,
                                    std::ptrdiff_t samples, int at_once,
                                    std::vector<double> const& a, cn::ir::extents a_size,
@@ -51,7 +59,7 @@ public:
         s.chunk_scratch = 6;
         s.prepared = 7;
         s.end.bias = s.end.activates = !bias.empty();
-        cn::ir::scratch_size const wanted = cn::cpu_device<T>::scratch(s, &w, {});
+        cn::ir::scratch_size const wanted = device::scratch(s, &w, {});
         std::ptrdiff_t const chunk =
             cn::ir::aligned(wanted.sums) + cn::ir::aligned(wanted.chunk) + 16;
         std::ptrdiff_t const scratch = cn::ir::aligned(wanted.shared) + cn::cpu::chunks * chunk;
@@ -82,8 +90,8 @@ public:
         c.region[int(cn::ir::region::workspace)] = data;
         c.samples = samples;
         cn::cpu::tables const tables{arrays, nullptr, &w};
-        auto const parts = cn::cpu_device<T>::kernel_of(s, &w);
-        bool const in_chunks = cn::cpu_device<T>::samples_at_once(s, &w, {}, 1) > 0;
+        auto const parts = device::kernel_of(s, &w);
+        bool const in_chunks = device::samples_at_once(s, &w, {}, 1) > 0;
         auto const kernel = in_chunks ? parts.in_chunks() : parts.alone();
         cn::ir::stage const alone{0, 1, in_chunks ? at_once : 0, 1 << 20};
         cn::cpu::run_stage(alone, &s, &kernel, tables, c, cn::ir::ignore_launches{});
@@ -119,7 +127,7 @@ void close(std::vector<double> const& found, std::vector<double> const& expected
 }
 
 template <class T>
-constexpr double epsilon = std::is_same_v<T, float> ? 1e-6 : 1e-14;
+constexpr double epsilon = std::is_same_v<T, double> ? 1e-14 : 1e-6;
 
 // x (samples, pixels, channels), weight in the order of the device, y (samples, pixels, filters).
 struct convolution {
@@ -199,7 +207,7 @@ void check_convolution(cn::ir::window const& w, int samples, int at_once = 2) {
     cn::ir::extents const image{true, w.height * w.width, w.channels};
     cn::ir::extents const result{true, w.out_height * w.out_width, w.filters};
     cn::ir::extents const kernel{false, w.channels / w.groups * w.kernel_h * w.kernel_w, w.filters};
-    numbers random;
+    numbers<T> random;
     auto const x = random(image.count() * samples), weight = random(kernel.count()),
                dy = random(result.count() * samples);
     std::vector<double> y(dy.size()), dx(x.size()), dw(weight.size());
@@ -231,7 +239,7 @@ void check_product(int rows, int in, int out) {
     CAPTURE(rows);
     CAPTURE(in);
     CAPTURE(out);
-    numbers random;
+    numbers<T> random;
     cn::ir::extents const x_size{true, 1, in}, y_size{true, 1, out}, w_size{false, in, out};
     auto const x = random(rows * in), w = random(in * out), dy = random(rows * out);
     std::vector<double> y(dy.size()), dx(x.size()), dw(w.size());
@@ -280,7 +288,7 @@ void check_batch(int rows, int depth, int columns) {
         cn::ir::extents const left = array(rows, depth, form.transposed_a, form.beside_a),
                               right = array(depth, columns, form.transposed_b, form.beside_b),
                               result = array(rows, columns, false, form.beside_c);
-        numbers random;
+        numbers<T> random;
         auto const a = random(samples * left.count()), b = random(samples * right.count());
         std::vector<double> c(std::size_t(samples * result.count()));
         auto const m = cn::ir::batched_product_of(form, left, right, result);
@@ -302,6 +310,88 @@ void check_batch(int rows, int depth, int columns) {
         }
         close(one_kernel<T>{}(s, {}, samples, 1, a, left, b, right, result), c, epsilon<T> * depth);
     }
+}
+
+// The convolution of one sample against that among others.
+template <class T>
+void check_alone(cn::ir::window const& w) {
+    CAPTURE(w.channels);
+    CAPTURE(w.filters);
+    constexpr int samples = 9;
+    numbers random;
+    cn::ir::extents const image{true, w.height * w.width, w.channels};
+    cn::ir::extents const result{true, w.out_height * w.out_width, w.filters};
+    cn::ir::extents const kernel{false, w.channels * w.kernel_h * w.kernel_w, w.filters};
+    auto const x = random(image.count() * samples), weight = random(kernel.count()),
+               dy = random(result.count() * samples);
+    auto const check_of = [&](op kind, std::vector<double> const& all, cn::ir::extents from,
+                              cn::ir::extents to) {
+        cn::ir::kernel_launch s;
+        s.kind = kind;
+        auto const together = one_kernel<T>{}(s, w, samples, 3, all, from, weight, kernel, to);
+        for (int i : {0, 4, 8}) {
+            auto const first = all.begin() + i * from.count();
+            auto const alone = one_kernel<T>{}(s, w, 1, 1, {first, first + from.count()}, from,
+                                               weight, kernel, to);
+            CHECK(std::equal(alone.begin(), alone.end(), together.begin() + i * to.count()));
+        }
+    };
+    check_of(op::conv, x, image, result);
+    check_of(op::conv_data, dy, result, image);
+}
+
+// The convolution of one sample on several threads against that on one.
+template <class T>
+void check_threads(cn::ir::window const& w) {
+    CAPTURE(w.channels);
+    CAPTURE(w.kernel_h);
+    REQUIRE(cn::cpu::conv_work(w, 1) > cn::cpu::worthwhile_flops);
+    numbers random;
+    cn::ir::extents const image{true, w.height * w.width, w.channels};
+    cn::ir::extents const result{true, w.out_height * w.out_width, w.filters};
+    cn::ir::extents const kernel{false, w.channels / w.groups * w.kernel_h * w.kernel_w, w.filters};
+    auto const x = random(image.count()), weight = random(kernel.count()),
+               dy = random(result.count());
+    auto const on = [&](int threads, op kind) {
+        cn::cpu::set_thread_count(threads);
+        cn::ir::kernel_launch s;
+        s.kind = kind;
+        return kind == op::conv ? one_kernel<T>{}(s, w, 1, 1, x, image, weight, kernel, result)
+                                : one_kernel<T>{}(s, w, 1, 1, dy, result, weight, kernel, image);
+    };
+    int const before = cn::cpu::thread_count();
+    for (op const kind : {op::conv, op::conv_data}) {
+        auto const alone = on(1, kind);
+        for (int const threads : {2, 3, 50}) {
+            CHECK(on(threads, kind) == alone);
+        }
+    }
+    cn::cpu::set_thread_count(before);
+}
+
+// Rows of a product against those of one with fewer rows, on several threads.
+template <class T>
+void check_rows() {
+    constexpr int rows = 13, in = 210, out = 530;
+    cn::ir::extents const x_size{true, 1, in}, w_size{false, in, out}, y_size{true, 1, out};
+    numbers random;
+    auto const x = random(rows * in), w = random(in * out), bias = random(out);
+    auto const first_rows = [&](int count) {
+        cn::ir::kernel_launch s;
+        s.kind = op::matmul;
+        std::vector<double> const some{x.begin(), x.begin() + count * in};
+        return one_kernel<T>{}(s, {}, count, 1, some, x_size, w, w_size, y_size, bias);
+    };
+    auto const all = first_rows(rows);
+    int const before = cn::cpu::thread_count();
+    for (int const threads : {1, 3}) {
+        cn::cpu::set_thread_count(threads);
+        for (int const count : {1, 2, 3, 8, 9}) {
+            auto const some = first_rows(count);
+            CHECK(std::equal(some.begin(), some.end(), all.begin()));
+        }
+    }
+    cn::cpu::set_thread_count(before);
 }
 
 } // namespace
@@ -458,81 +548,28 @@ TEST_CASE_TEMPLATE("convolution of so many weights that chunks share their gradi
 
 TEST_CASE_TEMPLATE("a sample's convolution does not depend on the samples beside it", T, float,
                    double) {
-    auto const check = [](cn::ir::window const& w) {
-        CAPTURE(w.channels);
-        CAPTURE(w.filters);
-        constexpr int samples = 9;
-        numbers random;
-        cn::ir::extents const image{true, w.height * w.width, w.channels};
-        cn::ir::extents const result{true, w.out_height * w.out_width, w.filters};
-        cn::ir::extents const kernel{false, w.channels * w.kernel_h * w.kernel_w, w.filters};
-        auto const x = random(image.count() * samples), weight = random(kernel.count()),
-                   dy = random(result.count() * samples);
-        auto const check_alone = [&](op kind, std::vector<double> const& all, cn::ir::extents from,
-                                     cn::ir::extents to) {
-            cn::ir::kernel_launch s;
-            s.kind = kind;
-            auto const together = one_kernel<T>{}(s, w, samples, 3, all, from, weight, kernel, to);
-            for (int i : {0, 4, 8}) {
-                auto const first = all.begin() + i * from.count();
-                auto const alone = one_kernel<T>{}(s, w, 1, 1, {first, first + from.count()}, from,
-                                                   weight, kernel, to);
-                CHECK(std::equal(alone.begin(), alone.end(), together.begin() + i * to.count()));
-            }
-        };
-        check_alone(op::conv, x, image, result);
-        check_alone(op::conv_data, dy, result, image);
-    };
-    check(cn::make_window(1, 14, 14, 24, 3, 1, cn::valid, 1, 1));
-    check(cn::make_window(24, 7, 6, 40, 3, 2, cn::same, 1, 1));
-    check(cn::make_window(40, 7, 20, 3, 3, 1, cn::same, 1, 1));
-    check(cn::make_window(3, 7, 20, 40, 5, 1, cn::same, 1, 1));
-    check(cn::make_window(32, 4, 4, 64, 3, 1, cn::same, 1, 1));
-    check(cn::make_window(128, 4, 4, 32, 3, 1, cn::same, 1, 1));
-    check(cn::make_window(64, 8, 8, 1024, 3, 1, cn::same, 1, 1));
+    check_alone<T>(cn::make_window(1, 14, 14, 24, 3, 1, cn::valid, 1, 1));
+    check_alone<T>(cn::make_window(24, 7, 6, 40, 3, 2, cn::same, 1, 1));
+    check_alone<T>(cn::make_window(40, 7, 20, 3, 3, 1, cn::same, 1, 1));
+    check_alone<T>(cn::make_window(3, 7, 20, 40, 5, 1, cn::same, 1, 1));
+    check_alone<T>(cn::make_window(32, 4, 4, 64, 3, 1, cn::same, 1, 1));
+    check_alone<T>(cn::make_window(128, 4, 4, 32, 3, 1, cn::same, 1, 1));
+    check_alone<T>(cn::make_window(64, 8, 8, 1024, 3, 1, cn::same, 1, 1));
 }
 
 TEST_CASE_TEMPLATE("threads share the convolution of one sample and change no bit of it", T, float,
                    double) {
-    auto const check = [](cn::ir::window const& w) {
-        CAPTURE(w.channels);
-        CAPTURE(w.kernel_h);
-        REQUIRE(cn::cpu::conv_work(w, 1) > cn::cpu::worthwhile_flops);
-        numbers random;
-        cn::ir::extents const image{true, w.height * w.width, w.channels};
-        cn::ir::extents const result{true, w.out_height * w.out_width, w.filters};
-        cn::ir::extents const kernel{false, w.channels / w.groups * w.kernel_h * w.kernel_w,
-                                     w.filters};
-        auto const x = random(image.count()), weight = random(kernel.count()),
-                   dy = random(result.count());
-        auto const on = [&](int threads, op kind) {
-            cn::cpu::set_thread_count(threads);
-            cn::ir::kernel_launch s;
-            s.kind = kind;
-            return kind == op::conv
-                       ? one_kernel<T>{}(s, w, 1, 1, x, image, weight, kernel, result)
-                       : one_kernel<T>{}(s, w, 1, 1, dy, result, weight, kernel, image);
-        };
-        int const before = cn::cpu::thread_count();
-        for (op const kind : {op::conv, op::conv_data}) {
-            auto const alone = on(1, kind);
-            for (int const threads : {2, 3, 50}) {
-                CHECK(on(threads, kind) == alone);
-            }
-        }
-        cn::cpu::set_thread_count(before);
-    };
-    check(cn::make_window(48, 13, 12, 96, 1, 1, cn::valid, 1, 1));
-    check(cn::make_window(130, 27, 26, 70, 1, 2, cn::valid, 1, 1));
-    check(cn::make_window(24, 24, 21, 24, 3, 1, cn::same, 1, 24));
-    check(cn::make_window(20, 41, 40, 40, 5, 2, cn::same, 1, 20));
-    check(cn::make_window(40, 23, 22, 40, 3, 2, cn::same, 1, 10));
-    check(cn::make_window(24, 19, 17, 40, 3, 1, 1, 1, 1));  // padded rows
-    check(cn::make_window(72, 7, 7, 150, 3, 2, 1, 1, 1));   // more weights than pixels
-    check(cn::make_window(3, 33, 31, 20, 3, 1, 1, 1, 1));   // few channels
-    check(cn::make_window(20, 33, 31, 3, 3, 1, 1, 1, 1));   // few filters
-    check(cn::make_window(48, 23, 21, 32, 3, 1, 1, 1, 1));  // by Winograd's algorithm
-    check(cn::make_window(192, 11, 9, 192, 3, 1, 1, 1, 1)); // with many weights
+    check_threads<T>(cn::make_window(48, 13, 12, 96, 1, 1, cn::valid, 1, 1));
+    check_threads<T>(cn::make_window(130, 27, 26, 70, 1, 2, cn::valid, 1, 1));
+    check_threads<T>(cn::make_window(24, 24, 21, 24, 3, 1, cn::same, 1, 24));
+    check_threads<T>(cn::make_window(20, 41, 40, 40, 5, 2, cn::same, 1, 20));
+    check_threads<T>(cn::make_window(40, 23, 22, 40, 3, 2, cn::same, 1, 10));
+    check_threads<T>(cn::make_window(24, 19, 17, 40, 3, 1, 1, 1, 1));  // padded rows
+    check_threads<T>(cn::make_window(72, 7, 7, 150, 3, 2, 1, 1, 1));   // more weights than pixels
+    check_threads<T>(cn::make_window(3, 33, 31, 20, 3, 1, 1, 1, 1));   // few channels
+    check_threads<T>(cn::make_window(20, 33, 31, 3, 3, 1, 1, 1, 1));   // few filters
+    check_threads<T>(cn::make_window(48, 23, 21, 32, 3, 1, 1, 1, 1));  // by Winograd's algorithm
+    check_threads<T>(cn::make_window(192, 11, 9, 192, 3, 1, 1, 1, 1)); // with many weights
 }
 
 TEST_CASE_TEMPLATE("products of every size", T, float, double) {
@@ -566,26 +603,7 @@ TEST_CASE_TEMPLATE("products of few rows", T, float, double) {
 
 TEST_CASE_TEMPLATE("a row of a product depends neither on other rows nor on threads", T, float,
                    double) {
-    constexpr int rows = 13, in = 210, out = 530;
-    cn::ir::extents const x_size{true, 1, in}, w_size{false, in, out}, y_size{true, 1, out};
-    numbers random;
-    auto const x = random(rows * in), w = random(in * out), bias = random(out);
-    auto const first_rows = [&](int count) {
-        cn::ir::kernel_launch s;
-        s.kind = op::matmul;
-        std::vector<double> const some{x.begin(), x.begin() + count * in};
-        return one_kernel<T>{}(s, {}, count, 1, some, x_size, w, w_size, y_size, bias);
-    };
-    auto const all = first_rows(rows);
-    int const before = cn::cpu::thread_count();
-    for (int const threads : {1, 3}) {
-        cn::cpu::set_thread_count(threads);
-        for (int const count : {1, 2, 3, 8, 9}) {
-            auto const some = first_rows(count);
-            CHECK(std::equal(some.begin(), some.end(), all.begin()));
-        }
-    }
-    cn::cpu::set_thread_count(before);
+    check_rows<T>();
 }
 
 TEST_CASE_TEMPLATE("products of the matrices of a batch", T, float, double) {
@@ -597,4 +615,66 @@ TEST_CASE_TEMPLATE("products of the matrices of a batch", T, float, double) {
         }
     }
     check_batch<T>(40, 700, 20);
+}
+
+TEST_CASE("convolutions of factors in bfloat16") {
+    for (int kernel : {1, 2, 3, 5}) {
+        for (int stride : {1, 2, 3}) {
+            for (cn::size2 size : {cn::size2{8, 7}, cn::size2{7, 10}}) {
+                check_convolution<bfloat16_pair>(
+                    cn::make_window(34, int(size.h), int(size.w), 40, std::size_t(kernel),
+                                    std::size_t(stride), cn::padding2{std::size_t(kernel / 2)}, 1,
+                                    1),
+                    3);
+            }
+        }
+    }
+    check_convolution<bfloat16_pair>(cn::make_window(32, 13, 9, 70, 3, 1, cn::valid, 2, 1), 3);
+    check_convolution<bfloat16_pair>(cn::make_window(128, 9, 9, 72, 3, 2, cn::same, 1, 2), 9);
+    check_convolution<bfloat16_pair>(cn::make_window(66, 4, 4, 130, 1, 1, cn::valid, 1, 1), 50, 9);
+    check_convolution<bfloat16_pair>(cn::make_window(32, 2, 200, 32, 1, 1, cn::valid, 1, 1), 2);
+    check_convolution<bfloat16_pair>(cn::make_window(130, 4, 5, 120, 3, 1, cn::same, 1, 1), 3);
+    check_convolution<bfloat16_pair>(cn::make_window(33, 5, 5, 64, 3, 1, cn::same, 1, 1), 3);
+    check_convolution<bfloat16_pair>(cn::make_window(3, 12, 14, 64, 3, 1, cn::same, 1, 1), 3);
+}
+
+TEST_CASE("convolutions of 3x3 with factors in bfloat16") {
+    for (int padding : {0, 1, 2}) {
+        for (cn::size2 size : {cn::size2{8}, cn::size2{7, 10}, cn::size2{11, 9}}) {
+            check_convolution<bfloat16_pair>(cn::make_window(32, int(size.h), int(size.w), 64, 3, 1,
+                                                             cn::padding2{std::size_t(padding)}, 1,
+                                                             1),
+                                             3);
+        }
+    }
+    check_convolution<bfloat16_pair>(cn::make_window(48, 8, 9, 32, 3, 1, cn::same, 1, 1), 5);
+    check_convolution<bfloat16_pair>(cn::make_window(64, 7, 9, 96, 3, 1, cn::same, 1, 1), 9, 1);
+    check_convolution<bfloat16_pair>(cn::make_window(256, 5, 5, 288, 3, 1, cn::same, 1, 1), 3);
+}
+
+TEST_CASE("neither threads nor other samples change factors in bfloat16") {
+    for (auto const& w : {cn::make_window(34, 9, 10, 40, 1, 1, cn::valid, 1, 1),
+                          cn::make_window(40, 23, 22, 40, 3, 2, cn::same, 1, 1),
+                          cn::make_window(72, 7, 7, 150, 3, 2, 1, 1, 1),
+                          cn::make_window(64, 23, 21, 32, 3, 1, 1, 1, 1),
+                          cn::make_window(256, 9, 9, 320, 3, 1, 1, 1, 1)}) {
+        check_alone<bfloat16_pair>(w);
+        check_threads<bfloat16_pair>(w);
+    }
+    check_rows<bfloat16_pair>();
+}
+
+TEST_CASE("products of factors in bfloat16") {
+    for (int rows : {1, 2, 7, 8, 9, 50, 150}) {
+        for (int in : {31, 32, 77}) {
+            for (int out : {32, 49, 64, 100, 131}) {
+                check_product<bfloat16_pair>(rows, in, out);
+            }
+        }
+    }
+    check_product<bfloat16_pair>(3, 601, 71);
+    check_product<bfloat16_pair>(13, 600, 130);
+    check_product<bfloat16_pair>(301, 40, 40);
+    check_batch<bfloat16_pair>(33, 40, 65);
+    check_batch<bfloat16_pair>(49, 301, 32);
 }

@@ -38,7 +38,7 @@ using chained =
                    on<2, cn::max_pool2d<2>, cn::flatten, dense<10>>, on<0, relu, dense<3>>>;
 using pair = cn::network<siamese{}, input<1, 8, 8>, input<1, 8, 8>>;
 using braided = cn::network<braid{}, input<2, 6, 6>>;
-using on_three = cn::cpu_devices<float, 3>;
+using on_three = cn::cpu_devices<cn::cpu_device<float>, 3>;
 using step = cn::detail::step_recipe<mse>;
 
 template <class Network, bool Training = true>

@@ -7,7 +7,9 @@
 
 #include <castnet/core/language.hpp>
 
-#if defined(__AVX512F__)
+#if defined(__AVX512F__) && defined(__AVX512BF16__)
+#define CASTNET_VECTORS avx512_bf16
+#elif defined(__AVX512F__)
 #define CASTNET_VECTORS avx512
 #elif defined(__AVX2__) && defined(__FMA__)
 #define CASTNET_VECTORS avx2_fma

@@ -17,25 +17,44 @@ struct matrix {
     std::ptrdiff_t row, column;
 };
 
-// Packs a panel of b: `columns` columns, at most a tile's.
-template <class T>
-void pack_panel(std::ptrdiff_t depth, std::ptrdiff_t columns, matrix<T> const& b, T* to) {
-    constexpr std::ptrdiff_t width = tile_columns<T>;
+// Packs a panel of b, `depth` numbers deep: `columns` columns, at most a tile's. Where b lies
+// turned, its columns are contiguous.
+template <class F>
+void pack_panel(std::ptrdiff_t depth, std::ptrdiff_t columns, matrix<sum_type<F>> const& b, F* to) {
+    constexpr std::ptrdiff_t width = tile_columns<F>;
+    std::ptrdiff_t const steps = steps_of<F>(depth);
     if (b.column != 1) {
         if (columns < width) {
-            std::fill_n(to, depth * width, T(0));
+            std::fill_n(to, steps * width, F{});
         }
-        transpose(columns, depth, b.data, b.column, to, width);
+        if constexpr (numbers_in<F> == 1) {
+            transpose(columns, depth, b.data, b.column, to, width);
+        } else {
+            constexpr std::ptrdiff_t most = 64;
+            F rounded[size_t(width * most)];
+            for (std::ptrdiff_t k = 0; k < steps; k += most) {
+                std::ptrdiff_t const first = k * numbers_in<F>,
+                                     count = std::min(most * numbers_in<F>, depth - first);
+                for (std::ptrdiff_t j = 0; j < columns; ++j) {
+                    round_neighbours(b.data + j * b.column + first, count, rounded + j * most);
+                }
+                transpose(columns, steps_of<F>(count), rounded, most, to + k * width, width);
+            }
+        }
         return;
     }
-    T const* from = b.data;
-    for (std::ptrdiff_t k = 0; k < depth; ++k, from += b.row, to += width) {
-        if (columns == width) {
-            std::memcpy(to, from, width * sizeof(T)); // a few vectors, no call
+    auto const* from = b.data;
+    for (std::ptrdiff_t k = 0; k < depth; k += numbers_in<F>, to += width) {
+        if constexpr (numbers_in<F> > 1) {
+            round_rows(from, k + 1 < depth ? from + b.row : nullptr, columns, to);
+            std::fill_n(to + columns, width - columns, F{});
+        } else if (columns == width) {
+            std::memcpy(to, from, width * sizeof(F)); // a few vectors, no call
         } else {
             std::copy_n(from, columns, to);
-            std::fill_n(to + columns, width - columns, T(0));
+            std::fill_n(to + columns, width - columns, F(0));
         }
+        from += numbers_in<F> * b.row;
     }
 }
 
@@ -52,10 +71,62 @@ void prefetch(matrix<T> const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
 }
 
 // For a part of a panel, so much that the L1 cache keeps it.
-template <class T>
+template <class F>
 struct panel_scratch {
     static constexpr std::ptrdiff_t size = 8192;
-    alignas(64) T data[size];
+    alignas(64) F data[size];
+};
+
+// The rows of the left factor under a part of a panel: where they lie or, in pairs, some of them
+// rounded.
+template <class F>
+class left_rows {
+public:
+    left_rows(matrix<F> const& a, std::ptrdiff_t) : column{a.column}, a_{a} {}
+
+    std::ptrdiff_t const column; // from step to step
+    // Before the rows from `first` on, of which there are `rows`.
+    void prepare(std::ptrdiff_t, std::ptrdiff_t) {}
+    F const* row(std::ptrdiff_t i) const { return a_.data + i * a_.row; }
+
+private:
+    matrix<F> a_;
+};
+template <>
+class left_rows<bfloat16_pair> {
+public:
+    left_rows(matrix<float> const& a, std::ptrdiff_t depth)
+        : column{a.column == 1 ? 1 : at_once}, a_{a}, depth_{depth} {}
+
+    std::ptrdiff_t const column;
+    void prepare(std::ptrdiff_t first, std::ptrdiff_t rows) {
+        if (first % at_once != 0) {
+            return;
+        }
+        float const* from = a_.data + first * a_.row;
+        std::ptrdiff_t const count = std::min(at_once, rows);
+        if (column == 1) {
+            for (std::ptrdiff_t i = 0; i < count; ++i, from += a_.row) {
+                round_neighbours(from, depth_, rounded_ + i * most_steps);
+            }
+        } else {
+            for (std::ptrdiff_t k = 0; k < depth_; k += 2, from += 2 * a_.column) {
+                round_rows(from, k + 1 < depth_ ? from + a_.column : nullptr, count,
+                           rounded_ + k / 2 * at_once);
+            }
+        }
+    }
+    bfloat16_pair const* row(std::ptrdiff_t i) const {
+        return rounded_ + i % at_once * (column == 1 ? most_steps : 1);
+    }
+
+private:
+    static constexpr std::ptrdiff_t at_once = std::ptrdiff_t{8} * tile_rows,
+                                    most_steps = panel_scratch<bfloat16_pair>::size /
+                                                 tile_columns<bfloat16_pair>;
+    matrix<float> a_;
+    std::ptrdiff_t depth_;
+    bfloat16_pair rounded_[size_t(at_once * most_steps)];
 };
 
 // The most steps of the depth at once where the right factor is not packed, and the most rows of a
@@ -77,43 +148,50 @@ struct product {
 // Columns of a product from `left` on (at most a tile's), in its rows from top to bottom. `steps`
 // of the depth are taken at once; a panel that is not packed must have contiguous rows, and be read
 // up to whole vectors.
-template <class T>
-void multiply_panel(product<T> const& p, std::ptrdiff_t left, std::ptrdiff_t top,
+template <class F>
+void multiply_panel(product<sum_type<F>> const& p, std::ptrdiff_t left, std::ptrdiff_t top,
                     std::ptrdiff_t bottom, std::ptrdiff_t steps, bool pack) {
-    constexpr std::ptrdiff_t width = tile_columns<T>;
+    using T = sum_type<F>;
+    constexpr std::ptrdiff_t width = tile_columns<F>;
     std::ptrdiff_t const columns = std::min(width, p.n - left);
     matrix<T> const &a = p.a, &b = p.b;
-    panel_scratch<T> packed;
+    panel_scratch<F> packed;
     T turning[size_t(most_turned_rows * width)];
     std::ptrdiff_t offset[most_unpacked_steps];
-    for (std::ptrdiff_t s = 0; s < steps; ++s) {
-        offset[s] = s * a.column;
-    }
     // at least once: a sum over no samples is 0
-    for (std::ptrdiff_t begin = 0; begin == 0 || begin < p.k; begin += steps) {
+    for (std::ptrdiff_t begin = 0, end; begin == 0 || begin < p.k; begin = end) {
+        end = std::min(begin + steps * numbers_in<F>, p.k);
+        left_rows<F> under{{a.data + top * a.row + begin * a.column, a.row, a.column}, end - begin};
+        tile_depth<F> d{steps_of<F>(end - begin), offset, nullptr, b.row};
+        for (std::ptrdiff_t s = 0; s < d.steps; ++s) {
+            offset[s] = s * under.column;
+        }
         matrix<T> const right{b.data + begin * b.row + left * b.column, b.row, b.column};
-        tile_depth<T> d{std::min(steps, p.k - begin), offset, right.data, b.row};
-        if (pack) {
-            pack_panel(d.steps, columns, right, packed.data);
+        if constexpr (numbers_in<F> == 1) {
+            d.b = right.data;
+        }
+        if (pack || numbers_in<F> > 1) {
+            pack_panel<F>(end - begin, columns, right, packed.data);
             d.b = packed.data;
             d.b_stride = width;
-            if (begin + steps < p.k) {
-                prefetch<T>({right.data + steps * b.row, b.row, b.column},
-                            std::min(steps, p.k - begin - steps), columns);
+            if (end < p.k) {
+                prefetch<T>({right.data + (end - begin) * b.row, b.row, b.column},
+                            std::min(end - begin, p.k - end), columns);
             }
         }
-        tile_end<T> mine = begin + steps >= p.k ? p.end.from(left) : tile_end<T>{};
+        tile_end<T> mine = end == p.k ? p.end.from(left) : tile_end<T>{};
         mine.accumulate = p.end.accumulate || begin > 0;
         for (std::ptrdiff_t first = top; first < bottom; first += tile_rows) {
-            tile_pointers<T> rows;
+            under.prepare(first - top, bottom - first);
+            tile_pointers<F> rows;
             for (std::ptrdiff_t r = first; r < std::min(first + tile_rows, bottom); ++r) {
-                rows.push(a.data + r * a.row + begin * a.column,
+                rows.push(under.row(r - top),
                           p.turns ? turning + r * width : p.c + r * p.c_row + left);
             }
             rows.repeat_last();
             std::ptrdiff_t const next = std::min(first + tile_rows, p.m - 1);
             prefetch<T>({a.data + next * a.row + begin * a.column, a.row, a.column},
-                        std::min<std::ptrdiff_t>(tile_rows, p.m - next), d.steps);
+                        std::min<std::ptrdiff_t>(tile_rows, p.m - next), end - begin);
             tile_panel(&rows, 1, 0, static_cast<int>(columns), d, mine);
         }
     }

@@ -1,4 +1,5 @@
-// Micro-kernel of all matrix products and convolutions: a tile of C = A * B in registers.
+// Micro-kernel of all matrix products and convolutions: a tile of C = A * B in registers. A and B
+// have elements of type F (cpu/factor.hpp), C of sum_type<F>.
 //
 // The rows of A and C are given by pointers, and the steps of A's depth by their offsets behind
 // such a pointer, so that the same loop serves dense layers (rows of a matrix), convolutions
@@ -10,6 +11,7 @@
 #pragma once
 
 #include <castnet/core/annotations.hpp>
+#include <castnet/cpu/factor.hpp>
 #include <castnet/cpu/vector.hpp>
 
 #include <algorithm>
@@ -22,17 +24,17 @@ namespace castnet::cpu::inline CASTNET_TARGET {
 inline constexpr int tile_rows = 6;
 inline constexpr int tile_vectors = vector_registers >= 32 ? 4 : 2;
 
-template <class T>
-inline constexpr int tile_columns = tile_vectors * simd<T>::width;
+template <class F>
+inline constexpr int tile_columns = tile_vectors * simd<F>::width;
 
 // The rows that a tile reads and writes: as many as `rows` says, but all pointers of A are valid.
-template <class T>
+template <class F>
 struct tile_pointers {
-    T const* a[tile_rows];
-    T* c[tile_rows];
+    F const* a[tile_rows];
+    sum_type<F>* c[tile_rows];
     int rows = 0;
 
-    void push(T const* from, T* to) {
+    void push(F const* from, sum_type<F>* to) {
         a[rows] = from;
         c[rows++] = to;
     }
@@ -62,15 +64,15 @@ struct tile_end {
 };
 
 // Some steps of the depth.
-template <class T>
+template <class F>
 struct tile_depth {
     std::ptrdiff_t steps;
     std::ptrdiff_t const* offset; // of each step in A
-    T const* b;                   // its row of B
+    F const* b;                   // its row of B
     std::ptrdiff_t b_stride;
     // What is read next, fetched into the cache meanwhile: as many rows, as far apart, which the
     // tiles of a call share; nullptr for nothing.
-    T const* next = nullptr;
+    F const* next = nullptr;
     std::ptrdiff_t next_step = 0; // of one tile
 };
 
@@ -110,33 +112,35 @@ finish_sums(vec<T> (&sum)[Rows][Vectors], tile_end<T> const& end, std::ptrdiff_t
 
 // At most Rows rows, and Vectors * width columns from `first` on. Every loop over them is unrolled,
 // so that the sums stay in registers. Not inlined: it is large, and registers are scarce.
-template <int Rows, int Vectors, class T>
-[[gnu::noinline]] CASTNET_WIDE_VECTORS void tile(tile_pointers<T> const& p, std::ptrdiff_t first,
-                                                 tile_depth<T> const& d, tile_end<T> const& end) {
-    constexpr int width = simd<T>::width;
+template <int Rows, int Vectors, class F>
+[[gnu::noinline]] CASTNET_WIDE_VECTORS void tile(tile_pointers<F> const& p, std::ptrdiff_t first,
+                                                 tile_depth<F> const& d,
+                                                 tile_end<sum_type<F>> const& end) {
+    using T = sum_type<F>;
+    constexpr int width = simd<F>::width;
     vec<T> sum[size_t(Rows)][size_t(Vectors)] = {};
-    T const* row[size_t(Rows)];
+    F const* row[size_t(Rows)];
     CASTNET_UNROLL
     for (int i = 0; i < Rows; ++i) {
         row[i] = p.a[i];
     }
-    T const* b = d.b;
+    F const* b = d.b;
     std::ptrdiff_t const b_stride = d.b_stride, next_step = d.next_step;
-    T const* next = d.next;
+    F const* next = d.next;
     std::ptrdiff_t const* const last = d.offset + d.steps;
     for (std::ptrdiff_t const* k = d.offset; k != last; ++k) {
         std::ptrdiff_t const offset = *k;
-        vec<T> right[size_t(Vectors)];
+        vec<F> right[size_t(Vectors)];
         CASTNET_UNROLL
         for (int j = 0; j < Vectors; ++j) {
-            right[j] = *reinterpret_cast<vec<T> const*>(b + j * width);
+            right[j] = *reinterpret_cast<vec<F> const*>(b + j * width);
         }
         CASTNET_UNROLL
         for (int i = 0; i < Rows; ++i) {
-            T const left = row[i][offset];
+            auto const left = broadcast(row[i][offset]);
             CASTNET_UNROLL
             for (int j = 0; j < Vectors; ++j) {
-                sum[i][j] += left * right[j];
+                sum[i][j] = plus_product<F>(sum[i][j], left, right[j]);
             }
         }
         __builtin_prefetch(next);
@@ -164,21 +168,21 @@ template <int Rows, int Vectors, class T>
     each([](vec<T> const& x, vec<T>& c) __attribute__((always_inline)) { c = x; });
 }
 
-template <class T>
-using tile_function = void(tile_pointers<T> const&, std::ptrdiff_t, tile_depth<T> const&,
-                           tile_end<T> const&);
+template <class F>
+using tile_function = void(tile_pointers<F> const&, std::ptrdiff_t, tile_depth<F> const&,
+                           tile_end<sum_type<F>> const&);
 
 // A tile with fewer columns than its vectors: computed in a temporary with whole vectors.
-template <class T>
-[[gnu::noinline]] void partial_tile(tile_function<T>* whole_tile, tile_pointers<T> const& p,
-                                    std::ptrdiff_t first, int columns, tile_depth<T> const& d,
-                                    tile_end<T> const& end) {
-    T whole[tile_rows][tile_columns<T>];
-    tile_pointers<T> there = p;
+template <class F>
+[[gnu::noinline]] void partial_tile(tile_function<F>* whole_tile, tile_pointers<F> const& p,
+                                    std::ptrdiff_t first, int columns, tile_depth<F> const& d,
+                                    tile_end<sum_type<F>> const& end) {
+    sum_type<F> whole[tile_rows][tile_columns<F>];
+    tile_pointers<F> there = p;
     for (int i = 0; i < p.rows; ++i) {
         there.c[i] = whole[i];
         if (end.accumulate) {
-            std::fill_n(whole[i], tile_columns<T>, T(0));
+            std::fill_n(whole[i], tile_columns<F>, sum_type<F>(0));
             std::copy_n(p.c[i] + first, columns, whole[i]);
         }
     }
@@ -189,26 +193,27 @@ template <class T>
 }
 
 // The smallest tile with at least this many vectors.
-template <int Rows, class T>
-tile_function<T>* tile_of(int vectors) {
-    return vectors > 2   ? &tile<Rows, tile_vectors, T>
-           : vectors > 1 ? &tile<Rows, 2, T>
-                         : &tile<Rows, 1, T>;
+template <int Rows, class F>
+tile_function<F>* tile_of(int vectors) {
+    return vectors > 2   ? &tile<Rows, tile_vectors, F>
+           : vectors > 1 ? &tile<Rows, 2, F>
+                         : &tile<Rows, 1, F>;
 }
 
 // Some tiles: their columns `first` to `first + columns`, no more than a tile has.
-template <class T>
-[[gnu::noinline]] void tile_panel(tile_pointers<T> const* p, int tiles, std::ptrdiff_t first,
-                                  int columns, tile_depth<T> const& d, tile_end<T> const& end) {
-    constexpr int width = simd<T>::width;
+template <class F>
+[[gnu::noinline]] void tile_panel(tile_pointers<F> const* p, int tiles, std::ptrdiff_t first,
+                                  int columns, tile_depth<F> const& d,
+                                  tile_end<sum_type<F>> const& end) {
+    constexpr int width = simd<F>::width;
     int const vectors = columns > 2 * width ? tile_vectors : columns > width ? 2 : 1;
-    tile_function<T>* const one_row = tile_of<1, T>(vectors);
-    tile_function<T>* const all_rows = tile_of<tile_rows, T>(vectors);
-    tile_depth<T> here = d;
+    tile_function<F>* const one_row = tile_of<1, F>(vectors);
+    tile_function<F>* const all_rows = tile_of<tile_rows, F>(vectors);
+    tile_depth<F> here = d;
     here.next_step = d.next ? d.b_stride / tiles : 0;
     for (int i = 0; i < tiles; ++i) {
         here.next = d.next ? d.next + d.steps * i / tiles * d.b_stride : d.b;
-        tile_function<T>* const run = p[i].rows == 1 ? one_row : all_rows;
+        tile_function<F>* const run = p[i].rows == 1 ? one_row : all_rows;
         if (columns == vectors * width) {
             run(p[i], first, here, end);
         } else {

@@ -19,6 +19,12 @@ struct basic_cpu {
     using device = cpu_device<T>;
     static constexpr char const* name = "cpu";
     static constexpr std::size_t budget = std::numeric_limits<std::size_t>::max();
+
+    template <class Base>
+    struct in_bf16 : Base { // policy::bf16
+        using device = cpu_device<
+            T, std::conditional_t<std::is_same_v<T, float>, castnet::cpu::bfloat16_pair, T>>;
+    };
 };
 using cpu = basic_cpu<float>;
 
@@ -37,4 +43,18 @@ template <class Where>
 using policy_or_cpu = std::conditional_t<Policy<Where>, Where, policy::cpu>;
 
 } // namespace detail
+
+// Products of factors rounded to bfloat16, with sums in float, as in PyTorch's autocast: weights,
+// optimizer state, losses, gradients of weights and all other arithmetic stay float. bfloat16 has
+// float's range, so losses are not scaled. `Base` is policy::cpu, policy::cuda (docs/cuda.md), or
+// one of their variants that computes in float. On a CPU arrays are float, too: factors are rounded
+// where kernels read them, and layers for which that does not pay multiply floats (docs/guide.md).
+// It is fast where the program is compiled for AVX512_BF16.
+template <class Base>
+struct policy::bf16 : detail::policy_or_cpu<Base>::template in_bf16<detail::policy_or_cpu<Base>> {
+    static_assert(is_policy<Base>::checked);
+    static_assert(std::is_same_v<typename detail::policy_or_cpu<Base>::value_type, float>,
+                  "castnet: policy::bf16 is for policies that compute in float");
+};
+
 } // namespace castnet

@@ -30,23 +30,19 @@ struct basic_cuda {
         castnet::cuda::algorithm_order::as_listed;
     static constexpr bool use_graphs = true;
     static constexpr bool uses_nccl = true; // where there are several replicas
+
+    template <class Base>
+    struct in_bf16 : Base { // policy::bf16
+        using device = cuda_device<T, true>;
+        static constexpr castnet::cuda::product_precision precision =
+            castnet::cuda::product_precision::bf16;
+    };
 };
 
 template <class Base>
 struct tf32 : Base {
     static constexpr castnet::cuda::product_precision precision =
         castnet::cuda::product_precision::tf32;
-};
-
-// Weights, optimizer state, losses, gradients of weights and all other arithmetic stay float, as in
-// PyTorch's autocast; bfloat16 has float's range, so losses are not scaled. See docs/cuda.md.
-template <class Base>
-struct bf16 : Base {
-    static_assert(std::is_same_v<typename Base::value_type, float>,
-                  "castnet: policy::bf16 is for policies that compute in float");
-    using device = cuda_device<float, true>;
-    static constexpr castnet::cuda::product_precision precision =
-        castnet::cuda::product_precision::bf16;
 };
 
 // The first training or prediction takes longer: up to eight algorithms of cuDNN and cuBLASLt are

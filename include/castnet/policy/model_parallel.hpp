@@ -15,10 +15,10 @@ struct several {
     static constexpr bool on_a_cpu = false;
     using device = Device;
 };
-template <class T, int N>
-struct several<cpu_device<T>, N> {
+template <class T, class F, int N>
+struct several<cpu_device<T, F>, N> {
     static constexpr bool on_a_cpu = true;
-    using device = cpu_devices<T, N>;
+    using device = cpu_devices<cpu_device<T, F>, N>;
 };
 template <class Where>
 using device_of_each = typename castnet::detail::policy_or_cpu<Where>::device;

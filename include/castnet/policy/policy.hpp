@@ -19,14 +19,16 @@ concept Policy = requires {
 
 namespace policy {
 
+// castnet/policy/cpu.hpp
+template <class Base>
+struct bf16;
+
 // castnet/cuda.hpp
 template <class T>
 struct basic_cuda;
 using cuda = basic_cuda<float>;
 template <class Base>
 struct tf32;
-template <class Base>
-struct bf16;
 template <class Base>
 struct autotuned;
 template <class Base>
@@ -95,7 +97,7 @@ struct is_policy<policy::basic_cuda<T>> : detail::cuda_header<Policy<policy::bas
 template <class Base>
 struct is_policy<policy::tf32<Base>> : detail::cuda_header<Policy<policy::tf32<Base>>> {};
 template <class Base>
-struct is_policy<policy::bf16<Base>> : detail::cuda_header<Policy<policy::bf16<Base>>> {};
+struct is_policy<policy::bf16<Base>> : is_policy<Base> {};
 template <class Base>
 struct is_policy<policy::autotuned<Base>> : detail::cuda_header<Policy<policy::autotuned<Base>>> {};
 template <class Base>

@@ -3,6 +3,7 @@
 
 #include <castnet/core/philox.hpp>
 #include <castnet/core/target.hpp>
+#include <castnet/cpu/factor.hpp>
 #include <castnet/device/cpu/gradient_rows.hpp>
 #include <castnet/device/cpu/tuning.hpp>
 #include <castnet/device/ir.hpp>
@@ -69,6 +70,17 @@ T* scratch_of(kernel_launch const& s, tables const& t, context<T> const& c,
     }
     array_ref const& r = t.arrays[s.chunk_scratch];
     return c.at(r) + worker * r.chunk_stride;
+}
+
+// Scratch memory as factors of products: the plan counts elements, which are as long.
+template <class F>
+F* as_factors(sum_type<F>* scratch) {
+    static_assert(sizeof(F) == sizeof(sum_type<F>));
+    return reinterpret_cast<F*>(scratch);
+}
+template <class F>
+F* factors_at(context<sum_type<F>> const& c, array_ref const& r) {
+    return as_factors<F>(c.at(r));
 }
 
 // The number of chunks with samples, and each one's range: one sample per chunk if these are fewer

@@ -19,42 +19,73 @@
 
 namespace castnet::cpu::inline CASTNET_TARGET {
 
-template <class T>
-constexpr kernel<T> conv_kernel(window const& w) {
-    if (uses_winograd<T>(w, forward_tiling(w))) {
-        return {&winograd_conv<T>, &winograd_conv_prepare<T>};
-    }
-    if (uses_runs<T>(w)) {
-        return {&run_conv<false, T>};
-    }
-    return {&direct_conv<T>, packs<T>(w) ? &direct_conv_prepare<T> : nullptr};
+// The only decision which convolutions multiply pairs: those of enough channels and filters that it
+// is worth rounding them.
+constexpr bool rounds_factors(window const& w) {
+    int const channels = w.channels / w.groups, filters = w.filters / w.groups;
+    return channels % 2 == 0 && filters % 2 == 0 && std::min(channels, filters) >= least_rounded;
 }
-template <class T>
-constexpr scratch_size conv_scratch(window const& w) {
-    return uses_winograd<T>(w, forward_tiling(w)) ? winograd_scratch<T>(forward_tiling(w))
-           : uses_runs<T>(w)                      ? scratch_size{0, 0, padded_band(w)}
-                                                  : direct_conv_scratch<T>(w);
+// Calls f with the factors of a convolution.
+template <class F, class Call>
+constexpr auto with_factors(window const& w, Call const& call) {
+    if constexpr (numbers_in<F> > 1) {
+        if (!rounds_factors(w)) {
+            return call.template operator()<sum_type<F>>();
+        }
+    }
+    return call.template operator()<F>();
 }
 
-template <class T>
+// Runs, and sums in registers, are of numbers.
+template <class F>
+constexpr bool conv_uses_runs(window const& w) {
+    return numbers_in<F> == 1 && uses_runs<sum_type<F>>(w);
+}
+template <class F>
 constexpr bool data_uses_runs(window const& w) {
-    return has_data_window(w) && uses_runs<T>(data_window(w));
+    return has_data_window(w) && conv_uses_runs<F>(data_window(w));
 }
-template <class T>
-constexpr kernel<T> conv_data_kernel(window const& w) {
-    if (uses_winograd<T>(w, data_tiling(w))) {
-        return {&winograd_conv_data<T>, &winograd_conv_data_prepare<T>};
-    }
-    if (data_uses_runs<T>(w)) {
-        return {&run_conv<true, T>, &turn_weights<T>};
-    }
-    return {&direct_conv_data<T>, &direct_conv_data_prepare<T>};
+template <class F>
+constexpr bool weight_uses_rows(window const& w) {
+    return numbers_in<F> == 1 && sums_rows<sum_type<F>>(w);
 }
-template <class T>
+template <class F>
+constexpr bool weight_is_shallow(window const& w) {
+    return numbers_in<F> == 1 && is_shallow(w);
+}
+
+template <class F>
+constexpr kernel<sum_type<F>> conv_kernel(window const& w) {
+    if (uses_winograd<F>(w, forward_tiling(w))) {
+        return {&winograd_conv<F>, &winograd_conv_prepare<F>};
+    }
+    if (conv_uses_runs<F>(w)) {
+        return {&run_conv<false, sum_type<F>>};
+    }
+    return {&direct_conv<F>, packs<F>(w) ? &direct_conv_prepare<F> : nullptr};
+}
+template <class F>
+constexpr scratch_size conv_scratch(window const& w) {
+    return uses_winograd<F>(w, forward_tiling(w)) ? winograd_scratch<F>(forward_tiling(w))
+           : conv_uses_runs<F>(w)                 ? scratch_size{0, 0, padded_band(w)}
+                                                  : direct_conv_scratch<F>(w);
+}
+
+template <class F>
+constexpr kernel<sum_type<F>> conv_data_kernel(window const& w) {
+    if (uses_winograd<F>(w, data_tiling(w))) {
+        return {&winograd_conv_data<F>, &winograd_conv_data_prepare<F>};
+    }
+    if (data_uses_runs<F>(w)) {
+        return {&run_conv<true, sum_type<F>>, &turn_weights<sum_type<F>>};
+    }
+    return {&direct_conv_data<F>, &direct_conv_data_prepare<F>};
+}
+template <class F>
 constexpr scratch_size conv_data_scratch(window const& w) {
-    return uses_winograd<T>(w, data_tiling(w)) ? winograd_scratch<T>(data_tiling(w))
-           : data_uses_runs<T>(w) ? scratch_size{0, 0, padded_band(data_window(w)), weight_count(w)}
-                                  : direct_conv_data_scratch<T>(w);
+    return uses_winograd<F>(w, data_tiling(w)) ? winograd_scratch<F>(data_tiling(w))
+           : data_uses_runs<F>(w) ? scratch_size{0, 0, padded_band(data_window(w)), weight_count(w)}
+                                  : direct_conv_data_scratch<F>(w);
 }
 
 // Sums of chunks that lie as the weights do.
@@ -68,27 +99,28 @@ void conv_weight_finish(kernel_launch const& s, tables const& t, context<T> cons
                c.at(t.arrays[s.output]));
 }
 
-template <class T>
-constexpr kernel<T> conv_weight_kernel(window const& w) {
-    bool const winograd = uses_winograd<T>(w, forward_tiling(w));
+template <class F>
+constexpr kernel<sum_type<F>> conv_weight_kernel(window const& w) {
+    using T = sum_type<F>;
+    bool const winograd = uses_winograd<F>(w, forward_tiling(w));
     if (!sums_by_chunk(w)) {
-        return {winograd ? &winograd_conv_whole_weight<T> : &direct_conv_whole_weight<T>};
+        return {winograd ? &winograd_conv_whole_weight<F> : &direct_conv_whole_weight<F>};
     }
     if (winograd) {
-        return {&winograd_conv_weight<T>, nullptr, &winograd_conv_weight_begin<T>,
+        return {&winograd_conv_weight<F>, nullptr, &winograd_conv_weight_begin<T>,
                 &winograd_conv_weight_finish<T>};
     }
-    return {sums_rows<T>(w) ? &row_conv_weight<T>
-            : is_shallow(w) ? &shallow_conv_weight<T>
-                            : &direct_conv_weight<T>,
+    return {weight_uses_rows<F>(w)    ? &row_conv_weight<T>
+            : weight_is_shallow<F>(w) ? &shallow_conv_weight<T>
+                                      : &direct_conv_weight<F>,
             nullptr, &conv_weight_begin<T>, &conv_weight_finish<T>};
 }
-template <class T>
+template <class F>
 constexpr scratch_size conv_weight_scratch(window const& w) {
-    return uses_winograd<T>(w, forward_tiling(w)) ? winograd_weight_scratch<T>(w)
-           : sums_by_chunk(w) && (is_shallow(w) || sums_rows<T>(w))
+    return uses_winograd<F>(w, forward_tiling(w)) ? winograd_weight_scratch<F>(w)
+           : sums_by_chunk(w) && (weight_is_shallow<F>(w) || weight_uses_rows<F>(w))
                ? scratch_size{0, weight_count(w), padded_band(w)}
-               : direct_conv_weight_scratch<T>(w);
+               : direct_conv_weight_scratch<F>(w);
 }
 
 // Those of convolutions whose groups share a vector.
@@ -151,37 +183,50 @@ constexpr scratch_size special_conv_scratch(op kind, window const& w) {
 }
 
 // Whether a convolution, or its gradient by the image, is computed for the whole batch at once.
-template <class T>
+template <class F>
 constexpr bool runs_alone(window const& w, tiling const& t) {
-    return uses_winograd<T>(w, t) && shares_tiles<T>(t);
+    return uses_winograd<F>(w, t) && shares_tiles<F>(t);
 }
 
-template <class T>
-struct kernel_for<T, op::conv> {
-    static constexpr kernel<T> of(kernel_launch const& s, window const* windows) {
-        return conv_kernel<T>(windows[s.window]);
+template <class F>
+struct kernel_for<F, op::conv> {
+    static constexpr kernel<sum_type<F>> of(kernel_launch const& s, window const* windows) {
+        window const& w = windows[s.window];
+        return with_factors<F>(w, [&]<class Factor>() { return conv_kernel<Factor>(w); });
     }
-    static constexpr scratch_size scratch(window const& w) { return conv_scratch<T>(w); }
+    static constexpr scratch_size scratch(window const& w) {
+        return with_factors<F>(w, [&]<class Factor>() { return conv_scratch<Factor>(w); });
+    }
     static constexpr bool whole(kernel_launch const& s, window const* windows) {
-        return runs_alone<T>(windows[s.window], forward_tiling(windows[s.window]));
+        window const& w = windows[s.window];
+        return with_factors<F>(
+            w, [&]<class Factor>() { return runs_alone<Factor>(w, forward_tiling(w)); });
     }
 };
-template <class T>
-struct kernel_for<T, op::conv_data> {
-    static constexpr kernel<T> of(kernel_launch const& s, window const* windows) {
-        return conv_data_kernel<T>(windows[s.window]);
+template <class F>
+struct kernel_for<F, op::conv_data> {
+    static constexpr kernel<sum_type<F>> of(kernel_launch const& s, window const* windows) {
+        window const& w = windows[s.window];
+        return with_factors<F>(w, [&]<class Factor>() { return conv_data_kernel<Factor>(w); });
     }
-    static constexpr scratch_size scratch(window const& w) { return conv_data_scratch<T>(w); }
+    static constexpr scratch_size scratch(window const& w) {
+        return with_factors<F>(w, [&]<class Factor>() { return conv_data_scratch<Factor>(w); });
+    }
     static constexpr bool whole(kernel_launch const& s, window const* windows) {
-        return runs_alone<T>(windows[s.window], data_tiling(windows[s.window]));
+        window const& w = windows[s.window];
+        return with_factors<F>(
+            w, [&]<class Factor>() { return runs_alone<Factor>(w, data_tiling(w)); });
     }
 };
-template <class T>
-struct kernel_for<T, op::conv_weight> {
-    static constexpr kernel<T> of(kernel_launch const& s, window const* windows) {
-        return conv_weight_kernel<T>(windows[s.window]);
+template <class F>
+struct kernel_for<F, op::conv_weight> {
+    static constexpr kernel<sum_type<F>> of(kernel_launch const& s, window const* windows) {
+        window const& w = windows[s.window];
+        return with_factors<F>(w, [&]<class Factor>() { return conv_weight_kernel<Factor>(w); });
     }
-    static constexpr scratch_size scratch(window const& w) { return conv_weight_scratch<T>(w); }
+    static constexpr scratch_size scratch(window const& w) {
+        return with_factors<F>(w, [&]<class Factor>() { return conv_weight_scratch<Factor>(w); });
+    }
     static constexpr bool whole(kernel_launch const& s, window const* windows) {
         return !sums_by_chunk(windows[s.window]);
     }

@@ -27,7 +27,8 @@
 
 namespace castnet::inline CASTNET_TARGET {
 
-template <class T>
+// F: what products multiply (cpu/factor.hpp).
+template <class T, class F = T>
 struct cpu_device {
     using value_type = T;
     using context = cpu::context<T>;
@@ -50,7 +51,7 @@ struct cpu_device {
                 return cpu::special_conv_kernel<T>(s.kind, windows[s.window]);
             }
         }
-        return cpu::kernel_entry_of<T>(s.kind).kernel_of(s, windows);
+        return cpu::kernel_entry_of<F>(s.kind).kernel_of(s, windows);
     }
 
     static constexpr std::ptrdiff_t place_in_sample(std::ptrdiff_t i, ir::extents size) {
@@ -101,7 +102,7 @@ struct cpu_device {
         if (s.kind == op::matmul_data && s.loop >= 0) {
             return cpu::turned_weight_scratch(s);
         }
-        cpu::kernel_entry<T> const entry = cpu::kernel_entry_of<T>(s.kind);
+        cpu::kernel_entry<T> const entry = cpu::kernel_entry_of<F>(s.kind);
         return entry.has_scratch ? entry.scratch(windows[s.window]) : ir::scratch_size{};
     }
 
@@ -111,7 +112,7 @@ struct cpu_device {
     // the sample's operands and results; 0 for launches that need the whole batch.
     static constexpr int samples_at_once(ir::kernel_launch const& s, ir::window const* windows,
                                          ir::instruction const& end, std::ptrdiff_t elements) {
-        cpu::kernel_entry<T> const entry = cpu::kernel_entry_of<T>(s.kind);
+        cpu::kernel_entry<T> const entry = cpu::kernel_entry_of<F>(s.kind);
         bool const whole = s.kind == op::map      ? !s.space.sample
                            : s.kind == op::reduce ? !s.space.sample || (end.b & 3) == 2
                                                   : entry.has_whole && entry.whole(s, windows);

@@ -8,11 +8,12 @@
 
 namespace castnet::inline CASTNET_TARGET {
 
-template <class T, int N>
-struct cpu_devices : cpu_device<T> {
+// Device: a cpu_device.
+template <class Device, int N>
+struct cpu_devices : Device {
     static constexpr int devices = N;
 
-    struct context : cpu_device<T>::context {
+    struct context : Device::context {
         std::unique_ptr<cpu::thread_team> team = std::make_unique<cpu::thread_team>(N);
     };
     using executor = cpu::executor<cpu_devices>;
@@ -41,7 +42,7 @@ struct cpu_devices : cpu_device<T> {
     // Runs one stage after the other, for observers of single stages.
     template <auto const& Plan, class After>
     static void run(context const& c, After const& after) {
-        cpu_device<T>::template run<Plan>(c, after);
+        Device::template run<Plan>(c, after);
     }
 
 private:
@@ -52,18 +53,18 @@ private:
                 small_steps<Plan>(std::make_index_sequence<std::size_t(Plan.sizes.launches)>{});
             launches.of[i](c);
         } else {
-            typename cpu_device<T>::context mine = c;
+            typename Device::context mine = c;
             mine.repetition = repetition;
-            cpu_device<T>::template run_stage<Plan>(Plan.stages[i], mine, ir::ignore_launches{});
+            Device::template run_stage<Plan>(Plan.stages[i], mine, ir::ignore_launches{});
         }
     }
 
     template <auto const& Plan, std::size_t... I>
     static constexpr auto small_steps(std::index_sequence<I...>) {
         struct table {
-            void (*of[sizeof...(I)])(typename cpu_device<T>::context const&);
+            void (*of[sizeof...(I)])(typename Device::context const&);
         };
-        return table{{&cpu_device<T>::template run_small_launch<Plan, int(I)>...}};
+        return table{{&Device::template run_small_launch<Plan, int(I)>...}};
     }
 };
 

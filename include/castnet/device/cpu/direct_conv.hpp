@@ -13,59 +13,62 @@
 namespace castnet::cpu::inline CASTNET_TARGET {
 
 // Weights of one group as the kernel reads them: (window, channel) x filters.
-template <class T>
+template <class F>
 constexpr bool packs(window const& w) {
-    return w.filters / w.groups > tile_columns<T>;
+    return w.filters / w.groups > tile_columns<F> || numbers_in<F> > 1;
 }
-
 // Whether the threads share the filters rather than the rows of the results: each reads its part of
 // what is larger, the weights or the image, and all of the other.
-template <class T>
+template <class F>
 constexpr bool shares_filters(window const& w) {
-    return packs<T>(w) && weight_count(w) > image_count(w);
+    return w.filters / w.groups > tile_columns<F> && weight_count(w) > image_count(w);
 }
 
-template <class T>
+template <class F>
 constexpr scratch_size direct_conv_scratch(window const& w) {
-    return {0, 0, padded_band(w),
-            packs<T>(w) ? w.groups * packed_size<T>(window_places(w), w.filters / w.groups) : 0};
+    return {0, 0, padded_band<F>(w),
+            packs<F>(w)
+                ? w.groups * packed_size<F>(window_places(w) / numbers_in<F>, w.filters / w.groups)
+                : 0};
 }
 
-template <class T>
-void direct_conv_prepare(kernel_launch const& s, tables const& t, context<T> const& c) {
+template <class F>
+void direct_conv_prepare(kernel_launch const& s, tables const& t, context<sum_type<F>> const& c) {
     window const& w = t.windows[s.window];
-    T const* const weight = c.at(t.arrays[s.first_array + 1]);
-    std::ptrdiff_t const filters = w.filters / w.groups, rows = window_places(w);
-    T* const packed = c.at(t.arrays[s.prepared]);
-    std::ptrdiff_t const panels = panel_count(filters, tile_columns<T>);
+    auto const* const weight = c.at(t.arrays[s.first_array + 1]);
+    std::ptrdiff_t const filters = w.filters / w.groups, rows = window_places(w) / numbers_in<F>;
+    F* const packed = factors_at<F>(c, t.arrays[s.prepared]);
+    std::ptrdiff_t const panels = panel_count(filters, tile_columns<F>);
     parallel_for(w.groups * panels, double(weight_count(w)), [&](std::ptrdiff_t i) {
-        std::ptrdiff_t const first = i % panels * tile_columns<T>;
-        pack_panel<T>(rows, std::min<std::ptrdiff_t>(tile_columns<T>, filters - first),
+        std::ptrdiff_t const first = i % panels * tile_columns<F>;
+        pack_panel<F>(window_places(w), std::min<std::ptrdiff_t>(tile_columns<F>, filters - first),
                       {weight + i / panels * filters + first, w.filters, 1},
-                      packed + i * rows * tile_columns<T>);
+                      packed + i * rows * tile_columns<F>);
     });
 }
 
-template <class T>
-void direct_conv(kernel_launch const& s, tables const& t, context<T> const& c) {
+template <class F>
+void direct_conv(kernel_launch const& s, tables const& t, context<sum_type<F>> const& c) {
+    using T = sum_type<F>;
     window const& w = t.windows[s.window];
     T* const y = c.at(t.arrays[s.output]);
     tile_end<T> const end = tile_end_of(s, t, c);
-    sliding const geometry = forward_window(w);
+    sliding const geometry = forward_window<F>(w);
     depth const d = geometry.window_depth();
-    std::ptrdiff_t const rows = window_places(w), filters = geometry.filters;
-    T const* const weight = c.at(t.arrays[packs<T>(w) ? s.prepared : s.first_array + 1]);
-    std::ptrdiff_t const of_group = packs<T>(w) ? packed_size<T>(rows, filters) : filters;
-    std::ptrdiff_t const columns = packs<T>(w) ? tile_columns<T> : w.filters;
+    std::ptrdiff_t const rows = window_places(w) / numbers_in<F>, filters = geometry.filters;
+    F const* const weight =
+        factors_at<F>(c, t.arrays[packs<F>(w) ? s.prepared : s.first_array + 1]);
+    std::ptrdiff_t const of_group = packs<F>(w) ? packed_size<F>(rows, filters) : filters;
+    std::ptrdiff_t const columns = packs<F>(w) ? tile_columns<F> : w.filters;
     // Rows of the results, and of each group the filters from `left` to `right`.
     auto const compute = [&](std::ptrdiff_t first, std::ptrdiff_t last, std::ptrdiff_t left,
                              std::ptrdiff_t right, std::ptrdiff_t worker) {
-        row_block<T> block;
+        row_block<F> block;
         auto const multiply = [&](std::ptrdiff_t g) {
             block.multiply(d, {weight + g * of_group + left * rows, columns, rows * columns},
                            right - left, end.from(g * filters + left));
         };
-        band_walk<T> walk{
+        band_walk<F> walk{
             w, c.samples, c.at(t.arrays[s.first_array]), scratch_of(s, t, c, worker), first, last};
         while (walk.next()) {
             band const& b = walk.at;
@@ -74,7 +77,7 @@ void direct_conv(kernel_launch const& s, tables const& t, context<T> const& c) {
                     T* out = y + (b.image + i) * result_count(w) +
                              std::ptrdiff_t{b.row} * w.out_width * w.filters + g * filters + left;
                     for (int row = 0; row < b.rows; ++row) {
-                        T const* from =
+                        F const* from =
                             walk.from + i * walk.next_image + g * geometry.depth_channels +
                             row * geometry.stride_h * geometry.width * geometry.channels;
                         block.push_run(w.out_width, from, geometry.stride_w * geometry.channels,
@@ -83,7 +86,8 @@ void direct_conv(kernel_launch const& s, tables const& t, context<T> const& c) {
                     }
                 }
                 if (w.groups > 1 ||
-                    padded(w)) { // other weights come, or other pixels in the scratch memory
+                    copies_bands<F>(
+                        w)) { // other weights come, or other pixels in the scratch memory
                     multiply(g);
                 }
             }
@@ -91,11 +95,11 @@ void direct_conv(kernel_launch const& s, tables const& t, context<T> const& c) {
         multiply(0);
     };
     double const work = conv_work(w, c.samples);
-    if (shares_filters<T>(w)) {
-        share_range(panel_count(filters, tile_columns<T>), work,
+    if (shares_filters<F>(w)) {
+        share_range(panel_count(filters, tile_columns<F>), work,
                     [&](std::ptrdiff_t first, std::ptrdiff_t last, std::ptrdiff_t worker) {
-                        compute(0, w.out_height, first * tile_columns<T>,
-                                std::min(last * tile_columns<T>, filters), worker);
+                        compute(0, w.out_height, first * tile_columns<F>,
+                                std::min(last * tile_columns<F>, filters), worker);
                     });
     } else {
         share_range(w.out_height, work,
@@ -106,32 +110,39 @@ void direct_conv(kernel_launch const& s, tables const& t, context<T> const& c) {
 }
 
 // The weights of each row of the window, turned: (place in the row, filter) x channels, in panels.
-template <class T>
+// Pairs are made of neighbouring filters.
+template <class F>
 constexpr std::ptrdiff_t turned_size(window const& w) {
-    return packed_size<T>(std::ptrdiff_t{w.kernel_w} * (w.filters / w.groups),
+    return packed_size<F>(std::ptrdiff_t{w.kernel_w} * (w.filters / w.groups / numbers_in<F>),
                           w.channels / w.groups);
 }
-template <class T>
+// The most pixels of a band.
+constexpr std::ptrdiff_t most_band_pixels(window const& w) {
+    return std::max(band_pixels, band_rows(w) * w.out_width);
+}
+template <class F>
 constexpr scratch_size direct_conv_data_scratch(window const& w) {
-    return {0, 0, 0, aligned(w.groups * w.kernel_h * turned_size<T>(w))};
+    return {0, 0, numbers_in<F> > 1 ? aligned(most_band_pixels(w) * w.filters / numbers_in<F>) : 0,
+            aligned(w.groups * w.kernel_h * turned_size<F>(w))};
 }
 
-template <class T>
-void direct_conv_data_prepare(kernel_launch const& s, tables const& t, context<T> const& c) {
+template <class F>
+void direct_conv_data_prepare(kernel_launch const& s, tables const& t,
+                              context<sum_type<F>> const& c) {
     window const& w = t.windows[s.window];
     std::ptrdiff_t const channels = w.channels / w.groups, filters = w.filters / w.groups;
     std::ptrdiff_t const taps = std::ptrdiff_t{w.kernel_h} * w.kernel_w;
-    T const* const weight = c.at(t.arrays[s.first_array + 1]);
-    T* const turned = c.at(t.arrays[s.prepared]);
+    auto const* const weight = c.at(t.arrays[s.first_array + 1]);
+    F* const turned = factors_at<F>(c, t.arrays[s.prepared]);
     parallel_for(w.groups * taps, double(weight_count(w)), [&](std::ptrdiff_t i) {
-        T* to = turned + i / w.kernel_w * turned_size<T>(w) +
-                i % w.kernel_w * filters * tile_columns<T>;
-        for (std::ptrdiff_t j = 0; j < channels; j += tile_columns<T>) {
-            pack_panel<T>(
-                filters, std::min<std::ptrdiff_t>(tile_columns<T>, channels - j),
+        std::ptrdiff_t const size = filters / numbers_in<F> * tile_columns<F>;
+        F* to = turned + i / w.kernel_w * turned_size<F>(w) + i % w.kernel_w * size;
+        for (std::ptrdiff_t j = 0; j < channels; j += tile_columns<F>) {
+            pack_panel<F>(
+                filters, std::min<std::ptrdiff_t>(tile_columns<F>, channels - j),
                 {weight + (i % taps * channels + j) * w.filters + i / taps * filters, 1, w.filters},
                 to);
-            to += w.kernel_w * filters * tile_columns<T>;
+            to += w.kernel_w * size;
         }
     });
 }
@@ -185,31 +196,36 @@ void for_each_column_class(window const& w, F const& f) {
 
 // Adds to every pixel of dx under the window, for each row of the window, the product of the
 // gradients of the output pixels that meet it there with the weights of these places.
-template <class T>
-void direct_conv_data(kernel_launch const& s, tables const& t, context<T> const& c) {
+template <class F>
+void direct_conv_data(kernel_launch const& s, tables const& t, context<sum_type<F>> const& c) {
+    using T = sum_type<F>;
     window const& w = t.windows[s.window];
-    std::ptrdiff_t const channels = w.channels / w.groups, filters = w.filters / w.groups;
+    std::ptrdiff_t const channels = w.channels / w.groups,
+                         filters = w.filters / w.groups / numbers_in<F>,
+                         next_pixel = w.filters / numbers_in<F>;
     T const* const dy = c.at(t.arrays[s.first_array]);
     T* const dx = c.at(t.arrays[s.output]);
-    T const* const turned = c.at(t.arrays[s.prepared]);
-    row_block<T> block;
-    auto const place = [&](band const& b, std::ptrdiff_t g, int ky,
+    F const* const turned = factors_at<F>(c, t.arrays[s.prepared]);
+    row_block<F> block;
+    // `first`, `next_image`: the gradients of the band's first pixel, and from image to image
+    auto const place = [&](band const& b, F const* first, std::ptrdiff_t next_image,
+                           std::ptrdiff_t g, int ky,
                            column_class const& k) __attribute__((noinline)) {
-        depth const d{filters, 1, k.places, -std::ptrdiff_t{w.dilation} * w.filters};
-        panels<T> const weight{turned + (g * w.kernel_h + ky) * turned_size<T>(w) +
-                                   k.first_place * filters * tile_columns<T>,
-                               tile_columns<T>, w.kernel_w * filters * tile_columns<T>};
-        for (std::ptrdiff_t i = b.image; i < b.image + b.images; ++i) {
-            for (int oy = b.row; oy < b.row + b.rows; ++oy) {
-                int const y = oy * w.stride_h + ky * w.dilation - w.pad_top;
+        depth const d{filters, 1, k.places, -std::ptrdiff_t{w.dilation} * next_pixel};
+        panels<F> const weight{turned + (g * w.kernel_h + ky) * turned_size<F>(w) +
+                                   k.first_place * filters * tile_columns<F>,
+                               tile_columns<F>, w.kernel_w * filters * tile_columns<F>};
+        for (std::ptrdiff_t i = 0; i < b.images; ++i) {
+            for (int row = 0; row < b.rows; ++row) {
+                int const y = (b.row + row) * w.stride_h + ky * w.dilation - w.pad_top;
                 if (y < 0 || y >= w.height) {
                     continue;
                 }
-                T const* from = dy + i * result_count(w) + g * filters +
-                                (std::ptrdiff_t{oy} * w.out_width + k.out_x) * w.filters;
-                T* to = dx + i * image_count(w) + g * channels +
+                F const* from = first + i * next_image + g * filters +
+                                (std::ptrdiff_t{row} * w.out_width + k.out_x) * next_pixel;
+                T* to = dx + (b.image + i) * image_count(w) + g * channels +
                         (std::ptrdiff_t{y} * w.width + k.x) * w.channels;
-                block.push_run(k.columns, from, w.filters, to, std::ptrdiff_t{k.step} * w.channels,
+                block.push_run(k.columns, from, next_pixel, to, std::ptrdiff_t{k.step} * w.channels,
                                [&] { block.multiply(d, weight, channels, {.accumulate = true}); });
             }
         }
@@ -220,9 +236,21 @@ void direct_conv_data(kernel_launch const& s, tables const& t, context<T> const&
         std::ptrdiff_t const images = std::min<std::ptrdiff_t>(band_images(w), c.samples - i);
         for (int row = 0; row < w.out_height; row += band_rows(w)) {
             band const b{i, images, row, std::min(band_rows(w), w.out_height - row)};
+            T const* const numbers =
+                dy + i * result_count(w) + std::ptrdiff_t{row} * w.out_width * w.filters;
+            F const* first = nullptr;
+            if constexpr (numbers_in<F> == 1) {
+                first = numbers;
+            } else { // several images are whole ones
+                F* const rounded = as_factors<F>(scratch_of(s, t, c));
+                round_neighbours(numbers, b.images * b.rows * w.out_width * w.filters, rounded);
+                first = rounded;
+            }
             for (std::ptrdiff_t g = 0; g < w.groups; ++g) {
                 for (int ky = 0; ky < w.kernel_h; ++ky) {
-                    for_each_column_class(w, [&](column_class const& k) { place(b, g, ky, k); });
+                    for_each_column_class(w, [&](column_class const& k) {
+                        place(b, first, result_count(w) / numbers_in<F>, g, ky, k);
+                    });
                 }
             }
         }
@@ -237,15 +265,15 @@ std::ptrdiff_t weight_pieces(window const& w) {
     std::ptrdiff_t const threads = std::min(thread_count(), chunks);
     return std::min<std::ptrdiff_t>(chunks, threads * (weight_count(w) / threads / most + 1));
 }
-template <class T>
+template <class F>
 constexpr std::ptrdiff_t direct_weight_scratch(window const& w) {
-    return padded_band(w) + packed_size<T>(std::max(band_pixels, band_rows(w) * w.out_width),
-                                           w.filters / w.groups); // dy
+    return padded_band<F>(w, pairing::rows) +
+           packed_size<F>(most_band_pixels(w), w.filters / w.groups); // dy
 }
-template <class T>
+template <class F>
 constexpr scratch_size direct_conv_weight_scratch(window const& w) {
-    return sums_by_chunk(w) ? scratch_size{0, weight_count(w), direct_weight_scratch<T>(w)}
-                            : chunks * direct_weight_scratch<T>(w);
+    return sums_by_chunk(w) ? scratch_size{0, weight_count(w), direct_weight_scratch<F>(w)}
+                            : chunks * direct_weight_scratch<F>(w);
 }
 
 // A weight's place in the window: where it meets the image.
@@ -270,22 +298,44 @@ struct window_place {
     }
 };
 
+// The gradients of a band, packed: row by row where rows have an odd number of pixels, whose last
+// one has no pair.
+template <class F>
+void pack_rows(depth const& pixels, std::ptrdiff_t row, std::ptrdiff_t columns,
+               matrix<sum_type<F>> const& from, F* to) {
+    std::ptrdiff_t const rows = pixels.inner * pixels.outer;
+    if (row % numbers_in<F> == 0) {
+        pack_panels<F>(rows * row, columns, from, to);
+        return;
+    }
+    constexpr std::ptrdiff_t width = tile_columns<F>;
+    for (std::ptrdiff_t j = 0; j < columns; j += width) {
+        for (std::ptrdiff_t i = 0; i < rows; ++i, to += pixels.length * width) {
+            pack_panel<F>(row, std::min(width, columns - j),
+                          {from.data + i * row * from.row + j, from.row, 1}, to);
+        }
+    }
+}
+
 // Adds to `sum` the gradient of weights in the tiles of rows first to last - 1 of each group.
-template <class T>
-void add_direct_weight(window const& w, std::ptrdiff_t samples, T const* x, T const* dy,
-                       std::ptrdiff_t first, std::ptrdiff_t last, T* sum, T* scratch) {
+// Neighbouring pixels of a row make a pair.
+template <class F>
+void add_direct_weight(window const& w, std::ptrdiff_t samples, sum_type<F> const* x,
+                       sum_type<F> const* dy, std::ptrdiff_t first, std::ptrdiff_t last,
+                       sum_type<F>* sum, sum_type<F>* scratch) {
+    using T = sum_type<F>;
     sliding const geometry = forward_window(w);
     std::ptrdiff_t const channels = geometry.depth_channels, filters = geometry.filters;
     std::ptrdiff_t const rows = window_places(w);
-    T* const packed = scratch + padded_band(w);
+    F* const packed = as_factors<F>(scratch) + padded_band<F>(w, pairing::rows);
     // packed where many rows meet them
-    bool const pack = w.filters > tile_columns<T> && last - first >= 8;
-    row_block<T> block;
-    band_walk<T> walk{w, samples, x, scratch};
+    bool const pack = numbers_in<F> > 1 || (w.filters > tile_columns<F> && last - first >= 8);
+    row_block<F> block;
+    band_walk<F, pairing::rows> walk{w, samples, x, scratch};
     while (walk.next()) {
         band const& b = walk.at;
-        depth const pixels{geometry.out_width,
-                           geometry.stride_w * geometry.channels,
+        depth const pixels{steps_of<F>(geometry.out_width),
+                           geometry.stride_w * geometry.channels * numbers_in<F>,
                            b.rows,
                            geometry.stride_h * geometry.width * geometry.channels,
                            b.images,
@@ -293,10 +343,12 @@ void add_direct_weight(window const& w, std::ptrdiff_t samples, T const* x, T co
         T const* const gradient =
             dy + b.image * result_count(w) + std::ptrdiff_t{b.row} * w.out_width * w.filters;
         for (std::ptrdiff_t g = 0; g < w.groups; ++g) {
-            panels<T> right{gradient + g * filters, w.filters, tile_columns<T>};
+            panels<F> right{packed, tile_columns<F>, pixels.steps() * tile_columns<F>};
             if (pack) {
-                pack_panels<T>(pixels.steps(), filters, {right.data, right.stride, 1}, packed);
-                right = {packed, tile_columns<T>, pixels.steps() * tile_columns<T>};
+                pack_rows<F>(pixels, geometry.out_width, filters,
+                             {gradient + g * filters, w.filters, 1}, packed);
+            } else if constexpr (numbers_in<F> == 1) {
+                right = {gradient + g * filters, w.filters, tile_columns<F>};
             }
             std::ptrdiff_t const end = std::min(last * tile_rows, rows);
             window_place at{geometry, first * tile_rows};
@@ -313,28 +365,30 @@ void add_direct_weight(window const& w, std::ptrdiff_t samples, T const* x, T co
 }
 
 // Of a chunk's samples.
-template <class T>
-void direct_conv_weight(kernel_launch const& s, tables const& t, context<T> const& c) {
+template <class F>
+void direct_conv_weight(kernel_launch const& s, tables const& t, context<sum_type<F>> const& c) {
     window const& w = t.windows[s.window];
-    add_direct_weight(w, c.samples, c.at(t.arrays[s.first_array]),
-                      c.at(t.arrays[s.first_array + 1]), 0,
-                      (window_places(w) + tile_rows - 1) / tile_rows, c.sum_at(t.arrays[s.sums]),
-                      c.at(t.arrays[s.chunk_scratch]));
+    add_direct_weight<F>(w, c.samples, c.at(t.arrays[s.first_array]),
+                         c.at(t.arrays[s.first_array + 1]), 0,
+                         (window_places(w) + tile_rows - 1) / tile_rows, c.sum_at(t.arrays[s.sums]),
+                         c.at(t.arrays[s.chunk_scratch]));
 }
 
 // Of all samples: threads share the rows.
-template <class T>
-void direct_conv_whole_weight(kernel_launch const& s, tables const& t, context<T> const& c) {
+template <class F>
+void direct_conv_whole_weight(kernel_launch const& s, tables const& t,
+                              context<sum_type<F>> const& c) {
+    using T = sum_type<F>;
     window const& w = t.windows[s.window];
     T* const dw = c.at(t.arrays[s.output]);
     std::fill_n(dw, weight_count(w), T(0));
     std::ptrdiff_t const tiles = (window_places(w) + tile_rows - 1) / tile_rows;
     std::ptrdiff_t const pieces = weight_pieces<T>(w);
     parallel_for(pieces, conv_work(w, c.samples), [&](std::ptrdiff_t i) {
-        add_direct_weight(w, c.samples, c.at(t.arrays[s.first_array]),
-                          c.at(t.arrays[s.first_array + 1]), tiles * i / pieces,
-                          tiles * (i + 1) / pieces, dw,
-                          c.at(t.arrays[s.scratch]) + i * direct_weight_scratch<T>(w));
+        add_direct_weight<F>(w, c.samples, c.at(t.arrays[s.first_array]),
+                             c.at(t.arrays[s.first_array + 1]), tiles * i / pieces,
+                             tiles * (i + 1) / pieces, dw,
+                             c.at(t.arrays[s.scratch]) + i * direct_weight_scratch<F>(w));
     });
 }
 

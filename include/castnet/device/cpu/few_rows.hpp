@@ -16,16 +16,18 @@ namespace castnet::cpu::inline CASTNET_TARGET {
 // The most rows of such a product, and rows of the right factor that are read side by side.
 inline constexpr std::ptrdiff_t most_few_rows = 8, rows_side_by_side = 8;
 
-// Adds `Depth` steps of the depth to sums of `Rows` rows, which have whole vectors.
-template <int Rows, int Depth, class T>
-[[gnu::noinline]] CASTNET_WIDE_VECTORS void add_steps(matrix<T> const& a, T const* b,
-                                                      std::ptrdiff_t b_row, std::ptrdiff_t columns,
-                                                      T* sums, std::ptrdiff_t sums_row) {
+// Adds `Depth` steps of the depth to sums of `Rows` rows, which have whole vectors: as pairs of
+// factors do, the second number of each first.
+template <int Rows, int Depth, class F>
+[[gnu::noinline]] CASTNET_WIDE_VECTORS void
+add_steps(matrix<sum_type<F>> const& a, sum_type<F> const* b, std::ptrdiff_t b_row,
+          std::ptrdiff_t columns, sum_type<F>* sums, std::ptrdiff_t sums_row) {
+    using T = sum_type<F>;
     constexpr int width = simd<T>::width;
     T left[size_t(Rows)][size_t(Depth)];
     for (int i = 0; i < Rows; ++i) {
         for (int k = 0; k < Depth; ++k) {
-            left[i][k] = a.data[i * a.row + k * a.column];
+            left[i][k] = as_factor<F>(a.data[i * a.row + k * a.column]);
         }
     }
     for (std::ptrdiff_t j = 0; j < columns; j += width) {
@@ -35,8 +37,9 @@ template <int Rows, int Depth, class T>
             sum[i] = *reinterpret_cast<vec<T> const*>(sums + i * sums_row + j);
         }
         CASTNET_UNROLL
-        for (int k = 0; k < Depth; ++k) {
-            vec<T> const right = *reinterpret_cast<vec<T> const*>(b + k * b_row + j);
+        for (int step = 0; step < Depth; ++step) {
+            int const k = Depth % numbers_in<F> == 0 ? step ^ (numbers_in<F> - 1) : step;
+            vec<T> const right = as_factor<F>(*reinterpret_cast<vec<T> const*>(b + k * b_row + j));
             CASTNET_UNROLL
             for (int i = 0; i < Rows; ++i) {
                 sum[i] += left[i][k] * right;
@@ -49,16 +52,17 @@ template <int Rows, int Depth, class T>
     }
 }
 
-template <int Depth, class T>
-void add_steps(std::ptrdiff_t rows, matrix<T> const& a, T const* b, std::ptrdiff_t b_row,
-               std::ptrdiff_t columns, T* sums, std::ptrdiff_t sums_row) {
+template <int Depth, class F>
+void add_steps(std::ptrdiff_t rows, matrix<sum_type<F>> const& a, sum_type<F> const* b,
+               std::ptrdiff_t b_row, std::ptrdiff_t columns, sum_type<F>* sums,
+               std::ptrdiff_t sums_row) {
     std::ptrdiff_t i = 0;
     for (; i + 2 <= rows; i += 2) {
-        add_steps<2, Depth, T>({a.data + i * a.row, a.row, a.column}, b, b_row, columns,
+        add_steps<2, Depth, F>({a.data + i * a.row, a.row, a.column}, b, b_row, columns,
                                sums + i * sums_row, sums_row);
     }
     if (i < rows) {
-        add_steps<1, Depth, T>({a.data + i * a.row, a.row, a.column}, b, b_row, columns,
+        add_steps<1, Depth, F>({a.data + i * a.row, a.row, a.column}, b, b_row, columns,
                                sums + i * sums_row, sums_row);
     }
 }
@@ -73,9 +77,10 @@ void add_to(T* to, T const* from, std::ptrdiff_t count) {
 // Some columns of a product, as many as the sums have room for: `steps` of the depth are summed up
 // before they are added to the result, in the order of tiles (multiply_panel), so that a row does
 // not depend on how many others there are. Rows of b are contiguous.
-template <class T>
-void multiply_columns(product<T> const& p, std::ptrdiff_t left, std::ptrdiff_t columns,
+template <class F>
+void multiply_columns(product<sum_type<F>> const& p, std::ptrdiff_t left, std::ptrdiff_t columns,
                       std::ptrdiff_t steps) {
+    using T = sum_type<F>;
     constexpr std::ptrdiff_t width = simd<T>::width;
     panel_scratch<T> sums;
     std::ptrdiff_t const whole = (columns + width - 1) / width * width;
@@ -84,14 +89,17 @@ void multiply_columns(product<T> const& p, std::ptrdiff_t left, std::ptrdiff_t c
         std::fill_n(sums.data, p.m * whole, T(0));
         auto const add = [&]<int Depth>(std::integral_constant<int, Depth>, std::ptrdiff_t& k) {
             for (; k + Depth <= end; k += Depth) {
-                add_steps<Depth, T>(p.m, {p.a.data + k * p.a.column, p.a.row, p.a.column},
+                add_steps<Depth, F>(p.m, {p.a.data + k * p.a.column, p.a.row, p.a.column},
                                     p.b.data + k * p.b.row + left, p.b.row, whole, sums.data,
                                     whole);
             }
         };
         std::ptrdiff_t k = begin;
         add(std::integral_constant<int, rows_side_by_side>{}, k);
-        add(std::integral_constant<int, 1>{}, k);
+        add(std::integral_constant<int, numbers_in<F>>{}, k);
+        if constexpr (numbers_in<F> > 1) {
+            add(std::integral_constant<int, 1>{}, k);
+        }
         for (std::ptrdiff_t i = 0; i < p.m; ++i) {
             T* const c = p.c + i * p.c_row + left;
             T const* const sum = sums.data + i * whole;
@@ -116,8 +124,9 @@ void multiply_columns(product<T> const& p, std::ptrdiff_t left, std::ptrdiff_t c
 }
 
 // Threads share the columns.
-template <class T>
-void multiply_few_rows(product<T> const& p, std::ptrdiff_t steps) {
+template <class F>
+void multiply_few_rows(product<sum_type<F>> const& p, std::ptrdiff_t steps) {
+    using T = sum_type<F>;
     constexpr std::ptrdiff_t width = tile_columns<T>;
     std::ptrdiff_t const most =
         panel_scratch<T>::size / std::max<std::ptrdiff_t>(p.m, 4) / width * width;
@@ -125,7 +134,7 @@ void multiply_few_rows(product<T> const& p, std::ptrdiff_t steps) {
                 [&](std::ptrdiff_t first, std::ptrdiff_t last) {
                     std::ptrdiff_t const end = std::min(last * width, p.n);
                     for (std::ptrdiff_t left = first * width; left < end; left += most) {
-                        multiply_columns(p, left, std::min(most, end - left), steps);
+                        multiply_columns<F>(p, left, std::min(most, end - left), steps);
                     }
                 });
 }

@@ -13,6 +13,7 @@
 #include <castnet/device/cpu/recurrence.hpp>
 #include <castnet/device/cpu/rows.hpp>
 #include <castnet/device/cpu/upsample.hpp>
+#include <castnet/graph/operations.hpp>
 
 #include <utility>
 
@@ -28,9 +29,11 @@ struct kernel_entry {
     bool has_scratch = false, has_whole = false;
 };
 
-template <class T, op K>
-constexpr kernel_entry<T> make_kernel_entry() {
-    using from = kernel_for<T, K>;
+// F: the factors of products; other kernels are those of their sums' type.
+template <class F, op K>
+constexpr kernel_entry<sum_type<F>> make_kernel_entry() {
+    using T = sum_type<F>;
+    using from = kernel_for<std::conditional_t<operation<K>::traits.product, F, T>, K>;
     kernel_entry<T> e;
     if constexpr (requires { from::of; }) {
         e.kernel_of = from::of;
@@ -50,19 +53,20 @@ template <class T>
 struct kernel_entries {
     kernel_entry<T> of[static_cast<size_t>(op::count)];
 };
-template <class T, size_t... K>
-constexpr kernel_entries<T> all_kernels(std::index_sequence<K...>) {
-    return {{make_kernel_entry<T, static_cast<op>(K)>()...}};
+template <class F, size_t... K>
+constexpr kernel_entries<sum_type<F>> all_kernels(std::index_sequence<K...>) {
+    return {{make_kernel_entry<F, static_cast<op>(K)>()...}};
 }
 
-template <class T>
-inline constexpr kernel_entries<T> kernel_table =
-    all_kernels<T>(std::make_index_sequence<static_cast<size_t>(op::count)>{});
+template <class F>
+inline constexpr kernel_entries<sum_type<F>> kernel_table =
+    all_kernels<F>(std::make_index_sequence<static_cast<size_t>(op::count)>{});
 
 // Empty for an operation that is not castnet's own.
-template <class T>
-constexpr kernel_entry<T> kernel_entry_of(op kind) {
-    return kind < op::own ? kernel_table<T>.of[static_cast<size_t>(kind)] : kernel_entry<T>{};
+template <class F>
+constexpr kernel_entry<sum_type<F>> kernel_entry_of(op kind) {
+    return kind < op::own ? kernel_table<F>.of[static_cast<size_t>(kind)]
+                          : kernel_entry<sum_type<F>>{};
 }
 
 } // namespace castnet::cpu::inline CASTNET_TARGET

@@ -18,16 +18,16 @@ namespace castnet::cpu::inline CASTNET_TARGET {
 
 // In blocks: of b as much as the L1 cache holds, packed where its rows are longer than a tile,
 // meets a piece of a's rows.
-template <class T>
-void multiply_blocks(product<T> const& p) {
-    constexpr std::ptrdiff_t width = tile_columns<T>, most = most_unpacked_steps;
+template <class F>
+void multiply_blocks(product<sum_type<F>> const& p) {
+    constexpr std::ptrdiff_t width = tile_columns<F>, most = most_unpacked_steps;
     std::ptrdiff_t const m = p.m, panels = panel_count(p.n, width);
-    bool const packs = panels > 1 || p.b.column != 1;
-    std::ptrdiff_t const at_once = std::min(most, panel_scratch<T>::size / (packs ? width : p.n));
+    bool const packs = panels > 1 || p.b.column != 1 || numbers_in<F> > 1;
+    std::ptrdiff_t const at_once = std::min(most, panel_scratch<F>::size / (packs ? width : p.n));
     std::ptrdiff_t const steps =
-        std::clamp(p.k, std::ptrdiff_t{1}, at_once); // k is 0 without samples
+        std::clamp(steps_of<F>(p.k), std::ptrdiff_t{1}, at_once); // k is 0 without samples
     if (panels > 1 && m <= most_few_rows && p.b.column == 1 && !p.turns) {
-        multiply_few_rows(p, steps);
+        multiply_few_rows<F>(p, steps * numbers_in<F>);
         return;
     }
     std::ptrdiff_t const piece = std::ptrdiff_t{panels > 1 ? 24 : 4} * tile_rows;
@@ -35,8 +35,8 @@ void multiply_blocks(product<T> const& p) {
     parallel_for(
         panels * pieces, 2.0 * double(m) * double(p.n) * double(p.k), [&](std::ptrdiff_t i) {
             std::ptrdiff_t const top = i % pieces * piece, bottom = std::min(top + piece, m);
-            multiply_panel(p, i / pieces * width, top, bottom, steps,
-                           packs && (p.b.column != 1 || bottom - top > tile_rows));
+            multiply_panel<F>(p, i / pieces * width, top, bottom, steps,
+                              packs && (p.b.column != 1 || bottom - top > tile_rows));
         });
 }
 
@@ -56,13 +56,31 @@ void multiply_run(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, T const*
     });
 }
 
+// The factors of a layer with so many features and units: F where that is worth it, else numbers.
+template <class F, class Call>
+void with_factors(std::ptrdiff_t features, std::ptrdiff_t units, Call const& call) {
+    if constexpr (numbers_in<F> > 1) {
+        if (std::min(features, units) < least_rounded) {
+            call.template operator()<sum_type<F>>();
+            return;
+        }
+    }
+    call.template operator()<F>();
+}
+
 // c (m x n, rows c_row apart) = a (m x k) times b (k x n), ended so. The one place that decides
 // how: with so few columns that a vector holds them, a tile of the usual rows would wait for its
 // own sums, and vectors would be partly empty. So more rows are computed at once, or c turned.
-template <class T>
+template <class F>
 [[gnu::noinline]] void multiply(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k,
-                                matrix<T> const& a, matrix<T> const& b, T* c, std::ptrdiff_t c_row,
-                                tile_end<T> const& end = {}) {
+                                matrix<sum_type<F>> const& a, matrix<sum_type<F>> const& b,
+                                sum_type<F>* c, std::ptrdiff_t c_row,
+                                tile_end<sum_type<F>> const& end = {}) {
+    if constexpr (numbers_in<F> > 1) {
+        multiply_blocks<F>({m, n, k, a, b, c, c_row, end});
+        return;
+    }
+    using T = sum_type<F>;
     bool const narrow = n <= simd<T>::width && m >= std::ptrdiff_t{2} * run_rows;
     bool const ends = end.bias || end.rectifies || end.accumulate;
     if (narrow && !end.accumulate && run_rows > tile_rows && k <= most_unpacked_steps &&
@@ -77,22 +95,26 @@ template <class T>
     }
 }
 
-template <class T>
-void matmul(kernel_launch const& s, tables const& t, context<T> const& c) {
+template <class F>
+void matmul(kernel_launch const& s, tables const& t, context<sum_type<F>> const& c) {
     array_ref const &x = t.arrays[s.first_array], &y = t.arrays[s.output];
     std::ptrdiff_t const in = x.size.channels, out = y.size.channels;
     pixel_rows const rows = rows_of(x.size, c), to = rows_of(y.size, c);
-    multiply<T>(rows.count, out, in, {c.at(x) + rows.first * in, rows.step * in, 1},
-                {c.at(t.arrays[s.first_array + 1]), out, 1}, c.at(y) + to.first * out,
-                to.step * out, tile_end_of(s, t, c));
+    with_factors<F>(in, out, [&]<class Factor>() {
+        multiply<Factor>(rows.count, out, in, {c.at(x) + rows.first * in, rows.step * in, 1},
+                         {c.at(t.arrays[s.first_array + 1]), out, 1}, c.at(y) + to.first * out,
+                         to.step * out, tile_end_of(s, t, c));
+    });
 }
 
-template <class T>
-void matmul_data(kernel_launch const& s, tables const& t, context<T> const& c) {
+template <class F>
+void matmul_data(kernel_launch const& s, tables const& t, context<sum_type<F>> const& c) {
     array_ref const &g = t.arrays[s.first_array], &dx = t.arrays[s.output];
     std::ptrdiff_t const in = dx.size.channels, out = g.size.channels;
-    multiply<T>(c.samples * g.size.pixels, in, out, {c.at(g), out, 1},
-                {c.at(t.arrays[s.first_array + 1]), 1, out}, c.at(dx), in);
+    with_factors<F>(in, out, [&]<class Factor>() {
+        multiply<Factor>(c.samples * g.size.pixels, in, out, {c.at(g), out, 1},
+                         {c.at(t.arrays[s.first_array + 1]), 1, out}, c.at(dx), in);
+    });
 }
 
 // In a loop, the weight is turned once for all iterations.
@@ -113,28 +135,38 @@ void matmul_data_of_turned(kernel_launch const& s, tables const& t, context<T> c
                 {c.at(t.arrays[s.prepared]), in, 1}, c.at(dx) + to.first * in, to.step * in);
 }
 
-template <class T>
-void matmul_weight(kernel_launch const& s, tables const& t, context<T> const& c) {
+template <class F>
+void matmul_weight(kernel_launch const& s, tables const& t, context<sum_type<F>> const& c) {
     array_ref const &x = t.arrays[s.first_array], &g = t.arrays[s.first_array + 1];
     std::ptrdiff_t const in = x.size.channels, out = g.size.channels;
-    multiply<T>(in, out, c.samples * x.size.pixels, {c.at(x), 1, in}, {c.at(g), out, 1},
-                c.at(t.arrays[s.output]), out);
+    with_factors<F>(in, out, [&]<class Factor>() {
+        multiply<Factor>(in, out, c.samples * x.size.pixels, {c.at(x), 1, in}, {c.at(g), out, 1},
+                         c.at(t.arrays[s.output]), out);
+    });
 }
 
-template <class T>
-struct kernel_for<T, op::matmul> : function_kernel<T, &matmul<T>> {
+// In a loop over time, factors would be rounded in every step.
+template <class F>
+struct kernel_for<F, op::matmul> {
+    static constexpr kernel<sum_type<F>> of(kernel_launch const& s, window const*) {
+        return {s.loop < 0 ? &matmul<F> : &matmul<sum_type<F>>};
+    }
     static constexpr bool whole(kernel_launch const&, window const*) { return true; }
 };
-template <class T>
-struct kernel_for<T, op::matmul_data> {
+template <class F>
+struct kernel_for<F, op::matmul_data> {
+    using T = sum_type<F>;
     static constexpr kernel<T> of(kernel_launch const& s, window const*) {
-        return s.loop < 0 ? kernel<T>{&matmul_data<T>}
+        return s.loop < 0 ? kernel<T>{&matmul_data<F>}
                           : kernel<T>{&matmul_data_of_turned<T>, &turn_weight<T>};
     }
     static constexpr bool whole(kernel_launch const&, window const*) { return true; }
 };
-template <class T>
-struct kernel_for<T, op::matmul_weight> : function_kernel<T, &matmul_weight<T>> {
+template <class F>
+struct kernel_for<F, op::matmul_weight> {
+    static constexpr kernel<sum_type<F>> of(kernel_launch const&, window const*) {
+        return {&matmul_weight<F>};
+    }
     static constexpr bool whole(kernel_launch const&, window const*) { return true; }
 };
 

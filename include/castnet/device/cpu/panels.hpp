@@ -14,37 +14,38 @@ constexpr std::ptrdiff_t panel_count(std::ptrdiff_t columns, std::ptrdiff_t widt
     return (columns + width - 1) / width;
 }
 
-// Size of B (depth x columns) in panels, in elements.
-template <class T>
+// Size of B (depth x columns) in panels, in factors; the depth counts factors.
+template <class F>
 constexpr std::ptrdiff_t packed_size(std::ptrdiff_t depth, std::ptrdiff_t columns) {
-    return panel_count(columns, tile_columns<T>) * depth * tile_columns<T>;
+    return panel_count(columns, tile_columns<F>) * depth * tile_columns<F>;
 }
 
-template <class T>
-void pack_panels(std::ptrdiff_t depth, std::ptrdiff_t columns, matrix<T> const& b, T* to) {
-    constexpr std::ptrdiff_t width = tile_columns<T>;
-    for (std::ptrdiff_t j = 0; j < columns; j += width, to += depth * width) {
-        pack_panel<T>(depth, std::min(width, columns - j), {b.data + j * b.column, b.row, b.column},
+template <class F>
+void pack_panels(std::ptrdiff_t depth, std::ptrdiff_t columns, matrix<sum_type<F>> const& b,
+                 F* to) {
+    constexpr std::ptrdiff_t width = tile_columns<F>;
+    for (std::ptrdiff_t j = 0; j < columns; j += width, to += steps_of<F>(depth) * width) {
+        pack_panel<F>(depth, std::min(width, columns - j), {b.data + j * b.column, b.row, b.column},
                       to);
     }
 }
 
 // B in panels, or row-major: then the next panel begins a tile's columns further on.
-template <class T>
+template <class F>
 struct panels {
-    T const* data;
+    F const* data;
     std::ptrdiff_t stride; // between two rows of a panel
     std::ptrdiff_t next;   // from one panel to the next
 };
 
 // Batch of rows that are multiplied together.
-template <class T>
+template <class F>
 class row_block {
 public:
     static constexpr std::ptrdiff_t most_steps = // of a part of the depth
-        24576 / (tile_columns<T> * static_cast<std::ptrdiff_t>(sizeof(T)));
+        24576 / (tile_columns<F> * static_cast<std::ptrdiff_t>(sizeof(F)));
 
-    void push(T const* from, T* to) {
+    void push(F const* from, sum_type<F>* to) {
         if (tiles_ == 0 || tile_[tiles_ - 1].full()) {
             tile_[tiles_++].rows = 0;
         }
@@ -55,14 +56,14 @@ public:
     // Adds the rows from + i * from_step for i < count, and their results' addresses likewise;
     // calls when_full(), which must multiply, for every full batch. (Much faster than one by one:
     // the counters stay in registers.)
-    template <class F>
-    void push_run(std::ptrdiff_t count, T const* from, std::ptrdiff_t from_step, T* to,
-                  std::ptrdiff_t to_step, F const& when_full) {
+    template <class Full>
+    void push_run(std::ptrdiff_t count, F const* from, std::ptrdiff_t from_step, sum_type<F>* to,
+                  std::ptrdiff_t to_step, Full const& when_full) {
         while (count > 0) {
             if (tiles_ == 0 || tile_[tiles_ - 1].full()) {
                 tile_[tiles_++].rows = 0;
             }
-            tile_pointers<T>& last = tile_[tiles_ - 1];
+            tile_pointers<F>& last = tile_[tiles_ - 1];
             int const begin = last.rows;
             int const end =
                 begin + static_cast<int>(std::min<std::ptrdiff_t>(tile_rows - begin, count));
@@ -81,8 +82,8 @@ public:
 
     // C = A * B with the epilogue `end` for the batch of rows, which is empty afterwards. The depth
     // is blocked so that a block's part of a panel fits half of the L1 cache.
-    [[gnu::noinline]] void multiply(depth const& d, panels<T> const& b, std::ptrdiff_t columns,
-                                    tile_end<T> const& end = {}) {
+    [[gnu::noinline]] void multiply(depth const& d, panels<F> const& b, std::ptrdiff_t columns,
+                                    tile_end<sum_type<F>> const& end = {}) {
         if (tiles_ == 0) {
             return;
         }
@@ -94,14 +95,14 @@ public:
             std::ptrdiff_t const first = steps * part / parts;
             std::ptrdiff_t const count = steps * (part + 1) / parts - first;
             walk.next(count, offset);
-            tile_end<T> mine = part == parts - 1 ? end : tile_end<T>{};
+            tile_end<sum_type<F>> mine = part == parts - 1 ? end : tile_end<sum_type<F>>{};
             mine.accumulate = end.accumulate || part > 0;
-            T const* panel = b.data + first * b.stride;
-            T const* const next_part = b.data + (part < parts - 1 ? first + count : 0) * b.stride;
-            for (std::ptrdiff_t j = 0; j < columns; j += tile_columns<T>, panel += b.next) {
+            F const* panel = b.data + first * b.stride;
+            F const* const next_part = b.data + (part < parts - 1 ? first + count : 0) * b.stride;
+            for (std::ptrdiff_t j = 0; j < columns; j += tile_columns<F>, panel += b.next) {
                 int const left =
-                    static_cast<int>(std::min<std::ptrdiff_t>(tile_columns<T>, columns - j));
-                bool const is_last = j + tile_columns<T> >= columns;
+                    static_cast<int>(std::min<std::ptrdiff_t>(tile_columns<F>, columns - j));
+                bool const is_last = j + tile_columns<F> >= columns;
                 tile_panel(tile_, tiles_, j, left,
                            {count, offset, panel, b.stride, is_last ? next_part : panel + b.next},
                            mine);
@@ -113,7 +114,7 @@ public:
 private:
     static constexpr int most = 16;
 
-    tile_pointers<T> tile_[most];
+    tile_pointers<F> tile_[most];
     int tiles_ = 0;
 };
 

@@ -43,10 +43,10 @@ void for_each_column_piece(std::ptrdiff_t columns, F const& f) {
 }
 
 // Operands shared by the tiles of some columns.
-template <class T>
+template <class F>
 struct run_columns {
-    tile_depth<T> depth;
-    tile_end<T> end;
+    tile_depth<F> depth;
+    tile_end<sum_type<F>> end;
     std::ptrdiff_t row; // from row to row of C
     std::size_t bytes;  // of one row's columns
 };
@@ -54,30 +54,31 @@ struct run_columns {
 // The product of `Rows` rows that begin step[1] apart; step[i] is i times that. Vectors are stored
 // whole, beyond the columns as well, while they end within the run: `beyond` elements of its
 // results follow the last vector, or fewer than none.
-template <int Rows, int Vectors, class T>
+template <int Rows, int Vectors, class F>
 [[gnu::always_inline]] CASTNET_WIDE_VECTORS inline void
-run_tile(T const* x, std::ptrdiff_t const (&step)[5], run_columns<T> const& c, T* to,
+run_tile(F const* x, std::ptrdiff_t const (&step)[5], run_columns<F> const& c, sum_type<F>* to,
          std::ptrdiff_t beyond) {
-    tile_depth<T> const& d = c.depth;
+    using T = sum_type<F>;
+    tile_depth<F> const& d = c.depth;
     std::ptrdiff_t const next = c.row;
-    constexpr int width = simd<T>::width;
+    constexpr int width = simd<F>::width;
     vec<T> sum[size_t(Rows)][size_t(Vectors)] = {};
-    T const* b = d.b;
+    F const* b = d.b;
     std::ptrdiff_t const b_stride = d.b_stride;
     std::ptrdiff_t const* const last = d.offset + d.steps;
     for (std::ptrdiff_t const* k = d.offset; k != last; ++k, b += b_stride) {
-        T const* a = x + *k;
-        vec<T> right[size_t(Vectors)];
+        F const* a = x + *k;
+        vec<F> right[size_t(Vectors)];
         CASTNET_UNROLL
         for (int j = 0; j < Vectors; ++j) {
-            right[j] = *reinterpret_cast<vec<T> const*>(b + j * width);
+            right[j] = *reinterpret_cast<vec<F> const*>(b + j * width);
         }
         CASTNET_UNROLL
         for (int i = 0; i < Rows; ++i) {
-            T const left = a[step[i % 4]];
+            auto const left = broadcast(a[step[i % 4]]);
             CASTNET_UNROLL
             for (int j = 0; j < Vectors; ++j) {
-                sum[i][j] += left * right[j];
+                sum[i][j] = plus_product<F>(sum[i][j], left, right[j]);
             }
             if (i % 4 == 3) {
                 a += step[4];
@@ -110,30 +111,30 @@ run_tile(T const* x, std::ptrdiff_t const (&step)[5], run_columns<T> const& c, T
 }
 
 // Some columns of the product, from `first` on; C's rows have `all` columns and are contiguous.
-template <int Vectors, class T>
-CASTNET_WIDE_VECTORS void multiply_runs(T const* a, runs const& r, tile_depth<T> const& d,
-                                        tile_end<T> const& end, std::ptrdiff_t all,
-                                        std::ptrdiff_t first, int columns, T* to) {
+template <int Vectors, class F>
+CASTNET_WIDE_VECTORS void multiply_runs(F const* a, runs const& r, tile_depth<F> const& d,
+                                        tile_end<sum_type<F>> const& end, std::ptrdiff_t all,
+                                        std::ptrdiff_t first, int columns, sum_type<F>* to) {
     std::ptrdiff_t step[5] = {};
     for (int i = 1; i < 5; ++i) {
         step[i] = i * r.step;
         CASTNET_OPAQUE(step[i]); // otherwise each is computed from the previous one
     }
-    run_columns<T> const c{{d.steps, d.offset, d.b + first, d.b_stride},
+    run_columns<F> const c{{d.steps, d.offset, d.b + first, d.b_stride},
                            end.from(first),
                            all,
-                           static_cast<std::size_t>(columns) * sizeof(T)};
+                           static_cast<std::size_t>(columns) * sizeof(sum_type<F>)};
     std::ptrdiff_t const length = r.length;
     for (std::ptrdiff_t outer = 0; outer < r.outer; ++outer) {
         for (std::ptrdiff_t inner = 0; inner < r.inner; ++inner, to += length * all) {
-            T const* const from = a + outer * r.outer_step + inner * r.inner_step;
+            F const* const from = a + outer * r.outer_step + inner * r.inner_step;
             std::ptrdiff_t row = 0;
             auto const tile =
                 [&]<int Rows>(std::integral_constant<int, Rows>) __attribute__((always_inline)) {
                     // What is written beyond the columns is computed later: rows
                     // of the run, columns to the left.
                     std::ptrdiff_t const beyond =
-                        (length - row - Rows + 1) * all - first - Vectors * simd<T>::width;
+                        (length - row - Rows + 1) * all - first - Vectors * simd<F>::width;
                     run_tile<Rows, Vectors>(from + row * step[1], step, c, to + row * all + first,
                                             beyond);
                 };
@@ -153,10 +154,10 @@ CASTNET_WIDE_VECTORS void multiply_runs(T const* a, runs const& r, tile_depth<T>
 }
 
 // C = A * B with the epilogue `end`.
-template <class T>
-void multiply_runs(T const* a, runs const& r, tile_depth<T> const& d, tile_end<T> const& end,
-                   std::ptrdiff_t columns, T* c) {
-    for_each_column_piece<run_vectors, T>(
+template <class F>
+void multiply_runs(F const* a, runs const& r, tile_depth<F> const& d,
+                   tile_end<sum_type<F>> const& end, std::ptrdiff_t columns, sum_type<F>* c) {
+    for_each_column_piece<run_vectors, F>(
         columns,
         [&]<int Vectors>(std::ptrdiff_t first, int here, std::integral_constant<int, Vectors>) {
             multiply_runs<Vectors>(a, r, d, end, columns, first, here, c);

@@ -2,6 +2,7 @@
 // work on.
 #pragma once
 
+#include <castnet/cpu/factor.hpp>
 #include <castnet/device/cpu/depth.hpp>
 #include <castnet/device/cpu/tuning.hpp>
 #include <castnet/device/ir.hpp>
@@ -71,9 +72,11 @@ constexpr bool sums_by_chunk(window const& w) {
     return is_depthwise(w) || weight_count(w) <= 1 << 17;
 }
 
+// Channels are counted in factors.
+template <class F = float>
 constexpr sliding forward_window(window const& w) {
     return {padded_width(w),
-            w.channels,
+            w.channels / numbers_in<F>,
             w.out_height,
             w.out_width,
             w.filters,
@@ -82,7 +85,7 @@ constexpr sliding forward_window(window const& w) {
             w.stride_h,
             w.stride_w,
             w.dilation,
-            w.channels / w.groups,
+            w.channels / w.groups / numbers_in<F>,
             w.filters / w.groups};
 }
 
@@ -102,11 +105,21 @@ constexpr int band_images(window const& w) {
 constexpr std::ptrdiff_t band_height(window const& w, int rows) { // of the image
     return std::ptrdiff_t{rows - 1} * w.stride_h + std::ptrdiff_t{w.kernel_h - 1} * w.dilation + 1;
 }
-constexpr std::ptrdiff_t padded_image(window const& w) { // of those rows
-    return band_height(w, band_rows(w)) * padded_width(w) * w.channels;
+// Elements of those rows with their padding, and of the copy of a band, which there is where there
+// is padding, or where pairs are made: of neighbouring channels, or in each column of the pixels
+// that neighbouring places of the window meet there.
+template <class F = float>
+constexpr std::ptrdiff_t padded_image(window const& w, pairing p = pairing::neighbours) {
+    return band_height(w, band_rows(w)) * padded_width(w) *
+           (p == pairing::neighbours ? w.channels / numbers_in<F> : w.channels);
 }
-constexpr std::ptrdiff_t padded_band(window const& w) {
-    return padded(w) ? aligned(band_images(w) * padded_image(w)) : 0;
+template <class F>
+constexpr bool copies_bands(window const& w) {
+    return padded(w) || numbers_in<F> > 1;
+}
+template <class F = float>
+constexpr std::ptrdiff_t padded_band(window const& w, pairing p = pairing::neighbours) {
+    return copies_bands<F>(w) ? aligned(band_images(w) * padded_image<F>(w, p)) : 0;
 }
 
 struct band {
@@ -114,34 +127,58 @@ struct band {
     int row, rows;                // of the output
 };
 
+// A row of an image, in pairs of the pixels that neighbouring places of the window meet; of its
+// columns those where a pair begins.
+inline void pair_columns(window const& w, float const* row, bfloat16_pair* to) {
+    std::ptrdiff_t const channels = w.channels, reach = std::ptrdiff_t{w.kernel_w - 1} * w.dilation;
+    auto const pixel = [&](std::ptrdiff_t x) {
+        return x >= w.pad_left && x < w.pad_left + w.width ? row + (x - w.pad_left) * channels
+                                                           : nullptr;
+    };
+    for (std::ptrdiff_t x = 0; x < padded_width(w); ++x) {
+        if (x % (2 * std::ptrdiff_t{w.stride_w}) <= reach) {
+            round_rows(pixel(x), pixel(x + w.stride_w), channels, to + x * channels);
+        }
+    }
+}
+
 // The rows of x under a band of one image, with their padding.
-template <class T>
-void copy_padded(window const& w, T const* x, band const& b, T* to) {
-    std::ptrdiff_t const channels = w.channels;
+template <pairing P, class F>
+void copy_padded(window const& w, sum_type<F> const* x, band const& b, F* to) {
+    constexpr std::ptrdiff_t numbers = P == pairing::neighbours ? numbers_in<F> : 1;
+    std::ptrdiff_t const channels = w.channels / numbers;
     std::ptrdiff_t const width = padded_width(w) * channels, copied = w.width * channels;
     std::ptrdiff_t const left = w.pad_left * channels;
     std::ptrdiff_t const height = band_height(w, b.rows);
     std::ptrdiff_t const top = std::ptrdiff_t{b.row} * w.stride_h - w.pad_top;
     for (std::ptrdiff_t y = top; y < top + height; ++y, to += width) {
+        auto const* const row = x + y * w.width * w.channels;
         if (y < 0 || y >= w.height) {
-            std::fill_n(to, width, T(0));
+            std::fill_n(to, width, F{});
+        } else if constexpr (numbers_in<F> > numbers) {
+            pair_columns(w, row, to);
         } else {
-            std::fill_n(to, left, T(0));
-            std::copy_n(x + y * copied, copied, to + left);
-            std::fill_n(to + left + copied, width - left - copied, T(0));
+            std::fill_n(to, left, F{});
+            if constexpr (numbers == 1) {
+                std::copy_n(row, copied, to + left);
+            } else {
+                round_neighbours(row, copied * numbers, to + left);
+            }
+            std::fill_n(to + left + copied, width - left - copied, F{});
         }
     }
 }
 
 // Iterator over the bands of images: while (walk.next()), the kernel works on walk.at.
-template <class T>
+template <class F, pairing P = pairing::neighbours>
 class band_walk {
 public:
+    using T = sum_type<F>;
     band at{};                     // where it is
-    T const* from = nullptr;       // the pixel under the first place of the window, in x or, with
-    std::ptrdiff_t next_image = 0; // padding, in a copy; elements to the next image there
+    F const* from = nullptr;       // the pixel under the first place of the window, in x or in a
+    std::ptrdiff_t next_image = 0; // copy; factors to the next image there
 
-    // Padded copies lie in `scratch`, which has padded_band(w) elements.
+    // Copies lie in `scratch`, which has padded_band<F>(w, P) elements.
     band_walk(window const& w, std::ptrdiff_t samples, T const* x, T* scratch)
         : band_walk{w, samples, x, scratch, 0, w.out_height} {}
     // Of some rows of the results; of part of them, image by image.
@@ -150,7 +187,7 @@ public:
         : w_{w}, samples_{samples}, first_row_{static_cast<int>(first_row)},
           last_row_{static_cast<int>(last_row)},
           images_{last_row_ - first_row_ == w.out_height ? band_images(w) : 1}, x_{x},
-          scratch_{scratch} {}
+          scratch_{reinterpret_cast<F*>(scratch)} {}
 
     [[gnu::noinline]] bool next() {
         at.row += at.rows;
@@ -160,16 +197,16 @@ public:
             at.images = std::min<std::ptrdiff_t>(images_, samples_ - at.image);
         }
         at.rows = std::min(band_rows(w_), last_row_ - at.row);
-        from = x_ + at.image * image_count(w_);
-        next_image = image_count(w_);
-        if (padded(w_)) {
+        T const* const image = x_ + at.image * image_count(w_);
+        if (copies_bands<F>(w_)) {
+            next_image = padded_image<F>(w_, P);
             for (std::ptrdiff_t k = 0; k < at.images; ++k) {
-                copy_padded(w_, from + k * next_image, at, scratch_ + k * padded_image(w_));
+                copy_padded<P, F>(w_, image + k * image_count(w_), at, scratch_ + k * next_image);
             }
             from = scratch_;
-            next_image = padded_image(w_);
-        } else {
-            from += std::ptrdiff_t{at.row} * w_.stride_h * w_.width * w_.channels;
+        } else if constexpr (numbers_in<F> == 1) {
+            next_image = image_count(w_);
+            from = image + std::ptrdiff_t{at.row} * w_.stride_h * w_.width * w_.channels;
         }
         return at.images > 0;
     }
@@ -179,7 +216,7 @@ private:
     std::ptrdiff_t samples_;
     int first_row_, last_row_, images_;
     T const* x_;
-    T* scratch_;
+    F* scratch_;
 };
 
 } // namespace castnet::cpu::inline CASTNET_TARGET

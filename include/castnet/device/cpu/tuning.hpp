@@ -42,6 +42,10 @@ inline constexpr int band_pixels = 192;
 // measurement is in bench/results/cpu_operations.md.)
 inline constexpr int winograd_channels = 32;
 
+// Channels and filters, or features and units, from which on it is worth rounding the factors of
+// products to bfloat16.
+inline constexpr int least_rounded = 32;
+
 // Bytes of transformed weights from which on threads share their reading, of caches for a chunk's
 // tiles and for shared ones, and limits of the number of tiles at once.
 inline constexpr std::ptrdiff_t winograd_shared_weights = 2 << 20, winograd_chunk_cache = 1 << 20,

@@ -3,7 +3,9 @@
 // 2x2 results, which otherwise take 36. Tiles of 4x4 pixels and the weights are transformed; then
 // there is a matrix product for each of a tile's 16 elements; and its results are transformed back.
 //
-// The factors are 0, 1, -1 and 1/2, so hardly any precision is lost.
+// The factors are 0, 1, -1 and 1/2, so hardly any precision is lost. Where products multiply pairs
+// of bfloat16, these are rounded behind the transforms, which leaves results with 1.7 times the
+// error of direct products of rounded numbers.
 #pragma once
 
 #include <castnet/cpu/tile.hpp>
@@ -49,9 +51,9 @@ constexpr tiling data_tiling(window const& w) {
 
 // Whether the multiplications saved are worth the transforms, whose cost is per channel and per
 // filter.
-template <class T>
+template <class F>
 constexpr bool uses_winograd(window const& w, tiling const& t) {
-    constexpr int width = simd<T>::width;
+    constexpr int width = simd<F>::width * numbers_in<F>;
     return w.kernel_h == 3 && w.kernel_w == 3 && w.stride_h == 1 && w.stride_w == 1 &&
            w.dilation == 1 && w.groups == 1 && w.channels % width == 0 && w.filters % width == 0 &&
            w.channels >= winograd_channels && w.filters >= winograd_channels && w.pad_top <= 2 &&
@@ -64,15 +66,14 @@ struct tile_place {
     std::ptrdiff_t image;
     int y, x;
 };
-// Calls f(i, place) for 0 <= i < count: the tiles from `first` on, image after image.
-template <class F>
-void for_each_tile(tiling const& t, std::ptrdiff_t first, std::ptrdiff_t count, F const& f) {
-    for (std::ptrdiff_t i = 0; i < count; ++i) {
-        std::ptrdiff_t const in_image = (first + i) % t.tiles();
-        f(i, tile_place{(first + i) / t.tiles(), static_cast<int>(in_image / t.across()) * 2,
-                        static_cast<int>(in_image % t.across()) * 2});
-    }
+// That of a tile, image after image.
+constexpr tile_place place_of(tiling const& t, std::ptrdiff_t tile) {
+    std::ptrdiff_t const in_image = tile % t.tiles();
+    return {tile / t.tiles(), static_cast<int>(in_image / t.across()) * 2,
+            static_cast<int>(in_image % t.across()) * 2};
 }
+// A tile of which all pixels lie outside the image.
+inline constexpr tile_place no_tile{0, -winograd_places, 0};
 
 template <class T>
 vec<T> load(T const* from) {
@@ -130,31 +131,83 @@ void find_pixels(T const* image, int height, int width, std::ptrdiff_t channels,
     }
 }
 
-// A tile's 4x4 pixels, transformed: a vector of channels for each place in the tile, `next_place`
-// apart, and the next vectors `next_vector` behind.
+// A vector of factors for each place in a tile, `next_place` apart, made of transformed numbers.
+template <pairing P, class F>
+[[gnu::always_inline]] CASTNET_WIDE_VECTORS inline void
+store_places(vec<sum_type<F>> const (&x)[size_t(numbers_in<F>)][4][4], F* to,
+             std::ptrdiff_t next_place) {
+    CASTNET_UNROLL
+    for (int i = 0; i < winograd_places; ++i) {
+        vec<sum_type<F>> numbers[size_t(numbers_in<F>)];
+        CASTNET_UNROLL
+        for (int k = 0; k < numbers_in<F>; ++k) {
+            numbers[k] = x[k][i / 4][i % 4];
+        }
+        *reinterpret_cast<vec<F>*>(to + i * next_place) = factors_of<P, F>(numbers);
+    }
+}
+
+// The pixels of a tile.
 template <class T>
-[[gnu::noinline]] CASTNET_WIDE_VECTORS void
-transform_image(tiling const& t, T const* x, tile_place const& at, T const* zeros, T* to,
-                std::ptrdiff_t next_place, std::ptrdiff_t next_vector) {
-    using rows = winograd_rows<T>;
-    T const* pixel[4][4];
-    find_pixels(x + at.image * t.image_count(), t.height, t.width, t.channels, at.y - t.pad_top,
-                at.x - t.pad_left, zeros, pixel);
-    for (std::ptrdiff_t c = 0; c < t.channels; c += simd<T>::width, to += next_vector) {
+struct tile_pixels {
+    T const* at[4][4];
+
+    tile_pixels(tiling const& t, T const* x, tile_place const& place, T const* zeros) {
+        find_pixels(x + place.image * t.image_count(), t.height, t.width, t.channels,
+                    place.y - t.pad_top, place.x - t.pad_left, zeros, at);
+    }
+
+    // A vector of channels, transformed.
+    [[gnu::always_inline]] CASTNET_WIDE_VECTORS void transform(std::ptrdiff_t c,
+                                                               vec<T> (&to)[4][4]) const {
+        using rows = winograd_rows<T>;
         vec<T> down[4][4]; // by column
         CASTNET_UNROLL
         for (int j = 0; j < 4; ++j) {
-            rows::image(load(pixel[0][j] + c), load(pixel[1][j] + c), load(pixel[2][j] + c),
-                        load(pixel[3][j] + c), down[j]);
+            rows::image(load(at[0][j] + c), load(at[1][j] + c), load(at[2][j] + c),
+                        load(at[3][j] + c), down[j]);
         }
         CASTNET_UNROLL
         for (int i = 0; i < 4; ++i) {
-            vec<T> across[4];
-            rows::image(down[0][i], down[1][i], down[2][i], down[3][i], across);
-            CASTNET_UNROLL
-            for (int j = 0; j < 4; ++j) {
-                store(across[j], to + (i * 4 + j) * next_place);
-            }
+            rows::image(down[0][i], down[1][i], down[2][i], down[3][i], to[i]);
+        }
+    }
+};
+
+// A tile's 4x4 pixels, transformed: a vector of channels for each place in the tile, and the next
+// vectors `next_vector` behind. Neighbouring channels make a pair.
+template <class F>
+[[gnu::noinline]] CASTNET_WIDE_VECTORS void
+transform_image(tiling const& t, sum_type<F> const* x, tile_place const& place,
+                sum_type<F> const* zeros, F* to, std::ptrdiff_t next_place,
+                std::ptrdiff_t next_vector) {
+    using T = sum_type<F>;
+    tile_pixels<T> const pixels{t, x, place, zeros};
+    for (std::ptrdiff_t c = 0; c < t.channels; to += next_vector) {
+        vec<T> numbers[size_t(numbers_in<F>)][4][4];
+        CASTNET_UNROLL
+        for (int k = 0; k < numbers_in<F>; ++k, c += simd<T>::width) {
+            pixels.transform(c, numbers[k]);
+        }
+        store_places<pairing::neighbours, F>(numbers, to, next_place);
+    }
+}
+// The same where the pixels of two tiles make a pair.
+template <class F>
+[[gnu::noinline]] CASTNET_WIDE_VECTORS void
+transform_images(tiling const& t, sum_type<F> const* x,
+                 tile_place const (&place)[size_t(numbers_in<F>)], sum_type<F> const* zeros, F* to,
+                 std::ptrdiff_t next_place, std::ptrdiff_t next_vector) {
+    using T = sum_type<F>;
+    if constexpr (numbers_in<F> == 1) {
+        transform_image<F>(t, x, place[0], zeros, to, next_place, next_vector);
+    } else {
+        tile_pixels<T> const first{t, x, place[0], zeros}, second{t, x, place[1], zeros};
+        for (std::ptrdiff_t c = 0; c < t.channels; c += simd<T>::width, to += next_vector) {
+            vec<T> numbers[2][4][4];
+            first.transform(c, numbers[0]);
+            second.transform(c, numbers[1]);
+            store_places<pairing::rows, F>(numbers, to, next_place);
         }
     }
 }
@@ -196,55 +249,62 @@ transform_result(tiling const& t, T const* from, std::ptrdiff_t next_place, tile
     }
 }
 
-// The gradients of a tile's 2x2 results as weights over its pixels. The filters come in panels of
-// a product's columns, `next_panel` apart.
-template <class T>
+// The gradients of a tile's 2x2 results as weights over its pixels, or of two tiles' in pairs. The
+// filters come in panels of a product's columns, `next_panel` apart.
+template <class F>
 [[gnu::noinline]] CASTNET_WIDE_VECTORS void
-transform_gradient(tiling const& t, T const* dy, tile_place const& at, T const* zeros, T* to,
-                   std::ptrdiff_t next_place, std::ptrdiff_t next_panel) {
+transform_gradient(tiling const& t, sum_type<F> const* dy,
+                   tile_place const (&place)[size_t(numbers_in<F>)], sum_type<F> const* zeros,
+                   F* to, std::ptrdiff_t next_place, std::ptrdiff_t next_panel) {
+    using T = sum_type<F>;
     using rows = winograd_rows<T>;
-    T const* pixel[2][2];
-    find_pixels(dy + at.image * t.result_count(), t.out_height, t.out_width, t.filters, at.y, at.x,
-                zeros, pixel);
+    T const* pixel[size_t(numbers_in<F>)][2][2];
+    for (int i = 0; i < numbers_in<F>; ++i) {
+        find_pixels(dy + place[i].image * t.result_count(), t.out_height, t.out_width, t.filters,
+                    place[i].y, place[i].x, zeros, pixel[i]);
+    }
     for (std::ptrdiff_t k = 0; k < t.filters; k += simd<T>::width) {
-        vec<T> down[2][4];
+        vec<T> numbers[size_t(numbers_in<F>)][4][4];
         CASTNET_UNROLL
-        for (int j = 0; j < 2; ++j) {
-            rows::gradient(load(pixel[0][j] + k), load(pixel[1][j] + k), down[j]);
-        }
-        T* const panel = to + k / tile_columns<T> * next_panel + k % tile_columns<T>;
-        CASTNET_UNROLL
-        for (int i = 0; i < 4; ++i) {
-            vec<T> across[4];
-            rows::gradient(down[0][i], down[1][i], across);
+        for (int n = 0; n < numbers_in<F>; ++n) {
+            vec<T> down[2][4];
             CASTNET_UNROLL
-            for (int j = 0; j < 4; ++j) {
-                store(across[j], panel + (i * 4 + j) * next_place);
+            for (int j = 0; j < 2; ++j) {
+                rows::gradient(load(pixel[n][0][j] + k), load(pixel[n][1][j] + k), down[j]);
+            }
+            CASTNET_UNROLL
+            for (int i = 0; i < 4; ++i) {
+                rows::gradient(down[0][i], down[1][i], numbers[n][i]);
             }
         }
+        store_places<pairing::rows, F>(
+            numbers, to + k / tile_columns<F> * next_panel + k % tile_columns<F>, next_place);
     }
 }
 
 // The weights of a channel for some filters, `next_tap` apart; transformed, `next_place` apart.
-template <class T>
-[[gnu::noinline]] CASTNET_WIDE_VECTORS void transform_weight(T const* from, std::ptrdiff_t next_tap,
-                                                             T* to, std::ptrdiff_t next_place) {
+// Those `next_number` further on are the second ones of pairs.
+template <pairing P, class F>
+[[gnu::noinline]] CASTNET_WIDE_VECTORS void
+transform_weight(sum_type<F> const* from, std::ptrdiff_t next_number, std::ptrdiff_t next_tap,
+                 F* to, std::ptrdiff_t next_place) {
+    using T = sum_type<F>;
     using rows = winograd_rows<T>;
-    vec<T> down[3][4];
+    vec<T> numbers[size_t(numbers_in<F>)][4][4];
     CASTNET_UNROLL
-    for (int j = 0; j < 3; ++j) {
-        rows::weight(load(from + j * next_tap), load(from + (3 + j) * next_tap),
-                     load(from + (6 + j) * next_tap), down[j]);
-    }
-    CASTNET_UNROLL
-    for (int i = 0; i < 4; ++i) {
-        vec<T> across[4];
-        rows::weight(down[0][i], down[1][i], down[2][i], across);
+    for (int n = 0; n < numbers_in<F>; ++n, from += next_number) {
+        vec<T> down[3][4];
         CASTNET_UNROLL
-        for (int j = 0; j < 4; ++j) {
-            store(across[j], to + (i * 4 + j) * next_place);
+        for (int j = 0; j < 3; ++j) {
+            rows::weight(load(from + j * next_tap), load(from + (3 + j) * next_tap),
+                         load(from + (6 + j) * next_tap), down[j]);
+        }
+        CASTNET_UNROLL
+        for (int i = 0; i < 4; ++i) {
+            rows::weight(down[0][i], down[1][i], down[2][i], numbers[n][i]);
         }
     }
+    store_places<P, F>(numbers, to, next_place);
 }
 
 // The sums of products of a channel for some filters, transformed back to gradients of weights.

@@ -116,7 +116,7 @@ void multiply_large(cpu::product<T> const& p) {
         // A panel is read beyond its columns unless it is packed.
         bool const packs = p.b.column != 1 || left + width > p.n || p.m > cpu::tile_rows;
         for (std::ptrdiff_t top = 0; top < p.m; top += piece) {
-            cpu::multiply_panel(p, left, top, std::min(top + piece, p.m), steps, packs);
+            cpu::multiply_panel<T>(p, left, top, std::min(top + piece, p.m), steps, packs);
         }
     }
 }
