@@ -1,8 +1,9 @@
 // Networks whose products read bfloat16, on castnet's CUDA kernels on the host, against the CPU in
 // double.
+#include "../bf16.hpp"
+
 #include <castnet/castnet.hpp>
 
-#include "../parameters.hpp"
 #include "simulated_device.hpp"
 
 #include <algorithm>
@@ -11,13 +12,12 @@
 #include <vector>
 
 namespace cn = castnet;
-using check::everything;
+using check::chosen, check::everything, check::in_double, check::samples;
 using cn::bfloat16, cn::op, cn::ir::region;
 
 namespace {
 
 using cn::input;
-using in_double = cn::policy::basic_cpu<double>;
 
 struct u_shaped { // an image leaves it, and arrays are joined on the way
     constexpr auto operator()(auto x) const {
@@ -53,66 +53,10 @@ using attending = cn::sequential<input<6, 4>, cn::dense<8>, cn::multi_head_atten
 using recurrent = cn::sequential<input<5, 6>, cn::lstm<8>.return_sequences(),
                                  cn::bidirectional<cn::gru<6>>, cn::dense<3>>;
 
-using chosen = std::vector<std::size_t>;
-
-// `classes` labels and images or vectors of `elements` numbers.
-template <std::size_t Classes, class Shape>
-auto samples(std::size_t count) {
-    std::vector<float> x(count * Shape::count);
-    std::vector<int> y(count);
-    for (std::size_t i = 0; i < x.size(); ++i) {
-        x[i] = cn::is_ids<Shape> ? float(i * i % 9) : std::sin(float(i * i % 1009));
-    }
-    for (std::size_t i = 0; i < count; ++i) {
-        y[i] = int(i * 7 % Classes);
-    }
-    return cn::data::dataset<cn::data::label<Classes>, Shape>{std::move(x), y};
-}
-
-struct outcome {
-    double loss;
-    std::vector<double> change; // of all parameters
-};
-
-// A step of gradient descent on 5 of 8 samples.
-template <class Network, class Policy, class Data>
-outcome one_step(Data const& data, cn::seed seed) {
-    cn::model<Network, Policy, cn::batch<8>> model{seed};
-    auto training = cn::compile(model, cn::cross_entropy, cn::sgd{.learning_rate = 1});
-    outcome found{0, everything<double>(model)};
-    found.loss = training.step(data, chosen{1, 5, 3, 0, 4}).loss();
-    auto const after = everything<double>(model);
-    for (std::size_t i = 0; i < after.size(); ++i) {
-        found.change[i] -= after[i];
-    }
-    return found;
-}
-
-double length(std::vector<double> const& x) {
-    double sum = 0;
-    for (double const v : x) {
-        sum += v * v;
-    }
-    return std::sqrt(sum);
-}
-
-// bfloat16 keeps 8 bits: a number is wrong by 0.2 % at most, sums of many by less. (With these
-// seeds no number is so near to the kink of relu, and no two pixels of a window are so near to each
-// other, that they change sides.)
 template <class Network, std::size_t Classes, class Shape>
 void check_step(char const* name, cn::seed seed, double tolerance) {
     CAPTURE(name);
-    auto const data = samples<Classes, Shape>(8);
-    outcome const exact = one_step<Network, in_double>(data, seed);
-    outcome const in_bf16 = one_step<Network, simt::bf16>(data, seed);
-    CHECK(in_bf16.loss == doctest::Approx(exact.loss).epsilon(0.01));
-    CHECK(in_bf16.loss != exact.loss);
-    auto difference = exact.change;
-    for (std::size_t i = 0; i < difference.size(); ++i) {
-        difference[i] -= in_bf16.change[i];
-    }
-    CHECK(length(difference) < tolerance * length(exact.change));
-    CHECK(length(difference) > 1e-5 * length(exact.change));
+    check::check_bf16_step<Network, Classes, Shape, simt::bf16>(seed, tolerance);
 }
 
 } // namespace

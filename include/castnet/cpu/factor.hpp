@@ -77,9 +77,9 @@ plus_product(vec<sum_type<F>> sum, typename factor_traits<F>::multiplier const& 
         asm("vdpbf16ps %2, %1, %0" : "+v"(sum) : "v"(left), "v"(right));
 #else
         sum += __builtin_bit_cast(float, left.bits & 0xffff0000U) *
-               reinterpret_cast<vec<float>>(right & 0xffff0000U);
-        sum +=
-            __builtin_bit_cast(float, left.bits << 16) * reinterpret_cast<vec<float>>(right << 16);
+               __builtin_bit_cast(vec<float>, right & 0xffff0000U);
+        sum += __builtin_bit_cast(float, left.bits << 16) *
+               __builtin_bit_cast(vec<float>, right << 16);
 #endif
     }
     return sum;
@@ -107,7 +107,7 @@ rounded_rows(vec<float> const& first, vec<float> const& second) {
 #else
 // In the upper halves; the lower ones are anything.
 [[gnu::always_inline]] inline vec<bfloat16_pair> rounded_halves(vec<float> const& x) {
-    auto const bits = reinterpret_cast<vec<bfloat16_pair>>(x);
+    auto const bits = __builtin_bit_cast(vec<bfloat16_pair>, x);
     vec<bfloat16_pair> const up = bits + 0x7fffU + (bits >> 16 & 1U);
     return x != x ? bits | 0x400000U : up;
 }
@@ -146,7 +146,7 @@ as_factor(vec<sum_type<F>> const& x) {
     if constexpr (numbers_in<F> == 1) {
         return x;
     } else {
-        return reinterpret_cast<vec<float>>(rounded_rows(vec<float>{}, x));
+        return __builtin_bit_cast(vec<float>, rounded_rows(vec<float>{}, x));
     }
 }
 template <class F>
