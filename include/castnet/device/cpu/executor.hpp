@@ -55,7 +55,7 @@ public:
     // Called once, for the plans that will run.
     template <auto const&... Plan>
     [[gnu::cold]] void prepare(std::size_t) {
-        if constexpr (knows_rows) {
+        if constexpr (knows_rows && (trains_tables(Plan) || ...)) {
             (..., add_tables(Plan));
             context_.tables = tables_;
         }
@@ -285,12 +285,17 @@ private:
     }
 
     template <class Plan>
-    void add_tables(Plan const& plan) {
-        if (plan.elements(region::gradients) == 0) {
-            return;
-        }
+    static constexpr bool trains_tables(Plan const& plan) {
+        bool any = false;
         for (placed_parameter const& p : plan.parameters) {
-            if (p.trainable && p.is_table) {
+            any = any || (p.trainable && p.is_table);
+        }
+        return any && plan.elements(region::gradients) > 0;
+    }
+    template <class Plan>
+    void add_tables(Plan const& plan) {
+        for (placed_parameter const& p : plan.parameters) {
+            if (plan.elements(region::gradients) > 0 && p.trainable && p.is_table) {
                 tables_.emplace_back(p.offset, p.shape.extent[0], p.shape.extent[1]);
             }
         }

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <castnet/core/annotations.hpp>
+#include <castnet/cpu/vector.hpp>
 #include <castnet/device/cpu/context.hpp>
 #include <castnet/device/cpu/threads.hpp>
 #include <castnet/device/ir.hpp>
 #include <castnet/plan/evaluate.hpp>
 
 #include <algorithm>
+#include <cstddef>
+#include <type_traits>
 
 namespace castnet::cpu::inline CASTNET_TARGET {
 
@@ -97,8 +100,26 @@ template <class Program, class T>
             }
         }
     } else {
+        std::ptrdiff_t i = 0;
+#ifdef __clang__
+        // Clang looks at run time whether the result overlaps with what is read, as one that is
+        // computed in place does, and would take one number at a time then.
+        auto const in_blocks =
+            [&]<std::ptrdiff_t Size>(std::integral_constant<std::ptrdiff_t, Size>)
+                __attribute__((always_inline)) {
+                    for (; i + Size <= count; i += Size) {
+                        T values[Size];
+                        for (std::ptrdiff_t k = 0; k < Size; ++k) {
+                            values[k] = evaluate<Program>(a, at(i + k));
+                        }
+                        std::copy_n(values, Size, to + i);
+                    }
+                };
+        in_blocks(std::integral_constant<std::ptrdiff_t, 4 * simd<T>::width>{});
+        in_blocks(std::integral_constant<std::ptrdiff_t, simd<T>::width>{});
+#endif
         CASTNET_IVDEP
-        for (std::ptrdiff_t i = 0; i < count; ++i) {
+        for (; i < count; ++i) {
             to[i] = evaluate<Program>(a, at(i));
         }
     }
