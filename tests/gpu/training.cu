@@ -1,6 +1,8 @@
 // policy::cuda against policy::cpu, graphs against single launches, and what it refuses.
 #include <castnet/castnet.hpp>
 #include <castnet/cuda.hpp>
+#include <castnet/data/augment.hpp>
+#include <castnet/data/transforms.hpp>
 
 #include "../parameters.hpp"
 
@@ -89,6 +91,23 @@ TEST_CASE("a training takes the steps that it takes on the CPU") {
     same(train<basic_cuda<double>>(cn::adam{}), train<basic_cpu<double>>(cn::adam{}), 1e-9);
     same(train<basic_cuda<float>>(cn::sgd{.learning_rate = 0.05}),
          train<basic_cpu<double>>(cn::sgd{.learning_rate = 0.05}), 1e-4);
+    auto const whole = cn::clip_each_norm(cn::lamb{.learning_rate = 0.01}, 0.5);
+    same(train<basic_cuda<double>>(whole), train<basic_cpu<double>>(whole), 1e-9);
+}
+
+TEST_CASE("images that stay on the GPU are changed there as on the CPU") {
+    auto const changed = cn::data::augment(
+        samples(21), cn::data::random_flip{}, cn::data::random_shift{.padding = 2},
+        cn::data::random_affine{.rotation = 20, .shear = 5}, cn::data::random_resized_crop{},
+        cn::data::cutout{.size = 3}, cn::data::standardize{{0.1}, {0.7}});
+    auto const trained = []<class Policy>(Policy, auto const& data) {
+        cn::model<network, Policy, cn::batch<8>> model{cn::seed{5}};
+        auto training = cn::compile(model, cn::cross_entropy, cn::adam{});
+        training.fit(data, {.epochs = 3, .verbose = cn::verbosity::silent});
+        return everything<double>(model);
+    };
+    CHECK(largest_difference(trained(basic_cuda<double>{}, cn::on_device(changed)),
+                             trained(basic_cpu<double>{}, changed)) <= 1e-8);
 }
 
 TEST_CASE("graphs and single launches give the same bits") {

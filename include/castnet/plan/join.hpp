@@ -81,7 +81,7 @@ class launch_joiner {
 public:
     // `groups`: per node the end of its group, as of fuse().
     constexpr launch_joiner(graph_view const& g, int* groups, group_end* ends)
-        : g_{g}, nodes_{g.nodes}, count_{g.node_count}, group_{groups}, end_{ends},
+        : nodes_{g.nodes}, count_{g.node_count}, group_{groups}, end_{ends},
           loads_{g.nodes, g.node_count}, kept_{list<char>::filled(g.node_count, 0)} {
         for (int const id : kept_nodes(g)) {
             kept_[base_of(id, nodes_)] = 1;
@@ -263,7 +263,6 @@ private:
         return true;
     }
 
-    graph_view g_;
     node const* nodes_;
     int count_;
     int* group_;

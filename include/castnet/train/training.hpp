@@ -214,7 +214,8 @@ public:
     //
     // Throws castnet::error if there is no sample; if an option is out of its range; if the loss is
     // NaN or infinite and that is not allowed; if there is no room for data that are on_device();
-    // and within a fit of this training, as from a callback.
+    // and within a fit of this training, as from a callback. Throws sample_error, with the epoch,
+    // for what a data set of the program's own throws.
     template <data::Dataset<T> Data>
     history fit(Data const& data, fit_options<training> const& options = {}) {
         refuse_within_fit("fit");
