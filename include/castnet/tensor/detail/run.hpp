@@ -13,7 +13,6 @@
 #include <concepts>
 #include <cstdint>
 #include <type_traits>
-#include <utility>
 
 namespace castnet::detail::inline CASTNET_VECTORS {
 
@@ -39,12 +38,22 @@ inline constexpr bool fills_vector = false;
 template <size_t Count, InVectors T>
 inline constexpr bool fills_vector<Count, T> = Count >= run_width<T>;
 
-// Adds the upper half of a vector to the lower one: join(to, half).
-template <class Half, class Vector, class Join, size_t... I>
-CASTNET_ALWAYS_INLINE void halve(Half& to, Vector const& from, Join const& join,
-                                 std::index_sequence<I...>) {
-    to = __builtin_shufflevector(from, from, int(I)...);
-    Half const upper = __builtin_shufflevector(from, from, int(I + sizeof...(I))...);
+// Joins the two halves of a vector: join(lower half, upper half). (nvcc does not know packs in
+// __builtin_shufflevector.)
+template <size_t Lanes, class Half, class Vector, class Join>
+CASTNET_ALWAYS_INLINE void halve(Half& to, Vector const& from, Join const& join) {
+    Half upper;
+    if constexpr (Lanes == 8) {
+        to = __builtin_shufflevector(from, from, 0, 1, 2, 3, 4, 5, 6, 7);
+        upper = __builtin_shufflevector(from, from, 8, 9, 10, 11, 12, 13, 14, 15);
+    } else if constexpr (Lanes == 4) {
+        to = __builtin_shufflevector(from, from, 0, 1, 2, 3);
+        upper = __builtin_shufflevector(from, from, 4, 5, 6, 7);
+    } else {
+        static_assert(Lanes == 2);
+        to = __builtin_shufflevector(from, from, 0, 1);
+        upper = __builtin_shufflevector(from, from, 2, 3);
+    }
     join(to, upper);
 }
 
@@ -54,9 +63,9 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE T
 join_lanes(typename lanes<T, run_width<T>>::type const& x, Join const& join) {
     constexpr size_t half = run_width<T> / 2, quarter = half / 2;
     typename lanes<T, half>::type halves;
-    halve(halves, x, join, std::make_index_sequence<half>{});
+    halve<half>(halves, x, join);
     typename lanes<T, quarter>::type quarters;
-    halve(quarters, halves, join, std::make_index_sequence<quarter>{});
+    halve<quarter>(quarters, halves, join);
     T lane[quarter];
     for (size_t j = 0; j < quarter; ++j) {
         lane[j] = quarters[j];
