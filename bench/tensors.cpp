@@ -5,20 +5,21 @@
 
 #include <benchmark/benchmark.h>
 #include <string>
+#include <type_traits>
 
 namespace {
 
 namespace cn = castnet;
 
-template <size_t M, size_t N = M>
-using matrix = cn::tensor<float, cn::shape<M, N>>;
-template <size_t N>
-using vector = cn::tensor<float, cn::shape<N>>;
+template <class T, size_t M, size_t N = M>
+using matrix = cn::tensor<T, cn::shape<M, N>>;
+template <class T, size_t N>
+using vector = cn::tensor<T, cn::shape<N>>;
 
 // Numbers between 0.5 and 1.5
 template <class Tensor>
-Tensor numbers(float phase) {
-    return 1 + 0.5F * cn::sin(Tensor::arange(phase));
+Tensor numbers(int phase) {
+    return 1 + 0.5 * cn::sin(Tensor::arange(static_cast<typename Tensor::value_type>(phase)));
 }
 
 template <class F>
@@ -33,66 +34,128 @@ void repeat(benchmark::State& state, double flops, F const& f) {
     }
 }
 
-// Element-wise expressions and reductions of matrices with N rows and columns.
-template <size_t N>
+// Element-wise expressions and reductions of M x N matrices
+template <class T, size_t M, size_t N>
 void add_expressions() {
-    static auto const a = numbers<matrix<N>>(0), b = numbers<matrix<N>>(1),
-                      c = numbers<matrix<N>>(2);
-    static auto const row = numbers<vector<N>>(3);
-    static auto const column = numbers<matrix<N, 1>>(4);
-    static matrix<N> to;
-    static vector<N> line;
-    auto const add = [](char const* name, auto const& f) {
-        benchmark::RegisterBenchmark((std::string(name) + "/" + std::to_string(N)).c_str(),
+    static auto const a = numbers<matrix<T, M, N>>(0), b = numbers<matrix<T, M, N>>(1),
+                      c = numbers<matrix<T, M, N>>(2);
+    static auto const turned = numbers<matrix<T, N, M>>(5);
+    static auto const row = numbers<vector<T, N>>(3);
+    static auto const column = numbers<matrix<T, M, 1>>(4);
+    static matrix<T, M, N> to, e;
+    static vector<T, M> of_rows;
+    static vector<T, N> of_columns;
+    std::string const size =
+        std::to_string(M) + "x" + std::to_string(N) + (std::is_same_v<T, double> ? "/double" : "");
+    auto const add = [&](char const* name, auto const& f) {
+        benchmark::RegisterBenchmark((name + ("/" + size)).c_str(),
                                      [f](benchmark::State& state) { repeat(state, 0, f); });
     };
     add("multiply_add", [] { to = a * b + c; });
+    add("chain", [] { to = (a * b + c) * (a - b) / c + 0.5 * a; });
     add("broadcast", [] { to = (a - row) * column; });
     add("exp", [] { to = cn::exp(a) * b; });
     add("sigmoid", [] { to = 1 / (1 + cn::exp(-(a * b + c))); });
     add("tanh", [] { to = cn::tanh(a); });
-    add("transpose_add", [] { to = cn::transpose(a) + b; });
-    add("clip", [] { to = cn::minimum(cn::maximum(a, 0.75F), 1.25F); });
+    add("tanh_chain", [] { to = cn::tanh(a * b + c) * b; });
+    add("erf", [] { to = 0.5 * a * (1 + cn::erf(a * 0.70710678)); });
+    add("softmax", [] {
+        e = cn::exp(a - cn::max<1>(a, cn::keepdims));
+        to = e / cn::sum<1>(e, cn::keepdims);
+    });
+    add("transpose", [] { to = cn::transpose(turned); });
+    add("transpose_add", [] { to = cn::transpose(turned) + b; });
+    add("clip", [] { to = cn::minimum(cn::maximum(a, 0.75), 1.25); });
     add("sum", [] { benchmark::DoNotOptimize(cn::sum(a)); });
-    add("sum_rows", [] { line = cn::sum<1>(a); });
-    add("sum_columns", [] { line = cn::sum<0>(a); });
+    add("sum_rows", [] { of_rows = cn::sum<1>(a); });
+    add("sum_columns", [] { of_columns = cn::sum<0>(a); });
+    add("mean_rows", [] { of_rows = cn::mean<1>(a * b); });
+    add("mean_columns", [] { of_columns = cn::mean<0>(a * b); });
     add("max", [] { benchmark::DoNotOptimize(cn::max(a)); });
-    add("max_rows", [] { line = cn::max<1>(a); });
-    add("max_columns", [] { line = cn::max<0>(a); });
+    add("max_rows", [] { of_rows = cn::max<1>(a); });
+    add("max_columns", [] { of_columns = cn::max<0>(a); });
     add("argmax", [] { benchmark::DoNotOptimize(cn::argmax(a)); });
     add("squared_distance", [] { benchmark::DoNotOptimize(cn::sum((a - b) * (a - b))); });
 }
 
-template <size_t M, size_t K = M, size_t N = M>
+// Expressions of tensors so small that their shapes are most of what there is to know.
+template <size_t M, size_t N = M>
+void add_small_expressions() {
+    static auto a = numbers<matrix<float, M, N>>(0), b = numbers<matrix<float, M, N>>(1);
+    static matrix<float, M, N> to;
+    std::string const size = std::to_string(M) + "x" + std::to_string(N);
+    auto const add = [&](char const* name, auto const& f) {
+        benchmark::RegisterBenchmark((name + ("/" + size)).c_str(),
+                                     [f](benchmark::State& state) { repeat(state, 0, f); });
+    };
+    add("small_chain", [] { to = a * b + a / b; });
+    add("small_sum", [] { benchmark::DoNotOptimize(cn::sum(a)); });
+    if constexpr (M == N) {
+        add("small_transpose", [] { to = cn::transpose(a); });
+    }
+}
+
+template <class T, size_t M, size_t K = M, size_t N = M>
 void add_product() {
-    static auto const a = numbers<matrix<M, K>>(0);
-    static auto const b = numbers<matrix<K, N>>(1);
-    static matrix<M, N> to;
-    std::string const size = std::to_string(M) + "x" + std::to_string(K) + "x" + std::to_string(N);
+    static auto const a = numbers<matrix<T, M, K>>(0);
+    static auto const b = numbers<matrix<T, K, N>>(1);
+    static matrix<T, M, N> to;
+    std::string const size = std::to_string(M) + "x" + std::to_string(K) + "x" + std::to_string(N) +
+                             (std::is_same_v<T, double> ? "/double" : "");
     benchmark::RegisterBenchmark(("matmul/" + size).c_str(), [](benchmark::State& state) {
         repeat(state, 2.0 * M * K * N, [] { to = cn::matmul(a, b); });
     });
 }
 
+// The products of Batch pairs of N x N matrices
+template <size_t Batch, size_t N>
+void add_batched_product() {
+    using tensor = cn::tensor<float, cn::shape<Batch, N, N>>;
+    static auto const a = numbers<tensor>(0), b = numbers<tensor>(1);
+    static tensor to;
+    std::string const size =
+        std::to_string(Batch) + "x" + std::to_string(N) + "x" + std::to_string(N);
+    benchmark::RegisterBenchmark(("batched_matmul/" + size).c_str(), [](benchmark::State& state) {
+        repeat(state, 2.0 * Batch * N * N * N, [] { to = cn::matmul(a, b); });
+    });
+}
+
 template <size_t N>
 void add_vector_product() {
-    static auto const a = numbers<matrix<N>>(0);
-    static auto const x = numbers<vector<N>>(1);
-    static vector<N> to;
+    static auto const a = numbers<matrix<float, N>>(0);
+    static auto const x = numbers<vector<float, N>>(1);
+    static vector<float, N> to;
     benchmark::RegisterBenchmark(
         ("matvec/" + std::to_string(N)).c_str(),
         [](benchmark::State& state) { repeat(state, 2.0 * N * N, [] { to = cn::matmul(a, x); }); });
 }
 
 bool const added = [] {
-    add_expressions<1000>();
-    add_expressions<100>();
-    add_product<3>();
-    add_product<4>();
-    add_product<16>();
-    add_product<64>();
-    add_product<512>();
-    add_product<128, 784, 64>();
+    add_expressions<float, 1000, 1000>();
+    add_expressions<float, 100, 100>();
+    add_expressions<float, 33, 1001>(); // long rows that are no multiples of vectors
+    add_expressions<float, 2003, 7>();  // short ones
+    add_expressions<double, 100, 100>();
+    add_small_expressions<3>();
+    add_small_expressions<4>();
+    add_small_expressions<1, 16>();
+    add_small_expressions<16>();
+    add_product<float, 3>();
+    add_product<float, 4>();
+    add_product<float, 16>();
+    add_product<float, 32>();
+    add_product<float, 64>();
+    add_product<float, 65>();
+    add_product<float, 128>();
+    add_product<float, 256>();
+    add_product<float, 512>();
+    add_product<float, 1024>();
+    add_product<float, 128, 784, 64>();
+    add_product<double, 128>();
+    add_batched_product<1000, 4>();
+    add_batched_product<256, 8>();
+    add_batched_product<64, 32>();
+    add_vector_product<100>();
     add_vector_product<512>();
     return true;
 }();

@@ -150,6 +150,27 @@ TEST_CASE("a tensor may stand on both sides of an assignment, in any order") {
     CHECK(array_equal(a, counted));
 }
 
+TEST_CASE("so may a tensor that is not computed at once") {
+    using large_matrix = tensor<float, shape<5, 5>>;
+    auto const counted = large_matrix::arange(), once = counted;
+
+    large_matrix a = counted;
+    a = a + transpose(a);
+    CHECK(array_equal(a, once + transpose(counted)));
+
+    a = counted;
+    transpose(a) += a;
+    CHECK(array_equal(a, once + transpose(counted)));
+
+    a = counted;
+    a -= a[0];
+    CHECK(array_equal(a, once - counted[0]));
+
+    a = counted;
+    slice<0, 1, 5>(a) = slice<0, 0, 4>(a);
+    CHECK(array_equal(slice<0, 1, 5>(a), slice<0, 0, 4>(counted)));
+}
+
 TEST_CASE("blocks of every length are computed to the end") {
     // One more or less than the number of elements that are computed together
     tensor<float, shape<15>> const a = tensor<float, shape<15>>::arange();

@@ -109,3 +109,39 @@ TEST_CASE("the first of equals wins, and NaN beats everything") {
     CHECK(argmax(x) == 1);
     CHECK(argmin(x) == 1);
 }
+
+namespace {
+
+// Reduces rows of Count numbers that lie in memory and that have to be computed.
+template <class T, size_t Count>
+void check_runs() {
+    using rows = tensor<T, shape<2, Count>>;
+    rows x = rows::arange(T(1));
+    T const first = T(Count * (Count + 1) / 2), second = first + T(Count * Count);
+    tensor<T, shape<2>> const sums{first, second};
+    INFO(Count);
+    CHECK(array_equal(sum<1>(x), sums));
+    CHECK(array_equal(sum<1>(x + x), 2 * sums));
+    CHECK(sum(x) == first + second);
+    CHECK(array_equal(max<1>(x), tensor<T, shape<2>>{Count, 2 * Count}));
+    CHECK(array_equal(min<1>(-x), tensor<T, shape<2>>{-T(Count), -T(2 * Count)}));
+    for (size_t const place : {size_t{0}, Count / 2, Count - 1}) {
+        T const before = x(1, place);
+        x(1, place) = NAN;
+        CHECK(castnet::max(x[0]) == T(Count));
+        CHECK(std::isnan(max<1>(x)(1)));
+        CHECK(std::isnan(min<1>(x + x)(1)));
+        CHECK(std::isnan(sum<1>(x)(1)));
+        x(1, place) = before;
+    }
+}
+
+} // namespace
+
+TEST_CASE_TEMPLATE("rows of every length are reduced to their end", T, float, double) {
+    check_runs<T, 7>();
+    check_runs<T, 16>();
+    check_runs<T, 33>();
+    check_runs<T, 262>();
+    check_runs<T, 513>();
+}

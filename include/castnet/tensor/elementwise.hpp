@@ -76,27 +76,30 @@ public:
     std::tuple<X...> const& operands() const { return operands_; }
 
     template <class... Index>
-    T element(Index... index) const {
+    CASTNET_ALWAYS_INLINE T element(Index... index) const {
         return std::apply(
-            [&](X const&... x) {
+            [&](X const&... x) __attribute__((always_inline)) {
                 return function<F>::value(
                     static_cast<T>(detail::broadcast_element(x, index...))...);
             },
             operands_);
     }
 
-    T flat(size_t i) const {
+    CASTNET_ALWAYS_INLINE T flat(size_t i) const {
         return std::apply(
-            [&](X const&... x) {
+            [&](X const&... x) __attribute__((always_inline)) {
                 return function<F>::value(static_cast<T>(detail::flat_element<S>(x, i))...);
             },
             operands_);
     }
 
     template <class View>
-    bool is_disturbed_by(View const& written) const {
+    CASTNET_ALWAYS_INLINE bool is_disturbed_by(View const& written) const {
         return std::apply(
-            [&](X const&... x) { return (detail::is_disturbed_by(x, written) || ...); }, operands_);
+            [&](X const&... x) __attribute__((always_inline)) {
+                return (detail::is_disturbed_by(x, written) || ...);
+            },
+            operands_);
     }
 
 private:

@@ -70,7 +70,7 @@ public:
     // in a = a + transpose(a), it is computed into a temporary first.
     template <class X>
         requires(TensorExpression<X> || Number<X>)
-    tensor& operator=(X const& x) {
+    CASTNET_ALWAYS_INLINE tensor& operator=(X const& x) {
         elements_.restore();
         detail::assign(view(), x);
         return *this;

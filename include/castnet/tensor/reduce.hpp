@@ -16,8 +16,8 @@
 #include <castnet/tensor/owning_tensor.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <concepts>
+#include <cstring>
 
 namespace castnet {
 
@@ -89,9 +89,23 @@ auto folded_part(std::index_sequence<Axes...>, std::index_sequence<I...>)
     -> shape<(folded<S, Flat, Axes...>.reduced[I] == Reduced ? folded<S, Flat, Axes...>.extent[I]
                                                              : 1)...>;
 
+// Whether neighbours on the last axis lie in memory as neighbours.
+template <class X>
+constexpr bool lies_in_runs() {
+    if constexpr (!requires { typename X::strides_type; }) {
+        return false;
+    } else {
+        constexpr size_t rank = X::shape_type::rank;
+        return X::is_flat || X::strides_type::step[rank > 0 ? rank - 1 : 0] == 1;
+    }
+}
+template <class X>
+inline constexpr bool is_in_memory = lies_in_runs<X>();
+
 // Elements of an expression along the last axis, as an array: where they lie, or in `room`.
 template <class S, class X, class T, class... Index>
-T const* elements_at(X const& x, T* room, size_t count, size_t begin, Index... index) {
+CASTNET_ALWAYS_INLINE T const* elements_at(X const& x, T* room, size_t count, size_t begin,
+                                           Index... index) {
     using steps = row_major<S>;
     if constexpr (X::is_flat) {
         auto const at = [&]<size_t... Axis>(std::index_sequence<Axis...>) {
@@ -100,6 +114,7 @@ T const* elements_at(X const& x, T* room, size_t count, size_t begin, Index... i
         if constexpr (requires { x.data(); }) {
             return x.data() + at;
         } else {
+            CASTNET_IVDEP
             for (size_t i = 0; i < count; ++i) {
                 room[i] = x.flat(at + i);
             }
@@ -124,12 +139,12 @@ inline constexpr bool takes_four =
 
 // Adds Count neighbours along the last axis, in blocks; the last block is filled up.
 template <size_t Lanes, size_t Count, class S, class R, class X, class... Index>
-void reduce_run(R& total, X const& x, size_t position, Index... index) {
+CASTNET_ALWAYS_INLINE void reduce_run(R& total, X const& x, size_t position, Index... index) {
     using T = typename X::value_type;
     constexpr size_t block = 4 * Lanes, rest = Count % block;
     R longer = total; // a local copy stays in registers
     T room[block];
-    auto const add = [&](T const* from, size_t at) {
+    auto const add = [&](T const* from, size_t at) __attribute__((always_inline)) {
         T const* const four[4] = {from, from + Lanes, from + 2 * Lanes, from + 3 * Lanes};
         if constexpr (takes_four<R, T>) {
             longer.take_four(four);
@@ -153,9 +168,24 @@ void reduce_run(R& total, X const& x, size_t position, Index... index) {
     total = longer;
 }
 
+// Whether a reduction takes runs of Count elements in vectors.
+template <class R, size_t Count>
+inline constexpr bool takes_runs =
+    requires(R reduction, char const* run) { reduction.template take_run<Count>(run); };
+
+// The same in vectors; numbers that have to be computed are computed a block at a time.
+template <size_t Count, class S, class R, class X, class... Index>
+CASTNET_ALWAYS_INLINE void reduce_in_vectors(R& total, X const& x, Index... index) {
+    using T = typename X::value_type;
+    T room[is_in_memory<X> ? 1 : run_block * run_width<T>];
+    total.template take_run<Count>([&](auto count, size_t begin) __attribute__((always_inline)) {
+        return elements_at<S, X, T>(x, room, count, begin, index...);
+    });
+}
+
 // All lanes to the first one
 template <size_t Lanes, class R>
-void join_lanes(R& total) {
+CASTNET_ALWAYS_INLINE void join_lanes(R& total) {
     if constexpr (Lanes > 1) {
         for (size_t j = 0; j < Lanes / 2; ++j) {
             total.join(j, total, j + Lanes / 2);
@@ -167,13 +197,13 @@ void join_lanes(R& total) {
 // Reduces Lanes neighbours from `begin` on, each by itself.
 template <template <class, size_t> class Reduction, size_t Lanes, class S, class Reduced, class X,
           class Result, class... Index>
-void reduce_columns(X const& x, size_t begin, Result* out, Index... index) {
+CASTNET_ALWAYS_INLINE void reduce_columns(X const& x, size_t begin, Result* out, Index... index) {
     using T = typename X::value_type;
     Reduction<T, Lanes> totals;
     T room[4][Lanes];
     T const* rows[4];
     size_t position = 0;
-    for_each_row<Reduced>([&](auto... at) {
+    for_each_row<Reduced>([&](auto... at) __attribute__((always_inline)) {
         size_t const row = position++ % 4;
         rows[row] = elements_at<S>(x, room[row], Lanes, begin, (index + at)...);
         if constexpr (takes_four<Reduction<T, Lanes>, T>) {
@@ -189,14 +219,16 @@ void reduce_columns(X const& x, size_t begin, Result* out, Index... index) {
             totals.template take<0>(rows[row], position);
         }
     }
+    Result results[Lanes];
     for (size_t j = 0; j < Lanes; ++j) {
-        out[j] = totals.get(j, Reduced::count);
+        results[j] = totals.get(j, Reduced::count);
     }
+    std::memcpy(out, results, sizeof results);
 }
 
 // On the host
 template <template <class, size_t> class Reduction, size_t... Axes, class X>
-auto reduce_in_loops(X const& x, std::index_sequence<Axes...> axes) {
+CASTNET_ALWAYS_INLINE auto reduce_in_loops(X const& x, std::index_sequence<Axes...> axes) {
     using S = typename X::shape_type;
     using T = typename X::value_type;
     constexpr bool flat = X::is_flat;
@@ -211,14 +243,23 @@ auto reduce_in_loops(X const& x, std::index_sequence<Axes...> axes) {
         tensor<result,
                decltype(part_of<S, false>(axes, std::make_index_sequence<S::rank>{}))>::empty();
     result* out = results.data();
-    if constexpr (folded<S, flat, Axes...>.reduced[last]) {
+    constexpr bool along = folded<S, flat, Axes...>.reduced[last];
+    if constexpr (along && takes_runs<Reduction<T, 1>, length>) {
+        for_each_row<kept>([&](auto... row) __attribute__((always_inline)) {
+            Reduction<T, 1> total;
+            for_each_row<reduced>([&](auto... at) __attribute__((always_inline)) {
+                reduce_in_vectors<length, both>(total, x, (row + at)...);
+            });
+            *out++ = total.get(0, reduced::count);
+        });
+    } else if constexpr (along) {
         // short rows in few lanes, since joining them takes as long as the row
         constexpr size_t most = length < 256 ? 8 : std::max(size_t{8}, 128 / sizeof(T));
-        constexpr size_t lanes = std::bit_floor(std::min(length, most));
-        for_each_row<kept>([&](auto... row) {
+        constexpr size_t lanes = length <= 16 ? 1 : most;
+        for_each_row<kept>([&](auto... row) __attribute__((always_inline)) {
             Reduction<T, lanes> total;
             size_t position = 0;
-            for_each_row<reduced>([&](auto... at) {
+            for_each_row<reduced>([&](auto... at) __attribute__((always_inline)) {
                 reduce_run<lanes, length, both>(total, x, position, (row + at)...);
                 position += length;
             });
@@ -228,7 +269,7 @@ auto reduce_in_loops(X const& x, std::index_sequence<Axes...> axes) {
     } else {
         // Neighbours on the last axis are reduced together, so that memory is read in order.
         constexpr size_t lanes = std::min(length, size_t{256}), rest = length % lanes;
-        for_each_row<kept>([&](auto... row) {
+        for_each_row<kept>([&](auto... row) __attribute__((always_inline)) {
             for (size_t begin = 0; begin + lanes <= length; begin += lanes, out += lanes) {
                 reduce_columns<Reduction, lanes, both, reduced>(x, begin, out, row...);
             }

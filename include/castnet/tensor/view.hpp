@@ -18,7 +18,8 @@ class tensor_view;
 namespace detail {
 
 template <class T, class S, class Strides, class Device, class X>
-void assign(tensor_view<T, S, Strides, Device> to, X const& from); // evaluate.hpp
+CASTNET_ALWAYS_INLINE void assign(tensor_view<T, S, Strides, Device> to,
+                                  X const& from); // evaluate.hpp
 
 template <class T, class Device, class Pointer, size_t E, size_t... Extent, size_t N,
           size_t... Step>
@@ -56,7 +57,7 @@ public:
     // Writes the elements of an expression, broadcast to this shape, or one number everywhere.
     template <class X>
         requires(TensorExpression<X> || Number<X>)
-    tensor_view const& operator=(X const& x) const {
+    CASTNET_ALWAYS_INLINE tensor_view const& operator=(X const& x) const {
         static_assert(!std::is_const_v<T>, "castnet: these elements are read-only");
         detail::assign(*this, x);
         return *this;

@@ -2,13 +2,14 @@
 // ordinary nested loops.
 #pragma once
 
+#include <castnet/core/annotations.hpp>
 #include <castnet/core/shape.hpp>
 
 namespace castnet::detail {
 
 // Calls row(i0, …) for every index without its last axis; once, without arguments, for rank 0 or 1.
 template <class S, class Row, class... Index>
-void for_each_row(Row const& row, Index... index) {
+CASTNET_ALWAYS_INLINE void for_each_row(Row const& row, Index... index) {
     if constexpr (sizeof...(Index) + 1 >= S::rank) {
         row(index...);
     } else {
@@ -20,7 +21,7 @@ void for_each_row(Row const& row, Index... index) {
 
 // Calls body(i0, …) for every index, the last axis fastest.
 template <class S, class Body, class... Index>
-void for_each_index(Body const& body, Index... index) {
+CASTNET_ALWAYS_INLINE void for_each_index(Body const& body, Index... index) {
     if constexpr (sizeof...(Index) == S::rank) {
         body(index...);
     } else {

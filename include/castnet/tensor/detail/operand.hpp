@@ -29,7 +29,7 @@ constexpr bool is_along_rows() {
 }
 
 template <class S, class X>
-auto flat_element(X const& x, size_t i) {
+CASTNET_ALWAYS_INLINE auto flat_element(X const& x, size_t i) {
     if constexpr (Number<X>) {
         return x;
     } else {
@@ -38,13 +38,14 @@ auto flat_element(X const& x, size_t i) {
 }
 
 template <class X, size_t... Axis>
-auto element_at(X const& x, size_t const* index, std::index_sequence<Axis...>) {
+CASTNET_ALWAYS_INLINE auto element_at(X const& x, size_t const* index,
+                                      std::index_sequence<Axis...>) {
     return x.element((X::shape_type::extent[Axis] == 1 ? 0 : index[Axis])...);
 }
 
 // The element of x at an index of the result.
 template <class X, class... Index>
-auto broadcast_element(X const& x, Index... index) {
+CASTNET_ALWAYS_INLINE auto broadcast_element(X const& x, Index... index) {
     if constexpr (Number<X>) {
         return x;
     } else {
@@ -56,7 +57,7 @@ auto broadcast_element(X const& x, Index... index) {
 
 // Whether writing to a view, element by element in order, would change elements that x still needs.
 template <class X, class View>
-bool is_disturbed_by(X const& x, View const& written) {
+CASTNET_ALWAYS_INLINE bool is_disturbed_by(X const& x, View const& written) {
     if constexpr (Number<X>) {
         return false;
     } else {

@@ -4,6 +4,7 @@
 
 #include <castnet/core/shape.hpp>
 #include <castnet/cpu/panel.hpp>
+#include <castnet/tensor/detail/run.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -11,10 +12,6 @@
 #include <cstring>
 
 namespace castnet::detail::inline CASTNET_VECTORS {
-
-// Types that lie in vectors; others have plain loops.
-template <class T>
-concept InVectors = std::same_as<T, float> || std::same_as<T, double>;
 
 // Part of a row of at most N elements, in a vector that is no longer than needed.
 template <class T, size_t N>

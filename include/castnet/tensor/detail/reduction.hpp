@@ -6,6 +6,8 @@
 //   is
 //                                 position + Step * j
 //   take_four(rows, position)     optional: as much of each of four rows, for all lanes
+//   take_run<Count>(run)          optional, of one lane: Count neighbours, which fill a vector
+//                                 (run.hpp)
 //   join(j, other, k)             adds lane k of another one, or of its own, to lane j
 //   get(j, count)                 lane j's answer for `count` elements
 //   part                          a type, where the answers of parts, for a `count` of 1, may be
@@ -15,6 +17,7 @@
 #include <castnet/core/annotations.hpp>
 #include <castnet/core/select.hpp>
 #include <castnet/core/shape.hpp>
+#include <castnet/tensor/detail/run.hpp>
 
 #include <cstdint>
 #include <limits>
@@ -34,7 +37,7 @@ template <class T>
 using sum_accumulator =
     std::conditional_t<std::is_integral_v<T>, integral_sum<T>, decltype(T{} + double{})>;
 
-// Floats are added by fours, and these sums in double.
+// Floats are added by fours or, in runs, by sixteens, and these sums in double.
 template <class T, size_t Lanes>
 struct sum_reduction {
     using result = sum_result<T>;
@@ -44,29 +47,37 @@ struct sum_reduction {
     accumulator total[Lanes] = {};
 
     template <size_t>
-    CASTNET_HD void take(T const* x, size_t) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE void take(T const* x, size_t) {
         for (size_t j = 0; j < Lanes; ++j) {
             total[j] += static_cast<accumulator>(x[j]);
         }
     }
-    void take_four(T const* const (&x)[4])
+    CASTNET_ALWAYS_INLINE void take_four(T const* const (&x)[4])
         requires std::is_floating_point_v<T>
     {
         for (size_t j = 0; j < Lanes; ++j) {
             total[j] += static_cast<accumulator>((x[0][j] + x[1][j]) + (x[2][j] + x[3][j]));
         }
     }
-    CASTNET_HD void join(size_t j, sum_reduction const& other, size_t k) {
+    template <size_t Count, class Run>
+    CASTNET_ALWAYS_INLINE void take_run(Run const& run)
+        requires fills_vector<Count, T>
+    {
+        total[0] += sum_of_run<T, Count>(run);
+    }
+    CASTNET_HD CASTNET_ALWAYS_INLINE void join(size_t j, sum_reduction const& other, size_t k) {
         total[j] += other.total[k];
     }
-    CASTNET_HD result get(size_t j, size_t) const { return static_cast<result>(total[j]); }
+    CASTNET_HD CASTNET_ALWAYS_INLINE result get(size_t j, size_t) const {
+        return static_cast<result>(total[j]);
+    }
 };
 
 template <class T, size_t Lanes>
 struct mean_reduction : sum_reduction<T, Lanes> {
     using result = std::conditional_t<std::is_integral_v<T>, double, T>;
     using part = result;
-    CASTNET_HD result get(size_t j, size_t count) const {
+    CASTNET_HD CASTNET_ALWAYS_INLINE result get(size_t j, size_t count) const {
         using wide = decltype(T{} + double{});
         return static_cast<result>(static_cast<wide>(this->total[j]) / static_cast<wide>(count));
     }
@@ -86,15 +97,17 @@ struct product_reduction {
         }
     }
     template <size_t>
-    CASTNET_HD void take(T const* x, size_t) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE void take(T const* x, size_t) {
         for (size_t j = 0; j < Lanes; ++j) {
             product[j] *= static_cast<accumulator>(x[j]);
         }
     }
-    CASTNET_HD void join(size_t j, product_reduction const& other, size_t k) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE void join(size_t j, product_reduction const& other, size_t k) {
         product[j] *= other.product[k];
     }
-    CASTNET_HD result get(size_t j, size_t) const { return static_cast<result>(product[j]); }
+    CASTNET_HD CASTNET_ALWAYS_INLINE result get(size_t j, size_t) const {
+        return static_cast<result>(product[j]);
+    }
 };
 
 // Whether x takes the place of the largest (Sign 1) or smallest (Sign -1) element so far: a NaN
@@ -134,13 +147,13 @@ struct extreme_value {
     CASTNET_HD static T better(T a, T b) { return Sign > 0 ? (a < b ? b : a) : (b < a ? b : a); }
 
     template <size_t>
-    CASTNET_HD void take(T const* x, size_t) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE void take(T const* x, size_t) {
         for (size_t j = 0; j < Lanes; ++j) {
             best[j] = better(best[j], x[j]);
             has_nan[j] = x[j] != x[j] ? 1 : has_nan[j];
         }
     }
-    void take_four(T const* const (&x)[4]) {
+    CASTNET_ALWAYS_INLINE void take_four(T const* const (&x)[4]) {
         for (size_t j = 0; j < Lanes; ++j) {
             T const a = x[0][j], b = x[1][j], c = x[2][j], d = x[3][j];
             best[j] = better(best[j], better(better(a, b), better(c, d)));
@@ -150,7 +163,17 @@ struct extreme_value {
             }
         }
     }
-    CASTNET_HD void join(size_t j, extreme_value const& other, size_t k) {
+    template <size_t Count, class Run>
+    CASTNET_ALWAYS_INLINE void take_run(Run const& run)
+        requires fills_vector<Count, T>
+    {
+        T number;
+        bool any_nan;
+        extreme_of_run<Sign, T, Count>(run, number, any_nan);
+        best[0] = better(best[0], number);
+        has_nan[0] = any_nan ? 1 : has_nan[0];
+    }
+    CASTNET_HD CASTNET_ALWAYS_INLINE void join(size_t j, extreme_value const& other, size_t k) {
         best[j] = better(best[j], other.best[k]);
         has_nan[j] |= other.has_nan[k];
     }
@@ -174,7 +197,7 @@ struct extreme_place {
         }
     }
     template <size_t Step>
-    CASTNET_HD void take(T const* x, size_t position) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE void take(T const* x, size_t position) {
         for (size_t j = 0; j < Lanes; ++j) {
             place const here = static_cast<place>(position + Step * j);
             bool const better = beats<Sign>(x[j], best[j]) & (best[j] == best[j]);
@@ -183,7 +206,7 @@ struct extreme_place {
             where[j] = wins ? here : where[j];
         }
     }
-    CASTNET_HD void join(size_t j, extreme_place const& other, size_t k) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE void join(size_t j, extreme_place const& other, size_t k) {
         T const x = other.best[k];
         bool const tie = best[j] == x || (best[j] != best[j] && x != x);
         bool const wins =
@@ -191,7 +214,7 @@ struct extreme_place {
         best[j] = wins ? x : best[j];
         where[j] = wins ? other.where[k] : where[j];
     }
-    CASTNET_HD result get(size_t j, size_t) const { return where[j]; }
+    CASTNET_HD CASTNET_ALWAYS_INLINE result get(size_t j, size_t) const { return where[j]; }
 };
 
 } // namespace castnet::detail

@@ -1,0 +1,186 @@
+// Sum and extreme value of a run: of neighbours, as many as the compiler knows. They are taken in
+// vectors of 64 bytes on every target, so that the order of additions is the same on all. Where
+// they do not fill the last vector, that has elements of the one before, too.
+//
+// A run is a function that gives the address of some elements, run(count, i) for `count` of them, a
+// std::integral_constant, from element i on. They are there until it is called again.
+#pragma once
+
+#include <castnet/core/annotations.hpp>
+#include <castnet/core/shape.hpp>
+#include <castnet/core/target.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+
+namespace castnet::detail::inline CASTNET_VECTORS {
+
+// Types that lie in vectors; others have plain loops.
+template <class T>
+concept InVectors = std::same_as<T, float> || std::same_as<T, double>;
+
+template <class T, size_t N>
+struct lanes {
+    using bits = std::conditional_t<sizeof(T) == sizeof(std::int32_t), std::int32_t, std::int64_t>;
+    typedef T type __attribute__((vector_size(N * sizeof(T))));
+    typedef bits mask __attribute__((vector_size(N * sizeof(T)))); // -1 or 0 for each lane
+    // as it lies in memory
+    typedef T stored __attribute__((vector_size(N * sizeof(T)), aligned(alignof(T)), may_alias));
+};
+
+template <class T>
+inline constexpr size_t run_width = 64 / sizeof(T);
+
+// Whether a run is as long as a vector.
+template <size_t Count, class T>
+inline constexpr bool fills_vector = false;
+template <size_t Count, InVectors T>
+inline constexpr bool fills_vector<Count, T> = Count >= run_width<T>;
+
+// Joins the two halves of a vector: join(lower half, upper half). (nvcc does not know packs in
+// __builtin_shufflevector.)
+template <size_t Lanes, class Half, class Vector, class Join>
+CASTNET_ALWAYS_INLINE void halve(Half& to, Vector const& from, Join const& join) {
+    Half upper;
+    if constexpr (Lanes == 8) {
+        to = __builtin_shufflevector(from, from, 0, 1, 2, 3, 4, 5, 6, 7);
+        upper = __builtin_shufflevector(from, from, 8, 9, 10, 11, 12, 13, 14, 15);
+    } else if constexpr (Lanes == 4) {
+        to = __builtin_shufflevector(from, from, 0, 1, 2, 3);
+        upper = __builtin_shufflevector(from, from, 4, 5, 6, 7);
+    } else {
+        static_assert(Lanes == 2);
+        to = __builtin_shufflevector(from, from, 0, 1);
+        upper = __builtin_shufflevector(from, from, 2, 3);
+    }
+    join(to, upper);
+}
+
+// The lanes of a vector of 64 bytes, joined to one.
+template <class T, class Join>
+CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE T
+join_lanes(typename lanes<T, run_width<T>>::type const& x, Join const& join) {
+    constexpr size_t half = run_width<T> / 2, quarter = half / 2;
+    typename lanes<T, half>::type halves;
+    halve<half>(halves, x, join);
+    typename lanes<T, quarter>::type quarters;
+    halve<quarter>(quarters, halves, join);
+    T lane[quarter];
+    for (size_t j = 0; j < quarter; ++j) {
+        lane[j] = quarters[j];
+    }
+    if constexpr (quarter == 4) {
+        join(lane[0], lane[2]);
+        join(lane[1], lane[3]);
+    }
+    join(lane[0], lane[1]);
+    return lane[0];
+}
+
+template <size_t N>
+using length = std::integral_constant<size_t, N>;
+
+// How many vectors of a run are asked for at once.
+inline constexpr size_t run_block = 16;
+
+// Floats are added by sixteens, and these sums in double.
+template <InVectors T, size_t Count, class Run>
+CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE double sum_of_run(Run const& run) {
+    using vector = typename lanes<T, run_width<T>>::type;
+    using stored = typename lanes<T, run_width<T>>::stored;
+    using mask = typename lanes<T, run_width<T>>::mask;
+    using wide = typename lanes<double, run_width<double>>::type;
+    constexpr size_t width = run_width<T>, block = run_block * width;
+    constexpr size_t whole = Count / block * block, few = (Count - whole) / width;
+    wide total = {}, other = {};
+    auto const add = [&](vector const& sum) __attribute__((always_inline)) {
+        if constexpr (width == run_width<double>) {
+            total += sum;
+        } else {
+            using half = typename lanes<T, width / 2>::type;
+            half const low = __builtin_shufflevector(sum, sum, 0, 1, 2, 3, 4, 5, 6, 7);
+            half const high = __builtin_shufflevector(sum, sum, 8, 9, 10, 11, 12, 13, 14, 15);
+            total += __builtin_convertvector(low, wide);
+            other += __builtin_convertvector(high, wide);
+        }
+    };
+    for (size_t i = 0; i != whole; i += block) {
+        stored const* const x = reinterpret_cast<stored const*>(run(length<block>{}, i));
+        vector sum[4];
+        CASTNET_UNROLL
+        for (size_t k = 0; k < 4; ++k) {
+            sum[k] = (x[4 * k] + x[4 * k + 1]) + (x[4 * k + 2] + x[4 * k + 3]);
+        }
+        add((sum[0] + sum[1]) + (sum[2] + sum[3]));
+    }
+    if constexpr (Count != whole) {
+        vector sum[2] = {};
+        if constexpr (few > 0) {
+            stored const* const x =
+                reinterpret_cast<stored const*>(run(length<few * width>{}, whole));
+            CASTNET_UNROLL
+            for (size_t k = 0; k < few; ++k) {
+                sum[k % 2] += x[k];
+            }
+        }
+        if constexpr (Count % width != 0) { // the last vector, without what another one has
+            mask missing = {};
+            for (size_t j = width - Count % width; j < width; ++j) {
+                missing[j] = -1;
+            }
+            stored const* const x =
+                reinterpret_cast<stored const*>(run(length<width>{}, Count - width));
+            sum[1] += (vector)((mask)*x & missing);
+        }
+        add(sum[0] + sum[1]);
+    }
+    total += other;
+    return join_lanes<double>(total, [](auto& to, auto const& by)
+                                         __attribute__((always_inline)) { to += by; });
+}
+
+// The largest (Sign 1) or smallest (Sign -1) number, and whether there is a NaN.
+template <int Sign, InVectors T, size_t Count, class Run>
+CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void extreme_of_run(Run const& run, T& number,
+                                                               bool& has_nan) {
+    using vector = typename lanes<T, run_width<T>>::type;
+    using stored = typename lanes<T, run_width<T>>::stored;
+    using mask = typename lanes<T, run_width<T>>::mask;
+    constexpr size_t width = run_width<T>, block = run_block * width;
+    constexpr size_t whole = Count / block * block, few = (Count - whole) / width;
+    auto const improve = [](auto& best, auto const& by) __attribute__((always_inline)) {
+        best = (Sign > 0 ? best < by : by < best) ? by : best;
+    };
+    vector best[2];
+    best[0] = best[1] = *reinterpret_cast<stored const*>(run(length<width>{}, Count - width));
+    mask numbers = best[0] == best[0];
+    for (size_t i = 0; i != whole; i += block) {
+        stored const* const x = reinterpret_cast<stored const*>(run(length<block>{}, i));
+        CASTNET_UNROLL
+        for (size_t k = 0; k < run_block; k += 4) {
+            vector const a = x[k], b = x[k + 1], c = x[k + 2], d = x[k + 3];
+            improve(best[0], a);
+            improve(best[1], b);
+            improve(best[0], c);
+            improve(best[1], d);
+            numbers &= (a == a) & (b == b) & (c == c) & (d == d);
+        }
+    }
+    if constexpr (few > 0) {
+        stored const* const x = reinterpret_cast<stored const*>(run(length<few * width>{}, whole));
+        CASTNET_UNROLL
+        for (size_t k = 0; k < few; ++k) {
+            vector const a = x[k];
+            improve(best[k % 2], a);
+            numbers &= a == a;
+        }
+    }
+    improve(best[0], best[1]);
+    number = join_lanes<T>(best[0], improve);
+    auto const both = [](auto& all, auto const& more)
+                          __attribute__((always_inline)) { all &= more; };
+    has_nan = join_lanes<typename lanes<T, width>::bits>(numbers, both) == 0;
+}
+
+} // namespace castnet::detail::inline CASTNET_VECTORS
