@@ -168,7 +168,9 @@ private:
         for (int i = 0; i < found_.size(); ++i) {
             for (int k = found_[i].first; k < found_[i].last; ++k) {
                 kernel_launch const& s = launches_[k];
-                made_in[uses_[s.output].node] = i;
+                for (int result = s.output; result < s.output + s.results; ++result) {
+                    made_in[uses_[result].node] = i;
+                }
                 if (s.kind == op::copy) {
                     found_[i].after = made_in[base_of(uses_[s.first_array].node, g_.nodes)];
                 }
