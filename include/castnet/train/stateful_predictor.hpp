@@ -107,8 +107,8 @@ class stateful_predictor {
     static constexpr size_t network_outputs = size_t(Model::prediction_plan.sizes.outputs);
     static constexpr size_t results = size_t(plan.sizes.outputs); // with the carries
     static constexpr size_t carries = results - network_outputs;
-    static constexpr ir::executor_sizes sizes{0, 0, plan.elements(ir::region::batch),
-                                              plan.elements(ir::region::workspace)};
+    static constexpr auto sizes = ir::sizes_on<device>(
+        {0, 0, plan.elements(ir::region::batch), plan.elements(ir::region::workspace)}, plan);
 
     static constexpr size_t count(ir::array_ref const& r) { return size_t(r.size.count()); }
     template <size_t Input>

@@ -27,6 +27,9 @@
 
 namespace castnet::inline CASTNET_TARGET {
 
+template <class T, int N>
+struct cpu_devices; // device/cpu/devices.hpp
+
 template <class T>
 struct cpu_device {
     using value_type = T;
@@ -36,6 +39,8 @@ struct cpu_device {
     using session = cpu::session;
     using executor = cpu::executor<cpu_device>;
     using kernel = cpu::kernel<T>;
+    template <int N>
+    using several = cpu_devices<T, N>; // of policy::model_parallel
     static constexpr std::ptrdiff_t alignment = ir::cpu_alignment;
     static constexpr bool whole_batches = false; // a step computes the samples that are there
 
