@@ -43,8 +43,7 @@ TEST_CASE("the programs of docs/cuda.md") {
 
     // [devices]
     using two_gpus = cn::policy::model_parallel<cn::policy::cuda, 2>;
-    cn::devices const chosen{
-        0, 1}; // cn::model<network, two_gpus, cn::batch<16>> model{cn::seed{42}, chosen};
+    cn::devices const chosen{0, 1}; // the second argument of a cn::model<network, two_gpus, …>
     // [/devices]
     CHECK(chosen.count() == two_gpus::device::devices);
 
