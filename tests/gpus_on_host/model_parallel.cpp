@@ -297,6 +297,26 @@ TEST_CASE("whatever call fails, a training on several GPUs ends with an error an
     }
 }
 
+TEST_CASE("inner layers, and sequences step by step, are predicted on several GPUs") {
+    using network = cn::sequential<input<4, 3>, cn::lstm<5>, on<1, dense<2>>>;
+    cn::model<network, one, cn::batch<2>> model{cn::seed{3}};
+    cn::model<network, gpus<2>, cn::batch<2>> other{cn::seed{3}};
+    std::vector<double> sequence(12);
+    for (std::size_t i = 0; i < sequence.size(); ++i) {
+        sequence[i] = std::sin(double(i));
+    }
+    auto const whole = model.predict(sequence);
+    CHECK(other.predict(sequence) == whole);
+    CHECK(cn::output_of<"0">(other, sequence) == cn::output_of<"0">(model, sequence));
+    cn::stateful_predictor steps{other};
+    std::vector<double> last;
+    for (std::size_t i = 0; i < 4; ++i) {
+        auto const y = steps.predict(std::span<double const, 3>{&sequence[3 * i], 3});
+        last.assign(y.begin(), y.end());
+    }
+    CHECK(largest_difference(last, whole) < 1e-14);
+}
+
 TEST_CASE("a training is profiled, and memory is that of all GPUs") {
     stepped now;
     using type = decltype(now.training);
