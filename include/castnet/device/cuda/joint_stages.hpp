@@ -13,29 +13,8 @@
 
 namespace castnet::cuda {
 
-template <class Plan>
-constexpr bool copies_within_loops(Plan const& p) {
-    bool found = false;
-    for (stage const& g : p.stages) {
-        for (int i = g.first; i < g.last; ++i) {
-            found = found || (p.launches[i].kind == op::copy && g.iterations > 0);
-        }
-    }
-    return found;
-}
-
-// A class, so that every compiler prints the sentence only.
-template <auto const& Plan>
-struct loops_have_one_device {
-    static_assert(!copies_within_loops(Plan),
-                  "castnet: policy::model_parallel on GPUs: all layers of a loop over time are on "
-                  "one device; use on<device, …> around the loop");
-    static constexpr bool checked = true;
-};
-
 template <class Device, auto const& Plan>
 class joint_stages {
-    static_assert(loops_have_one_device<Plan>::checked);
     using T = typename Device::value_type;
     using context = typename Device::context;
     static constexpr int devices = Device::devices;
