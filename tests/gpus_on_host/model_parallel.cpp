@@ -315,6 +315,8 @@ TEST_CASE("inner layers, and sequences step by step, are predicted on several GP
         last.assign(y.begin(), y.end());
     }
     CHECK(largest_difference(last, whole) < 1e-14);
+    steps.prefill(sequence);
+    CHECK(largest_difference({steps.output<0>().begin(), steps.output<0>().end()}, whole) < 1e-14);
 }
 
 TEST_CASE("a training is profiled, and memory is that of all GPUs") {

@@ -303,8 +303,9 @@ private:
     void fill(size_t steps, size_t all, std::span<Numbers const> const&... given) {
         static constexpr auto const& whole = states<Recipe>::value;
         if (!filler_) {
-            constexpr ir::executor_sizes needed{0, 0, whole.elements(ir::region::batch),
-                                                whole.elements(ir::region::workspace)};
+            constexpr auto needed = ir::sizes_on<device>(
+                {0, 0, whole.elements(ir::region::batch), whole.elements(ir::region::workspace)},
+                whole);
             filler_ = std::make_unique<typename device::executor>(
                 session_, model_.data(), key_of(model_.seed_value()), needed);
         }

@@ -19,6 +19,8 @@ template <class T>
 struct placed {
     T* at;
     int device;
+
+    placed operator+(std::ptrdiff_t n) const { return {at + n, device}; }
 };
 
 template <class T>

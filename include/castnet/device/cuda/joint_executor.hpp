@@ -57,6 +57,7 @@ public:
     joint_executor(sessions const& gpus, divided<T> const& parameters, philox_key key,
                    sizes const& each)
         : gpus_{gpus}, streams_{gpus}, sizes_{each} {
+        std::ptrdiff_t end_of_workspace = 0;
         for (int d = 0; d < devices; ++d) {
             executor_sizes const& z = each[std::size_t(d)];
             gpus.on(d, [&](session const& here) {
@@ -64,6 +65,8 @@ public:
                     {step_memory{here, begin_on(d, parameters), key, z, buffer::bytes(z)}});
             });
             add_gradients(d);
+            workspaces_[d].workspace = {region::workspace, end_of_workspace, z.workspace};
+            end_of_workspace += z.workspace;
         }
         std::sort(gradients_.begin(), gradients_.end(),
                   [](auto const& a, auto const& b) { return a.first < b.first; });
@@ -108,7 +111,8 @@ public:
         }
     }
 
-    // Addresses in the GPUs' memory, as of the last run; of gradients with the optimizer's state.
+    // Addresses in the GPUs' memory, as of the last run, or of an executor of a single plan; of
+    // gradients with the optimizer's state.
     divided<T> at(region) const { return {gradients_}; }
     placed<T> at(array_ref r) const {
         int const d = owner_of(last_devices_, devices, r);
@@ -495,9 +499,10 @@ private:
     std::vector<int> owner_of_total_;
     std::vector<buffer> buffers_;
     std::uint32_t first_sample_ = 0;
-    buffer* next_;                                // for the next run
-    buffer* last_;                                // of the last run
-    device_memory const* last_devices_ = nullptr; // of its plan
+    buffer* next_;                                    // for the next run
+    buffer* last_;                                    // of the last run
+    device_memory workspaces_[devices];               // of a single plan
+    device_memory const* last_devices_ = workspaces_; // of the last run's plan
 };
 
 } // namespace castnet::cuda
