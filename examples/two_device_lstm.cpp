@@ -9,6 +9,9 @@
 // The texts are those of /usr/share/common-licenses, of g++'s headers and of the package perl-base,
 // which every Debian with a compiler has.
 #include <castnet/castnet.hpp>
+#ifdef __CUDACC__
+#include <castnet/cuda.hpp>
+#endif
 #include <castnet/policy/model_parallel.hpp>
 
 #include <algorithm>
@@ -37,7 +40,11 @@ struct same_kind {
 };
 using network = cn::network<same_kind{}, cn::input<steps, alphabet>, cn::input<steps, alphabet>>;
 
+#ifdef __CUDACC__
+using where = cn::policy::model_parallel<cn::policy::cuda, 2>; // the first two GPUs
+#else
 using where = cn::policy::model_parallel<cn::policy::cpu, 2>; // policy::cpu takes the same steps
+#endif
 
 // The texts of a kind; every tenth file is for validation.
 struct texts {

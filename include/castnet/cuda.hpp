@@ -2,6 +2,7 @@
 // files that nvcc compiles.
 #pragma once
 
+#include <castnet/device/cuda/devices.hpp>
 #include <castnet/device/cuda/tensor.hpp>
 #include <castnet/policy/cuda.hpp>
 #include <castnet/train/cuda_cost.hpp>

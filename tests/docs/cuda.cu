@@ -4,6 +4,8 @@
 #include <castnet/cuda.hpp>
 // [/include]
 
+#include <castnet/policy/model_parallel.hpp>
+
 #include <doctest/doctest.h>
 
 namespace cn = castnet;
@@ -38,6 +40,12 @@ TEST_CASE("the programs of docs/cuda.md") {
     // [/cost]
     CHECK(text.find("floor: ") != text.npos);
     CHECK(seconds > 0);
+
+    // [devices]
+    using two_gpus = cn::policy::model_parallel<cn::policy::cuda, 2>;
+    cn::devices const chosen{0, 1}; // the second argument of a cn::model<network, two_gpus, …>
+    // [/devices]
+    CHECK(chosen.count() == two_gpus::device::devices);
 
     // [options]
     using fast = cn::policy::tf32<cn::policy::cuda>;   // tensor cores, factors of 10 bits

@@ -133,7 +133,7 @@ cudaError_t cudaMalloc(void** p, std::size_t bytes) {
     if (machine::captures > 0) {
         return cudaErrorStreamCaptureUnsupported;
     }
-    if (here().is_full) {
+    if (here().is_full || here().full == machine::current) {
         return cudaErrorMemoryAllocation;
     }
     *p = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
@@ -248,6 +248,40 @@ cudaError_t cudaMemcpyAsync(void* to, void const* from, std::size_t bytes, cudaM
     return waits ? wait([=] { return of(stream).queue.empty(); }) : cudaSuccess;
 }
 
+cudaError_t cudaDeviceCanAccessPeer(int* can, int, int) {
+    if (here().calls.strikes()) {
+        return cudaErrorUnknown;
+    }
+    *can = here().has_peers;
+    return cudaSuccess;
+}
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned) {
+    if (here().calls.strikes()) {
+        return cudaErrorUnknown;
+    }
+    std::lock_guard const lock{here().mutex};
+    if (!here().has_peers || peer == machine::current) {
+        return cudaErrorInvalidDevice;
+    }
+    bool const is_new = here().peers.emplace(machine::current, peer).second;
+    return is_new ? cudaSuccess : cudaErrorPeerAccessAlreadyEnabled;
+}
+cudaError_t cudaMemcpyPeerAsync(void* to, int device, void const* from, int source,
+                                std::size_t bytes, cudaStream_t stream) {
+    if (here().calls.strikes()) {
+        return cudaErrorUnknown;
+    }
+    std::lock_guard const lock{here().mutex};
+    if (!here().is_memory_of(device, to) || !here().is_memory_of(source, from)) {
+        return cudaErrorInvalidValue;
+    }
+    machine::work copy;
+    copy.run = [=] { std::memcpy(to, from, bytes); };
+    here().put(of(stream), std::move(copy));
+    ++here().peer_copies;
+    return cudaSuccess;
+}
+
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
     if (here().calls.strikes()) {
         return cudaErrorUnknown;
@@ -325,6 +359,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t e, unsigned) {
     }
     std::lock_guard const lock{here().mutex};
     machine::stream& s = of(stream);
+    ++here().waits;
     if (of(e).captured) {
         if (s.captures && s.captures != of(e).captured) {
             return cudaErrorStreamCaptureMerge;

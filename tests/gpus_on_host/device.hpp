@@ -2,6 +2,7 @@
 // products and convolutions are plain loops, as in tests/cuda.
 #pragma once
 
+#include <castnet/device/cuda/devices.hpp>
 #include <castnet/device/cuda/executor.hpp>
 #include <castnet/policy/cuda.hpp>
 
@@ -18,6 +19,9 @@ struct context : castnet::cuda::context<T> {
             throw castnet::error("a kernel was not launched");
         }
         auto& where = *reinterpret_cast<machine::stream*>(this->stream);
+        if (where.device != machine::current) {
+            throw castnet::error("a kernel is launched on a stream of another GPU");
+        }
         for (T const* r : this->region) { // (a GPU has no region::prepared)
             if (r != nullptr && !machine::here().is_memory_of(where.device, r)) {
                 throw castnet::error("a kernel is given what is no memory of its GPU");
@@ -33,9 +37,9 @@ struct context : castnet::cuda::context<T> {
     }
 };
 
-// OneBlock: a plan that fits one block is one kernel.
-template <class T, bool OneBlock>
-struct device : castnet::cuda::planning<T, false> {
+// OneBlock: a plan that fits one block is one kernel. Bf16: products read bfloat16.
+template <class T, bool OneBlock, bool Bf16 = false>
+struct device : castnet::cuda::planning<T, Bf16> {
     using context = on_host::context<T>;
     using memory = castnet::cuda::memory;
     using session = castnet::cuda::session;
@@ -43,7 +47,9 @@ struct device : castnet::cuda::planning<T, false> {
     using executor = castnet::cuda::executor<device>;
     using replica_scope = castnet::cuda::replica_scope;
     using kernel = castnet::cuda::kernel<context>;
-    using loops = simt::device<T, OneBlock>;
+    using loops = simt::device<T, OneBlock, Bf16>;
+    template <int N>
+    using several = castnet::cuda_devices<device, N>;
     static constexpr bool whole_batches = true;
     static int count() { return castnet::cuda::device_count(); }
 
@@ -64,7 +70,7 @@ struct device : castnet::cuda::planning<T, false> {
     template <auto const& Plan>
     static constexpr bool in_one_block = OneBlock && castnet::cuda::fits_one_block<T>(Plan);
     template <auto const& Plan>
-    static void prepare(context const&) {}
+    static void prepare(context const&, int = 0) {}
     template <auto const& Plan, class After = castnet::ir::ignore_launches>
     static void run(context const& c, After const& after = {}) {
         castnet::ir::run_launches<device, Plan>(c, after);
@@ -108,9 +114,9 @@ struct device : castnet::cuda::planning<T, false> {
     }
 };
 
-template <bool OneBlock>
+template <bool OneBlock, bool Bf16 = false>
 struct policy : castnet::policy::basic_cuda<double> {
-    using device = on_host::device<double, OneBlock>;
+    using device = on_host::device<double, OneBlock, Bf16>;
     static constexpr char const* name = "simulated GPU";
 };
 

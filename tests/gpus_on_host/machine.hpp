@@ -15,6 +15,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <utility>
 #include <vector>
 
 namespace machine {
@@ -115,8 +116,13 @@ struct state {
     std::set<executable const*> executables;
     std::uint64_t random = 1; // not 0
     int devices = 4;
-    bool is_full = false; // no GPU has memory left
-    double clock = 0;     // milliseconds; work that takes time advances it
+    bool is_full = false;                // no GPU has memory left
+    int full = -1;                       // this GPU has none
+    bool has_peers = true;               // GPUs copy from each other directly
+    std::set<std::pair<int, int>> peers; // that do: the one whose work it is, and the other
+    std::uint64_t peer_copies = 0,
+                  waits = 0; // put on streams: copies between GPUs, and waits for events
+    double clock = 0;        // milliseconds; work that takes time advances it
     std::uint64_t launches = 0, captured_nodes = 0;
     std::uint64_t launches_that_allocate = 0; // may wait for all GPUs
     fault calls;                              // of CUDA, and launches of kernels

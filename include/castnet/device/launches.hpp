@@ -157,25 +157,30 @@ void run_launch(int i, typename Device::context const& c) {
     }
 }
 
-// Calls the kernel of every launch of the plan, in order, those of a loop in every iteration and
-// those of a repeated block in every repetition, and after(i) when launch i has been called for the
-// last time in its stage.
+// Calls the kernels of a stage's launches, in order, those of a loop in every iteration, in one of
+// its repetitions, and after(i) when launch i has been called for the last time.
 template <class Device, auto const& Plan, class After>
-void run_launches(typename Device::context const& c, After const& after_launch) {
-    for_each_stage(Plan, [&](stage const& g, int repetition, int position) {
-        auto const& after = after_launches(g, position, after_launch);
-        typename Device::context mine = c;
-        mine.repetition = repetition;
-        for (int k = 1; k <= g.iterations; ++k) {
-            mine.iteration = g.backwards ? g.iterations - k : k - 1;
-            for (int i = g.first; i < g.last && k < g.iterations; ++i) {
-                run_launch<Device, Plan>(i, mine);
-            }
-        }
-        for (int i = g.first; i < g.last; ++i) {
+void run_stage(stage const& g, int repetition, typename Device::context const& c,
+               After const& after) {
+    typename Device::context mine = c;
+    mine.repetition = repetition;
+    for (int k = 1; k <= g.iterations; ++k) {
+        mine.iteration = g.backwards ? g.iterations - k : k - 1;
+        for (int i = g.first; i < g.last && k < g.iterations; ++i) {
             run_launch<Device, Plan>(i, mine);
-            after(i);
         }
+    }
+    for (int i = g.first; i < g.last; ++i) {
+        run_launch<Device, Plan>(i, mine);
+        after(i);
+    }
+}
+
+// The same of all stages of a plan, in the order in which they run.
+template <class Device, auto const& Plan, class After>
+void run_launches(typename Device::context const& c, After const& after) {
+    for_each_stage(Plan, [&](stage const& g, int repetition, int position) {
+        run_stage<Device, Plan>(g, repetition, c, after_launches(g, position, after));
     });
 }
 

@@ -125,12 +125,13 @@ private:
 
     // The joined launch comes where `last` is, so nothing before may read what it makes.
     constexpr void join_to(int last) {
-        bool const widens = nodes_[last].kind == op::widen; // nothing but the optimizer reads those
+        bool const widens = nodes_[last].kind == op::widen; // for the optimizer, which reads last
         int const first = widens || last < near ? 0 : last - near,
                   most = widens ? most_widened : most_ends;
         int results = 1;
         for (int id = last - 1; id >= first && results < most; --id) {
-            if (is_joinable(id) && are_alike(id, last) && (widens || may_join(id, last))) {
+            if (is_joinable(id) && are_alike(id, last) &&
+                (widens ? kept_[id] != 0 : may_join(id, last))) {
                 for (int k = id; k >= 0 && k >= id - near; --k) {
                     group_[k] = group_[k] == id ? last : group_[k];
                 }

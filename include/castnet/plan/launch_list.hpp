@@ -12,11 +12,12 @@ namespace castnet::ir {
 // launch.
 struct array_use {
     int node = -1;
-    std::ptrdiff_t scratch = 0; // elements
+    std::ptrdiff_t scratch = 0; // elements; of all parameters: which part of them
     bool is_bf16 = false;       // bfloat16; of a parameter: the copy that products read
 };
 
-// All parameters, and the copy of them in bfloat16, as operand and result of a launch.
+// All parameters, and the copy of them in bfloat16, as operand and result of a launch. On several
+// devices, part 2 d are those of device d that are trained, and part 2 d + 1 its others.
 inline constexpr int all_parameters = -2, bf16_parameters = -3;
 
 struct launch_list_sizes {

@@ -1,6 +1,7 @@
 // Builder of the list of launches (plan/launch_list.hpp) of a graph and its fused groups.
 #pragma once
 
+#include <castnet/plan/device_count.hpp>
 #include <castnet/plan/epilogue.hpp>
 #include <castnet/plan/launch_list.hpp>
 #include <castnet/plan/lower.hpp>
@@ -115,20 +116,29 @@ private:
         }
     }
 
-    // The first launch: parameters as products read them.
+    // The first launch, or of several devices each one's: parameters as products read them.
     constexpr void copy_parameters() {
-        std::ptrdiff_t count = 0;
         bool read = false;
-        for_each_parameter(
-            g_, [&](int i, int) { count += aligned(g_.parameters[i].count(), Device::alignment); });
         for (int i = 0; i < g_.node_count; ++i) {
             for (int k = 0; k < nodes_[i].operands && traits_of(nodes_[i]).product; ++k) {
                 read = read || (group_[i] >= 0 && nodes_[nodes_[i].in[k]].kind == op::parameter);
             }
         }
-        if (!read) {
-            return;
+        constexpr int devices = device_count<Device>;
+        for (int part = 0; read && part < (devices == 1 ? 1 : 2 * devices); ++part) {
+            std::ptrdiff_t count = 0;
+            for_each_parameter(g_, [&](int i, int) {
+                parameter const& p = g_.parameters[i];
+                bool const is_there = devices == 1 || (nodes_[p.node].device == part / 2 &&
+                                                       p.trainable == (part % 2 == 0));
+                count += is_there ? aligned(p.count(), Device::alignment) : 0;
+            });
+            if (count > 0) {
+                copy_parameters(part, count);
+            }
         }
+    }
+    constexpr void copy_parameters(int part, std::ptrdiff_t count) {
         kernel_launch s;
         s.kind = op::map;
         s.space = {false, 1, static_cast<int>(count)};
@@ -139,8 +149,8 @@ private:
         code.push({opcode::load, {}, -1, 0, 7});
         code.push({opcode::store, {}, -1, 1});
         s.program = program_number(code);
-        d_.arrays.push({all_parameters});
-        d_.arrays.push({bf16_parameters, 0, true});
+        d_.arrays.push({all_parameters, part});
+        d_.arrays.push({bf16_parameters, part, true});
         d_.launches.push(s);
     }
 

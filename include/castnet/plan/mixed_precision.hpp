@@ -64,6 +64,15 @@ constexpr extents size_in_memory(node const& n, node const& base) {
     return size;
 }
 
+// Marks what is copied to other devices, in the device's own type.
+constexpr void keep_copied(node const* nodes, int count, list<char>& kept) {
+    for (int i = 0; i < count; ++i) {
+        if (nodes[i].kind == op::copy) {
+            kept[base_of(nodes[i].in[0], nodes)] = 1;
+        }
+    }
+}
+
 // Inserts copies where an array has to be there in both types: factors that come from outside the
 // step, that leave it, or that no kernel can store in bfloat16; and what convolutions write and
 // leaves the step.
@@ -81,26 +90,30 @@ public:
         for (int const* id : leaving) {
             kept_[base_of(*id, old_)] = 1;
         }
+        keep_copied(old_, old.size(), kept_);
         moved_ = list<int>::filled(old.size(), -1);
-        copies_ = moved_;
+        copies_ = list<int>::filled(old.size() * g_.devices, -1);
         for (int i = 0; i < old.size(); ++i) {
             node n = old[i];
             g_.repeat = n.repeat;
             for (int k = 0; k < n.operands; ++k) {
                 if (n.in[k] >= 0) {
-                    n.in[k] = traits_of(n).product ? factor(n.in[k]) : moved_[n.in[k]];
+                    n.in[k] = traits_of(n).product ? factor(n.in[k], n.device)
+                              : n.kind == op::copy ? leaving_value(n.in[k])
+                                                   : moved_[n.in[k]];
                 }
             }
+            g_.device = n.device;
             moved_[i] = g_.push(n);
             if (n.kind == op::conv_weight && kept_[i]) { // for those who wait for gradients
-                copy(i);
+                copy(i, n.device);
             }
         }
         g_.repeat = -1;
         for (int* id : leaving) {
-            bool const image = traits_of(old_[base_of(*id, old_)]).image;
-            *id = image ? copy(*id) : moved_[*id];
+            *id = leaving_value(*id);
         }
+        g_.device = 0;
         for (parameter& p : g_.parameters) {
             p.node = moved_[p.node];
         }
@@ -124,16 +137,24 @@ private:
         return all;
     }
 
-    constexpr int factor(int id) {
+    // For a product on this device.
+    constexpr int factor(int id, int device) {
         int const base = base_of(id, old_);
         operation_traits const& is = traits_of(old_[base]);
         bool const kept = kept_[base] != 0 && !is.image; // of images, a copy is kept
         return old_[base].kind == op::parameter || (is.stores_bf16 && !kept) ? moved_[id]
-                                                                             : copy(id);
+                                                                             : copy(id, device);
+    }
+    // For what is outside the step, or on another device.
+    constexpr int leaving_value(int id) {
+        bool const image = traits_of(old_[base_of(id, old_)]).image;
+        return image ? copy(id, old_[id].device) : moved_[id];
     }
 
-    constexpr int copy(int id) {
-        int& made = copies_[id];
+    // On the device of its reader, which is that of the node itself where that is not everywhere.
+    constexpr int copy(int id, int device) {
+        int& made = copies_[id * g_.devices + device];
+        g_.device = device;
         if (made < 0 && old_[base_of(id, old_)].kind == op::conv_weight) {
             node n;
             n.kind = op::widen;
@@ -153,7 +174,7 @@ private:
     node const* old_ = nullptr;
     list<char> kept_;  // per old node: whether it leaves the step or a repetition
     list<int> moved_;  // per old node: its new number
-    list<int> copies_; // per old node: the number of its copy
+    list<int> copies_; // per old node and device: the number of its copy
 };
 
 // Marks the images that element-wise launches make of others in bfloat16, unless they leave the
@@ -164,6 +185,7 @@ constexpr void mark_images_of_bf16(graph_view const& g, int const* group, char* 
     for (int const id : kept_nodes(g)) {
         kept[base_of(id, nodes)] = 1;
     }
+    keep_copied(nodes, g.node_count, kept);
     for (int i = 0; i < g.node_count; ++i) { // what a launch reads comes before it
         int const end = group[i];
         if (nodes[i].kind != op::map || end < 0 || nodes[end].kind != op::map || kept[end] ||

@@ -2,6 +2,7 @@
 // together, and each chunk takes a few samples through all of them.
 #pragma once
 
+#include <castnet/plan/device_count.hpp>
 #include <castnet/plan/launch_list_builder.hpp>
 
 namespace castnet::ir {
@@ -14,13 +15,6 @@ namespace castnet::ir {
 // launch has to see the whole batch at once.
 template <class Device>
 concept ChunkDevice = requires { Device::chunks; };
-
-// How many devices a plan is for: Device::devices, if there can be several.
-template <class Device>
-inline constexpr int device_count = 1;
-template <class Device>
-    requires requires { Device::devices; }
-inline constexpr int device_count<Device> = Device::devices;
 
 constexpr int chunks_of_batch(int chunks, int batch) {
     return chunks < batch ? chunks : batch;
@@ -43,8 +37,10 @@ public:
                 continue;
             }
             int const n = samples_at_once(i);
-            int const result = uses_[launches_[i].output].node; // negative: the copy of parameters
-            int const device = result < 0 ? 0 : g_.nodes[result].device;
+            array_use const& result = uses_[launches_[i].output];
+            int const device = result.node >= 0
+                                   ? g_.nodes[result.node].device
+                                   : static_cast<int>(result.scratch) / 2; // parameters
             if (n == 0 || open_.samples_at_once == 0 || !same_size(n) || device != open_.device ||
                 launches_[i].repeat != launches_[open_.first].repeat || reads_sum(i)) {
                 close();
@@ -168,7 +164,11 @@ private:
         for (int i = 0; i < found_.size(); ++i) {
             for (int k = found_[i].first; k < found_[i].last; ++k) {
                 kernel_launch const& s = launches_[k];
-                made_in[uses_[s.output].node] = i;
+                for (int k = s.output; k < s.output + s.results; ++k) {
+                    if (int const result = uses_[k].node; result >= 0) { // no copy of parameters
+                        made_in[result] = i;
+                    }
+                }
                 if (s.kind == op::copy) {
                     found_[i].after = made_in[base_of(uses_[s.first_array].node, g_.nodes)];
                 }

@@ -42,23 +42,37 @@ private:
         return (count + bf16_per_value_ - 1) / bf16_per_value_;
     }
     constexpr array_ref ref(array_use const& use) const {
-        return use.node < 0                                            ? ref_of_all(use.node)
+        return use.node < 0                                            ? ref_of_all(use)
                : use.is_bf16 && nodes_[use.node].kind == op::parameter ? ref_of_copy(use.node)
                                                                        : places_.ref(use.node);
     }
     constexpr array_ref ref_of_copy(int parameter) const {
         array_ref r = places_.ref(parameter);
+        int const part = Plan::sizes.devices == 1
+                             ? 0
+                             : 2 * nodes_[parameter].device + (r.offset < p_.trainable ? 0 : 1);
         r.where = region::workspace;
-        r.offset = copy_offset_ + r.offset / bf16_per_value_;
+        r.offset = copy_offset_[part] + (r.offset - copied(part).offset) / bf16_per_value_;
         r.repeat_stride /= bf16_per_value_;
         r.is_bf16 = true;
         return r;
     }
-    constexpr array_ref ref_of_all(int which) const {
-        auto const count = static_cast<int>(p_.elements(region::parameters));
-        return which == all_parameters
-                   ? array_ref{region::parameters, 0, {false, 1, count}}
-                   : array_ref{region::workspace, copy_offset_, {false, 1, count}, 0, 0, true};
+    constexpr array_ref ref_of_all(array_use const& use) const {
+        auto const part = static_cast<int>(use.scratch);
+        element_range const from = copied(part);
+        extents const size{false, 1, static_cast<int>(from.count)};
+        return use.node == all_parameters
+                   ? array_ref{region::parameters, from.offset, size}
+                   : array_ref{region::workspace, copy_offset_[part], size, 0, 0, true};
+    }
+    // The parameters in a part of the copy.
+    constexpr element_range copied(int part) const {
+        if constexpr (Plan::sizes.devices == 1) {
+            return {region::parameters, 0, p_.elements(region::parameters)};
+        } else {
+            device_memory const& owner = p_.devices[part / 2];
+            return part % 2 == 0 ? owner.trained : owner.others;
+        }
     }
 
     constexpr void number_stages() {
@@ -215,8 +229,9 @@ private:
     constexpr void place_result(int id, kernel_launch const& s, int launch_number, int stage_number,
                                 block_allocator& memory, block_allocator& chunk) {
         if (id < 0) { // the copy of all parameters
-            std::ptrdiff_t const count = p_.elements(region::parameters);
-            copy_offset_ =
+            auto const part = static_cast<int>(uses_[s.output].scratch);
+            std::ptrdiff_t const count = copied(part).count;
+            copy_offset_[part] =
                 memory.offset(memory.allocate(bf16_elements(count), stage_of_[lives_.last_copied]));
             return;
         }
@@ -360,7 +375,7 @@ private:
     std::ptrdiff_t prepared_end_ = 0;
     std::ptrdiff_t alignment_;
     int bf16_per_value_;
-    std::ptrdiff_t copy_offset_ = 0; // of that copy
+    std::ptrdiff_t copy_offset_[2 * Plan::sizes.devices]{}; // of each part of that copy
     list<int> stages_;
     int* stage_of_; // per launch; one more for the end of all
 };

@@ -56,10 +56,15 @@ int replicas_here(devices const& chosen) {
     }
 }
 
-// The number of a replica's device. Throws castnet::error if the count of chosen devices is not
-// that of the policy.
+// The error that so many devices are chosen and others are needed.
+[[gnu::cold]] inline error wrong_count_of_devices(int needed, int chosen) {
+    return error({"castnet: the policy runs on ", needed, (needed == 1 ? " device" : " devices"),
+                  " in a process, but devices{…} names ", chosen});
+}
+
+// The device of a replica that has one.
 template <class Where>
-int device_of(devices const& chosen, int replica) {
+int single_device_of(devices const& chosen, int replica) {
     constexpr bool shared = requires { requires Where::share_a_device; };
     int const needed = shared ? 1 : replicas_here<Where>(chosen);
     int const given = chosen.count() > 0 ? chosen.count() : Where::device::count();
@@ -72,8 +77,7 @@ int device_of(devices const& chosen, int replica) {
         }
     }
     if (!enough) {
-        throw error({"castnet: the policy runs on ", needed, (needed == 1 ? " device" : " devices"),
-                     " in a process, but devices{…} names ", chosen.count()});
+        throw wrong_count_of_devices(needed, chosen.count());
     }
     if (chosen.count() > 0) {
         return chosen[place];
@@ -82,6 +86,32 @@ int device_of(devices const& chosen, int replica) {
         place += Where::device_index;
     }
     return place;
+}
+
+// The numbers of the devices of a policy whose network lies on several, each with a memory of its
+// own.
+template <class Where>
+std::vector<int> devices_of_network(devices const& chosen) {
+    constexpr int needed = Where::device::devices;
+    if (chosen.count() != 0 && chosen.count() != needed) {
+        throw wrong_count_of_devices(needed, chosen.count());
+    }
+    std::vector<int> numbers;
+    for (int d = 0; d < needed; ++d) {
+        numbers.push_back(chosen.count() > 0 ? chosen[d] : Where::device_index + d);
+    }
+    return numbers;
+}
+
+// The number of a replica's device; or of all of them, where it has several with memories of their
+// own. Throws castnet::error if the count of chosen devices is not that of the policy.
+template <class Where>
+auto device_of(devices const& chosen, int replica) {
+    if constexpr (requires { requires Where::device::has_memories; }) {
+        return devices_of_network<Where>(chosen);
+    } else {
+        return single_device_of<Where>(chosen, replica);
+    }
 }
 
 } // namespace detail

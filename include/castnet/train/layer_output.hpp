@@ -97,9 +97,10 @@ public:
     static constexpr size_t capacity = Model::capacity;
     static constexpr auto const& prediction_plan =
         compiled_step<layer_recipe<Name>, network_type, device, capacity, false>::value;
-    static constexpr ir::executor_sizes prediction_sizes{
-        0, 0, prediction_plan.elements(ir::region::batch),
-        prediction_plan.elements(ir::region::workspace)};
+    static constexpr auto prediction_sizes =
+        ir::sizes_on<device>({0, 0, prediction_plan.elements(ir::region::batch),
+                              prediction_plan.elements(ir::region::workspace)},
+                             prediction_plan);
     static constexpr std::ptrdiff_t flops_per_sample = prediction_plan.flops();
 
     // A shape with the same elements in the same order.
@@ -109,7 +110,7 @@ public:
                                      shape<size_t(size.channels), size_t(size.pixels), 1>>>;
 
     explicit layer_model(Model const& m) : model_{m} {}
-    value_type* data() const { return model_.data(); }
+    auto data() const { return model_.data(); }
     std::uint64_t seed_value() const { return model_.seed_value(); }
     devices const& chosen_devices() const { return model_.chosen_devices(); }
     model_access& access() const { return model_.access(); }

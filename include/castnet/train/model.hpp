@@ -62,9 +62,10 @@ public:
     // normalisation folded into weights, computed again when parameters have changed.
     static constexpr size_t parameter_bytes =
         size_t(prediction_plan.elements(ir::region::parameters)) * sizeof(value_type);
-    static constexpr ir::executor_sizes prediction_sizes{
-        0, 0, prediction_plan.elements(ir::region::batch),
-        prediction_plan.elements(ir::region::workspace)};
+    static constexpr auto prediction_sizes =
+        ir::sizes_on<device>({0, 0, prediction_plan.elements(ir::region::batch),
+                              prediction_plan.elements(ir::region::workspace)},
+                             prediction_plan);
     static constexpr size_t prediction_bytes = device::executor::bytes(prediction_sizes);
     static constexpr size_t prepared_bytes =
         size_t(prediction_plan.elements(ir::region::prepared)) * sizeof(value_type);
@@ -78,7 +79,7 @@ public:
     // this process. Throws castnet::error if there is no such device.
     explicit model(seed s = {}, devices chosen = {})
         : seed_{s.value}, devices_{std::move(chosen)},
-          session_{Where{}, detail::device_of<Where>(devices_, 0)}, parameters_{parameter_bytes} {
+          session_{Where{}, detail::device_of<Where>(devices_, 0)}, parameters_{room()} {
         for (std::uint32_t i = 0; i < parameter_tensors(); ++i) {
             ir::placed_parameter const& p = parameter_at(i);
             detail::write_parameter<device>(session_, data(), p,
@@ -190,7 +191,7 @@ public:
     }
 
     // The region of all parameters, in the order of the device.
-    value_type* data() const { return parameters_.template as<value_type>(); }
+    auto data() const { return parameters_.template as<value_type>(); }
 
     // The device that they lie on, and those of all replicas in this process.
     typename device::session& session() { return session_; }
@@ -216,6 +217,15 @@ public:
     auto& copy_for(int number) { return copies_.of(number, devices_, parameter_bytes); }
 
 private:
+    // For the parameters; those of devices with memories of their own, there.
+    typename device::memory room() const {
+        if constexpr (ir::SeparateDevices<device>) {
+            return {session_, prediction_plan.devices};
+        } else {
+            return typename device::memory(parameter_bytes);
+        }
+    }
+
     [[gnu::cold]] static ir::placed_parameter const& find(std::string_view name) {
         for (size_t i = 0; i < parameter_tensors(); ++i) {
             if (parameter_at(i).name.text() == name) {

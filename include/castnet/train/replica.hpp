@@ -78,13 +78,13 @@ public:
         size_t(std::max({training_plan.elements(ir::region::workspace),
                          evaluation_plan.elements(ir::region::workspace), update_scratch()})) *
         sizeof(T);
-    static constexpr ir::executor_sizes sizes(int replicas) {
-        return {std::ptrdiff_t(gradient_bytes / sizeof(T)),
-                std::ptrdiff_t(exchanges::state_elements(replicas, on_gpus)),
-                std::ptrdiff_t(batch_bytes / sizeof(T)),
-                std::ptrdiff_t(workspace_bytes / sizeof(T)),
-                std::ptrdiff_t(capacity),
-                std::ptrdiff_t(sums_type::sums)};
+    static constexpr auto sizes(int replicas) {
+        return ir::sizes_on<device>({std::ptrdiff_t(gradient_bytes / sizeof(T)),
+                                     std::ptrdiff_t(exchanges::state_elements(replicas, on_gpus)),
+                                     std::ptrdiff_t(batch_bytes / sizeof(T)),
+                                     std::ptrdiff_t(workspace_bytes / sizeof(T)),
+                                     std::ptrdiff_t(capacity), std::ptrdiff_t(sums_type::sums)},
+                                    training_plan, evaluation_plan);
     }
     static constexpr size_t arena_bytes = device::executor::bytes(sizes(replicas_at_least));
 
@@ -112,8 +112,9 @@ public:
 
     // One of `replicas` replicas; `parameters` lie in the model's order, on the session's device.
     // `numbers` are the scalars of loss and metrics.
-    replica(Model& m, typename device::session& session, T* parameters, scalars const& numbers,
-            int replicas = 1)
+    template <class Parameters>
+    replica(Model& m, typename device::session& session, Parameters parameters,
+            scalars const& numbers, int replicas = 1)
         : session_{session}, scalars_{numbers}, step_{replicas},
           executor_{session, parameters, key_of(m.seed_value()), sizes(replicas)},
           slot_elements_{exchanges::slot_elements(replicas)} {
@@ -339,10 +340,10 @@ private:
     using step_engine = typename exchanging_step_of<device, exchanges, on_gpus>::type;
     static_assert(ExchangingStep<step_engine>);
 
-    // A device with its own memory defines stored_array.
+    // A device with its own memory defines stored_array. (Several such get samples from the host.)
     template <class Data>
-    static constexpr bool keeps =
-        data::is_on_device<Data> && requires { typename device::stored_array; };
+    static constexpr bool keeps = data::is_on_device<Data> && !ir::SeparateDevices<device> &&
+                                  requires { typename device::stored_array; };
 
     using stored = detail::device_dataset<device, typename network::inputs, targets>;
 
@@ -396,9 +397,9 @@ private:
         }
     }
 
-    T* gradients() const { return executor_.at(ir::region::gradients); }
-    T* slots_of_shard(int which) const {
-        return gradients() + trained + size_t(which) * slot_elements_;
+    auto gradients() const { return executor_.at(ir::region::gradients); }
+    auto slots_of_shard(int which) const {
+        return gradients() + std::ptrdiff_t(trained + size_t(which) * slot_elements_);
     }
 
     typename device::session& session_;

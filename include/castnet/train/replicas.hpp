@@ -31,6 +31,10 @@ public:
     using scalars = typename replica_type::scalars;
     using strategies = typename replica_type::strategies;
     static constexpr bool is_single = std::is_same_v<group, comm::single_replica>;
+    static_assert(
+        is_single || !ir::SeparateDevices<device>,
+        "castnet: policy::model_parallel on GPUs has one replica: use mirrored and "
+        "distributed with policy::cuda itself, or policy::model_parallel<policy::cpu, N>");
     // Whether there may be replicas in other processes.
     static constexpr bool has_processes = requires { requires group::has_processes; };
     // Whether a replica has the sums of loss and metrics over all replicas after a step.

@@ -107,8 +107,8 @@ class stateful_predictor {
     static constexpr size_t network_outputs = size_t(Model::prediction_plan.sizes.outputs);
     static constexpr size_t results = size_t(plan.sizes.outputs); // with the carries
     static constexpr size_t carries = results - network_outputs;
-    static constexpr ir::executor_sizes sizes{0, 0, plan.elements(ir::region::batch),
-                                              plan.elements(ir::region::workspace)};
+    static constexpr auto sizes = ir::sizes_on<device>(
+        {0, 0, plan.elements(ir::region::batch), plan.elements(ir::region::workspace)}, plan);
 
     static constexpr size_t count(ir::array_ref const& r) { return size_t(r.size.count()); }
     template <size_t Input>
@@ -303,8 +303,9 @@ private:
     void fill(size_t steps, size_t all, std::span<Numbers const> const&... given) {
         static constexpr auto const& whole = states<Recipe>::value;
         if (!filler_) {
-            constexpr ir::executor_sizes needed{0, 0, whole.elements(ir::region::batch),
-                                                whole.elements(ir::region::workspace)};
+            constexpr auto needed = ir::sizes_on<device>(
+                {0, 0, whole.elements(ir::region::batch), whole.elements(ir::region::workspace)},
+                whole);
             filler_ = std::make_unique<typename device::executor>(
                 session_, model_.data(), key_of(model_.seed_value()), needed);
         }

@@ -60,7 +60,7 @@ public:
     static_assert(fits_budget<bytes, Model::policy_type::budget>::checked);
 
     // Bytes of one device of policy::model_parallel: its parameters, with gradients and optimizer
-    // state, and the workspace of its part of a training step. The batch is the host's.
+    // state, and the workspace of its part of a training step; without the batch.
     static constexpr size_t device_bytes(int number) {
         ir::device_memory const& here = training_plan.devices[number];
         return sizeof(T) * size_t(here.trained.count * (2 + Optimizer::slots) + here.others.count +

@@ -27,6 +27,9 @@
 
 namespace castnet::inline CASTNET_TARGET {
 
+template <class Device, int N>
+struct cpu_devices; // device/cpu/devices.hpp
+
 // F: what products multiply (cpu/factor.hpp).
 template <class T, class F = T>
 struct cpu_device {
@@ -37,6 +40,8 @@ struct cpu_device {
     using session = cpu::session;
     using executor = cpu::executor<cpu_device>;
     using kernel = cpu::kernel<T>;
+    template <int N>
+    using several = cpu_devices<cpu_device, N>; // of policy::model_parallel
     static constexpr std::ptrdiff_t alignment = ir::cpu_alignment;
     static constexpr bool whole_batches = false; // a step computes the samples that are there
 

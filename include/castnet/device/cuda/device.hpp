@@ -13,6 +13,9 @@
 
 namespace castnet {
 
+template <class Device, int N>
+struct cuda_devices; // device/cuda/devices.hpp
+
 // Bf16: products and convolutions read bfloat16 (plan/mixed_precision.hpp).
 template <class T, bool Bf16 = false>
 struct cuda_device : cuda::planning<T, Bf16> {
@@ -23,6 +26,9 @@ struct cuda_device : cuda::planning<T, Bf16> {
     using replica_scope = cuda::replica_scope;
     using stored_array = cuda::stored_array<T>; // of a data set in the GPU's memory
     using kernel = cuda::kernel<context>;
+
+    template <int N>
+    using several = cuda_devices<cuda_device, N>; // of policy::model_parallel
 
     static constexpr bool whole_batches = true;         // see device/cuda/context.hpp
     static int count() { return cuda::device_count(); } // that the program sees
@@ -44,10 +50,10 @@ struct cuda_device : cuda::planning<T, Bf16> {
                                   : c.library->prepare(cuda::product_of(s, t, c)).finishes;
     }
 
-    // Lets the libraries choose what the launches of a plan need.
+    // Lets the libraries choose what the launches of a plan need, those of one of its devices.
     template <auto const& Plan>
-    static void prepare(context const& c) {
-        cuda::choose_algorithms<Plan>(c);
+    static void prepare(context const& c, int device = 0) {
+        cuda::choose_algorithms<Plan>(c, device);
     }
     // Puts all launches of a plan on the context's stream, one by one; calls after(i) behind launch
     // i.

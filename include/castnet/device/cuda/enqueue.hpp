@@ -49,10 +49,10 @@ auto squares_call(Context const& c, typename Context::value_type const* scale,
         {shape.splits, block_threads, body::shared_bytes},
         {from, shape, quotient(1), 1.0, {squares}, {squares + 1, c.parts.tickets}}};
 }
-// Sets the norm of the rule from the sum of squares.
+// Sets the norm of the rule from the sum of squares, of so many parts.
 template <class Rule, class T>
-auto norm_call(update_values<Rule, T>* values, double const* squares) {
-    return kernel_call<norm_body<Rule, T>>{{1, 1}, {values, squares}};
+auto norm_call(update_values<Rule, T>* values, double const* squares, int parts = 1) {
+    return kernel_call<norm_body<Rule, T>>{{1, 1}, {values, squares, parts}};
 }
 
 // What the kernels of an update read in the GPU's memory besides its values; the last two are for

@@ -5,9 +5,11 @@
 #include <castnet/device/cuda/enqueue.hpp>
 #include <castnet/device/cuda/gradients.hpp>
 #include <castnet/device/cuda/messages.hpp>
+#include <castnet/device/cuda/numbering.hpp>
 #include <castnet/device/cuda/penalized_ranges.hpp>
 #include <castnet/device/cuda/session.hpp>
 #include <castnet/device/cuda/step_buffer.hpp>
+#include <castnet/device/cuda/step_memory.hpp>
 #include <castnet/device/executor_sizes.hpp>
 #include <castnet/device/launches.hpp>
 #include <castnet/optim/optimizer.hpp>
@@ -23,72 +25,24 @@
 
 namespace castnet::cuda {
 
-// Whether 31 bits can index the elements of every array and loop (quotient.hpp).
-template <class Plan>
-constexpr bool can_be_numbered(Plan const& p) {
-    auto const fits = [&](extents const& e) {
-        return e.count() * (e.sample ? p.batch : 1) < std::ptrdiff_t{1} << 31;
-    };
-    for (array_ref const& r : p.arrays) {
-        if (!fits(r.size)) {
-            return false;
-        }
-    }
-    for (kernel_launch const& s : p.launches) {
-        if (is_fused(s) && !fits(s.space)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 template <class Device>
 class executor {
     using T = typename Device::value_type;
     using context = typename Device::context;
     using buffer = step_buffer<context>;
 
-    static constexpr std::size_t totals_bytes(executor_sizes const& z) {
-        return rounded_to_alignment(std::size_t(z.totals) * sizeof(double));
-    }
-    static constexpr std::size_t gradients_bytes(executor_sizes const& z) {
-        return rounded_to_alignment(std::size_t(z.gradients + z.state) * sizeof(T));
-    }
-    static constexpr std::size_t parts_bytes() {
-        return rounded_to_alignment(std::size_t(max_parts) * sizeof(T));
-    }
-    static constexpr std::size_t tickets_bytes() {
-        return rounded_to_alignment(max_tickets * sizeof(unsigned));
-    }
-    static constexpr std::size_t workspace_bytes(executor_sizes const& z) {
-        return rounded_to_alignment(std::size_t(z.workspace) * sizeof(T));
-    }
+    using step_memory = cuda::step_memory<context>;
 
 public:
     static constexpr std::size_t bytes(executor_sizes const& z) {
-        return gradients_bytes(z) + workspace_bytes(z) + totals_bytes(z) + parts_bytes() +
-               tickets_bytes() + 2 * buffer::bytes(z);
+        return step_memory::bytes(z, buffer::bytes(z));
     }
 
     executor(session const& where, T* parameters, philox_key key, executor_sizes const& z)
-        : session_{where}, arena_{where.allocate(bytes(z), "the memory of a step")},
-          messages_{where} {
-        char* next = arena_.template as<char>();
-        auto const take = [&](std::size_t count) { return std::exchange(next, next + count); };
-        context c;
-        c.region[int(region::parameters)] = parameters;
-        c.region[int(region::gradients)] = reinterpret_cast<T*>(take(gradients_bytes(z)));
-        c.region[int(region::workspace)] = reinterpret_cast<T*>(take(workspace_bytes(z)));
-        totals_ = reinterpret_cast<double*>(take(totals_bytes(z)));
-        c.parts.elements = reinterpret_cast<T*>(take(parts_bytes()));
-        c.parts.tickets = reinterpret_cast<unsigned*>(take(tickets_bytes()));
-        c.key = key;
-        c.stream = where.compute().get();
-        c.library = &where.library();
-        c.precision = where.precision();
-        buffers_.reserve(2);
-        for (int i = 0; i < 2; ++i) {
-            buffers_.emplace_back(z, take(buffer::bytes(z)), c);
+        : session_{where}, memory_{where, parameters, key, z, buffer::bytes(z)}, messages_{where} {
+        buffers_.reserve(step_memory::buffers);
+        for (int i = 0; i < step_memory::buffers; ++i) {
+            buffers_.emplace_back(z, memory_.buffer(i), memory_.context());
         }
         next_ = last_ = &buffers_[0];
     }
@@ -103,7 +57,7 @@ public:
     executor(executor const&) = delete;
     executor& operator=(executor const&) = delete;
 
-    std::size_t allocated_bytes() const { return arena_.bytes(); }
+    std::size_t allocated_bytes() const { return memory_.bytes(); }
 
     // Chooses the libraries' algorithms for these plans and allocates their workspace, so that
     // nothing is allocated when they run. Throws castnet::error if these and the parameters exceed
@@ -112,7 +66,7 @@ public:
     void prepare(std::size_t parameter_bytes) {
         session_.use();
         (..., choose<Plan>());
-        std::size_t const planned = parameter_bytes + arena_.bytes(),
+        std::size_t const planned = parameter_bytes + memory_.bytes(),
                           workspace = session_.library().workspace_bytes();
         if (planned + workspace > session_.budget()) {
             throw error({"castnet: policy::memory_limit allows ", session_.budget(),
@@ -214,7 +168,7 @@ public:
     template <auto const& Plan>
     void add_totals() {
         session_.use();
-        launch(last_->context, totals_call<Plan>(last_->context, totals_));
+        launch(last_->context, totals_call<Plan>(last_->context, memory_.totals()));
         session_.compute().record(last_->done);
     }
 
@@ -236,7 +190,9 @@ public:
         submit<Plan>(work_kind::train, step, [&](context const& c) {
             // the totals before the update, which may use the workspace
             std::apply(
-                [&](auto const&... call) { enqueue<Plan>(totals_call<Plan>(c, totals_), call...); },
+                [&](auto const&... call) {
+                    enqueue<Plan>(totals_call<Plan>(c, memory_.totals()), call...);
+                },
                 update_calls_with_norm<Device, Plan, Slots>(c, next_->template values<Rule>(),
                                                             tables<Plan, Rule>()));
         });
@@ -254,7 +210,7 @@ public:
             [&](context const& c) {
                 gather<Plan>();
                 compute(c, session_);
-                launch(c, totals_call<Plan>(c, totals_));
+                launch(c, totals_call<Plan>(c, memory_.totals()));
                 if (updates) {
                     update(c, session_, next_->template values<Rule>(), tables<Plan, Rule>());
                 }
@@ -294,8 +250,9 @@ public:
     }
     template <auto const& Plan>
     void evaluate(std::ptrdiff_t) {
-        submit<Plan>(work_kind::evaluate, 0,
-                     [&](context const& c) { enqueue<Plan>(totals_call<Plan>(c, totals_)); });
+        submit<Plan>(work_kind::evaluate, 0, [&](context const& c) {
+            enqueue<Plan>(totals_call<Plan>(c, memory_.totals()));
+        });
     }
 
     // Runs a body for each of its `count` indices, behind the last run.
@@ -322,24 +279,15 @@ public:
 
     // Reads and sets the totals. Both wait for the GPU.
     void read_totals(double* to, std::size_t count) const {
-        session_.read(totals_, std::ptrdiff_t(count),
+        session_.read(memory_.totals(), std::ptrdiff_t(count),
                       [&](double const* from) { std::copy_n(from, count, to); });
     }
     void set_totals(double const* from, std::size_t count) {
-        session_.write(totals_, std::ptrdiff_t(count),
+        session_.write(memory_.totals(), std::ptrdiff_t(count),
                        [&](double* to) { std::copy_n(from, count, to); });
     }
 
 private:
-    template <auto const& Plan>
-    struct arrays_have_numbers {
-        static_assert(
-            can_be_numbered(Plan),
-            "castnet: policy::cuda numbers the elements of an array with 31 bits, and one "
-            "of this network's has more: use a smaller batch");
-        static constexpr bool checked = true;
-    };
-
     template <auto const& Plan>
     void gather() const {
         if (next_->gathers()) {
@@ -495,10 +443,9 @@ private:
     }
 
     session const& session_;
-    memory arena_;
+    step_memory memory_;
     memory penalties_, pieces_, norm_sums_;
     std::vector<update_group> groups_; // see set_groups(); none at first
-    double* totals_ = nullptr;
     std::vector<buffer> buffers_;
     buffer* next_;                  // for the next run
     buffer* last_;                  // of the last run

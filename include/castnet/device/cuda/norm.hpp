@@ -53,16 +53,21 @@ struct square_source {
 template <class T>
 using square_sum = reduce_body<square_source<T>, reducer<reduction::sum, double>, double>;
 
-// Sets the norm of an update's rule: the root of this sum of squares.
+// Sets the norm of an update's rule: the root of this sum of squares, which is of several parts.
 template <class Rule, class T>
 struct norm_body {
     update_values<Rule, T>* now;
     double const* squares;
+    int parts = 1;
 
     template <class Block>
     CASTNET_HD void operator()(Block const& block) const {
         if (block.index() == 0 && block.thread() == 0) {
-            now->rule = now->rule.with_norm(square_root(*squares));
+            double sum = squares[0];
+            for (int i = 1; i < parts; ++i) {
+                sum += squares[i];
+            }
+            now->rule = now->rule.with_norm(square_root(sum));
         }
     }
 };

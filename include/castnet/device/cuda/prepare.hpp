@@ -6,16 +6,20 @@
 
 namespace castnet::cuda {
 
+// Those of one of the plan's devices.
 template <auto const& Plan, class T>
-void choose_algorithms(context<T> const& c) {
+void choose_algorithms(context<T> const& c, int device = 0) {
     launch_tables const t{Plan.arrays, Plan.scalars, Plan.windows};
-    for (kernel_launch const& s : Plan.launches) {
-        if (is_matmul(s.kind)) {
-            c.library->prepare(product_of(s, t, c));
-        } else if (s.kind == op::batch_matmul) {
-            c.library->prepare(batch_of(s, t, c).what);
-        } else if (is_conv(s.kind)) {
-            c.library->prepare(convolution_of(s, t, c));
+    for (stage const& g : Plan.stages) {
+        for (int i = g.first; i < g.last && g.device == device; ++i) {
+            kernel_launch const& s = Plan.launches[i];
+            if (is_matmul(s.kind)) {
+                c.library->prepare(product_of(s, t, c));
+            } else if (s.kind == op::batch_matmul) {
+                c.library->prepare(batch_of(s, t, c).what);
+            } else if (is_conv(s.kind)) {
+                c.library->prepare(convolution_of(s, t, c));
+            }
         }
     }
 }

@@ -9,6 +9,7 @@
 #include <castnet/device/cuda/optimize.hpp>
 #include <castnet/device/cuda/repeated_work.hpp>
 #include <castnet/device/cuda/session.hpp>
+#include <castnet/device/cuda/step_memory.hpp>
 #include <castnet/device/cuda/step_values.hpp>
 #include <castnet/device/cuda/stream.hpp>
 #include <castnet/device/executor_sizes.hpp>
@@ -22,10 +23,6 @@
 #include <utility>
 
 namespace castnet::cuda {
-
-constexpr std::size_t rounded_to_alignment(std::size_t bytes) {
-    return (bytes + alignment_bytes - 1) / alignment_bytes * alignment_bytes;
-}
 
 template <class Context>
 class step_buffer {

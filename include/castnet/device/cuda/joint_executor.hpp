@@ -1,0 +1,508 @@
+// Executor of plans for several devices on several GPUs: each stage runs on the stream of its
+// device, in the device's own memory, and copies wait there for their sources. The host waits for
+// nothing within a step, and the steps of all GPUs are one graph.
+#pragma once
+
+#include <castnet/device/cuda/enqueue.hpp>
+#include <castnet/device/cuda/gradients.hpp>
+#include <castnet/device/cuda/joint_buffer.hpp>
+#include <castnet/device/cuda/joint_stages.hpp>
+#include <castnet/device/cuda/joint_streams.hpp>
+#include <castnet/device/cuda/numbering.hpp>
+#include <castnet/device/cuda/penalized_ranges.hpp>
+#include <castnet/device/cuda/sessions.hpp>
+#include <castnet/device/cuda/step_memory.hpp>
+#include <castnet/device/executor_sizes.hpp>
+#include <castnet/device/launches.hpp>
+#include <castnet/optim/optimizer.hpp>
+#include <castnet/plan/own_memory.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace castnet::cuda {
+
+// A class, so that every compiler prints the sentence only.
+template <class Rule>
+struct joint_rule {
+    static_assert(!ByParameter<Rule>,
+                  "castnet: cn::lamb and cn::clip_each_norm update whole parameters, which "
+                  "policy::model_parallel on GPUs does not: take cn::adamw and cn::clip_norm");
+    static constexpr bool checked = true;
+};
+
+template <class Device>
+class joint_executor {
+    static constexpr int devices = Device::devices;
+    using T = typename Device::value_type;
+    using context = typename Device::context;
+    using buffer = joint_buffer<context>;
+    using sizes = std::array<executor_sizes, std::size_t(devices)>;
+    using step_memory = cuda::step_memory<context>;
+
+public:
+    // Of all GPUs.
+    static constexpr std::size_t bytes(sizes const& each) {
+        std::size_t sum = 0;
+        for (executor_sizes const& z : each) {
+            sum += step_memory::bytes(z, buffer::bytes(z));
+        }
+        return sum;
+    }
+
+    joint_executor(sessions const& gpus, divided<T> const& parameters, philox_key key,
+                   sizes const& each)
+        : gpus_{gpus}, streams_{gpus}, sizes_{each} {
+        std::ptrdiff_t end_of_workspace = 0;
+        for (int d = 0; d < devices; ++d) {
+            executor_sizes const& z = each[std::size_t(d)];
+            gpus.on(d, [&](session const& here) {
+                parts_.push_back(
+                    {step_memory{here, begin_on(d, parameters), key, z, buffer::bytes(z)}});
+            });
+            add_gradients(d);
+            workspaces_[d].workspace = {region::workspace, end_of_workspace, z.workspace};
+            end_of_workspace += z.workspace;
+        }
+        std::sort(gradients_.begin(), gradients_.end(),
+                  [](auto const& a, auto const& b) { return a.first < b.first; });
+        buffers_.reserve(step_memory::buffers);
+        for (int i = 0; i < step_memory::buffers; ++i) {
+            std::vector<char*> on_gpus;
+            std::vector<context> rest;
+            for (part const& p : parts_) {
+                on_gpus.push_back(p.memory.buffer(i));
+                rest.push_back(p.memory.context());
+            }
+            buffers_.emplace_back(each[0], on_gpus, std::move(rest), gpus);
+        }
+        next_ = last_ = &buffers_[0];
+    }
+    ~joint_executor() { gpus_.finish(); }
+    joint_executor(joint_executor const&) = delete;
+    joint_executor& operator=(joint_executor const&) = delete;
+
+    std::size_t allocated_bytes() const { return bytes(sizes_); }
+
+    // As of executor. The budget is of all GPUs together.
+    template <auto const&... Plan>
+    void prepare(std::size_t parameter_bytes) {
+        (..., set_owners_of_totals<Plan>()); // the same for training and evaluation
+        std::size_t workspace = 0;
+        for (int d = 0; d < devices; ++d) {
+            gpus_.on(d, [&](session const& here) {
+                (..., choose<Plan>(d));
+                workspace += here.library().workspace_bytes();
+            });
+        }
+        std::size_t const planned = parameter_bytes + allocated_bytes();
+        if (planned + workspace > gpus_[0].budget()) {
+            throw error({"castnet: policy::memory_limit allows ", gpus_[0].budget(),
+                         " bytes, but parameters and training take ", planned,
+                         ", and the workspaces of cuDNN and cuBLASLt ", workspace,
+                         "; allow more, or use a smaller batch"});
+        }
+        for (int d = 0; d < devices; ++d) {
+            gpus_.on(d, [](session const& here) { here.library().reserve(); });
+        }
+    }
+
+    // Addresses in the GPUs' memory, as of the last run, or of an executor of a single plan; of
+    // gradients with the optimizer's state.
+    divided<T> at(region) const { return {gradients_}; }
+    placed<T> at(array_ref r) const {
+        int const d = owner_of(last_devices_, devices, r);
+        r.offset = offset_in_own_memory(last_devices_[d], r);
+        return {last_->contexts[std::size_t(d)].at(r), d};
+    }
+
+    // Host memory for region::batch of the next run.
+    T* batch() { return next_->batch(); }
+
+    // Number of the batch's first sample in its step.
+    void set_first_sample(std::uint32_t first) { first_sample_ = first; }
+
+    // Runs a plan over the batch; `step` selects dropout's random numbers.
+    template <auto const& Plan>
+    void run(std::ptrdiff_t, std::uint64_t step) {
+        submit<Plan>(work_kind::run, step, [](auto&) {});
+    }
+    // Runs the launches one at a time; calls after(i) when launch i has ended.
+    template <auto const& Plan, class After>
+    void run(std::ptrdiff_t, std::uint64_t step, After const& after) {
+        send<Plan>(step);
+        prepare_libraries<Plan>();
+        streams_.fork();
+        joint_stages<Device, Plan> stages{gpus_, streams_, next_->contexts};
+        stages.run([&](int i) {
+            gpus_.wait();
+            after(i);
+        });
+        streams_.join();
+        swap_buffers<Plan>();
+    }
+
+    // Sets the groups of the plan's parameters (plan/penalties.hpp). Waits for the GPUs.
+    template <auto const& Plan>
+    void set_groups(std::span<update_group const> groups) {
+        groups_.assign(groups.begin(), groups.end());
+        allocate_penalties<Plan>();
+        gpus_.wait();
+        for (int d = 0; d < devices; ++d) {
+            gpus_.on(d, [&](session const& here) {
+                if (trained_on(d) == 0) {
+                    return;
+                }
+                write_ranges(penalties_of<Plan>(d), parts_[std::size_t(d)].penalties, here);
+            });
+        }
+    }
+
+    // The sum of squares of all gradients, with penalties; waits for the GPUs.
+    template <auto const& Plan>
+    double squares(T scale, std::ptrdiff_t, std::ptrdiff_t) {
+        allocate_penalties<Plan>();
+        gpus_.wait();
+        double sum = 0;
+        for (int d = 0; d < devices; ++d) {
+            double* const sums = norm_sums(d);
+            gpus_.on(d, [&](session const& here) {
+                T* const factor = reinterpret_cast<T*>(sums + norm_elements + devices);
+                here.write(factor, 1, [&](T* to) { *to = scale; });
+                sum_squares<Plan>(last_->contexts[std::size_t(d)], d, factor);
+                here.read(sums, 1, [&](double const* from) { sum += *from; });
+            });
+        }
+        return sum;
+    }
+
+    // Applies the optimizer's rule to all parameters; gradients are multiplied with `scale`.
+    template <auto const& Plan, int Slots, class Rule>
+    void update(Rule const& rule, T scale) {
+        static_assert(joint_rule<Rule>::checked);
+        update_values<Rule, T> const values{rule, scale};
+        allocate_penalties<Plan>();
+        behind_last_run([&](int d, session const& here, context const& c) {
+            // pageable memory: the values are read before the call returns
+            auto* const to = last_->template values<Rule>(d);
+            CASTNET_CUDA(cudaMemcpyAsync(to, &values, sizeof values, cudaMemcpyHostToDevice,
+                                         here.compute().get()));
+            update_on<Plan, Slots>(d, c, to);
+        });
+    }
+
+    // Adds the outputs of a plan's last run to the totals.
+    template <auto const& Plan>
+    void add_totals() {
+        behind_last_run(
+            [&](int d, session const&, context const& c) { add_totals_on<Plan>(d, c); });
+    }
+
+    // Adds all gradients to others that are kept `place` elements behind them, unless they are the
+    // first ones, for the last batch of a step; which takes them, and leaves zeros.
+    void keep_gradients(std::ptrdiff_t place, element_range const& all, bool are_first) {
+        behind_last_run([&](int d, session const&, context const& c) {
+            T* const from = c.region[int(region::gradients)];
+            std::ptrdiff_t const count = trained_on(d);
+            launch(c, keep_body<T>{from, from + place / all.count * count, count, are_first});
+        });
+    }
+    void take_kept(std::ptrdiff_t place, element_range const& all) {
+        behind_last_run([&](int d, session const&, context const& c) {
+            T* const to = c.region[int(region::gradients)];
+            std::ptrdiff_t const count = trained_on(d);
+            launch(c, take_kept_body<T>{to, to + place / all.count * count, count});
+        });
+    }
+
+    // A whole training step in one launch.
+    template <auto const& Plan, int Slots, class Rule>
+    void train(std::ptrdiff_t, std::uint64_t step, Rule const& rule, T scale) {
+        static_assert(joint_rule<Rule>::checked);
+        next_->set(update_values<Rule, T>{rule, scale});
+        allocate_penalties<Plan>();
+        for (int d = 0; d < devices && NeedsNorm<Rule>; ++d) {
+            norm_sums(d);
+        }
+        submit<Plan>(work_kind::train, step, [&](auto& stages) {
+            if constexpr (NeedsNorm<Rule>) {
+                find_norm<Plan, Rule>();
+            }
+            for (int d = 0; d < devices; ++d) {
+                gpus_.on(d, [&](session const&) {
+                    context const& c = next_->contexts[std::size_t(d)];
+                    stages.wait_for_readers(d);
+                    update_on<Plan, Slots>(d, c, next_->template values<Rule>(d));
+                    add_totals_on<Plan>(d, c);
+                });
+            }
+        });
+    }
+    template <auto const& Plan>
+    void evaluate(std::ptrdiff_t) {
+        submit<Plan>(work_kind::evaluate, 0, [&](auto&) {
+            for (int d = 0; d < devices; ++d) {
+                gpus_.on(d, [&](session const&) {
+                    add_totals_on<Plan>(d, next_->contexts[std::size_t(d)]);
+                });
+            }
+        });
+    }
+
+    // Reads and sets the totals. Both wait for the GPUs.
+    void read_totals(double* to, std::size_t count) const {
+        for (int d = 0; d < devices; ++d) {
+            gpus_.read(totals_on(d), std::ptrdiff_t(count), [&](double const* from) {
+                for (std::size_t i = 0; i < count; ++i) {
+                    if (owner_of_total_[i] == d) {
+                        to[i] = *from++;
+                    }
+                }
+            });
+        }
+    }
+    void set_totals(double const* from, std::size_t count) {
+        for (int d = 0; d < devices; ++d) {
+            gpus_.write(totals_on(d), std::ptrdiff_t(count), [&](double* to) {
+                for (std::size_t i = 0; i < count; ++i) {
+                    if (owner_of_total_[i] == d) {
+                        *to++ = from[i];
+                    }
+                }
+            });
+        }
+    }
+
+private:
+    // What a GPU has besides its context.
+    struct part {
+        step_memory memory;
+        cuda::memory penalties{}, norm_sums{};
+    };
+
+    // The device's parameters; nullptr if there are none.
+    static T* begin_on(int device, divided<T> const& parameters) {
+        T* begin = nullptr;
+        for (piece<T> const& p : parameters.pieces()) {
+            bool const first = begin == nullptr || p.where.at < begin;
+            begin = p.where.device == device && first ? p.where.at : begin;
+        }
+        return begin;
+    }
+    // The gradients of all devices one behind the other, then so the slots of the optimizer.
+    void add_gradients(int device) {
+        std::ptrdiff_t all = 0, before = 0;
+        for (int d = 0; d < devices; ++d) {
+            before += d < device ? trained_on(d) : 0;
+            all += trained_on(d);
+        }
+        std::ptrdiff_t const count = trained_on(device);
+        T* const begin =
+            parts_[std::size_t(device)].memory.context().region[int(region::gradients)];
+        std::ptrdiff_t const end = count + sizes_[std::size_t(device)].state;
+        for (std::ptrdiff_t k = 0; count > 0 && k < end / count; ++k) {
+            gradients_.push_back({k * all + before, count, {begin + k * count, device}});
+        }
+    }
+    std::ptrdiff_t trained_on(int device) const { return sizes_[std::size_t(device)].gradients; }
+    placed<double> totals_on(int device) const {
+        return {parts_[std::size_t(device)].memory.totals(), device};
+    }
+
+    template <auto const& Plan>
+    static constexpr int owner_of_output(int i) {
+        return owner_of(Plan.devices, devices, Plan.outputs[i]);
+    }
+    template <auto const& Plan>
+    void set_owners_of_totals() {
+        owner_of_total_.clear();
+        for (int i = 0; i < Plan.sizes.outputs; ++i) {
+            owner_of_total_.insert(owner_of_total_.end(), std::size_t(Plan.outputs[i].size.count()),
+                                   owner_of_output<Plan>(i));
+        }
+    }
+
+    template <auto const& Plan>
+    void choose(int device) const {
+        context c = next_->contexts[std::size_t(device)];
+        c.samples = Plan.batch;
+        Device::template prepare<Plan>(c, device);
+    }
+    template <auto const& Plan>
+    void prepare_libraries() const {
+        for (int d = 0; d < devices; ++d) {
+            gpus_.on(d, [&](session const& here) {
+                choose<Plan>(d);
+                here.library().reserve();
+            });
+        }
+    }
+
+    template <auto const& Plan>
+    void send(std::uint64_t step) {
+        static_assert(arrays_have_numbers<Plan>::checked);
+        next_->template send<Plan>({static_cast<std::uint32_t>(step), first_sample_});
+    }
+    template <auto const& Plan>
+    void swap_buffers() {
+        next_->end();
+        last_ = next_;
+        last_devices_ = Plan.devices;
+        next_ = next_ == &buffers_[0] ? &buffers_[1] : &buffers_[0];
+    }
+
+    // All stages of the plan, and what then(stages) puts on the streams behind them.
+    template <auto const& Plan, class Then>
+    void submit(work_kind kind, std::uint64_t step, Then const& then) {
+        send<Plan>(step);
+        next_->known.submit(
+            {&Plan, kind, false}, streams_.of(0), gpus_[0].use_graphs(),
+            [&] { prepare_libraries<Plan>(); },
+            [&] {
+                streams_.fork();
+                joint_stages<Device, Plan> stages{gpus_, streams_, next_->contexts};
+                stages.run(ignore_launches{});
+                then(stages);
+                streams_.join();
+            },
+            [] {});
+        swap_buffers<Plan>();
+    }
+    // Calls f(device, session, context) for each device.
+    template <class F>
+    void behind_last_run(F const& f) {
+        streams_.fork();
+        for (int d = 0; d < devices; ++d) {
+            gpus_.on(d, [&](session const& here) { f(d, here, last_->contexts[std::size_t(d)]); });
+        }
+        streams_.join();
+        last_->end();
+    }
+
+    template <class Body>
+    static void launch(context const& c, Body const& body) {
+        if (body.count > 0) {
+            c.launch(grid_for(body.count), body);
+        }
+    }
+    template <auto const& Plan, int Slots, class Rule>
+    void update_on(int device, context const& c, update_values<Rule, T> const* values) {
+        T* const gradients = c.region[int(region::gradients)];
+        std::ptrdiff_t const count = trained_on(device);
+        launch(c, optimize_body<Rule, Slots, T>{values, penalties(device),
+                                                c.region[int(region::parameters)], gradients,
+                                                gradients + count, count, count / lanes_of<T>});
+    }
+    template <auto const& Plan>
+    void add_totals_on(int device, context const& c) const {
+        static_assert(Plan.sizes.outputs <= max_results,
+                      "castnet: policy::cuda sums the loss and at most 31 metrics");
+        add_totals_body<T> body{{}, {}, totals_on(device).at, 0};
+        int results = 0;
+        for (int i = 0; i < Plan.sizes.outputs; ++i) {
+            if (owner_of_output<Plan>(i) == device) {
+                body.results[results] = c.at(own_memory<Plan>.outputs[i]);
+                body.count += Plan.outputs[i].size.count();
+                body.end[results++] = body.count;
+            }
+        }
+        launch(c, body);
+    }
+
+    // The sum of squares of the device's gradients, to the first of norm_sums().
+    template <auto const& Plan>
+    void sum_squares(context const& c, int device, T const* scale) {
+        if (std::ptrdiff_t const count = trained_on(device); count > 0) {
+            auto const call = squares_call<Device, Plan>(c, scale, penalties(device),
+                                                         norm_sums(device), 0, count);
+            c.launch(call.where, call.body);
+        }
+    }
+    // Every device gets the sums of all, and adds them up.
+    template <auto const& Plan, class Rule>
+    void find_norm() {
+        event const* summed[devices];
+        for (int d = 0; d < devices; ++d) {
+            gpus_.on(d, [&](session const&) {
+                sum_squares<Plan>(next_->contexts[std::size_t(d)], d,
+                                  &next_->template values<Rule>(d)->scale);
+            });
+            summed[d] = &streams_.record(d);
+        }
+        for (int d = 0; d < devices; ++d) {
+            gpus_.on(d, [&](session const&) {
+                double* const all = norm_sums(d) + norm_elements;
+                for (int from = 0; from < devices; ++from) {
+                    streams_.of(d).wait_for(*summed[from]);
+                    copy_between(gpus_, norm_sums(from), from, all + from, d, sizeof(double));
+                }
+                auto const call = norm_call(next_->template values<Rule>(d), all, devices);
+                next_->contexts[std::size_t(d)].launch(call.where, call.body);
+            });
+        }
+    }
+
+    // Of the device's parameters, by their places there.
+    template <auto const& Plan>
+    std::vector<penalized_range> penalties_of(int device) const {
+        element_range const mine = Plan.devices[device].trained;
+        std::ptrdiff_t const last = mine.offset + mine.count;
+        std::vector<penalized_range> own;
+        std::ptrdiff_t begin = 0;
+        for (penalized_range r : penalized_ranges(Plan, groups_)) {
+            std::ptrdiff_t const end = std::exchange(begin, r.end);
+            if (std::max(end, mine.offset) < std::min(r.end, last)) {
+                r.end = std::min(r.end, last) - mine.offset;
+                own.push_back(r);
+            }
+        }
+        return own;
+    }
+    template <auto const& Plan>
+    void allocate_penalties() {
+        for (int d = 0; d < devices; ++d) {
+            memory& here = parts_[std::size_t(d)].penalties;
+            if (here.bytes() == 0 &&
+                trained_on(d) > 0) { // with room for a range for each parameter
+                std::size_t const most = std::size(Plan.parameters) + 1;
+                here = gpus_.allocate(d, most * sizeof(penalized_range), "penalties");
+                write_ranges(penalties_of<Plan>(d), here, gpus_[d]);
+            }
+        }
+    }
+    penalized_range const* penalties(int device) const {
+        return parts_[std::size_t(device)].penalties.template as<penalized_range>();
+    }
+
+    // The device's sum of squares and its parts; behind them the sums of all devices, and the scale
+    // of the gradients.
+    double* norm_sums(int device) {
+        memory& here = parts_[std::size_t(device)].norm_sums;
+        if (here.bytes() == 0) {
+            here = gpus_.allocate(device,
+                                  std::size_t(norm_elements + devices) * sizeof(double) + sizeof(T),
+                                  "the norm of the gradient");
+        }
+        return here.template as<double>();
+    }
+
+    sessions const& gpus_;
+    joint_streams streams_;
+    sizes sizes_;
+    std::vector<part> parts_; // of each GPU
+    std::vector<piece<T>> gradients_;
+    std::vector<update_group> groups_; // see set_groups(); none at first
+    std::vector<int> owner_of_total_;
+    std::vector<buffer> buffers_;
+    std::uint32_t first_sample_ = 0;
+    buffer* next_;                                    // for the next run
+    buffer* last_;                                    // of the last run
+    device_memory workspaces_[devices];               // of a single plan
+    device_memory const* last_devices_ = workspaces_; // of the last run's plan
+};
+
+} // namespace castnet::cuda
