@@ -11,6 +11,7 @@
 #include <castnet/plan/run_order.hpp>
 
 #include <concepts>
+#include <iterator>
 #include <utility>
 
 namespace castnet::ir {
@@ -68,36 +69,72 @@ inline constexpr bool calls_after_launches<ignore_launches> = false;
 template <class F>
 inline constexpr bool calls_after_launches<after_stages<F>> = false;
 
-template <auto const& Plan, int Program, size_t... I>
-auto program_type(std::index_sequence<I...>)
-    -> program<Plan.instructions[Plan.first_instruction[Program] + int(I)]...>;
-
+// What each program or launch of a plan has, such as a kernel.
 template <class Kernel, int Count>
 struct kernel_table {
     Kernel of[array_size(Count)];
 };
 
+// The programs of a plan, and one of them: constants of their own, because nvcc 13.0 copies all of
+// a constant for each number that a template argument takes of it, and a plan is large.
+template <int Programs, int Instructions>
+struct program_table {
+    int first[array_size(Programs + 1)];
+    instruction at[array_size(Instructions)];
+};
+template <auto const& Plan>
+constexpr auto copy_programs() {
+    program_table<Plan.sizes.programs, Plan.sizes.instructions> all{};
+    copy_array(all.first, Plan.first_instruction, Plan.sizes.programs + 1);
+    copy_array(all.at, Plan.instructions, Plan.sizes.instructions);
+    return all;
+}
+template <auto const& Plan>
+inline constexpr auto programs_of = copy_programs<Plan>();
+
+template <int Length>
+struct program_code {
+    instruction at[array_size(Length)];
+};
+template <auto const& Programs, int Program>
+constexpr auto copy_program() {
+    constexpr int first = Programs.first[Program], length = Programs.first[Program + 1] - first;
+    program_code<length> code{};
+    copy_array(code.at, Programs.at + first, length);
+    return code;
+}
+
+template <auto const& Code, size_t... I>
+auto program_type(std::index_sequence<I...>) -> program<Code.at[I]...>;
+
+template <auto const& Plan, int Program>
+struct program_of {
+    static constexpr auto code = copy_program<programs_of<Plan>, Program>();
+    using type = decltype(program_type<code>(std::make_index_sequence<std::size(code.at)>{}));
+};
+
 // The type of a plan's program.
 template <auto const& Plan, int Program>
-using code_of = decltype(program_type<Plan, Program>(
-    std::make_index_sequence<size_t(Plan.first_instruction[Program + 1] -
-                                    Plan.first_instruction[Program])>{}));
+using code_of = typename program_of<Plan, Program>::type;
 
-// Whether a kernel of this program may be called: not if it is an epilogue that is always fused.
+// Whether a kernel of each program may be called: not if it is an epilogue that is always fused.
 template <class Device, auto const& Plan>
-constexpr bool is_called(int program) {
+constexpr auto find_called() {
+    kernel_table<bool, Plan.sizes.programs> called{};
     for (int i = 0; i < Plan.sizes.launches; ++i) {
         kernel_launch const& s = Plan.launches[i];
-        if (s.program == program && (MayNotFinish<Device> || is_fused(s))) {
-            return true;
+        if (s.program >= 0 && (MayNotFinish<Device> || is_fused(s))) {
+            called.of[s.program] = true;
         }
     }
-    return false;
+    return called;
 }
+template <class Device, auto const& Plan>
+inline constexpr auto called_programs = find_called<Device, Plan>();
 
 template <class Device, auto const& Plan, int Program>
 constexpr typename Device::kernel fused_kernel() {
-    if constexpr (is_called<Device, Plan>(Program)) {
+    if constexpr (called_programs<Device, Plan>.of[Program]) {
         return Device::template fused_kernel<castnet::ir::code_of<Plan, Program>>();
     } else {
         return {};

@@ -132,7 +132,9 @@ struct cpu_device {
 
     // Computes what a plan keeps, of the parameters of this context.
     template <auto const& Plan>
-    static void prepare(context const& c) {
+    static void prepare([[maybe_unused]] context const& c) {
+#ifndef __CUDA_ARCH__ // nvcc instantiates everything once more for the GPU, where nothing calls
+                      // this
         if constexpr (cpu::is_small(Plan)) {
             cpu::flush_denormals const here;
             prepare_small<Plan>(c, std::make_index_sequence<size_t(Plan.sizes.launches)>{});
@@ -145,6 +147,7 @@ struct cpu_device {
                 }
             }
         }
+#endif
     }
 
     // Runs all launches of a plan but those of prepare(); `Plan` is a constant with static storage.
@@ -152,7 +155,8 @@ struct cpu_device {
     // of its parts, and then the stages run on the calling thread alone. Or only at the end of
     // stages: see after_stages.
     template <auto const& Plan, class After = ir::ignore_launches>
-    static void run(context const& c, After const& after = {}) {
+    static void run([[maybe_unused]] context const& c, [[maybe_unused]] After const& after = {}) {
+#ifndef __CUDA_ARCH__
         if constexpr (cpu::is_small(Plan)) {
             cpu::flush_denormals const here;
             run_small<Plan>(c, after, std::make_index_sequence<size_t(Plan.sizes.launches)>{});
@@ -165,6 +169,7 @@ struct cpu_device {
                 }
             });
         }
+#endif
     }
 
     template <class Code>
