@@ -39,10 +39,10 @@ struct communication_draft {
     list<element_range> ranges;
 };
 
-// Whether a launch sums over the samples.
+// Whether a launch sums over the samples; what it stores of each of them comes before the sums.
 template <class Plan>
 constexpr bool sums_samples(Plan const& p, kernel_launch const& s) {
-    if (p.arrays[s.output].size.sample) {
+    if (p.arrays[s.output + s.results - 1].size.sample) {
         return false;
     }
     if (s.program >= 0) {
@@ -104,6 +104,9 @@ private:
     // What launch i makes there, of the sums over samples; of all where statistics stay local.
     constexpr void take(int i, int array) {
         array_ref const r = now(array);
+        if (r.size.sample) {
+            return;
+        }
         if (r.where == region::gradients) {
             made_by_[gradient_at(r.offset)] = i;
         } else if (local_ ? r.where == region::parameters : !is_result(r)) {

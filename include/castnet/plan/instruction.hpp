@@ -20,8 +20,8 @@ enum class opcode : std::uint8_t {
                  // if only one step of a loop is stored
     reduce       // ends a program: a: which reduction; b: what is kept of samples 1, pixels 2,
                  // channels 4; c: as of store; d: of which register. On devices whose kernels can
-                 // do that, several stores or reductions end a program, with the same b and c: its
-                 // results, in order
+                 // do that, several stores or reductions end a program, with the same b and c, or
+                 // first a store and then reductions: its results, in order
 };
 
 struct instruction {
@@ -73,7 +73,9 @@ struct program {
         instruction const all[] = {I...};
         return all[size + k];
     }
-    static constexpr instruction end = end_of(0);
+    static constexpr instruction end = end_of(results - 1);
+    // Those of the results that are stored at every point: all, or the first before reductions.
+    static constexpr int stores = (0 + ... + int(I.code == opcode::store));
     // Along what the stored array varies.
     static constexpr int stored = end.c != 0 ? 5 : 7;
 

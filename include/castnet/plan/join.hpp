@@ -1,5 +1,6 @@
-// Launches with several results: reductions of the same elements, small element-wise launches over
-// the same channels, and what is computed again in each launch that reads it, instead of stored.
+// Launches with several results: reductions of the same elements, an array and sums of it, small
+// element-wise launches over the same channels; and what is computed again in each launch that
+// reads it, instead of stored.
 //
 // All of this trades arithmetic for memory and for the starts of kernels; a device asks for it.
 #pragma once
@@ -105,6 +106,14 @@ public:
                 }
             }
         }
+        for (int id = count_ - 1; id > 0; --id) {
+            node const& n = nodes_[id];
+            if (n.kind == op::reduce && is_joinable(id)) {
+                for (int k = id - 1; k > id - near && k > 0 && group_[id] == id; --k) {
+                    sum_where_stored(id, k);
+                }
+            }
+        }
     }
 
 private:
@@ -163,10 +172,10 @@ private:
         }
         return false;
     }
-    // By another launch or, of a reduction, by any.
+    // By an earlier launch than that of `last` or, of a reduction, by that one.
     constexpr bool is_read_between(int id, int last, bool by_itself) const {
         for (int k = id + 1; k <= last; ++k) {
-            if (group_[k] >= 0 && (by_itself || group_[k] != last) && reads(k, id)) {
+            if (group_[k] >= 0 && group_[k] < last + int(by_itself) && reads(k, id)) {
                 return true;
             }
         }
@@ -179,6 +188,41 @@ private:
             count += group_[k] == end ? nodes_[k].operands : 0;
         }
         return count;
+    }
+
+    // A sum, and those that have joined it, of what is stored at node `stored` by an element-wise
+    // launch, and of what is there then: these are results of that launch, where it is.
+    constexpr void sum_where_stored(int sum, int stored) {
+        node const& n = nodes_[stored];
+        bool const is_launch = n.kind == op::map && group_[stored] == stored &&
+                               end_[stored] == group_end::launched && is_outside_of_loops(stored);
+        if (!is_launch || n.repeat != nodes_[sum].repeat || n.device != nodes_[sum].device ||
+            n.size != space_of(sum) || !n.size.sample ||
+            inputs(stored) + inputs(sum) > max_group_inputs) {
+            return;
+        }
+        bool is_read = false;
+        for (int k = stored + near < count_ ? stored + near : count_ - 1; k >= 0; --k) {
+            for (int j = 0; j < nodes_[k].operands && group_[k] == sum; ++j) {
+                int const from = nodes_[k].in[j];
+                is_read = is_read || from == stored;
+                if (from >= 0 && group_[from] > stored && group_[from] != sum &&
+                    !traits_of(nodes_[from]).source) {
+                    return;
+                }
+            }
+            bool const other = nodes_[k].kind != op::map || k > stored; // a product, another sum
+            if (group_[k] == stored && other) {
+                return;
+            }
+        }
+        if (!is_read) {
+            return;
+        }
+        for (int k = sum; k >= 0; --k) {
+            group_[k] = group_[k] == sum ? stored : group_[k];
+        }
+        end_[sum] = group_end::joined;
     }
 
     // Counts arrays as large as the value. Stored, it is written once and read by every launch that

@@ -196,11 +196,15 @@ private:
                 throw "castnet: a fused kernel reads more than it can be given";
             }
             end = lower.code.back();
+            if (end.code == opcode::reduce && n.kind == op::map) { // it is stored besides
+                s.kind = op::reduce;
+                s.factor = nodes_[lower.joined.back()].scalar;
+            }
             s.program = program_number(lower.code);
             s.space = n.kind == op::map ? n.size : nodes_[n.in[0]].size;
             s.flops += s.space.count() *
                        (lower.code.size() - lower.arrays.size() - 1 - lower.joined.size());
-            if (n.kind == op::map && s.loop < 0 && s.space.pixels > 1 &&
+            if (end.code == opcode::store && s.loop < 0 && s.space.pixels > 1 &&
                 lower.varies_as_a_whole()) {
                 s.space = {s.space.sample, 1, static_cast<int>(s.space.count())};
             }

@@ -76,7 +76,7 @@ private:
         end.a = in_bf16_ && in_bf16_[id] ? 1 : 0;
         end.c = n.stored == storage::one_step ? 1 : 0;
         if (n.kind != op::reduce) {
-            end.d = static_cast<std::uint8_t>(id == root_ ? code.size() - 1 : reg_[id]);
+            end.d = static_cast<std::uint8_t>(reg_[id]);
             return end;
         }
         int x = source(n.in[0]);

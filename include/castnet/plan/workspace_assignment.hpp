@@ -251,8 +251,10 @@ private:
                           stage_of_[lives_.last[id]] == stage_number;
         block_allocator& place = result.in_chunk ? chunk : memory;
         int const last = result.in_chunk ? lives_.last[id] - now.first : stage_of_[lives_.last[id]];
+        bool const at_every_point = // by a program of its own
+            s.kind == op::map || (s.kind == op::reduce && nodes_[id].kind == op::map);
         int const reused =
-            s.kind == op::map && is_first ? dying_operand(s, launch_number, result.in_chunk) : -1;
+            at_every_point && is_first ? dying_operand(s, launch_number, result.in_chunk) : -1;
         extents const e = nodes_[id].stored == storage::array
                               ? nodes_[id].size
                               : size_in_memory(nodes_[id], nodes_[id]);

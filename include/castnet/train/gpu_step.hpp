@@ -27,10 +27,13 @@ constexpr int last_result(Plan const& p) {
     int last = 0;
     ir::for_each_stage(p, [&](ir::stage const& g, int, int position) {
         for (int i = g.first; i < g.last; ++i) {
-            ir::array_ref const& to = p.arrays[p.launches[i].output];
-            for (ir::array_ref const& r : p.outputs) {
-                bool const is_result = r.where == to.where && r.offset == to.offset;
-                last = is_result ? position + i - g.first : last;
+            ir::kernel_launch const& s = p.launches[i];
+            for (int k = s.output; k < s.output + s.results; ++k) {
+                ir::array_ref const& to = p.arrays[k];
+                for (ir::array_ref const& r : p.outputs) {
+                    bool const is_result = r.where == to.where && r.offset == to.offset;
+                    last = is_result ? position + i - g.first : last;
+                }
             }
         }
     });

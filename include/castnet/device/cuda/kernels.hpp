@@ -20,7 +20,7 @@ namespace castnet::cuda {
 
 template <class Program, class Context>
 constexpr kernel<Context> fused_kernel() {
-    if constexpr (Program::end.code == opcode::store) {
+    if constexpr (Program::stores == Program::results) {
         return &map<Program, Context>;
     } else {
         return &reduce<Program, Context>;

@@ -96,6 +96,13 @@ CASTNET_HD void evaluate_lanes(program<I...>, program_arguments<T> const& a, lan
     }
 }
 
+// The address of a result that a program stores, in the type that it is stored in.
+template <class Program, std::size_t K, class T>
+CASTNET_HD auto* result_of(T* to) {
+    using stored_type = std::conditional_t<Program::end_of(int(K)).a != 0, bfloat16, T>;
+    return reinterpret_cast<stored_type*>(to);
+}
+
 template <class Program, class T>
 struct map_body {
     static constexpr int lanes = lanes_of_program<Program, T>;
@@ -145,12 +152,7 @@ private:
     template <int Lanes, std::size_t... K>
     CASTNET_HD void store_all(T const (&value)[results][Lanes], std::uint32_t at,
                               std::index_sequence<K...>) const {
-        (..., store_lanes(value[K], result<int(K)>() + at));
-    }
-    template <int K>
-    CASTNET_HD auto* result() const {
-        using stored_type = std::conditional_t<Program::end_of(K).a != 0, bfloat16, T>;
-        return reinterpret_cast<stored_type*>(out[K]);
+        (..., store_lanes(value[K], result_of<Program, K>(out[K]) + at));
     }
 };
 

@@ -8,13 +8,13 @@
 namespace castnet::cuda {
 
 // The values of a program: a result is a point of the axes that are kept, an element one of the
-// others.
+// others. What the program stores besides is stored when the element is taken.
 template <class Program, class T>
 struct program_source {
     static constexpr bool keep_samples = (Program::end.b & 1) != 0;
     static constexpr bool keep_pixels = (Program::end.b & 2) != 0;
     static constexpr bool keep_channels = (Program::end.b & 4) != 0;
-    static constexpr int results = Program::results;
+    static constexpr int stores = Program::stores, results = Program::results - stores;
     static constexpr int in_unit = lanes_of_program<Program, T>;
     static constexpr int lanes = keep_channels ? in_unit : 1;
     static constexpr bool may_split =
@@ -25,7 +25,8 @@ struct program_source {
     quotient pixels, units; // of a sample; of a row
     std::uint32_t channels;
     bool in_lanes;
-    row_numbers rows; // of the results
+    row_numbers rows;                   // of the results
+    T* stored[stores > 0 ? stores : 1]; // or bfloat16, as the program says
 
     template <class F>
     CASTNET_HD void visit(std::uint32_t result, F const& f) const {
@@ -53,15 +54,26 @@ private:
               std::uint32_t const pixel = next<keep_pixels>(pixels, from_kept, from_rest);
               std::uint32_t const sample = keep_samples ? from_kept : from_rest;
               lane_point const p{sample, pixel, unit * Lanes, pixels.divisor, width};
+              T value[stores > 0 ? stores : 1][Lanes];
               evaluate_lanes<Lanes>(Program{}, a, p, std::make_index_sequence<Program::length>{},
                                     [&](T const* r, int i) {
+                                        for (int k = 0; k < stores; ++k) {
+                                            value[k][i] = r[Program::end_of(k).d];
+                                        }
                                         for (int k = 0; k < results; ++k) {
                                             parts[k * lanes + (keep_channels ? i : 0)].take(
-                                                r[Program::end_of(k).d],
+                                                r[Program::end_of(stores + k).d],
                                                 static_cast<std::ptrdiff_t>(p.channel) + i);
                                         }
                                     });
+              store_all(value, p, std::make_index_sequence<std::size_t(stores)>{});
           });
+    }
+    template <class Values, std::size_t... K>
+    CASTNET_HD void store_all([[maybe_unused]] Values const& value,
+                              [[maybe_unused]] lane_point const& p,
+                              std::index_sequence<K...>) const {
+        (..., store_lanes(value[K], result_of<Program, K>(stored[K]) + p.offset(7)));
     }
 
     // The place along an axis, of a number that runs over it and others outside of it.
@@ -75,7 +87,7 @@ private:
     }
 };
 
-// To the results of the launch, one for each reduction that ends the program.
+// To the results of the launch, one for each store or reduction that ends the program.
 CASTNET_CALLS_UNCHECKED
 template <class Program, class Context>
 CASTNET_HD void reduce(kernel_launch const& s, tables const& t, Context const& c) {
@@ -101,14 +113,23 @@ CASTNET_HD void reduce(kernel_launch const& s, tables const& t, Context const& c
     }
     reduce_shape const shape =
         shape_reduction(results, elements, source::keep_channels, most_splits);
-    body b{{arguments_of(s, t, c), c.now, quotient(s.space.pixels), quotient(units),
-            static_cast<std::uint32_t>(s.space.channels), lanes, numbers_of(rows)},
+    body b{{arguments_of(s, t, c),
+            c.now,
+            quotient(s.space.pixels),
+            quotient(units),
+            static_cast<std::uint32_t>(s.space.channels),
+            lanes,
+            numbers_of(rows),
+            {}},
            shape,
            quotient(shape.groups()),
            static_cast<T>(s.factor),
            {}};
+    for (int k = 0; k < source::stores; ++k) {
+        b.source.stored[k] = c.at(t.arrays[s.output + k]);
+    }
     for (int k = 0; k < body::arrays; ++k) {
-        b.out[k] = c.at(t.arrays[s.output + k]);
+        b.out[k] = c.at(t.arrays[s.output + source::stores + k]);
     }
     b.rows = numbers_of(to);
     b.parts = c.parts;
