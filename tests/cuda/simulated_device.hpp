@@ -294,14 +294,13 @@ public:
         update_tables<Plan> tables{groups_};
         now_ = {static_cast<std::uint32_t>(step), 0};
         context_.samples = Plan.batch;
-        auto const totals = castnet::cuda::totals_call<Plan>(context_, totals_.data());
         std::apply(
             [&](auto const&... call) {
                 castnet::cuda::enqueue<Device, Plan>(context_, gathers_, gather_call<Plan>(),
-                                                     totals, call...);
+                                                     call...);
             },
-            castnet::cuda::update_calls_with_norm<Device, Plan, Slots>(context_, &values,
-                                                                       tables.here()));
+            castnet::cuda::closing_calls<Device, Plan, Slots>(context_, &values, tables.here(),
+                                                              totals_.data()));
     }
     template <auto const& Plan>
     void evaluate(std::ptrdiff_t) {

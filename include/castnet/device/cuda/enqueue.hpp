@@ -2,6 +2,7 @@
 // gradient, the update of the parameters, and the sums of the plan's outputs over steps.
 #pragma once
 
+#include <castnet/device/cuda/beside.hpp>
 #include <castnet/device/cuda/gather.hpp>
 #include <castnet/device/cuda/norm.hpp>
 #include <castnet/device/cuda/one_block.hpp>
@@ -74,21 +75,6 @@ auto update_calls(Context const& c, update_values<Rule, typename Context::value_
         return std::tuple{update_call<Plan, Slots>(c, values, t.penalties)};
     }
 }
-// The same with the norm, if the rule needs it.
-template <class Device, auto const& Plan, int Slots, class Rule, class Context>
-auto update_calls_with_norm(Context const& c,
-                            update_values<Rule, typename Context::value_type>* values,
-                            update_tables const& t) {
-    if constexpr (NeedsNorm<Rule>) {
-        return std::tuple_cat(std::tuple{squares_call<Device, Plan>(c, &values->scale, t.penalties,
-                                                                    t.squares, 0, Plan.trainable),
-                                         norm_call(values, t.squares)},
-                              update_calls<Plan, Slots>(c, values, t));
-    } else {
-        return update_calls<Plan, Slots>(c, values, t);
-    }
-}
-
 template <auto const& Plan, class Context>
 auto totals_call(Context const& c, double* totals) {
     static_assert(Plan.sizes.outputs <= max_results,
@@ -100,6 +86,30 @@ auto totals_call(Context const& c, double* totals) {
         body.end[i] = body.count;
     }
     return kernel_call<decltype(body)>{grid_for(body.count), body};
+}
+
+// What a training step ends with: the sums of the plan's outputs, the norm, if the rule needs it,
+// and the update. An update by whole parameters may use the workspace, and so comes behind the
+// sums.
+template <class Device, auto const& Plan, int Slots, class Rule, class Context>
+auto closing_calls(Context const& c, update_values<Rule, typename Context::value_type>* values,
+                   update_tables const& t, double* totals) {
+    auto const norm = [&] {
+        if constexpr (NeedsNorm<Rule>) {
+            return std::tuple{squares_call<Device, Plan>(c, &values->scale, t.penalties, t.squares,
+                                                         0, Plan.trainable),
+                              norm_call(values, t.squares)};
+        } else {
+            return std::tuple{};
+        }
+    }();
+    auto const sums = totals_call<Plan>(c, totals);
+    if constexpr (ByParameter<Rule>) {
+        return std::tuple_cat(std::tuple{sums}, norm, update_calls<Plan, Slots>(c, values, t));
+    } else {
+        auto const update = update_call<Plan, Slots>(c, values, t.penalties);
+        return std::tuple_cat(norm, std::tuple{beside(update, sums)});
+    }
 }
 
 // Whether a step that is one kernel gets its inputs, so many bytes, as arguments of the kernel.

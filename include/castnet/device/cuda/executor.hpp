@@ -188,13 +188,9 @@ public:
     void train(std::ptrdiff_t, std::uint64_t step, Rule const& rule, T scale) {
         bring<Plan>(rule, scale);
         submit<Plan>(work_kind::train, step, [&](context const& c) {
-            // the totals before the update, which may use the workspace
-            std::apply(
-                [&](auto const&... call) {
-                    enqueue<Plan>(totals_call<Plan>(c, memory_.totals()), call...);
-                },
-                update_calls_with_norm<Device, Plan, Slots>(c, next_->template values<Rule>(),
-                                                            tables<Plan, Rule>()));
+            std::apply([&](auto const&... call) { enqueue<Plan>(call...); },
+                       closing_calls<Device, Plan, Slots>(c, next_->template values<Rule>(),
+                                                          tables<Plan, Rule>(), memory_.totals()));
         });
     }
     // The same where other GPUs compute a part of the step: compute(context, session) puts forward

@@ -72,8 +72,8 @@ constexpr step_cost cost_of_launch(Plan const& p, int i, std::size_t value_bytes
 }
 
 // Calls f(cost) for every launch of a step in a plan for a GPU that computes in T: those of the
-// plan, and in training the update, whose optimizer keeps so many slots, and the sums of the
-// results. (Data on the GPU are gathered by one kernel more.)
+// plan, and one for the sums of the results and, in training, the update, whose optimizer keeps so
+// many slots. (Data on the GPU are gathered by one kernel more.)
 template <class T, class Plan, class F>
 constexpr void for_each_cost(Plan const& p, int slots, F const& f) {
     constexpr std::size_t value_bytes = sizeof(T);
@@ -85,12 +85,10 @@ constexpr void for_each_cost(Plan const& p, int slots, F const& f) {
             f(cost);
         }
     });
-    if (p.trainable > 0) { // parameters and slots are read and written, gradients read
-        f(step_cost{.bytes = static_cast<double>(p.trainable) * (3 + 2 * slots) *
-                             static_cast<double>(value_bytes),
-                    .kernels = 1});
-    }
-    f(step_cost{.kernels = 1});
+    // parameters and slots are read and written, gradients read
+    f(step_cost{.bytes = static_cast<double>(p.trainable) * (3 + 2 * slots) *
+                         static_cast<double>(value_bytes),
+                .kernels = 1});
 }
 
 template <class T, class Plan>
