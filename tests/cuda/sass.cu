@@ -5,7 +5,6 @@
 #include <castnet/device/cuda/gradients.hpp>
 #include <castnet/device/cuda/kernels.hpp>
 #include <castnet/device/cuda/norm.hpp>
-#include <castnet/device/cuda/widen.hpp>
 #include <castnet/optim/adam.hpp>
 
 namespace cn = castnet;
@@ -80,7 +79,8 @@ KERNEL(update, cuda::optimize_body<adam, cn::adam::slots, float>)
 KERNEL(squares, cuda::square_sum<float>)
 KERNEL(totals, cuda::add_totals_body<float>)
 KERNEL(gather, cuda::gather_body<float, 2>)
-KERNEL(widen, cuda::widen_arrays_body<float>)
+KERNEL(widen, cuda::convert_arrays_body<cn::bfloat16, float>)
+KERNEL(narrow, cuda::convert_arrays_body<float, cn::bfloat16>)
 KERNEL(weigh, cuda::weigh_body<float>)
 
 // The launchers instantiate the others.

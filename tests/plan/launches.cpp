@@ -437,7 +437,8 @@ TEST_CASE("batch normalisation is three launches forward and two backward where 
     CHECK(count_with(d, op::reduce, 2) == 2); // the statistics; the sums of its backward pass
     // mean and variance, both running statistics and the deviation
     CHECK(count_with(d, op::map, 5) == 1);
-    CHECK(count_with(d, op::widen, 2) == 1); // the gradients of both weights
+    CHECK(count_with(d, op::convert, 2) == 2); // parameters and input; both weights' gradients
+    CHECK(d.launches[0].kind == op::convert);
     CHECK(count(d, op::conv_weight) == 2);
     // Nothing stores the gradient behind relu: the sums and the normalisation's gradient compute it
     // of the gradient before it and of the normalisation's input.
@@ -469,6 +470,25 @@ TEST_CASE("launches that wait for one another do not join") {
     using network = cn::sequential<input<2, 6, 6>, cn::conv2d<4, 3>.no_bias(), cn::batch_norm,
                                    cn::flatten, cn::dense<4>, cn::batch_norm>;
     auto const d = view_of<planned_loss, network, true, 8, joining_device>();
-    CHECK(count_with(d, op::reduce, 2) == 4);
+    CHECK(count_with(d, op::reduce, 2) == 5); // with that of the dense layer's bias
     CHECK(count_with(d, op::map, 5) == 2);
+}
+
+TEST_CASE("where launches join, an array is summed by the launch that stores it") {
+    using network = cn::sequential<input<2, 6, 6>, cn::conv2d<8, 3>, cn::relu, cn::conv2d<4, 3>,
+                                   cn::max_pool2d<2>, cn::flatten>;
+    auto const d = view_of<planned_loss, network, true, 8, joining_device>();
+    int found = 0;
+    for (int i = 0; i < d.sizes.launches; ++i) {
+        cn::ir::kernel_launch const& s = d.launches[i];
+        if (s.kind == op::reduce && output(d, i).size.sample && s.results == 2) {
+            ++found; // the gradient behind relu, and that of the bias before it
+            CHECK(output(d, i).size.channels == 8);
+            CHECK(output(d, i).is_bf16);
+            cn::ir::array_ref const& sum = d.arrays[s.output + 1];
+            CHECK(sum.where == cn::ir::region::gradients);
+            CHECK(sum.size == cn::ir::extents{false, 1, 8});
+        }
+    }
+    CHECK(found == 1);
 }

@@ -59,7 +59,7 @@ enum class op : std::uint8_t {
     carry,    // what one repetition leaves to the next; see graph/op/repeat.hpp
     repeated, // what the last repetition leaves
     cache,    // a sequence that grows by a step in each run of a plan; see graph/op/cache.hpp
-    widen,    // the gradient of a weight from bfloat16; see graph/op/widen.hpp
+    convert,  // from bfloat16, or to it; see graph/op/convert.hpp
     count,
     own = 128 // the first of the numbers for operations of other programs
 };

@@ -4,6 +4,7 @@
 #include <castnet/graph/op/attention.hpp>
 #include <castnet/graph/op/batch_matmul.hpp>
 #include <castnet/graph/op/cache.hpp>
+#include <castnet/graph/op/convert.hpp>
 #include <castnet/graph/op/map.hpp>
 #include <castnet/graph/op/parameter_slice.hpp>
 #include <castnet/graph/op/pool.hpp>
@@ -15,7 +16,6 @@
 #include <castnet/graph/op/rows.hpp>
 #include <castnet/graph/op/source.hpp>
 #include <castnet/graph/op/transpose.hpp>
-#include <castnet/graph/op/widen.hpp>
 
 #include <utility>
 

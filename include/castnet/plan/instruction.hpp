@@ -55,8 +55,8 @@ struct instruction {
 inline constexpr int max_arrays = 24;
 inline constexpr int max_scalars = 24;
 
-// How many gradients one launch widens.
-inline constexpr int most_widened = 16;
+// How many arrays one launch converts from bfloat16, or to it.
+inline constexpr int most_converted = 16;
 
 inline constexpr int no_register = 255; // an argument that the function does not read
 

@@ -123,20 +123,23 @@ private:
     constexpr bool is_outside_of_loops(int id) const {
         return nodes_[id].loop < 0 && nodes_[id].stored == storage::array;
     }
+    // A gradient.
+    constexpr bool is_widened(int id) const {
+        return nodes_[id].kind == op::convert && !is_copied_input(nodes_[id], nodes_);
+    }
     // Sums, element-wise launches without samples, and gradients to be widened.
     constexpr bool is_joinable(int id) const {
         node const& n = nodes_[id];
         bool const sums = n.kind == op::reduce && n.reduce == reduction::sum;
         bool const small = n.kind == op::map && !n.size.sample && n.size.pixels == 1;
-        return group_[id] == id && is_outside_of_loops(id) &&
-               (sums || small || n.kind == op::widen);
+        return group_[id] == id && is_outside_of_loops(id) && (sums || small || is_widened(id));
     }
 
     // The joined launch comes where `last` is, so nothing before may read what it makes.
     constexpr void join_to(int last) {
-        bool const widens = nodes_[last].kind == op::widen; // for the optimizer, which reads last
+        bool const widens = is_widened(last); // for the optimizer, which reads last
         int const first = widens || last < near ? 0 : last - near,
-                  most = widens ? most_widened : most_ends;
+                  most = widens ? most_converted : most_ends;
         int results = 1;
         for (int id = last - 1; id >= first && results < most; --id) {
             if (is_joinable(id) && are_alike(id, last) &&
@@ -151,8 +154,9 @@ private:
     }
     constexpr bool are_alike(int id, int last) const {
         node const &a = nodes_[id], &b = nodes_[last];
-        bool const same_shape = a.kind == op::widen || (a.size == b.size && a.scalar == b.scalar &&
-                                                        space_of(id) == space_of(last));
+        bool const same_shape =
+            a.kind == op::convert ||
+            (a.size == b.size && a.scalar == b.scalar && space_of(id) == space_of(last));
         return a.kind == b.kind && a.repeat == b.repeat && a.device == b.device && same_shape;
     }
     constexpr bool may_join(int id, int last) const {

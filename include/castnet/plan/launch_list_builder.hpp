@@ -105,53 +105,83 @@ private:
         }
         lowering lower{g_, group_, in_bf16_.empty() ? nullptr : in_bf16_.data()};
         if constexpr (MixedPrecisionDevice<Device>) {
+            if (device_count<Device> == 1) {
+                find_copied_inputs();
+            }
             if (begin_.node == 0) {
-                copy_parameters();
+                copy_for_products();
             }
         }
         for (int i = begin_.node; i < last; ++i) {
-            if (group_.is_launched(i) && is_launched(nodes_[i], nodes_)) {
+            if (group_.is_launched(i) && is_launched(nodes_[i], nodes_) && !is_copied(i)) {
                 add_launch(i, first[i], next, lower);
             }
         }
     }
 
-    // The first launch, or of several devices each one's: parameters as products read them.
-    constexpr void copy_parameters() {
-        bool read = false;
+    // The first launch, or of several devices each one's: parameters as products read them, and of
+    // one device the inputs.
+    constexpr void copy_for_products() {
+        bool read = false; // parameters are
         for (int i = 0; i < g_.node_count; ++i) {
             for (int k = 0; k < nodes_[i].operands && traits_of(nodes_[i]).product; ++k) {
                 read = read || (group_[i] >= 0 && nodes_[nodes_[i].in[k]].kind == op::parameter);
             }
         }
         constexpr int devices = device_count<Device>;
+        bool found = false;
         for (int part = 0; read && part < (devices == 1 ? 1 : 2 * devices); ++part) {
-            std::ptrdiff_t count = 0;
-            for_each_parameter(g_, [&](int i, int) {
+            bool is_there = false;
+            for (int i = 0; i < g_.parameter_count; ++i) {
                 parameter const& p = g_.parameters[i];
-                bool const is_there = devices == 1 || (nodes_[p.node].device == part / 2 &&
-                                                       p.trainable == (part % 2 == 0));
-                count += is_there ? aligned(p.count(), Device::alignment) : 0;
-            });
-            if (count > 0) {
-                copy_parameters(part, count);
+                is_there = is_there || devices == 1 ||
+                           (nodes_[p.node].device == part / 2 && p.trainable == (part % 2 == 0));
+            }
+            if (is_there) {
+                convert({all_parameters, part}, {bf16_parameters, part, true});
+                found = true;
+            }
+        }
+        if (!found && !copied_.empty()) {
+            convert({}, {});
+        }
+    }
+    // Converts a part of the parameters, if any, and the inputs.
+    constexpr void convert(array_use const& from, array_use const& to) {
+        int const part = from.node == all_parameters ? 1 : 0;
+        kernel_launch s;
+        s.kind = op::convert;
+        s.first_array = next_array();
+        s.arrays = s.results = copied_.size() + part;
+        s.output = s.first_array + s.arrays;
+        if (part > 0) {
+            d_.arrays.push(from);
+        }
+        for (int const id : copied_) {
+            d_.arrays.push(use_of(nodes_[id].in[0]));
+        }
+        if (part > 0) {
+            d_.arrays.push(to);
+        }
+        for (int const id : copied_) {
+            d_.arrays.push(use_of(id));
+        }
+        d_.launches.push(s);
+    }
+    constexpr void find_copied_inputs() {
+        for (int i = 0; i < g_.node_count && copied_.size() + 1 < most_converted; ++i) {
+            if (group_[i] == i && is_copied_input(nodes_[i], nodes_)) {
+                copied_.push(i);
             }
         }
     }
-    constexpr void copy_parameters(int part, std::ptrdiff_t count) {
-        kernel_launch s;
-        s.kind = op::map;
-        s.space = {false, 1, static_cast<int>(count)};
-        s.first_array = next_array();
-        s.arrays = 1;
-        s.output = s.first_array + 1;
-        list<instruction> code;
-        code.push({opcode::load, {}, -1, 0, 7});
-        code.push({opcode::store, {}, -1, 1});
-        s.program = program_number(code);
-        d_.arrays.push({all_parameters, part});
-        d_.arrays.push({bf16_parameters, part, true});
-        d_.launches.push(s);
+    constexpr bool is_copied(int id) const {
+        for (int const copied : copied_) {
+            if (copied == id) {
+                return true;
+            }
+        }
+        return false;
     }
 
     constexpr bool is_prepared(int id) const { return !prepared_.empty() && prepared_[id] != 0; }
@@ -228,7 +258,7 @@ private:
             for (int k = first_read; k < n.operands; ++k) {
                 d_.arrays.push(traits_of(n).product ? factor(n.in[k]) : use_of(n.in[k]));
             }
-            for (int m = n.kind == op::widen ? first : -1; m >= 0; m = next[m]) {
+            for (int m = n.kind == op::convert ? first : -1; m >= 0; m = next[m]) {
                 d_.arrays.push(use_of(nodes_[m].in[0]));
             }
             s.arrays = next_array() - s.first_array;
@@ -240,7 +270,7 @@ private:
                 add_result(s, other);
             }
         }
-        for (int m = n.kind == op::widen ? first : -1; m >= 0; m = next[m]) {
+        for (int m = n.kind == op::convert ? first : -1; m >= 0; m = next[m]) {
             add_result(s, m);
         }
         for (int k = 0; s.program >= 0 && k < lower.joined.size(); ++k) {
@@ -315,6 +345,7 @@ private:
     list<char> prepared_; // per node; empty where nothing is kept
     launch_list_draft d_;
     list<int> beside_; // nodes that the kernel of their operand computes
+    list<int> copied_; // inputs' copies that the first launch makes
     list<int> first_with_ = list<int>::filled(buckets, -1); // program of each hash
     list<int> next_with_;                                   // program of the same hash
 };

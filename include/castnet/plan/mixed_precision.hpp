@@ -2,10 +2,10 @@
 //
 // What a product reads is stored in bfloat16 by the launch that computes it, and so is what a
 // convolution writes, and every image that an element-wise launch makes of such images: most
-// gradients of images, therefore. Parameters stay as they are: the first launch of a plan makes a
-// copy of all of them, which products read. Everything else, and everything that leaves the step
-// (results, gradients, statistics) or goes from one repetition of a block to the next, has the
-// device's own type, and so has all arithmetic.
+// gradients of images, therefore. Parameters and inputs stay as they are: the first launch of a
+// plan makes a copy of all of them that products read. Everything else, and everything that leaves
+// the step (results, gradients, statistics) or goes from one repetition of a block to the next, has
+// the device's own type, and so has all arithmetic.
 #pragma once
 
 #include <castnet/core/bfloat16.hpp>
@@ -71,6 +71,11 @@ constexpr void keep_copied(node const* nodes, int count, list<char>& kept) {
             kept[base_of(nodes[i].in[0], nodes)] = 1;
         }
     }
+}
+
+// Whether a node is the copy of an input that products read.
+constexpr bool is_copied_input(node const& n, node const* nodes) {
+    return n.kind == op::convert && nodes[base_of(n.in[0], nodes)].kind == op::input;
 }
 
 // Inserts copies where an array has to be there in both types: factors that come from outside the
@@ -154,10 +159,11 @@ private:
     // On the device of its reader, which is that of the node itself where that is not everywhere.
     constexpr int copy(int id, int device) {
         int& made = copies_[id * g_.devices + device];
+        op const from = old_[base_of(id, old_)].kind;
         g_.device = device;
-        if (made < 0 && old_[base_of(id, old_)].kind == op::conv_weight) {
+        if (made < 0 && (from == op::conv_weight || (from == op::input && g_.repeat < 0))) {
             node n;
-            n.kind = op::widen;
+            n.kind = op::convert;
             n.size = old_[id].size;
             n.operands = 1;
             n.in[0] = moved_[id];

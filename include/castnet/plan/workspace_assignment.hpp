@@ -149,7 +149,7 @@ private:
                     kernel_launch const& s = p_.launches[k];
                     int const id = uses_[s.output].node;
                     if (s.kind != op::map && nodes_[id].stored == storage::array) {
-                        place_result(id, s, k, i, memory, chunk);
+                        place_result(s.output, s, k, i, memory, chunk);
                     }
                 }
             }
@@ -159,7 +159,7 @@ private:
                     chunk.advance_to(k - now.first);
                 }
                 for (int result = s.output; result < s.output + s.results; ++result) {
-                    place_result(uses_[result].node, s, k, i, memory, chunk);
+                    place_result(result, s, k, i, memory, chunk);
                 }
                 if (s.scratch >= 0) {
                     int const block = memory.allocate(uses_[s.scratch].scratch, i);
@@ -226,8 +226,10 @@ private:
         r.size = {false, 1, static_cast<int>(count)};
     }
 
-    constexpr void place_result(int id, kernel_launch const& s, int launch_number, int stage_number,
-                                block_allocator& memory, block_allocator& chunk) {
+    // The result that is this array of a launch.
+    constexpr void place_result(int array, kernel_launch const& s, int launch_number,
+                                int stage_number, block_allocator& memory, block_allocator& chunk) {
+        int const id = uses_[array].node;
         if (id < 0) { // the copy of all parameters
             auto const part = static_cast<int>(uses_[s.output].scratch);
             std::ptrdiff_t const count = copied(part).count;
@@ -244,8 +246,7 @@ private:
             place_for_repetitions(id, s, 1, memory);
             return;
         }
-        bool const is_first = uses_[s.output].node == id;
-        result.is_bf16 = is_first && uses_[s.output].is_bf16;
+        result.is_bf16 = uses_[array].is_bf16;
         stage const& now = p_.stages[stage_number];
         result.in_chunk = now.samples_at_once > 0 && nodes_[id].size.sample &&
                           stage_of_[lives_.last[id]] == stage_number;
@@ -253,8 +254,9 @@ private:
         int const last = result.in_chunk ? lives_.last[id] - now.first : stage_of_[lives_.last[id]];
         bool const at_every_point = // by a program of its own
             s.kind == op::map || (s.kind == op::reduce && nodes_[id].kind == op::map);
-        int const reused =
-            at_every_point && is_first ? dying_operand(s, launch_number, result.in_chunk) : -1;
+        int const reused = at_every_point && array == s.output
+                               ? dying_operand(s, launch_number, result.in_chunk)
+                               : -1;
         extents const e = nodes_[id].stored == storage::array
                               ? nodes_[id].size
                               : size_in_memory(nodes_[id], nodes_[id]);

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <castnet/core/bfloat16.hpp>
+#include <castnet/device/cuda/convert.hpp>
 #include <castnet/device/cuda/enqueue.hpp>
 #include <castnet/device/cuda/gradients.hpp>
 #include <castnet/device/cuda/session.hpp>
-#include <castnet/device/cuda/widen.hpp>
 #include <castnet/device/launches.hpp>
 #include <castnet/optim/optimizer.hpp>
 #include <castnet/train/exchanging_step.hpp>
@@ -215,7 +215,7 @@ private:
         }
         if constexpr (strategy::bfloat16_gradients) {
             for_each_rounded(ranges, [&](ir::element_range const& r, std::span<bfloat16> to) {
-                launch(beside_, cuda::bf16_body<T>{numbers(r).data(), to.data(), r.count});
+                launch(beside_, cuda::converting(numbers(r).data(), to.data(), r.count));
             });
         }
         together(side_.sums, "sum of gradients, bucket", buckets_++, [&](auto const& others) {
@@ -235,7 +235,7 @@ private:
         });
         if constexpr (strategy::bfloat16_gradients) {
             for_each_rounded(ranges, [&](ir::element_range const& r, std::span<bfloat16> from) {
-                launch(beside_, cuda::widen_body<T>{from.data(), numbers(r).data(), r.count});
+                launch(beside_, cuda::converting(from.data(), numbers(r).data(), r.count));
             });
         }
     }

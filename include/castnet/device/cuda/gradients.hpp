@@ -1,23 +1,10 @@
 // Kernels on gradients and statistics before and after their sums over replicas.
 #pragma once
 
-#include <castnet/core/bfloat16.hpp>
 #include <castnet/device/cuda/launch.hpp>
 #include <castnet/device/cuda/step_values.hpp>
 
 namespace castnet::cuda {
-
-template <class T>
-struct bf16_body {
-    T const* from;
-    bfloat16* to;
-    std::ptrdiff_t count;
-
-    template <class Block>
-    CASTNET_HD void operator()(Block const& block) const {
-        for_each_index(block, count, [&](std::ptrdiff_t i) { to[i] = bfloat16(from[i]); });
-    }
-};
 
 // Accumulates a batch's gradients for the last batch of the step.
 template <class T>

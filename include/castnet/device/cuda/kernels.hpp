@@ -4,6 +4,7 @@
 #include <castnet/device/cuda/attention.hpp>
 #include <castnet/device/cuda/batch_matmul.hpp>
 #include <castnet/device/cuda/cache.hpp>
+#include <castnet/device/cuda/convert.hpp>
 #include <castnet/device/cuda/map.hpp>
 #include <castnet/device/cuda/parameter_slice.hpp>
 #include <castnet/device/cuda/permute.hpp>
@@ -12,7 +13,6 @@
 #include <castnet/device/cuda/recurrence.hpp>
 #include <castnet/device/cuda/reduce.hpp>
 #include <castnet/device/cuda/rows.hpp>
-#include <castnet/device/cuda/widen.hpp>
 
 #include <utility>
 
