@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <utility>
 
 namespace castnet::ir {
 
@@ -93,6 +94,30 @@ struct reducer<reduction::log_sum_exp, T> {
         }
     }
     CASTNET_HD T result(T) const { return best + std::log(total); }
+};
+
+// Reducers of different kinds, each for a result of its own.
+template <int K, reduction R, class T>
+struct numbered_reducer : reducer<R, T> {};
+template <class T, class Numbers, reduction... R>
+struct reducer_bundle;
+template <class T, int... K, reduction... R>
+struct reducer_bundle<T, std::integer_sequence<int, K...>, R...> : numbered_reducer<K, R, T>... {
+    static constexpr bool is_bundle = true;
+
+    CASTNET_HD void join(reducer_bundle const& other) {
+        (..., static_cast<numbered_reducer<K, R, T>&>(*this).join(
+                  static_cast<numbered_reducer<K, R, T> const&>(other)));
+    }
+    // Calls f(K, the reducer of result K).
+    template <class F>
+    CASTNET_HD void each(F const& f) {
+        (..., f(K, static_cast<numbered_reducer<K, R, T>&>(*this)));
+    }
+    template <class F>
+    CASTNET_HD void each(F const& f) const {
+        (..., f(K, static_cast<numbered_reducer<K, R, T> const&>(*this)));
+    }
 };
 
 } // namespace castnet::ir

@@ -21,7 +21,8 @@ enum class opcode : std::uint8_t {
     reduce       // ends a program: a: which reduction; b: what is kept of samples 1, pixels 2,
                  // channels 4; c: as of store; d: of which register. On devices whose kernels can
                  // do that, several stores or reductions end a program, with the same b and c, or
-                 // first a store and then reductions: its results, in order
+                 // first a store and then reductions: its results, in order. (Different
+                 // reductions keep samples and no channels)
 };
 
 struct instruction {
@@ -76,6 +77,7 @@ struct program {
     static constexpr instruction end = end_of(results - 1);
     // Those of the results that are stored at every point: all, or the first before reductions.
     static constexpr int stores = (0 + ... + int(I.code == opcode::store));
+    static constexpr bool reduces_alike = ((I.code != opcode::reduce || I.a == end.a) && ...);
     // Along what the stored array varies.
     static constexpr int stored = end.c != 0 ? 5 : 7;
 

@@ -108,7 +108,7 @@ public:
         }
         for (int id = count_ - 1; id > 0; --id) {
             node const& n = nodes_[id];
-            if (n.kind == op::reduce && is_joinable(id)) {
+            if (n.kind == op::reduce && n.reduce == reduction::sum && is_joinable(id)) {
                 for (int k = id - 1; k > id - near && k > 0 && group_[id] == id; --k) {
                     sum_where_stored(id, k);
                 }
@@ -127,12 +127,12 @@ private:
     constexpr bool is_widened(int id) const {
         return nodes_[id].kind == op::convert && !is_copied_input(nodes_[id], nodes_);
     }
-    // Sums, element-wise launches without samples, and gradients to be widened.
+    // Reductions, element-wise launches without samples, and gradients to be widened.
     constexpr bool is_joinable(int id) const {
         node const& n = nodes_[id];
-        bool const sums = n.kind == op::reduce && n.reduce == reduction::sum;
         bool const small = n.kind == op::map && !n.size.sample && n.size.pixels == 1;
-        return group_[id] == id && is_outside_of_loops(id) && (sums || small || is_widened(id));
+        return group_[id] == id && is_outside_of_loops(id) &&
+               (n.kind == op::reduce || small || is_widened(id));
     }
 
     // The joined launch comes where `last` is, so nothing before may read what it makes.
@@ -157,7 +157,11 @@ private:
         bool const same_shape =
             a.kind == op::convert ||
             (a.size == b.size && a.scalar == b.scalar && space_of(id) == space_of(last));
-        return a.kind == b.kind && a.repeat == b.repeat && a.device == b.device && same_shape;
+        // (of rows, a thread makes one number, and so different ones as well)
+        bool const same_reduction =
+            a.kind != op::reduce || a.reduce == b.reduce || (a.size.sample && a.size.channels == 1);
+        return a.kind == b.kind && a.repeat == b.repeat && a.device == b.device && same_shape &&
+               same_reduction;
     }
     constexpr bool may_join(int id, int last) const {
         return !is_read_between(id, last, nodes_[id].kind == op::reduce) &&

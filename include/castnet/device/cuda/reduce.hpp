@@ -19,6 +19,7 @@ struct program_source {
     static constexpr int lanes = keep_channels ? in_unit : 1;
     static constexpr bool may_split =
         static_cast<reduction>(Program::end.a) == reduction::sum && !keep_samples && !keep_pixels;
+    static_assert(Program::reduces_alike || (keep_samples && !keep_channels));
 
     program_arguments<T> arguments;
     step_values const* now;
@@ -47,27 +48,35 @@ private:
     CASTNET_HD void visit_in(program_arguments<T> const& a, std::uint32_t kept, F const& f) const {
         // in lanes, a multiple of their number that the compiler knows
         std::uint32_t const width = Lanes > 1 ? units.divisor * Lanes : channels;
-        f(std::integral_constant<int, (Lanes > 1 ? 2 : 1)>{},
-          [&](std::uint32_t element, auto& parts) {
-              std::uint32_t from_kept = kept, from_rest = element;
-              std::uint32_t const unit = next<keep_channels>(units, from_kept, from_rest);
-              std::uint32_t const pixel = next<keep_pixels>(pixels, from_kept, from_rest);
-              std::uint32_t const sample = keep_samples ? from_kept : from_rest;
-              lane_point const p{sample, pixel, unit * Lanes, pixels.divisor, width};
-              T value[stores > 0 ? stores : 1][Lanes];
-              evaluate_lanes<Lanes>(Program{}, a, p, std::make_index_sequence<Program::length>{},
-                                    [&](T const* r, int i) {
-                                        for (int k = 0; k < stores; ++k) {
-                                            value[k][i] = r[Program::end_of(k).d];
-                                        }
-                                        for (int k = 0; k < results; ++k) {
-                                            parts[k * lanes + (keep_channels ? i : 0)].take(
-                                                r[Program::end_of(stores + k).d],
-                                                static_cast<std::ptrdiff_t>(p.channel) + i);
-                                        }
-                                    });
-              store_all(value, p, std::make_index_sequence<std::size_t(stores)>{});
-          });
+        f(std::integral_constant<int, (Lanes > 1 ? 2 : 1)>{}, [&](std::uint32_t element,
+                                                                  auto& parts) {
+            std::uint32_t from_kept = kept, from_rest = element;
+            std::uint32_t const unit = next<keep_channels>(units, from_kept, from_rest);
+            std::uint32_t const pixel = next<keep_pixels>(pixels, from_kept, from_rest);
+            std::uint32_t const sample = keep_samples ? from_kept : from_rest;
+            lane_point const p{sample, pixel, unit * Lanes, pixels.divisor, width};
+            T value[stores > 0 ? stores : 1][Lanes];
+            evaluate_lanes<Lanes>(Program{}, a, p, std::make_index_sequence<Program::length>{},
+                                  [&](T const* r, int i) {
+                                      for (int k = 0; k < stores; ++k) {
+                                          value[k][i] = r[Program::end_of(k).d];
+                                      }
+                                      take(r, i, static_cast<std::ptrdiff_t>(p.channel) + i, parts);
+                                  });
+            store_all(value, p, std::make_index_sequence<std::size_t(stores)>{});
+        });
+    }
+    template <class Parts>
+    CASTNET_HD static void take(T const* r, int lane, std::ptrdiff_t channel, Parts& parts) {
+        if constexpr (Program::reduces_alike) {
+            for (int k = 0; k < results; ++k) {
+                parts[k * lanes + (keep_channels ? lane : 0)].take(r[Program::end_of(stores + k).d],
+                                                                   channel);
+            }
+        } else {
+            parts[0].each(
+                [&](int k, auto& one) { one.take(r[Program::end_of(stores + k).d], channel); });
+        }
     }
     template <class Values, std::size_t... K>
     CASTNET_HD void store_all([[maybe_unused]] Values const& value,
@@ -87,13 +96,25 @@ private:
     }
 };
 
+// The reducer of all results, or a bundle of different ones.
+template <class Program, class T, int... K>
+auto reducer_of(std::integer_sequence<int, K...>) {
+    if constexpr (Program::reduces_alike) {
+        return reducer<static_cast<reduction>(Program::end.a), T>{};
+    } else {
+        return reducer_bundle<T, std::integer_sequence<int, K...>,
+                              static_cast<reduction>(Program::end_of(Program::stores + K).a)...>{};
+    }
+}
+
 // To the results of the launch, one for each store or reduction that ends the program.
 CASTNET_CALLS_UNCHECKED
 template <class Program, class Context>
 CASTNET_HD void reduce(kernel_launch const& s, tables const& t, Context const& c) {
     using T = typename Context::value_type;
     using source = program_source<Program, T>;
-    using body = reduce_body<source, reducer<static_cast<reduction>(Program::end.a), T>, T>;
+    using numbers = std::make_integer_sequence<int, source::results>;
+    using body = reduce_body<source, decltype(reducer_of<Program, T>(numbers{})), T>;
     std::ptrdiff_t const samples = s.space.sample ? c.samples : 1;
     bool const lanes = in_lanes<Program, T>(s.space.channels);
     std::ptrdiff_t const units = s.space.channels / (lanes ? source::in_unit : 1),

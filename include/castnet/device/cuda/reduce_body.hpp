@@ -97,11 +97,13 @@ CASTNET_HD void for_each_step(std::uint32_t begin, std::uint32_t end, std::uint3
 //   may_split   whether the elements may be split: a sum
 // and in_lanes, whether units are lanes, and source.visit(result, f) calls f(at_once, take) once,
 // where take(element, parts) gives an element to the reducers parts[of the array * lanes + lane],
-// and at_once<…> says how many elements are worth reading at once.
+// or to parts[0] where that is a bundle of different ones, and at_once<…> says how many elements
+// are worth reading at once.
 template <class Source, class Reducer, class T>
 struct reduce_body {
+    static constexpr bool is_bundle = requires { Reducer::is_bundle; };
     static constexpr int arrays = Source::results, lanes = Source::lanes,
-                         accumulators = arrays * lanes;
+                         accumulators = is_bundle ? 1 : arrays * lanes;
 
     Source source;
     reduce_shape shape;
@@ -194,15 +196,19 @@ private:
     template <class RowOf>
     CASTNET_HD void store(Reducer const (&part)[accumulators], T times, std::uint32_t result,
                           RowOf const& row_of) const {
-        for (int k = 0; k < arrays; ++k) {
-            if (lanes > 1 && source.in_lanes) {
-                T all[lanes];
-                for (int i = 0; i < lanes; ++i) {
-                    all[i] = part[k * lanes + i].result(times);
+        if constexpr (is_bundle) {
+            part[0].each([&](int k, auto const& one) { row_of(k)[result] = one.result(times); });
+        } else {
+            for (int k = 0; k < arrays; ++k) {
+                if (lanes > 1 && source.in_lanes) {
+                    T all[lanes];
+                    for (int i = 0; i < lanes; ++i) {
+                        all[i] = part[k * lanes + i].result(times);
+                    }
+                    store_lanes(all, row_of(k) + result * lanes);
+                } else {
+                    row_of(k)[result] = part[k * lanes].result(times);
                 }
-                store_lanes(all, row_of(k) + result * lanes);
-            } else {
-                row_of(k)[result] = part[k * lanes].result(times);
             }
         }
     }
