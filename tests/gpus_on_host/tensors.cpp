@@ -202,6 +202,15 @@ TEST_CASE("places in ordered numbers on a GPU") {
         cn::sort(numbers<float, 33>(1)), numbers<float, 20, 30>(2));
 }
 
+TEST_CASE("random tensors on a GPU have the host's numbers") {
+    auto const uniform = cn::random_uniform<float, cn::shape<7, 11>, gpu_device>(3, -1, 2, 5);
+    CHECK(cn::allclose(cn::to<host_device>(uniform),
+                       cn::random_uniform<float, cn::shape<7, 11>>(3, -1, 2, 5)));
+    auto const normal = cn::random_normal<double, cn::shape<600>, gpu_device>(4, 1, 3);
+    CHECK(cn::allclose(cn::to<host_device>(normal),
+                       cn::random_normal<double, cn::shape<600>>(4, 1, 3)));
+}
+
 TEST_CASE("products on a GPU") {
     auto const multiply = [](auto const& a, auto const& b) { return cn::matmul(a, b); };
     alike(0, multiply, numbers<float, 5, 7>(1), numbers<float, 7, 3>(2));
