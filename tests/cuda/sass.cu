@@ -5,6 +5,8 @@
 #include <castnet/device/cuda/gradients.hpp>
 #include <castnet/device/cuda/kernels.hpp>
 #include <castnet/device/cuda/norm.hpp>
+#include <castnet/device/cuda/tensor/evaluate_body.hpp>
+#include <castnet/device/cuda/tensor/reduce_source.hpp>
 #include <castnet/optim/adam.hpp>
 
 namespace cn = castnet;
@@ -52,6 +54,17 @@ template <class Program>
 using sums = cuda::reduce_body<cuda::program_source<Program, float>,
                                cn::ir::reducer<cn::ir::reduction::sum, float>, float>;
 
+// Of tensors: a * b + 1; a matrix and a row; sums of all, by columns and by rows.
+template <std::size_t... Step>
+using elements = cuda::elements<float const, Step...>;
+template <class Space, class Out, class X>
+using tensor_map = cuda::evaluate_body<Space, 4, Out, X>;
+template <class Kept, class Reduced, class X>
+using tensor_sum =
+    cuda::reduce_body<cuda::expression_source<Kept, Reduced, 4, X, float, true>,
+                      cuda::tensor_reducer<cn::detail::sum_reduction<float, 1>, float>, float>;
+using cn::shape;
+
 } // namespace
 
 #define KERNEL(name, ...)                                                                          \
@@ -98,3 +111,13 @@ void instantiate_others() {
                 attention, attention_gradient, delay, feedback, parameter_slice,
                 parameter_slice_gradient, gather_rows, scatter_rows, transpose>(launchers);
 }
+KERNEL(
+    tensor_chain,
+    tensor_map<shape<1048576>, cuda::elements<float, 1>,
+               cuda::call<fn::add, float, cuda::call<fn::multiply, float, elements<1>, elements<1>>,
+                          cuda::constant<float>>>)
+KERNEL(tensor_with_row, tensor_map<shape<1000, 1000>, cuda::elements<float, 1000, 1>,
+                                   cuda::call<fn::add, float, elements<1000, 1>, elements<0, 1>>>)
+KERNEL(tensor_sum_of_all, tensor_sum<shape<1>, shape<1048576>, elements<1>>)
+KERNEL(tensor_sum_of_columns, tensor_sum<shape<1, 1024>, shape<1024, 1>, elements<1024, 1>>)
+KERNEL(tensor_sum_of_rows, tensor_sum<shape<1024, 1>, shape<1, 1024>, elements<1024, 1>>)

@@ -30,6 +30,11 @@ BUDGETS = {
     "sum_of_all": ("loop", 8, 6),
     "two_sums_float": ("loop", 8, 6),
     "two_sums_bf16": ("loop", 16, 7),
+    "tensor_chain": ("thread", 4, 8),
+    "tensor_with_row": ("thread", 4, 11),
+    "tensor_sum_of_all": ("loop", 16, 4),
+    "tensor_sum_of_columns": ("loop", 16, 5),
+    "tensor_sum_of_rows": ("loop", 16, 5),
 }
 # How often the threads of a kernel go through its inner loops, where that is not once: all pixels
 # of a window; the windows that a pixel lies in, 2.25 of them for stride 2.

@@ -1,12 +1,16 @@
-// The programs of docs/cuda.md, between "// [name]" and "// [/name]".
+// The programs of docs/cuda.md, and of docs/tensors.md on a GPU, between "// [name]" and
+// "// [/name]".
 // [include]
 #include <castnet/castnet.hpp>
 #include <castnet/cuda.hpp>
 // [/include]
 
+#include <castnet/device/cuda/tensor/order.hpp>
+#include <castnet/device/cuda/tensor/thrust.hpp>
 #include <castnet/policy/model_parallel.hpp>
 
 #include <doctest/doctest.h>
+#include <thrust/count.h>
 
 namespace cn = castnet;
 
@@ -58,4 +62,40 @@ TEST_CASE("the programs of docs/cuda.md") {
     static_assert(second::device_index == 1 && second::precision == fast::precision);
     static_assert(small::budget == 8'000'000'000);
     static_assert(tuned::algorithms != fast::algorithms && tuned::precision == fast::precision);
+}
+
+TEST_CASE("tensors on a GPU") {
+    // [tensors]
+    using gpu = cn::device::cuda;
+
+    auto const points = cn::random_normal<float, cn::shape<1000, 32>>(1);
+    auto const x = cn::to<gpu>(points); // tensor<float, shape<1000, 32>, gpu>
+    cn::tensor const unit = x / cn::sqrt(cn::sum<1>(x * x, cn::keepdims)); // two kernels
+    auto const similar = cn::matmul(unit, cn::transpose(unit));            // cuBLASLt
+    float const mean = cn::mean(cn::abs(similar)).item();   // one kernel; waits for the number
+    auto const first = cn::to<cn::device::cpu>(similar[0]); // tensor<float, shape<1000>>
+    // [/tensors]
+    CHECK(first(0) == doctest::Approx(1));
+    CHECK(mean < 1);
+
+    // [streams]
+    cn::cuda::tensor_stream const copies; // of GPU 0
+    auto const next = cn::to<gpu>(points, copies);
+    auto const total = cn::sum(unit); // meanwhile
+    cn::cuda::tensor_stream::current().wait_for(copies);
+    auto const both = cn::sum(next) + total;
+    // [/streams]
+    CHECK(cn::evaluate(both).item() ==
+          doctest::Approx(cn::sum(points) + cn::to<cn::device::cpu>(total)()));
+
+    // [order]
+    auto const [values, places] = cn::largest<5>(similar); // shape<1000, 5>
+    auto const shuffled = cn::random_permutation<1000, gpu>(3);
+    auto const counts = cn::histogram<20>(similar, -1, 1);
+    auto const ones = thrust::count(cn::on_stream(), begin(places), end(places), 0);
+    // [/order]
+    CHECK(ones > 0);
+    CHECK(cn::sum(counts).item() > 0);
+    CHECK(cn::sum(shuffled).item() == 1000 * 999 / 2);
+    CHECK(cn::allclose(cn::select<1>(values, 0), 1, 1e-4));
 }

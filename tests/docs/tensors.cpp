@@ -135,6 +135,9 @@ TEST_CASE("the table's spellings") {
     CHECK((values(0) == 2 && places(0) == 2));
     CHECK(cn::cumsum(v)(2) == 3);
     CHECK(cn::unique(v).size() == 3);
+    CHECK(cn::histogram<4>(v, 0, 2)(2) == 1);
+    CHECK(cn::searchsorted(v, a).size() == 9);
+    CHECK(cn::sum(cn::random_permutation<5>(3)) == 10);
     CHECK(cn::argmax<1>(a).size() == 3);
     auto const one_row = cn::broadcast_to<1, 3>(v);
     CHECK(array_equal(cn::squeeze<0>(one_row), v));

@@ -75,7 +75,8 @@ TEST_CASE("tensors go to a GPU and come back") {
                           cn::transpose(x)));
     gpu<int, 2, 3> copy = there;
     gpu<int, 2, 3> moved = std::move(copy);
-    copy = moved + 1; // usable again
+    gpu<int, 2, 3> const of_moved = copy; // of anything
+    copy = moved + 1;                     // usable again
     CHECK(cn::array_equal(cn::to<host_device>(copy), x + 1));
     CHECK(cn::array_equal(cn::to<host_device>(moved), x));
     CHECK(cn::array_equal(cn::to<host_device>(gpu<int, 2, 3>{}), host<int, 2, 3>{}));
@@ -200,6 +201,23 @@ TEST_CASE("places in ordered numbers on a GPU") {
     alike(
         1, [](auto const& v, auto const& x) { return cn::searchsorted(v, x); },
         cn::sort(numbers<float, 33>(1)), numbers<float, 20, 30>(2));
+}
+
+TEST_CASE("sums of products by their letters on a GPU") {
+    alike(
+        1, [](auto const& a, auto const& b) { return cn::einsum<"bij,kj->bik">(a, b); },
+        numbers<float, 3, 4, 5>(1), numbers<float, 6, 5>(2));
+    alike(1, [](auto const& a) { return cn::einsum<"ii->i">(a); }, numbers<double, 7, 7>(1));
+    CHECK(cn::to_string(cn::to<gpu_device>(host<int, 2>{1, 2})) == "[1 2]");
+}
+
+TEST_CASE("random tensors on a GPU have the host's numbers") {
+    auto const uniform = cn::random_uniform<float, cn::shape<7, 11>, gpu_device>(3, -1, 2, 5);
+    CHECK(cn::allclose(cn::to<host_device>(uniform),
+                       cn::random_uniform<float, cn::shape<7, 11>>(3, -1, 2, 5)));
+    auto const normal = cn::random_normal<double, cn::shape<600>, gpu_device>(4, 1, 3);
+    CHECK(cn::allclose(cn::to<host_device>(normal),
+                       cn::random_normal<double, cn::shape<600>>(4, 1, 3)));
 }
 
 TEST_CASE("products on a GPU") {

@@ -66,7 +66,7 @@ Tensor read_npy(std::string const& path) {
 // Writes a tensor, or the value of an expression, for np.load(path). Atomic; throws file_error.
 template <TensorExpression X>
 void write_npy(std::string const& path, X const& x) {
-    auto const value = evaluate(x);
+    auto const value = to<device::cpu>(x);
     using S = typename X::shape_type;
     write_npy(path, std::span<size_t const>{S::extent, S::rank},
               std::span<typename X::value_type const>{value.data(), value.size()});

@@ -132,8 +132,8 @@ struct einsum_agrees {
 
 // An operand as seen along all letters: strides of 0 along those that it lacks.
 template <fixed_string Text, size_t Operand, class All, class T, class S, class Strides,
-          size_t... I>
-auto along_letters(tensor_view<T, S, Strides> x, std::index_sequence<I...>) {
+          class Device, size_t... I>
+auto along_letters(tensor_view<T, S, Strides, Device> x, std::index_sequence<I...>) {
     constexpr auto step = [](char letter) {
         size_t sum = 0;
         for (size_t axis = 0; axis < S::rank; ++axis) {
@@ -142,7 +142,7 @@ auto along_letters(tensor_view<T, S, Strides> x, std::index_sequence<I...>) {
         return sum;
     };
     constexpr auto letters = einsum_of<Text>.all();
-    return tensor_view<T const, All, strides<step(letters.at[I])...>>{x.data()};
+    return tensor_view<T const, All, strides<step(letters.at[I])...>, Device>{x.data()};
 }
 
 } // namespace detail

@@ -16,6 +16,15 @@ namespace castnet {
 
 namespace detail {
 
+// The value of an expression of the host. (After the complaint of another, go on with its copy.)
+template <class X>
+auto value_on_host(X const& x) {
+    static_assert(is_host<typename X::device_type>,
+                  "castnet: this is for tensors of the host: copy the tensor, with "
+                  "to<device::cpu>(x), or include castnet/device/cuda/tensor/order.hpp");
+    return to<device::cpu>(x);
+}
+
 // Whether a comes before b in ascending order.
 struct ascending {
     template <class T>
@@ -56,7 +65,7 @@ auto sort(X const& x) {
     using S = typename X::shape_type;
     static_assert(detail::has_last_axis<S>, "castnet: a tensor of rank 0 has no axis to sort");
     constexpr size_t length = S::extent[S::rank - 1];
-    auto values = evaluate(x);
+    auto values = detail::value_on_host(x);
     for (size_t row = 0; row != S::count; row += length) {
         std::sort(values.data() + row, values.data() + row + length, detail::ascending{});
     }
@@ -68,7 +77,7 @@ template <TensorExpression X>
 auto argsort(X const& x) {
     using S = typename X::shape_type;
     static_assert(detail::has_last_axis<S>, "castnet: a tensor of rank 0 has no axis to sort");
-    auto const values = evaluate(x);
+    auto const values = detail::value_on_host(x);
     return detail::arranged_positions(values, [](size_t* first, size_t* last, auto const* row) {
         std::sort(first, last, [row](size_t a, size_t b) {
             return detail::ascending{}(row[a], row[b]) ||
@@ -92,7 +101,7 @@ auto largest(X const& x) {
     static_assert(detail::has_range < S, S::rank == 0 ? 0 : S::rank - 1, 0, K >,
                   "castnet: largest needs at least one element and no more than the last axis has");
     constexpr size_t length = S::extent[S::rank - 1];
-    auto const all = evaluate(x);
+    auto const all = detail::value_on_host(x);
     auto const places =
         detail::arranged_positions(all, [](size_t* first, size_t* last, auto const* row) {
             std::partial_sort(first, first + K, last, [row](size_t a, size_t b) {
@@ -119,7 +128,7 @@ auto cumsum(X const& x) {
     using T = typename X::value_type;
     static_assert(detail::has_last_axis<S>, "castnet: a tensor of rank 0 has no axis to sum along");
     constexpr size_t length = S::extent[S::rank - 1];
-    auto const values = evaluate(x);
+    auto const values = detail::value_on_host(x);
     auto sums = tensor<detail::sum_result<T>, S>::empty();
     for (size_t row = 0; row != S::count; row += length) {
         detail::sum_accumulator<T> total{};
@@ -134,7 +143,7 @@ auto cumsum(X const& x) {
 // The different elements of a tensor in ascending order.
 template <TensorExpression X>
 auto unique(X const& x) {
-    auto const values = evaluate(x);
+    auto const values = detail::value_on_host(x);
     std::vector<typename X::value_type> all(values.begin(), values.end());
     std::sort(all.begin(), all.end(), detail::ascending{});
     all.erase(std::unique(all.begin(), all.end()), all.end());
@@ -195,7 +204,7 @@ auto histogram(X const& x, double low, double high) {
     static_assert(detail::has_bins<Bins>, "castnet: a histogram has at least one bin");
     detail::check_range(low, high);
     tensor<size_t, shape<Bins>> counts;
-    auto const values = evaluate(x);
+    auto const values = detail::value_on_host(x);
     for (auto const value : values) {
         int const bin =
             detail::bin_of(static_cast<double>(value), low, high, static_cast<int>(Bins));

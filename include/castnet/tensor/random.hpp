@@ -21,7 +21,7 @@ struct uniform_pair {
     T first, second;
 };
 template <std::floating_point T>
-uniform_pair<T> random_pair(philox_key key, std::uint64_t stream, std::uint64_t number) {
+CASTNET_HD uniform_pair<T> random_pair(philox_key key, std::uint64_t stream, std::uint64_t number) {
     philox_block const x =
         philox({static_cast<std::uint32_t>(number), static_cast<std::uint32_t>(number >> 32),
                 static_cast<std::uint32_t>(stream), static_cast<std::uint32_t>(stream >> 32)},
@@ -37,15 +37,37 @@ uniform_pair<T> random_pair(philox_key key, std::uint64_t stream, std::uint64_t 
     return {fraction(x.x0, x.x1), fraction(x.x2, x.x3)};
 }
 
-template <class T, Shape S, class Make>
-tensor<T, S> random_tensor(std::uint64_t seed, std::uint64_t stream, Make const& make) {
-    auto result = tensor<T, S>::empty();
-    for (size_t i = 0; i < S::count; i += 2) {
-        auto const pair = make(random_pair<T>(key_of(seed), stream, i / 2));
-        result.data()[i] = pair.first;
-        if (i + 1 < S::count) {
-            result.data()[i + 1] = pair.second;
+// What random tensors have for two of these.
+template <class T>
+struct uniform_between {
+    T low, high;
+    CASTNET_HD uniform_pair<T> operator()(uniform_pair<T> u) const {
+        return {low + (high - low) * u.first, low + (high - low) * u.second};
+    }
+};
+template <class T>
+struct normal_around { // by Box and Muller
+    T mean, deviation;
+    CASTNET_HD uniform_pair<T> operator()(uniform_pair<T> u) const {
+        T const radius = deviation * std::sqrt(T(-2) * std::log(T(1) - u.first));
+        T const angle = T(2) * std::numbers::pi_v<T> * u.second;
+        return {mean + radius * std::cos(angle), mean + radius * std::sin(angle)};
+    }
+};
+
+template <class T, class S, class Device, class Make>
+tensor<T, S, Device> random_tensor(std::uint64_t seed, std::uint64_t stream, Make const& make) {
+    auto result = tensor<T, S, Device>::empty();
+    if constexpr (is_host<Device>) {
+        for (size_t i = 0; i < S::count; i += 2) {
+            auto const pair = make(random_pair<T>(key_of(seed), stream, i / 2));
+            result.data()[i] = pair.first;
+            if (i + 1 < S::count) {
+                result.data()[i + 1] = pair.second;
+            }
         }
+    } else {
+        Device::fill_with_random(result.view(), key_of(seed), stream, make);
     }
     return result;
 }
@@ -62,26 +84,21 @@ CASTNET_HD constexpr std::uint64_t permutation_word(philox_key key, std::uint64_
 
 } // namespace detail
 
-// Uniform in [low, high): random_uniform<float, shape<3, 4>>(seed). Other streams of a seed are
-// independent of each other.
-template <std::floating_point T, Shape S>
-tensor<T, S> random_uniform(std::uint64_t seed, T low = T(0), T high = T(1),
-                            std::uint64_t stream = 0) {
-    return detail::random_tensor<T, S>(seed, stream, [=](detail::uniform_pair<T> u) {
-        return detail::uniform_pair<T>{low + (high - low) * u.first, low + (high - low) * u.second};
-    });
+// Uniform in [low, high): random_uniform<float, shape<3, 4>>(seed), on a GPU
+// random_uniform<float, shape<3, 4>, device::cuda>(seed). Other streams of a seed are independent
+// of each other.
+template <std::floating_point T, Shape S, class Device = device::cpu>
+tensor<T, S, Device> random_uniform(std::uint64_t seed, T low = T(0), T high = T(1),
+                                    std::uint64_t stream = 0) {
+    return detail::random_tensor<T, S, Device>(seed, stream, detail::uniform_between<T>{low, high});
 }
 
-// Normal with this mean and standard deviation, by Box and Muller.
-template <std::floating_point T, Shape S>
-tensor<T, S> random_normal(std::uint64_t seed, T mean = T(0), T deviation = T(1),
-                           std::uint64_t stream = 0) {
-    return detail::random_tensor<T, S>(seed, stream, [=](detail::uniform_pair<T> u) {
-        T const radius = deviation * std::sqrt(T(-2) * std::log(T(1) - u.first));
-        T const angle = T(2) * std::numbers::pi_v<T> * u.second;
-        return detail::uniform_pair<T>{mean + radius * std::cos(angle),
-                                       mean + radius * std::sin(angle)};
-    });
+// Normal with this mean and standard deviation.
+template <std::floating_point T, Shape S, class Device = device::cpu>
+tensor<T, S, Device> random_normal(std::uint64_t seed, T mean = T(0), T deviation = T(1),
+                                   std::uint64_t stream = 0) {
+    return detail::random_tensor<T, S, Device>(seed, stream,
+                                               detail::normal_around<T>{mean, deviation});
 }
 
 // The numbers below N in random order, as torch.randperm: random_permutation<60000>(seed). On a

@@ -61,7 +61,7 @@ void append_text(std::string& text, X const& x, size_t width, size_t edge, Index
 template <TensorExpression X>
 std::string to_string(X const& x) {
     using S = typename X::shape_type;
-    auto const t = evaluate(x);
+    auto const t = to<device::cpu>(x);
     size_t const edge = S::count > 1000 ? 3 : S::count;
     size_t width = 0;
     for (auto element : t) {

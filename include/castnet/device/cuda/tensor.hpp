@@ -7,6 +7,7 @@
 #include <castnet/device/cuda/tensor/evaluate.hpp>
 #include <castnet/device/cuda/tensor/matmul.hpp>
 #include <castnet/device/cuda/tensor/owning_tensor.hpp>
+#include <castnet/device/cuda/tensor/random.hpp>
 #include <castnet/device/cuda/tensor/reduce.hpp>
 #include <castnet/device/cuda/tensor/search.hpp>
 #include <castnet/device/cuda/tensor/stream.hpp>

@@ -52,7 +52,7 @@ struct sum_reduction {
             total[j] += static_cast<accumulator>(x[j]);
         }
     }
-    CASTNET_ALWAYS_INLINE void take_four(T const* const (&x)[4])
+    CASTNET_HD CASTNET_ALWAYS_INLINE void take_four(T const* const (&x)[4])
         requires std::is_floating_point_v<T>
     {
         for (size_t j = 0; j < Lanes; ++j) {

@@ -23,6 +23,11 @@ struct device::cuda {
     // The products of two batches of matrices, views whose rows or columns lie apart.
     template <class A, class B, class R>
     static void multiply(A const& a, B const& b, R const& result);
+
+    // Random numbers as on the host: make(pair) for each pair of neighbouring elements.
+    template <class T, class S, class Make>
+    static void fill_with_random(tensor_view<T, S, row_major<S>, cuda> to, philox_key key,
+                                 std::uint64_t stream, Make const& make);
 };
 
 } // namespace castnet

@@ -62,7 +62,7 @@ public:
     static constexpr bool is_flat = true, is_along_rows = true;
 
     tensor() : tensor{uninitialized{}} { view() = T{}; } // zeros
-    tensor(tensor const& other) : tensor{uninitialized{}} { view() = other; }
+    tensor(tensor const& other) : tensor{uninitialized{}} { copy(other); }
     tensor(tensor&&) noexcept = default;
     tensor& operator=(tensor&&) noexcept = default;
     ~tensor() = default;
@@ -90,7 +90,7 @@ public:
     tensor& operator=(tensor const& other) {
         if (this != &other) {
             restore();
-            view() = other;
+            copy(other);
         }
         return *this;
     }
@@ -163,6 +163,12 @@ private:
     void restore() {
         if (memory_.get() == nullptr) {
             memory_ = cuda::tensor_memory{S::count * sizeof(T)};
+        }
+    }
+
+    void copy(tensor const& other) {
+        if (other.memory_.get() != nullptr) { // not moved from
+            view() = other;
         }
     }
 
