@@ -184,8 +184,9 @@ def print_table(title, unit, rates, convert, digits, flops=None):
     for benchmark, by_library in rates.items():
         for library, of_library in by_library.items():
             figures = sorted(map(convert, of_library))
-            middle, low, high = (f"{figure:,.{digits if figure >= 100 else 2}f}" for figure in
-                                 (statistics.median(figures), figures[0], figures[-1]))
+            middle, low, high = (
+                f"{figure:,.{digits if figure >= 100 else 2 if figure >= 0.1 else 4}f}" for figure in
+                (statistics.median(figures), figures[0], figures[-1]))
             ratios = [own / peer for own, peer in zip(by_library.get("castnet", []), of_library)]
             compare = ratios and library != "castnet"
             cells = [benchmark, library, middle, f"{low} … {high}",
