@@ -15,7 +15,8 @@ returning it to the system, BLAS is the OpenBLAS that shares OpenMP's threads, a
 fused Adam, with channels last for images.
 
 Figures are medians over the rounds, beside the smallest and the largest. castnet / peer compares
-speeds, round by round, and is above 1 where castnet is faster. GFLOP/s count the operations of
+speeds, round by round, and is above 1 where castnet is faster. Expressions of tensors run on one
+thread and are measured in its processor time. GFLOP/s count the operations of
 castnet's plan for all. Peers that are not found are named at the end.
 """
 
@@ -106,8 +107,9 @@ class Comparison:
                 sys.exit(f"failed: {program}: {b['name']}: {b['error_message']}")
             name = b["name"].removesuffix("/real_time")
             second = {"ns": 1e9, "us": 1e6, "ms": 1e3, "s": 1}[b["time_unit"]]
-            rate = b.get("items_per_second", second / b["real_time"])
-            if "FLOP/s" in b:
+            passed = b["cpu_time" if self.options.tensors else "real_time"]
+            rate = b.get("items_per_second", second / passed)
+            if "FLOP/s" in b and not self.options.tensors:
                 self.flops[name] = b["FLOP/s"] / rate
             self.add(library, name, rate)
 
@@ -182,8 +184,9 @@ def print_table(title, unit, rates, convert, digits, flops=None):
     for benchmark, by_library in rates.items():
         for library, of_library in by_library.items():
             figures = sorted(map(convert, of_library))
-            middle, low, high = (f"{figure:,.{digits if figure >= 100 else 2}f}" for figure in
-                                 (statistics.median(figures), figures[0], figures[-1]))
+            middle, low, high = (
+                f"{figure:,.{digits if figure >= 100 else 2 if figure >= 0.1 else 4}f}" for figure in
+                (statistics.median(figures), figures[0], figures[-1]))
             ratios = [own / peer for own, peer in zip(by_library.get("castnet", []), of_library)]
             compare = ratios and library != "castnet"
             cells = [benchmark, library, middle, f"{low} … {high}",

@@ -22,6 +22,12 @@ Tensor numbers(int phase) {
     return 1 + 0.5 * cn::sin(Tensor::arange(static_cast<typename Tensor::value_type>(phase)));
 }
 
+// Lets the compiler assume that others read and write these.
+template <class... X>
+void share(X&... x) {
+    (..., benchmark::DoNotOptimize(x.data()));
+}
+
 template <class F>
 void repeat(benchmark::State& state, double flops, F const& f) {
     bench::meter const clock;
@@ -37,14 +43,15 @@ void repeat(benchmark::State& state, double flops, F const& f) {
 // Element-wise expressions and reductions of M x N matrices
 template <class T, size_t M, size_t N>
 void add_expressions() {
-    static auto const a = numbers<matrix<T, M, N>>(0), b = numbers<matrix<T, M, N>>(1),
-                      c = numbers<matrix<T, M, N>>(2);
-    static auto const turned = numbers<matrix<T, N, M>>(5);
-    static auto const row = numbers<vector<T, N>>(3);
-    static auto const column = numbers<matrix<T, M, 1>>(4);
+    static auto a = numbers<matrix<T, M, N>>(0), b = numbers<matrix<T, M, N>>(1),
+                c = numbers<matrix<T, M, N>>(2);
+    static auto turned = numbers<matrix<T, N, M>>(5);
+    static auto row = numbers<vector<T, N>>(3);
+    static auto column = numbers<matrix<T, M, 1>>(4);
     static matrix<T, M, N> to, e;
     static vector<T, M> of_rows;
     static vector<T, N> of_columns;
+    share(a, b, c, turned, row, column, to, e, of_rows, of_columns);
     std::string const size =
         std::to_string(M) + "x" + std::to_string(N) + (std::is_same_v<T, double> ? "/double" : "");
     auto const add = [&](char const* name, auto const& f) {
@@ -83,6 +90,7 @@ template <size_t M, size_t N = M>
 void add_small_expressions() {
     static auto a = numbers<matrix<float, M, N>>(0), b = numbers<matrix<float, M, N>>(1);
     static matrix<float, M, N> to;
+    share(a, b, to);
     std::string const size = std::to_string(M) + "x" + std::to_string(N);
     auto const add = [&](char const* name, auto const& f) {
         benchmark::RegisterBenchmark((name + ("/" + size)).c_str(),
@@ -97,9 +105,10 @@ void add_small_expressions() {
 
 template <class T, size_t M, size_t K = M, size_t N = M>
 void add_product() {
-    static auto const a = numbers<matrix<T, M, K>>(0);
-    static auto const b = numbers<matrix<T, K, N>>(1);
+    static auto a = numbers<matrix<T, M, K>>(0);
+    static auto b = numbers<matrix<T, K, N>>(1);
     static matrix<T, M, N> to;
+    share(a, b, to);
     std::string const size = std::to_string(M) + "x" + std::to_string(K) + "x" + std::to_string(N) +
                              (std::is_same_v<T, double> ? "/double" : "");
     benchmark::RegisterBenchmark(("matmul/" + size).c_str(), [](benchmark::State& state) {
@@ -111,8 +120,9 @@ void add_product() {
 template <size_t Batch, size_t N>
 void add_batched_product() {
     using tensor = cn::tensor<float, cn::shape<Batch, N, N>>;
-    static auto const a = numbers<tensor>(0), b = numbers<tensor>(1);
+    static auto a = numbers<tensor>(0), b = numbers<tensor>(1);
     static tensor to;
+    share(a, b, to);
     std::string const size =
         std::to_string(Batch) + "x" + std::to_string(N) + "x" + std::to_string(N);
     benchmark::RegisterBenchmark(("batched_matmul/" + size).c_str(), [](benchmark::State& state) {
@@ -122,9 +132,10 @@ void add_batched_product() {
 
 template <size_t N>
 void add_vector_product() {
-    static auto const a = numbers<matrix<float, N>>(0);
-    static auto const x = numbers<vector<float, N>>(1);
+    static auto a = numbers<matrix<float, N>>(0);
+    static auto x = numbers<vector<float, N>>(1);
     static vector<float, N> to;
+    share(a, x, to);
     benchmark::RegisterBenchmark(
         ("matvec/" + std::to_string(N)).c_str(),
         [](benchmark::State& state) { repeat(state, 2.0 * N * N, [] { to = cn::matmul(a, x); }); });

@@ -30,6 +30,12 @@ matrix<T, M, N> numbers(int phase) {
     return to;
 }
 
+// Lets the compiler assume that others read and write these.
+template <class... X>
+void share(X&... x) {
+    (..., benchmark::DoNotOptimize(x.data()));
+}
+
 template <class F>
 void repeat(benchmark::State& state, F const& f) {
     for ([[maybe_unused]] auto _ : state) {
@@ -42,14 +48,15 @@ template <class T, int M, int N>
 void add_expressions() {
     using array = Eigen::Array<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
     using vector = Eigen::Array<T, Eigen::Dynamic, 1>;
-    static array const a = numbers<T, M, N>(0).array(), b = numbers<T, M, N>(1).array(),
-                       c = numbers<T, M, N>(2).array();
-    static array const turned = numbers<T, N, M>(5).array();
-    static Eigen::Array<T, 1, Eigen::Dynamic> const row = numbers<T, N, 1>(3).transpose().array();
-    static vector const column = numbers<T, M, 1>(4).array();
+    static array a = numbers<T, M, N>(0).array(), b = numbers<T, M, N>(1).array(),
+                 c = numbers<T, M, N>(2).array();
+    static array turned = numbers<T, N, M>(5).array();
+    static Eigen::Array<T, 1, Eigen::Dynamic> row = numbers<T, N, 1>(3).transpose().array();
+    static vector column = numbers<T, M, 1>(4).array();
     static array to(M, N), e(M, N);
     static vector of_rows(M), of_columns(N);
-    static T const half = T(0.5), low = T(0.75), high = T(1.25);
+    share(a, b, c, turned, row, column, to, e, of_rows, of_columns);
+    static constexpr T half = T(0.5), low = T(0.75), high = T(1.25);
     std::string const size =
         std::to_string(M) + "x" + std::to_string(N) + (std::is_same_v<T, double> ? "/double" : "");
     auto const add = [&](char const* name, auto const& f) {
@@ -91,6 +98,7 @@ template <int M, int N = M>
 void add_small_expressions() {
     static auto a = numbers<float, M, N>(0), b = numbers<float, M, N>(1);
     static matrix<float, M, N> to;
+    share(a, b, to);
     std::string const size = std::to_string(M) + "x" + std::to_string(N);
     auto const add = [&](char const* name, auto const& f) {
         benchmark::RegisterBenchmark((name + ("/" + size)).c_str(),
@@ -105,9 +113,10 @@ void add_small_expressions() {
 
 template <class T, int M, int K = M, int N = M>
 void add_product() {
-    static matrix<T, M, K> const a = numbers<T, M, K>(0);
-    static matrix<T, K, N> const b = numbers<T, K, N>(1);
+    static matrix<T, M, K> a = numbers<T, M, K>(0);
+    static matrix<T, K, N> b = numbers<T, K, N>(1);
     static matrix<T, M, N> to(M, N);
+    share(a, b, to);
     std::string const size = std::to_string(M) + "x" + std::to_string(K) + "x" + std::to_string(N) +
                              (std::is_same_v<T, double> ? "/double" : "");
     benchmark::RegisterBenchmark(("matmul/" + size).c_str(), [](benchmark::State& state) {
@@ -118,8 +127,9 @@ void add_product() {
 template <int Batch, int N>
 void add_batched_product() {
     using one = matrix<float, N>;
-    static auto const a = numbers<float, Batch * N, N>(0), b = numbers<float, Batch * N, N>(1);
+    static auto a = numbers<float, Batch * N, N>(0), b = numbers<float, Batch * N, N>(1);
     static matrix<float, Batch * N, N> to(Batch * N, N);
+    share(a, b, to);
     std::string const size =
         std::to_string(Batch) + "x" + std::to_string(N) + "x" + std::to_string(N);
     benchmark::RegisterBenchmark(("batched_matmul/" + size).c_str(), [](benchmark::State& state) {
@@ -136,9 +146,10 @@ void add_batched_product() {
 
 template <int N>
 void add_vector_product() {
-    static matrix<float, N> const a = numbers<float, N>(0);
-    static Eigen::VectorXf const x = numbers<float, N, 1>(1);
+    static matrix<float, N> a = numbers<float, N>(0);
+    static Eigen::VectorXf x = numbers<float, N, 1>(1);
     static Eigen::VectorXf to(N);
+    share(a, x, to);
     benchmark::RegisterBenchmark(
         ("matvec/" + std::to_string(N)).c_str(),
         [](benchmark::State& state) { repeat(state, [] { to.noalias() = a * x; }); });
