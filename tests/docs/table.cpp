@@ -144,8 +144,8 @@ static_assert(are_optimizers(sgd{.learning_rate = 0.01},
 
 template <Policy... P>
 constexpr bool are_policies = true;
-static_assert(
-    are_policies<policy::cpu, policy::basic_cpu<double>, policy::mirrored<policy::cpu, 4>>);
+static_assert(are_policies<policy::cpu, policy::basic_cpu<double>, policy::bf16<policy::cpu>,
+                           policy::mirrored<policy::cpu, 4>>);
 using on_gpus = type_list<policy::cuda, policy::bf16<policy::cuda>>;
 
 } // namespace

@@ -4,8 +4,8 @@
 // there is a matrix product for each of a tile's 16 elements; and its results are transformed back.
 //
 // The factors are 0, 1, -1 and 1/2, so hardly any precision is lost. Where products multiply pairs
-// of bfloat16, these are rounded behind the transforms, which leaves results with 1.7 times the
-// error of direct products of rounded numbers.
+// of bfloat16, these are rounded behind the transforms, which leaves results with up to 1.7 times
+// the error of direct products of rounded numbers.
 #pragma once
 
 #include <castnet/cpu/tile.hpp>
