@@ -388,7 +388,7 @@ private:
     void run(T* batch) {
         constexpr bool may_use_threads = plan.flops() > 100'000;
         constexpr int many = 1 << 20; // of which this thread is one
-        typename device::replica_scope const alone{0, may_use_threads ? many : 1};
+        [[maybe_unused]] typename device::replica_scope const alone{0, may_use_threads ? many : 1};
         copy_carries(batch, std::make_index_sequence<carries>{});
         executor_.template run<plan>(1, 0);
         if constexpr (!in_place) {

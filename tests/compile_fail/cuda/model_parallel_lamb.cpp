@@ -8,8 +8,8 @@ namespace cn = castnet;
 
 using net = cn::sequential<cn::input<3>, cn::dense<4>>;
 
-void train() {
+void train(cn::data::dataset<cn::data::label<4>, cn::shape<3>> const& data) {
     cn::model<net, cn::policy::model_parallel<cn::policy::cuda, 2>, cn::batch<8>> model;
     auto training = cn::compile(model, cn::cross_entropy, cn::lamb{});
-    training.step(cn::data::dataset<cn::data::label<4>, cn::shape<3>>{});
+    training.step(data);
 }
