@@ -21,10 +21,12 @@ constexpr window data_window(window const& w) {
     d.pad_right = w.width + columns - w.out_width - d.pad_left;
     return d;
 }
+// Whether there is one, in which not too much is multiplied by the zeros of the padding.
 constexpr bool has_data_window(window const& w) {
     window const d = data_window(w);
     return w.stride_h == 1 && w.stride_w == 1 && w.groups == 1 && d.pad_top >= 0 &&
-           d.pad_left >= 0 && d.pad_bottom >= 0 && d.pad_right >= 0;
+           d.pad_left >= 0 && d.pad_bottom >= 0 && d.pad_right >= 0 &&
+           2 * std::ptrdiff_t{w.height} * w.width <= 3 * std::ptrdiff_t{w.out_height} * w.out_width;
 }
 
 // The weights of a convolution without groups, or turned those of its gradient by the image.
