@@ -1,5 +1,5 @@
-// castnet on GPUs: policy::cuda, and tensors on device::cuda. To be included besides castnet.hpp, in
-// files that nvcc compiles.
+// castnet on GPUs: policy::cuda, and tensors on device::cuda. To be included besides castnet.hpp,
+// in files that nvcc compiles.
 #pragma once
 
 #include <castnet/device/cuda/devices.hpp>

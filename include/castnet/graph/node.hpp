@@ -117,9 +117,9 @@ struct node {
     // scalar: which. bernoulli: number of the random stream. slice and its gradient: first channel.
     // batch_matmul: a product_form. attention and its gradient: an attention_form. reverse: how
     // many channels move together. gather_rows and its gradient: the row without one, or -1.
-    // cache: its number. reshape: as_stored or -1. reduce: detached or -1. map of normalize: the node of sample_mask
-    // if the statistics are those of the batch, else -1. delay, feedback: 1, or -1 where the loop
-    // runs backwards in time.
+    // cache: its number. reshape: as_stored or -1. reduce: detached or -1. map of normalize: the
+    // node of sample_mask if the statistics are those of the batch, else -1. delay, feedback: 1, or
+    // -1 where the loop runs backwards in time.
     int attribute = -1;
     storage stored{};
     int loop = -1;   // the number of the loop over time that it belongs to (graph/loops.hpp)

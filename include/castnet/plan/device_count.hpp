@@ -1,4 +1,4 @@
-// How many devices a plan is for: Device::devices, if there can be several.
+// Number of devices that a plan is for: Device::devices, if there can be several.
 #pragma once
 
 namespace castnet::ir {

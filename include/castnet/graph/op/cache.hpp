@@ -7,8 +7,8 @@
 namespace castnet {
 
 // Operands: a step (features), and its place in the sequence, a number for each sample. What lies
-// behind that place is left from earlier sequences, and not to be read. The attribute is the cache's
-// number.
+// behind that place is left from earlier sequences, and not to be read. The attribute is the
+// cache's number.
 template <>
 struct operation<op::cache> {
     static constexpr char const* name = "cache";
