@@ -86,7 +86,7 @@ plus_product(vec<sum_type<F>> sum, typename factor_traits<F>::multiplier const& 
 }
 
 // Which two numbers make a pair: neighbours in a row, or those of a column in two rows.
-enum class pairing { neighbours, rows };
+enum class pairing : std::uint8_t { neighbours, rows };
 
 #ifdef __AVX512BF16__
 [[gnu::always_inline]] CASTNET_WIDE_VECTORS inline vec<bfloat16_pair>

@@ -66,7 +66,7 @@ struct traced_sizes {
 
 // Enough for DenseNet-121, before differentiation: room that is not used costs compilers next to
 // nothing, a second trace as much as the first.
-inline constexpr traced_sizes usual_trace{2560, 160, 704, 320, 4, 8};
+inline constexpr traced_sizes usual_trace{2400, 128, 640, 256, 4, 8};
 
 // Enough for most graphs after differentiation: of the 1435 nodes of ResNet-50's training step 1040
 // are there before, of the 64 of a small network's 36.

@@ -95,13 +95,14 @@ constexpr bool lies_in_order() {
 // x as a view that a product can read, or a tensor with its elements as T.
 template <class T, factor_order Order, class X>
 auto factor(X const& x) {
-    using copy = tensor<T, typename X::shape_type, typename X::device_type>;
-    if constexpr (!requires { typename X::strides_type; }) {
-        return copy(x);
-    } else if constexpr (!std::is_same_v<typename X::value_type, T> || !lies_in_order<X, Order>()) {
-        return copy(x);
+    if constexpr (requires { typename X::strides_type; }) {
+        if constexpr (std::is_same_v<typename X::value_type, T> && lies_in_order<X, Order>()) {
+            return view_of(x);
+        } else {
+            return tensor<T, typename X::shape_type, typename X::device_type>(x);
+        }
     } else {
-        return view_of(x);
+        return tensor<T, typename X::shape_type, typename X::device_type>(x);
     }
 }
 

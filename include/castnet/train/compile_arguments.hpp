@@ -111,6 +111,26 @@ constexpr compile_mistake mistake_in_loss(type_list<S...> outputs) {
     }
 }
 
+// Of optimizers that do not treat all numbers alike.
+template <class Model, class Optimizer>
+constexpr compile_mistake mistake_in_rule() {
+    using all = rule_of<Optimizer, typename Model::value_type>;
+    constexpr bool whole = ByParameter<all>, lazy = is_lazy<Optimizer>;
+    constexpr bool on_host = requires { requires Model::device::executor::in_host_memory; };
+    if constexpr (whole && lazy) {
+        return compile_mistake::lazy_of_whole_parameters;
+    } else if constexpr ((whole || lazy) &&
+                         strategy_of<typename Model::policy_type>::sharded_optimizer) {
+        return compile_mistake::optimizer_of_shards;
+    } else if constexpr (whole && !on_host) {
+        using rule = decltype(rule_of_group(std::declval<all const&>(), 0));
+        constexpr bool turns = requires(rule const& r) { r.between(); };
+        return turns ? compile_mistake::optimizer_of_cpus : compile_mistake::none;
+    } else {
+        return lazy && !on_host ? compile_mistake::optimizer_of_cpus : compile_mistake::none;
+    }
+}
+
 template <class Model, class Optimizer>
 constexpr compile_mistake mistake_in_optimizer() {
     if constexpr (is_text<Optimizer>) {
@@ -119,23 +139,8 @@ constexpr compile_mistake mistake_in_optimizer() {
         return compile_mistake::loss_as_optimizer;
     } else if constexpr (!castnet::Optimizer<Optimizer>) {
         return compile_mistake::optimizer_lacks_members;
-    } else if constexpr (!ByParameter<rule_of<Optimizer, typename Model::value_type>> &&
-                         !is_lazy<Optimizer>) {
-        return compile_mistake::none;
-    } else if constexpr (ByParameter<rule_of<Optimizer, typename Model::value_type>> &&
-                         is_lazy<Optimizer>) {
-        return compile_mistake::lazy_of_whole_parameters;
-    } else if constexpr (strategy_of<typename Model::policy_type>::sharded_optimizer) {
-        return compile_mistake::optimizer_of_shards;
-    } else if constexpr (requires { requires Model::device::executor::in_host_memory; }) {
-        return compile_mistake::none;
-    } else if constexpr (is_lazy<Optimizer>) {
-        return compile_mistake::optimizer_of_cpus;
     } else {
-        using rule = decltype(rule_of_group(
-            std::declval<rule_of<Optimizer, typename Model::value_type> const&>(), 0));
-        constexpr bool turns = requires(rule const& r) { r.between(); };
-        return turns ? compile_mistake::optimizer_of_cpus : compile_mistake::none;
+        return mistake_in_rule<Model, Optimizer>();
     }
 }
 

@@ -18,7 +18,7 @@ inline constexpr int run_rows = vector_registers >= 32 ? 7 : 3, run_vectors = 2;
 
 // Columns up to which runs are faster than tiles with pointers to rows, which fill more vectors.
 template <class T>
-inline constexpr std::ptrdiff_t run_filters = 3 * simd<T>::width;
+inline constexpr std::ptrdiff_t run_filters = std::ptrdiff_t{3} * simd<T>::width;
 
 // Rows of A: outer * inner runs of `length` rows that begin `step` apart.
 struct runs {
