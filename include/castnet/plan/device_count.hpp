@@ -1,6 +1,8 @@
 // Number of devices that a plan is for: Device::devices, if there can be several.
 #pragma once
 
+#include <castnet/core/language.hpp>
+
 namespace castnet::ir {
 
 template <class Device>
