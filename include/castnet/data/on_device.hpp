@@ -34,12 +34,12 @@ public:
     template <class Kept, class Make, class Fill>
     Kept const& kept_on(int device, Make const& make, Fill const& fill) const {
         spin_lock const lock{kept_->busy};
-        auto const [copy, epoch] = room<Kept>(device, make);
+        auto const [kept, epoch] = room<Kept>(device, make);
         if (epoch != kept_->epoch) {
-            fill(copy);
+            fill(kept);
             epoch = kept_->epoch;
         }
-        return copy;
+        return kept;
     }
 
     void begin_epoch(epoch const& e) const

@@ -164,8 +164,8 @@ private:
         for (int i = 0; i < found_.size(); ++i) {
             for (int k = found_[i].first; k < found_[i].last; ++k) {
                 kernel_launch const& s = launches_[k];
-                for (int k = s.output; k < s.output + s.results; ++k) {
-                    if (int const result = uses_[k].node; result >= 0) { // no copy of parameters
+                for (int use = s.output; use < s.output + s.results; ++use) {
+                    if (int const result = uses_[use].node; result >= 0) { // no copy of parameters
                         made_in[result] = i;
                     }
                 }

@@ -183,13 +183,13 @@ template <class Model, class Loss, class Optimizer, class... Metrics>
     auto const batch = record.count("batch", most), step = record.count("samples_per_step", most);
     auto const batches =
         record.has("batches_per_step") ? record.count("batches_per_step", most) : 1;
-    constexpr auto mine =
+    constexpr auto micro_batches =
         std::uint64_t(training<Model, Loss, Optimizer, Metrics...>::strategies::micro_batches);
-    if ((batch != Model::capacity || batches != mine) && step != t.step_capacity()) {
+    if ((batch != Model::capacity || batches != micro_batches) && step != t.step_capacity()) {
         throw file_error(file,
                          {"was written with batch<", batch, ">, ", step, " samples a step in ",
                           batches, " batches, but this training has batch<", Model::capacity, ">, ",
-                          t.step_capacity(), " samples a step in ", mine});
+                          t.step_capacity(), " samples a step in ", micro_batches});
     }
     for_each_hyperparameter(t.optimizer(), [&](std::string const& name, double mine) {
         if (double const written = record.finite(name); written != mine) {

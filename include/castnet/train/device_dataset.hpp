@@ -193,9 +193,9 @@ private:
         before_at_ = placed<0, Logical>(data.base());
         places_[0].values = take<T>(data.size() * Logical::count);
         std::apply(
-            [&](auto const&... each) {
-                drawn_at_ = take<char>(std::max({size_t{0}, sizeof each...}) * some);
-                for (size_t i = 0; i + 1 < sizeof...(each) && i < 2; ++i) {
+            [&](auto const&... drawn) {
+                drawn_at_ = take<char>(std::max({size_t{0}, sizeof drawn...}) * some);
+                for (size_t i = 0; i + 1 < sizeof...(drawn) && i < 2; ++i) {
                     between_at_[i] = take<T>(some * Logical::count);
                 }
             },
@@ -227,7 +227,7 @@ private:
         drawn* const there = at<drawn>(drawn_at_);
         where.write(there, std::ptrdiff_t(all.size()), [&](drawn* out) {
             std::transform(all.begin(), all.end(), out,
-                           [](Drawn const& each) { return std::get<K>(each); });
+                           [](Drawn const& one) { return std::get<K>(one); });
         });
         T* const result = is_last ? to : at<T>(between_at_[K % 2]);
         launch(Device::image_transform(there, from, result, std::ptrdiff_t(all.size()),

@@ -158,8 +158,8 @@ struct extreme_value {
             T const a = x[0][j], b = x[1][j], c = x[2][j], d = x[3][j];
             best[j] = better(best[j], better(better(a, b), better(c, d)));
             if constexpr (std::is_floating_point_v<T>) {
-                bool const nan = __builtin_isunordered(a, b) | __builtin_isunordered(c, d);
-                has_nan[j] = nan ? 1 : has_nan[j];
+                bool const any_nan = __builtin_isunordered(a, b) | __builtin_isunordered(c, d);
+                has_nan[j] = any_nan ? 1 : has_nan[j];
             }
         }
     }

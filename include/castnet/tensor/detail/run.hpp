@@ -129,9 +129,9 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE double sum_of_run(Run const& run) {
             for (size_t j = width - Count % width; j < width; ++j) {
                 missing[j] = -1;
             }
-            stored const* const x =
-                reinterpret_cast<stored const*>(run(length<width>{}, Count - width));
-            sum[1] += (vector)((mask)*x & missing);
+            vector const last =
+                *reinterpret_cast<stored const*>(run(length<width>{}, Count - width));
+            sum[1] += __builtin_bit_cast(vector, __builtin_bit_cast(mask, last) & missing);
         }
         add(sum[0] + sum[1]);
     }
