@@ -158,9 +158,9 @@ void multiply_panel(product<sum_type<F>> const& p, std::ptrdiff_t left, std::ptr
     panel_scratch<F> packed;
     T turning[size_t(most_turned_rows * width)];
     std::ptrdiff_t offset[most_unpacked_steps];
-    // at least once: a sum over no samples is 0
-    for (std::ptrdiff_t begin = 0, end; begin == 0 || begin < p.k; begin = end) {
-        end = std::min(begin + steps * numbers_in<F>, p.k);
+    std::ptrdiff_t begin = 0;
+    do { // at least once: a sum over no samples is 0
+        std::ptrdiff_t const end = std::min(begin + steps * numbers_in<F>, p.k);
         left_rows<F> under{{a.data + top * a.row + begin * a.column, a.row, a.column}, end - begin};
         tile_depth<F> d{steps_of<F>(end - begin), offset, nullptr, b.row};
         for (std::ptrdiff_t s = 0; s < d.steps; ++s) {
@@ -194,7 +194,8 @@ void multiply_panel(product<sum_type<F>> const& p, std::ptrdiff_t left, std::ptr
                         std::min<std::ptrdiff_t>(tile_rows, p.m - next), end - begin);
             tile_panel(&rows, 1, 0, static_cast<int>(columns), d, mine);
         }
-    }
+        begin = end;
+    } while (begin < p.k);
     if (p.turns) {
         transpose(p.m, columns, turning, width, p.c + left * p.c_row, p.c_row);
     }
