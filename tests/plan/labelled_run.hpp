@@ -49,12 +49,14 @@ public:
                  plan_view const& d, std::vector<int> const& order)
         : g_{g}, d_{d}, batch_{batch}, group_{group} {
         fill();
-        if (copies_parameters(d.launches[0])) {
+        bool const copies = copies_for_products(d.launches[0]);
+        if (copies) {
             node_of_.push_back(all_copied);
         }
         for (int id = 0; id < g_.node_count; ++id) {
             if (is_launched(id)) {
-                node_of_.push_back(id);
+                bool const copied = copies && cn::ir::is_copied_input(at(id), g_.nodes);
+                (copied ? copied_inputs_ : node_of_).push_back(id);
             }
         }
         REQUIRE(int(node_of_.size()) == d_.sizes.launches);
@@ -151,10 +153,12 @@ private:
         return kind == op::sample_mask ? sample_mask : kind == op::sample_count ? sample_count : id;
     }
 
-    // The first launch of plans in which products read bfloat16.
+    // The first launch of plans in which products read bfloat16, of all parameters and of inputs.
+    bool copies_for_products(cn::ir::kernel_launch const& s) const {
+        return s.kind == op::convert && d_.arrays[s.output].is_bf16;
+    }
     bool copies_parameters(cn::ir::kernel_launch const& s) const {
-        return d_.arrays[s.first_array].size.count() == d_.elements(region::parameters) &&
-               d_.arrays[s.output].is_bf16;
+        return d_.arrays[s.first_array].size.count() == d_.elements(region::parameters);
     }
 
     // Elements of memory of a whole array that is not in chunks: two of bfloat16 are one.
@@ -289,13 +293,13 @@ private:
     // the values of other groups instead of reading them, of what is among those `found`.
     std::set<int> reads_of(int id, std::set<int> const& found) const {
         std::set<int> all;
-        for (int m = 0; m <= id; ++m) {
+        for (int m = 0; m < g_.node_count; ++m) {
             if (group_[m] != id) {
                 continue;
             }
             for (int k = 0; k < at(m).operands; ++k) {
                 int const from = at(m).in[k];
-                if (from < 0 || (from != id && group_[from] == id)) {
+                if (from < 0 || (group_[from] == id && (from != id || m > id))) {
                     continue; // not read, or computed on the way
                 }
                 add_reads(from, found, all);
@@ -389,7 +393,7 @@ private:
         cn::ir::kernel_launch const& s = d_.launches[i];
         int const id = node_of_[std::size_t(i)];
         if (id == all_copied) {
-            copy_parameters(d_.arrays[s.output]);
+            copy_for_products(s);
             return;
         }
         REQUIRE(s.kind == kind_of(id, s.end.bias));
@@ -404,6 +408,8 @@ private:
         }
         cn::ir::array_ref const& output = d_.arrays[s.output];
         bool const sums = s.sums >= 0 && d_.stages[stage_].samples_at_once > 0;
+        bool const element_wise =
+            s.kind == op::map || (s.kind == op::reduce && at(id).kind == op::map);
         std::set<int> found;
         for (int k = s.first_array; k < s.first_array + s.arrays; ++k) {
             cn::ir::array_ref const& a = d_.arrays[k];
@@ -422,7 +428,7 @@ private:
             range const in = of(a, p, 0);
             for (int r = s.output; r < s.output + s.results; ++r) {
                 range const out = of(d_.arrays[r], p, 0);
-                CHECK((!out.overlaps(in) || (s.kind == op::map && in == out)));
+                CHECK((!out.overlaps(in) || (element_wise && in == out)));
             }
         }
         CHECK(found == reads_of(id, found));
@@ -438,6 +444,19 @@ private:
         }
     }
 
+    void copy_for_products(cn::ir::kernel_launch const& s) {
+        int number = 0;
+        if (copies_parameters(s)) {
+            copy_parameters(d_.arrays[s.output]);
+            ++number;
+        }
+        REQUIRE(s.results == number + int(copied_inputs_.size()));
+        for (int const id : copied_inputs_) {
+            check(d_.arrays[s.first_array + number], source(at(id).in[0]), {0, 0, batch_});
+            write(d_.arrays[s.output + number], id, {0, 0, batch_});
+            ++number;
+        }
+    }
     void copy_parameters(cn::ir::array_ref const& all) {
         use(all, 1);
         for (int i = 0; i < d_.sizes.parameters; ++i) {
@@ -453,6 +472,11 @@ private:
     }
 
     op kind_of(int id, bool finished) const {
+        for (int m = id + 1; m < g_.node_count; ++m) {
+            if (group_[m] == id) { // sums of what is stored
+                return op::reduce;
+            }
+        }
         for (int m = 0; finished && m < id; ++m) {
             if (group_[m] == id && at(m).kind != op::map) {
                 return at(m).kind;
@@ -478,7 +502,7 @@ private:
 
     // All nodes of these kinds are one array.
     static constexpr int sample_mask = 1 << 30, sample_count = sample_mask + 1;
-    static constexpr int all_copied = sample_count + 1; // all parameters, in bfloat16
+    static constexpr int all_copied = sample_count + 1; // parameters and inputs, in bfloat16
     // What launches keep for themselves.
     static constexpr int scratch_of(int step) { return -2 - 3 * step; }
     static constexpr int sum_of(int step) { return -3 - 3 * step; }
@@ -488,7 +512,8 @@ private:
     plan_view d_;
     int batch_;
     cn::ir::group_view group_;
-    std::vector<int> node_of_;     // per launch
+    std::vector<int> node_of_; // per launch
+    std::vector<int> copied_inputs_;
     std::map<int, int> weight_of_; // per launch: whose value was prepared
     std::vector<std::pair<range, value>> live_;
     std::vector<block> blocks_;
