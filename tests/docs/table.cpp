@@ -190,6 +190,7 @@ TEST_CASE("tables of the guide") {
     training.fit(
         train.with_weights({1, 2, 0, 1}),
         {.schedule = [](std::uint64_t step, std::uint64_t) { return step < 2 ? 0.1 : 0.01; },
+         .validation = test,
          .class_weight = {1, 1, 1, 2},
          .shuffle = false,
          .verbose = verbosity::silent,
@@ -202,7 +203,8 @@ TEST_CASE("tables of the guide") {
     page.add(history);
     auto const f = [](step_report& report) { report.stop = true; };
     training.fit(train,
-                 {.verbose = verbosity::silent,
+                 {.validation = test,
+                  .verbose = verbosity::silent,
                   .callbacks = {on_step_end{f}, early_stopping{.patience = 3},
                                 reduce_on_plateau{.factor = 0.1, .patience = 10}, csv_log{file},
                                 step_times{}, save_best{model, file}, tensorboard{folder}}});
