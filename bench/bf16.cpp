@@ -1,5 +1,5 @@
 // Training steps in float, and with products of bfloat16, to be run in turns:
-//   bench_bf16 --benchmark_enable_random_interleaving=true --benchmark_repetitions=9
+//   bench_bf16 --benchmark_enable_random_interleaving=true --benchmark_repetitions=5
 #include <castnet/zoo/resnet.hpp>
 
 #include "training.hpp"

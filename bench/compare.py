@@ -16,8 +16,8 @@ fused Adam, with channels last for images.
 
 Figures are medians over the rounds, beside the smallest and the largest. castnet / peer compares
 speeds, round by round, and is above 1 where castnet is faster. Expressions of tensors run on one
-thread and are measured in its processor time. GFLOP/s count the operations of
-castnet's plan for all. Peers that are not found are named at the end.
+thread and are measured in its processor time; PyTorch's C library keeps memory there, too. GFLOP/s
+count the operations of castnet's plan for all. Peers that are not found are named at the end.
 """
 
 import argparse
@@ -36,7 +36,8 @@ PROGRAMS = [("libtorch_training", "libtorch", "libtorch-dev", True),
             ("dlib_training", "dlib", "libdlib-dev", False),
             ("onednn_training", "oneDNN primitives alone", "libdnnl-dev", False)]
 OPERATIONS = [("onednn_kernels", "oneDNN", "libdnnl-dev", False)]
-TENSORS = [("eigen_tensors", "Eigen", "libeigen3-dev", False)]
+TENSORS = [("eigen_tensors", "Eigen", "libeigen3-dev", False),
+           ("xtensor_tensors", "xtensor", "libxtensor-dev", False)]
 
 
 def tuned_environment():
@@ -152,7 +153,7 @@ class Comparison:
         if self.options.tensors:
             if self.has_module("torch", "PyTorch", missing):
                 runs.append(lambda chosen: self.run_python(
-                    chosen, "PyTorch", HERE / "peers" / "torch_tensors.py", [], {}))
+                    chosen, "PyTorch", HERE / "peers" / "torch_tensors.py", [], tuned))
             return runs, missing
         if self.options.operations:
             return runs, missing

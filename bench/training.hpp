@@ -34,7 +34,7 @@ void train(benchmark::State& state) {
         benchmark::DoNotOptimize(training.step(data, batch(++i)));
     }
     auto const samples = state.iterations() * std::int64_t(Batch);
-    double const flops = double(training.training_plan.flops());
+    double const flops = double(training.training_plan().flops());
     state.SetItemsProcessed(samples);
     state.counters["peak_MB"] = peak_megabytes();
     state.counters["FLOP/s"] = {double(samples) * flops, benchmark::Counter::kIsRate};

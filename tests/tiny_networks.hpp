@@ -33,9 +33,9 @@ struct tiny {
         decltype(cn::compile(std::declval<model&>(), cn::mse, cn::momentum{}, cn::mae));
 
     static constexpr bool trains_in_one_kernel =
-        model::device::template in_one_block<training::training_plan>;
+        model::device::template in_one_block<training::training_plan()>;
     static constexpr bool evaluates_in_one_kernel =
-        model::device::template in_one_block<training::evaluation_plan>;
+        model::device::template in_one_block<training::evaluation_plan()>;
 };
 
 template <class Data>

@@ -65,7 +65,7 @@ public:
         }
         int const count = std::max(1, static_cast<int>(seconds / epochs(1)));
         return {epochs(count) / count / double(Batches), Batch,
-                double(training_.training_plan.flops()) * double(Batch), training_.bytes};
+                double(training_.training_plan().flops()) * double(Batch), training_.bytes};
     }
     void profile_step() override {
         std::vector<size_t> order(Batch);

@@ -24,7 +24,9 @@ inline layout any_layout(memory::dims const& shape) {
 }
 inline layout plain(memory::dims const& shape) {
     return {shape, memory::data_type::f32,
-            shape.size() == 4   ? memory::format_tag::nchw
+            shape.size() == 5   ? memory::format_tag::ldigo
+            : shape.size() == 4 ? memory::format_tag::nchw
+            : shape.size() == 3 ? memory::format_tag::ntc
             : shape.size() == 2 ? memory::format_tag::nc
                                 : memory::format_tag::x};
 }

@@ -64,6 +64,73 @@ public:
         return *this;
     }
 
+    // The last state of an LSTM; side by side those of so many sequences of a sample.
+    network& lstm(long units, long sequences = 1) {
+        memory::dims const s = shape();
+        memory const x = in_layout(x_, {s, memory::data_type::f32, memory::format_tag::tnc},
+                                   forward_); // for backward
+        long const time = s[0], samples = s[1], features = s[2];
+        memory::dims const of_input{1, 1, features, 4, units}, of_state{1, 1, units, 4, units};
+        layout const any_w = any_layout(of_input), any_r = any_layout(of_state), none{};
+        layout const biases = plain({1, 1, 4, units}), state = plain({1, 1, samples, units});
+        layout const side_by_side = plain({samples / sequences, sequences * units});
+        layout const any_y = any_layout({time, samples, units});
+        auto const direction = dnnl::rnn_direction::unidirectional_left2right;
+        dnnl::lstm_forward::desc const there(dnnl::prop_kind::forward_training, direction,
+                                             x.get_desc(), none, none, any_w, any_r, biases, any_y,
+                                             state, state);
+        dnnl::lstm_forward::primitive_desc const forward{there, engine_};
+        memory const w = random_weights(of_input, forward.weights_layer_desc());
+        memory const r = random_weights(of_state, forward.weights_iter_desc());
+        memory const b = zeros(biases), h{state, engine_}, c{state, engine_};
+        memory const y{forward.dst_layer_desc(), engine_};
+        memory const workspace{forward.workspace_desc(), engine_};
+        forward_.push_back({dnnl::lstm_forward{forward},
+                            {{DNNL_ARG_SRC_LAYER, x},
+                             {DNNL_ARG_WEIGHTS_LAYER, w},
+                             {DNNL_ARG_WEIGHTS_ITER, r},
+                             {DNNL_ARG_BIAS, b},
+                             {DNNL_ARG_DST_LAYER, y},
+                             {DNNL_ARG_DST_ITER, h},
+                             {DNNL_ARG_DST_ITER_C, c},
+                             {DNNL_ARG_WORKSPACE, workspace}}});
+        x_ = memory{side_by_side, engine_, h.get_data_handle()};
+        add_backward_.push_back([=, this] {
+            dnnl::lstm_backward::desc const back(dnnl::prop_kind::backward, direction, x.get_desc(),
+                                                 none, none, any_w, any_r, biases, any_y, state,
+                                                 state, x.get_desc(), none, none, any_w, any_r,
+                                                 biases, any_y, state, state);
+            dnnl::lstm_backward::primitive_desc const backward{back, engine_, forward};
+            memory const dy = in_layout(dx_, side_by_side, backward_);
+            memory const dx{backward.diff_src_layer_desc(), engine_};
+            memory const dw = sum(backward.diff_weights_layer_desc());
+            memory const dr = sum(backward.diff_weights_iter_desc());
+            memory const db = sum(biases);
+            backward_.push_back(
+                {dnnl::lstm_backward{backward},
+                 {{DNNL_ARG_SRC_LAYER, x},
+                  {DNNL_ARG_WEIGHTS_LAYER, in_layout(w, backward.weights_layer_desc(), backward_)},
+                  {DNNL_ARG_WEIGHTS_ITER, in_layout(r, backward.weights_iter_desc(), backward_)},
+                  {DNNL_ARG_BIAS, b},
+                  {DNNL_ARG_DST_LAYER, in_layout(y, backward.dst_layer_desc(), backward_)},
+                  {DNNL_ARG_DST_ITER, h},
+                  {DNNL_ARG_DST_ITER_C, c},
+                  {DNNL_ARG_WORKSPACE, workspace},
+                  {DNNL_ARG_DIFF_SRC_LAYER, dx},
+                  {DNNL_ARG_DIFF_WEIGHTS_LAYER, dw},
+                  {DNNL_ARG_DIFF_WEIGHTS_ITER, dr},
+                  {DNNL_ARG_DIFF_BIAS, db},
+                  {DNNL_ARG_DIFF_DST_LAYER, zeros(backward.diff_dst_layer_desc())},
+                  {DNNL_ARG_DIFF_DST_ITER, memory{state, engine_, dy.get_data_handle()}},
+                  {DNNL_ARG_DIFF_DST_ITER_C, zeros(state)}}});
+            parameters_.push_back({w, in_layout(dw, w.get_desc(), backward_)});
+            parameters_.push_back({r, in_layout(dr, r.get_desc(), backward_)});
+            parameters_.push_back({b, db});
+            dx_ = dx;
+        });
+        return *this;
+    }
+
     // Ends the network; gives it its backward pass.
     void done() {
         output_ = in_layout(x_, plain(shape()), forward_);
@@ -107,6 +174,18 @@ private:
         memory const to{wanted, engine_};
         calls.push_back({dnnl::reorder{m, to}, {{DNNL_ARG_FROM, m}, {DNNL_ARG_TO, to}}});
         return to;
+    }
+
+    memory zeros(layout const& l) {
+        memory const m{l, engine_};
+        std::ranges::fill(floats(m), 0.0F);
+        return m;
+    }
+    // What an LSTM's backward pass adds to: it begins at zero.
+    memory sum(layout const& l) {
+        memory const m{l, engine_};
+        backward_.push_back({dnnl::reorder{m, m}, {{DNNL_ARG_FROM, zeros(l)}, {DNNL_ARG_TO, m}}});
+        return m;
     }
 
     memory random_weights(memory::dims const& shape, layout const& wanted) {
@@ -225,6 +304,16 @@ struct tiny_mlp {
     static void build(network& net) { net.dense(16).dense(32).dense(1, false).done(); }
 };
 
+struct lstm {
+    static memory::dims shape(long batch) { return {140, batch, 256}; }
+    static void build(network& net) { net.lstm(64).dense(10, false).done(); }
+};
+
+struct two_sequences { // as one batch
+    static memory::dims shape(long batch) { return {140, 2 * batch, 256}; }
+    static void build(network& net) { net.lstm(64, 2).dense(10, false).done(); }
+};
+
 template <class What, std::size_t Batch>
 class trainer {
 public:
@@ -296,5 +385,7 @@ BENCHMARK(train<convnet, 128>)->Name("convnet/batch:128")->Apply(training_settin
 BENCHMARK(train<convnet, 512>)->Name("convnet/batch:512")->Apply(training_settings);
 BENCHMARK(train<wide_mlp, 128>)->Name("wide_mlp/batch:128")->Apply(training_settings);
 BENCHMARK(train<tiny_mlp, 128>)->Name("tiny_mlp/batch:128")->Apply(training_settings);
+BENCHMARK(train<lstm, 32>)->Name("lstm/batch:32")->Apply(training_settings);
+BENCHMARK(train<two_sequences, 32>)->Name("two_sequences/batch:32")->Apply(training_settings);
 
 } // namespace

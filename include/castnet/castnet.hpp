@@ -1,4 +1,4 @@
-// castnet: neural networks, cast at compile time. Everything that needs a C++20 compiler only.
+// castnet: neural networks cast at compile time. All of it that needs only a C++20 compiler.
 #pragma once
 
 #include <castnet/core/bytes.hpp>

@@ -90,7 +90,7 @@ TEST_CASE("buckets hold neighbours, up to their limits, in the order in which th
     using training =
         decltype(cn::compile(std::declval<cn::model<three_dense, cn::policy::cpu, cn::batch<4>>&>(),
                              cn::mse, cn::sgd{}));
-    static constexpr auto const& plan = training::training_plan;
+    static constexpr auto const& plan = training::training_plan();
     using finder = cn::ir::communication_finder<std::remove_cvref_t<decltype(plan)>>;
     auto const d = finder{plan, 4, {1 << 20, 1 << 20}}.run();
     // From the last layer to the first: its bias with nothing that fits beside it, then its weight,

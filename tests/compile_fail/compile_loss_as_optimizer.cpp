@@ -1,5 +1,5 @@
 // An optimizer is not left out.
-// expect: castnet: compile\(model, loss, optimizer, metrics\.\.\.\): a loss or metric stands where the optimizer belongs, such as cn::adam\{\}
+// expect: castnet: compile\(model, loss, optimizer, metrics\.\.\.\): a loss or metric is given where the optimizer belongs, such as cn::adam\{\}
 #include <castnet/castnet.hpp>
 
 namespace cn = castnet;

@@ -1,5 +1,5 @@
 // A loss is a number.
-// expect: castnet: a loss gives one number for each sample, symbol<shape<>>: return cn::mean
+// expect: castnet: a loss must give one number for each sample, symbol<shape<>>: return cn::mean
 #include <castnet/castnet.hpp>
 
 namespace cn = castnet;

@@ -1,5 +1,5 @@
 // A metric that has no gradient is no loss.
-// expect: castnet: compile\(model, loss, optimizer, metrics\.\.\.\): the loss has no gradient; cn::accuracy and its like are metrics
+// expect: castnet: compile\(model, loss, optimizer, metrics\.\.\.\): the loss has no gradient; cn::accuracy and the like are metrics
 // expect: arguments_of_compile<.*accuracy_metric, .*adam, .*cross_entropy_loss<
 #include <castnet/castnet.hpp>
 

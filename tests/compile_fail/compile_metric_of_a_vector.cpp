@@ -1,5 +1,5 @@
 // A metric is a number.
-// expect: castnet: a metric gives one number for each sample, symbol<shape<>>
+// expect: castnet: a metric must give one number for each sample, symbol<shape<>>
 #include <castnet/castnet.hpp>
 
 namespace cn = castnet;

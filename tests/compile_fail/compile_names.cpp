@@ -1,5 +1,5 @@
 // Losses, optimizers and metrics are objects.
-// expect: castnet: compile\(model, loss, optimizer, metrics\.\.\.\) takes objects, no names in quotes
+// expect: castnet: compile\(model, loss, optimizer, metrics\.\.\.\) takes objects, not names in quotes
 #include <castnet/castnet.hpp>
 
 namespace cn = castnet;

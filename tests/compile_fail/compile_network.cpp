@@ -1,5 +1,5 @@
 // The first argument is the model, not the network.
-// expect: castnet: compile\(model, loss, optimizer, metrics\.\.\.\): the first argument is no cn::model
+// expect: castnet: compile\(model, loss, optimizer, metrics\.\.\.\): the first argument is not a cn::model
 #include <castnet/castnet.hpp>
 
 namespace cn = castnet;

@@ -1,5 +1,5 @@
 // The loss comes before the optimizer.
-// expect: castnet: compile\(model, loss, optimizer, metrics\.\.\.\): an optimizer stands where the loss belongs; the loss comes first
+// expect: castnet: compile\(model, loss, optimizer, metrics\.\.\.\): an optimizer is given where the loss belongs; the loss comes first
 // expect: arguments_of_compile<.*adam, .*mse_loss>
 #include <castnet/castnet.hpp>
 

@@ -1,5 +1,5 @@
 // There is one optimizer.
-// expect: castnet: compile\(model, loss, optimizer, metrics\.\.\.\): an optimizer stands where a metric belongs
+// expect: castnet: compile\(model, loss, optimizer, metrics\.\.\.\): an optimizer is given where a metric belongs
 #include <castnet/castnet.hpp>
 
 namespace cn = castnet;

@@ -1,5 +1,5 @@
 // Training data are one of the two sets.
-// expect: castnet: this is no data set; of what cn::data::mnist and fashion_mnist return, .train and .test are
+// expect: castnet: this is not a data set; if cn::data::mnist or fashion_mnist has returned it, take its .train or .test
 // expect: is_dataset<.*mnist_sets
 #include <castnet/castnet.hpp>
 

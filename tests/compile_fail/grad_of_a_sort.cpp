@@ -1,5 +1,5 @@
 // What sorts has no derivative.
-// expect: castnet: this function of tensors is none of symbols, since it has no derivative here
+// expect: castnet: this function takes tensors only, not symbols, since it has no derivative here
 // expect: function_takes_symbols<.*"sort"
 #include <castnet/castnet.hpp>
 

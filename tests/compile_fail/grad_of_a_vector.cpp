@@ -1,5 +1,5 @@
 // A function that is differentiated gives one number.
-// expect: castnet: grad: the function gives one number
+// expect: castnet: grad: the function must give one number
 // expect: function_gives_number<.*symbol<.*shape<3
 #include <castnet/castnet.hpp>
 

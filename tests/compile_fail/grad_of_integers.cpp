@@ -1,5 +1,5 @@
 // Only real numbers have derivatives.
-// expect: castnet: grad: the arguments are of type float or double
+// expect: castnet: grad: the arguments must be of type float or double
 // expect: arguments_are_real<int>
 #include <castnet/castnet.hpp>
 

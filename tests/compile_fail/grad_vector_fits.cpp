@@ -1,5 +1,5 @@
 // A Hessian is multiplied with a vector of the argument's shape.
-// expect: castnet: the vector of a product has the shape of the function's result in vjp
+// expect: castnet: the vector of a product must have the shape of the function's result in vjp
 // expect: vector_fits<.*shape<3.*shape<2
 #include <castnet/castnet.hpp>
 

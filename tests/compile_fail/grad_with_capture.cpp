@@ -1,5 +1,5 @@
 // A function that is differentiated is known while compiling.
-// expect: castnet: grad: the function is known while compiling: a lambda without captures
+// expect: castnet: grad: the function must be known while compiling: a lambda without captures
 #include <castnet/castnet.hpp>
 
 namespace cn = castnet;

@@ -1,5 +1,5 @@
 // So does a function.
-// expect: castnet: a network begins with its input, cn::input<channels, height, width> or cn::input<features>
+// expect: castnet: a network must begin with its input, cn::input<channels, height, width> or cn::input<features>
 #include <castnet/castnet.hpp>
 
 namespace cn = castnet;

@@ -1,5 +1,5 @@
 // An optimizer is no layer.
-// expect: castnet: what stands at this position of the layers cannot be called with the result of the layer before it
+// expect: castnet: what stands at this position cannot be called with the result of the layer before it
 // expect: layer_takes<.*adam, .*shape<4>
 #include <castnet/castnet.hpp>
 

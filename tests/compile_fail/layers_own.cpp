@@ -1,5 +1,5 @@
 // A layer of one's own may be for other shapes.
-// expect: castnet: what stands at this position of the layers cannot be called with the result of the layer before it
+// expect: castnet: what stands at this position cannot be called with the result of the layer before it
 // expect: layer_takes<.*for_vectors, .*shape<1, ?8, ?8>
 #include <castnet/castnet.hpp>
 

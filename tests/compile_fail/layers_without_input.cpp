@@ -1,5 +1,5 @@
 // A network begins with the shape of its input.
-// expect: castnet: a network begins with its input, cn::input<channels, height, width> or cn::input<features>
+// expect: castnet: a network must begin with its input, cn::input<channels, height, width> or cn::input<features>
 // expect: begins_with_input<.*dense_layer<4>
 #include <castnet/castnet.hpp>
 

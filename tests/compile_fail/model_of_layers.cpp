@@ -1,5 +1,5 @@
 // A layer is no network.
-// expect: castnet: the first argument of cn::model is no network; it is a type, cn::sequential<cn::input<...>, layers...>
+// expect: castnet: the first argument of cn::model is not a network; it is a type, cn::sequential<cn::input<...>, layers...>
 #include <castnet/castnet.hpp>
 
 namespace cn = castnet;

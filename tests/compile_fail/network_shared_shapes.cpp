@@ -1,5 +1,5 @@
 // A shared layer has one shape of parameters.
-// expect: castnet: shared<name, layer> stands where its layer needs parameters of another shape
+// expect: castnet: shared<name, layer> is used where its layer needs parameters of another shape
 #include <castnet/castnet.hpp>
 
 namespace cn = castnet;

@@ -1,5 +1,5 @@
 // Images are not stacked.
-// expect: castnet: stack: the tensors must have one shape, be no images, and have the axes before the new one
+// expect: castnet: stack: the tensors must have the same shape, must not be images, and need the axes before the new one
 // expect: can_stack<0[^,]*, .*shape<3, ?4, ?4>
 #include <castnet/castnet.hpp>
 

@@ -1,5 +1,5 @@
-// expect: castnet: a policy has one of strategy::all_reduce, strategy::parameter_server
-// expect: castnet: what follows a policy's number of replicas are different types of castnet::strategy
+// expect: castnet: a policy takes only one of strategy::all_reduce, strategy::parameter_server
+// expect: castnet: the arguments after a policy's number of replicas must be different types of castnet::strategy
 // expect: castnet: accumulate<K> needs at least one batch in a step
 #include <castnet/policy/mirrored.hpp>
 

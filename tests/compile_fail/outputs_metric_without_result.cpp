@@ -1,5 +1,5 @@
 // A metric of another output that gives several numbers has to say what becomes of their sums.
-// expect: castnet: a metric gives one number for each sample, symbol<shape<>>, or several
+// expect: castnet: a metric must give one number for each sample, symbol<shape<>>, or several
 // expect: metric_gives_sums<.*error
 #include <castnet/castnet.hpp>
 

@@ -1,5 +1,5 @@
 // A policy is more than a type of numbers.
-// expect: castnet: this is no policy, such as cn::policy::cpu
+// expect: castnet: this is not a policy such as cn::policy::cpu
 // expect: is_policy<double>
 #include <castnet/castnet.hpp>
 

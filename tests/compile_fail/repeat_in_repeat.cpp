@@ -1,5 +1,5 @@
 // Repeated blocks do not nest.
-// expect: castnet: a block of repeat<N, block> has no repeat<...> in it
+// expect: castnet: a block of repeat<N, block> cannot contain repeat<...>
 #include <castnet/castnet.hpp>
 
 namespace cn = castnet;

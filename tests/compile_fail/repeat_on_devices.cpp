@@ -1,5 +1,5 @@
 // A repeated block is on one device.
-// expect: castnet: all layers of a block of repeat<N, block> are on one device
+// expect: castnet: all layers of a block of repeat<N, block> must be on one device
 #include <castnet/castnet.hpp>
 #include <castnet/policy/model_parallel.hpp>
 

@@ -1,5 +1,5 @@
 // A cell returns a carry for every initial value.
-// expect: castnet: scan: the cell returns another number of carries than there are initial values
+// expect: castnet: scan: the cell must return as many carries as there are initial values
 // expect: as_many_carries<2, 1>
 #include <castnet/castnet.hpp>
 

@@ -173,6 +173,38 @@ TEST_CASE_TEMPLATE("a map stores several values, each in its type", T, float, do
     }
 }
 
+TEST_CASE_TEMPLATE("a map multiplies with the weight of few units", T, float, double) {
+    constexpr instruction dot{opcode::dot, {}, -1, 0, 1};
+    using program = cn::ir::program<load(2, 7), dot, apply(fn::subtract, 1, 0), store(2)>;
+    for (space const& at : spaces) {
+        constexpr int units = 3;
+        arrays<T> memory;
+        cn::ir::extents const all{true, at.pixels, at.channels};
+        cn::ir::array_ref const refs[] = {memory.add({true, at.pixels, units}, at.samples),
+                                          memory.add({false, at.channels, units}, 1),
+                                          memory.add(all, at.samples),
+                                          memory.add(all, at.samples, false)};
+        cn::ir::kernel_launch s;
+        s.arrays = s.output = 3;
+        s.space = all;
+        simt::context<T> c;
+        c.region[int(cn::ir::region::workspace)] = memory.values.data();
+        c.samples = at.samples;
+        cn::cuda::map<program>(s, {refs, nullptr, nullptr}, c);
+        double worst = 0;
+        for (std::ptrdiff_t i = 0; i < at.samples * all.count(); ++i) {
+            T const* const x = c.at(refs[0]) + i / at.channels * units;
+            T const* const weight = c.at(refs[1]) + i % at.channels * units;
+            double expected = -double(c.at(refs[2])[i]);
+            for (int k = 0; k < units; ++k) {
+                expected += double(x[k]) * double(weight[k]);
+            }
+            worst = std::max(worst, std::fabs(double(c.at(refs[3])[i]) - expected));
+        }
+        CHECK(worst <= 4 * epsilon<T>);
+    }
+}
+
 TEST_CASE_TEMPLATE("dropout keeps what the CPU keeps", T, float, double) {
     for (space const& at : spaces) {
         check_program<cn::ir::program<load(0, 7), bernoulli, apply(fn::multiply, 0, 1), store(2)>,
@@ -276,6 +308,50 @@ cn::ir::window square_window(int size, int kernel, int stride, int padding, int 
     return w;
 }
 
+// Of the gradient by max pooling's result and the winners: that by the image, and its sums.
+template <bool Bf16>
+constexpr instruction load_gradient{opcode::load, {}, -1, 0, 7, Bf16 ? 1 : 0};
+template <bool Bf16>
+constexpr instruction store_of_image{opcode::store, {}, -1, Bf16 ? 1 : 0, 0, 0, 0, 1, 1};
+template <bool Bf16>
+using spread = cn::ir::program<load_gradient<Bf16>, store_of_image<Bf16>>;
+template <bool Bf16>
+using spread_and_sum = cn::ir::program<load_gradient<Bf16>, store_of_image<Bf16>,
+                                       reduce(cn::ir::reduction::sum, 4, 0)>;
+
+// These programs store what the kernel of the gradient has stored in the array of the image.
+template <bool Bf16, class T>
+void check_spreading(cn::ir::window const& w, cn::ir::array_ref const (&stored)[5],
+                     simt::context<T> c, T* image, std::ptrdiff_t elements) {
+    cn::ir::extents const out = stored[3].size;
+    std::vector<T> sums(std::size_t(w.channels)), expected_sums(sums);
+    for (std::ptrdiff_t i = 0; i < out.count() * c.samples; ++i) {
+        expected_sums[std::size_t(i % w.channels)] += cn::cuda::stored_at(c, stored[3]).get(i);
+    }
+    std::vector<T> const expected(image, image + elements);
+    simt::memory_of_parts<T> parts;
+    c.parts = parts.here();
+    c.region[int(cn::ir::region::gradients)] = sums.data();
+    cn::ir::array_ref const refs[] = {
+        stored[3], stored[2], stored[4], {cn::ir::region::gradients, 0, {false, 1, w.channels}}};
+    cn::ir::kernel_launch s;
+    s.window = 0;
+    s.arrays = s.output = 2;
+    s.space = out;
+    for (bool const sum : {false, true}) {
+        std::fill(image, image + elements, T(-77));
+        s.kind = sum ? cn::op::reduce : cn::op::map;
+        s.results = sum ? 2 : 1;
+        auto const kernel = sum ? cn::cuda::fused_kernel<spread_and_sum<Bf16>, simt::context<T>>()
+                                : cn::cuda::fused_kernel<spread<Bf16>, simt::context<T>>();
+        kernel(s, {refs, nullptr, &w}, c);
+        CHECK(std::equal(expected.begin(), expected.end(), image));
+    }
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+        CHECK(double(sums[i]) == doctest::Approx(double(expected_sums[i])).epsilon(1e-4));
+    }
+}
+
 // Max pooling and its gradient in T, with images in bfloat16 or not, against the CPU's in double.
 template <class T>
 void check_max_pooling(cn::ir::window const& w, bool bf16) {
@@ -322,6 +398,12 @@ void check_max_pooling(cn::ir::window const& w, bool bf16) {
     s.results = 1;
     cn::cpu::max_pool_gradient<double, false>(s, {refs, nullptr, &w}, host);
     cn::cuda::max_pool_gradient(s, {stored, nullptr, &w}, device);
+    if (cn::ir::tiles_image(w)) {
+        std::ptrdiff_t const values = in.count() * samples; // of bfloat16, two are one
+        std::ptrdiff_t const elements = bf16 ? values * 2 / std::ptrdiff_t(sizeof(T)) : values;
+        auto const check = bf16 ? &check_spreading<true, T> : &check_spreading<false, T>;
+        check(w, stored, device, device.at(stored[4]), elements);
+    }
     for (int i : {1, 4}) {
         double worst = 0;
         for (std::ptrdiff_t k = 0; k < refs[i].size.count() * samples; ++k) {
@@ -335,6 +417,114 @@ void check_max_pooling(cn::ir::window const& w, bool bf16) {
 }
 
 } // namespace
+
+namespace {
+
+constexpr instruction scalar(int which) {
+    return {opcode::constant, {}, -1, std::uint8_t(which)};
+}
+// Of a program by rows: a reduction whose factor is a scalar, and whose result becomes one.
+constexpr instruction reduce_row(cn::ir::reduction kind, int keep, int of, int factor, int result) {
+    instruction end = reduce(kind, keep, of);
+    end.e = std::uint8_t(result + 1);
+    end.f = std::uint8_t(factor + 1);
+    return end;
+}
+constexpr instruction store_of_row(int of) {
+    instruction end = store(of);
+    end.b = 1;
+    return end;
+}
+
+// Of x and a number y for each sample: the mean and the largest x of each row; their difference,
+// for each row, and three times the sum of its square over all rows; x - mean + y. With the mean of
+// this last one, the result of it, again for each channel, in bfloat16.
+using by_rows =
+    cn::ir::program<load(0, 7), reduce_row(cn::ir::reduction::sum, 3, 0, 0, 2),
+                    reduce_row(cn::ir::reduction::max, 3, 0, 0, 3), //
+                    scalar(3), scalar(2), apply(fn::subtract, 0, 1), apply(fn::multiply, 2, 2),
+                    load(0, 7), apply(fn::subtract, 4, 1), load(1, 1), apply(fn::add, 5, 6),
+                    store_of_row(2), reduce_row(cn::ir::reduction::sum, 0, 3, 1, -1),
+                    reduce_row(cn::ir::reduction::sum, 3, 7, 0, 4), store(7), //
+                    scalar(4), load(0, 7), apply(fn::add, 0, 1), store(2, true)>;
+static_assert(by_rows::phases == 3 && by_rows::results == 7);
+
+template <class T>
+void check_rows(space const& at) {
+    CAPTURE(at.samples);
+    CAPTURE(at.pixels);
+    CAPTURE(at.channels);
+    arrays<T> memory;
+    cn::ir::extents const all{true, at.pixels, at.channels}, row{true, at.pixels, 1}, one{};
+    cn::ir::array_ref const refs[] = {
+        memory.add(all, at.samples),        memory.add({true, 1, 1}, at.samples),
+        memory.add(row, at.samples, false), memory.add(row, at.samples, false),
+        memory.add(row, at.samples, false), memory.add(one, at.samples, false),
+        memory.add(row, at.samples, false), memory.add(all, at.samples, false),
+        memory.add(all, at.samples, false)};
+    double const scalars[] = {1.0 / at.channels, 3, 0, 0, 0};
+    cn::ir::kernel_launch s;
+    s.kind = cn::op::reduce;
+    s.arrays = s.output = 2;
+    s.results = by_rows::results;
+    s.scalars = 5;
+    s.space = all;
+    std::vector<T> const x = memory.values;
+    simt::context<T> c;
+    c.region[int(cn::ir::region::workspace)] = memory.values.data();
+    c.samples = at.samples;
+    simt::memory_of_parts<T> parts;
+    c.parts = parts.here();
+    cn::cuda::run_row_program<by_rows>(s, {refs, scalars, nullptr}, c);
+    CHECK(parts.has_no_tickets_out());
+
+    std::vector<double> expected(x.begin(), x.end());
+    auto const set = [&](int result, std::ptrdiff_t i, double value) {
+        expected[std::size_t(refs[2 + result].offset + i)] = value;
+    };
+    auto* const in_bf16 =
+        reinterpret_cast<cn::bfloat16*>(&memory.values[std::size_t(refs[8].offset)]);
+    double sum = 0, worst = 0;
+    for (std::ptrdiff_t r = 0; r < at.samples * at.pixels; ++r) {
+        T const* const from = x.data() + r * at.channels;
+        double const y = double(x[std::size_t(refs[1].offset + r / at.pixels)]);
+        double mean = 0, shifted = 0, largest = double(from[0]);
+        for (int i = 0; i < at.channels; ++i) {
+            mean += double(from[i]) / at.channels;
+            largest = std::max(largest, double(from[i]));
+        }
+        for (int i = 0; i < at.channels; ++i) {
+            set(5, r * at.channels + i, double(from[i]) - mean + y);
+            shifted += (double(from[i]) - mean + y) / at.channels;
+        }
+        for (int i = 0; i < at.channels; ++i) {
+            double const here = double(in_bf16[r * at.channels + i]),
+                         error = std::fabs(here - shifted - double(from[i]));
+            worst = error < 0.02 ? worst : 1e300;
+        }
+        sum += 3 * (largest - mean) * (largest - mean);
+        set(0, r, mean);
+        set(1, r, largest);
+        set(2, r, largest - mean);
+        set(4, r, shifted);
+    }
+    set(3, 0, sum);
+    for (std::size_t i = 0; i < std::size_t(refs[8].offset); ++i) { // canaries among them
+        double const d =
+            std::fabs(double(memory.values[i]) - expected[i]) / (1 + std::fabs(expected[i]));
+        worst = d <= worst ? worst : d == d ? d : 1e300;
+    }
+    CHECK(worst <= 4 * epsilon<T>);
+}
+
+} // namespace
+
+TEST_CASE_TEMPLATE("programs by rows, of every size", T, float, double) {
+    for (space const& at : spaces) {
+        check_rows<T>(at);
+    }
+    check_rows<T>({1100, 1, 2048}); // blocks that have several rows, one after the other
+}
 
 TEST_CASE("max pooling equals the CPU's for every kind of window and number of channels") {
     for (int const channels : {1, 3, 8, 24}) {
@@ -399,14 +589,41 @@ TEST_CASE_TEMPLATE("the update of all parameters equals the CPU's", Optimizer, c
     cn::cuda::update_values<rule_type, double> const now{rule, 0.125};
     constexpr std::ptrdiff_t groups = count / cn::cuda::lanes_of<double>;
     simt::launch(cn::cuda::grid_for(groups), cn::cuda::optimize_body<rule_type, slots, double>{
-                                                 &now, ranges, memory.values.data() + parameters,
-                                                 memory.values.data() + gradients,
-                                                 memory.values.data() + state, count, groups});
+                                                 &now,
+                                                 ranges,
+                                                 memory.values.data() + parameters,
+                                                 {memory.values.data() + gradients},
+                                                 memory.values.data() + state,
+                                                 count,
+                                                 groups});
     double worst = 0;
     for (std::size_t i = 0; i < expected.size(); ++i) {
         worst = std::max(worst, std::fabs(memory.values[i] - expected[i]));
     }
     CHECK(worst <= 1e-13);
+}
+
+TEST_CASE("an update widens gradients in bfloat16, and stores them") {
+    constexpr std::ptrdiff_t first = 64, count = 6, all = 128;
+    alignas(16) cn::bfloat16 in_bf16[64];
+    alignas(16) float gradients[all];
+    std::fill(std::begin(in_bf16), std::end(in_bf16), cn::bfloat16(9.0F)); // and behind the end
+    std::fill(std::begin(gradients), std::end(gradients), 0.5F);
+    for (int i = 0; i < count; ++i) {
+        in_bf16[i] = cn::bfloat16(float(i));
+    }
+    cn::cuda::widened_gradients<float> const from{gradients, {{in_bf16, first, first + count}}, 1};
+    float g[4];
+    from.load(first - 4, g);
+    CHECK((g[0] == 0.5F && g[3] == 0.5F));
+    from.load(first, g);
+    CHECK((g[0] == 0 && g[3] == 3));
+    from.load(first + 4, g);
+    CHECK((g[0] == 4 && g[1] == 5 && g[2] == 0 && g[3] == 0));
+    from.load(first + 8, g);
+    CHECK(g[0] == 0.5F);
+    CHECK((gradients[first - 1] == 0.5F && gradients[first + 3] == 3));
+    CHECK((gradients[first + 5] == 5 && gradients[first + 6] == 0 && gradients[first + 8] == 0.5F));
 }
 
 TEST_CASE("the norm of the gradient equals the CPU's") {

@@ -50,6 +50,20 @@ using two_sums = cn::ir::program<load(0, 7, Bf16), load(1, 7, Bf16), load(2, 4),
 template <int Keep>
 using one_sum = cn::ir::program<load(0, 7), sum(Keep, 0)>;
 
+// Of layer normalisation, by rows: the mean, the variance, and the normalised channels.
+constexpr instruction sum_of_row(int of, int factor, int result) {
+    return {opcode::reduce,          {}, -1, 0, 3, 0, std::uint8_t(of), std::uint8_t(result + 1),
+            std::uint8_t(factor + 1)};
+}
+constexpr instruction scalar(int which) {
+    return {opcode::constant, {}, -1, std::uint8_t(which)};
+}
+using layer_norm =
+    cn::ir::program<load(0, 7), sum_of_row(0, 0, 1), //
+                    load(0, 7), scalar(1), apply(fn::squared_difference, 0, 1), sum_of_row(2, 0, 2),
+                    load(0, 7), scalar(1), scalar(2), load(1, 4), load(2, 4),
+                    apply(fn::normalize, 0, 1, 2, 3, 4), store(false, 5)>;
+
 template <class Program>
 using sums = cuda::reduce_body<cuda::program_source<Program, float>,
                                cn::ir::reducer<cn::ir::reduction::sum, float>, float>;
@@ -83,12 +97,15 @@ KERNEL(two_sums_bf16, sums<two_sums<true>>)
 KERNEL(sum_of_channels, sums<one_sum<4>>)
 KERNEL(sum_of_rows, sums<one_sum<3>>)
 KERNEL(sum_of_all, sums<one_sum<0>>)
+KERNEL(rows_of_layer_norm, cuda::row_program_body<layer_norm, float>)
 KERNEL(max_pool_2x2, cuda::max_pool_body<float, true>)
 KERNEL(max_pool_2x2_gradient, cuda::max_pool_tiles_gradient_body<float>)
 KERNEL(max_pool_3x3_gradient, cuda::image_body<cuda::max_pool_gradient_rule, float>)
 
 using adam = decltype(cn::adam{}.at<float>(1, 0.1));
 KERNEL(update, cuda::optimize_body<adam, cn::adam::slots, float>)
+KERNEL(widening_update,
+       cuda::optimize_body<adam, cn::adam::slots, float, cuda::widened_gradients<float>>)
 KERNEL(squares, cuda::square_sum<float>)
 KERNEL(totals, cuda::add_totals_body<float>)
 KERNEL(gather, cuda::gather_body<float, 2>)

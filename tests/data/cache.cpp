@@ -99,6 +99,14 @@ TEST_CASE("a sample in memory is read once, with all its inputs and targets") {
     CHECK_THROWS_WITH_AS(kept.copy_input<1>(20, x), Contains("sample number 20"), castnet::error);
 }
 
+TEST_CASE("samples that no memory can hold are refused at once") {
+    auto const zero = [](size_t, auto x) { x[0] = 0; };
+    for (int const bits : {60, 61, 62}) { // of eight bytes each: 2^63, and none modulo 2^64
+        auto const endless = generated<shape<1>, shape<1>>(size_t{1} << bits, zero, zero);
+        CHECK_THROWS_WITH_AS(cache(endless), Contains("not enough memory"), castnet::error);
+    }
+}
+
 TEST_CASE("bytes are kept where numbers are bytes, and others refused") {
     counted<images> const source{some_images(30)};
     auto const kept = cache(source, {.bytes = true});

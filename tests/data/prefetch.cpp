@@ -163,7 +163,7 @@ TEST_CASE("so it does outside of a fit") {
             y[0] = 0;
         });
     std::string const expected =
-        "castnet: sample 5 of the data: its data set threw what is no std::exception";
+        "castnet: sample 5 of the data: its data set threw something that is not a std::exception";
     run<> r;
     CHECK_THROWS_WITH_AS(r.training.evaluate(failing), expected.c_str(), cn::sample_error);
     CHECK_THROWS_WITH_AS(cn::data::filter(failing, [](auto s) { return s.label() == 0; }),

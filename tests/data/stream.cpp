@@ -104,6 +104,15 @@ TEST_CASE("a buffer's order is that of its samples' numbers, with workers and wi
     CHECK(seen->read == 4 * count);
 }
 
+TEST_CASE("samples that come several times in an epoch are read once") {
+    run memory, stream;
+    auto const seen = std::make_shared<reads>();
+    auto const repeated = cn::data::repeat(streamed(seen, 2 * count), 2);
+    CHECK(stream.fit(repeated)["loss"] == memory.fit(cn::data::repeat(in_memory(), 2))["loss"]);
+    CHECK(seen->opened == 3);
+    CHECK(seen->read == 3 * count);
+}
+
 TEST_CASE("a training on a stream goes on within an epoch") {
     castnet::testing::temporary_directory const folder;
     std::string const file = folder / "state.safetensors";
@@ -143,7 +152,7 @@ TEST_CASE("a stream that ends early or throws says at which sample") {
     auto const seen = std::make_shared<reads>();
     run r;
     CHECK_THROWS_WITH_AS(r.fit(streamed(seen, 5, 30)),
-                         "castnet: data::stream: the source ended behind 30 samples, expected 45",
+                         "castnet: data::stream: the source ended after 30 samples, expected 45",
                          cn::error);
     auto const again = std::make_shared<reads>();
     auto const failing = streamed(again, 5, count, 20);

@@ -267,6 +267,29 @@ void check_product(int rows, int in, int out) {
     close(one_kernel<T>{}(s, {}, rows, 2, x, x_size, dy, y_size, w_size), dw, epsilon<T> * rows);
 }
 
+// The product of two samples of so many pixels each with a weight that is packed for all of them:
+// the same bits.
+template <class F>
+void check_packed_product(int pixels, int in, int out) {
+    CAPTURE(pixels);
+    CAPTURE(in);
+    CAPTURE(out);
+    numbers<F> random;
+    cn::ir::extents const x_size{true, pixels, in}, y_size{true, pixels, out};
+    auto const x = random(2 * pixels * in), w = random(in * out), bias = random(out);
+    cn::ir::kernel_launch s;
+    s.kind = op::matmul;
+    s.weight = {false, out, in};
+    s.flops = std::ptrdiff_t{2} * pixels * in * out;
+    auto const product = [&] {
+        return one_kernel<F>{}(s, {}, 2, 2, x, x_size, w, s.weight, y_size, bias);
+    };
+    auto const expected = product();
+    s.constant_weight = true;
+    REQUIRE(cn::cpu_device<cn::cpu::sum_type<F>, F>::scratch(s, nullptr, {}).prepared > 0);
+    CHECK(product() == expected);
+}
+
 // Products of three matrices in each of two samples, in every form.
 template <class T>
 void check_batch(int rows, int depth, int columns) {
@@ -420,6 +443,41 @@ TEST_CASE_TEMPLATE("convolution of every kernel, stride, padding and dilation", 
     }
 }
 
+TEST_CASE_TEMPLATE("convolution of places in the window that meet nothing but padding", T, float,
+                   double) {
+    for (int const size : {1, 2, 3}) {
+        for (cn::size2 stride : {cn::size2{1}, cn::size2{2}, cn::size2{3}, cn::size2{1, 4}}) {
+            for (cn::size2 padding : {cn::size2{2}, cn::size2{4}, cn::size2{2, 5}}) {
+                for (std::size_t const dilation : {1U, 2U}) {
+                    for (std::size_t const groups : {1U, 2U, 6U}) {
+                        auto const w = cn::make_window(6, size, size, 6, 5, stride,
+                                                       cn::padding2{padding}, dilation, groups);
+                        if (w.out_height > 0 && w.out_width > 0) {
+                            check_convolution<T>(w, 2);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE_TEMPLATE("dilated convolution by Winograd's algorithm", T, float, double) {
+    for (std::size_t const dilation : {2U, 3U, 6U}) {
+        for (int extent : {7, 8, 12, 13, 19}) {
+            for (std::size_t const pad : {0U, 1U, 2U}) { // in dilations
+                std::size_t const height = std::size_t(extent) + 2 * dilation;
+                auto const w = cn::make_window(32, int(height), extent + int(dilation), 48, 3, 1,
+                                               cn::padding2{pad * dilation}, dilation, 1);
+                if (w.out_height > 0 && w.out_width > 0) {
+                    check_convolution<T>(w, 2);
+                }
+            }
+        }
+    }
+    check_convolution<T>(cn::make_window(192, 9, 11, 192, 3, 1, cn::same, 2, 1), 2);
+}
+
 TEST_CASE_TEMPLATE("convolution of few channels in rows of every length", T, float, double) {
     for (int channels : {1, 3, 4}) {
         for (int filters : {1, 3, 6, 8, 16, 20, 33, 64}) {
@@ -570,6 +628,7 @@ TEST_CASE_TEMPLATE("threads share the convolution of one sample and change no bi
     check_threads<T>(cn::make_window(20, 33, 31, 3, 3, 1, 1, 1, 1));   // few filters
     check_threads<T>(cn::make_window(48, 23, 21, 32, 3, 1, 1, 1, 1));  // by Winograd's algorithm
     check_threads<T>(cn::make_window(192, 11, 9, 192, 3, 1, 1, 1, 1)); // with many weights
+    check_threads<T>(cn::make_window(48, 23, 21, 32, 3, 1, cn::same, 3, 1));
 }
 
 TEST_CASE_TEMPLATE("products of every size", T, float, double) {
@@ -591,6 +650,14 @@ TEST_CASE_TEMPLATE("products of few columns", T, float, double) {
         }
     }
     check_product<T>(300, 70, 10);
+}
+
+TEST_CASE_TEMPLATE("products of a weight that is packed", F, float, double, bfloat16_pair) {
+    for (int pixels : {16, 77, 150}) {
+        check_packed_product<F>(pixels, 70, 97);
+        check_packed_product<F>(pixels, 300, 128);
+    }
+    check_packed_product<F>(16, 129, 1031);
 }
 
 TEST_CASE_TEMPLATE("products of few rows", T, float, double) {

@@ -197,7 +197,7 @@ struct budget {
     double spent = 0;
     void end_step(cn::step_report& report) {
         spent += report.seconds;
-        report.stop = report.stop || spent > seconds; // behind this step
+        report.stop = report.stop || spent > seconds; // after this step
     }
 };
 // [/callback]

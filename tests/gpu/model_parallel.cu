@@ -3,14 +3,13 @@
 #include <castnet/cuda.hpp>
 #include <castnet/policy/model_parallel.hpp>
 
-#include "../parameters.hpp"
+#include "../model_parallel.hpp"
 
-#include <cmath>
 #include <cstdio>
 #include <doctest/doctest.h>
 
 namespace cn = castnet;
-using check::everything, check::largest_difference;
+using check::largest_difference;
 
 namespace {
 
@@ -28,38 +27,10 @@ struct siamese {
     }
 };
 using network = cn::network<siamese{}, cn::input<1, 10, 10>, cn::input<1, 10, 10>>;
-using data_set = cn::data::dataset<cn::data::label<3>, cn::shape<1, 10, 10>, cn::shape<1, 10, 10>>;
-
-data_set samples(std::size_t count) {
-    std::vector<float> a(count * 100), b(a.size());
-    std::vector<int> y(count);
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        a[i] = std::sin(float(i * i % 1009));
-        b[i] = std::sin(float((i + 77) * i % 1009));
-    }
-    for (std::size_t i = 0; i < count; ++i) {
-        y[i] = int(i * 5 % 3);
-    }
-    return data_set{a, b, y};
-}
-
-// Parameters, predictions and losses of a fit whose last step is not full.
+// Parameters, predictions and scores of a fit.
 template <class Policy>
 std::vector<double> after_fit(cn::devices const& chosen = {}) {
-    auto const data = samples(37);
-    cn::model<network, Policy, cn::batch<8>> model{cn::seed{11}, chosen};
-    auto training =
-        cn::compile(model, cn::cross_entropy, cn::clip_norm(cn::adam{}, 1), cn::accuracy);
-    auto const history = training.fit(
-        data, {.epochs = 3, .validation = data.take(9), .verbose = cn::verbosity::silent});
-    auto all = everything<double>(model);
-    auto const predictions = model.predict(data);
-    all.insert(all.end(), predictions.begin(), predictions.end());
-    for (char const* column : {"loss", "accuracy", "val_loss", "val_accuracy"}) {
-        auto const values = history[column];
-        all.insert(all.end(), values.begin(), values.end());
-    }
-    return all;
+    return model_parallel_test::after_fit<network, Policy>(cn::clip_norm(cn::adam{}, 1), chosen);
 }
 
 } // namespace

@@ -1,10 +1,12 @@
 // Networks on several simulated GPUs take the steps that they take on one, in every order of work
 // that their streams and events allow.
+#include "../model_parallel.hpp"
+
 #include <castnet/castnet.hpp>
 #include <castnet/policy/model_parallel.hpp>
 
-#include "../parameters.hpp"
 #include "device.hpp"
+#include "orders.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -14,7 +16,9 @@
 #include <vector>
 
 namespace cn = castnet;
-using check::everything, check::largest_difference;
+using check::largest_difference;
+using model_parallel_test::after_fit, model_parallel_test::samples;
+using on_host::in_several_orders;
 
 namespace {
 
@@ -60,54 +64,6 @@ using images = cn::network<convolutions{}, input<1, 6, 6>, input<1, 6, 6>>;
 
 // Everything on the first device.
 using single = cn::sequential<input<7>, on<0, dense<5>>, relu, dense<3>>;
-
-template <class Network>
-auto samples(std::size_t count) {
-    using shape = cn::detail::nth_of<0, typename Network::inputs>;
-    std::vector<float> a(count * shape::count), b(a.size());
-    std::vector<int> y(count);
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        a[i] = std::sin(float(i * i % 1009));
-        b[i] = std::sin(float((i + 77) * i % 1009));
-    }
-    for (std::size_t i = 0; i < count; ++i) {
-        y[i] = a[i * shape::count] < 0 ? 0 : a[i * shape::count + 1] < 0 ? 1 : 2;
-    }
-    if constexpr (Network::inputs::size == 2) {
-        return cn::data::dataset<cn::data::label<3>, shape, shape>{a, b, y};
-    } else {
-        return cn::data::dataset<cn::data::label<3>, shape>{a, y};
-    }
-}
-
-template <class Network, class Policy, class Optimizer = cn::adam>
-std::vector<double> after_fit(Optimizer const& optimizer = {}, cn::devices const& chosen = {}) {
-    auto const data = samples<Network>(37); // the last step is not full
-    cn::model<Network, Policy, cn::batch<8>> model{cn::seed{11}, chosen};
-    auto training = cn::compile(model, cn::cross_entropy, optimizer, cn::accuracy);
-    auto const history = training.fit(data, {.epochs = 3,
-                                             .validation = data.take(9),
-                                             .class_weight = {1, 0.5F, 2},
-                                             .verbose = cn::verbosity::silent});
-    auto all = everything(model);
-    auto const predictions = model.predict(data);
-    all.insert(all.end(), predictions.begin(), predictions.end());
-    for (char const* column : {"loss", "accuracy", "val_loss", "val_accuracy"}) {
-        auto const values = history[column];
-        all.insert(all.end(), values.begin(), values.end());
-    }
-    return all;
-}
-
-// Runs f with several orders of work.
-template <class F>
-void in_several_orders(F const& f) {
-    for (std::uint64_t seed : {1U, 77U, 4711U}) {
-        CAPTURE(seed);
-        machine::here().random = seed;
-        f();
-    }
-}
 
 // What f throws.
 template <class F>
@@ -324,6 +280,6 @@ TEST_CASE("a training is profiled, and memory is that of all GPUs") {
     using type = decltype(now.training);
     CHECK(now.training.allocated_bytes() == type::bytes);
     CHECK(cn::profile(now.training, now.data, std::vector<std::size_t>{0, 1, 2}).size() ==
-          std::size_t(type::training_plan.sizes.launches));
+          std::size_t(type::training_plan().sizes.launches));
     CHECK(std::isfinite(now.step()));
 }

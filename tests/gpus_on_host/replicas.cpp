@@ -11,6 +11,7 @@
 #include "../checkpoint_content.hpp"
 #include "device.hpp"
 #include "nccl.hpp"
+#include "orders.hpp"
 
 #include <doctest/doctest.h>
 #include <filesystem>
@@ -20,6 +21,7 @@
 #include <unistd.h>
 
 using namespace replicas_test;
+using on_host::in_several_orders;
 using simulated_nccl::count;
 
 namespace {
@@ -78,17 +80,6 @@ std::vector<double> after_two_losses() {
 std::vector<double> const& expected() { // batches of 16
     static std::vector<double> const all = after_fit<reference, 16>();
     return all;
-}
-
-// Runs f with several orders of work.
-template <class F>
-void in_several_orders(F const& f) {
-    for (std::uint64_t seed : {1U, 77U, 4711U}) {
-        CAPTURE(seed);
-        machine::here().random = seed;
-        f();
-        CHECK(count.open == 0);
-    }
 }
 
 struct timeout {

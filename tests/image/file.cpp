@@ -120,6 +120,12 @@ TEST_CASE("a header cannot ask for more memory than the file can fill") {
     CHECK_THROWS_AS(decode(png, 3, "big.png"), file_error);
 }
 
+TEST_CASE("no bytes are no image, also where a format is asked for") {
+    CHECK_THROWS_WITH_AS(decode({}, 3, "a"), Contains("the file is empty"), file_error);
+    CHECK_THROWS_WITH_AS(decode_jpeg({}, 3, "a"), Contains("cannot decode the JPEG"), file_error);
+    CHECK_THROWS_WITH_AS(decode_png({}, 3, "a"), Contains("cannot decode the PNG"), file_error);
+}
+
 TEST_CASE("messages name the file and what it is") {
     castnet::testing::temporary_directory const folder;
     auto const message = [&](std::string const& name, std::string const& content) {

@@ -59,6 +59,18 @@ TEST_CASE("a folder's classes are its sub-folders, sorted by name") {
     CHECK(label == 0);
 }
 
+TEST_CASE("links to folders are followed, but not to those that they lie in") {
+    two_classes const made;
+    std::string const root = fs::absolute(made.root.path).string(), cats = root + "/cat";
+    fs::create_directory_symlink(cats, cats + "/self");
+    fs::create_directory_symlink(root, cats + "/more/up");
+    CHECK(cn::image::detail::images_in(cats).size() == 12); // and the dogs, by "up"
+    fs::remove(cats + "/more/up");
+    CHECK(cn::image::detail::images_in(cats).size() == 6);
+    fs::create_directory_symlink(root + "/dog/more", cats + "/linked");
+    CHECK(cn::image::detail::images_in(cats).size() == 8);
+}
+
 TEST_CASE("an image is resized and scaled, channel after channel") {
     two_classes const made;
     std::string const file = made.root.path + "/cat/2.png";

@@ -67,7 +67,7 @@ TEST_CASE("what is wrong is said with its place") {
     CHECK(refusal([] { table("a,b\n\"1,2\n"); }) ==
           "castnet: t.csv: line 2: a quote is not closed");
     CHECK(refusal([] { table("a,b\n\"1\"x,2\n"); }) ==
-          "castnet: t.csv: line 2: found text behind the quotes of a cell");
+          "castnet: t.csv: line 2: found text after the quotes of a cell");
     CHECK(refusal([] { table("a,a\n1,2\n"); }) == "castnet: t.csv: two columns have the name 'a'");
     CHECK(refusal([] { table("a,b\n1,2x\n").numbers("b"); }) ==
           "castnet: t.csv: row 1, column 'b': found '2x', expected a number");
@@ -79,6 +79,12 @@ TEST_CASE("what is wrong is said with its place") {
           "castnet: t.csv: there is no column 'c'; there are a, b");
     CHECK(refusal([] { table("a\n1\n").text(1, "a"); }) ==
           "castnet: t.csv: there is no row 2, the table has 1");
+}
+
+TEST_CASE("a text that is longer than allowed is refused") {
+    CHECK(table("a\n1\n", {.most_bytes = 4}).rows() == 1);
+    CHECK(refusal([] { table("a\n1\n", {.most_bytes = 3}); }) ==
+          "castnet: t.csv: holds more than 3 bytes");
 }
 
 TEST_CASE("any bytes are read or refused") {

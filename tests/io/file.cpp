@@ -63,10 +63,12 @@ TEST_CASE("a file that is larger than it may be is refused before it is read") {
     auto const path = directory.put("four", {1, 2, 3, 4});
     CHECK(io::read_file(path, 4).size() == 4);
     CHECK(refusal([&] { io::read_file(path, 3); }) ==
-          ("castnet: " + path + ": the file has more than 3 bytes").c_str());
+          ("castnet: " + path + ": holds more than 3 bytes").c_str());
     // sparse, and larger than any memory
     REQUIRE(::truncate(path.c_str(), off_t{1} << 42) == 0);
     CHECK(refusal([&] { io::read_file(path, 1 << 20); }) == Contains("more than 1048576 bytes"));
+    CHECK(refusal([] { io::read_file("/proc/self/status", 10); }) ==
+          Contains("more than 10 bytes"));
 }
 
 TEST_CASE("what cannot be read says which file and why") {
@@ -304,7 +306,7 @@ TEST_CASE("a directory without permission to write") {
 TEST_CASE("links are followed and permissions kept") {
     temporary_directory const directory;
     auto const path = directory.put("epoch-3", bytes_of("old"));
-    ::chmod(path.c_str(), 0640);
+    ::chmod(path.c_str(), 06640);
     REQUIRE(::symlink("epoch-3", (directory / "latest").c_str()) == 0);
     io::atomic_file file{directory / "latest"};
     file.write("new");
@@ -327,7 +329,7 @@ TEST_CASE("links are followed and permissions kept") {
     REQUIRE(::lstat((directory / "latest").c_str(), &status) == 0);
     CHECK(S_ISLNK(status.st_mode));
     REQUIRE(::stat(path.c_str(), &status) == 0);
-    CHECK((status.st_mode & 0777) == 0640);
+    CHECK((status.st_mode & 07777) == 0640);
 }
 
 TEST_CASE("numbers are read in both byte orders, and not behind the end") {
@@ -342,7 +344,7 @@ TEST_CASE("numbers are read in both byte orders, and not behind the end") {
           "castnet: some.file: byte 8: the name needs 4 bytes, found 1; the file is cut short or "
           "not of this format");
     CHECK(refusal([&] { in.check_end("the numbers"); }) ==
-          "castnet: some.file: byte 8: found more bytes behind the numbers; the file is damaged or "
+          "castnet: some.file: byte 8: found more bytes after the numbers; the file is damaged or "
           "not of this format");
     CHECK(in.take(0, "nothing").empty());
     in.check_end("the numbers");

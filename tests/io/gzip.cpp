@@ -130,7 +130,7 @@ TEST_CASE("gunzip unpacks what is read and no more") {
     CHECK(in.position() == 1'000'000);
     CHECK(file.position() <= 65536);
     CHECK(refusal([&] { in.check_end("the data"); }) ==
-          "castnet: bomb.gz: byte 1000000: found more bytes behind the data; the file is damaged "
+          "castnet: bomb.gz: byte 1000000: found more bytes after the data; the file is damaged "
           "or not of this format");
 }
 

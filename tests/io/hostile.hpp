@@ -52,15 +52,19 @@ inline io::bytes bytes_of(std::string const& text) {
     return {text.begin(), text.end()};
 }
 
-// What the file_error says that `read` throws; other exceptions pass and fail the test.
-template <class F>
-doctest::String refusal(F read) {
+// What the error says that `read` throws; other exceptions pass and fail the test.
+template <class Error, class F>
+doctest::String refusal_of(F read) {
     try {
         read();
-    } catch (file_error const& refused) {
+    } catch (Error const& refused) {
         return {refused.what()};
     }
     return {"(accepted)"};
+}
+template <class F>
+doctest::String refusal(F read) {
+    return refusal_of<file_error>(read);
 }
 
 // Reads every strict beginning of `valid`: each must be refused.

@@ -80,7 +80,7 @@ TEST_CASE("a damaged IDX file is refused with the byte and what was expected") {
         {idx(8, {2, 3}, {1}),
          "byte 12: the data (2 x 3 elements of type U8) needs 6 bytes, found 1; the file is cut"},
         {idx(8, {2}, {1, 2, 3}),
-         "byte 10: found more bytes behind the data (2 elements of type U8)"},
+         "byte 10: found more bytes after the data (2 elements of type U8)"},
         {idx(8, {0xffffffff, 0xffffffff, 0xffffffff}, {1}),
          "byte 4: found a header for more than 2^64 bytes: the data (4294967295 x 4294967295 x"},
         {idx(14, {0x80000000, 0x40000000}, {}), "(2147483648 x 1073741824 elements of type F64)"},

@@ -1,6 +1,8 @@
 // What a file may cost: as much memory as it honestly holds, whatever its header says.
+#include <castnet/io/csv_table.hpp>
 #include <castnet/io/idx.hpp>
 #include <castnet/io/safetensors.hpp>
+#include <castnet/io/text_lines.hpp>
 
 #include "hostile.hpp"
 
@@ -124,8 +126,11 @@ TEST_CASE("a gzip file that inflates to more than its header announces costs not
         REQUIRE(::gzwrite(bomb, zeros.data(), 1 << 20) == 1 << 20);
     }
     REQUIRE(::gzclose(bomb) == Z_OK);
-    CHECK(memory_of_refusal("byte 28: found more bytes behind the data (20 elements of type U8)",
+    CHECK(memory_of_refusal("byte 28: found more bytes after the data (20 elements of type U8)",
                             [&] { io::read_idx(directory / "bomb"); }) < little);
+    CHECK(memory_of_refusal("bomb: holds more than 1000 bytes", [&] {
+              io::read_csv(directory / "bomb", {.most_bytes = 1000});
+          }) < little);
     CHECK(memory_of_refusal("not of this format",
                             [&] { io::load_safetensors(directory / "bomb"); }) < 2 * little);
 }
@@ -169,14 +174,21 @@ TEST_CASE("a file that does not fit into memory says so") {
     std::string const header =
         R"({"a":{"dtype":"U8","shape":[5000000],"data_offsets":[0,5000000]}})";
     auto const model = directory.put("model", safetensors(header, header.size(), 5'000'000));
+    // A table and lines of nothing: little text, many places in it.
+    auto const commas = directory.put("commas", io::bytes(500'000, ','));
+    auto const ends = directory.put("ends", io::bytes(500'000, '\n'));
     auto const message = "does not fit into memory";
     limit = held + 1'000'000;
     auto const file_refusal = refusal([&] { io::read_file(idx); });
     auto const idx_refusal = refusal([&] { io::read_idx(idx); });
     auto const model_refusal = refusal([&] { io::load_safetensors(model); });
+    auto const table_refusal = refusal([&] { io::read_csv(commas, {.header = false}); });
+    auto const lines_refusal = refusal([&] { io::read_lines(ends); });
     limit = ~size_t{0};
     CHECK(file_refusal == Contains(message));
     CHECK(idx_refusal == Contains(message));
     CHECK(model_refusal == Contains(message));
+    CHECK(table_refusal == Contains(message));
+    CHECK(lines_refusal == Contains(message));
     CHECK(io::read_idx(idx).data.size() == 5'000'000);
 }

@@ -43,6 +43,43 @@ TEST_CASE("arrays of every type and order of bytes") {
     CHECK(one.as<int>() == std::vector<int>{7});
 }
 
+TEST_CASE("numbers are read as other types as far as these have them") {
+    auto const said = [](std::vector<double> const& values, auto as) {
+        io::npy_array array{io::dtype::f64, {values.size()}, io::bytes(8 * values.size())};
+        std::memcpy(array.data.data(), values.data(), array.data.size());
+        return refusal_of<error>([&] { array.as<decltype(as)>(); });
+    };
+    CHECK(said({-2147483648.5, 2147483647.5, -0.5}, int{}) == "(accepted)");
+    CHECK(said({255.5, -0.5, 0}, static_cast<unsigned char>(0)) == "(accepted)");
+    CHECK(said({-1e308, 0, 9e18}, double{}) == "(accepted)");
+    CHECK(said({1e300, 0.1}, bool{}) == "(accepted)");
+    CHECK(said({0, 2147483648.0}, int{}) ==
+          "castnet: npy_array::as: element 1 is 2.14748e+09, beyond the range of the type that it "
+          "is read as");
+    double const nan = std::numeric_limits<double>::quiet_NaN();
+    double const infinity = std::numeric_limits<double>::infinity();
+    for (double const beyond : {nan, infinity, -infinity, 1e300, -2147483649.0}) {
+        CHECK(said({beyond}, int{}) != "(accepted)");
+    }
+    for (double const beyond : {nan, -1.0, 256.0}) {
+        CHECK(said({beyond}, static_cast<unsigned char>(0)) != "(accepted)");
+    }
+    CHECK(said({9.3e18}, std::int64_t{}) != "(accepted)");
+    CHECK(said({infinity, nan, 3e38}, float{}) == "(accepted)");
+    CHECK(said({-1e39}, float{}) != "(accepted)");
+
+    io::npy_array const whole{
+        io::dtype::i64, {1}, {0xFE, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}};
+    CHECK(whole.as<signed char>() == std::vector<signed char>{-2});
+    CHECK(whole.as<float>() == std::vector<float>{-2});
+    CHECK(refusal_of<error>([&] { whole.as<std::uint64_t>(); }) ==
+          "castnet: npy_array::as: element 0 is -2, beyond the range of the type that it is read "
+          "as");
+    io::npy_array const label{io::dtype::i64, {1}, {7, 0, 0, 0, 1, 0, 0, 0}};
+    CHECK(label.as<std::int64_t>() == std::vector<std::int64_t>{4294967303});
+    CHECK(refusal_of<error>([&] { label.as<int>(); }) != "(accepted)");
+}
+
 TEST_CASE("what is written is read again") {
     temporary_directory const folder;
     std::vector<double> const values{1.5, -2, 1e300, 0, 3, 4};
@@ -63,6 +100,13 @@ TEST_CASE("what is written is read again") {
                                     .c_str()));
 }
 
+TEST_CASE("a shape whose size overflows is not written") {
+    temporary_directory const folder;
+    std::vector<size_t> const shape{size_t{1} << 32, size_t{1} << 32};
+    CHECK_THROWS_AS(io::write_npy<double>(folder / "a.npy", shape, {}), file_error);
+    CHECK(folder.names().empty());
+}
+
 TEST_CASE("what is wrong is said") {
     auto const said = [](std::string const& dictionary) {
         return refusal([&] { read(npy(dictionary, {0, 0, 0, 0})); });
@@ -70,8 +114,12 @@ TEST_CASE("what is wrong is said") {
     CHECK(refusal([] { read(bytes_of("hello, world")); }) ==
           "castnet: x.npy: byte 0: this is not a .npy file of version 1, 2 or 3");
     CHECK(said("{'descr': '<f2', 'fortran_order': False, 'shape': (2,), }") ==
-          "castnet: x.npy: found elements of NumPy's type '<f2', expected booleans, integers, or "
+          "castnet: x.npy: found elements of NumPy's type \"<f2\", expected booleans, integers, or "
           "floats of 4 or 8 bytes; convert them with array.astype('float32')");
+    CHECK(
+        said("{'descr': '\033f4', 'fortran_order': False, 'shape': (1,), }") ==
+        "castnet: x.npy: found elements of NumPy's type \"\\x1bf4\", expected booleans, integers, "
+        "or floats of 4 or 8 bytes; convert them with array.astype('float32')");
     CHECK(said("{'descr': '<f4', 'fortran_order': True, 'shape': (1, 1), }") ==
           "castnet: x.npy: the array is in Fortran order, expected rows one after the other; save "
           "np.ascontiguousarray(array)");
@@ -88,5 +136,8 @@ TEST_CASE("any bytes are read or refused") {
                            {0, 0, 0x80, 0x3F, 0, 0, 0, 0x40});
     CHECK(read(valid).as<float>() == std::vector<float>{1, 2});
     check_truncations(valid, [](io::bytes const& content) { read(content); });
-    check_mutations(valid, 6, 3000, [](io::bytes const& content) { read(content).as<float>(); });
+    check_mutations(valid, 6, 3000, [](io::bytes const& content) {
+        auto const array = read(content);
+        CHECK(array.as<double>().size() * io::size_of(array.type) == array.data.size());
+    });
 }

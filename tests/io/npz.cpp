@@ -43,7 +43,7 @@ TEST_CASE("what is no array of the archive is refused") {
     CHECK(refusal_of("bzip2", "b") == Contains("compressed by method 12"));
     CHECK(refusal_of("lzma", "b") == Contains("compressed by method 14"));
     CHECK(refusal_of("overlapping", "b") == Contains("members lie over each other"));
-    CHECK(refusal_of("cut", "x") == Contains("no ZIP archive, or the file is cut short"));
+    CHECK(refusal_of("cut", "x") == Contains("not a ZIP archive, or the file is cut short"));
     CHECK(refusal([&] { (void)io::read_npz(archive("stored")).at("x", 100); }) ==
           Contains("takes 152 bytes, expected at most 100"));
 }

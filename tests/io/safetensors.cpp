@@ -1,8 +1,11 @@
 #include <castnet/io/safetensors.hpp>
+#include <castnet/io/widen.hpp>
 
 #include "hostile.hpp"
 
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 using namespace castnet;
 using namespace castnet::testing;
@@ -245,10 +248,10 @@ TEST_CASE("tensors that do not tile the data are refused") {
         {two("[0,2]", "[3,5]"), 5, "expected them to begin at 2"},
         {two("[1,3]", "[3,5]"), 5, "expected them to begin at 0"},
         {two("[0,2]", "[2,4]"), 3, "the data of the tensors needs 4 bytes, found 3"},
-        {two("[0,2]", "[2,4]"), 5, "byte 117: found more bytes behind the data of the tensors"},
+        {two("[0,2]", "[2,4]"), 5, "byte 117: found more bytes after the data of the tensors"},
         {two("[0,2]", "[2,1]"), 4, "expected as many bytes as its shape"},
         {two("[0,2]", "[2,18446744073709551615]"), 4, "expected as many bytes as its shape"},
-        {"{}", 1, "found more bytes behind the data"},
+        {"{}", 1, "found more bytes after the data"},
         {entry("U8", "[3]", "[0,2]"), 2,
          "expected as many bytes as its shape and its dtype U8 need"},
         {entry("F32", "[2]", "[0,2]"), 2, "dtype F32 need"},
@@ -329,4 +332,19 @@ TEST_CASE("a loaded file can be moved") {
     float value = 0;
     std::memcpy(&value, second.at("dense.weight").bytes.data() + 20, 4);
     CHECK(value == 6.0F);
+}
+
+TEST_CASE("binary16 numbers have the values that IEEE 754 gives them") {
+    using io::detail::float_of_half;
+    for (std::uint32_t bits = 0; bits < 0x7c00; ++bits) { // finite ones that are not negative
+        int const exponent = int(bits >> 10);
+        float const fraction = float(bits & 0x3ff) / 1024;
+        float const value =
+            exponent == 0 ? std::ldexp(fraction, -14) : std::ldexp(1 + fraction, exponent - 15);
+        CHECK(float_of_half(std::uint16_t(bits)) == value);
+        CHECK(float_of_half(std::uint16_t(bits | 0x8000)) == -value);
+    }
+    CHECK(std::signbit(float_of_half(0x8000)));
+    CHECK(float_of_half(0xfc00) == -std::numeric_limits<float>::infinity());
+    CHECK(std::isnan(float_of_half(0x7e00)));
 }

@@ -38,3 +38,15 @@ TEST_CASE("tensors are read from safetensors files by name") {
           doctest::Contains("x: tensor \"b\" is I64 (2), expected F32 (2, 3)"));
     CHECK_THROWS_AS(io::read_tensor<matrix>(file, "c"), file_error);
 }
+
+TEST_CASE("any byte but 0 is true") {
+    temporary_directory const folder;
+    io::bytes const bytes{7, 0, 1};
+    io::stored_tensor const stored{"t", io::dtype::boolean, {3}, bytes};
+    io::save_safetensors(folder / "x", std::vector{stored});
+    auto const truth =
+        io::read_tensor<tensor<bool, shape<3>>>(io::load_safetensors(folder / "x"), "t");
+    unsigned char held[3];
+    std::memcpy(held, truth.data(), 3);
+    CHECK(io::bytes(held, held + 3) == io::bytes{1, 0, 1});
+}

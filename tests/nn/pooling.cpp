@@ -46,6 +46,15 @@ TEST_CASE("of equal pixels the first has the gradient of a maximum") {
     CHECK(r.grad_input() == check::values{0, 5, 0, 0});
 }
 
+TEST_CASE("equal pixels share the gradient of the maximum of an image") {
+    auto r = run_of<cn::global_max_pool2d, shape<2, 2, 2>, true, 1>();
+    r.set_input({1, 3, 3, 3, /* */ 0, 0, 7, 0});
+    r.set_grad_output({6, 5});
+    r.run();
+    CHECK(r.output() == check::values{3, 7});
+    CHECK(r.grad_input() == check::values{0, 2, 2, 2, /* */ 0, 0, 5, 0});
+}
+
 TEST_CASE("padding never wins a maximum") {
     auto r =
         run_of<cn::max_pool2d<3, pooling{.stride = 2, .padding = 1}>, shape<1, 2, 2>, true, 1>();

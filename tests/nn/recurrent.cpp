@@ -7,7 +7,7 @@
 #include "harness.hpp"
 
 namespace cn = castnet;
-using check::against_finite_differences, check::run_of;
+using check::against_finite_differences, check::run_of, check::values;
 using cn::bidirectional, cn::gru, cn::input, cn::lstm, cn::relu_rnn, cn::rnn, cn::shape;
 
 namespace {
@@ -58,6 +58,53 @@ void compare_lengths(std::string const& name) {
     using net = cn::network<of_lengths<Layer>{}, input<5, 3>, input<>>;
     against_torch(check::layer_run::of<net, true, 4>(), name,
                   [](check::layer_run& r) { r.set_input({5, 1, 3, 4}, 1); });
+}
+
+// Three samples of at most two steps, of sequences with `Time` of them.
+template <auto Layer, std::size_t Time>
+check::layer_run of_two_steps() {
+    using net = cn::network<of_lengths<Layer>{}, input<Time, 2>, input<>>;
+    auto r = check::layer_run::of<net, true, 3>();
+    for (auto const& p : r.parameters()) {
+        r.set(p.name.text(), check::random_values(std::size_t(p.count()), 2));
+    }
+    auto const in_all_steps = [](std::size_t features, unsigned seed) {
+        values const two = check::random_values(3 * 2 * features, seed);
+        values all;
+        for (std::size_t i = 0; i < 3 * Time * features; ++i) {
+            std::size_t const sample = i / (Time * features), k = i % (Time * features);
+            all.push_back(k < 2 * features ? two[sample * 2 * features + k] : double(i));
+        }
+        return all;
+    };
+    r.set_input(in_all_steps(2, 1));
+    r.set_input({2, 0, 1}, 1);
+    r.set_grad_output(in_all_steps(r.grad_output().size() / (3 * Time), 3));
+    r.run();
+    return r;
+}
+// Their first two steps; the others have to be 0.
+values two_steps_of(values const& all, std::size_t time) {
+    values first;
+    std::size_t const of_sample = all.size() / 3;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (i % of_sample < of_sample / time * 2) {
+            first.push_back(all[i]);
+        } else {
+            CHECK(all[i] == 0);
+        }
+    }
+    return first;
+}
+template <auto Layer>
+void compare_times() {
+    auto const is = of_two_steps<Layer, 7>(), expected = of_two_steps<Layer, 2>();
+    check::close("output", two_steps_of(is.output(), 7), expected.output(), 1e-14);
+    check::close("grad_input", two_steps_of(is.grad_input(), 7), expected.grad_input(), 1e-14);
+    for (auto const& p : is.parameters()) {
+        std::string const name = p.name.text();
+        check::close(name, is.gradient(name), expected.gradient(name), 1e-14);
+    }
 }
 
 struct twice {
@@ -117,6 +164,12 @@ TEST_CASE("steps behind the end of a sample do not count") {
     compare_lengths<bidirectional<lstm<4>>.layers<2>().return_sequences()>(
         "lstm_lengths_stacked_both");
     compare_lengths<bidirectional<lstm<4>>.layers<2>()>("lstm_lengths_stacked_both_last");
+}
+
+TEST_CASE("neither do steps behind the end of the longest sample") {
+    compare_times<lstm<3>.return_sequences()>();
+    compare_times<bidirectional<lstm<2>>.layers<2>().return_sequences()>();
+    compare_times<bidirectional<gru<3>>.return_sequences()>();
 }
 
 TEST_CASE("a recurrent layer may be shared, and start where it is told to") {

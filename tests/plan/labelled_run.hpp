@@ -302,18 +302,19 @@ private:
                 if (from < 0 || (group_[from] == id && (from != id || m > id))) {
                     continue; // not read, or computed on the way
                 }
-                add_reads(from, found, all);
+                add_reads(id, from, found, all);
             }
         }
         return all;
     }
-    void add_reads(int from, std::set<int> const& found, std::set<int>& all) const {
+    void add_reads(int id, int from, std::set<int> const& found, std::set<int>& all) const {
         op const kind = at(from).kind;
         bool const again =
             group_.end != nullptr && kind == op::map && found.count(source(from)) == 0;
         for (int k = 0; again && k < at(from).operands; ++k) {
-            if (at(from).in[k] >= 0) {
-                add_reads(at(from).in[k], found, all);
+            int const operand = at(from).in[k];
+            if (operand >= 0 && group_[operand] != id) { // else it is known there
+                add_reads(id, operand, found, all);
             }
         }
         if (!again && kind != op::constant && kind != op::index && kind != op::bernoulli) {
@@ -473,7 +474,7 @@ private:
 
     op kind_of(int id, bool finished) const {
         for (int m = id + 1; m < g_.node_count; ++m) {
-            if (group_[m] == id) { // sums of what is stored
+            if (group_[m] == id && at(m).kind != op::max_pool_gradient) { // sums of what is stored
                 return op::reduce;
             }
         }
@@ -488,11 +489,17 @@ private:
     // The node of a launch's result with this number: its own, those that are computed beside it,
     // as the argmax of a pooling, or the sums that joined the gradient of a weight.
     int result_of(int id, int number) const {
+        for (int other = id + 1; number == 0 && other < g_.node_count; ++other) {
+            if (group_[other] == id && at(other).kind == op::max_pool_gradient) {
+                return other; // stored in its place
+            }
+        }
         for (int other = 0; number > 0 && other < g_.node_count; ++other) {
             bool const beside = cn::ir::traits_of(at(other)).beside && at(other).in[0] == id;
             bool const sums = at(other).kind == op::reduce && at(id).kind == op::matmul_weight;
-            bool const joined =
-                other != id && group_[other] == id && (sums || group_.is_joined(other));
+            bool const joined = other != id && group_[other] == id &&
+                                (sums || group_.is_joined(other)) &&
+                                at(other).kind != op::max_pool_gradient;
             if ((beside || joined) && --number == 0) {
                 return other;
             }

@@ -434,7 +434,8 @@ TEST_CASE("batch normalisation is three launches forward and two backward where 
         cn::sequential<input<2, 6, 6>, cn::conv2d<8, 3, cn::conv{.padding = 1}>.no_bias(),
                        cn::batch_norm, cn::relu, cn::conv2d<4, 3>, cn::flatten>;
     auto const d = view_of<planned_loss, network, true, 8, joining_device>();
-    CHECK(count_with(d, op::reduce, 2) == 2); // the statistics; the sums of its backward pass
+    // the statistics; the sums of its backward pass; each sample's loss and their sum
+    CHECK(count_with(d, op::reduce, 2) == 3);
     // mean and variance, both running statistics and the deviation
     CHECK(count_with(d, op::map, 5) == 1);
     CHECK(count_with(d, op::convert, 2) == 2); // parameters and input; both weights' gradients
@@ -481,7 +482,7 @@ TEST_CASE("where launches join, an array is summed by the launch that stores it"
     int found = 0;
     for (int i = 0; i < d.sizes.launches; ++i) {
         cn::ir::kernel_launch const& s = d.launches[i];
-        if (s.kind == op::reduce && output(d, i).size.sample && s.results == 2) {
+        if (s.kind == op::reduce && output(d, i).size == output(d, 1).size && s.results == 2) {
             ++found; // the gradient behind relu, and that of the bias before it
             CHECK(output(d, i).size.channels == 8);
             CHECK(output(d, i).is_bf16);
@@ -491,4 +492,40 @@ TEST_CASE("where launches join, an array is summed by the launch that stores it"
         }
     }
     CHECK(found == 1);
+}
+
+TEST_CASE("where launches join, few units are multiplied by whoever reads their gradient") {
+    using few = cn::sequential<input<9>, cn::dense<6>, cn::relu, cn::dense<4>>;
+    using many = cn::sequential<input<9>, cn::dense<6>, cn::relu, cn::dense<17>>;
+    using square = cn::sequential<input<9>, cn::dense<6>, cn::relu, cn::dense<6>>;
+    CHECK(count(view_of<planned_loss, few, true, 8, joining_device>(), op::matmul_data) == 0);
+    CHECK(count(view_of<planned_loss, many, true, 8, joining_device>(), op::matmul_data) == 1);
+    CHECK(count(view_of<planned_loss, square, true, 8, joining_device>(), op::matmul_data) == 1);
+}
+
+TEST_CASE("where launches join, the gradient of max pooling is stored where it is computed") {
+    using tiled =
+        cn::sequential<input<1, 9, 9>, cn::conv2d<4, 2>, cn::relu, cn::max_pool2d<2>, cn::flatten>;
+    using overlapping = cn::sequential<input<1, 9, 9>, cn::conv2d<4, 2>, cn::relu,
+                                       cn::max_pool2d<3, cn::pooling{.stride = 2}>, cn::flatten>;
+    CHECK(count(view_of<planned_loss, tiled, true, 8, joining_device>(), op::max_pool_gradient) ==
+          0);
+    CHECK(count(view_of<planned_loss, overlapping, true, 8, joining_device>(),
+                op::max_pool_gradient) == 1);
+}
+
+TEST_CASE("where launches join, those of the same rows are one") {
+    SUBCASE("layer normalisation") {
+        using network = cn::sequential<input<6, 8>, cn::layer_norm>;
+        auto const d = view_of<cn::detail::prediction_recipe, network, false, 8, joining_device>();
+        CHECK(kinds(d) == steps{op::reduce});
+        CHECK(d.launches[0].results == 4); // mean, variance, deviation, and the result
+    }
+    SUBCASE("cross-entropy, its gradient and its sum over the samples") {
+        using loss = cn::detail::step_recipe<cn::cross_entropy_loss<0.0F>,
+                                             std::remove_cvref_t<decltype(cn::accuracy)>>;
+        using network = cn::sequential<input<9>, cn::dense<4>>;
+        auto const d = view_of<loss, network, true, 8, joining_device>();
+        CHECK(kinds(d) == steps{op::convert, op::matmul, op::reduce, op::matmul_weight});
+    }
 }

@@ -66,6 +66,21 @@ TEST_CASE("also where launches have several results") {
     check_plans_for<joining_device>();
 }
 
+TEST_CASE("also where the gradient of max pooling is stored by what computes it") {
+    using network = cn::sequential<input<1, 19, 21>, cn::conv2d<4, 3>, cn::relu, cn::max_pool2d<2>,
+                                   cn::conv2d<8, 3>, cn::tanh, cn::max_pool2d<3>, cn::flatten>;
+    check_plans<network, 4, planned::mse, joining_device>("pooled");
+}
+
+TEST_CASE("also where launches join by rows") {
+    using sequence =
+        cn::sequential<input<6, 8>, cn::layer_norm, cn::dense<5>, cn::gelu, cn::layer_norm,
+                       cn::softmax, cn::flatten, cn::dense<7>, cn::layer_norm>;
+    check_plans<sequence, 4, planned::mse, joining_device>("layer normalisation");
+    using classifier = cn::sequential<input<9>, cn::dense<6>, cn::layer_norm, cn::dense<4>>;
+    check_plans<classifier, 4, cn::cross_entropy_loss<0.0F>, joining_device>("cross-entropy");
+}
+
 // Batch normalisation behind convolutions of every kind of weight, a product and a sum.
 using normalized = cn::sequential<
     cn::input<4, 12, 12>, cn::conv2d<8, 3>, cn::batch_norm, cn::relu,

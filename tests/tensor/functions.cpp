@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <doctest/doctest.h>
+#include <limits>
 
 using namespace castnet;
 
@@ -84,6 +85,11 @@ TEST_CASE("histograms and places in ordered numbers") { // of numpy.histogram an
                       tensor<int, shape<10>>{1, 1, 2, 0, 0, 2, 1, 1, 0, 2}));
     CHECK_THROWS_WITH_AS(histogram<4>(some, 1, 1),
                          "castnet: histogram: the range from 1 to 1 is empty", error);
+    double const most = std::numeric_limits<double>::max();
+    double const infinity = std::numeric_limits<double>::infinity();
+    CHECK_THROWS_WITH_AS(histogram<4>(some, -infinity, 1),
+                         "castnet: histogram: the range from -inf to 1 has no finite width", error);
+    CHECK_THROWS_AS(histogram<4>(some, -most, most), error);
     tensor<int, shape<4>> const bounds{1, 3, 3, 7};
     CHECK(array_equal(searchsorted(bounds, tensor<int, shape<2, 3>>{{0, 1, 2}, {3, 7, 8}}),
                       tensor<int, shape<2, 3>>{{0, 0, 1}, {1, 3, 4}}));

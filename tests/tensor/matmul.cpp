@@ -36,7 +36,10 @@ TEST_CASE("products of matrices of all sizes around the blocks") {
     check_product<float, 9, 300, 35>();
     check_product<double, 64, 17, 33>();
     check_product<double, 5, 513, 8>();
+    check_product<float, 7, 3000, 20>(); // deeper than what is multiplied at once
+    check_product<double, 2, 2500, 35>();
     check_product<float, 3, 3, 3>();  // scalars
+    check_product<float, 4, 4, 4>();  // one vector
     check_product<float, 2, 3, 17>(); // a vector and one number
     check_product<float, 7, 300, 130>();
     check_product<float, 150, 130, 70>();

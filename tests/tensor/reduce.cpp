@@ -63,6 +63,25 @@ TEST_CASE("reductions agree with plain loops on every choice of axes") {
     CHECK(allclose(sum<0, 2>(transpose<2, 1, 0>(x)), by_middle));
 }
 
+TEST_CASE("views are reduced in the order of memory, with the same results") {
+    using block = tensor<double, shape<4, 19, 30>>;
+    block const x = castnet::sin(block::arange());
+    auto const moved = transpose<2, 0, 1>(x);
+    block const counted = block::arange();
+    tensor<double, shape<30, 4, 19>> const copy = moved;
+    CHECK(allclose(sum<0>(moved), sum<0>(copy)));
+    CHECK(allclose(sum<2>(moved), sum<2>(copy)));
+    auto const means = mean<2>(counted);
+    CHECK(allclose(mean<1>(transpose<1, 2, 0>(counted)), transpose(means)));
+    CHECK(allclose(sum<0, 2>(moved, keepdims), sum<0, 2>(copy, keepdims)));
+    CHECK(sum(moved) == doctest::Approx(sum(copy)));
+    CHECK(array_equal(max<1>(slice<2, 3, 19, 2>(moved)), max<1>(slice<2, 3, 19, 2>(copy))));
+    CHECK(array_equal(argmax<0>(moved), argmax<0>(copy)));
+    CHECK(array_equal(argmin<2>(transpose(x)), argmin<2>(evaluate(transpose(x)))));
+    CHECK(array_equal(argmax<0, 2>(moved), argmax<0, 2>(copy)));
+    CHECK(array_equal(sum<0>(broadcast_to<5, 30>(counted[0][0])), 5 * counted[0][0]));
+}
+
 TEST_CASE("extremes are found wherever they lie") {
     using block = tensor<float, shape<7, 333>>;
     block const x = castnet::sin(block::arange());
@@ -125,10 +144,16 @@ void check_runs() {
     CHECK(sum(x) == first + second);
     CHECK(array_equal(max<1>(x), tensor<T, shape<2>>{Count, 2 * Count}));
     CHECK(array_equal(min<1>(-x), tensor<T, shape<2>>{-T(Count), -T(2 * Count)}));
+    CHECK(array_equal(argmax<1>(x * x), tensor<size_t, shape<2>>::full(Count - 1)));
+    CHECK(array_equal(argmin<1>(x / x), tensor<size_t, shape<2>>::zeros())); // the first of equals
     for (size_t const place : {size_t{0}, Count / 2, Count - 1}) {
         T const before = x(1, place);
         x(1, place) = NAN;
         CHECK(castnet::max(x[0]) == T(Count));
+        CHECK(argmax<1>(x)(0) == Count - 1);
+        CHECK(argmax<1>(x)(1) == place);
+        CHECK(argmin<1>(x + x)(1) == place);
+        CHECK(argmax(x) == Count + place);
         CHECK(std::isnan(max<1>(x)(1)));
         CHECK(std::isnan(min<1>(x + x)(1)));
         CHECK(std::isnan(sum<1>(x)(1)));

@@ -3,10 +3,13 @@
 
 #include "../parameters.hpp"
 
+#include <cstdint>
 #include <cstdio>
 #include <doctest/doctest.h>
 #include <filesystem>
 #include <limits>
+#include <span>
+#include <vector>
 
 namespace cn = castnet;
 using check::everything;
@@ -54,6 +57,33 @@ TEST_CASE("saved weights come back bit by bit") {
     CHECK(everything(loaded) == everything(saved));
 }
 
+TEST_CASE("weights of 16 bits, and those of float in a model of double, are read exactly") {
+    file const f;
+    std::uint16_t const halves[] = {0x3c00, 0xc000, 0x7bff, 0x0001}; // binary16
+    std::uint16_t const brain[] = {0x3f80, 0xc0a0};                  // bfloat16
+    auto const bytes = [](auto const& of) {
+        return std::span{reinterpret_cast<unsigned char const*>(of), sizeof of};
+    };
+    cn::io::stored_tensor const tensors[] = {
+        {"0.weight", cn::io::dtype::f16, {2, 2}, bytes(halves)},
+        {"0.bias", cn::io::dtype::bf16, {2}, bytes(brain)}};
+    cn::io::save_safetensors(f.name, tensors);
+
+    using small = cn::sequential<cn::input<2>, cn::dense<2>>;
+    cn::model<small, cn::policy::cpu, cn::batch<1>> m;
+    cn::load(m, f.name);
+    CHECK(m.get("0.weight") == std::vector<float>{1, -2, 65504, 0x1p-24F});
+    CHECK(m.get("0.bias") == std::vector<float>{1, -5});
+
+    cn::model<small, cn::policy::basic_cpu<double>, cn::batch<1>> wide;
+    cn::load(wide, f.name);
+    CHECK(wide.get("0.weight") == std::vector<double>{1, -2, 65504, 0x1p-24});
+    m.set("0.bias", std::vector<float>{0.1F, 1e-40F});
+    cn::save(m, f.name);
+    cn::load(wide, f.name);
+    CHECK(wide.get("0.bias") == std::vector<double>{double(0.1F), double(1e-40F)});
+}
+
 TEST_CASE("a file holds names and logical shapes as PyTorch has them") {
     file const f;
     cn::save(model{cn::seed{1}}, f.name);
@@ -96,7 +126,9 @@ TEST_CASE("a file that does not fit is refused with its name and the tensor's") 
     }
     SUBCASE("another element type") {
         cn::save(cn::model<network, cn::policy::basic_cpu<double>, cn::batch<1>>{}, f.name);
-        CHECK(contains(refusal(f.name), "F64"));
+        auto const message = refusal(f.name);
+        CHECK(contains(message, "F64"));
+        CHECK(contains(message, "in PyTorch save tensor.float()"));
     }
     SUBCASE("a tensor is missing") {
         using other = cn::sequential<cn::input<2, 6, 6>, cn::conv2d<4, 3, cn::conv{.groups = 2}>,
@@ -228,6 +260,7 @@ TEST_CASE("a file with nothing for the network is refused with an example of its
     cn::save(cn::model<network, cn::policy::basic_cpu<double>, cn::batch<1>>{}, f.name);
     try_to({});
     CHECK(contains(message, "F64"));
+    CHECK(contains(message, "in PyTorch save tensor.float()"));
 }
 
 TEST_CASE("history is a table that a spreadsheet reads") {

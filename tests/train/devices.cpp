@@ -3,6 +3,8 @@
 #include <castnet/policy/mirrored.hpp>
 #include <castnet/policy/model_parallel.hpp>
 
+#include "../model_parallel.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <doctest/doctest.h>
@@ -10,6 +12,7 @@
 #include <numeric>
 
 namespace cn = castnet;
+using model_parallel_test::samples;
 
 namespace {
 
@@ -44,29 +47,6 @@ using pipeline =
                    on<0, conv2d<8, 3>, cn::batch_norm, relu, cn::max_pool2d<2>>,
                    on<1, cn::residual<conv2d<8, 3, cn::conv{.padding = 1}>>, cn::flatten>,
                    on<2, dense<3>>>;
-
-float number(std::size_t i) {
-    return std::sin(float(i * i % 1009));
-}
-
-template <class Network>
-auto samples(std::size_t count) {
-    using shape = cn::detail::nth_of<0, typename Network::inputs>;
-    std::vector<float> a(count * shape::count), b(a.size());
-    std::vector<int> y(count);
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        a[i] = number(i);
-        b[i] = number(i + 77);
-    }
-    for (std::size_t i = 0; i < count; ++i) {
-        y[i] = a[i * shape::count] < 0 ? 0 : a[i * shape::count + 1] < 0 ? 1 : 2;
-    }
-    if constexpr (Network::inputs::size == 2) {
-        return cn::data::dataset<cn::data::label<3>, shape, shape>{a, b, y};
-    } else {
-        return cn::data::dataset<cn::data::label<3>, shape>{a, y};
-    }
-}
 
 // What a fit leaves: predictions, and all parameters by name with the losses of each epoch.
 struct fitted {
@@ -148,6 +128,9 @@ TEST_CASE("a chain of devices takes the same steps up to rounding") {
 TEST_CASE("replicas have several devices each") {
     CHECK(after_fit<convolutions, cn::policy::mirrored<three, 2>>() ==
           after_fit<convolutions, cn::policy::mirrored<one, 2>>());
+    // whose gradients do not lie in the order of the layers
+    CHECK(after_fit<small, cn::policy::mirrored<three, 2>>() ==
+          after_fit<small, cn::policy::mirrored<one, 2>>());
 }
 
 TEST_CASE("a training goes on with other devices") {
@@ -182,6 +165,6 @@ TEST_CASE("memory is that of the devices, and of the batch") {
     std::vector<std::size_t> chosen(16);
     std::iota(chosen.begin(), chosen.end(), std::size_t{0});
     CHECK(cn::profile(training, data, chosen).size() ==
-          std::size_t(type::training_plan.sizes.launches)); // copies, too
+          std::size_t(type::training_plan().sizes.launches)); // copies, too
     CHECK(cn::memory_report(training).find("  on device 2         ") != std::string::npos);
 }

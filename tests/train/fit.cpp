@@ -274,5 +274,5 @@ TEST_CASE("a loss that is NaN ends a fit, or is a warning") {
     model_type sound;
     auto validated = training_of(sound);
     CHECK_THROWS_WITH_AS(validated.fit(data.take(8), {.validation = data, .verbose = silent}),
-                         doctest::Contains("on the validation data behind epoch 1"), cn::error);
+                         doctest::Contains("on the validation data after epoch 1"), cn::error);
 }

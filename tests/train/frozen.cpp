@@ -75,7 +75,7 @@ TEST_CASE("a frozen batch_norm uses its running statistics in training too") {
 }
 
 TEST_CASE("there is no gradient, no optimizer state and no backward step for them") {
-    constexpr auto const& plan = training_of<start>::training_plan;
+    constexpr auto const& plan = training_of<start>::training_plan();
     static_assert(plan.trainable == cn::ir::aligned(3 * 36) + cn::ir::aligned(3));
     static_assert(plan.elements(region::gradients) == plan.trainable);
     static_assert(training_of<start>::optimizer_bytes == 2 * 8 * plan.trainable);
@@ -88,7 +88,7 @@ TEST_CASE("there is no gradient, no optimizer state and no backward step for the
 }
 
 TEST_CASE("gradients pass through a frozen layer to those before it") {
-    constexpr auto const& plan = training_of<middle>::training_plan;
+    constexpr auto const& plan = training_of<middle>::training_plan();
     static_assert(steps_of(plan, op::matmul_weight) == 2);
     static_assert(steps_of(plan, op::matmul_data) == 2);
     auto const data = cn::data::blobs<3, 8>(8, 1);

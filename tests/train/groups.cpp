@@ -44,16 +44,16 @@ void updates_by_its_groups(Optimizer const& base) {
     auto const optimizer = groups(base, parameter_group{.names = "*.bias", .rate = 2, .decay = 0},
                                   parameter_group{.names = "head.*", .rate = 0.25, .decay = 3});
     run<Model, std::remove_cvref_t<decltype(optimizer)>> now{optimizer};
-    std::vector<std::vector<double>> slots(std::size(now.training.training_plan.parameters));
+    std::vector<std::vector<double>> slots(std::size(now.training.training_plan().parameters));
     for (std::uint64_t step = 1; step <= 3; ++step) {
         std::vector<std::vector<double>> before;
-        for (auto const& p : now.training.training_plan.parameters) {
+        for (auto const& p : now.training.training_plan().parameters) {
             auto const w = now.model.get(p.name.text());
             before.emplace_back(w.begin(), w.end());
         }
         now.training.step(samples(), std::vector<std::size_t>{3, 14, 15, 9, 26, 5});
         for (std::size_t i = 0; i < before.size(); ++i) {
-            auto const& p = now.training.training_plan.parameters[i];
+            auto const& p = now.training.training_plan().parameters[i];
             std::string const name = p.name.text();
             CAPTURE(name);
             Optimizer own = base;

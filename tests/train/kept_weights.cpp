@@ -62,6 +62,39 @@ TEST_CASE_TEMPLATE("predictions fold batch_norm and follow the parameters", T, f
     CHECK(model.predict(data) != after);
 }
 
+// Blocks whose dense layers, parts of parameters and convolutions are kept in other forms.
+constexpr auto attends = cn::transformer_encoder_layer<
+    2, cn::transformer{.feed_forward = 130, .dropout = 0, .norm_first = true}, cn::gelu>;
+constexpr auto convolves = cn::residual<cn::conv2d<32, 3, cn::conv{.padding = 1}>, cn::relu,
+                                        cn::conv2d<32, 5, cn::conv{.padding = 2}>>;
+template <auto Sequence, auto Image>
+using deep = cn::sequential<cn::input<360>, cn::reshape<20, 18>, cn::dense<80>, Sequence,
+                            cn::reshape<16, 10, 10>, cn::conv2d<32, 1>, Image,
+                            cn::global_avg_pool2d, cn::dense<5>>;
+using repeated = deep<cn::repeat<3, attends>, cn::repeat<2, convolves>>;
+using written = deep<cn::block<attends, attends, attends>, cn::block<convolves, convolves>>;
+
+TEST_CASE_TEMPLATE("predictions keep weights of every repetition", T, float, double) {
+    auto const data = cn::data::blobs<5, 360>(24, 3, 4);
+    using policy = cn::policy::basic_cpu<T>;
+    cn::model<repeated, policy, cn::batch<12>> a{cn::seed{3}};
+    cn::model<written, policy, cn::batch<12>> b{cn::seed{3}};
+    static_assert(a.prepared_bytes == b.prepared_bytes);
+    auto const same = [&] {
+        for (std::size_t i = 0; i < a.parameter_tensors(); ++i) {
+            auto const from = a.parameter_at(i).name.text(), to = b.parameter_at(i).name.text();
+            b.set(to, a.get(from));
+        }
+        return a.predict(data) == b.predict(data);
+    };
+    CHECK(same());
+    auto const before = a.predict(data);
+    auto training = cn::compile(a, cn::cross_entropy, cn::adam{});
+    training.fit(data, {.epochs = 1, .verbose = cn::verbosity::silent});
+    CHECK(same());
+    CHECK(a.predict(data) != before);
+}
+
 TEST_CASE("threads that predict first at the same time share what one of them computes") {
     auto const data = cn::data::blobs<5, 360>(24, 3, 4);
     cn::model<network, cn::policy::cpu, cn::batch<12>> const model{cn::seed{3}};

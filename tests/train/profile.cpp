@@ -19,7 +19,7 @@ TEST_CASE("a profile names the fused steps and their work") {
     std::iota(samples.begin(), samples.end(), std::size_t{0});
     auto const rows = cn::profile(training, data, samples, 3);
 
-    REQUIRE(rows.size() == std::size_t(training.training_plan.sizes.launches));
+    REQUIRE(rows.size() == std::size_t(training.training_plan().sizes.launches));
     double flops = 0;
     int fused = 0, gradients = 0, fast = 0;
     for (auto const& row : rows) {

@@ -58,7 +58,7 @@ struct run {
 
     std::vector<float> numbers() const {
         std::vector<float> all;
-        for (auto const& p : training.training_plan.parameters) {
+        for (auto const& p : training.training_plan().parameters) {
             auto const w = model.get(p.name.text());
             all.insert(all.end(), w.begin(), w.end());
             for (int k = 0; p.trainable && k < Optimizer::slots; ++k) {
@@ -167,6 +167,31 @@ TEST_CASE(
         CHECK(seen == expected);
         CHECK(epochs_again == 0);
     }
+}
+
+TEST_CASE("a checkpoint behind samples of weight 0 is taken") {
+    std::vector<size_t> order(20);
+    cn::data::shuffle(order, 7, 0);
+    std::vector<float> weights(20);
+    weights[order.back()] = 1;
+    auto const fit = [&](auto& training, std::string const& name, std::uint64_t end) {
+        auto const schedule = [end](std::uint64_t step, std::uint64_t) {
+            return step < end ? 0.01 : throw std::runtime_error("power failure");
+        };
+        training.fit(data_of().with_weights(weights),
+                     {.epochs = 1,
+                      .schedule = schedule,
+                      .verbose = cn::verbosity::silent,
+                      .checkpoint = cn::checkpoint(training, name, 1)});
+    };
+    file const f;
+    run<cn::adam> whole, interrupted, resumed;
+    fit(whole.training, f.name, 99);
+    CHECK_THROWS_AS(fit(interrupted.training, f.name, 1), std::runtime_error);
+    REQUIRE(cn::io::load_safetensors(f.name).metadata().at("castnet.fit.weight") == "0");
+    cn::load(resumed.training, f.name);
+    fit(resumed.training, f.name, 99);
+    CHECK(resumed.numbers() == whole.numbers());
 }
 
 TEST_CASE("a callback that was interrupted is called again and told so") {
@@ -294,7 +319,7 @@ TEST_CASE("a checkpoint that does not fit is refused and changes nothing") {
     file const f;
     SUBCASE("weights only") {
         cn::save(model_type{cn::seed{7}}, f.name);
-        CHECK(contains(refusal(f.name), "no checkpoint of a training"));
+        CHECK(contains(refusal(f.name), "not a checkpoint of a training"));
     }
     SUBCASE("another optimizer") {
         cn::save(run<cn::momentum>{}.training, f.name);
@@ -341,6 +366,7 @@ TEST_CASE("a checkpoint that does not fit is refused and changes nothing") {
         with("epochs", "1e3");
         with("fit.epochs", "4");
         with("fit.epochs", "18446744073709551615");
+        CHECK(contains(with("fit.epochs", "2147483647"), "expected 2147483647 numbers"));
         with("fit.samples", "21");
         with("fit.weight", "nan");
         with("fit.weight", "-4");
@@ -349,6 +375,7 @@ TEST_CASE("a checkpoint that does not fit is refused and changes nothing") {
         with("fit.rate", "-1");
         with("fit.stopped", "2");
         with("history.columns", "18446744073709551615");
+        CHECK(contains(with("history.columns", "0"), "1 epochs, but a history without columns"));
         with("history.0", "1 2 3 4");
         with("history.0", "one");
         with("version", "3");
@@ -357,6 +384,17 @@ TEST_CASE("a checkpoint that does not fit is refused and changes nothing") {
         CHECK(refusal(f.name).size() < 1000);
         cn::io::save_safetensors(f.name, stored.entries(), stored.metadata());
         CHECK(refusal(f.name) == "");
+    }
+    SUBCASE("callbacks of an epoch before the first one has ended") {
+        CHECK_THROWS_AS(run<cn::adam>{}.fit(f.name, 1, 2), std::runtime_error);
+        auto const stored = cn::io::load_safetensors(f.name);
+        for (char const* key : {"castnet.fit.callback_pending", "castnet.fit.stopped"}) {
+            auto metadata = stored.metadata();
+            REQUIRE(metadata.at(key) == "0");
+            metadata[key] = "1";
+            cn::io::save_safetensors(f.name, stored.entries(), metadata);
+            CHECK(contains(refusal(f.name), "callbacks of an epoch, but no epoch that ended"));
+        }
     }
     SUBCASE("numbers that no optimizer can have, or a part of them") {
         CHECK_THROWS_AS(run<cn::adam>{}.fit(f.name, 1, 5), std::runtime_error);

@@ -55,10 +55,10 @@ void compare(double tolerance) {
     auto of_small = cn::compile(small, Loss, Optimizer{});
     auto of_plain = cn::compile(plain, Loss, Optimizer{});
     static_assert(cn::cpu::is_small(small.prediction_plan));
-    static_assert(cn::cpu::is_small(of_small.training_plan));
-    static_assert(cn::cpu::is_small(of_small.evaluation_plan));
-    static_assert(!cn::cpu::is_small(of_plain.training_plan));
-    static_assert(!cn::cpu::is_small(of_plain.evaluation_plan));
+    static_assert(cn::cpu::is_small(of_small.training_plan()));
+    static_assert(cn::cpu::is_small(of_small.evaluation_plan()));
+    static_assert(!cn::cpu::is_small(of_plain.training_plan()));
+    static_assert(!cn::cpu::is_small(of_plain.evaluation_plan()));
 
     for (bool const weighted : {false, true}) {
         Data const data = samples_of<Data>(Batch, weighted);
@@ -71,7 +71,7 @@ void compare(double tolerance) {
             auto const b = of_plain.step(data, samples, 1e-2);
             CHECK(a.weight == b.weight);
             CHECK(close(a.loss(), b.loss(), tolerance));
-            for (auto const& p : of_small.training_plan.parameters) {
+            for (auto const& p : of_small.training_plan().parameters) {
                 CAPTURE(p.name.text());
                 check_close(of_small.gradient(p.name.text()), of_plain.gradient(p.name.text()),
                             tolerance);

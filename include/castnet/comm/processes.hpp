@@ -57,7 +57,7 @@ public:
             std::string const why = e.what(); // from threads: names their last collective
             mpi_.fail(why.starts_with("castnet: ") ? why.substr(9) : mpi_.where() + ": " + why);
         } catch (...) {
-            mpi_.fail(mpi_.where() + ": threw something that is no std::exception");
+            mpi_.fail(mpi_.where() + ": threw something that is not a std::exception");
         }
     }
 

@@ -115,7 +115,7 @@ private:
         } catch (std::exception const& e) {
             remember(i, e.what());
         } catch (...) {
-            remember(i, "threw something that is no std::exception");
+            remember(i, "threw something that is not a std::exception");
         }
     }
     void remember(int i, char const* what) {

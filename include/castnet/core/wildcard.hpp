@@ -1,4 +1,4 @@
-// Names by patterns, in which * stands for any characters.
+// Wildcard patterns for names: * stands for any characters.
 #pragma once
 
 #include <castnet/core/language.hpp>

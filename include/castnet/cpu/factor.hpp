@@ -19,11 +19,8 @@ struct bfloat16_pair {
     std::uint32_t bits; // the first number in the lower half
 };
 
-template <>
-struct simd<bfloat16_pair> {
-    static constexpr int width = simd<float>::width;
-    typedef std::uint32_t type __attribute__((vector_size(vector_bytes), aligned(4), may_alias));
-};
+template <int Lanes>
+struct vector_of<bfloat16_pair, Lanes> : vector_of<std::uint32_t, Lanes> {};
 
 // `multiplier`: what a factor becomes that is multiplied with vectors.
 template <class F>

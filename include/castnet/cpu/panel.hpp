@@ -129,9 +129,8 @@ private:
     bfloat16_pair rounded_[size_t(at_once * most_steps)];
 };
 
-// The most steps of the depth at once where the right factor is not packed, and the most rows of a
-// result that is computed turned.
-inline constexpr std::ptrdiff_t most_unpacked_steps = 512, most_turned_rows = 16;
+// The most steps of the depth at once, and the most rows of a result that is computed turned.
+inline constexpr std::ptrdiff_t most_steps_at_once = 512, most_turned_rows = 16;
 
 // c (m x n, rows c_row apart) = a (m x k) times b (k x n), ended so. Where it turns, c lies turned
 // (as n x m), and m is at most most_turned_rows.
@@ -146,18 +145,20 @@ struct product {
 };
 
 // Columns of a product from `left` on (at most a tile's), in its rows from top to bottom. `steps`
-// of the depth are taken at once; a panel that is not packed must have contiguous rows, and be read
-// up to whole vectors.
+// of the depth, at most most_steps_at_once, are taken at once, so few that a packed panel of them
+// has room in panel_scratch. All of the panel is `packed` already, or each part is now, or none:
+// then the panel must have contiguous rows, and be read up to whole vectors.
 template <class F>
 void multiply_panel(product<sum_type<F>> const& p, std::ptrdiff_t left, std::ptrdiff_t top,
-                    std::ptrdiff_t bottom, std::ptrdiff_t steps, bool pack) {
+                    std::ptrdiff_t bottom, std::ptrdiff_t steps, bool pack,
+                    F const* packed = nullptr) {
     using T = sum_type<F>;
     constexpr std::ptrdiff_t width = tile_columns<F>;
     std::ptrdiff_t const columns = std::min(width, p.n - left);
     matrix<T> const &a = p.a, &b = p.b;
-    panel_scratch<F> packed;
+    panel_scratch<F> part;
     T turning[size_t(most_turned_rows * width)];
-    std::ptrdiff_t offset[most_unpacked_steps];
+    std::ptrdiff_t offset[most_steps_at_once];
     std::ptrdiff_t begin = 0;
     do { // at least once: a sum over no samples is 0
         std::ptrdiff_t const end = std::min(begin + steps * numbers_in<F>, p.k);
@@ -170,9 +171,12 @@ void multiply_panel(product<sum_type<F>> const& p, std::ptrdiff_t left, std::ptr
         if constexpr (numbers_in<F> == 1) {
             d.b = right.data;
         }
-        if (pack || numbers_in<F> > 1) {
-            pack_panel<F>(end - begin, columns, right, packed.data);
-            d.b = packed.data;
+        if (packed) {
+            d.b = packed + steps_of<F>(begin) * width;
+            d.b_stride = width;
+        } else if (pack || numbers_in<F> > 1) {
+            pack_panel<F>(end - begin, columns, right, part.data);
+            d.b = part.data;
             d.b_stride = width;
             if (end < p.k) {
                 prefetch<T>({right.data + (end - begin) * b.row, b.row, b.column},
@@ -189,9 +193,11 @@ void multiply_panel(product<sum_type<F>> const& p, std::ptrdiff_t left, std::ptr
                           p.turns ? turning + r * width : p.c + r * p.c_row + left);
             }
             rows.repeat_last();
-            std::ptrdiff_t const next = std::min(first + tile_rows, p.m - 1);
-            prefetch<T>({a.data + next * a.row + begin * a.column, a.row, a.column},
-                        std::min<std::ptrdiff_t>(tile_rows, p.m - next), end - begin);
+            if (!packed) { // else the right factor comes from beyond the L1 cache, too
+                std::ptrdiff_t const next = std::min(first + tile_rows, p.m - 1);
+                prefetch<T>({a.data + next * a.row + begin * a.column, a.row, a.column},
+                            std::min<std::ptrdiff_t>(tile_rows, p.m - next), end - begin);
+            }
             tile_panel(&rows, 1, 0, static_cast<int>(columns), d, mine);
         }
         begin = end;

@@ -11,28 +11,30 @@
 namespace castnet::cpu::inline CASTNET_TARGET {
 
 // Exchanges of two vectors the lanes of `low` with bit Distance by those of `high` without it.
-template <int Distance, class T>
-[[gnu::always_inline]] CASTNET_WIDE_VECTORS inline void exchange_lanes(vec<T>& low, vec<T>& high) {
+template <int Distance, class T, int Lanes>
+[[gnu::always_inline]] CASTNET_WIDE_VECTORS inline void
+exchange_lanes(typename vector_of<T, Lanes>::type& low, typename vector_of<T, Lanes>::type& high) {
+    using vector = typename vector_of<T, Lanes>::type;
     [&]<int... Lane>(std::integer_sequence<int, Lane...>) __attribute__((always_inline)) {
-        vec<T> const a = low, b = high;
-        low = vec<T>{(Lane & Distance ? b[Lane & ~Distance] : a[Lane])...};
-        high = vec<T>{(Lane & Distance ? b[Lane] : a[Lane | Distance])...};
-    }(std::make_integer_sequence<int, simd<T>::width>{});
+        vector const a = low, b = high;
+        low = vector{(Lane & Distance ? b[Lane & ~Distance] : a[Lane])...};
+        high = vector{(Lane & Distance ? b[Lane] : a[Lane | Distance])...};
+    }(std::make_integer_sequence<int, Lanes>{});
 }
 
 // Turns a block of as many rows as a vector has lanes: for each power of two, the blocks of that
 // size beside the diagonal change places.
-template <int Distance, class T>
+template <int Distance, class T, int Lanes = simd<T>::width>
 [[gnu::always_inline]] CASTNET_WIDE_VECTORS inline void
-turn_lanes(vec<T> (&row)[size_t(simd<T>::width)]) {
-    if constexpr (Distance < simd<T>::width) {
+turn_lanes(typename vector_of<T, Lanes>::type (&row)[size_t(Lanes)]) {
+    if constexpr (Distance < Lanes) {
         CASTNET_UNROLL
-        for (int i = 0; i < simd<T>::width; ++i) {
+        for (int i = 0; i < Lanes; ++i) {
             if ((i & Distance) == 0) {
-                exchange_lanes<Distance, T>(row[i], row[i + Distance]);
+                exchange_lanes<Distance, T, Lanes>(row[i], row[i + Distance]);
             }
         }
-        turn_lanes<2 * Distance, T>(row);
+        turn_lanes<2 * Distance, T, Lanes>(row);
     }
 }
 template <class T>

@@ -21,11 +21,16 @@ inline constexpr int vector_bytes = 16;
 inline constexpr int vector_registers = 16;
 #endif
 
+template <class T, int Lanes>
+struct vector_of {
+    // aligned like one element: rows of matrices start anywhere
+    typedef T type __attribute__((vector_size(Lanes * sizeof(T)), aligned(alignof(T)), may_alias));
+};
+
 template <class T>
 struct simd {
     static constexpr int width = vector_bytes / static_cast<int>(sizeof(T));
-    // aligned like one element: rows of matrices start anywhere
-    typedef T type __attribute__((vector_size(vector_bytes), aligned(alignof(T)), may_alias));
+    using type = typename vector_of<T, width>::type;
 };
 
 template <class T>

@@ -1,4 +1,4 @@
-// Data set made from another one: what adaptors have in common.
+// Base class of data sets made from another one.
 #pragma once
 
 #include <castnet/data/epoch.hpp>

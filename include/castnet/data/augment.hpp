@@ -1,4 +1,4 @@
-// Data set whose images are changed at random, in every epoch in another way.
+// Augmented data set: images changed at random, differently in each epoch.
 #pragma once
 
 #include <castnet/data/adaptor.hpp>
@@ -62,7 +62,7 @@ public:
         adaptor<Data>::begin_epoch(e);
     }
 
-    // What is done to an image in this epoch, one behind the other.
+    // What is done to an image in this epoch, one after the other.
     auto drawn_for(size_t sample) const
         requires(DrawsPixels<Transform> && ...)
     {

@@ -1,4 +1,4 @@
-// Data set whose samples are kept once they have been read, in memory or in a file.
+// Cached data set: samples are kept once they have been read, in memory or in a file.
 #pragma once
 
 #include <castnet/core/error.hpp>
@@ -7,6 +7,8 @@
 #include <castnet/data/detail/packed_samples.hpp>
 
 #include <atomic>
+#include <cstddef>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -29,7 +31,7 @@ class samples_in_memory {
 public:
     // Throws castnet::error where there is not enough memory for all of them.
     explicit samples_in_memory(packed_format const& format) try
-        : row_{format.row_bytes()}, rows_(format.samples * row_), ready_(format.samples) {
+        : row_{format.row_bytes()}, rows_(bytes_of(format)), ready_(format.samples) {
     } catch (std::bad_alloc const&) {
         throw error({"castnet: data::cache: not enough memory for ", format.samples, " samples of ",
                      format.row_bytes(), " bytes; give it a file, or cache_options::bytes"});
@@ -53,6 +55,15 @@ public:
     }
 
 private:
+    // Throws std::bad_alloc for more than any vector has.
+    static size_t bytes_of(packed_format const& format) {
+        size_t const most = size_t(std::numeric_limits<std::ptrdiff_t>::max());
+        if (format.samples > most / format.row_bytes()) {
+            throw std::bad_alloc{};
+        }
+        return format.samples * format.row_bytes();
+    }
+
     size_t row_;
     mutable io::bytes rows_;
     mutable std::vector<std::atomic<bool>> ready_;

@@ -1,4 +1,4 @@
-// Data sets of parts of images: at random, or from the middle.
+// Cropped images: a random part of each, or its middle.
 #pragma once
 
 #include <castnet/core/error.hpp>

@@ -1,4 +1,4 @@
-// Epoch of a training, as data sets that read ahead or change their samples are told of it.
+// Epochs as data sets see them: those that read ahead or change their samples are told of each.
 #pragma once
 
 #include <castnet/core/shape.hpp>

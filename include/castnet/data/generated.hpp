@@ -1,4 +1,4 @@
-// Data set whose samples are computed by functions of their number.
+// Generated data set: a function computes each sample from its number.
 #pragma once
 
 #include <castnet/core/error.hpp>

@@ -20,10 +20,11 @@ concept Dataset = requires(Data const& data, size_t sample, T* to) {
 // A class, so that every compiler prints the type.
 template <class Data, class T = float>
 struct is_dataset {
-    static_assert(Dataset<Data, T>,
-                  "castnet: this is no data set; of what cn::data::mnist and fashion_mnist return, "
-                  ".train and .test are; a class of your own needs target_type, input_shape<I>, "
-                  "input_count, size, copy_input<I> and copy_target; see is_dataset<type>");
+    static_assert(
+        Dataset<Data, T>,
+        "castnet: this is not a data set; if cn::data::mnist or fashion_mnist has returned it, "
+        "take its .train or .test; a class of your own needs target_type, input_shape<I>, "
+        "input_count, size, copy_input<I> and copy_target; see is_dataset<type>");
     static constexpr bool checked = true;
 };
 

@@ -1,4 +1,4 @@
-// Data sets whose class numbers became numbers to compare an output with.
+// Label encodings: class numbers as one-hot vectors or as 0 and 1.
 #pragma once
 
 #include <castnet/core/shape.hpp>

@@ -1,4 +1,4 @@
-// Data set whose inputs are computed from those of another one.
+// Mapped data set: inputs are computed from those of another one.
 #pragma once
 
 #include <castnet/data/adaptor.hpp>

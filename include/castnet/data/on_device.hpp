@@ -22,62 +22,61 @@ class on_device_set : public Dataset {
 public:
     explicit on_device_set(Dataset data) : Dataset{std::move(data)} {}
 
-    // The room for a copy on device number `device`, which the first call for that device gets from
-    // make().
-    template <class Kept, class Make>
-    Kept const& room_on(int device, Make const& make) const {
-        spin_lock const lock{kept_->busy};
-        return room<Kept>(device, make).first;
+    // Makes the copy on device number `device` by make(), without its samples, unless it exists.
+    template <class Copy, class Make>
+    void allocate_on(int device, Make const& make) const {
+        spin_lock const lock{copies_->busy};
+        copy_on<Copy>(device, make);
     }
-    // The same with the samples, which fill(room) writes: once, or in every epoch, if they change
+    // The copy with its samples, which fill(copy) writes: once, or in every epoch, if they change
     // from epoch to epoch.
-    template <class Kept, class Make, class Fill>
-    Kept const& kept_on(int device, Make const& make, Fill const& fill) const {
-        spin_lock const lock{kept_->busy};
-        auto const [kept, epoch] = room<Kept>(device, make);
-        if (epoch != kept_->epoch) {
-            fill(kept);
-            epoch = kept_->epoch;
+    template <class Copy, class Make, class Fill>
+    Copy const& filled_on(int device, Make const& make, Fill const& fill) const {
+        spin_lock const lock{copies_->busy};
+        auto const [copy, epoch] = copy_on<Copy>(device, make);
+        if (epoch != copies_->epoch) {
+            fill(copy);
+            epoch = copies_->epoch;
         }
-        return kept;
+        return copy;
     }
 
     void begin_epoch(epoch const& e) const
         requires ReadByEpochs<Dataset>
     {
         Dataset::begin_epoch(e);
-        spin_lock const lock{kept_->busy};
-        ++kept_->epoch;
+        spin_lock const lock{copies_->busy};
+        ++copies_->epoch;
     }
 
 private:
-    struct copy {
-        void const* type; // identifies Kept
+    struct entry {
+        void const* type; // identifies Copy
         int device;
-        std::shared_ptr<void> what;
+        std::shared_ptr<void> copy;
         std::uint64_t epoch = 0; // of its samples; 0: it has none yet
     };
     struct all_copies {
         std::atomic_flag busy;
-        std::vector<copy> copies;
+        std::vector<entry> entries;
         std::uint64_t epoch = 1; // counts those of fit() and evaluate()
     };
 
     // With the epoch of its samples.
-    template <class Kept, class Make>
-    std::pair<Kept&, std::uint64_t&> room(int device, Make const& make) const {
+    template <class Copy, class Make>
+    std::pair<Copy&, std::uint64_t&> copy_on(int device, Make const& make) const {
         static constexpr char type{};
-        auto& all = kept_->copies;
-        auto found = std::find_if(all.begin(), all.end(), [&](copy const& c) {
-            return c.type == &type && c.device == device;
+        auto& all = copies_->entries;
+        auto found = std::find_if(all.begin(), all.end(), [&](entry const& e) {
+            return e.type == &type && e.device == device;
         });
         if (found == all.end()) {
-            found = all.insert(found, {&type, device, std::make_shared<Kept>(make())});
+            found = all.insert(found, {&type, device, std::make_shared<Copy>(make())});
         }
-        return {*static_cast<Kept*>(found->what.get()), found->epoch};
+        return {*static_cast<Copy*>(found->copy.get()), found->epoch};
     }
 
-    std::shared_ptr<all_copies> kept_ = std::make_shared<all_copies>();
+    std::shared_ptr<all_copies> copies_ = std::make_shared<all_copies>();
 };
 
 template <class T>

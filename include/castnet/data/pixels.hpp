@@ -1,4 +1,4 @@
-// View of an image's numbers in logical order: channels, rows, columns. And a part of an image.
+// View of an image's numbers in logical order (channels, rows, columns), or of a part of them.
 #pragma once
 
 #include <castnet/core/annotations.hpp>

@@ -1,4 +1,4 @@
-// Data set that is read ahead by worker threads while a training step runs.
+// Prefetched data set: worker threads read ahead while a training step runs.
 #pragma once
 
 #include <castnet/core/clock.hpp>

@@ -1,4 +1,4 @@
-// Random parts of images, resized to whole ones.
+// Randomly resized crops: a random part of an image, resized to the size of the whole.
 #pragma once
 
 #include <castnet/core/annotations.hpp>

@@ -36,7 +36,7 @@ namespace detail {
     } catch (std::exception const& e) {
         throw sample_error{sample, e.what()};
     } catch (...) {
-        throw sample_error{sample, "its data set threw what is no std::exception"};
+        throw sample_error{sample, "its data set threw something that is not a std::exception"};
     }
 }
 

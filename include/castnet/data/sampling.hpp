@@ -1,4 +1,4 @@
-// Samples that are drawn anew for every epoch: by weight, as many of each class, or some of all.
+// Resampling for each epoch: by weight, as many of each class, or some of all samples.
 #pragma once
 
 #include <castnet/core/error.hpp>
@@ -53,7 +53,7 @@ struct draw_by_weight {
     }
 };
 
-// The next `count` numbers of random orders of all, one behind the other.
+// The next `count` numbers of random orders of all, one after the other.
 struct draw_in_turn {
     size_t all, count;
     std::uint64_t seed;

@@ -1,4 +1,4 @@
-// Data set of a source that can only be read from its beginning on, one sample after the other.
+// Streamed data set: a source that can only be read from its beginning, sample by sample.
 #pragma once
 
 #include <castnet/core/error.hpp>
@@ -35,8 +35,8 @@ struct stream_reader { // a class, so that every compiler prints the types
 
 namespace detail {
 
-// Samples of a source as rows of numbers, which are kept from when they are read until a step has
-// used them. open() begins at the first one; read(source, row) reads the next.
+// Samples of a source as rows of numbers, which are kept from when they are read until no step will
+// use them any more. open() begins at the first one; read(source, row) reads the next.
 template <class Open, class Read>
 class rows_in_order {
 public:
@@ -52,7 +52,7 @@ public:
         order_.assign(e.order.begin(), e.order.end());
         to_come_.assign(samples_, 0);
         for (size_t const sample : order_) {
-            to_come_[sample] = 1;
+            ++to_come_[sample];
         }
         step_ = std::max<size_t>(e.rows, 1);
         released_ = steps_ = 0;
@@ -61,8 +61,10 @@ public:
         std::lock_guard const lock{mutex_};
         size_t const end = std::min(step_ * steps_++, order_.size());
         for (; released_ < end; ++released_) {
-            to_come_[order_[released_]] = 0;
-            rows_.erase(order_[released_]);
+            size_t const used = order_[released_];
+            if (--to_come_[used] == 0) {
+                rows_.erase(used);
+            }
         }
     }
     void end() { begin({}); }
@@ -101,7 +103,7 @@ private:
                     source_.emplace(open_());
                 }
                 if (!read_(*source_, row.data())) {
-                    throw error({"castnet: data::stream: the source ended behind ", next_,
+                    throw error({"castnet: data::stream: the source ended after ", next_,
                                  " samples, expected ", samples_});
                 }
             });
@@ -126,7 +128,7 @@ private:
     size_t next_ = 0;                                         // which it gives next
     std::unordered_map<size_t, std::vector<float>> rows_;
     std::vector<size_t> order_;                  // of the epoch; empty outside of one
-    std::vector<unsigned char> to_come_;         // of each sample: whether a step will use it
+    std::vector<size_t> to_come_;                // of each sample: how often steps will use it
     size_t step_ = 1, steps_ = 0, released_ = 0; // samples of a step; steps begun; samples used
 };
 
@@ -212,10 +214,10 @@ private:
 //   });
 // fit() shuffles by a buffer, which holds options.shuffle_buffer samples besides those of a step;
 // the order depends on the model's seed and the epoch alone, and a resumed training reads up to
-// where it goes on. A sample that was read before and is not held any more is read by beginning
-// anew: so what asks for samples at random (mixup, folds, balanced_sample) belongs around a cache()
-// in a file. Throws castnet::error if the source ends early, and sample_error for what its
-// functions throw.
+// where it goes on. A sample that comes again in the same epoch (repeat) is held until then. Any
+// other one that was read before and is not held any more is read by beginning anew: so what asks
+// for samples at random (mixup, folds, balanced_sample) belongs around a cache() in a file. Throws
+// castnet::error if the source ends early, and sample_error for what its functions throw.
 template <TargetType Type, Shape... Inputs, class Open>
 stream_set<Type, std::tuple<Inputs...>, Open> stream(size_t samples, Open open,
                                                      stream_options const& options = {}) {

@@ -1,5 +1,5 @@
-// Some samples of any data set: parts, stratified parts, folds of cross-validation, those that a
-// function keeps, and all of them repeatedly.
+// Subsets of a data set: parts, stratified parts, folds of cross-validation, samples that a
+// function keeps; and its repetition.
 #pragma once
 
 #include <castnet/core/error.hpp>

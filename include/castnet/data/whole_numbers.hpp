@@ -1,4 +1,4 @@
-// Whole numbers that a data set may hold: its ids and its labels.
+// Range of whole numbers in a data set: its ids and its labels.
 #pragma once
 
 #include <castnet/core/error.hpp>

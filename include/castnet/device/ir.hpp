@@ -1,4 +1,4 @@
-// The names of graphs and plans in the namespaces of devices, which work on them.
+// Names of graphs and plans in the namespaces of devices.
 #pragma once
 
 #include <castnet/plan/kernel_launch.hpp>

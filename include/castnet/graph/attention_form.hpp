@@ -6,7 +6,7 @@
 namespace castnet::ir {
 
 // softmax(q k' * scale) v for each head, of arrays (time, heads * features). The features of a head
-// lie next to each other. Where it is `causal`, a query sees no key behind its own position.
+// lie next to each other. Where it is `causal`, a query sees no key after its own position.
 struct attention_form {
     static constexpr int most_heads = 4095;
 

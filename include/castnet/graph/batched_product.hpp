@@ -1,4 +1,4 @@
-// Products of activations as values: how the matrices of a batch lie in their arrays.
+// Batched matrix product as a value: how the matrices of a batch lie in their arrays.
 #pragma once
 
 #include <castnet/graph/extents.hpp>

@@ -1,4 +1,4 @@
-// Nodes of operations on samples.
+// Emission of nodes for operations on samples.
 #pragma once
 
 #include <castnet/graph/operation.hpp>

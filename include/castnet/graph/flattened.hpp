@@ -1,4 +1,4 @@
-// Flattening an image before a dense layer moves nothing: the layer reads the image as it lies in
+// Flattened images before dense layers, which move nothing: the layer reads the image as it lies in
 // memory, channels innermost, and the rows of its weight lie in that order, too.
 #pragma once
 

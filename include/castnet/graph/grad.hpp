@@ -31,16 +31,18 @@ inline constexpr bool has_shape_of = std::is_same_v<Expected, Given>;
 // Classes, so that every compiler prints what they found.
 template <class Result>
 struct function_gives_number {
-    static_assert(is_one_number<Result>,
-                  "castnet: grad: the function gives one number, such as cn::sum(...) of its "
-                  "elements; of others there are vjp and jvp; see function_gives_number<result>");
+    static_assert(
+        is_one_number<Result>,
+        "castnet: grad: the function must give one number, such as cn::sum(...) of its elements; "
+        "for other results there are vjp and jvp; see function_gives_number<result>");
     static constexpr bool checked = is_one_number<Result>;
 };
 template <class Result>
 struct function_gives_tensor {
-    static_assert(is_symbol<Result>,
-                  "castnet: vjp, jvp: the function gives one tensor or number, computed from its "
-                  "arguments; see function_gives_tensor<result>");
+    static_assert(
+        is_symbol<Result>,
+        "castnet: vjp, jvp: the function must give one tensor or number, computed from its "
+        "arguments; see function_gives_tensor<result>");
     static constexpr bool checked = is_symbol<Result>;
 };
 template <class F, class... Arguments>
@@ -54,14 +56,14 @@ struct function_takes {
 template <size_t Arguments, size_t... By>
 struct function_has_arguments {
     static constexpr bool checked = ((By < Arguments) && ...);
-    static_assert(checked, "castnet: grad<by...>: the function has no such argument; they count "
-                           "from 0; see function_has_arguments<arguments, by...>");
+    static_assert(checked, "castnet: grad<by...>: the function has no such argument; arguments are "
+                           "counted from 0; see function_has_arguments<arguments, by...>");
 };
 template <class Expected, class Given>
 struct vector_fits {
     static constexpr bool checked = has_shape_of<Expected, Given>;
     static_assert(checked,
-                  "castnet: the vector of a product has the shape of the function's result "
+                  "castnet: the vector of a product must have the shape of the function's result "
                   "in vjp(f, v, x...), and of the argument that it is differentiated by in "
                   "jvp(f, v, x...) and hvp(f, v, x...); see vector_fits<expected, given>");
 };

@@ -20,6 +20,8 @@ enum class mistake : std::uint8_t {
     axes_of_dense_weight,
     axes_of_conv_weight,
     shared_with_other_shape,
+    dropout_rate,
+    padding_beyond_rows,
     cell_of_scan,
     no_loop_over_time,
     not_step_by_step,
@@ -49,36 +51,40 @@ struct network_has_no_mistake {
                   "castnet: convolve() takes a parameter of role::conv_weight (filters, channels / "
                   "groups, height, width), or (filters, channels / groups, time) for sequences, "
                   "which new_parameter() gives");
-    static_assert(
-        Found != mistake::weight_as_value,
-        "castnet: a parameter of role::dense_weight or conv_weight is for matmul() or convolve() "
-        "alone; what else computes with it needs one of role::vector");
+    static_assert(Found != mistake::weight_as_value,
+                  "castnet: a parameter of role::dense_weight or conv_weight is for matmul() or "
+                  "convolve() only; for everything else take one of role::vector");
     static_assert(Found != mistake::operation_without_gradient,
                   "castnet: an operation between the result and what it is differentiated by has "
                   "no gradient: one of your own without gradient() (castnet/graph/operation.hpp), "
                   "or, where a gradient is differentiated again, that of a convolution, pooling, "
                   "attention or gather_rows");
     static_assert(Found != mistake::no_second_derivative,
-                  "castnet: functions of your own (fn::own) have one derivative and no second: a "
-                  "gradient that is differentiated again consists of castnet's own");
+                  "castnet: functions of your own (fn::own) have no second derivative: a gradient "
+                  "that is differentiated again may contain only castnet's own");
     static_assert(
         Found != mistake::no_gradient_by_argument,
         "castnet: grad: the function does not depend on an argument that it is differentiated by, "
         "or only through functions without a derivative, such as argmax and comparisons");
     static_assert(Found != mistake::parameter_in_function,
                   "castnet: grad: the function has layers with parameters, which belong to a "
-                  "model: what it computes with are its arguments");
+                  "model: pass what it computes with as arguments");
     static_assert(Found != mistake::axes_of_dense_weight,
                   "castnet: a parameter of role::dense_weight has two axes (units, features)");
     static_assert(Found != mistake::axes_of_conv_weight,
                   "castnet: a parameter of role::conv_weight has four axes (filters, channels / "
                   "groups, height, width), or three for sequences (filters, channels / groups, "
                   "time)");
+    static_assert(Found != mistake::dropout_rate,
+                  "castnet: dropout of attention, transformers and recurrent layers: the rate must "
+                  "be in [0, 1)");
+    static_assert(Found != mistake::padding_beyond_rows,
+                  "castnet: embedding: padding_idx() is a row of the table, counted from 0");
     static_assert(
         Found != mistake::cell_of_scan,
         "castnet: the cell of a scan works on numbers and vectors (features) of one step, with "
         "element-wise functions, dense layers, dropout, concat, slice_channels and reductions; "
-        "apply everything else to the whole sequence before or behind scan");
+        "apply everything else to the whole sequence before or after scan");
     static_assert(Found != mistake::no_loop_over_time,
                   "castnet: stateful_predictor is for networks with a recurrent layer, a scan or "
                   "causal attention, whose state it keeps; this one has none: use predictor and "
@@ -91,19 +97,21 @@ struct network_has_no_mistake {
         "convolutions over time, flatten before a dense layer, and what reads the end of another "
         "sequence; use "
         "predict() with whole sequences");
-    static_assert(Found != mistake::repeated_block_in_block,
-                  "castnet: a block of repeat<N, block> has no repeat<...> in it: write the inner "
-                  "layers one after the other, as block<layer, layer, ...>");
+    static_assert(
+        Found != mistake::repeated_block_in_block,
+        "castnet: a block of repeat<N, block> cannot contain repeat<...>: write the inner "
+        "layers one after the other, as block<layer, layer, ...>");
     static_assert(Found != mistake::repeated_block_shares,
                   "castnet: a block of repeat<N, block> has parameters of its own in every "
-                  "repetition, so shared<name, layer> cannot stand in it: write the layers one "
+                  "repetition, so it cannot contain shared<name, layer>: write the layers one "
                   "after the other, as block<layer, layer, ...>");
     static_assert(Found != mistake::repeated_block_on_devices,
-                  "castnet: all layers of a block of repeat<N, block> are on one device: write "
+                  "castnet: all layers of a block of repeat<N, block> must be on one device: write "
                   "on<device, repeat<N, block>>");
-    static_assert(Found != mistake::shared_with_other_shape,
-                  "castnet: shared<name, layer> stands where its layer needs parameters of another "
-                  "shape; apply it to inputs of one shape, or name the other layer differently");
+    static_assert(
+        Found != mistake::shared_with_other_shape,
+        "castnet: shared<name, layer> is used where its layer needs parameters of another shape; "
+        "apply it to inputs of one shape, or name the other layer differently");
 };
 
 } // namespace castnet

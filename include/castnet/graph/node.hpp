@@ -53,7 +53,7 @@ enum class op : std::uint8_t {
     transpose,
     parameter_slice,
     parameter_slice_gradient,
-    copy,     // of what another device computed; see graph/devices.hpp
+    copy,     // of what another device computed; see graph/device_copies.hpp
     delay,    // the steps of a sequence, one step late; see graph/op/recurrence.hpp
     feedback, // ends a loop: which sequence a delay repeats
     carry,    // what one repetition leaves to the next; see graph/op/repeat.hpp

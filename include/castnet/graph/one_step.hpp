@@ -1,4 +1,4 @@
-// The graph of a single step of time of a network with loops or causal attention: carries become
+// Graph of a single step of time of a network with loops or causal attention: carries become
 // inputs, which the step before has computed, and outputs; keys and values become caches.
 //
 // A value of the network is computed step by step if it has a time axis and none of its steps
@@ -8,6 +8,7 @@
 #pragma once
 
 #include <castnet/graph/operations.hpp>
+#include <castnet/graph/time_axis.hpp>
 #include <castnet/graph/traced.hpp>
 
 #include <utility>
@@ -15,7 +16,7 @@
 namespace castnet::ir {
 
 // Makes the graph of a step of a graph that is not differentiated. Inputs keep their order, then
-// come the carries, all of which begin at 0; behind the outputs stand the next values of carries.
+// come the carries, all of which begin at 0; after the outputs stand the next values of carries.
 class one_step {
 public:
     constexpr one_step(graph& g, results& r) : g_{g}, results_{r} {}
@@ -33,9 +34,8 @@ public:
         }
         old_ = std::exchange(g_.nodes, {});
         moved_ = list<int>::filled(old_.size(), -1);
-        time_of_ = list<lies>::filled(old_.size(), lies::nowhere);
         rows_ = moved_;
-        find_rows();
+        axis_ = time_axis{old_, time_};
         for (int i = 0; i < old_.size(); ++i) {
             if (!add(i)) {
                 g_.report(mistake::not_step_by_step);
@@ -50,7 +50,7 @@ public:
     constexpr int most_steps() const { return position_ >= 0 ? time_ : 0; }
 
     // Makes the results of the same network's graph, as it was before run(), sequences whose rows
-    // are the carries behind each step, in their order, and then those that the caches hold.
+    // are the carries after each step, in their order, and then those that the caches hold.
     constexpr void keep_states(graph& whole, results& r) const {
         extents const numbers{true, 1, time_};
         r.outputs.clear();
@@ -76,40 +76,10 @@ public:
     }
 
 private:
-    enum class lies : char { // where the time of a value is
-        nowhere,             // the same value in all steps
-        in_pixels,           // (time, features), or some pixels for each step
-        in_row,              // the same as one vector; (time)
-        behind               // the value of the last step
-    };
     struct carry {
-        int delay, value, next; // the old node; the new ones, before and behind the step
+        int delay, value, next; // the old node; the new ones, before and after the step
         int sequence = -1;      // the old node of all next values
     };
-
-    // Vectors that are sequences of numbers: a loop or a table reads their elements step by step.
-    constexpr void find_rows() {
-        is_row_ = list<char>::filled(old_.size(), 0);
-        for (int i = old_.size() - 1; i >= 0 && time_ > 1; --i) {
-            node const& n = old_[i];
-            bool const steps = n.size.pixels == time_;
-            if (n.kind == op::gather_rows && steps) {
-                is_row_[n.in[1]] = old_[n.in[1]].size.channels == time_ ? 1 : 0;
-            } else if (n.kind == op::reshape && steps && n.size.channels == 1) {
-                is_row_[n.in[0]] = is_time_row(n.in[0]) ? 1 : 0;
-            } else if (n.kind == op::map && is_row_[i]) {
-                for (int k = 0; k < n.operands; ++k) {
-                    if (is_time_row(n.in[k])) {
-                        is_row_[n.in[k]] = 1;
-                    }
-                }
-            }
-        }
-    }
-    constexpr bool is_time_row(int i) const {
-        extents const e = old_[i].size;
-        return e.sample && e.pixels == 1 && e.channels == time_;
-    }
 
     // Adds what node i is in a step; false where it is none.
     constexpr bool add(int i) {
@@ -117,10 +87,7 @@ private:
         n.loop = -1;
         switch (n.kind) {
         case op::input:
-            time_of_[i] = time_ == 1               ? lies::nowhere
-                          : is_row_[i]             ? lies::in_row
-                          : n.size.pixels == time_ ? lies::in_pixels
-                                                   : lies::nowhere;
+            axis_.begin(i);
             break;
         case op::delay:
             return add_carry(i);
@@ -131,12 +98,17 @@ private:
                     c.sequence = n.in[1];
                 }
             }
-            return time_ == 1 || time_of_[n.in[1]] == lies::in_pixels;
+            return time_ == 1 || axis_.of(n.in[1]) == time_place::in_pixels;
         case op::attention:
             return attend(i);
         default:
-            if (!find_time(i)) {
+            if (!axis_.find(i)) {
                 return false;
+            }
+            if (n.kind == op::reshape && has_time(i)) {
+                moved_[i] = reshape(i);
+            } else if (axis_.is_slice_of_row(i)) {
+                moved_[i] = moved_[n.in[0]];
             }
         }
         if (moved_[i] < 0) {
@@ -147,85 +119,23 @@ private:
 
     constexpr void put(int i, node n) {
         for (int k = 0; k < n.operands; ++k) {
-            bool const row = time_of_[i] == lies::in_pixels && has_row(old_[i], k);
+            bool const row = axis_.of(i) == time_place::in_pixels && axis_.has_row(old_[i], k);
             n.in[k] = n.in[k] < 0 ? -1 : row ? row_of_step(n.in[k]) : moved_[n.in[k]];
         }
-        if (time_of_[i] == lies::in_pixels) {
+        if (axis_.of(i) == time_place::in_pixels) {
             n.size.pixels /= time_;
-        } else if (time_of_[i] == lies::in_row) {
+        } else if (axis_.of(i) == time_place::in_row) {
             n.size.channels /= time_;
         }
         g_.device = n.device;
         moved_[i] = g_.push(n);
     }
 
-    // Where the time of an operation's result is; false where its steps depend on others.
-    constexpr bool find_time(int i) {
-        node const& n = old_[i];
-        bool pixels = n.kind == op::map && n.size.pixels == time_ && time_ > 1, row = false,
-             behind = false; // a function of values without time has it, too
-        for (int k = 0; k < n.operands; ++k) {
-            pixels = pixels && (n.in[k] < 0 || old_[n.in[k]].size.pixels == 1);
-        }
-        for (int k = 0; k < n.operands; ++k) {
-            lies const from = n.in[k] < 0 ? lies::nowhere : time_of_[n.in[k]];
-            pixels = pixels || from == lies::in_pixels;
-            row = row || from == lies::in_row;
-            behind = behind || from == lies::behind;
-        }
-        if (!pixels && !row) {
-            time_of_[i] = behind ? lies::behind : lies::nowhere;
-            return true;
-        }
-        if (pixels && row) {
-            return false;
-        }
-        if (n.kind == op::reshape) {
-            return reshape(i);
-        }
-        if (row && n.kind == op::gather_rows) {
-            time_of_[i] = lies::in_pixels;
-            return !behind && n.size.pixels == time_;
-        }
-        if (row && n.kind == op::slice) { // of the last step
-            int const features = old_[n.in[0]].size.channels / time_;
-            time_of_[i] = lies::behind;
-            moved_[i] = moved_[n.in[0]];
-            return n.size.channels == features && n.attribute == (time_ - 1) * features;
-        }
-        time_of_[i] = row ? lies::in_row : lies::in_pixels;
-        return !behind && treats_steps_alike(n, time_of_[i]);
+    constexpr bool has_time(int i) const {
+        return axis_.of(i) == time_place::in_pixels || axis_.of(i) == time_place::in_row;
     }
 
-    constexpr bool treats_steps_alike(node const& n, lies time) const {
-        bool const row = time == lies::in_row;
-        if (row ? n.kind != op::map || n.size.pixels > 1
-                : !traits_of(n).by_pixels || n.size.pixels % time_ != 0) {
-            return false;
-        }
-        for (int k = 0; k < n.operands; ++k) {
-            bool const weight = traits_of(n).product && k == 1;
-            if (n.in[k] >= 0 && !weight && time_of_[n.in[k]] != time && (row || !has_row(n, k))) {
-                extents const e = old_[n.in[k]].size; // the same in all steps
-                if ((row ? e.channels : e.pixels) > 1) {
-                    return false;
-                }
-            }
-        }
-        return true;
-    }
-
-    // Whether operand k of a function of sequences is known before the first step and has something
-    // else for each step.
-    constexpr bool has_row(node const& n, int k) const {
-        if (n.kind != op::map || n.in[k] < 0 || time_of_[n.in[k]] != lies::nowhere || time_ == 1) {
-            return false;
-        }
-        node const& x = old_[n.in[k]];
-        bool const stored = !traits_of(x).source || x.kind == op::parameter;
-        return x.size.pixels == n.size.pixels && n.size.pixels % time_ == 0 &&
-               x.size.in_logical_order() && (stored || x.kind == op::index);
-    }
+    // What is different in each step, but known before the first: its part for the step.
     constexpr int row_of_step(int i) {
         if (rows_[i] < 0) {
             extents const all = old_[i].size;
@@ -268,9 +178,9 @@ private:
             return false;
         }
         position(); // also of a single step
-        time_of_[i] = time_ == 1 ? lies::nowhere : lies::in_pixels;
+        axis_.begin(i);
         for (int k = 0; k < 3; ++k) {
-            if (time_of_[n.in[k]] != time_of_[i] || old_[n.in[k]].size.pixels != time_) {
+            if (axis_.of(n.in[k]) != axis_.of(i) || old_[n.in[k]].size.pixels != time_) {
                 return false;
             }
         }
@@ -311,20 +221,12 @@ private:
 
     // From (time, features) to the same elements in one row, or back, or to some pixels for each
     // step.
-    constexpr bool reshape(int i) {
+    constexpr int reshape(int i) {
         node const& n = old_[i];
-        extents const from = old_[n.in[0]].size;
-        bool const row = n.size.pixels == 1;
         g_.device = n.device;
-        time_of_[i] = row ? lies::in_row : lies::in_pixels;
-        if (!from.in_logical_order() || !n.size.in_logical_order() ||
-            (!row && n.size.pixels % time_ != 0)) {
-            return false;
-        }
         extents step = n.size;
-        (row ? step.channels : step.pixels) /= time_;
-        moved_[i] = view(moved_[n.in[0]], step);
-        return true;
+        (axis_.of(i) == time_place::in_row ? step.channels : step.pixels) /= time_;
+        return view(moved_[n.in[0]], step);
     }
 
     // A carry with an initial value begins there; the flag, a carry itself, says that it has begun.
@@ -333,10 +235,10 @@ private:
         if (n.attribute < 0 || n.size.pixels != time_) {
             return false;
         }
-        time_of_[i] = time_ == 1 ? lies::nowhere : lies::in_pixels;
+        axis_.begin(i);
         int const value = moved_[i] = new_carry(i, n.size.channels, n.device);
         if (n.operands == 1) {
-            if (time_of_[n.in[0]] != lies::nowhere) {
+            if (axis_.of(n.in[0]) != time_place::none) {
                 return false;
             }
             if (begun_ < 0) {
@@ -393,9 +295,8 @@ private:
     results& results_;
     int time_ = 0; // steps of the sequences
     list<node> old_;
-    list<char> is_row_;
-    list<int> moved_;    // per old node: the new one
-    list<lies> time_of_; // per old node
+    time_axis axis_{{}, 0}; // of the old nodes
+    list<int> moved_;       // per old node: the new one
     list<carry> carries_;
     list<int> cached_;  // the old nodes of what each cache holds
     list<int> rows_;    // per old node that has one: the new one that is the row of the step

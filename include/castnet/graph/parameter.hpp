@@ -58,7 +58,7 @@ constexpr bool is_weight(role kind) {
 struct path {
     struct part {
         char const* text = ""; // of static storage
-        int number = -1;       // behind the text: "dense_1"; alone where there is no text
+        int number = -1;       // after the text: "dense_1"; alone where there is no text
     };
     static constexpr int max_depth = 12;
     part parts[max_depth]{};
@@ -201,7 +201,7 @@ struct scope {
     bool positioned = false; // the prefix already names the next layer
     int frozen = 0;          // depth of frozen<…> around
     int sharing = 0; // depth of shared<…> that was traced before: parameters are found again
-    int next = 0;    // behind the parameter that was found last: shared layers ask in one order
+    int next = 0;    // after the parameter that was found last: shared layers ask in one order
     int unnamed = 0; // layers named by a running number so far
     int asked = 0;   // how often a parameter was asked for
     ir::list<char const*> shared; // names of shared<…> so far

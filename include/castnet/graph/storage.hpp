@@ -102,7 +102,7 @@ private:
         }
     }
 
-    // A slice that is the last step of what a loop computes reads it behind the loop, where that is
+    // A slice that is the last step of what a loop computes reads it after the loop, where that is
     // still there if it is kept for one step only.
     constexpr void read_behind_loop(int i) {
         node& n = nodes_[i];

@@ -304,8 +304,8 @@ template <class Layer, class Input>
 struct layer_takes {
     static_assert(
         requires(Layer const& layer, symbol<Input> x) { layer(x); },
-        "castnet: what stands at this position of the layers cannot be called with the result of "
-        "the layer before it: it is no layer, or one for other shapes; see layer_takes<type, input "
+        "castnet: what stands at this position cannot be called with the result of the layer "
+        "before it: it is not a layer, or one for other shapes; see layer_takes<type, input "
         "shape>");
     static constexpr bool checked = true;
 };

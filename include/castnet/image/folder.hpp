@@ -9,6 +9,7 @@
 #include <castnet/image/file.hpp>
 #include <castnet/image/resize.hpp>
 
+#include <algorithm>
 #include <cctype>
 #include <filesystem>
 #include <memory>
@@ -69,13 +70,22 @@ inline bool is_image_name(fs::path const& path) {
     throw file_error(root, {"cannot list the folder: ", e.code().message()});
 }
 
-// The images in a folder and the folders below it, sorted by path.
+// The images in a folder and the folders below it, sorted by path. Links to folders are followed,
+// but not to one that they lie in.
 [[gnu::cold]] inline std::vector<std::string> images_in(std::string const& folder) try {
     std::vector<std::string> files;
+    std::vector<fs::path> above{fs::canonical(folder)};
     auto const follow = fs::directory_options::follow_directory_symlink;
-    for (fs::directory_entry const& entry : fs::recursive_directory_iterator{folder, follow}) {
-        if (is_image_name(entry.path()) && entry.is_regular_file()) {
-            files.push_back(entry.path().string());
+    for (fs::recursive_directory_iterator entry{folder, follow}, end; entry != end; ++entry) {
+        if (std::error_code none; entry->is_directory(none)) {
+            above.resize(static_cast<size_t>(entry.depth()) + 1);
+            fs::path here = fs::canonical(entry->path());
+            if (std::find(above.begin(), above.end(), here) != above.end()) {
+                entry.disable_recursion_pending();
+            }
+            above.push_back(std::move(here));
+        } else if (is_image_name(entry->path()) && entry->is_regular_file()) {
+            files.push_back(entry->path().string());
         }
     }
     std::sort(files.begin(), files.end());

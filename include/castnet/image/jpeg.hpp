@@ -105,12 +105,8 @@ inline int exif_orientation(jpeg_decompress_struct const& jpeg) {
 // One image that is being decoded.
 class jpeg_reader {
 public:
-    explicit jpeg_reader(std::span<unsigned char const> content) {
+    explicit jpeg_reader(std::span<unsigned char const> content) : content_{content} {
         jpeg_.err = &errors_.manager;
-        jpeg_create_decompress(&jpeg_);
-        progress_.progress_monitor = jpeg_errors::check_scans;
-        jpeg_.progress = &progress_;
-        jpeg_mem_src(&jpeg_, content.data(), static_cast<unsigned long>(content.size()));
     }
     jpeg_reader(jpeg_reader const&) = delete;
     jpeg_reader& operator=(jpeg_reader const&) = delete;
@@ -130,6 +126,10 @@ public:
         if (setjmp(errors_.failed) != 0) {
             return false;
         }
+        jpeg_create_decompress(&jpeg_);
+        progress_.progress_monitor = jpeg_errors::check_scans;
+        jpeg_.progress = &progress_;
+        jpeg_mem_src(&jpeg_, content_.data(), static_cast<unsigned long>(content_.size()));
         jpeg_save_markers(&jpeg_, JPEG_APP0 + 1, 0xFFFF);
         jpeg_read_header(&jpeg_, TRUE);
         bool const inks = jpeg_.jpeg_color_space == JCS_CMYK || jpeg_.jpeg_color_space == JCS_YCCK;
@@ -191,6 +191,7 @@ public:
     }
 
 private:
+    std::span<unsigned char const> content_;
     jpeg_errors errors_;
     jpeg_progress_mgr progress_{};
     jpeg_decompress_struct jpeg_{};
@@ -276,11 +277,11 @@ template <class Choose>
     unsigned char* out = nullptr;
     unsigned long size = 0;
     jpeg.err = &errors.manager;
-    jpeg_create_compress(&jpeg);
     bool const done = [&] {
         if (setjmp(errors.failed) != 0) {
             return false;
         }
+        jpeg_create_compress(&jpeg);
         jpeg_mem_dest(&jpeg, &out, &size);
         jpeg.image_width = static_cast<JDIMENSION>(image.width);
         jpeg.image_height = static_cast<JDIMENSION>(image.height);

@@ -128,7 +128,8 @@ private:
 // Atomically written file: write() fills a temporary file in the same folder, commit() puts it in
 // the place of `path`. Without commit() nothing at `path` changes and the temporary file is
 // removed; one of a process that was killed is removed by the next that writes to `path`. A
-// symbolic link is followed; permissions of an old file are kept. All functions throw file_error.
+// symbolic link is followed; permissions of an old file are kept, but no setuid or setgid bit,
+// which would be given to another owner's file. All functions throw file_error.
 class atomic_file {
 public:
     [[gnu::cold]] explicit atomic_file(std::string const& path)
@@ -145,7 +146,7 @@ public:
             detail::system_failure(path_, "cannot create a temporary file beside it");
         }
         if (replaces) {
-            (void)::fchmod(file_.fd, old.st_mode & 07777); // not every file system can
+            (void)::fchmod(file_.fd, old.st_mode & 0777); // not every file system can
         }
     }
 

@@ -1,4 +1,4 @@
-// Reading files that may be gzip-compressed. Decompression needs zlib: link castnet::zlib, or
+// Reader of files that may be gzip-compressed. Decompression needs zlib: link castnet::zlib, or
 // define CASTNET_HAS_ZLIB and link zlib.
 #pragma once
 

@@ -21,6 +21,8 @@ struct csv_options {
     std::vector<std::string> missing{"NA", "N/A", "nan", "NaN", "null"};
     // Their number; none: they are an error.
     std::optional<double> missing_value{};
+    // The longest text that is read.
+    size_t most_bytes = size_t{1} << 32;
 };
 
 // Class numbers of a column of text: a name for each number, and a number for each row.
@@ -33,12 +35,14 @@ struct csv_classes {
 // without the header; messages name the file, the row and the column.
 class csv_table {
 public:
-    // Throws file_error unless all rows have as many cells, quotes are closed, and no two columns
-    // have the same name.
-    csv_table(source& in, csv_options options = {})
+    // Throws file_error unless all rows have as many cells, quotes are closed, no two columns have
+    // the same name, and the table fits into memory.
+    csv_table(source& in, csv_options options = {}) try
         : file_{in.file()}, options_{std::move(options)} {
-        text_ = std::make_shared<bytes const>(in.read_up_to(in.remaining()));
+        text_ = std::make_shared<bytes const>(in.read_all(options_.most_bytes));
         parse();
+    } catch (std::bad_alloc const&) {
+        in.refuse_size();
     }
 
     size_t rows() const { return names_.empty() ? 0 : cells_.size() / names_.size(); }
@@ -252,7 +256,7 @@ private:
                 if (end < rest.size() && rest[end] != options_.separator && rest[end] != '\n' &&
                     rest[end] != '\r') {
                     throw file_error(file_,
-                                     {"line ", number, ": found text behind the quotes of a cell"});
+                                     {"line ", number, ": found text after the quotes of a cell"});
                 }
             } else {
                 while (end < rest.size() && rest[end] != options_.separator && rest[end] != '\n' &&

@@ -32,7 +32,7 @@ struct event_setting {
 // Records of TensorFlow's Event messages (tensorflow/core/util/event.proto) in TFRecord framing. A
 // new file is made in the folder, whose runs TensorBoard shows by the names of their folders.
 // Records are written when they are added, each at once. All functions throw file_error where
-// writing fails.
+// writing fails; the records before stay readable, and others may follow.
 class event_file {
 public:
     explicit event_file(std::string const& folder) {
@@ -46,7 +46,8 @@ public:
         for (int number = 0; file_.fd < 0; ++number) {
             path_ = string_of({folder, "/events.out.tfevents.", static_cast<long>(now()), '.',
                                std::string_view{host}, '.', ::getpid(), '.', number});
-            file_.fd = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+            file_.fd =
+                ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
             if (file_.fd < 0 && errno != EEXIST) {
                 detail::system_failure(path_, "cannot make the file");
             }
@@ -85,15 +86,17 @@ public:
         if (count == 0) {
             return;
         }
-        double const width = greatest > least ? (greatest - least) / bins : 1;
+        // In halves, whose difference does not overflow.
+        double const top = greatest > least ? greatest : least + 1, range = top / 2 - least / 2;
         std::vector<double> limits(bins), counts(bins);
         for (size_t i = 0; i < bins; ++i) {
-            limits[i] = least + width * static_cast<double>(i + 1);
+            limits[i] = std::lerp(least, top, static_cast<double>(i + 1) / bins);
         }
         for (T const each : values) {
             auto const value = static_cast<double>(each);
             if (std::isfinite(value)) {
-                ++counts[std::min(static_cast<size_t>((value - least) / width), bins - 1)];
+                double const share = range > 0 ? (value / 2 - least / 2) / range : 0;
+                ++counts[std::min(static_cast<size_t>(share * bins), bins - 1)];
             }
         }
         protobuf_message histogram, entry;
@@ -209,9 +212,14 @@ private:
         append(record, masked(record));
         record.insert(record.end(), event.content().begin(), event.content().end());
         append(record, masked(event.content()));
+        auto const end = ::lseek(file_.fd, 0, SEEK_END);
         for (size_t done = 0; done < record.size();) {
             auto const written = ::write(file_.fd, record.data() + done, record.size() - done);
             if (written < 0 && errno != EINTR) {
+                int const failure = errno;
+                // A part of a record would hide all that follow.
+                [[maybe_unused]] int const cut = ::ftruncate(file_.fd, end);
+                errno = failure;
                 detail::system_failure(path_, "cannot write the file");
             }
             done += written < 0 ? 0 : static_cast<size_t>(written);

@@ -136,12 +136,7 @@ private:
 [[gnu::cold]] inline bytes read_file(std::string const& path,
                                      size_t most = std::numeric_limits<size_t>::max()) {
     file_source file{path};
-    auto content = file.read_up_to(std::min(most, file.remaining()));
-    unsigned char next[1];
-    if (content.size() == most && file.read(next) != 0) {
-        throw file_error(path, {"the file has more than ", most, " bytes"});
-    }
-    return content;
+    return file.read_all(most);
 }
 
 } // namespace castnet::io

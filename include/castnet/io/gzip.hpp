@@ -44,7 +44,7 @@ private:
         return given - stream_.avail_out;
     }
 
-    // True behind the last member and the padding.
+    // True after the last member and the padding.
     bool ended() {
         for (;;) {
             if (stream_.avail_in == 0) {

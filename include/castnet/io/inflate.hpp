@@ -37,7 +37,7 @@ private:
             int const status = inflate(&stream_, Z_NO_FLUSH);
             ended_ = status == Z_STREAM_END;
             if (ended_ && (stream_.avail_in > 0 || !packed_.empty())) {
-                throw file_error(file(), "found more bytes behind the deflate data");
+                throw file_error(file(), "found more bytes after the deflate data");
             }
             if (status != Z_OK && !ended_) {
                 throw file_error(file(), {"damaged deflate data (zlib: ",

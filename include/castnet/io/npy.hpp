@@ -5,9 +5,11 @@
 #include <castnet/core/text.hpp>
 #include <castnet/io/atomic_file.hpp>
 #include <castnet/io/compressed.hpp>
+#include <castnet/io/detail/shown.hpp>
 #include <castnet/io/dtype.hpp>
 
 #include <charconv>
+#include <cmath>
 #include <cstring>
 
 namespace castnet::io {
@@ -18,7 +20,8 @@ struct npy_array {
     std::vector<size_t> shape;
     bytes data;
 
-    // The elements as T, each converted as by static_cast.
+    // The elements as T, each converted as by static_cast. Throws castnet::error for one beyond the
+    // range of T.
     template <Number T>
     std::vector<T> as() const {
         switch (type) {
@@ -53,9 +56,28 @@ private:
         for (size_t i = 0; i < values.size(); ++i) {
             From element;
             std::memcpy(&element, data.data() + i * sizeof(From), sizeof(From));
+            if (!is_in_range<T>(element)) {
+                throw error({"castnet: npy_array::as: element ", i, " is ", element,
+                             ", beyond the range of the type that it is read as"});
+            }
             values[i] = static_cast<T>(element);
         }
         return values;
+    }
+    template <class T, class From>
+    static bool is_in_range(From x) {
+        if constexpr (std::same_as<T, bool> || (std::floating_point<T> && std::integral<From>)) {
+            return true;
+        } else if constexpr (std::floating_point<T>) {
+            return !std::isfinite(x) || std::abs(x) <= std::numeric_limits<T>::max();
+        } else if constexpr (std::floating_point<From>) {
+            double const whole = std::trunc(double{x});
+            double const end = std::ldexp(1.0, std::numeric_limits<T>::digits);
+            return whole >= (std::is_signed_v<T> ? -end : 0) && whole < end;
+        } else {
+            auto const converted = static_cast<T>(x);
+            return static_cast<From>(converted) == x && (converted < 0) == (x < 0);
+        }
     }
 };
 
@@ -67,7 +89,7 @@ public:
     npy_header(std::string_view text, std::string const& file) : text_{text}, file_{file} {}
 
     [[gnu::cold]] std::string_view text_of(std::string_view key) const {
-        std::string_view rest = behind(key);
+        std::string_view rest = after(key);
         size_t const end = rest.empty() || rest[0] != '\'' ? rest.npos : rest.find('\'', 1);
         if (end == rest.npos) {
             fail(key, "a text in quotes");
@@ -75,14 +97,14 @@ public:
         return rest.substr(1, end - 1);
     }
     [[gnu::cold]] bool is_true(std::string_view key) const {
-        std::string_view const rest = behind(key);
+        std::string_view const rest = after(key);
         if (!rest.starts_with("True") && !rest.starts_with("False")) {
             fail(key, "True or False");
         }
         return rest[0] == 'T';
     }
     [[gnu::cold]] std::vector<size_t> sizes(std::string_view key) const {
-        std::string_view rest = behind(key);
+        std::string_view rest = after(key);
         size_t const end = rest.find(')');
         if (rest.empty() || rest[0] != '(' || end == rest.npos) {
             fail(key, "numbers in parentheses");
@@ -106,7 +128,7 @@ public:
     }
 
 private:
-    [[gnu::cold]] std::string_view behind(std::string_view key) const {
+    [[gnu::cold]] std::string_view after(std::string_view key) const {
         size_t const at = text_.find(string_of({'\'', key, "':"}));
         if (at == text_.npos) {
             fail(key, "it");
@@ -132,13 +154,15 @@ constexpr struct {
                  {"i8", dtype::i64},     {"f4", dtype::f32}, {"f8", dtype::f64}};
 
 [[gnu::cold]] inline dtype npy_type(std::string_view descr, std::string const& file) {
+    constexpr std::string_view orders = "<>=|";
     for (auto const& known : npy_types) {
-        if (descr.size() == 3 && descr.substr(1) == known.code) {
+        if (descr.size() == 3 && orders.find(descr[0]) != orders.npos &&
+            descr.substr(1) == known.code) {
             return known.type;
         }
     }
-    throw file_error(file, {"found elements of NumPy's type '", descr.substr(0, 20),
-                            "', expected booleans, integers, or floats of 4 or 8 bytes; convert "
+    throw file_error(file, {"found elements of NumPy's type ", shown(descr),
+                            ", expected booleans, integers, or floats of 4 or 8 bytes; convert "
                             "them with array.astype('float32')"});
 }
 
@@ -194,13 +218,12 @@ inline npy_array read_npy(std::string const& path) {
 // file_error, also when the shape has another number of elements.
 template <Number T>
 void write_npy(std::string const& path, std::span<size_t const> shape, std::span<T const> values) {
-    size_t count = 1;
     std::string sizes;
     for (size_t const size : shape) {
-        count *= size;
         append(sizes, {size, ", "});
     }
-    if (count != values.size()) {
+    size_t bytes_of_shape = 0;
+    if (!byte_count(dtype_of<T>, shape, bytes_of_shape) || bytes_of_shape != values.size_bytes()) {
         throw file_error(
             path, {"an array of shape (", sizes, ") cannot hold ", values.size(), " numbers"});
     }

@@ -88,6 +88,21 @@ public:
         }
     }
 
+    // All bytes that are left. Throws where they are more than `most`, before they are read if
+    // their number is known.
+    [[gnu::cold]] bytes read_all(size_t most) {
+        auto const check = [&](bool fits) {
+            if (!fits) {
+                throw file_error(file_, {"holds more than ", most, " bytes"});
+            }
+        };
+        check(remaining() == unknown || remaining() <= most);
+        bytes all = read_up_to(std::min(most, remaining()));
+        unsigned char next[1];
+        check(all.size() < most || read(next) == 0);
+        return all;
+    }
+
     // The next `count` bytes; `what` they are is for the message when there are fewer.
     [[gnu::cold]] bytes take(size_t count, std::string_view what) {
         auto const start = position_;
@@ -128,7 +143,7 @@ public:
     [[gnu::cold]] void check_end(std::string_view what) {
         unsigned char next[1];
         if (read(next) != 0) {
-            throw file_error(file_, {"byte ", position_ - 1, ": found more bytes behind ", what,
+            throw file_error(file_, {"byte ", position_ - 1, ": found more bytes after ", what,
                                      "; the file is damaged or not of this format"});
         }
     }

@@ -35,7 +35,12 @@ tensor<T, S> tensor_from(std::string const& file, std::string const& what, dtype
                                 name_of(dtype_of<T>), " ", text_of_extents(S::extent, S::rank)});
     }
     auto result = tensor<T, S>::empty();
-    std::memcpy(result.data(), bytes.data(), bytes.size());
+    if constexpr (std::same_as<T, bool>) { // a file may hold other bytes than 0 and 1
+        std::transform(bytes.begin(), bytes.end(), result.data(),
+                       [](unsigned char byte) { return byte != 0; });
+    } else {
+        std::memcpy(result.data(), bytes.data(), bytes.size());
+    }
     return result;
 }
 

@@ -12,9 +12,9 @@ namespace castnet::io {
 // order mark is no part of the first one.
 class text_lines {
 public:
-    // Throws file_error for a text of more than `most` bytes.
-    [[gnu::cold]] explicit text_lines(source& in, size_t most = default_most)
-        : file_{in.file()}, text_{std::make_shared<bytes const>(text_of(in, most))} {
+    // Throws file_error for a text of more than `most` bytes, or that does not fit into memory.
+    [[gnu::cold]] explicit text_lines(source& in, size_t most = default_most) try
+        : file_{in.file()}, text_{std::make_shared<bytes const>(in.read_all(most))} {
         constexpr std::string_view mark = "\xEF\xBB\xBF";
         auto const all = whole();
         size_t begin = all.starts_with(mark) ? mark.size() : 0;
@@ -22,6 +22,8 @@ public:
             begins_.push_back(begin);
             begin = std::min(all.find('\n', begin), all.size() - 1) + 1;
         }
+    } catch (std::bad_alloc const&) {
+        in.refuse_size();
     }
 
     // The longest text that is read unless another length is given: 4 GiB.
@@ -48,14 +50,6 @@ public:
     }
 
 private:
-    static bytes text_of(source& in, size_t most) {
-        bytes text = in.read_up_to(most);
-        unsigned char next[1];
-        if (text.size() == most && in.read(next) != 0) {
-            throw file_error(in.file(), {"the text has more than ", most, " bytes"});
-        }
-        return text;
-    }
     std::string_view whole() const {
         return {reinterpret_cast<char const*>(text_->data()), text_->size()};
     }

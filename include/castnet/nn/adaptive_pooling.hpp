@@ -12,12 +12,18 @@ template <op Kind, size2 Result>
 struct adaptive_pool2d_layer {
     static constexpr char const* name =
         Kind == op::max_pool ? "adaptive_max_pool2d" : "adaptive_avg_pool2d";
-    static_assert(Result.h > 0 && Result.w > 0,
-                  "castnet: adaptive pooling: the result has no pixels");
+    static constexpr bool has_result = Result.h > 0 && Result.w > 0;
+    static_assert(has_result, "castnet: adaptive pooling: the result has no pixels");
 
     template <Shape S>
     constexpr auto operator()(symbol<S> x) const {
-        return detail::over_image(x, [](auto image) { return pooled(image); });
+        return detail::over_image(x, [](auto image) {
+            if constexpr (has_result) {
+                return pooled(image);
+            } else {
+                return image;
+            }
+        });
     }
 
 private:

@@ -165,10 +165,9 @@ inline constexpr bool can_stack =
 template <size_t Axis, Shape First, Shape... More>
     requires(sizeof...(More) > 0 && sizeof...(More) < ir::max_operands)
 constexpr auto stack(symbol<First> x, symbol<More>... more) {
-    static_assert(
-        can_stack<Axis, First, More...>,
-        "castnet: stack: the tensors must have one shape, be no images, and have the axes "
-        "before the new one; see can_stack<axis, shapes...>");
+    static_assert(can_stack<Axis, First, More...>,
+                  "castnet: stack: the tensors must have the same shape, must not be images, and "
+                  "need the axes before the new one; see can_stack<axis, shapes...>");
     if constexpr (can_stack<Axis, First, More...>) {
         constexpr size_t count = 1 + sizeof...(More);
         using result = decltype(detail::with_axis<First, Axis, count>(
@@ -181,7 +180,7 @@ constexpr auto stack(symbol<First> x, symbol<More>... more) {
     }
 }
 
-// So many zeros before and behind an axis (PyTorch's F.pad, Keras' ZeroPadding1D).
+// So many zeros before and after an axis (PyTorch's F.pad, Keras' ZeroPadding1D).
 template <size_t Axis, size_t Before, size_t After>
 struct pad_layer {
     static constexpr char const* name = "pad";

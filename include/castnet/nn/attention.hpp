@@ -93,7 +93,7 @@ private:
     // The weights of all pairs are never stored.
     template <class Result, Shape Q, Shape K, Shape V, class... Mask>
     constexpr auto fused(symbol<Q> q, symbol<K> k, symbol<V> v, Mask const&... masks) const {
-        bool const drops = rate > 0 && q.g->training;
+        bool const drops = detail::drops(*q.g, rate);
         ir::attention_form const form{.heads = static_cast<int>(Heads),
                                       .causal = (std::is_same_v<Mask, causal_mask_function> || ...),
                                       .stream = drops ? q.g->random_streams++ : -1};

@@ -18,7 +18,7 @@ inline constexpr bool is_one_number = S::count == 1;
 
 } // namespace detail
 
-// Of sequences in their order: a query sees no key that comes behind it (PyTorch's is_causal).
+// Of sequences in their order: a query sees no key that comes after it (PyTorch's is_causal).
 struct causal_mask_function {
     template <Shape S>
     constexpr symbol<S> operator()(symbol<S> scores) const {
@@ -45,7 +45,7 @@ inline constexpr bool is_length_mask = false;
 template <Shape Lengths>
 inline constexpr bool is_length_mask<length_mask_function<Lengths>> = true;
 
-// Of sequences with so many keys that count, one number for each sample: those behind are padding
+// Of sequences with so many keys that count, one number for each sample: those after are padding
 // (PyTorch's key_padding_mask, which is true there).
 template <Shape Lengths>
 constexpr length_mask_function<Lengths> length_mask(symbol<Lengths> lengths) {

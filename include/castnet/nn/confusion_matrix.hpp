@@ -18,7 +18,7 @@ public:
     static constexpr size_t classes = Classes;
     static constexpr size_t sums = Classes * (Classes + 1);
 
-    // Row by row, one for each label: a number for each class that was predicted, and behind them
+    // Row by row, one for each label: a number for each class that was predicted, and after them
     // that of samples without a prediction.
     explicit confusion_counts(std::span<double const> rows) {
         std::copy_n(rows.begin(), sums, counts_.begin());

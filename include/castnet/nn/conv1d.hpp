@@ -18,12 +18,15 @@ struct conv1d_layer : weighted<conv1d_layer<Filters, Kernel, Options>> {
     static_assert(is_single(Options.stride) && is_single(Options.padding.pixels),
                   "castnet: conv1d: a stride or padding along time is a single number");
     static constexpr size_t filters = Filters > 0 ? Filters : 1; // one mistake is one error
+    static constexpr bool slides =
+        can_slide(Kernel, Options.stride, Options.dilation, Options.groups);
+    static_assert(slides, "castnet: conv1d: kernel, stride, dilation and groups are at least 1");
 
     template <Shape S>
     constexpr auto operator()(symbol<S> x) const {
         static_assert(has_time<S>, "castnet: conv1d needs a sequence (time, features); see "
                                    "has_time<input shape>");
-        if constexpr (has_time<S>) {
+        if constexpr (has_time<S> && slides) {
             return over_time(x);
         } else {
             return symbol<shape<1, filters>>{x.g, x.id};

@@ -30,11 +30,15 @@ struct conv2d_layer : weighted<conv2d_layer<Filters, Kernel, Options>> {
     static constexpr char const* name = "conv2d";
     static_assert(Filters > 0, "castnet: conv2d needs at least one filter");
     static constexpr size_t filters = Filters > 0 ? Filters : 1; // one mistake is one error
+    static constexpr bool slides =
+        can_slide(Kernel, Options.stride, Options.dilation, Options.groups);
+    static_assert(slides, "castnet: conv2d: kernel, stride, dilation and groups are at least 1");
+
     template <Shape S>
     constexpr auto operator()(symbol<S> x) const {
         static_assert(is_image<S>, "castnet: conv2d needs an image (channels, height, width); see "
                                    "is_image<input shape>");
-        if constexpr (is_image<S>) {
+        if constexpr (is_image<S> && slides) {
             return over_image(x);
         } else {
             return symbol<shape<filters, 1, 1>>{x.g, x.id};

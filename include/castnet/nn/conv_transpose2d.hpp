@@ -10,6 +10,8 @@
 
 #include <castnet/nn/conv2d.hpp>
 
+#include <algorithm>
+
 namespace castnet {
 
 struct conv_transpose {
@@ -22,18 +24,24 @@ struct conv_transpose {
 
 template <class OutputPadding, class Stride>
 inline constexpr bool output_padding_below_stride = false;
+template <class Padding, class Input>
+inline constexpr bool padding_within = false;
 
 template <size_t Filters, size2 Kernel, conv_transpose Options>
 struct conv_transpose2d_layer : weighted<conv_transpose2d_layer<Filters, Kernel, Options>> {
     static constexpr char const* name = "conv_transpose2d";
     static_assert(Filters > 0, "castnet: conv_transpose2d needs at least one filter");
     static constexpr size_t filters = Filters > 0 ? Filters : 1; // one mistake is one error
+    static constexpr bool slides =
+        can_slide(Kernel, Options.stride, Options.dilation, Options.groups);
+    static_assert(slides,
+                  "castnet: conv_transpose2d: kernel, stride, dilation and groups are at least 1");
 
     template <Shape S>
     constexpr auto operator()(symbol<S> x) const {
         static_assert(is_image<S>, "castnet: conv_transpose2d needs an image (channels, height, "
                                    "width); see is_image<input shape>");
-        if constexpr (is_image<S>) {
+        if constexpr (is_image<S> && slides) {
             return over_image(x);
         } else {
             return symbol<shape<filters, 1, 1>>{x.g, x.id};
@@ -43,14 +51,14 @@ struct conv_transpose2d_layer : weighted<conv_transpose2d_layer<Filters, Kernel,
 private:
     static constexpr size2 stride = Options.stride, more = Options.output_padding;
 
-    // The height or width of the result, at least 1.
+    // The height or width of the result; 0 if the padding takes all of it.
     static constexpr size_t extent(size_t in, size_t kernel, size_t step, size_t pad,
                                    size_t extra) {
         if (Options.padding.same) {
             return in * step;
         }
         size_t const whole = (in - 1) * step + (kernel - 1) * Options.dilation + 1 + extra;
-        return whole > 2 * pad ? whole - 2 * pad : 1;
+        return whole > 2 * pad ? whole - 2 * pad : 0;
     }
 
     template <size_t C, size_t H, size_t W>
@@ -64,8 +72,13 @@ private:
             "castnet: conv_transpose2d: output_padding must be less than the stride; see "
             "output_padding_below_stride<output padding, stride>");
         constexpr size2 pad = Options.padding.pixels;
-        using result = shape<filters, extent(H, Kernel.h, stride.h, pad.h, more.h),
-                             extent(W, Kernel.w, stride.w, pad.w, more.w)>;
+        constexpr size_t height = extent(H, Kernel.h, stride.h, pad.h, more.h),
+                         width = extent(W, Kernel.w, stride.w, pad.w, more.w);
+        static_assert((height > 0 && width > 0) ||
+                          padding_within<kernel<pad.h, pad.w>, shape<C, H, W>>,
+                      "castnet: conv_transpose2d: the padding, which is cut off the result, leaves "
+                      "nothing of it; see padding_within<padding, input shape>");
+        using result = shape<filters, std::max(height, size_t{1}), std::max(width, size_t{1})>;
         constexpr ir::window w =
             make_window(int(filters), int(result::extent[1]), int(result::extent[2]), int(C),
                         Kernel, stride, Options.padding, Options.dilation, Options.groups);

@@ -4,7 +4,7 @@
 // It is -log of the probability that the steps, each with a class or the blank, class 0, spell the
 // labels once repeated classes are merged and blanks left out: PyTorch's CTCLoss with
 // reduction="none", of logits, and Keras' CTC. Predictions are (time, Classes), labels up to Labels
-// class numbers from 1 on, and data::ignored behind the last one of the sample.
+// class numbers from 1 on, and data::ignored after the last one of the sample.
 #pragma once
 
 #include <castnet/data/targets.hpp>
@@ -88,7 +88,7 @@ struct ctc_loss {
     }
 
 private:
-    // The places where a sample may be after a step: before, between and behind its labels (on a
+    // The places where a sample may be after a step: before, between and after its labels (on a
     // blank), and on each label.
     static constexpr size_t blanks = Labels + 1, places = blanks + Labels;
 

@@ -7,9 +7,18 @@ namespace castnet {
 
 namespace detail {
 
+// Whether elements are dropped, which they are in training only.
+constexpr bool drops(ir::graph& g, double rate) {
+    bool const possible = rate >= 0 && rate < 1;
+    if (!possible) {
+        g.report(mistake::dropout_rate);
+    }
+    return possible && rate > 0 && g.training;
+}
+
 template <Shape S>
 constexpr symbol<S> dropped(symbol<S> x, double rate) {
-    return rate > 0 && x.g->training ? x * bernoulli<S>(*x.g, 1 - rate) : x;
+    return drops(*x.g, rate) ? x * bernoulli<S>(*x.g, 1 - rate) : x;
 }
 
 } // namespace detail

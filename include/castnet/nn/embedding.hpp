@@ -20,6 +20,7 @@ struct embedding_layer {
     static constexpr char const* name = "embedding";
     static_assert(Vocabulary > 0 && Dimension > 0,
                   "castnet: embedding needs at least one row and one column");
+    static constexpr size_t dimension = Dimension > 0 ? Dimension : 1; // one mistake is one error
 
     initializer weight_start = initializer{initial::normal, 1};
     int padding = -1;
@@ -36,13 +37,16 @@ struct embedding_layer {
             embedding_takes<S>,
             "castnet: embedding needs ids, which are whole numbers: cn::input_ids<values, "
             "time>; see embedding_takes<input shape>");
-        if constexpr (embedding_takes<S>) {
+        if constexpr (embedding_takes<S> && Vocabulary > 0 && Dimension > 0) {
             static_assert(ids_within<S::values, Vocabulary>,
                           "castnet: embedding: the ids have more values than the embedding has "
                           "rows; see ids_within<values, vocabulary>");
             ir::graph& g = *x.g;
             scope_guard const scope{g, layer_kind{"embedding"}};
             parameter_options options{.start = weight_start};
+            if (padding >= static_cast<int>(Vocabulary)) {
+                g.report(mistake::padding_beyond_rows);
+            }
             options.zero_row = padding;
             auto const table = new_parameter<shape<Vocabulary, Dimension>>(g, "weight", options);
             if constexpr (ids_within<S::values, Vocabulary>) {
@@ -51,7 +55,7 @@ struct embedding_layer {
                 return symbol<row_major_shape<S::count, Dimension>>{&g, x.id};
             }
         } else {
-            return symbol<shape<Dimension>>{x.g, x.id};
+            return symbol<shape<dimension>>{x.g, x.id};
         }
     }
 };

@@ -13,7 +13,7 @@ template <size_t Time, size_t Values, size_t... D>
 inline constexpr bool is_length_within<Time, ids<Values, D...>> =
     ids<Values, D...>::count == 1 && Values <= Time + 1;
 
-// (time, 1): 1 for each step before the sample's length, 0 for those behind (TensorFlow's
+// (time, 1): 1 for each step before the sample's length, 0 for those after (TensorFlow's
 // sequence_mask).
 template <size_t Time, class Length>
 constexpr auto sequence_mask(symbol<Length> length) {

@@ -114,9 +114,10 @@ inline constexpr bool is_input<input_ids_layer<Values, D...>> = true;
 // A class, so that every compiler prints the type.
 template <class Given>
 struct begins_with_input {
-    static_assert(is_input<Given>,
-                  "castnet: a network begins with its input, cn::input<channels, height, width> or "
-                  "cn::input<features>; see begins_with_input<type found>");
+    static_assert(
+        is_input<Given>,
+        "castnet: a network must begin with its input, cn::input<channels, height, width> or "
+        "cn::input<features>; see begins_with_input<type found>");
     static constexpr bool checked = true;
 };
 

@@ -18,6 +18,11 @@ struct pooling {
 
 namespace detail {
 
+// Whether every window of this size has pixels that are no padding.
+constexpr bool meets_pixels(size2 kernel, padding2 padding) {
+    return kernel.h > padding.pixels.h && kernel.w > padding.pixels.w;
+}
+
 template <Shape S, class F>
 constexpr auto over_image(symbol<S> x, F layer) {
     static_assert(is_image<S>, "castnet: pooling and up-sampling need an image (channels, height, "
@@ -34,9 +39,19 @@ constexpr auto over_image(symbol<S> x, F layer) {
 template <op Kind, size2 Kernel, pooling Options>
 struct pool2d_layer {
     static constexpr char const* name = Kind == op::max_pool ? "max_pool2d" : "avg_pool2d";
+    static constexpr bool pools = detail::meets_pixels(Kernel, Options.padding);
+    static_assert(pools, "castnet: pooling: the kernel is at least 1, and the padding is smaller "
+                         "than it: else there are windows without any pixel");
+
     template <Shape S>
     constexpr auto operator()(symbol<S> x) const {
-        return detail::over_image(x, [](auto image) { return pooled(image); });
+        return detail::over_image(x, [](auto image) {
+            if constexpr (pools) {
+                return pooled(image);
+            } else {
+                return image;
+            }
+        });
     }
 
 private:
@@ -96,7 +111,13 @@ struct upsample2d_layer {
 
     template <Shape S>
     constexpr auto operator()(symbol<S> x) const {
-        return detail::over_image(x, [](auto image) { return enlarged(image); });
+        return detail::over_image(x, [](auto image) {
+            if constexpr (Factor > 0) {
+                return enlarged(image);
+            } else {
+                return image;
+            }
+        });
     }
 
 private:

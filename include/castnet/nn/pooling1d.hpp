@@ -29,10 +29,19 @@ struct pool1d_layer {
     static constexpr char const* name = Kind == op::max_pool ? "max_pool1d" : "avg_pool1d";
     static_assert(is_single(Options.stride) && is_single(Options.padding.pixels),
                   "castnet: pooling: a stride or padding along time is a single number");
+    static constexpr bool pools = detail::meets_pixels(Kernel, Options.padding);
+    static_assert(pools, "castnet: pooling: the kernel is at least 1, and the padding is smaller "
+                         "than it: else there are windows without any step");
 
     template <Shape S>
     constexpr auto operator()(symbol<S> x) const {
-        return detail::over_sequence(x, [](auto sequence) { return pooled(sequence); });
+        return detail::over_sequence(x, [](auto sequence) {
+            if constexpr (pools) {
+                return pooled(sequence);
+            } else {
+                return sequence;
+            }
+        });
     }
 
 private:

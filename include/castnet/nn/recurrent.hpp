@@ -44,7 +44,7 @@ struct rnn_cell {
     }
 };
 
-// Cho et al. 2014, with the reset gate behind the product. Gates: reset r, update z, new n:
+// Cho et al. 2014, with the reset gate after the product. Gates: reset r, update z, new n:
 // h' = (1 - z) n + z h with n = tanh(input + r state).
 struct gru_cell {
     static constexpr char const* name = "gru";
@@ -118,7 +118,7 @@ struct recurrent_layer {
     static_assert(Units > 0, "castnet: rnn, gru and lstm need at least one unit");
     static_assert(Form.layers > 0 && Form.layers <= 10,
                   "castnet: rnn, gru and lstm have 1 to 10 layers");
-    static constexpr size_t units = Units;
+    static constexpr size_t units = Units > 0 ? Units : 1; // one mistake is one error
 
     float between = 0;   // rate of dropout between layers
     float recurrent = 0; // the same of the state
@@ -130,7 +130,7 @@ struct recurrent_layer {
         constexpr recurrent_form all{Form.layers, Form.both_directions, true};
         return with_form<all>();
     }
-    // So many layers, each behind the one before (PyTorch's num_layers), and the rate of dropout
+    // So many layers, each after the one before (PyTorch's num_layers), and the rate of dropout
     // between them.
     template <size_t Layers>
     constexpr auto layers(float dropout = 0) const {
@@ -166,7 +166,7 @@ struct recurrent_layer {
         static_assert(recurrent_takes<S>, "castnet: rnn, gru and lstm need a sequence (time, "
                                           "features); see recurrent_takes<input shape>");
         auto const steps = detail::steps_of(x);
-        if constexpr (recurrent_takes<S>) {
+        if constexpr (recurrent_takes<S> && Units > 0) {
             scope_guard const scope{*steps.values.g, layer_kind{Cell::name}};
             return from_layer<0>(steps);
         } else {
@@ -174,7 +174,7 @@ struct recurrent_layer {
         }
     }
 
-    // The outputs of all steps, and the state behind the last one: h, of lstm a tuple of h and c.
+    // The outputs of all steps, and the state after the last one: h, of lstm a tuple of h and c.
     // For one layer in one direction. The initial state is zeros where it is not given.
     template <class X, class... Initial>
         requires(is_symbol<X> || is_time_steps<X>)
@@ -200,7 +200,7 @@ private:
         if constexpr (last) {
             return y;
         } else {
-            auto above = detail::steps_of(dropped(y, between));
+            auto above = detail::steps_of(detail::dropped(y, double{between}));
             above.backward = x.backward;
             above.lengths = x.lengths;
             return from_layer<Layer + 1>(above);
@@ -234,11 +234,6 @@ private:
         return std::get<0>(all);
     }
 
-    template <class S>
-    static constexpr symbol<S> dropped(symbol<S> x, float rate) {
-        return rate > 0 && x.g->training ? x * bernoulli<S>(*x.g, 1.0 - double{rate}) : x;
-    }
-
     template <size_t Layer, bool Reverse, Shape S, class... Initial>
     constexpr auto one_layer(time_steps<S> x, Initial... initial) const {
         constexpr size_t wide = Cell::gates * Units;
@@ -258,7 +253,7 @@ private:
             shift = new_parameter<shape<wide>>(g, names.bias_hh, {role::vector, start});
         }
         symbol<shape<Units>> mask{};
-        if (recurrent > 0 && g.training) {
+        if (detail::drops(g, double{recurrent})) {
             mask = bernoulli<shape<Units>>(g, 1.0 - double{recurrent});
         }
         auto const cell = [&](auto x_t, auto h, auto... more) {

@@ -44,7 +44,7 @@ constexpr auto reduced_last(symbol<S> x, std::index_sequence<Kept...>,
 template <class S, size_t... Kept>
 auto kept_shape(std::index_sequence<Kept...>) -> row_major_shape<S::extent[Kept]...>;
 
-// Kernels reduce rows of features or all rows to one; other axes move behind the rest first.
+// Kernels reduce rows of features or all rows to one; other axes move after the rest first.
 template <size_t... Axes, class S>
 constexpr auto reduce_axes(symbol<S> x, ir::reduction kind, double factor = 1) {
     static_assert(can_reduce_axes<S, Axes...>,
@@ -190,11 +190,11 @@ constexpr auto select(symbol<S> x, size_t i) {
 // A class, so that every compiler prints the name.
 template <fixed_string Name>
 struct function_takes_symbols {
-    static_assert(
-        Name.view().empty(),
-        "castnet: this function of tensors is none of symbols, since it has no derivative "
-        "here: it cannot stand in a network or in a function that is differentiated; see "
-        "function_takes_symbols<name>");
+    static_assert(Name.view().empty(),
+                  "castnet: this function takes tensors only, not symbols, since it has no "
+                  "derivative here: it "
+                  "cannot be used in a network or in a function that is differentiated; see "
+                  "function_takes_symbols<name>");
     static constexpr bool checked = true;
 };
 

@@ -10,9 +10,9 @@ namespace castnet {
 // PyTorch's defaults.
 struct transformer {
     size_t feed_forward = 2048; // units between the two dense layers
-    double dropout = 0.1;       // of attention's weights, and behind attention and dense layers
-    bool norm_first = false;    // normalise what goes into a part, not the sum behind it
-    bool causal = false;        // of an encoder: a position sees none behind it
+    double dropout = 0.1;       // of attention's weights, and after attention and dense layers
+    bool norm_first = false;    // normalise what goes into a part, not the sum after it
+    bool causal = false;        // of an encoder: a position sees none after it
     double epsilon = 1e-5;      // of layer_norm
 
     friend constexpr bool operator==(transformer const&, transformer const&) = default;
@@ -27,7 +27,7 @@ constexpr auto in_scope(char const* name, Layer const& layer, X const&... x) {
     return layer(x...);
 }
 
-// x + part(x) with a normalisation, before the part or behind the sum.
+// x + part(x) with a normalisation, before the part or after the sum.
 template <transformer Options, Shape S, class Part>
 constexpr symbol<S> normalized_residual(symbol<S> x, char const* norm, Part const& part) {
     auto const normalized = [&](symbol<S> y) {

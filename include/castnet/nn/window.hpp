@@ -95,6 +95,12 @@ constexpr ir::window make_window_over_time(int features, int time, int filters, 
                        groups);
 }
 
+// Whether a window of this size that moves by this stride is one.
+constexpr bool can_slide(size2 kernel, size2 stride, size_t dilation = 1, size_t groups = 1) {
+    return kernel.h > 0 && kernel.w > 0 && stride.h > 0 && stride.w > 0 && dilation > 0 &&
+           groups > 0;
+}
+
 // Whether a size, of which a sequence has one, is a single number.
 constexpr bool is_single(size2 size) {
     return size.h == size.w;

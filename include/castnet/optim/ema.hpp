@@ -64,7 +64,7 @@ struct averaging : Optimizer {
     }
 };
 
-// The optimizer with averages of all trained parameters: those behind the first step, and behind
+// The optimizer with averages of all trained parameters: those after the first step, and after
 // each of the others decay * average + (1 - decay) * parameter (PyTorch's AveragedModel with
 // get_ema_multi_avg_fn(decay)). Costs one more slot. Training goes on with the parameters;
 // averaged_weights evaluates, predicts and saves with the averages. Running statistics are not

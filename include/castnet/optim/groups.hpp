@@ -26,7 +26,7 @@ struct parameter_group {
     bool orthogonal = true; // false: muon treats their weights as all other parameters
 };
 
-// An optimizer with a rule for each of some groups, and behind them one for all other parameters;
+// An optimizer with a rule for each of some groups, and after them one for all other parameters;
 // see groups().
 template <class Optimizer, std::size_t Count>
 struct grouped : Optimizer {

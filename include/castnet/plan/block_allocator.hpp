@@ -91,7 +91,7 @@ private:
 
     constexpr void release(std::ptrdiff_t offset, std::ptrdiff_t size) {
         gap* const gaps = gaps_.data();
-        int i = gaps_.size() - 1; // the last gap lies behind all blocks
+        int i = gaps_.size() - 1; // the last gap lies after all blocks
         for (int first = 0; first < i;) {
             int const middle = (first + i) / 2;
             (gaps[middle].offset < offset ? first : i) =

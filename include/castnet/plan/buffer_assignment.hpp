@@ -26,7 +26,6 @@ struct node_buffer {
     bool in_chunk = false; // each chunk holds only those samples that it works on
     int held = -1;         // its block of the workspace, or of a chunk
     bool is_bf16 = false;  // bfloat16
-    bool once = false;     // computed only when parameters have changed
     std::ptrdiff_t chunk_stride = 0;
     std::ptrdiff_t repeat_stride = 0; // elements from one repetition of its block to the next
 };
@@ -34,8 +33,8 @@ struct node_buffer {
 class buffer_assignment {
 public:
     constexpr buffer_assignment(graph_view const& g, lifetimes_view const& lives)
-        : g_{g}, lives_{lives}, places_{list<node_buffer>::filled(g.node_count, {})},
-          of_{places_.data()} {}
+        : g_{g}, lives_{lives}, buffers_{list<node_buffer>::filled(g.node_count, {})},
+          of_{buffers_.data()} {}
     buffer_assignment(buffer_assignment const&) = delete;
     buffer_assignment& operator=(buffer_assignment const&) = delete;
 
@@ -83,7 +82,7 @@ private:
 
     graph_view g_;
     lifetimes_view lives_;
-    list<node_buffer> places_;
+    list<node_buffer> buffers_;
     node_buffer* of_;
 };
 

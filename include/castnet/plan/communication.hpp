@@ -15,6 +15,8 @@
 #include <castnet/plan/plan.hpp>
 #include <castnet/plan/run_order.hpp>
 
+#include <utility>
+
 namespace castnet::ir {
 
 // Added up over the replicas when launch `after` has ended, in the order in which they run
@@ -39,10 +41,14 @@ struct communication_draft {
     list<element_range> ranges;
 };
 
-// Whether a launch sums over the samples; what it stores of each of them comes before the sums.
+// Whether a launch sums over the samples; besides, it may store something for each of them.
 template <class Plan>
 constexpr bool sums_samples(Plan const& p, kernel_launch const& s) {
-    if (p.arrays[s.output + s.results - 1].size.sample) {
+    bool is_sum = false;
+    for (int k = s.output; k < s.output + s.results; ++k) {
+        is_sum = is_sum || !p.arrays[k].size.sample;
+    }
+    if (!is_sum) {
         return false;
     }
     if (s.program >= 0) {
@@ -65,6 +71,9 @@ public:
         for (int i = 0; i < Plan::sizes.parameters; ++i) {
             if (p.parameters[i].trainable) {
                 trained_.push(i);
+                for (int k = trained_.size() - 1; k > 0 && lies_before(k, k - 1); --k) {
+                    std::swap(trained_[k], trained_[k - 1]);
+                }
             }
         }
         made_by_ = list<int>::filled(trained_.size(), -1);
@@ -94,6 +103,9 @@ public:
     }
 
 private:
+    constexpr bool lies_before(int a, int b) const { // in memory
+        return p_.parameters[trained_[a]].offset < p_.parameters[trained_[b]].offset;
+    }
     // The array as it is in the present repetition.
     constexpr array_ref now(int array) const {
         array_ref r = p_.arrays[array];
@@ -171,7 +183,8 @@ private:
         }
     }
 
-    // Parameters lie in the order of the layers, so the gradients at the end are complete first.
+    // Parameters of a device lie in the order of the layers, so the gradients at the end are
+    // complete first.
     // Gradients that are whole already leave gaps between the ranges of a bucket.
     constexpr void add_buckets() {
         exchange e;
@@ -246,7 +259,7 @@ private:
     bucket_limits limits_;
     bool local_;
     int repetition_ = 0;
-    list<int> trained_; // parameters
+    list<int> trained_; // parameters, as they lie in memory: those of one device after the other
     list<int> made_by_; // per trained one: the launch whose sum its gradient is; -1 if whole
     list<element_range> waiting_; // sums that no launch has read yet
     communication_draft d_;

@@ -1,6 +1,6 @@
-// Epilogues: a bias that is added to the result of a product or convolution, and a function of one
-// argument behind it, are part of that product's launch where the device says that it can do them;
-// and so is the gradient of a bias, where it sums what the gradient of a weight is made of.
+// Epilogues of products and convolutions: a bias and an activation that are part of the product's
+// launch where the device says that it can apply them; and the gradient of a bias, which is part of
+// that of the weight.
 #pragma once
 
 #include <castnet/plan/kernel_launch.hpp>
@@ -16,7 +16,7 @@ template <class Device>
 concept EpilogueDevice = requires { Device::takes_epilogue(op::conv, epilogue{}); };
 
 // One that cannot promise to do so says, when a plan runs, whether a launch's chain was done with
-// its product. If not, the kernel of the launch's program runs behind it, on its result.
+// its product. If not, the kernel of the launch's program runs after it, on its result.
 //   static bool finishes(kernel_launch const&, launch_tables const&, context const&);
 template <class Device>
 concept MayNotFinish = EpilogueDevice<Device> && requires { &Device::finishes; };
@@ -108,7 +108,7 @@ private:
         return from.sample && n.size == extents{false, 1, from.channels};
     }
 
-    // If this group is a bias behind a product, or a function behind that.
+    // If this group is a bias after a product, or a function after that.
     constexpr void join(int last) {
         if (carried_[last]) { // whose memory the product may still read
             return;

@@ -1,5 +1,5 @@
-// Evaluates a fused program at one point of its index space: the body of every element-wise kernel,
-// on every device.
+// Evaluation of a fused program at one point of its index space: the body of every element-wise
+// kernel, on every device.
 #pragma once
 
 #include <castnet/core/bfloat16.hpp>
@@ -20,7 +20,7 @@ template <class T>
 struct program_arguments {
     T const* array[max_arrays];
     T scalar[max_scalars];
-    int row[max_arrays]; // of some channels of a wider array: the channels there
+    int row[max_arrays]; // channels of an array; where it is some of a wider one, those there
     philox_key key;      // of the random numbers
     std::uint32_t step;
     std::uint32_t first_sample; // of this replica in the global batch

@@ -15,9 +15,9 @@ constexpr bool is_in_batch(op kind) {
 template <class Plan>
 class fixed_buffers {
 public:
-    constexpr fixed_buffers(Plan& p, graph_view const& g, buffer_assignment& places,
+    constexpr fixed_buffers(Plan& p, graph_view const& g, buffer_assignment& buffers,
                             std::ptrdiff_t alignment)
-        : p_{p}, g_{g}, nodes_{g.nodes}, places_{places}, alignment_{alignment} {}
+        : p_{p}, g_{g}, nodes_{g.nodes}, buffers_{buffers}, alignment_{alignment} {}
 
     constexpr void run() {
         place_parameters();
@@ -55,7 +55,7 @@ private:
         p_.elements(region::parameters) = end;
         p_.elements(region::gradients) = g_.differentiated ? p_.trainable : 0;
         for (int i = 0; i < g_.parameter_count; ++i) {
-            places_.fix(g_.parameters[i].node, region::parameters, offset_of(i), stride_[i]);
+            buffers_.fix(g_.parameters[i].node, region::parameters, offset_of(i), stride_[i]);
         }
     }
     constexpr void place_parameter(int i, int repetition, int number, std::ptrdiff_t offset,
@@ -98,24 +98,24 @@ private:
             }
             switch (nodes_[i].kind) {
             case op::input:
-                places_.fix(i, region::batch, take(e.count() * p_.batch));
-                p_.inputs[inputs++] = {region::batch, places_[i].offset, e};
+                buffers_.fix(i, region::batch, take(e.count() * p_.batch));
+                p_.inputs[inputs++] = {region::batch, buffers_[i].offset, e};
                 break;
             case op::target:
-                places_.fix(i, region::batch, take(e.count() * p_.batch));
-                p_.targets[targets++] = {region::batch, places_[i].offset, e};
+                buffers_.fix(i, region::batch, take(e.count() * p_.batch));
+                p_.targets[targets++] = {region::batch, buffers_[i].offset, e};
                 break;
             case op::sample_weight:
-                places_.fix(i, region::batch, p_.weights);
+                buffers_.fix(i, region::batch, p_.weights);
                 break;
             case op::sample_mask:
-                places_.fix(i, region::batch, p_.sample_mask);
+                buffers_.fix(i, region::batch, p_.sample_mask);
                 break;
             case op::sample_count:
-                places_.fix(i, region::batch, p_.present);
+                buffers_.fix(i, region::batch, p_.present);
                 break;
             case op::scalar:
-                places_.fix(i, region::batch, p_.given[nodes_[i].attribute]);
+                buffers_.fix(i, region::batch, p_.given[nodes_[i].attribute]);
                 break;
             default:
                 break;
@@ -128,12 +128,12 @@ private:
     constexpr void place_results() {
         for (int i = 0; i < g_.parameter_count; ++i) {
             if (g_.gradients[i] >= 0) {
-                places_.fix(g_.gradients[i], region::gradients, offset_of(i), stride_[i]);
+                buffers_.fix(g_.gradients[i], region::gradients, offset_of(i), stride_[i]);
             }
         }
         for (int i = 0; i < g_.update_count; ++i) {
             graph::update const& u = g_.updates[i];
-            places_.fix(u.value, region::parameters, offset_of(u.parameter), stride_[u.parameter]);
+            buffers_.fix(u.value, region::parameters, offset_of(u.parameter), stride_[u.parameter]);
         }
     }
 
@@ -144,7 +144,7 @@ private:
     Plan& p_;
     graph_view g_;
     node const* nodes_;
-    buffer_assignment& places_;
+    buffer_assignment& buffers_;
     std::ptrdiff_t alignment_;
     list<int> first_;             // per parameter of the graph: its number in the plan
     list<std::ptrdiff_t> stride_; // and how far it is to the next repetition's

@@ -64,7 +64,7 @@ constexpr list<char> carried_nodes(node const* nodes, int count, int repeats) {
 }
 
 // Whether what a repeated block makes is read outside of it; or, as gradients of parameters are,
-// kept. `reader`: per node, fuse()'s of the nodes behind the block.
+// kept. `reader`: per node, fuse()'s of the nodes after the block.
 constexpr bool is_read(node const& repeated, int const* reader) {
     for (int k = repeated.in[0]; k <= repeated.in[1]; ++k) {
         if (reader[k] != -1) {

@@ -16,13 +16,19 @@ enum class opcode : std::uint8_t {
     sample_mask, // a: which array (one value per sample), b: which scalar to multiply it with
     bernoulli,   // a: which scalar is `keep`, b: which scalar numbers the random stream
     apply,       // function of registers a, b, c, …
-    store,       // ends a program: register d is the result at this point; a: 1 for bfloat16; c: 1
-                 // if only one step of a loop is stored
-    reduce       // ends a program: a: which reduction; b: what is kept of samples 1, pixels 2,
-                 // channels 4; c: as of store; d: of which register. On devices whose kernels can
-                 // do that, several stores or reductions end a program, with the same b and c, or
-                 // first a store and then reductions: its results, in order. (Different
-                 // reductions keep samples and no channels)
+    dot,   // array a, at this sample and pixel, times row `channel` of array b: the gradient by
+           // the input of a product with few units; c: 1 if a is bfloat16, 2 more if b is
+    store, // ends a program: register d is the result at this point; a: 1 for bfloat16; c: 1
+           // if only one step of a loop is stored; e: 1 if it is the gradient of a pixel of
+           // max pooling's result, and that of the image is stored: f: which array has the
+           // winners
+    reduce // ends a program: a: which reduction; b: what is kept of samples 1, pixels 2,
+           // channels 4; c: as of store; d: of which register. On devices whose kernels can
+           // do that, several stores or reductions end a program, with the same b and c, or
+           // first a store and then reductions: its results, in order. (Different
+           // reductions keep samples and no channels.) In a program by rows, e: one more than
+    // the scalar that the result becomes, 0 for none; f: the same of its factor; b of a
+    // store: 1 for one number of each row
 };
 
 struct instruction {
@@ -39,7 +45,7 @@ struct instruction {
     // What it does is the same wherever axes end: nothing is broadcast along pixels or channels.
     constexpr bool ignores_axes() const {
         return !(code == opcode::load && b != 7 && b != 0) && code != opcode::index &&
-               code != opcode::sample_mask;
+               code != opcode::sample_mask && code != opcode::dot;
     }
     // An operand that has one value for each channel.
     constexpr bool loads_channels() const { return code == opcode::load && b == 4; }
@@ -61,11 +67,25 @@ inline constexpr int most_converted = 16;
 
 inline constexpr int no_register = 255; // an argument that the function does not read
 
+CASTNET_HD constexpr bool is_end(instruction const& i) {
+    return i.code == opcode::store || i.code == opcode::reduce;
+}
+// A program is by rows if other instructions follow its first ends. These begin its next phase: a
+// row of channels goes through one phase after the other, and what a phase reduces it to is known
+// behind it. Registers are numbered within a phase. What there is one of for each row is stored, or
+// summed over the rows, at the row's first channel.
+CASTNET_HD constexpr int phases_of(instruction const* code, int length) {
+    int count = 0;
+    for (int i = 0; i < length; ++i) {
+        count += is_end(code[i]) && (i + 1 == length || !is_end(code[i + 1]));
+    }
+    return count;
+}
+
 template <instruction... I>
 struct program {
     // Stores or reductions, which come last.
-    static constexpr int results =
-        (0 + ... + int(I.code == opcode::store || I.code == opcode::reduce));
+    static constexpr int results = (0 + ... + int(is_end(I)));
     static constexpr int length = int(sizeof...(I));
     static constexpr int size = length - results; // registers
 
@@ -88,10 +108,21 @@ struct program {
     static constexpr bool has_bf16 =
         (((I.code == opcode::load && I.c != 0) || (I.code == opcode::store && I.a != 0)) || ...);
     // All samples, pixels and channels may be one row of points.
-    static constexpr bool flat = random_streams == 0 && (I.ignores_axes() && ...);
+    static constexpr bool flat =
+        random_streams == 0 &&
+        ((I.ignores_axes() && !(I.code == opcode::store && I.e != 0)) && ...);
     // All pixels of a sample may be.
     static constexpr bool joins_pixels = stored == 7 && (I.joins_pixels() && ...);
     static constexpr int channel_loads = (0 + ... + int(I.loads_channels()));
+
+    CASTNET_HD static constexpr int count_phases() {
+        instruction const all[] = {I...};
+        return phases_of(all, length);
+    }
+    static constexpr int phases = count_phases();
+
+    // The store is the gradient of max pooling, by windows that tile the image.
+    static constexpr bool spreads = ((I.code == opcode::store && I.e != 0) || ...);
 };
 
 } // namespace castnet::ir

@@ -1,10 +1,11 @@
 // Launches with several results: reductions of the same elements, an array and sums of it, small
 // element-wise launches over the same channels; and what is computed again in each launch that
-// reads it, instead of stored.
+// reads it, or by the gradient of max pooling, instead of stored.
 //
 // All of this trades arithmetic for memory and for the starts of kernels; a device asks for it.
 #pragma once
 
+#include <castnet/graph/op/pool.hpp>
 #include <castnet/plan/fuse.hpp>
 #include <castnet/plan/instruction.hpp>
 #include <castnet/plan/mixed_precision.hpp>
@@ -82,8 +83,9 @@ class launch_joiner {
 public:
     // `groups`: per node the end of its group, as of fuse().
     constexpr launch_joiner(graph_view const& g, int* groups, group_end* ends)
-        : nodes_{g.nodes}, count_{g.node_count}, group_{groups}, end_{ends},
-          loads_{g.nodes, g.node_count}, kept_{list<char>::filled(g.node_count, 0)} {
+        : nodes_{g.nodes}, windows_{g.windows}, count_{g.node_count}, group_{groups}, end_{ends},
+          loads_{g.nodes, g.node_count}, kept_{list<char>::filled(g.node_count, 0)},
+          carried_{carried_nodes(g.nodes, g.node_count, g.repeat_count)} {
         for (int const id : kept_nodes(g)) {
             kept_[base_of(id, nodes_)] = 1;
         }
@@ -114,11 +116,24 @@ public:
                 }
             }
         }
+        for (int id = 0; id < count_; ++id) {
+            if (nodes_[id].kind == op::max_pool_gradient && group_[id] == id &&
+                tiles_image(windows_[nodes_[id].attribute])) {
+                spread_where_computed(id, nodes_[id].in[1]);
+            }
+        }
+        for (int id = 0; id < count_; ++id) {
+            if (nodes_[id].kind == op::matmul_data && group_[id] == id) {
+                multiply_where_read(id);
+            }
+        }
     }
 
 private:
     static constexpr int near = 12;     // nodes between results of a launch
     static constexpr int most_ends = 6; // results of a program
+    // Of a layer whose gradient by its input a program computes.
+    static constexpr int most_units = 16, most_features = 4096;
 
     constexpr bool is_outside_of_loops(int id) const {
         return nodes_[id].loop < 0 && nodes_[id].stored == storage::array;
@@ -233,6 +248,53 @@ private:
         end_[sum] = group_end::joined;
     }
 
+    // The gradient of max pooling, of what only that reads of an element-wise launch: it is stored
+    // in its place.
+    constexpr void spread_where_computed(int pooling, int computed) {
+        node const &p = nodes_[pooling], &n = nodes_[computed];
+        if (n.kind != op::map || group_[computed] != computed ||
+            end_[computed] != group_end::launched || !is_outside_of_loops(computed) ||
+            kept_[computed] != 0 || carried_[computed] != 0 || p.repeat != n.repeat ||
+            p.device != n.device || inputs(computed) + 1 > max_group_inputs) {
+            return;
+        }
+        for (int k = computed + 1; k < count_; ++k) {
+            if (k != pooling && group_[k] >= 0 && group_[k] != computed && reads(k, computed)) {
+                return;
+            }
+        }
+        group_[pooling] = computed;
+        end_[pooling] = group_end::joined;
+    }
+
+    // A dense layer's gradient by its input costs an element-wise launch less than to load it where
+    // the layer has few units.
+    constexpr void multiply_where_read(int product) {
+        node const& n = nodes_[product];
+        node const &gradient = nodes_[n.in[0]], &weight = nodes_[n.in[1]];
+        if (!is_outside_of_loops(product) || kept_[product] != 0 || carried_[product] != 0 ||
+            weight.kind != op::parameter || gradient.size.channels > most_units ||
+            n.size.count() > most_features ||
+            gradient.size.channels == n.size.channels) { // whose memory the result might have
+            return;
+        }
+        int reader = -1;
+        for (int k = product + 1; k < count_; ++k) {
+            if (group_[k] >= 0 && reads(k, product)) {
+                if (nodes_[k].kind != op::map || (reader >= 0 && group_[k] != reader)) {
+                    return;
+                }
+                reader = group_[k];
+            }
+        }
+        if (reader < 0 || end_[reader] != group_end::launched || !is_outside_of_loops(reader) ||
+            space_of(reader) != n.size || nodes_[reader].repeat != n.repeat ||
+            nodes_[reader].device != n.device || inputs(reader) + 2 > max_group_inputs) {
+            return;
+        }
+        group_[product] = reader;
+    }
+
     // Counts arrays as large as the value. Stored, it is written once and read by every launch that
     // wants it, and its own launch reads what it is made of; else each of them reads that, unless
     // it does so anyway.
@@ -289,7 +351,7 @@ private:
     // False where the value may not be computed again.
     constexpr bool find_parts(int id, int end, list<int>& parts) const {
         node const& n = nodes_[id];
-        if (n.kind != op::map || !is_cheap(n.function)) { // a product behind it, or a reduction
+        if (n.kind != op::map || !is_cheap(n.function)) { // a product after it, or a reduction
             return false;
         }
         for (int k = 0; k < n.operands; ++k) {
@@ -317,12 +379,13 @@ private:
     }
 
     node const* nodes_;
+    window const* windows_;
     int count_;
     int* group_;
     group_end* end_;
     loaded_arrays loads_;
     int next_question_ = 0;
-    list<char> kept_;
+    list<char> kept_, carried_; // per node
 };
 
 } // namespace castnet::ir

@@ -69,14 +69,15 @@ struct kernel_launch {
     int repeat = -1;        // the repeated block that it is a part of, or -1
     int random_streams = 0; // of a repetition of that block
     double factor = 1;      // reduce
-    extents space{};  // of a program: its index space; of a product in a loop: its weight; of a
-                      // feedback: all steps
-    int scratch = -1; // in plan::arrays, as the next three; -1 for none
+    extents space{};        // of a program: its index space; of a feedback: all steps
+    extents weight{};       // of a product: its second factor's
+    int scratch = -1;       // in plan::arrays, as the next three; -1 for none
     int sums = -1;
     int chunk_scratch = -1;
     int prepared = -1;
-    bool once = false;        // computed only when parameters have changed
-    std::ptrdiff_t flops = 0; // per sample, or in all where all samples share it
+    bool once = false;            // computed only when parameters have changed
+    bool constant_weight = false; // as is its second operand
+    std::ptrdiff_t flops = 0;     // per sample, or in all where all samples share it
 };
 
 // Launches first to last - 1: one launch over the whole batch, or several that run one after

@@ -24,7 +24,7 @@ struct launch_list_sizes {
     int launches = 0, arrays = 0, scalars = 0, programs = 0, instructions = 0;
     int unused_parameter = -1, unused_input = -1; // -1: none; else the first
 
-    // With those of the part behind.
+    // With those of the next part.
     constexpr launch_list_sizes then(launch_list_sizes const& part) const {
         return {
             launches + part.launches, arrays + part.arrays,  scalars + part.scalars, part.programs,
@@ -105,8 +105,8 @@ struct launch_list {
     // Enough for this list.
     constexpr launch_list_sizes capacity() const { return sizes.fit(Capacity) ? Capacity : sizes; }
 
-    // Where the part behind this one begins, which itself begins at `begin`.
-    constexpr launch_list_begin behind(launch_list_begin const& begin) const {
+    // Where the part after this one begins, which itself begins at `begin`.
+    constexpr launch_list_begin after(launch_list_begin const& begin) const {
         return {begin.node + nodes_of_part,
                 begin.arrays + sizes.arrays,
                 begin.scalars + sizes.scalars,

@@ -7,6 +7,8 @@
 #include <castnet/plan/lower.hpp>
 #include <castnet/plan/mixed_precision.hpp>
 #include <castnet/plan/prepared_values.hpp>
+#include <castnet/plan/program_set.hpp>
+#include <castnet/plan/unused.hpp>
 
 namespace castnet::ir {
 
@@ -38,8 +40,10 @@ public:
     // from the parts before; the draft holds this part's, but all programs.
     constexpr launch_list_draft run(int last) {
         take_programs();
-        find_unused();
         list_launches(last);
+        d_.programs = programs_.take();
+        d_.sizes.unused_parameter = first_unused_parameter(g_, group_);
+        d_.sizes.unused_input = unused_input(g_, group_);
         d_.sizes.launches = d_.launches.size();
         d_.sizes.arrays = d_.arrays.size();
         d_.sizes.scalars = d_.scalars.size();
@@ -59,31 +63,7 @@ private:
             int const first = begin_.first_instruction[p];
             code.clear();
             code.append(begin_.instructions + first, begin_.first_instruction[p + 1] - first);
-            program_number(code);
-        }
-    }
-
-    constexpr void find_unused() {
-        int first = -1;
-        for (int i = g_.parameter_count - 1; i >= 0; --i) {
-            parameter const& p = g_.parameters[i];
-            if (group_[p.node] < 0 || (p.trainable && g_.differentiated && g_.gradients[i] < 0)) {
-                first = i;
-            }
-        }
-        if (first >= 0) {
-            int number = 0; // among those of all repetitions
-            for_each_parameter(g_, [&](int i, int repetition) {
-                if (i == first && repetition == 0) {
-                    d_.sizes.unused_parameter = number;
-                }
-                ++number;
-            });
-        }
-        for (int i = 0; i < g_.node_count; ++i) {
-            if (nodes_[i].kind == op::input && group_[i] < 0) {
-                d_.sizes.unused_input = nodes_[i].attribute;
-            }
+            programs_.number_of(code);
         }
     }
 
@@ -98,7 +78,7 @@ private:
                 first[end] = i;
             }
         }
-        for (int i = begin_.node; i < g_.node_count; ++i) { // they stand behind their operand
+        for (int i = begin_.node; i < g_.node_count; ++i) { // they stand after their operand
             if (traits_of(nodes_[i]).beside) {
                 beside_.push(i);
             }
@@ -214,7 +194,7 @@ private:
         s.first_array = next_array();
         instruction end;
         int product = id; // what has a kernel of its own
-        if (first >= 0 && traits_of(nodes_[first]).product) {
+        if (first >= 0 && is_finished(nodes_[first])) {
             product = first;
             first = next[first];
             finish(s, product, id, first);
@@ -230,27 +210,28 @@ private:
                 s.kind = op::reduce;
                 s.factor = nodes_[lower.joined.back()].scalar;
             }
-            s.program = program_number(lower.code);
+            s.program = programs_.number_of(lower.code);
             s.space = n.kind == op::map ? n.size : nodes_[n.in[0]].size;
             s.flops += s.space.count() *
                        (lower.code.size() - lower.arrays.size() - 1 - lower.joined.size());
-            if (end.code == opcode::store && s.loop < 0 && s.space.pixels > 1 &&
-                lower.varies_as_a_whole()) {
+            if (lower.pooling >= 0) {
+                s.window = nodes_[lower.pooling].attribute;
+            } else if (s.kind == op::map && s.loop < 0 && s.space.pixels > 1 &&
+                       lower.varies_as_a_whole()) {
                 s.space = {s.space.sample, 1, static_cast<int>(s.space.count())};
             }
             s.first_scalar = begin_.scalars + d_.scalars.size();
             s.scalars = lower.scalars.size();
             d_.scalars.append(lower.scalars.data(), s.scalars);
-            for (int const array : lower.arrays) { // the program finds a product in its result
-                array_use const use = use_of(array == product ? id : array);
+            for (int k = 0; k < lower.arrays.size(); ++k) {
+                int const array = lower.arrays[k]; // the program finds a product in its result
+                array_use const use =
+                    k == lower.factor ? factor(array) : use_of(array == product ? id : array);
                 d_.arrays.push({use.node, 0, use.is_bf16 || (bf16_bias && array != product)});
             }
             s.arrays = next_array() - s.first_array;
         } else {
             describe(s, n);
-            if (s.loop >= 0 && traits_of(n).product) {
-                s.space = nodes_[n.in[1]].size;
-            }
             int const first_read = n.kind == op::feedback ? 1 : 0; // it writes to the delay
             if (n.kind == op::feedback) {
                 s.space = n.size;
@@ -264,7 +245,8 @@ private:
             s.arrays = next_array() - s.first_array;
         }
         s.output = next_array();
-        d_.arrays.push(use_of(n.kind == op::feedback ? n.in[0] : id));
+        bool const spreads = s.program >= 0 && lower.pooling >= 0;
+        d_.arrays.push(use_of(spreads ? lower.pooling : n.kind == op::feedback ? n.in[0] : id));
         for (int const other : beside_) {
             if (nodes_[other].in[0] == id) {
                 add_result(s, other);
@@ -287,6 +269,9 @@ private:
         d_.launches.push(s);
     }
 
+    static constexpr bool is_finished(node const& n) {
+        return n.kind == op::conv || n.kind == op::matmul;
+    }
     // The launch of a product that the group from `first` to `last` finishes.
     constexpr void finish(kernel_launch& s, int product, int last, int first) {
         node const& n = nodes_[product];
@@ -301,7 +286,7 @@ private:
     constexpr scratch_size add_bias_gradient(kernel_launch& s, int sum, lowering& lower) {
         lower.run(sum, -1, nullptr);
         s.end.bias_gradient = true;
-        s.program = program_number(lower.code);
+        s.program = programs_.number_of(lower.code);
         s.space = nodes_[nodes_[sum].in[0]].size;
         add_result(s, sum);
         return Device::scratch(epilogue_launch(s), g_.windows, lower.code.back());
@@ -315,28 +300,16 @@ private:
     constexpr void describe(kernel_launch& s, node const& n) const {
         operation_entry const& operation = operation_of(n);
         s.flops = operation.has_flops ? operation.flops(n, g_) : 0;
+        if (n.operands > 1) {
+            s.constant_weight = is_prepared(n.in[1]);
+        }
+        if (operation.is.product) {
+            s.weight = nodes_[n.in[1]].size;
+        }
         s.window = operation.is.windowed ? n.attribute : -1;
         s.attribute = operation.is.reads_attribute ? n.attribute : 0;
     }
 
-    // Programs that look alike are one.
-    constexpr int program_number(list<instruction> const& code) {
-        unsigned hash = 0;
-        for (instruction const& i : code) {
-            hash = hash * 31U + i.digest();
-        }
-        int& first = first_with_[static_cast<int>(hash % buckets)];
-        for (int p = first; p >= 0; p = next_with_[p]) {
-            if (d_.programs[p] == code) {
-                return p;
-            }
-        }
-        next_with_.push(first);
-        d_.programs.push(code);
-        return first = d_.programs.size() - 1;
-    }
-
-    static constexpr unsigned buckets = 251;
     graph_view g_;
     node const* nodes_;
     group_view group_;
@@ -346,8 +319,7 @@ private:
     launch_list_draft d_;
     list<int> beside_; // nodes that the kernel of their operand computes
     list<int> copied_; // inputs' copies that the first launch makes
-    list<int> first_with_ = list<int>::filled(buckets, -1); // program of each hash
-    list<int> next_with_;                                   // program of the same hash
+    program_set programs_;
 };
 
 } // namespace castnet::ir

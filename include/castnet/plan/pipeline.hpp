@@ -2,7 +2,7 @@
 #pragma once
 
 #include <castnet/graph/batch_norm_folding.hpp>
-#include <castnet/graph/devices.hpp>
+#include <castnet/graph/device_copies.hpp>
 #include <castnet/graph/differentiate.hpp>
 #include <castnet/graph/loops.hpp>
 #include <castnet/graph/one_pass_statistics.hpp>
@@ -14,10 +14,12 @@
 
 namespace castnet::ir {
 
-// Recipe::build<Network>(graph&) traces a network and says what leaves the step. A recipe whose
-// plan runs many times with the same parameters says so, `keeps_parameters = true`.
-template <class Recipe, class Network, class Device, size_t Batch, bool Training>
-class pipeline {
+// From a network to the graph of its step. Recipe::build<Network>(graph&) traces a network and says
+// what leaves the step. A recipe whose plan runs many times with the same parameters says so,
+// `keeps_parameters = true`.
+template <class Recipe, class Network, class Device, bool Training>
+class trace_passes {
+protected:
     // Parameters stay as they are from run to run.
     static constexpr bool keeps_prepared =
         PreparingDevice<Device> && requires { requires Recipe::keeps_parameters; };
@@ -64,6 +66,18 @@ class pipeline {
         traced_in<usual_differentiated(forward_sizes)>.capacity();
     static constexpr graph_view traced = traced_in<trace_capacity>.view();
 
+public:
+    static constexpr traced_sizes trace_sizes = traced_in<trace_capacity>.sizes;
+    static constexpr bool evaluated = traced.node_count >= 0;
+};
+
+// From the graph to the list of launches.
+template <class Recipe, class Network, class Device, bool Training>
+class launch_passes : public trace_passes<Recipe, Network, Device, Training> {
+protected:
+    using trace_passes<Recipe, Network, Device, Training>::keeps_prepared;
+    using trace_passes<Recipe, Network, Device, Training>::traced;
+
     static constexpr fused_groups<Device, traced.node_count> groups{traced};
 
     // The parts of the list of launches.
@@ -72,7 +86,7 @@ class pipeline {
         if constexpr (Part == 0) {
             return {};
         } else {
-            return part_in<Part - 1, part_capacity<Part - 1>>.behind(part_begin<Part - 1>());
+            return part_in<Part - 1, part_capacity<Part - 1>>.after(part_begin<Part - 1>());
         }
     }
     template <int Part, launch_list_sizes Capacity>
@@ -104,16 +118,26 @@ class pipeline {
     }
     static constexpr launch_list<sizes_of_list> listed = join(part_numbers{});
 
+public:
+    static constexpr launch_list_sizes launch_sizes = sizes_of_list;
+    static constexpr bool evaluated = listed.sizes.launches >= 0;
+};
+
+// From the list of launches to the plan of its memory.
+template <class Recipe, class Network, class Device, size_t Batch, bool Training>
+class pipeline : public launch_passes<Recipe, Network, Device, Training> {
+    using before = launch_passes<Recipe, Network, Device, Training>;
+    using before::keeps_prepared;
+    using before::listed;
+    using before::sizes_of_list;
+    using before::traced;
+
     static constexpr value_lifetimes<traced.node_count> alive{traced, listed, device_count<Device>};
     static constexpr lifetimes_view lives = alive.view();
     static constexpr stages<Device, sizes_of_list.launches> staged{traced, listed,
                                                                    static_cast<int>(Batch)};
 
 public:
-    // What the trace and the list of launches found.
-    static constexpr traced_sizes trace_sizes = traced_in<trace_capacity>.sizes;
-    static constexpr launch_list_sizes launch_sizes = sizes_of_list;
-
     static constexpr plan<sizes_of(traced, sizes_of_list, staged.count, device_count<Device>)>
         value{traced,
               listed,
@@ -123,6 +147,23 @@ public:
               Device::alignment,
               bf16_per_value<Device>(),
               keeps_prepared};
+    static constexpr bool evaluated = value.sizes.launches >= 0;
 };
+
+template <class Passes>
+void evaluate() {
+    static_assert(Passes::evaluated);
+}
+
+// Evaluates the passes ahead of the first use of the plan, some in a function of their own each:
+// what constant evaluation leaves in its memory, g++ frees between the definitions of functions
+// only. (Functions with deduced types are instantiated where they are called, and these therefore
+// before others that the caller uses later.)
+template <class Recipe, class Network, class Device, size_t Batch, bool Training>
+auto evaluate_pipeline() {
+    evaluate<trace_passes<Recipe, Network, Device, Training>>();
+    evaluate<launch_passes<Recipe, Network, Device, Training>>();
+    evaluate<pipeline<Recipe, Network, Device, Batch, Training>>();
+}
 
 } // namespace castnet::ir

@@ -1,4 +1,4 @@
-// A plan: everything that a step needs at run time, as a constant of fixed size.
+// Plan: everything that a step needs at run time, as a constant of fixed size.
 #pragma once
 
 #include <castnet/plan/fixed_buffers.hpp>
@@ -75,15 +75,15 @@ struct plan {
         copy_array(windows, g.windows, Z.windows);
         copy_array(instructions, s.instructions, Z.instructions);
         copy_array(first_instruction, s.first_instruction, Z.programs + 1);
-        buffer_assignment places{g, lives};
-        fixed_buffers<plan> fixed{*this, g, places, alignment};
+        buffer_assignment buffers{g, lives};
+        fixed_buffers<plan> fixed{*this, g, buffers, alignment};
         fixed.run();
         workspace_assignment<plan> workspace{
-            *this,         g,     s.arrays,  places,        lives, found.chunks,
+            *this,         g,     s.arrays,  buffers,       lives, found.chunks,
             found.workers, keeps, alignment, bf16_per_value};
         workspace.run();
         for (int i = 0; i < Z.outputs; ++i) {
-            outputs[i] = places.ref(g.outputs[i]);
+            outputs[i] = buffers.ref(g.outputs[i]);
         }
     }
 

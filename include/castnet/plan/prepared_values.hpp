@@ -13,13 +13,14 @@ template <class Device>
 concept PreparingDevice = requires { requires Device::prepares; };
 
 // Per node: 1 for parameters and what is computed of them, and of constants, alone. (In a repeated
-// block a node has a value for each repetition, which nothing keeps.)
+// block a node has such a value for each repetition; what one repetition passes to the next is
+// none.)
 constexpr list<char> prepared_values(graph_view const& g) {
     list<char> prepared = list<char>::filled(g.node_count, 0);
     char* const is = prepared.data();
     for (int i = 0; i < g.node_count; ++i) {
         node const& n = g.nodes[i];
-        if (n.size.sample || n.loop >= 0 || n.repeat >= 0) {
+        if (n.size.sample || n.loop >= 0 || n.kind == op::carry || n.kind == op::repeated) {
             continue;
         }
         is[i] = n.kind == op::parameter ? 1 : 0;

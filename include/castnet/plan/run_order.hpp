@@ -1,5 +1,5 @@
-// Order in which the stages of a plan run: one after another, but those of a repeated block again
-// in every repetition.
+// Order in which the stages of a plan run: one after another, those of a repeated block once for
+// each repetition.
 #pragma once
 
 #include <castnet/plan/kernel_launch.hpp>

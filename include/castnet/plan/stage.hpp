@@ -1,5 +1,5 @@
-// Stages: consecutive launches that treat every sample by itself, or sum over samples, run
-// together, and each chunk takes a few samples through all of them.
+// Stages of a plan: consecutive launches that treat every sample by itself, or sum over samples,
+// and run together; each chunk takes a few samples through all of them.
 #pragma once
 
 #include <castnet/plan/device_count.hpp>
@@ -86,7 +86,7 @@ private:
         }
     }
 
-    // The body of the loop from launch i on, which a feedback ends. Returns the launch behind it.
+    // The body of the loop from launch i on, which a feedback ends. Returns the launch after it.
     constexpr int add_loop(int i) {
         close();
         int const result = uses_[launches_[i].output].node;

@@ -3,6 +3,7 @@
 
 #include <castnet/plan/block_allocator.hpp>
 #include <castnet/plan/buffer_assignment.hpp>
+#include <castnet/plan/parameter_copy.hpp>
 #include <castnet/plan/stage.hpp>
 
 namespace castnet::ir {
@@ -11,12 +12,12 @@ template <class Plan>
 class workspace_assignment {
 public:
     constexpr workspace_assignment(Plan& p, graph_view const& g, array_use const* uses,
-                                   buffer_assignment& places, lifetimes_view const& lives,
+                                   buffer_assignment& buffers, lifetimes_view const& lives,
                                    int chunks, int workers, bool keeps, std::ptrdiff_t alignment,
                                    int bf16_per_value)
-        : p_{p}, g_{g}, nodes_{g.nodes}, uses_{uses}, places_{places}, lives_{lives},
+        : p_{p}, g_{g}, nodes_{g.nodes}, uses_{uses}, buffers_{buffers}, lives_{lives},
           chunks_{chunks}, workers_{workers}, keeps_{keeps}, alignment_{alignment},
-          bf16_per_value_{bf16_per_value},
+          copy_{p, bf16_per_value},
           stages_{list<int>::filled(Plan::sizes.launches + 1, Plan::sizes.stages)},
           stage_of_{stages_.data()} {}
 
@@ -38,41 +39,11 @@ public:
     }
 
 private:
-    constexpr std::ptrdiff_t bf16_elements(std::ptrdiff_t count) const {
-        return (count + bf16_per_value_ - 1) / bf16_per_value_;
-    }
     constexpr array_ref ref(array_use const& use) const {
-        return use.node < 0                                            ? ref_of_all(use)
-               : use.is_bf16 && nodes_[use.node].kind == op::parameter ? ref_of_copy(use.node)
-                                                                       : places_.ref(use.node);
-    }
-    constexpr array_ref ref_of_copy(int parameter) const {
-        array_ref r = places_.ref(parameter);
-        int const part = Plan::sizes.devices == 1
-                             ? 0
-                             : 2 * nodes_[parameter].device + (r.offset < p_.trainable ? 0 : 1);
-        r.where = region::workspace;
-        r.offset = copy_offset_[part] + (r.offset - copied(part).offset) / bf16_per_value_;
-        r.repeat_stride /= bf16_per_value_;
-        r.is_bf16 = true;
-        return r;
-    }
-    constexpr array_ref ref_of_all(array_use const& use) const {
-        auto const part = static_cast<int>(use.scratch);
-        element_range const from = copied(part);
-        extents const size{false, 1, static_cast<int>(from.count)};
-        return use.node == all_parameters
-                   ? array_ref{region::parameters, from.offset, size}
-                   : array_ref{region::workspace, copy_offset_[part], size, 0, 0, true};
-    }
-    // The parameters in a part of the copy.
-    constexpr element_range copied(int part) const {
-        if constexpr (Plan::sizes.devices == 1) {
-            return {region::parameters, 0, p_.elements(region::parameters)};
-        } else {
-            device_memory const& owner = p_.devices[part / 2];
-            return part % 2 == 0 ? owner.trained : owner.others;
-        }
+        return use.node < 0 ? copy_.whole(use)
+               : use.is_bf16 && nodes_[use.node].kind == op::parameter
+                   ? copy_.of(buffers_.ref(use.node), nodes_[use.node].device)
+                   : buffers_.ref(use.node);
     }
 
     constexpr void number_stages() {
@@ -102,18 +73,20 @@ private:
             always[base_of(g_.outputs[i], nodes_)] = 1;
         }
         for (kernel_launch const& s : p_.launches) {
-            if (int const id = uses_[s.output].node; s.once) {
-                places_[id].once = true;
-                if (always[id] != 0) {
-                    places_.fix(id, region::prepared, keep(nodes_[id].size.count()));
-                }
+            if (int const id = uses_[s.output].node; s.once && always[id] != 0) {
+                kept_memory const kept = keep(nodes_[id].size.count(), s.repeat);
+                buffers_.fix(id, region::prepared, kept.offset, kept.repeat_stride);
             }
         }
     }
-    constexpr std::ptrdiff_t keep(std::ptrdiff_t count) {
-        std::ptrdiff_t const offset = prepared_end_;
-        prepared_end_ += aligned(count, alignment_);
-        return offset;
+    struct kept_memory {
+        std::ptrdiff_t offset, repeat_stride;
+    };
+    // Of each repetition where it is in a repeated block.
+    constexpr kept_memory keep(std::ptrdiff_t count, int block) {
+        std::ptrdiff_t const offset = prepared_end_, stride = aligned(count, alignment_);
+        prepared_end_ += block < 0 ? stride : g_.repeat_at(block).count * stride;
+        return {offset, block < 0 ? 0 : stride};
     }
 
     // Memory is shared by stages, not by launches: within a stage, chunks do not wait for each
@@ -198,7 +171,7 @@ private:
                 int const id = uses_[s.output].node;
                 int const block =
                     memory.allocate(nodes_[id].size.count() * p_.batch, Plan::sizes.stages);
-                places_.fix(id, region::workspace, memory.offset(block));
+                buffers_.fix(id, region::workspace, memory.offset(block));
             }
         }
     }
@@ -207,7 +180,7 @@ private:
     constexpr void enter_copied() {
         for (kernel_launch const& s : p_.launches) {
             if (s.kind == op::copy) {
-                p_.arrays[s.first_array] = places_.ref(uses_[s.first_array].node);
+                p_.arrays[s.first_array] = buffers_.ref(uses_[s.first_array].node);
             }
         }
     }
@@ -216,14 +189,16 @@ private:
     constexpr void place_weight(kernel_launch const& s, int stage_number, block_allocator& memory) {
         array_ref& r = p_.arrays[s.prepared];
         std::ptrdiff_t const count = uses_[s.prepared].scratch;
-        int const weight = uses_[s.first_array + 1].node;
-        bool const depends_on_parameters =
-            nodes_[weight].kind == op::parameter || places_.base(weight).once;
-        bool const keeps =
-            keeps_ && depends_on_parameters && s.repeat < 0 && nodes_[weight].repeat < 0;
-        r.where = keeps ? region::prepared : region::workspace;
-        r.offset = keeps ? keep(count) : memory.offset(memory.allocate(count, stage_number));
         r.size = {false, 1, static_cast<int>(count)};
+        if (s.constant_weight) {
+            kept_memory const kept = keep(count, s.repeat);
+            r.where = region::prepared;
+            r.offset = kept.offset;
+            r.repeat_stride = kept.repeat_stride;
+        } else {
+            r.where = region::workspace;
+            r.offset = memory.offset(memory.allocate(count, stage_number));
+        }
     }
 
     // The result that is this array of a launch.
@@ -232,12 +207,11 @@ private:
         int const id = uses_[array].node;
         if (id < 0) { // the copy of all parameters
             auto const part = static_cast<int>(uses_[s.output].scratch);
-            std::ptrdiff_t const count = copied(part).count;
-            copy_offset_[part] =
-                memory.offset(memory.allocate(bf16_elements(count), stage_of_[lives_.last_copied]));
+            std::ptrdiff_t const count = copy_.bf16_elements(copy_.parameters(part).count);
+            copy_.place(part, memory.offset(memory.allocate(count, stage_of_[lives_.last_copied])));
             return;
         }
-        node_buffer& result = places_[id];
+        node_buffer& result = buffers_[id];
         if (result.fixed || s.kind == op::feedback ||    // which writes to the delay's
             result.held >= 0 || lives_.base[id] != id) { // what is saved or carried
             return;
@@ -253,7 +227,7 @@ private:
         block_allocator& place = result.in_chunk ? chunk : memory;
         int const last = result.in_chunk ? lives_.last[id] - now.first : stage_of_[lives_.last[id]];
         bool const at_every_point = // by a program of its own
-            s.kind == op::map || (s.kind == op::reduce && nodes_[id].kind == op::map);
+            nodes_[id].kind == op::map && (s.kind == op::map || s.kind == op::reduce);
         int const reused = at_every_point && array == s.output
                                ? dying_operand(s, launch_number, result.in_chunk)
                                : -1;
@@ -262,9 +236,9 @@ private:
                               : size_in_memory(nodes_[id], nodes_[id]);
         std::ptrdiff_t const count = result.in_chunk ? e.count() * now.samples_at_once
                                                      : e.count() * (e.sample ? p_.batch : 1);
-        result.held = reused >= 0
-                          ? place.take_over(reused, last)
-                          : place.allocate(result.is_bf16 ? bf16_elements(count) : count, last);
+        result.held =
+            reused >= 0 ? place.take_over(reused, last)
+                        : place.allocate(result.is_bf16 ? copy_.bf16_elements(count) : count, last);
         result.offset = place.offset(result.held);
     }
 
@@ -276,7 +250,7 @@ private:
             kernel_launch const& s = p_.launches[k];
             for (int array = s.output; array < s.output + s.results; ++array) {
                 int const id = uses_[array].node;
-                if (id >= 0 && lives_.saved[id] && !places_[id].fixed && lives_.base[id] == id &&
+                if (id >= 0 && lives_.saved[id] && !buffers_[id].fixed && lives_.base[id] == id &&
                     s.kind != op::feedback) {
                     place_for_repetitions(id, s, 0, memory);
                 }
@@ -286,11 +260,12 @@ private:
     // The value of node id, of each repetition and so many more.
     constexpr void place_for_repetitions(int id, kernel_launch const& s, int more,
                                          block_allocator& memory) {
-        node_buffer& result = places_[id];
+        node_buffer& result = buffers_[id];
         result.is_bf16 = uses_[s.output].node == id && uses_[s.output].is_bf16;
         extents const e = nodes_[id].size;
         std::ptrdiff_t const count = e.count() * (e.sample ? p_.batch : 1);
-        result.repeat_stride = aligned(result.is_bf16 ? bf16_elements(count) : count, alignment_);
+        result.repeat_stride =
+            aligned(result.is_bf16 ? copy_.bf16_elements(count) : count, alignment_);
         std::ptrdiff_t const all =
             (g_.repeat_at(lives_.repeat[id]).count + more) * result.repeat_stride;
         result.held = memory.allocate(all, stage_of_[lives_.last[id]]);
@@ -312,7 +287,7 @@ private:
         int const end = s.output + s.results;
         for (int k = s.first_array; k < end; ++k) {
             int const id = uses_[k].node; // in as few calls as can be, since compilers count them
-            p_.arrays[k] = id < 0 || uses_[k].is_bf16 ? ref(uses_[k]) : places_.ref(id);
+            p_.arrays[k] = id < 0 || uses_[k].is_bf16 ? ref(uses_[k]) : buffers_.ref(id);
         }
         if (s.scratch >= 0) {
             enter_scratch(s.scratch, {});
@@ -327,8 +302,8 @@ private:
     constexpr void enter_chunk(kernel_launch const& s, parts const& of_chunks) {
         for (int k = s.output; k < s.output + s.results; ++k) {
             int const id = uses_[k].node;
-            if (id >= 0 && places_[id].in_chunk) {
-                node_buffer& result = places_[id];
+            if (id >= 0 && buffers_[id].in_chunk) {
+                node_buffer& result = buffers_[id];
                 result.offset += of_chunks.begin;
                 result.chunk_stride = of_chunks.stride;
             }
@@ -353,7 +328,7 @@ private:
                 continue;
             }
             node const& operand = nodes_[uses_[k].node];
-            node_buffer const& from = places_[base];
+            node_buffer const& from = buffers_[base];
             if (from.held >= 0 && from.in_chunk == in_chunk && operand.size == result.size &&
                 operand.stored == result.stored && from.is_bf16 == in_bf16) {
                 int readers = 0;
@@ -372,14 +347,13 @@ private:
     graph_view g_;
     node const* nodes_;
     array_use const* uses_;
-    buffer_assignment& places_;
+    buffer_assignment& buffers_;
     lifetimes_view lives_;
     int chunks_, workers_;
     bool keeps_; // what depends on parameters alone is computed once
     std::ptrdiff_t prepared_end_ = 0;
     std::ptrdiff_t alignment_;
-    int bf16_per_value_;
-    std::ptrdiff_t copy_offset_[2 * Plan::sizes.devices]{}; // of each part of that copy
+    parameter_copy<Plan> copy_;
     list<int> stages_;
     int* stage_of_; // per launch; one more for the end of all
 };

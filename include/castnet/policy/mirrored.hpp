@@ -17,6 +17,10 @@ namespace castnet::policy {
 template <class Where, int N, class... Options>
 struct mirrored : castnet::detail::policy_or_cpu<Where> {
     static_assert(is_policy<Where>::checked);
+    static_assert(
+        !requires { Where::replicas; },
+        "castnet: policy::mirrored takes a policy of one replica: write the number of all "
+        "replicas once");
     using strategies = typename castnet::detail::strategy_of<Where>::template with<Options...>;
     using group = comm::threads<N>;
     static constexpr int replicas = N;

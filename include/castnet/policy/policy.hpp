@@ -87,7 +87,7 @@ struct model_parallel_header {
 // Checks of policies. They are classes, so that every compiler prints the type.
 template <class Where>
 struct is_policy {
-    static_assert(Policy<Where>, "castnet: this is no policy, such as cn::policy::cpu; see "
+    static_assert(Policy<Where>, "castnet: this is not a policy such as cn::policy::cpu; see "
                                  "is_policy<type>; a model is cn::model<network, policy, "
                                  "cn::batch<samples>>");
     static constexpr bool checked = true;

@@ -71,19 +71,20 @@ struct strategies {
     // All replicas update all parameters.
     static constexpr bool updates_all = !parameter_server && !sharded_optimizer;
 
-    static_assert(times<strategy::all_reduce> + times<strategy::parameter_server> +
-                          times<strategy::sharded_optimizer> <=
-                      1,
-                  "castnet: a policy has one of strategy::all_reduce, strategy::parameter_server "
-                  "and strategy::sharded_optimizer");
+    static_assert(
+        times<strategy::all_reduce> + times<strategy::parameter_server> +
+                times<strategy::sharded_optimizer> <=
+            1,
+        "castnet: a policy takes only one of strategy::all_reduce, strategy::parameter_server "
+        "and strategy::sharded_optimizer");
     static_assert((0 + ... + int(micro_batches_of<Options>::given)) <= 1,
-                  "castnet: a policy has one strategy::accumulate");
+                  "castnet: a policy takes only one strategy::accumulate");
     static_assert(times<strategy::all_reduce> + parameter_server + sharded_optimizer +
                           bfloat16_gradients + local_batch_norm +
                           (0 + ... + int(micro_batches_of<Options>::given)) ==
                       int(sizeof...(Options)),
-                  "castnet: what follows a policy's number of replicas are different types of "
-                  "castnet::strategy");
+                  "castnet: the arguments after a policy's number of replicas must be different "
+                  "types of castnet::strategy");
 
     // For messages.
     static std::string text() {

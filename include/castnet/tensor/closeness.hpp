@@ -1,4 +1,4 @@
-// One answer for two whole tensors: are they equal, or nearly so? Shapes broadcast.
+// Equality of two tensors, exact or within a tolerance: array_equal, allclose. Shapes broadcast.
 #pragma once
 
 #include <castnet/tensor/detail/loop.hpp>

@@ -49,12 +49,17 @@ struct pointer_on<T, device::cpu> {
 };
 
 template <class T>
-std::uintptr_t address_of(T* p) {
-    return reinterpret_cast<std::uintptr_t>(p);
+T* raw(T* p) {
+    return p;
 }
 template <class T>
-std::uintptr_t address_of(device_ptr<T> p) {
-    return reinterpret_cast<std::uintptr_t>(p.get());
+T* raw(device_ptr<T> p) {
+    return p.get();
+}
+
+template <class Pointer>
+std::uintptr_t address_of(Pointer p) {
+    return reinterpret_cast<std::uintptr_t>(raw(p));
 }
 
 template <class A, class B>

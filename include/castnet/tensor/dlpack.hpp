@@ -7,7 +7,7 @@
 // Managed is DLManagedTensor, which all of them read, or DLManagedTensorVersioned (DLPack 1.0), in
 // Python the contents of a capsule named "dltensor" or "dltensor_versioned". The definitions are
 // those of <dlpack/dlpack.h> (Debian: libdlpack-dev) or of another copy of this header that stands
-// before, such as <ATen/dlpack.h>.
+// before, such as <ATen/dlpack.h>. For tensors on a GPU: castnet/device/cuda/tensor/dlpack.hpp.
 #pragma once
 
 #include <castnet/core/error.hpp>
@@ -59,6 +59,24 @@ template <class Extents>
     return text + ")";
 }
 
+// What DLPack calls a device of castnet's: where() in messages, what is_ours() accepts, and
+// finish(), which waits until elements may be read by others.
+template <class Device>
+struct dlpack_device;
+
+template <>
+struct dlpack_device<device::cpu> {
+    static constexpr char const* remedy = "copy it there before, as by .cpu()";
+    static DLDevice of() { return {kDLCPU, 0}; }
+    static std::string where() { return "1, the host"; }
+    static bool is_ours(DLDevice const& d) {
+        constexpr int host = 1, page_locked = 3; // kDLCPU, kDLCUDAHost
+        auto const type = static_cast<int>(d.device_type);
+        return type == host || type == page_locked;
+    }
+    static void finish() {}
+};
+
 template <class Managed>
 inline constexpr bool is_versioned_dlpack = requires(Managed m) { m.version; };
 
@@ -73,8 +91,9 @@ struct dlpack_lease {
     explicit dlpack_lease(Owner&& from) : owner{std::move(from)} {}
 };
 
-template <class Managed, class Owner, class T, class S, class Strides>
-Managed* lease(Owner owner, tensor_view<T, S, Strides> (*view_of_owner)(Owner&)) {
+template <class Managed, class Owner, class T, class S, class Strides, class Device>
+Managed* lease(Owner owner, tensor_view<T, S, Strides, Device> (*view_of_owner)(Owner&)) {
+    dlpack_device<Device>::finish();
     auto* const all = new dlpack_lease<Managed, Owner, S::rank>{std::move(owner)};
     auto const view = view_of_owner(all->owner);
     for (size_t axis = 0; axis != S::rank; ++axis) {
@@ -82,8 +101,8 @@ Managed* lease(Owner owner, tensor_view<T, S, Strides> (*view_of_owner)(Owner&))
         all->steps[axis] = static_cast<std::int64_t>(Strides::step[axis]);
     }
     DLTensor& to = all->managed.dl_tensor;
-    to.data = const_cast<std::remove_const_t<T>*>(view.data());
-    to.device = {kDLCPU, 0};
+    to.data = const_cast<std::remove_const_t<T>*>(raw(view.data()));
+    to.device = dlpack_device<Device>::of();
     to.ndim = static_cast<int>(S::rank);
     to.dtype = dlpack_type<std::remove_const_t<T>>();
     to.shape = all->extents;
@@ -106,22 +125,23 @@ Managed* lease(Owner owner, tensor_view<T, S, Strides> (*view_of_owner)(Owner&))
 } // namespace detail
 
 // A tensor for others, with its elements; whoever reads it calls its deleter.
-template <class Managed = DLManagedTensor, class T, Shape S>
-Managed* to_dlpack(tensor<T, S>&& x) {
-    using owner = tensor<T, S>;
-    return detail::lease<Managed, owner, T, S, row_major<S>>(std::move(x),
-                                                             [](owner& own) { return own.view(); });
+template <class Managed = DLManagedTensor, class T, Shape S, class Device>
+Managed* to_dlpack(tensor<T, S, Device>&& x) {
+    using owner = tensor<T, S, Device>;
+    return detail::lease<Managed, owner, T, S, row_major<S>, Device>(
+        std::move(x), [](owner& own) { return own.view(); });
 }
 
 // The elements of a view, which must exist until the deleter is called.
-template <class Managed = DLManagedTensor, class T, Shape S, class Strides>
-Managed* to_dlpack(tensor_view<T, S, Strides> x) {
-    using view = tensor_view<T, S, Strides>;
-    return detail::lease<Managed, view, T, S, Strides>(std::move(x), [](view& own) { return own; });
+template <class Managed = DLManagedTensor, class T, Shape S, class Strides, class Device>
+Managed* to_dlpack(tensor_view<T, S, Strides, Device> x) {
+    using view = tensor_view<T, S, Strides, Device>;
+    return detail::lease<Managed, view, T, S, Strides, Device>(std::move(x),
+                                                               [](view& own) { return own; });
 }
 
 // Another's tensor: a view of elements, which are given back with this object.
-template <class T, Shape S, class Managed>
+template <class T, Shape S, class Device, class Managed>
 class dlpack_tensor {
 public:
     explicit dlpack_tensor(Managed* from) : from_{from} {}
@@ -136,9 +156,11 @@ public:
         }
     }
 
-    tensor_view<T, S> view() const {
+    tensor_view<T, S, row_major<S>, Device> view() const {
+        using result = tensor_view<T, S, row_major<S>, Device>;
         DLTensor const& t = from_->dl_tensor;
-        return tensor_view<T, S>{reinterpret_cast<T*>(static_cast<char*>(t.data) + t.byte_offset)};
+        auto* const first = reinterpret_cast<T*>(static_cast<char*>(t.data) + t.byte_offset);
+        return result{typename result::pointer{first}};
     }
 
 private:
@@ -146,7 +168,8 @@ private:
 };
 
 // Takes a tensor of others: Tensor is the tensor<T, shape<…>> that it must be, writable, with
-// elements in row-major order in the host's memory. Throws castnet::error if it is not; then the
+// elements in row-major order in the host's memory, or for a tensor<T, shape<…>, device::cuda> in
+// that of the GPU of the calling thread's stream. Throws castnet::error if it is not; then the
 // pointer remains the caller's.
 template <class Tensor, class Managed>
 auto from_dlpack(Managed* from) {
@@ -163,23 +186,23 @@ auto from_dlpack(Managed* from) {
         }
     }
     DLTensor const& x = from->dl_tensor;
-    auto const device = static_cast<int>(x.device.device_type);
-    constexpr int host = 1, page_locked = 3; // kDLCPU, kDLCUDAHost
-    if (device != host && device != page_locked) {
-        throw error({"castnet: from_dlpack: the tensor is on a device of type ", device,
-                     ", expected 1, the host: copy it there before, as by .cpu()"});
+    using expected = detail::dlpack_device<typename Tensor::device_type>;
+    if (!expected::is_ours(x.device)) {
+        throw error({"castnet: from_dlpack: the tensor is on device ", x.device.device_id,
+                     " of type ", static_cast<int>(x.device.device_type), ", expected ",
+                     expected::where(), ": ", expected::remedy});
     }
     auto const rank = static_cast<size_t>(x.ndim);
-    bool same = rank == S::rank && x.dtype.code == type.code && x.dtype.bits == type.bits &&
-                x.dtype.lanes == type.lanes;
+    bool is_expected = rank == S::rank && x.dtype.code == type.code && x.dtype.bits == type.bits &&
+                       x.dtype.lanes == type.lanes;
     bool in_order = true;
-    for (size_t axis = 0; same && axis != S::rank; ++axis) {
-        same = x.shape[axis] == static_cast<std::int64_t>(S::extent[axis]);
+    for (size_t axis = 0; is_expected && axis != S::rank; ++axis) {
+        is_expected = x.shape[axis] == static_cast<std::int64_t>(S::extent[axis]);
         in_order =
             in_order && (x.strides == nullptr || S::extent[axis] == 1 ||
                          x.strides[axis] == static_cast<std::int64_t>(row_major<S>::step[axis]));
     }
-    if (!same) {
+    if (!is_expected) {
         throw error({"castnet: from_dlpack: the tensor is ", detail::dlpack_name(x.dtype), " ",
                      detail::dlpack_extents(x.shape, rank), ", expected ",
                      detail::dlpack_name(type), " ", detail::dlpack_extents(S::extent, S::rank)});
@@ -188,7 +211,7 @@ auto from_dlpack(Managed* from) {
         throw error("castnet: from_dlpack: the elements are not in row-major order: make them so "
                     "before, as by .contiguous() or numpy.ascontiguousarray()");
     }
-    return dlpack_tensor<T, S, Managed>{from};
+    return dlpack_tensor<T, S, typename Tensor::device_type, Managed>{from};
 }
 
 } // namespace castnet

@@ -116,7 +116,7 @@ constexpr bool einsum_extents_agree() {
 template <fixed_string Text, class... S>
 struct einsum_fits {
     static_assert(einsum_of<Text>.has_arrow && einsum_of<Text>.result_is_known(),
-                  "castnet: einsum needs -> and the letters of the result behind it, each once and "
+                  "castnet: einsum needs -> and the letters of the result after it, each once and "
                   "among those of the operands; see einsum_fits<text, shapes...>");
     static_assert(einsum_of<Text>.operands == sizeof...(S) && einsum_ranks_fit<Text, S...>(),
                   "castnet: einsum needs, for each operand, a letter for each of its axes; see "

@@ -1,5 +1,5 @@
-// Several tensors as one: concatenate along an axis they have, stack along a new one. Computed at
-// once, in the common type of the elements.
+// Joining of tensors: concatenate along an axis they have, stack along a new one. Computed at once,
+// in the common type of the elements.
 #pragma once
 
 #include <castnet/tensor/reduce.hpp>

@@ -9,6 +9,7 @@
 #include <castnet/tensor/owning_tensor.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <vector>
 
@@ -170,8 +171,9 @@ template <size_t Bins>
 inline constexpr bool has_bins = Bins > 0 && Bins < (size_t{1} << 30);
 
 inline void check_range(double low, double high) {
-    if (!(low < high)) {
-        throw error({"castnet: histogram: the range from ", low, " to ", high, " is empty"});
+    if (!(low < high) || !std::isfinite(high - low)) {
+        throw error({"castnet: histogram: the range from ", low, " to ", high,
+                     low < high ? " has no finite width" : " is empty"});
     }
 }
 
@@ -198,7 +200,7 @@ inline constexpr bool is_vector = S::rank == 1;
 
 // How many elements lie in each of Bins bins of equal width from low to high, which belongs to the
 // last bin, as numpy.histogram(x, Bins, (low, high)): others do not count. Throws castnet::error if
-// low is not less than high.
+// low is not less than high, or their distance is not finite.
 template <size_t Bins, TensorExpression X>
 auto histogram(X const& x, double low, double high) {
     static_assert(detail::has_bins<Bins>, "castnet: a histogram has at least one bin");

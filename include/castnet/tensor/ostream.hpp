@@ -1,4 +1,4 @@
-// stream << tensor. Apart from the other headers, which need no streams.
+// Stream output of tensors. Apart from the other headers, which need no streams.
 #pragma once
 
 #include <castnet/tensor/to_string.hpp>

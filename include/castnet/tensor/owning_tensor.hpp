@@ -1,5 +1,7 @@
 // tensor<T, shape, device>: an array of numbers that owns its elements, in row-major order. Those
-// of the host, device::cpu, are aligned to 64 bytes.
+// of the host, device::cpu, are aligned to 64 bytes; with castnet/cuda.hpp, tensors of device::cuda
+// lie in a GPU's memory (device/cuda/tensor/owning_tensor.hpp) and take part in the same
+// arithmetic.
 #pragma once
 
 #include <castnet/tensor/detail/buffer.hpp>
@@ -16,43 +18,70 @@ namespace detail {
 template <class From, class To>
 inline constexpr bool same_shape = std::is_same_v<From, To>;
 
+// The memory of N numbers on a device: value::data(), and restore() for those that were moved from.
+template <class T, size_t N, class Device>
+struct memory_on {
+    static constexpr bool is_known = false;
+    using value = buffer<T, N>;
+};
+template <class T, size_t N>
+struct memory_on<T, N, device::cpu> {
+    static constexpr bool is_known = true;
+    using value = buffer<T, N>;
+};
+
+// The elements of a range; throws castnet::error if there are not exactly `count` of them.
+template <class T, class Range>
+void copy_range(Range const& values, T* to, size_t count) {
+    if (values.size() != count) {
+        throw error({"castnet: a tensor of ", count, " elements cannot be made from a range of ",
+                     values.size()});
+    }
+    auto const* from = values.data();
+    for (size_t i = 0; i < count; ++i) {
+        to[i] = static_cast<T>(from[i]);
+    }
+}
+
 } // namespace detail
 
 template <class T, Shape S, class Device = device::cpu>
 class tensor : public tensor_base {
-    static_assert(detail::is_host<Device>,
+    using memory = detail::memory_on<T, S::count, Device>;
+    static_assert(memory::is_known,
                   "castnet: a tensor lies on device::cpu, or with #include <castnet/cuda.hpp> on "
                   "device::cuda");
     static_assert(std::is_arithmetic_v<T>, "castnet: the elements of a tensor are plain numbers");
+    static constexpr bool on_host = detail::is_host<Device>;
 
 public:
+    using element_type = T;
     using value_type = T;
     using shape_type = S;
     using strides_type = row_major<S>;
     using device_type = Device;
     static constexpr bool is_flat = true, is_along_rows = true;
 
+    using pointer = typename detail::pointer_on<T, Device>::type;
+    using const_pointer = typename detail::pointer_on<T const, Device>::type;
+
     tensor() { view() = T{}; } // zeros
 
     // From nested braces, tensor<float, shape<2, 3>> t{{1, 2, 3}, {4, 5, 6}}; throws castnet::error
-    // if their sizes are not those of the shape.
-    tensor(detail::nested_list<T, S::rank> const& list) {
+    // if their sizes are not those of the shape. On the host.
+    tensor(detail::nested_list<T, S::rank> const& list)
+        requires on_host
+    {
         detail::copy_nested<S, 0, T>(list, data());
     }
 
     // From the elements of a contiguous range (std::vector, std::span, …) in row-major order;
-    // throws castnet::error if there are not exactly size() of them.
+    // throws castnet::error if there are not exactly size() of them. On the host.
     template <class Range>
-        requires(!TensorExpression<Range> && requires(Range const& r) { *r.data() + r.size(); })
+        requires(on_host && !TensorExpression<Range> &&
+                 requires(Range const& r) { *r.data() + r.size(); })
     explicit tensor(Range const& values) {
-        if (values.size() != size()) {
-            throw error({"castnet: a tensor of ", size(),
-                         " elements cannot be made from a range of ", values.size()});
-        }
-        auto const* from = values.data();
-        for (T& element : *this) {
-            element = static_cast<T>(*from++);
-        }
+        detail::copy_range(values, data(), size());
     }
 
     // The value of an expression of the same shape.
@@ -62,7 +91,9 @@ public:
                       "castnet: a tensor is made from an expression of its own shape; to spread "
                       "smaller ones, assign to it or use broadcast_to");
         detail::check_device<Device, typename X::device_type>();
-        detail::write(view(), x);
+        if constexpr (detail::on_same_device<Device, typename X::device_type>) {
+            detail::write_on(view(), x);
+        }
     }
 
     // Assigns an expression, broadcast to this shape, or one number everywhere. The expression may
@@ -86,8 +117,10 @@ public:
     static tensor zeros() { return full(T(0)); }
     static tensor ones() { return full(T(1)); }
 
-    // start, start + step, start + 2 step, … in row-major order
-    static tensor arange(T start = T(0), T step = T(1)) {
+    // start, start + step, start + 2 step, … in row-major order. On the host.
+    static tensor arange(T start = T(0), T step = T(1))
+        requires on_host
+    {
         tensor t = empty();
         for (size_t i = 0; i < size(); ++i) {
             t.data()[i] = static_cast<T>(start + static_cast<T>(i) * step);
@@ -95,8 +128,10 @@ public:
         return t;
     }
 
-    // 1 on the main diagonal, 0 elsewhere
-    static tensor eye() {
+    // 1 on the main diagonal, 0 elsewhere. On the host.
+    static tensor eye()
+        requires on_host
+    {
         static_assert(S::rank == 2, "castnet: eye makes matrices: a shape of two axes");
         tensor t;
         for (size_t i = 0; i < S::extent[0] && i < S::extent[1]; ++i) {
@@ -105,8 +140,12 @@ public:
         return t;
     }
 
-    tensor_view<T, S> view() & { return tensor_view<T, S>{data()}; }
-    tensor_view<T const, S> view() const& { return tensor_view<T const, S>{data()}; }
+    tensor_view<T, S, strides_type, Device> view() & {
+        return tensor_view<T, S, strides_type, Device>{data()};
+    }
+    tensor_view<T const, S, strides_type, Device> view() const& {
+        return tensor_view<T const, S, strides_type, Device>{data()};
+    }
 
     // As for tensor_view: the element at an index, unchecked and checked, and the sub-tensor at
     // position i of the first axis.
@@ -129,20 +168,46 @@ public:
     decltype(auto) operator[](size_t i) & { return view()[i]; }
     decltype(auto) operator[](size_t i) const& { return view()[i]; }
 
-    T* data() { return elements_.data(); }
-    T const* data() const { return elements_.data(); }
+    // The only element; of a tensor on a GPU, it waits for it.
+    T item() const {
+        static_assert(S::count == 1, "castnet: item is for tensors of one element");
+        if constexpr (on_host) {
+            return *data();
+        } else {
+            return elements_.first();
+        }
+    }
+
+    pointer data() { return pointer{elements_.data()}; }
+    const_pointer data() const { return const_pointer{elements_.data()}; }
     static constexpr size_t size() { return S::count; }
-    T* begin() { return data(); }
-    T* end() { return data() + size(); }
-    T const* begin() const { return data(); }
-    T const* end() const { return data() + size(); }
+    T* begin()
+        requires on_host
+    {
+        return data();
+    }
+    T* end()
+        requires on_host
+    {
+        return data() + size();
+    }
+    T const* begin() const
+        requires on_host
+    {
+        return data();
+    }
+    T const* end() const
+        requires on_host
+    {
+        return data() + size();
+    }
 
     // For the loops that evaluate expressions.
     template <class... Index>
     T element(Index... index) const {
         return view().element(index...);
     }
-    T flat(size_t i) const { return data()[i]; }
+    T flat(size_t i) const { return view().flat(i); }
 
     template <class View>
     bool is_disturbed_by(View const& written) const {
@@ -151,22 +216,22 @@ public:
 
     // The same elements, moved into a tensor of another shape with as many of them.
     template <Shape To>
-    tensor<T, To> as() && {
+    tensor<T, To, Device> as() && {
         static_assert(same_count<S, To>,
                       "castnet: a tensor can only become one of as many elements");
-        return tensor<T, To>{std::move(elements_)};
+        return tensor<T, To, Device>{std::move(elements_)};
     }
 
 private:
     template <class, Shape, class>
     friend class tensor;
 
-    explicit tensor(detail::buffer<T, S::count>&& elements) : elements_{std::move(elements)} {}
+    explicit tensor(typename memory::value&& elements) : elements_{std::move(elements)} {}
 
     struct uninitialized {};
     explicit tensor(uninitialized) {}
 
-    detail::buffer<T, S::count> elements_;
+    typename memory::value elements_;
 };
 
 template <TensorExpression X>

@@ -25,7 +25,7 @@ struct optimizer_averages {
 
 // While it lives, the model of a training has the averages of its weights that ema() keeps: it can
 // be evaluated, also in a callback of fit(), predicted with and saved. Its end puts the weights
-// back, so a step, a checkpoint or load() of the training comes before or behind. In all processes
+// back, so a step, a checkpoint or load() of the training comes before or after. In all processes
 // of a job or in none. Throws castnet::error if no step has been done.
 template <class Training>
 class [[nodiscard]] averaged_weights {
@@ -37,7 +37,7 @@ public:
         if (training.steps() == 0) {
             throw error("castnet: averaged_weights: there are no averages before the first step");
         }
-        for (ir::placed_parameter const& p : Training::training_plan.parameters) {
+        for (ir::placed_parameter const& p : Training::training_plan().parameters) {
             if (p.trainable) {
                 std::string name = p.name.text();
                 std::vector<T> own = training.model().get(name);
@@ -46,7 +46,7 @@ public:
         }
         auto const take = [&] {
             auto next = before_.begin();
-            for (ir::placed_parameter const& p : Training::training_plan.parameters) {
+            for (ir::placed_parameter const& p : Training::training_plan().parameters) {
                 if (p.trainable) {
                     training.model().set(next++->first, training.slot(0, p));
                 }

@@ -11,7 +11,7 @@
 
 namespace castnet {
 
-// After each step of fit(); set `stop` to end the training behind it, in one process or in all: the
+// After each step of fit(); set `stop` to end the training there, in one process or in all: the
 // checkpoint of fit() is written, from which another fit goes on within the epoch.
 struct step_report {
     int epoch;            // from 1

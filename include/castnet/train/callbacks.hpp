@@ -244,7 +244,7 @@ private:
     std::shared_ptr<measured> steps_ = std::make_shared<measured>();
 };
 
-// Ends the fit behind the step in which SIGINT (Ctrl-C) or SIGTERM arrives, in order: the
+// Ends the fit after the step in which SIGINT (Ctrl-C) or SIGTERM arrives, in order: the
 // checkpoint of fit() is written, and a later fit goes on there. A second signal ends the program
 // as usual. Afterwards signals are treated as before the fit. One fit at a time.
 class stop_on_signal {

@@ -129,12 +129,12 @@ void read_sample(T const* from, T* logical) {
 }
 
 // Layout of region::batch. Independent of the plan's type, so that collate() is compiled once.
-struct batch_places {
+struct batch_layout {
     ir::array_ref const *inputs, *targets;
     std::ptrdiff_t weights, sample_mask, present, staging;
 };
 template <class Plan>
-constexpr batch_places places_in_batch(Plan const& p) {
+constexpr batch_layout batch_layout_of(Plan const& p) {
     return {p.inputs, p.targets, p.weights, p.sample_mask, p.present, p.staging};
 }
 
@@ -148,10 +148,10 @@ void check_ids([[maybe_unused]] T const* found, [[maybe_unused]] size_t sample) 
 }
 
 template <class Device, class T, class Data, Shape... S, size_t... I>
-void collate_inputs(batch_places const& places, T* batch, Data const& data, size_t sample,
+void collate_inputs(batch_layout const& layout, T* batch, Data const& data, size_t sample,
                     size_t row, type_list<S...>, std::index_sequence<I...>) {
-    (place_sample<Device, S>(batch + places.inputs[I].offset + std::ptrdiff_t(row * S::count),
-                             batch + places.staging,
+    (place_sample<Device, S>(batch + layout.inputs[I].offset + std::ptrdiff_t(row * S::count),
+                             batch + layout.staging,
                              [&](T* out) {
                                  data.template copy_input<I>(sample, out);
                                  check_ids<S, I>(out, sample);
@@ -160,18 +160,18 @@ void collate_inputs(batch_places const& places, T* batch, Data const& data, size
 }
 
 template <class Device, class T, class Data, Shape... S>
-void collate_inputs(batch_places const& places, T* batch, Data const& data, size_t sample,
+void collate_inputs(batch_layout const& layout, T* batch, Data const& data, size_t sample,
                     size_t row, type_list<S...> inputs) {
-    collate_inputs<Device>(places, batch, data, sample, row, inputs,
+    collate_inputs<Device>(layout, batch, data, sample, row, inputs,
                            std::make_index_sequence<sizeof...(S)>{});
 }
 
 template <class Device, class T, class Data, class... Target, size_t... I>
-void collate_targets(batch_places const& places, T* batch, Data const& data, size_t sample,
+void collate_targets(batch_layout const& layout, T* batch, Data const& data, size_t sample,
                      size_t row, data::targets<Target...>, std::index_sequence<I...>) {
     (place_sample<Device, data::target_shape<Target>>(
-         batch + places.targets[I].offset + std::ptrdiff_t(row * data::target_shape<Target>::count),
-         batch + places.staging,
+         batch + layout.targets[I].offset + std::ptrdiff_t(row * data::target_shape<Target>::count),
+         batch + layout.staging,
          [&](T* out) {
              data::copy_target<I>(data, sample, out);
              if constexpr (data::is_label<Target>) {
@@ -231,13 +231,13 @@ batch_weight weigh(Data const& data, std::span<size_t const> samples,
     return all;
 }
 
-// Writes the weights of `count` samples, weight_at(row), and 0 for the rows behind them. `present`
+// Writes the weights of `count` samples, weight_at(row), and 0 for the rows after them. `present`
 // counts the samples of all replicas, if there are several.
 template <class T, class WeightAt>
-batch_weight collate_weights(batch_places const& places, T* batch, size_t count, size_t rows,
+batch_weight collate_weights(batch_layout const& layout, T* batch, size_t count, size_t rows,
                              std::optional<size_t> present, WeightAt const& weight_at) {
     batch_weight mine;
-    T* const weights = batch + places.weights;
+    T* const weights = batch + layout.weights;
     for (size_t row = 0; row < rows; ++row) {
         double const weight = row < count ? weight_at(row) : 0;
         weights[row] = T(weight);
@@ -246,19 +246,19 @@ batch_weight collate_weights(batch_places const& places, T* batch, size_t count,
     }
     size_t const all = present.value_or(mine.present);
     T const share = T(1) / T(all);
-    T* const sample_mask = batch + places.sample_mask;
+    T* const sample_mask = batch + layout.sample_mask;
     for (size_t row = 0; row < rows; ++row) {
         sample_mask[row] = weights[row] > 0 ? share : T(0);
     }
-    batch[places.present] = T(all);
+    batch[layout.present] = T(all);
     return mine;
 }
 
-// Fills `rows` rows of region::batch at `batch`; those behind the samples hold the sample
+// Fills `rows` rows of region::batch at `batch`; those after the samples hold the sample
 // `padding`, with the weight 0. Throws castnet::error for an id or label that its type does not
 // allow.
 template <class Device, class Inputs, class T, class Data>
-[[gnu::noinline]] batch_weight collate(batch_places const& places, T* batch, Data const& data,
+[[gnu::noinline]] batch_weight collate(batch_layout const& layout, T* batch, Data const& data,
                                        std::span<size_t const> samples, size_t rows, size_t padding,
                                        std::span<float const> class_weight,
                                        std::optional<size_t> present) {
@@ -266,12 +266,12 @@ template <class Device, class Inputs, class T, class Data>
     for (size_t row = 0; row < rows; ++row) {
         size_t const sample = row < samples.size() ? samples[row] : padding;
         data::reading_sample(sample, [&] {
-            collate_inputs<Device>(places, batch, data, sample, row, Inputs{});
-            collate_targets<Device>(places, batch, data, sample, row, targets{},
+            collate_inputs<Device>(layout, batch, data, sample, row, Inputs{});
+            collate_targets<Device>(layout, batch, data, sample, row, targets{},
                                     std::make_index_sequence<targets::count>{});
         });
     }
-    return collate_weights(places, batch, samples.size(), rows, present, [&](size_t row) {
+    return collate_weights(layout, batch, samples.size(), rows, present, [&](size_t row) {
         return weight_of<T>(data, samples[row], class_weight);
     });
 }
@@ -279,7 +279,7 @@ template <class Device, class Inputs, class T, class Data>
 // The same for a device-resident data set: writes the samples' indices only.
 template <class T, class Data>
 [[gnu::noinline]] batch_weight
-collate_indices(batch_places const& places, T* batch, std::uint32_t* numbers, Data const& data,
+collate_indices(batch_layout const& layout, T* batch, std::uint32_t* numbers, Data const& data,
                 std::span<size_t const> samples, size_t rows, size_t padding,
                 std::span<float const> class_weight, std::optional<size_t> present) {
     for (size_t row = 0; row < rows; ++row) {
@@ -290,7 +290,7 @@ collate_indices(batch_places const& places, T* batch, std::uint32_t* numbers, Da
         }
         numbers[row] = static_cast<std::uint32_t>(sample);
     }
-    return collate_weights(places, batch, samples.size(), rows, present, [&](size_t row) {
+    return collate_weights(layout, batch, samples.size(), rows, present, [&](size_t row) {
         return weight_of<T>(data, samples[row], class_weight);
     });
 }

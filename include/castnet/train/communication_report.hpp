@@ -37,8 +37,9 @@ struct communication_report {
         strategies::bfloat16_gradients
             ? exchanges::bytes_of(true) / sizeof(value_type) * sizeof(bfloat16)
             : exchanges::bytes_of(true);
-    static constexpr std::size_t update_bytes =
-        std::size_t(updates) * std::size_t(Training::training_plan.trainable) * sizeof(value_type);
+    static constexpr std::size_t update_bytes = std::size_t(updates) *
+                                                std::size_t(Training::training_plan().trainable) *
+                                                sizeof(value_type);
     static constexpr std::size_t total_bytes = (Training::scores_type::sums + 1) * sizeof(double);
     static constexpr std::size_t norm_bytes = norms * sizeof(double);
     static constexpr std::size_t bytes =

@@ -209,20 +209,22 @@ struct arguments_of_compile {
     using compile_mistake = detail::compile_mistake;
 
     static_assert(found != compile_mistake::model_is_none,
-                  "castnet: compile(model, loss, optimizer, metrics...): the first argument is no "
-                  "cn::model");
+                  "castnet: compile(model, loss, optimizer, metrics...): the first argument is not "
+                  "a cn::model");
     static_assert(found != compile_mistake::text,
-                  "castnet: compile(model, loss, optimizer, metrics...) takes objects, no names in "
-                  "quotes: cn::compile(model, cn::mse, cn::adam{}, cn::mae)");
-    static_assert(found != compile_mistake::optimizer_as_loss,
-                  "castnet: compile(model, loss, optimizer, metrics...): an optimizer stands where "
-                  "the loss belongs; the loss comes first");
+                  "castnet: compile(model, loss, optimizer, metrics...) takes objects, not names "
+                  "in quotes: cn::compile(model, cn::mse, cn::adam{}, cn::mae)");
+    static_assert(
+        found != compile_mistake::optimizer_as_loss,
+        "castnet: compile(model, loss, optimizer, metrics...): an optimizer is given where "
+        "the loss belongs; the loss comes first");
     static_assert(found != compile_mistake::loss_as_optimizer,
-                  "castnet: compile(model, loss, optimizer, metrics...): a loss or metric stands "
+                  "castnet: compile(model, loss, optimizer, metrics...): a loss or metric is given "
                   "where the optimizer belongs, such as cn::adam{}");
-    static_assert(found != compile_mistake::optimizer_as_metric,
-                  "castnet: compile(model, loss, optimizer, metrics...): an optimizer stands where "
-                  "a metric belongs; there is one optimizer, behind the loss");
+    static_assert(
+        found != compile_mistake::optimizer_as_metric,
+        "castnet: compile(model, loss, optimizer, metrics...): an optimizer is given where "
+        "a metric belongs; there is one optimizer, after the loss");
     static_assert(found != compile_mistake::optimizer_lacks_members,
                   "castnet: compile(model, loss, optimizer, metrics...): the optimizer lacks a "
                   "member: name, slots, learning_rate or at<T>(step, rate); see the concept "
@@ -248,11 +250,11 @@ struct arguments_of_compile {
                   "true, else of the first output's shape); cn::losses<...> takes a loss for each "
                   "output");
     static_assert(found != compile_mistake::loss_gives_others,
-                  "castnet: a loss gives one number for each sample, symbol<shape<>>: return "
+                  "castnet: a loss must give one number for each sample, symbol<shape<>>: return "
                   "cn::mean(...) or cn::sum(...) of its elements");
     static_assert(found != compile_mistake::loss_has_no_gradient,
                   "castnet: compile(model, loss, optimizer, metrics...): the loss has no gradient; "
-                  "cn::accuracy and its like are metrics, which come last, for a loss such as "
+                  "cn::accuracy and the like are metrics, which come last: take a loss such as "
                   "cn::cross_entropy");
     static_assert(found != compile_mistake::metric_lacks_members,
                   "castnet: a metric needs static constexpr char const* name and static "
@@ -267,7 +269,7 @@ struct arguments_of_compile {
                   "the target");
     static_assert(
         found != compile_mistake::metric_gives_others,
-        "castnet: a metric gives one number for each sample, symbol<shape<>>: return "
+        "castnet: a metric must give one number for each sample, symbol<shape<>>: return "
         "cn::mean(...) or cn::sum(...) of its elements; or several, symbol<shape<n>> such "
         "as cn::stack(a, b), of whose sums its result(sums, weight) makes one");
     static_assert(found != compile_mistake::metric_result_takes_others,

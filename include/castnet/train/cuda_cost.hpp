@@ -15,7 +15,7 @@ concept OnGpu = requires { Training::device::is_gpu; };
 
 template <class Training>
 constexpr bool is_one_kernel() {
-    return Training::device::template in_one_block<Training::training_plan>;
+    return Training::device::template in_one_block<Training::training_plan()>;
 }
 
 } // namespace detail
@@ -25,7 +25,7 @@ constexpr bool is_one_kernel() {
 template <detail::OnGpu Training>
 constexpr step_cost cuda_cost(Training const&) {
     using T = typename Training::value_type;
-    constexpr auto const& p = Training::training_plan;
+    constexpr auto const& p = Training::training_plan();
     constexpr int slots = Training::optimizer_type::slots;
     step_cost cost = cuda::cost_of_step<T>(p, slots);
     if constexpr (detail::is_one_kernel<Training>()) {
@@ -48,7 +48,7 @@ constexpr double cuda_floor(Training const& training, gpu_limits const& gpu) {
         return cuda::floor_of(cuda_cost(training), gpu);
     } else {
         return cuda::floor_of_step<typename Training::value_type>(
-            Training::training_plan, Training::optimizer_type::slots, gpu);
+            Training::training_plan(), Training::optimizer_type::slots, gpu);
     }
 }
 

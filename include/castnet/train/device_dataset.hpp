@@ -217,7 +217,7 @@ private:
             transform<0, Logical>(where, drawn, from, at<T>(places_[0].values) + skipped, launch);
         }
     }
-    // Transform number K of some images and those behind it, whose results lie at `to`.
+    // Transform number K of some images and those after it, whose results lie at `to`.
     template <size_t K, class Logical, class Drawn, class Launch>
     void transform(typename Device::session const& where, std::vector<Drawn> const& all,
                    array const& from, T* to, Launch const& launch) const {

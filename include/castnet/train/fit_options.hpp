@@ -48,7 +48,7 @@ struct fit_options {
     verbosity verbose = verbosity::bar;
     checkpoint_options checkpoint{};
     std::vector<callback> callbacks{}; // see train/callbacks.hpp; called in this order
-    std::function<void(epoch_report&)> on_epoch_end{}; // behind those
+    std::function<void(epoch_report&)> on_epoch_end{}; // after those
     bool allow_nan = false; // a loss that is NaN or infinite: a warning, once, instead of an error
 };
 

@@ -34,16 +34,17 @@ namespace castnet {
 template <class F>
 struct function_is_known {
     static_assert(std::is_empty_v<F> && std::is_default_constructible_v<F>,
-                  "castnet: grad: the function is known while compiling: a lambda without "
-                  "captures or an object of a class without members; what else it reads are "
+                  "castnet: grad: the function must be known while compiling: a lambda without "
+                  "captures or an object of a class without members; pass what else it reads as "
                   "arguments; see function_is_known<function>");
     static constexpr bool checked = std::is_empty_v<F> && std::is_default_constructible_v<F>;
 };
 template <class T>
 struct arguments_are_real {
-    static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>,
-                  "castnet: grad: the arguments are of type float or double, at least one of them: "
-                  "only real numbers have derivatives; see arguments_are_real<common type>");
+    static_assert(
+        std::is_same_v<T, float> || std::is_same_v<T, double>,
+        "castnet: grad: the arguments must be of type float or double, at least one of them: "
+        "only real numbers have derivatives; see arguments_are_real<common type>");
     static constexpr bool checked = true;
 };
 

@@ -196,7 +196,7 @@ private:
         }
     }
 
-    // Accumulated gradients lie behind the optimizer's slots.
+    // Accumulated gradients lie after the optimizer's slots.
     void keep_gradients(executor& e) {
         e.keep_gradients(std::ptrdiff_t(kept_at_), all_gradients, !std::exchange(keeps_, true));
     }

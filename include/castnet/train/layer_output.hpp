@@ -1,5 +1,5 @@
-// Outputs of inner layers of a model, by their names: features of samples for other programs, and
-// a look into a network.
+// Outputs of inner layers of a model, by name: features of samples for other programs, or for a
+// look into the network.
 #pragma once
 
 #include <castnet/core/fixed_string.hpp>

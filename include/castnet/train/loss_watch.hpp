@@ -25,11 +25,11 @@ public:
             report(string_of({"after step ", step, " of epoch ", epoch}));
         }
     }
-    // Those of the validation data behind an epoch.
+    // Those of the validation data after an epoch.
     template <class Sums>
     void check_validation(Sums const& s, std::size_t epoch) {
         if (!detail::is_finite(s.sum[0]) && !warned_) {
-            report(string_of({"on the validation data behind epoch ", epoch}));
+            report(string_of({"on the validation data after epoch ", epoch}));
         }
     }
 
@@ -39,10 +39,10 @@ private:
         if (before_ != 0) {
             before = string_of({" (its mean before was ", before_, ")"});
         }
-        std::string const message = string_of(
-            {"castnet: fit: the loss is NaN or infinite ", when, before,
-             "; look for such numbers in the data, lower the learning rate, and begin again or go "
-             "on from a checkpoint: the parameters may be spoilt"});
+        std::string const message =
+            string_of({"castnet: fit: the loss is NaN or infinite ", when, before,
+                       "; look for such numbers in the data, lower the learning rate, and start "
+                       "again or resume from a checkpoint: the parameters may be spoilt"});
         if (!allow_nan_) {
             throw error(message + " (fit_options::allow_nan makes this a warning)");
         }

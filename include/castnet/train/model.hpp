@@ -57,9 +57,9 @@ public:
     static constexpr auto const& prediction_plan = prediction::value;
     using output_shapes = detail::outputs_of<Net>;
 
-    // Bytes of the parameters with running statistics; of the memory of predict() besides, for each
-    // call at a time; and of what all of these share: weights as kernels read them, and batch
-    // normalisation folded into weights, computed again when parameters have changed.
+    // Bytes of the parameters with running statistics; of the memory that each concurrent call of
+    // predict() needs besides; and of what all calls share: weights as kernels read them, with
+    // batch normalisation folded into them, computed again when parameters have changed.
     static constexpr size_t parameter_bytes =
         size_t(prediction_plan.elements(ir::region::parameters)) * sizeof(value_type);
     static constexpr auto prediction_sizes =
@@ -79,7 +79,8 @@ public:
     // this process. Throws castnet::error if there is no such device.
     explicit model(seed s = {}, devices chosen = {})
         : seed_{s.value}, devices_{std::move(chosen)},
-          session_{Where{}, detail::device_of<Where>(devices_, 0)}, parameters_{room()} {
+          session_{Where{}, detail::device_of<Where>(devices_, 0)},
+          parameters_{memory_for_parameters()} {
         for (std::uint32_t i = 0; i < parameter_tensors(); ++i) {
             ir::placed_parameter const& p = parameter_at(i);
             detail::write_parameter<device>(session_, data(), p,
@@ -217,8 +218,8 @@ public:
     auto& copy_for(int number) { return copies_.of(number, devices_, parameter_bytes); }
 
 private:
-    // For the parameters; those of devices with memories of their own, there.
-    typename device::memory room() const {
+    // Of devices with memories of their own, each one's part lies there.
+    typename device::memory memory_for_parameters() const {
         if constexpr (ir::SeparateDevices<device>) {
             return {session_, prediction_plan.devices};
         } else {

@@ -12,9 +12,10 @@ concept Batch = requires { T::capacity; };
 // Classes, so that every compiler prints the type.
 template <class Net>
 struct is_network {
-    static_assert(Network<Net>, "castnet: the first argument of cn::model is no network; it is a "
-                                "type, cn::sequential<cn::input<...>, layers...> or "
-                                "cn::network<function{}, cn::input<...>>; see is_network<type>");
+    static_assert(Network<Net>,
+                  "castnet: the first argument of cn::model is not a network; it is a "
+                  "type, cn::sequential<cn::input<...>, layers...> or "
+                  "cn::network<function{}, cn::input<...>>; see is_network<type>");
     static constexpr bool checked = true;
 };
 template <class Samples>

@@ -204,7 +204,7 @@ template <class Model>
 // The same of a training's step: the network, its loss and metrics, and their gradients.
 template <class Training>
 [[gnu::cold]] std::string step_picture(Training const&) {
-    return detail::launch_picture(detail::pictured_launches<Training::training_plan>());
+    return detail::launch_picture(detail::pictured_launches<Training::training_plan()>());
 }
 
 // Where the values of a training's step lie in the workspace, from the launch that writes one to
@@ -212,8 +212,8 @@ template <class Training>
 // between launches a few samples at a time. SVG, as above.
 template <class Training>
 [[gnu::cold]] std::string memory_picture(Training const&) {
-    return detail::memory_picture(detail::planned_values<Training::training_plan>(),
-                                  detail::launch_texts<Training::training_plan>(),
+    return detail::memory_picture(detail::planned_values<Training::training_plan()>(),
+                                  detail::launch_texts<Training::training_plan()>(),
                                   sizeof(typename Training::value_type));
 }
 

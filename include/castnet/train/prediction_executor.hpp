@@ -122,7 +122,7 @@ private:
             T* const batch = executor_.batch();
             for (size_t row = 0; row < count; ++row) {
                 data::reading_sample(first + row, [&] {
-                    collate_inputs<device>(places_in_batch(plan()), batch, data, first + row, row,
+                    collate_inputs<device>(batch_layout_of(plan()), batch, data, first + row, row,
                                            typename network::inputs{});
                 });
             }

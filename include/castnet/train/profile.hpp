@@ -32,14 +32,14 @@ template <class Training, class Data>
 std::vector<launch_profile> profile(Training& training, Data const& data,
                                     std::span<size_t const> samples, int measurements = 10) {
     using T = typename Training::value_type;
-    auto const& plan = Training::training_plan;
+    auto const& plan = Training::training_plan();
     std::vector<launch_profile> rows(size_t(plan.sizes.launches));
     for (size_t i = 0; i < rows.size(); ++i) {
         ir::kernel_launch const& s = plan.launches[i];
         ir::extents const result = plan.arrays[s.output].size;
         auto const times = [&](ir::extents e) { return e.sample ? double(samples.size()) : 1.0; };
         bool const per_sample = s.program < 0 || s.space.sample;
-        rows[i].what = detail::launch_name<Training::training_plan>(s);
+        rows[i].what = detail::launch_name<Training::training_plan()>(s);
         rows[i].shape = string_of({result.pixels, " x ", result.channels});
         rows[i].flops = double(s.flops) * (per_sample ? double(samples.size()) : 1.0);
         auto const add_bytes = [&](ir::array_ref const& r) {

@@ -13,6 +13,7 @@
 #include <castnet/train/host_step.hpp>
 #include <castnet/train/model.hpp>
 #include <castnet/train/scores.hpp>
+#include <castnet/train/sharded_state.hpp>
 #include <castnet/train/step_exchanges.hpp>
 #include <castnet/train/step_scalars.hpp>
 
@@ -46,11 +47,17 @@ public:
     using targets = detail::targets_of_step<Loss, typename Model::output_shapes>;
 
     using compiled_training = detail::compiled_step<recipe, network, device, capacity, true>;
-    static constexpr auto const& training_plan = compiled_training::value;
-    static constexpr auto const& evaluation_plan =
-        detail::compiled_step<recipe, network, device, capacity, false>::value;
+    // Functions, since a class would evaluate constants of deduced types with its definition.
+    static constexpr auto const& training_plan() { return compiled_training::value; }
+    static constexpr auto const& evaluation_plan() {
+        return detail::compiled_step<recipe, network, device, capacity, false>::value;
+    }
+    static auto evaluate_plans() {
+        ir::evaluate_pipeline<recipe, network, device, capacity, true>();
+        ir::evaluate_pipeline<recipe, network, device, capacity, false>();
+    }
 
-    static constexpr auto trained = size_t(training_plan.trainable);
+    static constexpr size_t trained = size_t(training_plan().trainable);
     using exchanges = step_exchanges<compiled_training, T, Optimizer::slots, strategies>;
     // Whether sums over replicas are made in the memory of GPUs.
     static constexpr bool on_gpus = requires { requires comm::group_of<policy>::on_gpus; };
@@ -59,24 +66,24 @@ public:
     // optimizer state is sharded over a number of replicas that is known at run time only.
     static constexpr int replicas_at_least = std::max(detail::fixed_replicas<policy>(), 1);
     static constexpr size_t gradient_bytes =
-        size_t(training_plan.elements(ir::region::gradients)) * sizeof(T);
+        size_t(training_plan().elements(ir::region::gradients)) * sizeof(T);
     static constexpr size_t optimizer_bytes =
         exchanges::slot_elements(replicas_at_least) * size_t(Optimizer::slots) * sizeof(T);
     // What the optimizer needs of the workspace, whose activations nobody reads any more.
     static constexpr std::ptrdiff_t update_scratch() {
         if constexpr (ByParameter<rule_type>) {
-            return device::template update_scratch<rule_type, Optimizer::slots>(training_plan);
+            return device::template update_scratch<rule_type, Optimizer::slots>(training_plan());
         } else {
             return 0;
         }
     }
     static constexpr size_t batch_bytes =
-        size_t(std::max(training_plan.elements(ir::region::batch),
-                        evaluation_plan.elements(ir::region::batch))) *
+        size_t(std::max(training_plan().elements(ir::region::batch),
+                        evaluation_plan().elements(ir::region::batch))) *
         sizeof(T);
     static constexpr size_t workspace_bytes =
-        size_t(std::max({training_plan.elements(ir::region::workspace),
-                         evaluation_plan.elements(ir::region::workspace), update_scratch()})) *
+        size_t(std::max({training_plan().elements(ir::region::workspace),
+                         evaluation_plan().elements(ir::region::workspace), update_scratch()})) *
         sizeof(T);
     static constexpr auto sizes(int replicas) {
         return ir::sizes_on<device>({std::ptrdiff_t(gradient_bytes / sizeof(T)),
@@ -84,15 +91,15 @@ public:
                                      std::ptrdiff_t(batch_bytes / sizeof(T)),
                                      std::ptrdiff_t(workspace_bytes / sizeof(T)),
                                      std::ptrdiff_t(capacity), std::ptrdiff_t(sums_type::sums)},
-                                    training_plan, evaluation_plan);
+                                    training_plan(), evaluation_plan());
     }
-    static constexpr size_t arena_bytes = device::executor::bytes(sizes(replicas_at_least));
+    static constexpr size_t executor_bytes = device::executor::bytes(sizes(replicas_at_least));
 
     // Records the settings that must be equal in programs that exchange data.
     [[gnu::cold]] static void describe(detail::settings& s) {
         detail::digest plan;
-        for (ir::kernel_launch const& each : training_plan.launches) {
-            ir::array_ref const& r = training_plan.arrays[each.output];
+        for (ir::kernel_launch const& each : training_plan().launches) {
+            ir::array_ref const& r = training_plan().arrays[each.output];
             plan.take(std::uint64_t(each.kind));
             plan.take(std::uint64_t(each.flops));
             plan.take(std::uint64_t(r.where) << 60 ^ std::uint64_t(r.offset));
@@ -101,7 +108,7 @@ public:
         for (size_t i = 1; i < scores_type::count; ++i) {
             append(names, {", ", scores_type::names[i]});
         }
-        s.add("the number of trained numbers", training_plan.trainable);
+        s.add("the number of trained numbers", training_plan().trainable);
         s.add("bytes of a number", sizeof(T));
         s.add("the batch", capacity);
         s.add("the optimizer", Optimizer::name);
@@ -118,7 +125,7 @@ public:
         : session_{session}, scalars_{numbers}, step_{replicas},
           executor_{session, parameters, key_of(m.seed_value()), sizes(replicas)},
           slot_elements_{exchanges::slot_elements(replicas)} {
-        executor_.template prepare<training_plan, evaluation_plan>(Model::parameter_bytes);
+        executor_.template prepare<training_plan(), evaluation_plan()>(Model::parameter_bytes);
     }
     replica(replica const&) = delete;
     replica& operator=(replica const&) = delete;
@@ -153,14 +160,14 @@ public:
         for (double const x : scalars_) {
             batch[*given++] = T(x);
         }
-        constexpr detail::batch_places places = detail::places_in_batch(Plan);
+        constexpr detail::batch_layout layout = detail::batch_layout_of(Plan);
         if constexpr (keeps<Data>) {
             std::uint32_t* const numbers = executor_.gather_from(kept(data).arrays());
-            return detail::collate_indices(places, batch, numbers, data, samples, rows, padding,
+            return detail::collate_indices(layout, batch, numbers, data, samples, rows, padding,
                                            class_weight, present);
         } else {
             return detail::collate<device, typename network::inputs>(
-                places, batch, data, samples, rows, padding, class_weight, present);
+                layout, batch, data, samples, rows, padding, class_weight, present);
         }
     }
 
@@ -172,12 +179,13 @@ public:
         return numbers_;
     }
 
-    // Copies a device-resident data set to the device, or makes room for one that changes in every
-    // epoch. Throws castnet::error if the device's memory is too small.
+    // Copies a device-resident data set to the device, or allocates memory for one that changes in
+    // every epoch. Throws castnet::error if the device's memory is too small.
     template <class Data>
     void keep(Data const& data) {
         if constexpr (keeps<Data> && data::ReadByEpochs<Data>) {
-            data.template room_on<stored>(session_.index(), [&] { return stored{session_, data}; });
+            data.template allocate_on<stored>(session_.index(),
+                                              [&] { return stored{session_, data}; });
         } else if constexpr (keeps<Data>) {
             kept(data);
         }
@@ -195,8 +203,8 @@ public:
     template <class Rule>
     void train(std::uint64_t step, Rule const& rule, double weight) {
         last_scale_ = T(1 / weight);
-        executor_.template train<training_plan, Optimizer::slots>(samples_, step, rule,
-                                                                  last_scale_);
+        executor_.template train<training_plan(), Optimizer::slots>(samples_, step, rule,
+                                                                    last_scale_);
         weight_ += weight;
     }
 
@@ -207,10 +215,10 @@ public:
                      Rule const& rule, double weight) {
         static constexpr auto kept_at = std::ptrdiff_t(exchanges::kept_at(1));
         static constexpr ir::element_range gradients{ir::region::gradients, 0,
-                                                     training_plan.trainable};
+                                                     training_plan().trainable};
         executor_.set_first_sample(std::uint32_t(first));
-        executor_.template run<training_plan>(samples_, step);
-        executor_.template add_totals<training_plan>();
+        executor_.template run<training_plan()>(samples_, step);
+        executor_.template add_totals<training_plan()>();
         if (!is_last) {
             executor_.keep_gradients(kept_at, gradients, is_first);
             return;
@@ -219,7 +227,7 @@ public:
             executor_.take_kept(kept_at, gradients);
         }
         last_scale_ = T(1 / weight);
-        executor_.template update<training_plan, Optimizer::slots>(with_norm(rule), last_scale_);
+        executor_.template update<training_plan(), Optimizer::slots>(with_norm(rule), last_scale_);
         weight_ += weight;
     }
 
@@ -239,24 +247,24 @@ public:
 
     // By which rule of the optimizer each of the training plan's parameters is updated from now on.
     void set_groups(std::span<ir::update_group const> groups) {
-        executor_.template set_groups<training_plan>(groups);
+        executor_.template set_groups<training_plan()>(groups);
     }
 
     void evaluate(double weight) {
-        executor_.template evaluate<evaluation_plan>(samples_);
+        executor_.template evaluate<evaluation_plan()>(samples_);
         weight_ += weight;
     }
     // For a replica without samples in an evaluation of which others have some.
     void evaluate_nothing() {
         if constexpr (on_gpus) {
-            executor_.template evaluate_nothing<evaluation_plan>();
+            executor_.template evaluate_nothing<evaluation_plan()>();
         }
     }
 
-    // Forward and backward only; calls after(i) behind step i of the plan.
+    // Forward and backward only; calls after(i) once step i of the plan has run.
     template <class After>
     void observe(std::uint64_t step, After const& after) {
-        executor_.template run<training_plan>(samples_, step, after);
+        executor_.template run<training_plan()>(samples_, step, after);
         if constexpr (on_gpus) {
             executor_.skip(); // twice, as other replicas do not run at all
         }
@@ -278,14 +286,14 @@ public:
     // Broadcasts the parameters and the optimizer state of rank 0.
     template <class Communicator>
     void take_from_first(Communicator& others) {
-        take_from_first(others,
-                        {ir::region::parameters, 0, training_plan.elements(ir::region::parameters)},
-                        {"broadcast of parameters"});
+        take_from_first(
+            others, {ir::region::parameters, 0, training_plan().elements(ir::region::parameters)},
+            {"broadcast of parameters"});
         if constexpr (strategies::sharded_optimizer) {
-            take_shard_from_first(others);
+            whole_state_.scatter(session_, others, [&](int k) { return slots_of_shard(k); });
         } else {
             take_from_first(others,
-                            {ir::region::gradients, training_plan.trainable,
+                            {ir::region::gradients, training_plan().trainable,
                              std::ptrdiff_t(optimizer_bytes / sizeof(T))},
                             {"broadcast of the optimizer's state"});
         }
@@ -295,19 +303,9 @@ public:
     // collect_state() gathers from all shards and take_from_first() scatters, if rank 0 has one.
     template <class Communicator>
     void collect_state(Communicator& others) {
-        auto const who = exchanges::updated_by();
-        auto const mine = who.of(trained, others.rank(), others.size());
-        whole_state_.resize(size_t(Optimizer::slots) * trained);
-        for (int k = 0; k < Optimizer::slots; ++k) {
-            std::span const whole = std::span{whole_state_}.subspan(size_t(k) * trained, trained);
-            session_.read(slots_of_shard(k), std::ptrdiff_t(mine.count()), [&](T const* from) {
-                std::copy_n(from, mine.count(), whole.data() + mine.first);
-            });
-            others.begin_share(whole, who, {"collecting the optimizer's state"});
-            others.finish();
-        }
+        whole_state_.gather(session_, others, [&](int k) { return slots_of_shard(k); });
     }
-    void forget_whole_state() { whole_state_ = {}; }
+    void forget_whole_state() { whole_state_.forget(); }
 
     // A trained parameter's values in logical order: its gradient in the last step, divided by the
     // sum of weights, and its optimizer state.
@@ -320,17 +318,14 @@ public:
     }
     std::vector<T> slot(int which, ir::placed_parameter const& p) const {
         if constexpr (strategies::sharded_optimizer) {
-            T const* const whole = whole_state_.data() + size_t(which) * trained;
-            return detail::read_parameter<device>(ir::host_memory{}, whole, p);
+            return detail::read_parameter<device>(ir::host_memory{}, whole_state_.slot(which), p);
         } else {
             return detail::read_parameter<device>(session_, slots_of_shard(which), p);
         }
     }
     void set_slot(int which, ir::placed_parameter const& p, std::span<T const> values) {
         if constexpr (strategies::sharded_optimizer) {
-            whole_state_.resize(size_t(Optimizer::slots) * trained);
-            T* const whole = whole_state_.data() + size_t(which) * trained;
-            detail::write_parameter<device>(ir::host_memory{}, whole, p, values);
+            detail::write_parameter<device>(ir::host_memory{}, whole_state_.slot(which), p, values);
         } else {
             detail::write_parameter<device>(session_, slots_of_shard(which), p, values);
         }
@@ -349,10 +344,10 @@ private:
 
     template <class Data>
     auto const& kept(Data const& data) {
-        return data.template kept_on<stored>(
+        return data.template filled_on<stored>(
             session_.index(), [&] { return stored{session_, data}; },
-            [&](stored& room) {
-                room.fill(session_, data, [&](auto const& body) { executor_.launch_body(body); });
+            [&](stored& copy) {
+                copy.fill(session_, data, [&](auto const& body) { executor_.launch_body(body); });
             });
     }
 
@@ -368,30 +363,11 @@ private:
         }
     }
 
-    template <class Communicator>
-    void take_shard_from_first(Communicator& others) {
-        char rank_0_has_it = !whole_state_.empty();
-        others.broadcast(std::as_writable_bytes(std::span{&rank_0_has_it, 1}),
-                         {"whether the optimizer's state has been set"});
-        if (rank_0_has_it != 0) {
-            whole_state_.resize(size_t(Optimizer::slots) * trained);
-            others.broadcast(std::as_writable_bytes(std::span{whole_state_}),
-                             {"broadcast of the optimizer's state"});
-            auto const mine = exchanges::updated_by().of(trained, others.rank(), others.size());
-            for (int k = 0; k < Optimizer::slots; ++k) {
-                T const* const from = whole_state_.data() + size_t(k) * trained + mine.first;
-                session_.write(slots_of_shard(k), std::ptrdiff_t(mine.count()),
-                               [&](T* to) { std::copy_n(from, mine.count(), to); });
-            }
-            forget_whole_state();
-        }
-    }
-
     template <class Rule>
     Rule with_norm(Rule const& rule) {
         if constexpr (NeedsNorm<Rule>) {
-            return rule.with_norm(std::sqrt(executor_.template squares<training_plan>(
-                last_scale_, 0, training_plan.trainable)));
+            return rule.with_norm(std::sqrt(executor_.template squares<training_plan()>(
+                last_scale_, 0, training_plan().trainable)));
         } else {
             return rule;
         }
@@ -410,7 +386,7 @@ private:
     double weight_ = 0;          // of the samples in the totals
     T last_scale_ = 0;
     size_t slot_elements_;
-    std::vector<T> whole_state_;  // see collect_state()
+    detail::sharded_state<exchanges, T, Optimizer::slots> whole_state_{trained};
     std::vector<size_t> numbers_; // indices of evaluated samples
 };
 

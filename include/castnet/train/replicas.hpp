@@ -4,6 +4,7 @@
 #include <castnet/comm/single_replica.hpp>
 #include <castnet/data/epoch.hpp>
 #include <castnet/train/agreement.hpp>
+#include <castnet/train/micro_batches.hpp>
 #include <castnet/train/replica.hpp>
 
 #include <algorithm>
@@ -89,9 +90,14 @@ public:
     template <class Data, class Rule>
     bool train(Data const& data, std::span<size_t const> samples, std::uint64_t step,
                Rule const& rule, std::span<float const> class_weight) {
-        static constexpr auto const& plan = replica_type::training_plan;
+        static constexpr auto const& plan = replica_type::training_plan();
         if constexpr (is_single && strategies::micro_batches > 1) {
-            return train_batches(data, samples, step, rule, class_weight);
+            check_count(samples.size());
+            micro_batches const all{data, samples, class_weight};
+            if (all.weight > 0) {
+                all.train(first(), data, samples, class_weight, step, rule);
+            }
+            return all.weight > 0;
         } else if constexpr (is_single) {
             double const weight = detail::checked_weight_sum(
                 first().template collate<plan>(data, samples, class_weight).sum);
@@ -101,11 +107,7 @@ public:
             return weight > 0;
         } else {
             check_count(samples.size());
-            auto const all = guarded([&] {
-                micro_batches const batches{data, samples, class_weight};
-                detail::checked_weight_sum(batches.weight);
-                return batches;
-            });
+            auto const all = guarded([&] { return micro_batches{data, samples, class_weight}; });
             if (all.weight == 0) {
                 return false;
             }
@@ -114,13 +116,8 @@ public:
                 if constexpr (!whole_totals) {
                     r.set_totals({});
                 }
-                double weight = 0;
-                for (int k = 0; k < strategies::micro_batches; ++k) {
-                    if (all.present[k] > 0) { // otherwise running statistics would change
-                        weight += train_micro_batch(r, others, data, samples, class_weight, all, k,
-                                                    step, rule);
-                    }
-                }
+                double const weight =
+                    all.train_with(r, others, data, samples, class_weight, step, rule);
                 if constexpr (!whole_totals) {
                     add_totals(r, weight, others, step);
                 }
@@ -140,19 +137,7 @@ public:
                     size_t step, int parts) const {
         if constexpr (data::ReadByEpochs<Data>) {
             if constexpr (has_processes) {
-                std::vector<size_t> mine;
-                for (size_t first = 0; first < order.size(); first += step) {
-                    size_t const count = std::min(step, order.size() - first);
-                    for (int k = 0; k < parts; ++k) {
-                        auto const batch = comm::part_of(count, k, parts);
-                        for (int i = 0; i < group_.local(); ++i) {
-                            auto const rows = comm::part_of(batch.count(), rank() + i, size());
-                            auto const from = order.subspan(first + batch.first + rows.first);
-                            mine.insert(mine.end(), from.begin(),
-                                        from.begin() + std::ptrdiff_t(rows.count()));
-                        }
-                    }
-                }
+                std::vector<size_t> const mine = samples_of_process(order, step, parts);
                 size_t const here = step / size_t(size()) * size_t(group_.local());
                 return data::epoch_scope{data, {model_.seed_value(), number, mine, here}};
             } else {
@@ -166,7 +151,7 @@ public:
     // Evaluates all samples of the data once; adds loss and metrics to totals().
     template <class Data>
     void evaluate(Data const& data, std::uint64_t epoch) {
-        static constexpr auto const& plan = replica_type::evaluation_plan;
+        static constexpr auto const& plan = replica_type::evaluation_plan();
         size_t const at_once = Model::capacity * size_t(size());
         std::vector<size_t> order(data::ReadByEpochs<Data> ? data.size() : 0);
         std::iota(order.begin(), order.end(), size_t(0));
@@ -319,6 +304,25 @@ public:
     }
 
 private:
+    // The samples of an epoch that this process reads, in this order.
+    std::vector<size_t> samples_of_process(std::span<size_t const> order, size_t step,
+                                           int parts) const {
+        std::vector<size_t> mine;
+        for (size_t first = 0; first < order.size(); first += step) {
+            size_t const count = std::min(step, order.size() - first);
+            for (int k = 0; k < parts; ++k) {
+                auto const batch = comm::part_of(count, k, parts);
+                for (int i = 0; i < group_.local(); ++i) {
+                    auto const rows = comm::part_of(batch.count(), rank() + i, size());
+                    auto const from = order.subspan(first + batch.first + rows.first);
+                    mine.insert(mine.end(), from.begin(),
+                                from.begin() + std::ptrdiff_t(rows.count()));
+                }
+            }
+        }
+        return mine;
+    }
+
     void make(int i) {
         auto& r = replicas_[size_t(i)];
         if (i == 0) {
@@ -329,70 +333,13 @@ private:
         }
     }
 
-    // The batches that make up a step, in the order in which the replicas compute them together.
-    struct micro_batches {
-        template <class Data>
-        micro_batches(Data const& data, std::span<size_t const> samples,
-                      std::span<float const> class_weight) {
-            for (int k = 0; k < strategies::micro_batches; ++k) {
-                part[k] = comm::part_of(samples.size(), k, strategies::micro_batches);
-                auto const all = replica_type::weigh(
-                    data, samples.subspan(part[k].first, part[k].count()), class_weight);
-                present[k] = all.present;
-                weight += all.sum;
-                last = all.present > 0 ? k : last;
-            }
-        }
-        comm::part part[strategies::micro_batches];
-        size_t present[strategies::micro_batches];
-        int last = 0;
-        double weight = 0;
-    };
-    // One step of a single replica, batch by batch.
-    template <class Data, class Rule>
-    bool train_batches(Data const& data, std::span<size_t const> samples, std::uint64_t step,
-                       Rule const& rule, std::span<float const> class_weight) {
-        check_count(samples.size());
-        micro_batches const all{data, samples, class_weight};
-        detail::checked_weight_sum(all.weight);
-        bool is_first = true;
-        for (int k = 0; all.weight > 0 && k < strategies::micro_batches; ++k) {
-            if (all.present[k] > 0) { // otherwise running statistics would change
-                comm::part const& part = all.part[k];
-                first().template collate<replica_type::training_plan>(
-                    data, samples.subspan(part.first, part.count()), class_weight);
-                first().train_batch(part.first, std::exchange(is_first, false), k == all.last, step,
-                                    rule, all.weight);
-            }
-        }
-        return all.weight > 0;
-    }
+    using micro_batches = detail::micro_batches<replica_type>;
+
     void check_count(size_t samples) const {
         if (samples > step_capacity()) {
             throw error(
                 {"castnet: a step of at most ", step_capacity(), " samples was given ", samples});
         }
-    }
-
-    // Trains with a replica's samples of such a batch; returns their weight.
-    template <class Communicator, class Data, class Rule>
-    static double train_micro_batch(replica_type& r, Communicator& others, Data const& data,
-                                    std::span<size_t const> samples,
-                                    std::span<float const> class_weight, micro_batches const& all,
-                                    int k, std::uint64_t step, Rule const& rule) {
-        auto const batch = samples.subspan(all.part[k].first, all.part[k].count());
-        auto const mine = comm::part_of(batch.size(), others.rank(), others.size());
-        std::optional<size_t> present = all.present[k];
-        if constexpr (strategies::local_batch_norm) {
-            present.reset();
-        }
-        auto const filled = r.template collate<replica_type::training_plan>(
-            data, batch, mine.first, mine.count(), class_weight, present);
-        r.train_with(others,
-                     {std::ptrdiff_t(mine.count()), all.part[k].first + mine.first,
-                      double(filled.present) / double(all.present[k]), k == all.last},
-                     step, rule, all.weight);
-        return filled.sum;
     }
 
     // Calls f(), which has no communicator; with several replicas its exceptions name the rank.

@@ -19,6 +19,7 @@
 #include <castnet/train/history.hpp>
 #include <castnet/train/pictures.hpp>
 #include <castnet/train/profile.hpp>
+#include <castnet/train/sample_checks.hpp>
 #include <castnet/train/summary.hpp>
 
 #include <algorithm>
@@ -51,8 +52,8 @@ figure img { image-rendering: pixelated; width: 112px; display: block; }
 // Megabytes of the planned values over the launches of a step.
 template <class Training>
 [[gnu::cold]] std::vector<double> memory_of_launches() {
-    std::vector<double> bytes(std::size(Training::training_plan.launches), 0.0);
-    for (planned_value const& v : planned_values<Training::training_plan>()) {
+    std::vector<double> bytes(std::size(Training::training_plan().launches), 0.0);
+    for (planned_value const& v : planned_values<Training::training_plan()>()) {
         for (std::size_t i = v.first; i <= v.last; ++i) {
             bytes[i] += double(v.count) * sizeof(typename Training::value_type) / 1e6;
         }
@@ -73,7 +74,8 @@ template <class Image, class T>
         std::size_t const channel = Image::extent[0] == 3 ? i % 3 : 0;
         double const x = double(sample[channel * pixels + i / 3]);
         double const part = to > from ? (x - from) / (to - from) : 0;
-        colours[i] = static_cast<unsigned char>(std::clamp(part, 0.0, 1.0) * 255 + 0.5);
+        double const shade = part > 0 ? std::min(part, 1.0) : 0; // NaN is black
+        colours[i] = static_cast<unsigned char>(shade * 255 + 0.5);
     }
     return colours;
 }
@@ -195,6 +197,7 @@ public:
 
     // The samples of a data set with labels whose label is least probable by softmax of the first
     // output, with their pictures where the first input is an image of one or three channels.
+    // Throws castnet::error for a label that the output does not have.
     template <class Model, class Data>
     [[gnu::cold]] void add_worst(Model const& model, Data const& data, std::size_t count = 20,
                                  std::vector<std::string> const& classes = {}) {
@@ -206,9 +209,10 @@ public:
         std::size_t const numbers = data.size() > 0 ? outputs.size() / data.size() : 0;
         std::vector<std::pair<double, std::size_t>> losses; // and the samples
         for (std::size_t i = 0; i < data.size(); ++i) {
-            std::size_t label = 0;
+            double label = 0;
             data.copy_target(i, &label);
-            losses.emplace_back(detail::loss_of_label(outputs.data() + i * numbers, numbers, label),
+            losses.emplace_back(detail::loss_of_label(outputs.data() + i * numbers, numbers,
+                                                      detail::checked_label(label, numbers, i)),
                                 i);
         }
         std::size_t const shown = std::min(count, losses.size());

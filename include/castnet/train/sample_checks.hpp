@@ -1,4 +1,4 @@
-// Checks of labels and weights, which a data set of the user's own may get wrong at any sample.
+// Checks of samples, labels and weights, which a data set of the user's own may get wrong.
 #pragma once
 
 #include <castnet/core/error.hpp>
@@ -39,6 +39,12 @@ inline double checked_weight_sum(double sum) {
         refuse_weight_sum(sum);
     }
     return sum;
+}
+
+[[gnu::cold]] inline void check_samples(char const* call, size_t size) {
+    if (size == 0) {
+        throw error({"castnet: ", call, ": the data set holds no sample"});
+    }
 }
 
 // Checks class weights for data with these targets; `call` is the function they were passed to.

@@ -1,4 +1,4 @@
-// Loss and metrics of samples: sums that can be added up, and what becomes of them.
+// Loss and metrics of samples: sums that can be added up, and the results made of them.
 #pragma once
 
 #include <castnet/core/error.hpp>
@@ -84,7 +84,7 @@ struct score_sums {
     double sum[Count]{};
 };
 
-// One of the scores of a step behind the loss: a metric, the number of its sums, and its name if
+// One of the scores of a step after the loss: a metric, the number of its sums, and its name if
 // that is not the metric's own.
 template <class Metric, std::size_t Sums = 1, class Named = Metric>
 struct score {

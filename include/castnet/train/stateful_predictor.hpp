@@ -1,8 +1,9 @@
 // stateful_predictor<Model>: prediction of sequences step by step, with a state of its own.
 #pragma once
 
-#include <castnet/graph/one_step.hpp>
 #include <castnet/train/model.hpp>
+#include <castnet/train/prefill.hpp>
+#include <castnet/train/sequence_recipes.hpp>
 
 #include <algorithm>
 #include <array>
@@ -23,48 +24,6 @@ struct step_inputs_fit {
     static constexpr bool checked = true;
 };
 
-namespace detail {
-
-// 0: any number.
-template <class Network>
-constexpr size_t most_steps() {
-    ir::graph g{false};
-    g.unrolls = true;
-    ir::results r = prediction_recipe::build<Network>(g);
-    ir::one_step step{g, r};
-    step.run();
-    return static_cast<size_t>(step.most_steps());
-}
-
-struct one_step_recipe {
-    static constexpr bool uses_all = false; // carries that nothing reads
-    template <class Network>
-    static constexpr ir::results build(ir::graph& g) {
-        g.unrolls = true; // every layer has a state of its own
-        ir::results r = prediction_recipe::build<Network>(g);
-        ir::one_step{g, r}.run();
-        return r;
-    }
-};
-
-// What the state is made of, for all steps of a sequence at once.
-struct states_recipe {
-    static constexpr bool uses_all = false;
-    template <class Network>
-    static constexpr ir::results build(ir::graph& g) {
-        ir::graph other{false};
-        other.unrolls = g.unrolls = true;
-        ir::results unused = prediction_recipe::build<Network>(other),
-                    r = prediction_recipe::build<Network>(g);
-        ir::one_step step{other, unused};
-        step.run();
-        step.keep_states(g, r);
-        return r;
-    }
-};
-
-} // namespace detail
-
 template <class... Given>
 struct step_sequences_fit {
     static_assert(detail::never<Given...>,
@@ -75,10 +34,10 @@ struct step_sequences_fit {
 };
 
 // Predicts sequences one step at a time, as they come in, where the model's network has recurrent
-// layers, scans or causal attention: the state behind a step is kept for the next one (Keras'
+// layers, scans or causal attention: the state after a step is kept for the next one (Keras'
 // stateful=True), of attention all keys and values so far. After all steps of a sequence the
 // outputs are those of the model's predict(), up to rounding: of return_sequences() those of each
-// step in turn, of a last state that behind the steps so far. A sequence may have any number of
+// step in turn, of a last state that after the steps so far. A sequence may have any number of
 // steps, or most_steps where the network has causal attention, positions or lengths.
 //
 //     cn::stateful_predictor voice{model};
@@ -140,7 +99,7 @@ public:
 
     // Takes one step of each input and returns the first output, which is there until the next
     // call. A step of a single number may be given as a number. Throws castnet::error for an id
-    // that the input does not allow, and behind the last of most_steps.
+    // that the input does not allow, and after the last of most_steps.
     template <class... Steps>
     std::span<T const, output_size<0>> predict(Steps const&... steps) {
         if constexpr (takes<Steps...>(std::make_index_sequence<sizeof...(Steps)>{})) {
@@ -155,7 +114,7 @@ public:
     }
 
     // Takes the first steps of a sequence at once, such as a prompt, and returns the first output
-    // behind the last of them. `sequences` has for each input its steps one after the other, or a
+    // after the last of them. `sequences` has for each input its steps one after the other, or a
     // single one if it has no time axis. It is as if each step was predicted in turn after reset(),
     // up to rounding: the state comes from products of matrices by matrices instead, over as many
     // steps as the network's sequences have, unless that would take longer. Costs memory for these,
@@ -165,7 +124,7 @@ public:
     std::span<T const, output_size<0>> prefill(Sequences const&... sequences) {
         constexpr auto each = std::make_index_sequence<network_inputs>{};
         if constexpr (are_sequences<Sequences...>(each)) {
-            take_steps<detail::states_recipe>(each, sequences...);
+            take_steps<detail::prefill<network, device>>(each, sequences...);
         } else {
             static_assert(step_sequences_fit<Sequences...>::checked);
         }
@@ -227,127 +186,48 @@ private:
         }
     }
 
-    // The plan of the states behind all steps, and how many these are.
-    template <class Recipe>
-    using states = detail::compiled_step<Recipe, network, device, 1, false>;
-    template <class Recipe, size_t... I>
-    static constexpr size_t steps_of(std::index_sequence<I...>) {
-        return std::max({count(states<Recipe>::value.inputs[I]) / input_size<I>...});
-    }
-
-    template <class Recipe, size_t... I, class... Sequences>
-    void take_steps(std::index_sequence<I...> each, Sequences const&... sequences) {
-        constexpr size_t all = steps_of<Recipe>(each);
-        // Of an input without time there is one step, which all have.
-        constexpr std::array<bool, network_inputs> has_time{
-            (all == 1 || count(states<Recipe>::value.inputs[I]) > input_size<I>)...};
-        constexpr std::array<size_t, network_inputs> sizes_of_steps{input_size<I>...};
-        std::array<size_t, network_inputs> const given{
-            std::span<number<I> const>(sequences).size()...};
-        size_t const steps = count_steps(has_time, sizes_of_steps, given);
+    // Prefill is a parameter, so that its plan is compiled only where it is needed.
+    template <class Prefill, size_t... I, class... Sequences>
+    void take_steps(std::index_sequence<I...>, Sequences const&... sequences) {
+        size_t const steps =
+            Prefill::count_steps({std::span<number<I> const>(sequences).size()...});
+        if (most_steps > 0 && steps > most_steps) {
+            throw error({"castnet: stateful_predictor::prefill: there are ", steps,
+                         " steps, and the network's sequences have ", most_steps});
+        }
         reset();
-        size_t first = std::min(steps - 1, all); // of those that are left for predict()
-        if (first > 0 && first >= worthwhile_steps<Recipe>(all)) {
-            fill<Recipe>(first, all,
-                         std::span<number<I> const>(sequences).first(
-                             has_time[I] ? first * input_size<I> : input_size<I>)...);
+        size_t first = std::min(steps - 1, Prefill::steps); // of those that are left for predict()
+        if (first > 0 && first >= Prefill::worthwhile_steps()) {
+            fill<Prefill>(first,
+                          std::span<number<I> const>(sequences).first(
+                              Prefill::has_time(I) ? first * input_size<I> : input_size<I>)...);
         } else {
             first = 0;
         }
         for (; first < steps; ++first) {
             predict(std::span<number<I> const, input_size<I>>{
                 std::span<number<I> const>(sequences).data() +
-                    (has_time[I] ? first * input_size<I> : 0),
+                    (Prefill::has_time(I) ? first * input_size<I> : 0),
                 input_size<I>}...);
         }
     }
-    // So many steps take as long one by one as all of them at once: an eighth of them, or most of
-    // them in loops, which are computed step by step in either case.
-    template <class Recipe>
-    static constexpr size_t worthwhile_steps(size_t all) {
-        for (ir::kernel_launch const& s : states<Recipe>::value.launches) {
-            if (s.loop >= 0) {
-                return all - all / 4;
-            }
-        }
-        return all / 8;
-    }
 
-    static size_t count_steps(std::array<bool, network_inputs> const& has_time,
-                              std::array<size_t, network_inputs> const& step,
-                              std::array<size_t, network_inputs> const& given) {
-        size_t steps = 0;
-        for (size_t i = 0; i < network_inputs; ++i) {
-            if (has_time[i] ? given[i] % step[i] != 0 || given[i] == 0 : given[i] != step[i]) {
-                throw error({"castnet: stateful_predictor::prefill: input ", i, " was given ",
-                             given[i], " numbers, expected ", step[i],
-                             has_time[i] ? " for each of its steps" : ", as it has no time axis"});
-            }
-            if (size_t const own = given[i] / step[i]; has_time[i]) {
-                if (steps > 0 && own != steps) {
-                    throw error({"castnet: stateful_predictor::prefill: input ", i, " was given ",
-                                 own, " steps, and those before it ", steps});
-                }
-                steps = own;
-            }
+    // The state after `steps` steps, as if they had been predicted since reset().
+    template <class Prefill, class... Numbers>
+    void fill(size_t steps, std::span<Numbers const> const&... given) {
+        if (!prefill_executor_) {
+            prefill_executor_ =
+                Prefill::make_executor(session_, model_.data(), key_of(model_.seed_value()));
         }
-        if (most_steps > 0 && steps > most_steps) {
-            throw error({"castnet: stateful_predictor::prefill: there are ", steps,
-                         " steps, and the network's sequences have ", most_steps});
-        }
-        return steps;
-    }
-
-    // The state behind `steps` steps, as if they had been predicted since reset().
-    template <class Recipe, class... Numbers>
-    void fill(size_t steps, size_t all, std::span<Numbers const> const&... given) {
-        static constexpr auto const& whole = states<Recipe>::value;
-        if (!filler_) {
-            constexpr auto needed = ir::sizes_on<device>(
-                {0, 0, whole.elements(ir::region::batch), whole.elements(ir::region::workspace)},
-                whole);
-            filler_ = std::make_unique<typename device::executor>(
-                session_, model_.data(), key_of(model_.seed_value()), needed);
-        }
-        T* const batch = filler_->batch();
-        write_sequences(whole.inputs, batch, std::index_sequence_for<Numbers...>{}, given...);
-        filler_->template run<whole>(1, 0);
-        copy_states(whole.outputs, steps, all, std::make_index_sequence<carries>{});
-        for (ir::kernel_launch const& s : plan.launches) {
-            if (s.kind == op::cache) {
-                ir::array_ref const &to = plan.arrays[s.output],
-                                    &from = whole.outputs[carries + size_t(s.attribute)];
-                auto const numbers = std::ptrdiff_t(steps) * to.size.channels;
-                session_.read(filler_->at(from), numbers, [&](T const* kept) {
-                    session_.write(executor_.at(to), numbers,
-                                   [&](T* cache) { std::copy_n(kept, numbers, cache); });
-                });
-            }
-        }
+        Prefill::run(*prefill_executor_, given...);
+        Prefill::read_carries(session_, *prefill_executor_, steps,
+                              carry_results(std::make_index_sequence<carries>{}));
+        Prefill::copy_caches(session_, *prefill_executor_, steps, carries, executor_);
         steps_ = most_steps > 0 ? steps : 0;
     }
-    template <size_t... I, class... Numbers>
-    static void write_sequences(ir::array_ref const* inputs, T* batch, std::index_sequence<I...>,
-                                std::span<Numbers const> const&... given) {
-        (..., [&](std::span<Numbers const> from) {
-            T* const to = batch + inputs[I].offset;
-            std::transform(from.begin(), from.end(), to, [](Numbers x) { return T(x); });
-            std::fill(to + from.size(), to + inputs[I].size.count(), T(0)); // nobody reads those
-            constexpr auto ids =
-                data::whole_numbers_of<detail::nth_of<I, typename network::inputs>>;
-            if constexpr (ids.values > 0) {
-                ids.check(to, 0, "castnet: stateful_predictor");
-            }
-        }(given));
-    }
     template <size_t... C>
-    void copy_states(ir::array_ref const* sequences, size_t steps, size_t all,
-                     std::index_sequence<C...>) {
-        (..., [&](ir::array_ref const& from, T* to) {
-            std::ptrdiff_t const numbers = from.size.count() / std::ptrdiff_t(all);
-            session_.read(filler_->at(from) + std::ptrdiff_t(steps - 1) * numbers, numbers,
-                          [&](T const* row) { std::copy_n(row, numbers, to); });
-        }(sequences[C], result<network_outputs + C>()));
+    std::array<T*, carries> carry_results(std::index_sequence<C...>) const {
+        return {result<network_outputs + C>()...};
     }
 
     template <size_t... I, class... Steps>
@@ -417,7 +297,7 @@ private:
     model_access::shared access_;
     typename device::session session_;
     typename device::executor executor_;
-    std::unique_ptr<typename device::executor> filler_; // of states; made by the first prefill()
+    std::unique_ptr<typename device::executor> prefill_executor_; // made by the first prefill()
     mutable std::vector<T> results_; // of the last step, where they are not in_place
     size_t steps_ = 0;               // since the sequence began, where they are limited
 };

@@ -63,7 +63,7 @@ public:
         return {size_t(gradients.offset), size_t(gradients.offset + gradients.count)};
     }
 
-    // Elements of each of the optimizer's slots, which lie behind the gradients; then come the
+    // Elements of each of the optimizer's slots, which lie after the gradients; then come the
     // gradients accumulated over the batches of a step.
     static constexpr size_t slot_elements(int replicas) {
         return Strategy::sharded_optimizer ? comm::owners::largest_shard(trained, replicas)

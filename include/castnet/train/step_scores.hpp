@@ -90,7 +90,7 @@ constexpr auto list_unique(Score const&... score) {
     }
 }
 
-// The scores of a step behind its loss: the losses of which it is a sum, and the metrics.
+// The scores of a step after its loss: the losses of which it is a sum, and the metrics.
 template <class Network, class Loss, size_t... I, class... Metrics>
 constexpr auto list_scores(std::index_sequence<I...>, Metrics const&... metrics) {
     return list_unique(

@@ -61,7 +61,7 @@ template <class Metric, class Given>
 struct metric_gives_sums {
     static_assert(
         gives_sums<Metric, Given>,
-        "castnet: a metric gives one number for each sample, symbol<shape<>>, or several, "
+        "castnet: a metric must give one number for each sample, symbol<shape<>>, or several, "
         "symbol<shape<n>>, of whose sums its result(sums, weight) makes one; see "
         "metric_gives_sums<metric, given>");
     static constexpr bool checked = true;

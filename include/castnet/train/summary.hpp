@@ -185,12 +185,12 @@ template <class Training>
         append(text, {what, detail::memory_text(bytes), '\n'});
     };
     line("Training memory:      ", Training::bytes);
-    line("  parameters          ", Training::bytes - Training::arena_bytes);
+    line("  parameters          ", Training::bytes - Training::executor_bytes);
     line("  gradients           ", Training::gradient_bytes);
     line("  optimizer state     ", Training::optimizer_bytes);
     line("  batch               ", Training::batch_bytes);
     line("  activations         ", Training::workspace_bytes);
-    if constexpr (constexpr int count = Training::training_plan.sizes.devices; count > 1) {
+    if constexpr (constexpr int count = Training::training_plan().sizes.devices; count > 1) {
         for (int i = 0; i < count; ++i) {
             line(string_of({"  on device ", i, std::string(i < 10 ? 9 : 8, ' ')}),
                  Training::device_bytes(i));

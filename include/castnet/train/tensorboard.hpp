@@ -57,7 +57,7 @@ void add_histograms(io::event_file& file, Model const& model, std::uint64_t step
 // Histograms of the gradients in a training's last step, as <parameter>.gradient.
 template <class Training>
 void add_gradient_histograms(io::event_file& file, Training const& training, std::uint64_t step) {
-    for (ir::placed_parameter const& p : Training::training_plan.parameters) {
+    for (ir::placed_parameter const& p : Training::training_plan().parameters) {
         if (p.trainable) {
             std::string const name = p.name.text();
             auto const values = training.gradient(name);

@@ -47,7 +47,7 @@ public:
         auto const found = values_.find("castnet." + key);
         if (found == values_.end()) {
             throw file_error(file_, {"its metadata has no 'castnet.", key,
-                                     "': it is no checkpoint of a training; load weights into "
+                                     "': it is not a checkpoint of a training; load weights into "
                                      "the model"});
         }
         return found->second;

@@ -5,12 +5,12 @@
 
 #include <castnet/core/text.hpp>
 #include <castnet/io/safetensors.hpp>
+#include <castnet/io/widen.hpp>
 #include <castnet/train/description_io.hpp>
 #include <castnet/train/model.hpp>
 #include <castnet/train/shape_text.hpp>
 
 #include <algorithm>
-#include <cstring>
 #include <string>
 #include <vector>
 
@@ -48,22 +48,26 @@ private:
     return !t.name.ends_with("num_batches_tracked") && !t.name.starts_with(optimizer_prefix);
 }
 
-// The values of a tensor, which must have the parameter's shape and type; `advice` is for the
-// message if it does not.
+// The values of a tensor, which must have the parameter's shape and a type whose values T holds;
+// `advice` is for the message if it has another shape.
 template <class T>
 [[gnu::cold]] std::vector<T>
 values_of(io::safetensors_file const& file, std::string const& name, ir::placed_parameter const& p,
           char const* advice = "load it into the network that it was saved from") {
     io::stored_tensor const& t = file.at(name);
-    if (!has_shape_of(t, p) || t.type != io::dtype_of<T>) {
+    bool const fits = has_shape_of(t, p);
+    if (!fits || !io::widens_to<T>(t.type)) {
+        constexpr char const* other_type =
+            sizeof(T) == sizeof(float)
+                ? "files for it hold numbers of 16 or 32 bits: in PyTorch save tensor.float()"
+                : "files for it hold floating-point numbers: in PyTorch save tensor.double()";
         throw file_error(file.file_name(),
                          {"tensor ", io::detail::shown(t.name), " is ", io::name_of(t.type), " ",
                           shape_text(t.shape), ", but the network's parameter is ",
-                          io::name_of(io::dtype_of<T>), " ", shape_text(p.shape), "; ", advice});
+                          io::name_of(io::dtype_of<T>), " ", shape_text(p.shape), "; ",
+                          fits ? other_type : advice});
     }
-    std::vector<T> values(size_t(p.count()));
-    std::memcpy(values.data(), t.bytes.data(), t.bytes.size());
-    return values;
+    return io::widened<T>(t);
 }
 
 // All parameters of a model, of a file that holds nothing else of a network.
@@ -116,10 +120,10 @@ void save(model<Net, Where, Batch> const& m, std::string const& file) {
 }
 
 // Reads all parameters and running statistics, and the description if there is one. Throws
-// file_error, and leaves the model as it was,
-// unless the file holds every one of them with its shape and the model's element type, and nothing
-// else. (PyTorch's "….num_batches_tracked", which only counts, is passed over, and of a checkpoint
-// of a training only the weights are read.)
+// file_error, and leaves the model as it was, unless the file holds every one of them with its
+// shape and a type whose values the model's element type holds (F16, BF16, F32; F64 for double),
+// and nothing else. (PyTorch's "….num_batches_tracked", which only counts, is passed over, and of a
+// checkpoint of a training only the weights are read.)
 template <class Net, class Where, class Batch>
 void load(model<Net, Where, Batch>& m, std::string const& file) {
     io::safetensors_file const stored = io::load_safetensors(file);

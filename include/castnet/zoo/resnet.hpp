@@ -4,7 +4,7 @@
 //   resnet18, resnet34               11,689,512 and 21,797,672 parameters
 //   resnet50, resnet101, resnet152   25,557,032, 44,549,160 and 60,192,808
 //   resnet18_cifar                   11,173,962, for 32 x 32 pixels and 10 classes: a first
-//                                    convolution of 3 x 3 with stride 1, and no pooling behind it
+//                                    convolution of 3 x 3 with stride 1, and no pooling after it
 #pragma once
 
 #include <castnet/zoo/detail/blocks.hpp>

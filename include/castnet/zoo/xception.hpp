@@ -49,7 +49,7 @@ inline constexpr auto middle =
                    separable<A>{}, batch_norm>{};
 
 // Width, Middle and Wide are the channels of the first convolution, of the eight blocks in the
-// middle and of the block behind them.
+// middle and of the block after them.
 template <size_t Classes, size_t Width, size_t Middle, size_t Wide>
 struct xception_layers {
     constexpr auto operator()(Symbol auto image) const {

@@ -1,4 +1,4 @@
-// Random numbers of samples, in every epoch others.
+// Random numbers of a data set's samples, different in each epoch.
 #pragma once
 
 #include <castnet/data/detail/random_stream.hpp>

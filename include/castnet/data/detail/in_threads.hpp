@@ -1,4 +1,4 @@
-// Loop in as many threads as the machine runs, for work that is done once.
+// Parallel loops on threads of their own, for work that is done once.
 #pragma once
 
 #include <castnet/core/language.hpp>

@@ -36,7 +36,7 @@ struct packed_format {
             out[i] = static_cast<unsigned char>(byte >= 0 && byte <= 255 ? byte : 0);
             if (unpacked<float>(out[i]) != numbers[i]) {
                 throw error({"castnet: data::cache: input number ", i, " of sample ", sample,
-                             " is ", numbers[i], ", which is no byte * ", scale, " + ", offset,
+                             " is ", numbers[i], ", which is not a byte * ", scale, " + ", offset,
                              "; keep floats, or give cache_options the scale and the offset"});
             }
         }

@@ -1,4 +1,4 @@
-// Sequences that grow by a step.
+// Key and value caches of attention that is computed step by step.
 #pragma once
 
 #include <castnet/device/cpu/kernel.hpp>

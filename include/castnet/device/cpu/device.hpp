@@ -1,4 +1,4 @@
-// The CPU as a place where plans run: a table of kernels, and a loop over the launches.
+// CPU device: a table of kernels, and the loop over a plan's launches.
 #pragma once
 
 #include <castnet/device/constant_launch.hpp>
@@ -104,8 +104,8 @@ struct cpu_device {
         if (cpu::is_special<T>(s, windows)) {
             return cpu::special_conv_scratch<T>(s.kind, windows[s.window]);
         }
-        if (s.kind == op::matmul_data && s.loop >= 0) {
-            return cpu::turned_weight_scratch(s);
+        if (s.kind == op::matmul || s.kind == op::matmul_data) {
+            return cpu::matmul_scratch<F>(s);
         }
         cpu::kernel_entry<T> const entry = cpu::kernel_entry_of<F>(s.kind);
         return entry.has_scratch ? entry.scratch(windows[s.window]) : ir::scratch_size{};
@@ -139,13 +139,15 @@ struct cpu_device {
             cpu::flush_denormals const here;
             prepare_small<Plan>(c, std::make_index_sequence<size_t(Plan.sizes.launches)>{});
         } else {
-            for (ir::stage const& g : Plan.stages) {
+            ir::for_each_stage(Plan, [&](ir::stage const& g, int repetition, int) {
+                context mine = c;
+                mine.repetition = repetition;
                 if (Plan.launches[g.first].once) {
-                    run_stage<Plan>(g, c, ir::ignore_launches{});
+                    run_stage<Plan>(g, mine, ir::ignore_launches{});
                 } else {
-                    keep_weights<Plan>(g, c);
+                    keep_weights<Plan>(g, mine);
                 }
-            }
+            });
         }
 #endif
     }
@@ -231,25 +233,36 @@ protected:
     // Step I of a small plan.
     template <auto const& Plan, int I>
     static void run_small_launch(context const& c) {
-        cpu::small_launch<ir::constant_launch_of<Plan, I>, Plan.batch == 1>(
-            Plan.scalars, Plan.launches[I].factor, c);
+        small_launch<Plan, I>(c, c.region);
     }
 
 private:
     template <auto const& Plan, class After, size_t... I>
     static void run_small(context const& c, After const& after, std::index_sequence<I...>) {
-        (..., run_small_launch<Plan, int(I), false>(c, after));
+        T* regions[ir::regions]; // a copy, which storing a result does not change
+        std::copy_n(c.region, ir::regions, regions);
+        (..., run_small_launch<Plan, int(I), false>(c, regions, after));
     }
     template <auto const& Plan, size_t... I>
     static void prepare_small(context const& c, std::index_sequence<I...>) {
-        (..., run_small_launch<Plan, int(I), true>(c, ir::ignore_launches{}));
+        (..., run_small_launch<Plan, int(I), true>(c, c.region, ir::ignore_launches{}));
     }
     template <auto const& Plan, int I, bool Once, class After>
-    [[gnu::always_inline]] static void run_small_launch(context const& c, After const& after) {
+    [[gnu::always_inline]] static void run_small_launch(context const& c, T* const* regions,
+                                                        After const& after) {
         if constexpr (Plan.launches[I].once == Once) {
-            run_small_launch<Plan, I>(c);
+            if constexpr (cpu::is_one_function(Plan)) {
+                small_launch<Plan, I>(c, regions);
+            } else {
+                run_small_launch<Plan, I>(c);
+            }
             after(I);
         }
+    }
+    template <auto const& Plan, int I>
+    [[gnu::always_inline]] static void small_launch(context const& c, T* const* regions) {
+        cpu::small_launch<ir::constant_launch_of<Plan, I>, Plan.batch == 1>(
+            Plan.scalars, Plan.launches[I].factor, c, regions);
     }
 };
 

@@ -167,7 +167,7 @@ void for_each_column_class(window const& w, F const& f) {
         for (int kx = 0; kx < w.kernel_w; ++kx) {
             int const shift = kx * w.dilation - w.pad_left; // of x from out_x * stride_w
             int const first = shift < 0 ? (-shift + w.stride_w - 1) / w.stride_w : 0;
-            int const end = std::min(w.out_width, (w.width - 1 - shift) / w.stride_w + 1);
+            int const end = std::min(w.out_width, (w.width - shift + w.stride_w - 1) / w.stride_w);
             if (first < end) {
                 f(column_class{kx, 1, first * w.stride_w + shift, end - first, w.stride_w, first});
             }

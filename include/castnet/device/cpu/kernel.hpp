@@ -1,8 +1,8 @@
-// A kernel, and how those of one stage run: every chunk takes a few samples at a time through all
-// of them.
+// Kernels of a stage: every chunk takes a few samples at a time through all of them.
 #pragma once
 
 #include <castnet/device/cpu/context.hpp>
+#include <castnet/device/cpu/idle_steps.hpp>
 #include <castnet/device/cpu/threads.hpp>
 #include <castnet/device/launches.hpp>
 
@@ -87,9 +87,15 @@ template <class T, class After>
             context<T> mine = c;
             mine.first = first;
             mine.samples = last - first;
+            std::ptrdiff_t const longest = longest_sequence(g, launches, t, mine);
             for (std::ptrdiff_t i = 0; i < g.iterations; ++i) {
                 mine.iteration = g.backwards ? g.iterations - 1 - i : i;
                 call(&kernel<T>::run, mine);
+                if (mine.iteration >= longest) {
+                    std::ptrdiff_t const alike = g.iterations - 1 - longest; // that follow
+                    copy_step(g, launches, t, mine, alike);
+                    i += alike;
+                }
             }
         };
         call(&kernel<T>::prepare, c);

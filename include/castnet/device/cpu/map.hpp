@@ -1,4 +1,4 @@
-// Fused element-wise programs that store their result at every point.
+// Element-wise kernels: fused programs that store their result at every point.
 #pragma once
 
 #include <castnet/core/annotations.hpp>

@@ -1,5 +1,6 @@
 // Dense layers: y = x W, and its two gradients. W lies as (features, units), so that all three read
-// along rows.
+// along rows; a prediction packs it beforehand where it meets many rows of a sample, such as the
+// steps of a sequence.
 #pragma once
 
 #include <castnet/device/cpu/context.hpp>
@@ -16,31 +17,33 @@
 
 namespace castnet::cpu::inline CASTNET_TARGET {
 
-// In blocks: of b as much as the L1 cache holds, packed where its rows are longer than a tile,
-// meets a piece of a's rows.
+// In blocks: of b as much as the L1 cache holds meets a piece of a's rows. All of b is `packed` in
+// panels already, or its parts are where its rows are longer than a tile.
 template <class F>
-void multiply_blocks(product<sum_type<F>> const& p) {
-    constexpr std::ptrdiff_t width = tile_columns<F>, most = most_unpacked_steps;
+void multiply_blocks(product<sum_type<F>> const& p, F const* packed = nullptr) {
+    constexpr std::ptrdiff_t width = tile_columns<F>, most = most_steps_at_once;
     std::ptrdiff_t const m = p.m, panels = panel_count(p.n, width);
     bool const packs = panels > 1 || p.b.column != 1 || numbers_in<F> > 1;
     std::ptrdiff_t const at_once = std::min(most, panel_scratch<F>::size / (packs ? width : p.n));
     std::ptrdiff_t const steps =
         std::clamp(steps_of<F>(p.k), std::ptrdiff_t{1}, at_once); // k is 0 without samples
-    if (panels > 1 && m <= most_few_rows && p.b.column == 1 && !p.turns) {
+    if (panels > 1 && m <= most_few_rows && p.b.column == 1 && !p.turns && !packed) {
         multiply_few_rows<F>(p, steps * numbers_in<F>);
         return;
     }
     std::ptrdiff_t const piece = std::ptrdiff_t{panels > 1 ? 24 : 4} * tile_rows;
     std::ptrdiff_t const pieces = (m + piece - 1) / piece;
-    parallel_for(
-        panels * pieces, 2.0 * double(m) * double(p.n) * double(p.k), [&](std::ptrdiff_t i) {
-            std::ptrdiff_t const top = i % pieces * piece, bottom = std::min(top + piece, m);
-            multiply_panel<F>(p, i / pieces * width, top, bottom, steps,
-                              packs && (p.b.column != 1 || bottom - top > tile_rows));
-        });
+    parallel_for(panels * pieces, 2.0 * double(m) * double(p.n) * double(p.k),
+                 [&](std::ptrdiff_t i) {
+                     std::ptrdiff_t const left = i / pieces * width, top = i % pieces * piece,
+                                          bottom = std::min(top + piece, m);
+                     multiply_panel<F>(p, left, top, bottom, steps,
+                                       packs && (p.b.column != 1 || bottom - top > tile_rows),
+                                       packed ? packed + left * steps_of<F>(p.k) : nullptr);
+                 });
 }
 
-// The same where rows of a and b lie without gaps and k is at most most_unpacked_steps, so that
+// The same where rows of a and b lie without gaps and k is at most most_steps_at_once, so that
 // each sum is made in the same order: it does not depend on m. Rows of a are a run, in pieces for
 // threads.
 template <class T>
@@ -50,7 +53,7 @@ void multiply_run(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, T const*
     std::ptrdiff_t const pieces = (m + piece - 1) / piece;
     parallel_for(pieces, 2.0 * double(m) * double(n) * double(k), [&](std::ptrdiff_t i) {
         std::ptrdiff_t const top = m * i / pieces, rows = m * (i + 1) / pieces - top;
-        std::ptrdiff_t offset[most_unpacked_steps];
+        std::ptrdiff_t offset[most_steps_at_once];
         std::iota(offset, offset + k, std::ptrdiff_t{0});
         multiply_runs(a + top * k, {1, 0, 1, 0, rows, k}, {k, offset, b, n}, end, n, c + top * n);
     });
@@ -58,7 +61,7 @@ void multiply_run(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, T const*
 
 // The factors of a layer with so many features and units: F where that is worth it, else numbers.
 template <class F, class Call>
-void with_factors(std::ptrdiff_t features, std::ptrdiff_t units, Call const& call) {
+constexpr void with_factors(std::ptrdiff_t features, std::ptrdiff_t units, Call const& call) {
     if constexpr (numbers_in<F> > 1) {
         if (std::min(features, units) < least_rounded) {
             call.template operator()<sum_type<F>>();
@@ -83,7 +86,7 @@ template <class F>
     using T = sum_type<F>;
     bool const narrow = n <= simd<T>::width && m >= std::ptrdiff_t{2} * run_rows;
     bool const ends = end.bias || end.rectifies || end.accumulate;
-    if (narrow && !end.accumulate && run_rows > tile_rows && k <= most_unpacked_steps &&
+    if (narrow && !end.accumulate && run_rows > tile_rows && k <= most_steps_at_once &&
         a.column == 1 && a.row == k && b.column == 1 && b.row == n && c_row == n) {
         multiply_run(m, n, k, a.data, b.data, c, end);
     } else if (narrow && !ends && a.row == 1 && n < m) {
@@ -95,15 +98,44 @@ template <class F>
     }
 }
 
+// Whether a weight that stays the same from run to run is packed once. (The few rows of samples
+// without pixels read it where it lies.)
+template <class F>
+constexpr bool packs_weight(kernel_launch const& s) {
+    return s.constant_weight && s.loop < 0 && s.weight.pixels > tile_columns<F> &&
+           s.flops >= 2 * least_packed_rows * s.weight.count();
+}
+template <class F>
+void pack_weight(kernel_launch const& s, tables const& t, context<sum_type<F>> const& c) {
+    std::ptrdiff_t const in = s.weight.channels, out = s.weight.pixels;
+    auto const* const weight = c.at(t.arrays[s.first_array + 1]);
+    with_factors<F>(in, out, [&]<class Factor>() {
+        constexpr std::ptrdiff_t width = tile_columns<Factor>;
+        Factor* const to = factors_at<Factor>(c, t.arrays[s.prepared]);
+        parallel_for(panel_count(out, width), double(s.weight.count()), [&](std::ptrdiff_t i) {
+            std::ptrdiff_t const left = i * width;
+            pack_panel<Factor>(in, std::min(width, out - left), {weight + left, out, 1},
+                               to + left * steps_of<Factor>(in));
+        });
+    });
+}
+
 template <class F>
 void matmul(kernel_launch const& s, tables const& t, context<sum_type<F>> const& c) {
     array_ref const &x = t.arrays[s.first_array], &y = t.arrays[s.output];
     std::ptrdiff_t const in = x.size.channels, out = y.size.channels;
     pixel_rows const rows = rows_of(x.size, c), to = rows_of(y.size, c);
     with_factors<F>(in, out, [&]<class Factor>() {
-        multiply<Factor>(rows.count, out, in, {c.at(x) + rows.first * in, rows.step * in, 1},
-                         {c.at(t.arrays[s.first_array + 1]), out, 1}, c.at(y) + to.first * out,
-                         to.step * out, tile_end_of(s, t, c));
+        matrix<sum_type<F>> const left{c.at(x) + rows.first * in, rows.step * in, 1},
+            right{c.at(t.arrays[s.first_array + 1]), out, 1};
+        auto* const result = c.at(y) + to.first * out;
+        tile_end<sum_type<F>> const end = tile_end_of(s, t, c);
+        if (packs_weight<F>(s)) {
+            multiply_blocks<Factor>({rows.count, out, in, left, right, result, out, end},
+                                    factors_at<Factor>(c, t.arrays[s.prepared]));
+        } else {
+            multiply<Factor>(rows.count, out, in, left, right, result, to.step * out, end);
+        }
     });
 }
 
@@ -118,12 +150,9 @@ void matmul_data(kernel_launch const& s, tables const& t, context<sum_type<F>> c
 }
 
 // In a loop, the weight is turned once for all iterations.
-constexpr scratch_size turned_weight_scratch(kernel_launch const& s) {
-    return {0, 0, 0, s.space.count()};
-}
 template <class T>
 void turn_weight(kernel_launch const& s, tables const& t, context<T> const& c) {
-    std::ptrdiff_t const in = t.arrays[s.output].size.channels, out = s.space.count() / in;
+    std::ptrdiff_t const in = t.arrays[s.output].size.channels, out = s.weight.count() / in;
     transpose(in, out, c.at(t.arrays[s.first_array + 1]), out, c.at(t.arrays[s.prepared]), in);
 }
 template <class T>
@@ -145,11 +174,28 @@ void matmul_weight(kernel_launch const& s, tables const& t, context<sum_type<F>>
     });
 }
 
+// For the weight in another form.
+template <class F>
+constexpr scratch_size matmul_scratch(kernel_launch const& s) {
+    std::ptrdiff_t const in = s.weight.channels, out = s.weight.pixels;
+    std::ptrdiff_t size = 0;
+    if (s.kind == op::matmul_data && s.loop >= 0) {
+        size = in * out;
+    } else if (s.kind == op::matmul && packs_weight<F>(s)) {
+        with_factors<F>(in, out, [&]<class Factor>() {
+            size = packed_size<Factor>(steps_of<Factor>(in), out);
+        });
+    }
+    return {0, 0, 0, size};
+}
+
 // In a loop over time, factors would be rounded in every step.
 template <class F>
 struct kernel_for<F, op::matmul> {
-    static constexpr kernel<sum_type<F>> of(kernel_launch const& s, window const*) {
-        return {s.loop < 0 ? &matmul<F> : &matmul<sum_type<F>>};
+    using T = sum_type<F>;
+    static constexpr kernel<T> of(kernel_launch const& s, window const*) {
+        return {s.loop < 0 ? &matmul<F> : &matmul<T>,
+                packs_weight<F>(s) ? &pack_weight<F> : nullptr};
     }
     static constexpr bool whole(kernel_launch const&, window const*) { return true; }
 };

@@ -1,4 +1,4 @@
-// Exchange of axes: runs of neighbours change places.
+// Permutation of axes: runs of neighbours change places.
 #pragma once
 
 #include <castnet/cpu/transpose.hpp>

@@ -1,4 +1,4 @@
-// Fused element-wise programs whose results are reduced on the way.
+// Reduction kernels: fused programs whose results are reduced on the way.
 #pragma once
 
 #include <castnet/cpu/vector.hpp>

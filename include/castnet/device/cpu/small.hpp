@@ -117,18 +117,25 @@ void small_sum(program_arguments<T> const& a, std::ptrdiff_t samples, T factor, 
     }
 }
 
-// A constant_launch, with the scalars of its plan and the factor of its sum; `Single`: of a plan
-// for one sample. Always inline: GCC 12 takes some of these functions to be pure and drops the
-// calls (-O1; tests/docs/guide.cpp detects it).
+// Predictions of single samples are one function, in which results stay in registers for the next
+// launch: to store and load them takes as long as some of these launches.
+template <class Plan>
+constexpr bool is_one_function(Plan const& p) {
+    return p.batch == 1 && p.elements(region::gradients) == 0;
+}
+
+// A constant_launch, with the scalars of its plan, the factor of its sum, and the regions of the
+// context's memory; `Single`: of a plan for one sample. Always inline: GCC 12 takes some of these
+// functions to be pure and drops the calls (-O1; tests/docs/guide.cpp detects it).
 template <class Step, bool Single, class T>
 [[gnu::always_inline]] inline void small_launch(double const* scalars, double factor,
-                                                context<T> const& c) {
+                                                context<T> const& c, T* const* regions) {
     using Program = typename Step::code;
     static constexpr kernel_launch s = Step::numbers;
     static constexpr array_ref in = Step::arrays[0], out = Step::arrays[s.output];
     // Small plans have no chunks, so the first sample is always that of the batch.
     auto const at = [&](array_ref const& r) __attribute__((always_inline)) {
-        return c.region[static_cast<int>(r.where)] + r.offset + r.first_channel;
+        return regions[static_cast<int>(r.where)] + r.offset + r.first_channel;
     };
     // Where a single sample is missing, its values may be anything, but sums must be 0.
     std::ptrdiff_t const samples = Single && out.size.sample ? 1 : c.samples;
@@ -151,12 +158,16 @@ template <class Step, bool Single, class T>
         static constexpr array_ref other = Step::arrays[1];
         T const *const a = at(in), *const b = at(other);
         constexpr int from = in.size.channels;
+        // Sums of a single row begin with it, where it fills vectors.
+        constexpr bool begins = Single && s.kind == op::matmul && s.end.bias && !s.end.activates &&
+                                (out.size.channels == 1 || out.size.channels % simd<T>::width == 0);
+        [[maybe_unused]] T const* const bias = begins ? at(Step::arrays[s.arrays - 1]) : nullptr;
         if constexpr (s.kind == op::matmul && out.size.channels == 1) {
-            small_column<from>(samples, a, b, to);
+            small_column<from>(samples, a, b, to, bias);
         } else if constexpr (s.kind == op::matmul) {
             constexpr int units = out.size.channels;
             if constexpr (Single) {
-                small_row_product<from, units>(a, b, units, to);
+                small_row_product<from, units>(a, b, units, to, bias);
             } else {
                 small_product<units>(samples, from, a, from, 1, b, units, to, units);
             }
@@ -171,7 +182,7 @@ template <class Step, bool Single, class T>
             constexpr int units = other.size.channels;
             small_product<units>(from, samples, a, 1, from, b, units, to, units);
         }
-        if constexpr (s.end.bias) {
+        if constexpr (s.end.bias && !begins) {
             program_arguments<T> const p =
                 arguments_here(epilogue_launch(s), {Step::arrays, scalars, nullptr}, c, at);
             small_map<Program, out.size.channels>(p, samples, to);

@@ -34,13 +34,20 @@ constexpr int parts_of_row(std::ptrdiff_t depth = 4) {
 
 // Rows x Columns, of so many vectors, of c = a * b, element (i, k) of a at i * row + k * step; rows
 // of b lie b_row apart, those of c c_row. A single row is summed up in `Parts`, up to four, so that
-// no sum waits for the last.
+// no sum waits for the last; the first part begins with the bias, if there is one, of
+// whole vectors.
 template <int Rows, int Columns, int Vectors, int Parts, class T>
 [[gnu::always_inline]] CASTNET_WIDE_VECTORS inline void
 small_block(std::ptrdiff_t depth, T const* a, std::ptrdiff_t row, std::ptrdiff_t step, T const* b,
-            std::ptrdiff_t b_row, T* c, std::ptrdiff_t c_row) {
+            std::ptrdiff_t b_row, T* c, std::ptrdiff_t c_row, T const* bias = nullptr) {
     constexpr int width = simd<T>::width, vectors = Vectors, parts = Parts;
     vec<T> sum[size_t(parts)][size_t(Rows)][size_t(vectors)] = {};
+    if (Rows == 1 && bias) {
+        CASTNET_UNROLL
+        for (int j = 0; j < vectors; ++j) {
+            sum[0][0][j] = *reinterpret_cast<vec<T> const*>(bias + j * width);
+        }
+    }
     auto const add = [&](int part, std::ptrdiff_t k) __attribute__((always_inline)) {
         vec<T> right[size_t(vectors)];
         CASTNET_UNROLL
@@ -122,15 +129,16 @@ small_product(std::ptrdiff_t rows, std::ptrdiff_t depth, T const* a, std::ptrdif
     }
 }
 
-// A single row of the same.
+// A single row of the same, plus the bias, if there is one.
 template <int Depth, int Columns, class T>
 [[gnu::always_inline]] inline void small_row_product(T const* a, T const* b, std::ptrdiff_t b_row,
-                                                     T* c) {
+                                                     T* c, T const* bias) {
     constexpr int vectors = single_row_vectors<Columns, T>, columns = vectors * simd<T>::width;
     small_block<1, std::min(Columns, columns), vectors, parts_of_row<1, vectors>(Depth)>(
-        Depth, a, 0, 1, b, b_row, c, 0);
+        Depth, a, 0, 1, b, b_row, c, 0, bias);
     if constexpr (Columns > columns) {
-        small_row_product<Depth, Columns - columns>(a, b + columns, b_row, c + columns);
+        small_row_product<Depth, Columns - columns>(a, b + columns, b_row, c + columns,
+                                                    bias ? bias + columns : nullptr);
     }
 }
 
@@ -148,15 +156,20 @@ template <int Lanes, class T>
     }
 }
 
-// c[i] = the sum of a[i][k] * b[k]: a single column, for which rows of a are the vectors.
+// c[i] = the sum of a[i][k] * b[k], plus the bias, if there is one: a single column, for which rows
+// of a are the vectors.
 template <int Depth, class T>
-CASTNET_WIDE_VECTORS inline void small_column(std::ptrdiff_t rows, T const* a, T const* b, T* c) {
+[[gnu::always_inline]] CASTNET_WIDE_VECTORS inline void
+small_column(std::ptrdiff_t rows, T const* a, T const* b, T* c, T const* bias) {
     constexpr int width =
         std::min(simd<T>::width, static_cast<int>(std::bit_floor(unsigned(Depth))));
     constexpr int vectors = Depth / width;
     typedef T lanes __attribute__((vector_size(width * sizeof(T)), aligned(alignof(T)), may_alias));
     for (std::ptrdiff_t i = 0; i < rows; ++i) {
         lanes sum = {};
+        if (bias) {
+            sum[0] = *bias;
+        }
         CASTNET_UNROLL
         for (int j = 0; j < vectors; ++j) {
             sum += *reinterpret_cast<lanes const*>(a + i * Depth + j * width) *

@@ -42,6 +42,9 @@ inline constexpr int band_pixels = 192;
 // measurement is in bench/results/cpu_operations.md.)
 inline constexpr int winograd_channels = 32;
 
+// Rows of a sample from which on the weight of a dense layer is packed before the product.
+inline constexpr std::ptrdiff_t least_packed_rows = 16;
+
 // Channels and filters, or features and units, from which on it is worth rounding the factors of
 // products to bfloat16.
 inline constexpr int least_rounded = 32;

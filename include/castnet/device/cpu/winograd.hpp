@@ -3,6 +3,8 @@
 // 2x2 results, which otherwise take 36. Tiles of 4x4 pixels and the weights are transformed; then
 // there is a matrix product for each of a tile's 16 elements; and its results are transformed back.
 //
+// Of a dilated window, pixels a dilation apart make images of their own, and so do their results.
+//
 // The factors are 0, 1, -1 and 1/2, so hardly any precision is lost. Where products multiply pairs
 // of bfloat16, these are rounded behind the transforms, which leaves results with up to 1.7 times
 // the error of direct products of rounded numbers.
@@ -21,32 +23,40 @@ namespace castnet::cpu::inline CASTNET_TARGET {
 inline constexpr int winograd_places = 16; // in a tile
 
 // Geometry of the tiles: an image, and the results of a 3x3 window over it, of which a tile has
-// 2x2.
+// 2x2, a dilation apart. So there are as many tiles as the dilation in each two dilations of rows
+// and of columns.
 struct tiling {
     int height, width, channels; // of the image
     int out_height, out_width, filters;
-    int pad_top, pad_left;
+    int pad_top, pad_left, dilation;
 
-    constexpr int across() const { return (out_width + 1) / 2; }
-    constexpr std::ptrdiff_t tiles() const {
-        return std::ptrdiff_t{(out_height + 1) / 2} * across();
-    }
+    constexpr int down() const { return tiles_along(out_height); }
+    constexpr int across() const { return tiles_along(out_width); }
+    constexpr std::ptrdiff_t tiles() const { return std::ptrdiff_t{down()} * across(); }
+    // The first result of a tile, along one axis.
+    constexpr int first_result(int tile) const { return tile / dilation * dilation + tile; }
     constexpr std::ptrdiff_t image_count() const {
         return std::ptrdiff_t{height} * width * channels;
     }
     constexpr std::ptrdiff_t result_count() const {
         return std::ptrdiff_t{out_height} * out_width * filters;
     }
+
+private:
+    constexpr int tiles_along(int results) const {
+        return results / (2 * dilation) * dilation + std::min(results % (2 * dilation), dilation);
+    }
 };
 
 constexpr tiling forward_tiling(window const& w) {
-    return {w.height,    w.width,   w.channels, w.out_height,
-            w.out_width, w.filters, w.pad_top,  w.pad_left};
+    return {w.height,  w.width,   w.channels, w.out_height, w.out_width,
+            w.filters, w.pad_top, w.pad_left, w.dilation};
 }
 // The gradient by the image is a convolution of the result's gradient.
 constexpr tiling data_tiling(window const& w) {
-    return {w.out_height, w.out_width, w.filters,     w.height,
-            w.width,      w.channels,  2 - w.pad_top, 2 - w.pad_left};
+    int const reach = 2 * w.dilation;
+    return {w.out_height, w.out_width,       w.filters,          w.height,  w.width,
+            w.channels,   reach - w.pad_top, reach - w.pad_left, w.dilation};
 }
 
 // Whether the multiplications saved are worth the transforms, whose cost is per channel and per
@@ -55,9 +65,9 @@ template <class F>
 constexpr bool uses_winograd(window const& w, tiling const& t) {
     constexpr int width = simd<F>::width * numbers_in<F>;
     return w.kernel_h == 3 && w.kernel_w == 3 && w.stride_h == 1 && w.stride_w == 1 &&
-           w.dilation == 1 && w.groups == 1 && w.channels % width == 0 && w.filters % width == 0 &&
-           w.channels >= winograd_channels && w.filters >= winograd_channels && w.pad_top <= 2 &&
-           w.pad_left <= 2 &&
+           w.groups == 1 && w.channels % width == 0 && w.filters % width == 0 &&
+           w.channels >= winograd_channels && w.filters >= winograd_channels &&
+           w.pad_top <= 2 * w.dilation && w.pad_left <= 2 * w.dilation &&
            winograd_places * t.tiles() * 4 <= 27 * std::ptrdiff_t{w.out_height} * w.out_width;
 }
 
@@ -69,11 +79,11 @@ struct tile_place {
 // That of a tile, image after image.
 constexpr tile_place place_of(tiling const& t, std::ptrdiff_t tile) {
     std::ptrdiff_t const in_image = tile % t.tiles();
-    return {tile / t.tiles(), static_cast<int>(in_image / t.across()) * 2,
-            static_cast<int>(in_image % t.across()) * 2};
+    return {tile / t.tiles(), t.first_result(static_cast<int>(in_image / t.across())),
+            t.first_result(static_cast<int>(in_image % t.across()))};
 }
 // A tile of which all pixels lie outside the image.
-inline constexpr tile_place no_tile{0, -winograd_places, 0};
+inline constexpr tile_place no_tile{0, -(1 << 30), 0};
 
 template <class T>
 vec<T> load(T const* from) {
@@ -119,14 +129,16 @@ struct winograd_rows {
     }
 };
 
-// The pixels of an image that a tile reads, rows x columns from (y, x) on; `zeros` outside.
+// The pixels of an image that a tile reads, rows x columns from (y, x) on, `step` apart; `zeros`
+// outside.
 template <size_t Rows, size_t Columns, class T>
-void find_pixels(T const* image, int height, int width, std::ptrdiff_t channels, int y, int x,
-                 T const* zeros, T const* (&to)[Rows][Columns]) {
+void find_pixels(T const* image, int height, int width, std::ptrdiff_t channels, int first_y,
+                 int first_x, int step, T const* zeros, T const* (&to)[Rows][Columns]) {
     for (int i = 0; i < int(Rows); ++i) {
         for (int j = 0; j < int(Columns); ++j) {
-            bool const inside = y + i >= 0 && y + i < height && x + j >= 0 && x + j < width;
-            to[i][j] = inside ? image + (std::ptrdiff_t{y + i} * width + x + j) * channels : zeros;
+            int const y = first_y + i * step, x = first_x + j * step;
+            bool const inside = y >= 0 && y < height && x >= 0 && x < width;
+            to[i][j] = inside ? image + (std::ptrdiff_t{y} * width + x) * channels : zeros;
         }
     }
 }
@@ -154,7 +166,7 @@ struct tile_pixels {
 
     tile_pixels(tiling const& t, T const* x, tile_place const& place, T const* zeros) {
         find_pixels(x + place.image * t.image_count(), t.height, t.width, t.channels,
-                    place.y - t.pad_top, place.x - t.pad_left, zeros, at);
+                    place.y - t.pad_top, place.x - t.pad_left, t.dilation, zeros, at);
     }
 
     // A vector of channels, transformed.
@@ -220,8 +232,8 @@ transform_result(tiling const& t, T const* from, std::ptrdiff_t next_place, tile
     using rows = winograd_rows<T>;
     T* const first =
         y + at.image * t.result_count() + (std::ptrdiff_t{at.y} * t.out_width + at.x) * t.filters;
-    int const down_to = std::min(2, t.out_height - at.y),
-              right_to = std::min(2, t.out_width - at.x);
+    bool const has_second_row = at.y + t.dilation < t.out_height,
+               has_second_column = at.x + t.dilation < t.out_width;
     for (std::ptrdiff_t k = 0; k < t.filters; k += simd<T>::width) {
         vec<T> down[4][2];
         CASTNET_UNROLL
@@ -241,8 +253,10 @@ transform_result(tiling const& t, T const* from, std::ptrdiff_t next_place, tile
                 if (end.rectifies) {
                     result = rectified<T>(result, end.most);
                 }
-                if (i < down_to && j < right_to) {
-                    store(result, first + (std::ptrdiff_t{i} * t.out_width + j) * t.filters + k);
+                if ((i == 0 || has_second_row) && (j == 0 || has_second_column)) {
+                    store(result,
+                          first + (std::ptrdiff_t{i} * t.out_width + j) * t.dilation * t.filters +
+                              k);
                 }
             }
         }
@@ -261,7 +275,7 @@ transform_gradient(tiling const& t, sum_type<F> const* dy,
     T const* pixel[size_t(numbers_in<F>)][2][2];
     for (int i = 0; i < numbers_in<F>; ++i) {
         find_pixels(dy + place[i].image * t.result_count(), t.out_height, t.out_width, t.filters,
-                    place[i].y, place[i].x, zeros, pixel[i]);
+                    place[i].y, place[i].x, t.dilation, zeros, pixel[i]);
     }
     for (std::ptrdiff_t k = 0; k < t.filters; k += simd<T>::width) {
         vec<T> numbers[size_t(numbers_in<F>)][4][4];

@@ -59,7 +59,7 @@ struct attention_problem {
 
     attention_form form;
     int queries, keys, features, values; // features of a head
-    int side = 32;                       // queries and keys of a tile
+    int tile_side = 32;                  // queries and keys of a tile
     std::ptrdiff_t samples;
     T scale, keep;
     philox_key key;
@@ -70,14 +70,15 @@ struct attention_problem {
     // Elements between rows of a tile in shared memory: neighbours in different banks.
     CASTNET_HD int feature_pitch() const { return features | 1; }
     CASTNET_HD int value_pitch() const { return values | 1; }
-    CASTNET_HD int score_pitch() const { return side | 1; }
+    CASTNET_HD int score_pitch() const { return tile_side | 1; }
 
     // A multiple of the sizes of a tile of queries, one of values, one of scores, and some numbers
     // for each row.
     CASTNET_HD constexpr std::ptrdiff_t elements(int of_features, int of_values, int of_scores,
                                                  int numbers) const {
-        return std::ptrdiff_t{side} * (of_features * (features | 1) + of_values * (values | 1) +
-                                       of_scores * (side | 1) + numbers);
+        return std::ptrdiff_t{tile_side} *
+               (of_features * (features | 1) + of_values * (values | 1) +
+                of_scores * (tile_side | 1) + numbers);
     }
 
     CASTNET_HD int keys_of(std::ptrdiff_t sample) const {
@@ -115,7 +116,7 @@ struct attention_head {
     // A head's columns, of as many rows as a tile has, into shared memory; 0 behind the last row.
     CASTNET_HD void load(stored<T> const& from, int rows, int columns, int first, T* to,
                          int pitch) const {
-        for (auto i = int(block.thread()); i < p.side * columns; i += int(block.threads())) {
+        for (auto i = int(block.thread()); i < p.tile_side * columns; i += int(block.threads())) {
             int const row = i / columns, column = i % columns;
             to[row * pitch + column] =
                 first + row < rows ? from.get(place(rows, columns, first + row) + column) : T(0);
@@ -124,7 +125,7 @@ struct attention_head {
     // Calls f(row, column, element) of a head's columns in a tile.
     template <class F>
     CASTNET_HD void for_each(int rows, int columns, int first, F const& f) const {
-        for (auto i = int(block.thread()); i < p.side * columns; i += int(block.threads())) {
+        for (auto i = int(block.thread()); i < p.tile_side * columns; i += int(block.threads())) {
             int const row = i / columns, column = i % columns;
             if (first + row < rows) {
                 f(row, column, place(rows, columns, first + row) + column);
@@ -141,7 +142,7 @@ struct attention_head {
     // Products of each query of a tile with each key of one.
     CASTNET_HD void scores(T const* q, T const* k, T* to) const {
         int const pitch = p.feature_pitch(), across = p.score_pitch();
-        multiply_tiles(block, p.side, p.side, p.features, q, pitch, 1, k, 1, pitch,
+        multiply_tiles(block, p.tile_side, p.tile_side, p.features, q, pitch, 1, k, 1, pitch,
                        [&](int i, int j, T sum) { to[i * across + j] = sum * p.scale; });
     }
     CASTNET_HD T dropout(int query, int key) const { return p.dropout(sample, number, query, key); }
@@ -151,13 +152,13 @@ struct attention_head {
 template <class T, class Block, class F>
 CASTNET_HD void for_each_tile(attention_problem<T> const& p, Block const& block, int rows,
                               F const& f) {
-    int const tiles = (rows + p.side - 1) / p.side;
+    int const tiles = (rows + p.tile_side - 1) / p.tile_side;
     int const count = int(p.samples) * p.form.heads * tiles;
     for (int i = int(block.index()); i < count; i += int(block.blocks())) {
         block.sync(); // others may still read the tile before
         int const head = i / tiles;
         f(attention_head<T, Block>{p, block, head / p.form.heads, head % p.form.heads},
-          i % tiles * p.side);
+          i % tiles * p.tile_side);
     }
 }
 
@@ -167,7 +168,7 @@ struct attention_body : attention_problem<T> {
     T* log_sum_exp; // nullptr where nobody wants it
 
     CASTNET_HD constexpr std::ptrdiff_t shared_elements() const {
-        return this->elements(1, 1, 1, 3) + this->side * wider_pitch();
+        return this->elements(1, 1, 1, 3) + this->tile_side * wider_pitch();
     }
 
     template <class Block>
@@ -184,8 +185,8 @@ private:
     template <class Head>
     CASTNET_HD void attend(Head const& head, int top) const {
         auto const& block = head.block;
-        int const side = this->side, pitch = this->feature_pitch(), across = this->score_pitch(),
-                  value_pitch = this->value_pitch();
+        int const side = this->tile_side, pitch = this->feature_pitch(),
+                  across = this->score_pitch(), value_pitch = this->value_pitch();
         T* const tile_q = block.template shared<T>();
         T* const tile_kv = tile_q + side * pitch; // of keys, then of values
         T* const sum = tile_kv + side * wider_pitch();
@@ -237,14 +238,14 @@ private:
     CASTNET_HD void weigh(Head const& head, int query, int left, int visible, T* score, T& largest,
                           T& total, T& earlier) const {
         T const before = largest;
-        for (int j = 0; j < this->side; ++j) {
+        for (int j = 0; j < this->tile_side; ++j) {
             if (this->sees(query, left + j, visible) && score[j] > largest) {
                 largest = score[j];
             }
         }
         earlier = before == largest ? T(1) : std::exp(before - largest);
         total *= earlier;
-        for (int j = 0; j < this->side; ++j) {
+        for (int j = 0; j < this->tile_side; ++j) {
             T const weight =
                 this->sees(query, left + j, visible) ? std::exp(score[j] - largest) : T(0);
             total += weight;
@@ -262,7 +263,8 @@ struct attention_gradient_problem : attention_problem<T> {
     // The sum of each query's weights times their gradients, and its log_sum_exp, of a tile.
     template <class Head>
     CASTNET_HD void load_sums(Head const& head, int top, T* mean, T* sums) const {
-        for (auto i = int(head.block.thread()); i < this->side; i += int(head.block.threads())) {
+        for (auto i = int(head.block.thread()); i < this->tile_side;
+             i += int(head.block.threads())) {
             mean[i] = sums[i] = 0;
             if (top + i < this->queries) {
                 std::ptrdiff_t const place = head.place(this->queries, this->values, top + i);
@@ -279,15 +281,15 @@ struct attention_gradient_problem : attention_problem<T> {
     CASTNET_HD void weight_gradients(Head const& head, T const* tile_dy, T const* tile_v,
                                      T* to) const {
         int const pitch = this->value_pitch(), across = this->score_pitch();
-        multiply_tiles(head.block, this->side, this->side, this->values, tile_dy, pitch, 1, tile_v,
-                       1, pitch, [&](int i, int j, T sum) { to[i * across + j] = sum; });
+        multiply_tiles(head.block, this->tile_side, this->tile_side, this->values, tile_dy, pitch,
+                       1, tile_v, 1, pitch, [&](int i, int j, T sum) { to[i * across + j] = sum; });
     }
 
     // Scores become weights, and the gradients by weights those by scores.
     template <class Head>
     CASTNET_HD void turn_back(Head const& head, int top, int left, int visible, T* score,
                               T* gradient, T const* mean, T const* sums) const {
-        int const side = this->side, across = this->score_pitch();
+        int const side = this->tile_side, across = this->score_pitch();
         for (auto n = int(head.block.thread()); n < side * side; n += int(head.block.threads())) {
             int const i = n / side, j = n % side;
             T &weight = score[i * across + j], &slope = gradient[i * across + j];
@@ -321,8 +323,8 @@ private:
     template <class Head>
     CASTNET_HD void add_keys(Head const& head, int top) const {
         auto const& block = head.block;
-        int const side = this->side, pitch = this->feature_pitch(), across = this->score_pitch(),
-                  value_pitch = this->value_pitch();
+        int const side = this->tile_side, pitch = this->feature_pitch(),
+                  across = this->score_pitch(), value_pitch = this->value_pitch();
         T* const tile_q = block.template shared<T>();
         T *const tile_k = tile_q + side * pitch, *const sum = tile_k + side * pitch,
                  *const tile_v = sum + side * pitch, *const tile_dy = tile_v + side * value_pitch,
@@ -377,8 +379,8 @@ private:
     template <class Head>
     CASTNET_HD void add_queries(Head const& head, int left) const {
         auto const& block = head.block;
-        int const side = this->side, pitch = this->feature_pitch(), across = this->score_pitch(),
-                  value_pitch = this->value_pitch();
+        int const side = this->tile_side, pitch = this->feature_pitch(),
+                  across = this->score_pitch(), value_pitch = this->value_pitch();
         T* const tile_q = block.template shared<T>();
         T *const tile_k = tile_q + side * pitch, *const sum_k = tile_k + side * pitch,
                  *const tile_v = sum_k + side * pitch, *const tile_dy = tile_v + side * value_pitch,
@@ -425,8 +427,8 @@ private:
 template <class Body>
 CASTNET_HD constexpr std::size_t fit_tiles(Body& body, std::size_t element_bytes) {
     auto const bytes = [&] { return std::size_t(body.shared_elements()) * element_bytes; };
-    while (bytes() > default_shared_bytes && body.side > 1) {
-        body.side /= 2;
+    while (bytes() > default_shared_bytes && body.tile_side > 1) {
+        body.tile_side /= 2;
     }
     return bytes();
 }
@@ -437,7 +439,7 @@ CASTNET_HD void launch_tiles(Context const& c, Body body, int rows) {
     using T = typename Context::value_type;
     std::size_t const bytes = fit_tiles(body, sizeof(T));
     std::ptrdiff_t const tiles =
-        body.samples * body.form.heads * ((rows + body.side - 1) / body.side);
+        body.samples * body.form.heads * ((rows + body.tile_side - 1) / body.tile_side);
     c.launch({static_cast<unsigned>(tiles), attention_threads, bytes}, body);
 }
 

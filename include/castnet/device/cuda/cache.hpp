@@ -1,4 +1,4 @@
-// Sequences that grow by a step. A thread moves one element.
+// Key and value caches of attention that is computed step by step. A thread moves one element.
 #pragma once
 
 #include <castnet/device/cuda/kernel_for.hpp>

@@ -1,4 +1,4 @@
-// A GPU as a place where plans run.
+// GPU device: kernels, memory and an executor for plans on one GPU.
 #pragma once
 
 #include <castnet/device/cuda/conv.hpp>

@@ -1,4 +1,4 @@
-// Several GPUs as a place where plans for several devices run, each with a memory of its own.
+// Several GPUs as one device for plans, each with a memory of its own.
 #pragma once
 
 #include <castnet/device/cuda/joint_executor.hpp>

@@ -8,6 +8,7 @@
 #include <castnet/device/cuda/one_block.hpp>
 #include <castnet/device/cuda/optimize.hpp>
 #include <castnet/device/cuda/optimize_parameter.hpp>
+#include <castnet/device/cuda/planning.hpp>
 
 #include <tuple>
 
@@ -23,14 +24,48 @@ auto update_call(Context const& c, update_values<Rule, typename Context::value_t
     std::ptrdiff_t const groups = (last - first) / lanes_of<T>;
     using body = optimize_body<Rule, Slots, T>;
     return kernel_call<body>{grid_for(groups),
-                             {values, ranges, c.region[int(region::parameters)], gradients,
-                              gradients + Plan.trainable, slot_stride, groups, first}};
+                             {values,
+                              ranges,
+                              c.region[int(region::parameters)],
+                              {gradients},
+                              gradients + Plan.trainable,
+                              slot_stride,
+                              groups,
+                              first}};
 }
 // The update of all parameters.
 template <auto const& Plan, int Slots, class Rule, class Context>
 auto update_call(Context const& c, update_values<Rule, typename Context::value_type> const* values,
                  penalized_range const* ranges) {
     return update_call<Plan, Slots>(c, values, ranges, 0, Plan.trainable, Plan.trainable);
+}
+
+// Whether the update by a rule reads gradients that the last launch of the plan would widen, which
+// is left out then.
+template <auto const& Plan, class Rule>
+constexpr bool widens_in_update() {
+    return widens_last(Plan) && !NeedsNorm<Rule> && !ByParameter<Rule>;
+}
+// The update that does.
+template <auto const& Plan, int Slots, class Rule, class Context>
+auto widening_update_call(Context const& c,
+                          update_values<Rule, typename Context::value_type> const* values,
+                          penalized_range const* ranges) {
+    using T = typename Context::value_type;
+    constexpr int last = Plan.sizes.launches - 1;
+    kernel_launch const& s = Plan.launches[last];
+    auto const plain = update_call<Plan, Slots>(c, values, ranges);
+    widened_gradients<T> gradients{c.region[int(region::gradients)], {}, s.arrays};
+    for (int k = 0; k < s.arrays; ++k) {
+        array_ref const& to = Plan.arrays[s.output + k];
+        gradients.ranges[k] = {
+            reinterpret_cast<bfloat16 const*>(c.at(Plan.arrays[s.first_array + k])), to.offset,
+            to.offset + to.size.count()};
+    }
+    using body = optimize_body<Rule, Slots, T, widened_gradients<T>>;
+    return kernel_call<body>{plain.where,
+                             {values, ranges, plain.body.parameters, gradients, plain.body.slots,
+                              plain.body.stride, plain.body.count}};
 }
 
 // The sum of the squares of the gradients of parameters [first, last), to squares[0]; by blocks
@@ -106,6 +141,9 @@ auto closing_calls(Context const& c, update_values<Rule, typename Context::value
     auto const sums = totals_call<Plan>(c, totals);
     if constexpr (ByParameter<Rule>) {
         return std::tuple_cat(std::tuple{sums}, norm, update_calls<Plan, Slots>(c, values, t));
+    } else if constexpr (widens_in_update<Plan, Rule>()) {
+        auto const update = widening_update_call<Plan, Slots>(c, values, t.penalties);
+        return std::tuple{beside(update, sums)};
     } else {
         auto const update = update_call<Plan, Slots>(c, values, t.penalties);
         return std::tuple_cat(norm, std::tuple{beside(update, sums)});
@@ -123,9 +161,9 @@ constexpr bool takes_arguments(std::size_t bytes) {
     }
 }
 
-// Enqueues the gathering of a step's samples, if they are gathered, all launches of a plan, and the
-// given kernels behind them; as one kernel if the plan fits one block.
-template <class Device, auto const& Plan, class Gather, class... Body>
+// Enqueues the gathering of a step's samples, if they are gathered, all launches of a plan but for
+// so many of the last, and the given kernels behind them; as one kernel if the plan fits one block.
+template <class Device, auto const& Plan, int LeftOut = 0, class Gather, class... Body>
 void enqueue(typename Device::context const& c, bool gathers, kernel_call<Gather> const& gather,
              kernel_call<Body> const&... then) {
     if constexpr (Device::template in_one_block<Plan>) {
@@ -134,7 +172,11 @@ void enqueue(typename Device::context const& c, bool gathers, kernel_call<Gather
         if (gathers) {
             c.launch(gather.where, gather.body);
         }
-        run_launches<Device, Plan>(c, ignore_launches{});
+        for_each_stage(Plan, [&](stage const& g, int repetition, int) {
+            if (g.first < Plan.sizes.launches - LeftOut) {
+                run_stage<Device, Plan>(g, repetition, c, ignore_launches{});
+            }
+        });
         (..., c.launch(then.where, then.body));
     }
 }

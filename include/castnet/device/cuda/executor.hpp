@@ -188,7 +188,8 @@ public:
     void train(std::ptrdiff_t, std::uint64_t step, Rule const& rule, T scale) {
         bring<Plan>(rule, scale);
         submit<Plan>(work_kind::train, step, [&](context const& c) {
-            std::apply([&](auto const&... call) { enqueue<Plan>(call...); },
+            constexpr int left_out = widens_in_update<Plan, Rule>() ? 1 : 0;
+            std::apply([&](auto const&... call) { enqueue<Plan, left_out>(call...); },
                        closing_calls<Device, Plan, Slots>(c, next_->template values<Rule>(),
                                                           tables<Plan, Rule>(), memory_.totals()));
         });
@@ -295,14 +296,14 @@ private:
     static constexpr bool is_direct =
         takes_arguments<Device, Plan>(buffer::template most_bytes<Plan>());
 
-    template <auto const& Plan, class... Body>
+    template <auto const& Plan, int LeftOut = 0, class... Body>
     void enqueue(kernel_call<Body> const&... then) const {
         if constexpr (is_direct<Plan>) {
             auto const arriving = next_->template arriving_call<Plan>(values_of(step_));
             launch_one_block<Plan>(next_->context, arriving.body, then.body...);
         } else {
-            cuda::enqueue<Device, Plan>(next_->context, next_->gathers(),
-                                        next_->template gather_call<Plan>(), then...);
+            cuda::enqueue<Device, Plan, LeftOut>(next_->context, next_->gathers(),
+                                                 next_->template gather_call<Plan>(), then...);
         }
     }
 

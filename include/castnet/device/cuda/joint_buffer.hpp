@@ -11,8 +11,6 @@
 #include <castnet/plan/own_memory.hpp>
 
 #include <cstddef>
-#include <cstring>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -61,11 +59,7 @@ public:
     // The arguments of the optimizer's update, and their address on a GPU.
     template <class Rule>
     void set(update_values<Rule, T> const& values) {
-        static_assert(std::is_trivially_copyable_v<Rule>);
-        static_assert(sizeof values <= alignment_bytes,
-                      "castnet: policy::cuda: the rule of the optimizer has more than 256 bytes; "
-                      "make fewer parameter groups");
-        std::memcpy(in_host<char>(rule_at), &values, sizeof values);
+        store(values, in_host<char>(rule_at));
     }
     template <class Rule>
     update_values<Rule, T>* values(int device) const {

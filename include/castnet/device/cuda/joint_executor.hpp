@@ -393,9 +393,13 @@ private:
     void update_on(int device, context const& c, update_values<Rule, T> const* values) {
         T* const gradients = c.region[int(region::gradients)];
         std::ptrdiff_t const count = trained_on(device);
-        launch(c, optimize_body<Rule, Slots, T>{values, penalties(device),
-                                                c.region[int(region::parameters)], gradients,
-                                                gradients + count, count, count / lanes_of<T>});
+        launch(c, optimize_body<Rule, Slots, T>{values,
+                                                penalties(device),
+                                                c.region[int(region::parameters)],
+                                                {gradients},
+                                                gradients + count,
+                                                count,
+                                                count / lanes_of<T>});
     }
     template <auto const& Plan>
     void add_totals_on(int device, context const& c) const {

@@ -1,5 +1,5 @@
-// The stages of a plan for several devices on their streams, in one order for all: what a device
-// reads of another one is copied on its own stream, behind an event of the other's.
+// Stages of a plan for several devices on their streams, in one order for all: what a device reads
+// of another one is copied on its own stream, behind an event of the other's.
 #pragma once
 
 #include <castnet/device/cuda/joint_streams.hpp>

@@ -1,5 +1,5 @@
-// The streams of several GPUs in one step: all of them go off from the first one's stream and end
-// there, so that a capture of that stream has the work of all.
+// Streams of several GPUs in one step: all of them fork from the first one's stream and join it
+// again, so that a capture of that stream has the work of all.
 #pragma once
 
 #include <castnet/device/cuda/sessions.hpp>

@@ -1,6 +1,7 @@
 // The tables of castnet's own CUDA kernels, for contexts on the GPU and, in tests, on the host.
 #pragma once
 
+#include <castnet/core/annotations.hpp>
 #include <castnet/device/cuda/attention.hpp>
 #include <castnet/device/cuda/batch_matmul.hpp>
 #include <castnet/device/cuda/cache.hpp>
@@ -12,6 +13,7 @@
 #include <castnet/device/cuda/rearrange.hpp>
 #include <castnet/device/cuda/recurrence.hpp>
 #include <castnet/device/cuda/reduce.hpp>
+#include <castnet/device/cuda/row_program.hpp>
 #include <castnet/device/cuda/rows.hpp>
 
 #include <utility>
@@ -19,8 +21,10 @@
 namespace castnet::cuda {
 
 template <class Program, class Context>
-constexpr kernel<Context> fused_kernel() {
-    if constexpr (Program::stores == Program::results) {
+CASTNET_HD constexpr kernel<Context> fused_kernel() {
+    if constexpr (Program::phases > 1) {
+        return &run_row_program<Program, Context>;
+    } else if constexpr (Program::stores == Program::results) {
         return &map<Program, Context>;
     } else {
         return &reduce<Program, Context>;

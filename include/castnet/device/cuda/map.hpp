@@ -1,4 +1,4 @@
-// Fused element-wise programs that store their results at every point.
+// Element-wise kernels: fused programs that store their results at every point.
 //
 // A thread computes some neighbouring channels at once, with one access to each array, where rows
 // consist of such groups; and else one channel.
@@ -9,6 +9,7 @@
 #include <castnet/device/cuda/quotient.hpp>
 #include <castnet/device/cuda/row_numbers.hpp>
 #include <castnet/device/cuda/step_values.hpp>
+#include <castnet/device/cuda/window_tiles.hpp>
 #include <castnet/device/ir.hpp>
 #include <castnet/plan/evaluate.hpp>
 
@@ -43,6 +44,28 @@ struct random_of_blocks {
     }
 };
 
+template <instruction I, int Number, int Lanes, int Registers, class T>
+CASTNET_HD void dot_lanes(T (&r)[Lanes][Registers], program_arguments<T> const& a,
+                          lane_point const& p) {
+    auto const units = static_cast<std::uint32_t>(a.row[I.a]);
+    using x_type = std::conditional_t<(I.c & 1) != 0, bfloat16, T>;
+    using weight_type = std::conditional_t<(I.c & 2) != 0, bfloat16, T>;
+    auto const* const x =
+        reinterpret_cast<x_type const*>(a.array[I.a]) + (p.sample * p.pixels + p.pixel) * units;
+    auto const* const weight =
+        reinterpret_cast<weight_type const*>(a.array[I.b]) + p.channel * units;
+    for (int i = 0; i < Lanes; ++i) {
+        r[i][Number] = T(0);
+    }
+    CASTNET_NO_UNROLL
+    for (std::uint32_t k = 0; k < units; ++k) {
+        T const factor = T(x[k]);
+        for (int i = 0; i < Lanes; ++i) {
+            r[i][Number] += factor * T(weight[std::uint32_t(i) * units + k]);
+        }
+    }
+}
+
 // The instructions of a program at neighbouring channels: registers[lane][instruction].
 template <instruction I, int Number, int Lanes, int Registers, class T>
 CASTNET_HD void execute_lanes(T (&r)[Lanes][Registers], program_arguments<T> const& a,
@@ -63,6 +86,8 @@ CASTNET_HD void execute_lanes(T (&r)[Lanes][Registers], program_arguments<T> con
         for (int i = 0; i < Lanes; ++i) {
             r[i][Number] = loaded[i];
         }
+    } else if constexpr (I.code == opcode::dot) {
+        dot_lanes<I, Number>(r, a, p);
     } else if constexpr ((I.code == opcode::load && (I.b & 4) == 0) || I.code == opcode::constant ||
                          I.code == opcode::sample_mask) {
         T const shared = ir::execute<I>(r[0], a, p, random_at_points{});
@@ -103,6 +128,37 @@ CASTNET_HD auto* result_of(T* to) {
     return reinterpret_cast<stored_type*>(to);
 }
 
+// Where a program stores max pooling's gradient; nothing of others.
+struct no_tiles {};
+template <class Program>
+using tiles_of = std::conditional_t<Program::spreads, window_tiles, no_tiles>;
+
+CASTNET_CALLS_UNCHECKED
+template <class Program, class Context>
+CASTNET_HD tiles_of<Program> tiles_at(kernel_launch const& s, tables const& t, Context const& c) {
+    if constexpr (Program::spreads) {
+        window const& w = t.windows[s.window];
+        return {w, winners{c.at(t.arrays[s.first_array + s.arrays - 1]), w}, quotient(w.out_width)};
+    } else {
+        return {};
+    }
+}
+
+// Stores result K of a program at a point.
+template <class Program, std::size_t K, class T, int Lanes>
+CASTNET_HD void store_result(T const (&value)[Lanes], T* out, lane_point const& p,
+                             [[maybe_unused]] tiles_of<Program> const& tiles) {
+    auto* const to = result_of<Program, K>(out);
+    if constexpr (Program::spreads) {
+        tiles.spread(value, p.sample, p.pixel, p.channel,
+                     [to](T const(&numbers)[Lanes], std::uint32_t place) {
+                         store_lanes(numbers, to + place);
+                     });
+    } else {
+        store_lanes(value, to + p.offset(Program::stored));
+    }
+}
+
 template <class Program, class T>
 struct map_body {
     static constexpr int lanes = lanes_of_program<Program, T>;
@@ -116,6 +172,7 @@ struct map_body {
     std::uint32_t count; // of groups, in all
     bool in_lanes;
     row_numbers rows{};
+    tiles_of<Program> tiles{};
 
     template <class Block>
     CASTNET_HD void operator()(Block const& block) const {
@@ -147,12 +204,12 @@ private:
                                       value[k][i] = r[Program::end_of(k).d];
                                   }
                               });
-        store_all(value, p.offset(Program::stored), std::make_index_sequence<results>{});
+        store_all(value, p, std::make_index_sequence<results>{});
     }
     template <int Lanes, std::size_t... K>
-    CASTNET_HD void store_all(T const (&value)[results][Lanes], std::uint32_t at,
+    CASTNET_HD void store_all(T const (&value)[results][Lanes], lane_point const& p,
                               std::index_sequence<K...>) const {
-        (..., store_lanes(value[K], result_of<Program, K>(out[K]) + at));
+        (..., store_result<Program, K>(value[K], out[K], p, tiles));
     }
 };
 
@@ -167,7 +224,7 @@ arguments_of(kernel_launch const& s, tables const& t, Context const& c) {
         std::ptrdiff_t const skipped =
             std::ptrdiff_t{r.first_channel} * int(r.is_bf16 ? sizeof(bfloat16) : sizeof(T));
         a.array[i] = reinterpret_cast<T const*>(reinterpret_cast<char const*>(c.at(r)) + skipped);
-        a.row[i] = r.row;
+        a.row[i] = r.row > 0 ? r.row : r.size.channels;
     }
     for (int i = 0; i < s.scalars; ++i) {
         a.scalar[i] = static_cast<T>(t.scalars[s.first_scalar + i]);
@@ -206,6 +263,7 @@ CASTNET_HD void map(kernel_launch const& s, tables const& t, Context const& c) {
     for (int k = 0; k < body::results; ++k) {
         b.out[k] = c.at(t.arrays[s.output + k]);
     }
+    b.tiles = tiles_at<Program>(s, t, c);
     c.launch(grid_for(count), b);
 }
 

@@ -39,14 +39,24 @@ struct one_block_memory {
     constexpr std::ptrdiff_t all() const { return scratch + trained + workspace; }
 };
 
+template <class Plan>
+constexpr bool is_by_rows(Plan const& p, kernel_launch const& s) {
+    if (s.program < 0) {
+        return false;
+    }
+    int const first = p.first_instruction[s.program];
+    return ir::phases_of(p.instructions + first, p.first_instruction[s.program + 1] - first) > 1;
+}
+
 template <class T, class Plan>
 constexpr one_block_memory memory_in_one_block(Plan const& p) {
     std::ptrdiff_t scratch = 0;
     for (int i = 0; i < Plan::sizes.launches; ++i) {
         kernel_launch const& s = p.launches[i];
-        // a reduction to one array has at most 16 bytes for each thread
+        // a reduction to one array has at most 16 bytes for each thread; by rows, the result, too
         std::ptrdiff_t const arrays = s.kind == op::reduce ? s.results : 1,
-                             parts = 16 / std::ptrdiff_t{sizeof(T)} * block_threads * arrays;
+                             parts = (16 / std::ptrdiff_t{sizeof(T)} + int(is_by_rows(p, s))) *
+                                     block_threads * arrays;
         scratch = parts > scratch ? parts : scratch;
         if (is_matmul(s.kind)) {
             std::ptrdiff_t const wanted =
@@ -139,7 +149,8 @@ CASTNET_HD void run_in_block(constant_launch<S, Code, W, A...>, Context const& c
     if constexpr (S.kind == op::map) {
         map<Code>(s, t, c);
     } else if constexpr (S.kind == op::reduce) {
-        reduce<Code>(s, t, c);
+        constexpr kernel<Context> run = fused_kernel<Code, Context>();
+        run(s, t, c);
     } else if constexpr (is_matmul(S.kind)) {
         constexpr array_ref of[] = {A...};
         constexpr product_shape shape = block_product_of(S, of, Samples);

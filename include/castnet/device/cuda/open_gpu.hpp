@@ -1,4 +1,4 @@
-// First call of what uses a GPU.
+// Check for a GPU and its driver, before the first use.
 #pragma once
 
 #include <castnet/device/cuda/error.hpp>

@@ -1,11 +1,15 @@
 // Optimizer update of all parameters in one launch, and the sums of loss and metrics over steps.
 #pragma once
 
+#include <castnet/device/cuda/launch.hpp>
 #include <castnet/device/cuda/map.hpp>
 #include <castnet/device/penalized_gradient.hpp>
 #include <castnet/optim/optimizer.hpp>
 #include <castnet/plan/penalties.hpp>
 
+#include <cstddef>
+#include <cstring>
+#include <type_traits>
 #include <utility>
 
 namespace castnet::cuda {
@@ -17,6 +21,16 @@ struct update_values {
     T scale; // of the gradients: 1 / sum of weights
 };
 
+// Writes them to a step's buffer, which has alignment_bytes for them.
+template <class Rule, class T>
+void store(update_values<Rule, T> const& values, char* to) {
+    static_assert(std::is_trivially_copyable_v<Rule>);
+    static_assert(sizeof values <= alignment_bytes,
+                  "castnet: policy::cuda: the rule of the optimizer has more than 256 bytes; "
+                  "make fewer parameter groups");
+    std::memcpy(to, &values, sizeof values);
+}
+
 // The penalty of the parameters up to the element `end`, from the end of the last such range on,
 // and their group.
 struct penalized_range {
@@ -25,12 +39,46 @@ struct penalized_range {
     update_group group = 0;
 };
 
-template <class Rule, int Slots, class T>
+// The gradients that an update reads.
+template <class T>
+struct stored_gradients {
+    T const* at;
+
+    CASTNET_HD void load(std::ptrdiff_t i, T (&g)[lanes_of<T>]) const { load_lanes(at + i, g); }
+};
+// Gradients of which some are in bfloat16 yet: these are stored by the way.
+template <class T>
+struct widened_gradients {
+    struct range {
+        bfloat16 const* from;
+        std::ptrdiff_t first, last;
+    };
+    T* at;
+    range ranges[most_converted];
+    int count;
+
+    CASTNET_HD void load(std::ptrdiff_t i, T (&g)[lanes_of<T>]) const {
+        for (int k = 0; k < count; ++k) {
+            range const& r = ranges[k];
+            if (i >= r.first && i < r.last) {
+                load_lanes(r.from + (i - r.first), g);
+                for (int lane = 0; lane < lanes_of<T>; ++lane) { // none behind the end
+                    g[lane] = i + lane < r.last ? g[lane] : T(0);
+                }
+                store_lanes(g, at + i);
+                return;
+            }
+        }
+        load_lanes(at + i, g);
+    }
+};
+
+template <class Rule, int Slots, class T, class Gradients = stored_gradients<T>>
 struct optimize_body {
     update_values<Rule, T> const* now;
     penalized_range const* ranges; // in device memory, ascending; the last ends behind all
     T* parameters;
-    T const* gradients;
+    Gradients gradients;
     T* slots; // of the parameters from `first` on, `stride` apart
     std::ptrdiff_t stride;
     std::ptrdiff_t count; // of groups of lanes
@@ -45,8 +93,10 @@ struct optimize_body {
             while (i >= range->end) {
                 ++range;
             }
+            T g[lanes_of<T>];
+            gradients.load(i, g);
             if (range->group != no_group) {
-                at(i, v.scale, rule_of_group(v.rule, range->group), T(range->cost.l1),
+                at(i, g, v.scale, rule_of_group(v.rule, range->group), T(range->cost.l1),
                    T(2 * range->cost.l2), std::make_index_sequence<std::size_t(Slots)>{});
             }
         });
@@ -54,11 +104,10 @@ struct optimize_body {
 
 private:
     template <class GroupRule, std::size_t... S>
-    CASTNET_HD void at(std::ptrdiff_t i, T scale, GroupRule const& rule, T l1, T two_l2,
-                       std::index_sequence<S...>) const {
-        T p[lanes_of<T>], g[lanes_of<T>], state[Slots + 1][lanes_of<T>];
+    CASTNET_HD void at(std::ptrdiff_t i, T const (&g)[lanes_of<T>], T scale, GroupRule const& rule,
+                       T l1, T two_l2, std::index_sequence<S...>) const {
+        T p[lanes_of<T>], state[Slots + 1][lanes_of<T>];
         load_lanes(parameters + i, p);
-        load_lanes(gradients + i, g);
         (..., load_lanes(slots + std::ptrdiff_t(S) * stride + (i - first), state[S]));
         for (int k = 0; k < lanes_of<T>; ++k) {
             rule(p[k], penalized_gradient(g[k], scale, p[k], l1, two_l2), state[S][k]...);

@@ -1,4 +1,4 @@
-// Exchange of axes: runs of neighbours change places. A thread moves one element.
+// Permutation of axes: runs of neighbours change places. A thread moves one element.
 #pragma once
 
 #include <castnet/device/cuda/kernel_for.hpp>

@@ -14,6 +14,14 @@
 
 namespace castnet::cuda {
 
+// Whether the last launch of a plan does nothing but widen gradients. (Not of a plan in one block.)
+template <class Plan>
+constexpr bool widens_last(Plan const& p) {
+    kernel_launch const& last = p.launches[Plan::sizes.launches - 1];
+    return last.kind == op::convert && last.repeat < 0 &&
+           p.arrays[last.output].where == region::gradients;
+}
+
 // A base of devices that compute in T. Bf16: products and convolutions read bfloat16
 // (plan/mixed_precision.hpp).
 template <class T, bool Bf16>

@@ -1,7 +1,7 @@
 // Pooling and up-sampling, forward and backward. A thread computes some neighbouring channels of a
 // pixel of the result; the gradients gather from all windows that a pixel lies in, so nothing is
 // added by two threads. Where windows tile the image, the gradient of max pooling is computed by
-// windows instead, each of which writes all of its pixels.
+// windows instead (window_tiles.hpp).
 #pragma once
 
 #include <castnet/device/cuda/kernel_for.hpp>
@@ -10,7 +10,8 @@
 #include <castnet/device/cuda/quotient.hpp>
 #include <castnet/device/cuda/step_values.hpp>
 #include <castnet/device/cuda/stored.hpp>
-#include <castnet/device/cuda/winner_bytes.hpp>
+#include <castnet/device/cuda/window_tiles.hpp>
+#include <castnet/device/cuda/winners.hpp>
 #include <castnet/device/window_range.hpp>
 
 #include <type_traits>
@@ -143,60 +144,6 @@ private:
     }
 };
 
-// The numbers of the windows' largest pixels: a byte each, or four where windows have more pixels
-// than a byte counts.
-class winners {
-public:
-    winners() = default; // not wanted
-    CASTNET_HD winners(void* first, window const& w)
-        : first_{static_cast<unsigned char*>(first)}, wide_{winner_bytes(w) > 1} {}
-
-    CASTNET_HD explicit operator bool() const { return first_ != nullptr; }
-
-    template <int Lanes>
-    CASTNET_HD void load(std::uint32_t i, std::uint32_t (&number)[Lanes]) const {
-        if (wide_) {
-            load_numbers(reinterpret_cast<std::uint32_t const*>(first_) + i, number);
-        } else if constexpr (Lanes == 1) {
-            number[0] = first_[i];
-        } else {
-            std::uint32_t four[Lanes / 4];
-            load_lanes(reinterpret_cast<std::uint32_t const*>(first_ + i), four);
-            for (int k = 0; k < Lanes; ++k) {
-                number[k] = four[k / 4] >> (8 * (k % 4)) & 0xffU;
-            }
-        }
-    }
-    template <int Lanes>
-    CASTNET_HD void store(std::uint32_t const (&number)[Lanes], std::uint32_t i) const {
-        if (wide_) {
-            store_lanes(number, reinterpret_cast<std::uint32_t*>(first_) + i);
-        } else if constexpr (Lanes == 1) {
-            first_[i] = static_cast<unsigned char>(number[0]);
-        } else {
-            std::uint32_t four[Lanes / 4];
-            for (int k = 0; k < Lanes; k += 4) {
-                four[k / 4] =
-                    number[k] | number[k + 1] << 8 | number[k + 2] << 16 | number[k + 3] << 24;
-            }
-            store_lanes(four, reinterpret_cast<std::uint32_t*>(first_ + i));
-        }
-    }
-
-private:
-    template <int Lanes>
-    CASTNET_HD static void load_numbers(std::uint32_t const* from, std::uint32_t (&number)[Lanes]) {
-        if constexpr (Lanes == 1) {
-            number[0] = *from;
-        } else {
-            load_lanes(from, number);
-        }
-    }
-
-    unsigned char* first_ = nullptr;
-    bool wide_ = false;
-};
-
 // The first largest pixel of each window, and where its gradient is wanted, its number there.
 // TwoByTwo: windows of four pixels, all of them in the image.
 template <class T, bool TwoByTwo>
@@ -240,13 +187,6 @@ private:
     }
 };
 
-// The windows lie side by side and leave out pixels at the end only.
-CASTNET_HD constexpr bool tiles(window const& w) {
-    return !w.adaptive && w.stride_h == w.kernel_h && w.stride_w == w.kernel_w && w.pad_top == 0 &&
-           w.pad_left == 0 && w.out_height * w.kernel_h <= w.height &&
-           w.out_width * w.kernel_w <= w.width;
-}
-
 CASTNET_CALLS_UNCHECKED
 template <class Context>
 CASTNET_HD void max_pool(kernel_launch const& s, tables const& t, Context const& c) {
@@ -257,45 +197,30 @@ CASTNET_HD void max_pool(kernel_launch const& s, tables const& t, Context const&
     stored<T> const x = stored_at(c, t.arrays[s.first_array]),
                     out = stored_at(c, t.arrays[s.output]);
     winners const largest = s.results > 1 ? winners{c.at(t.arrays[s.output + 1]), w} : winners{};
-    if (tiles(w) && w.kernel_h == 2 && w.kernel_w == 2) {
+    if (tiles_image(w) && w.kernel_h == 2 && w.kernel_w == 2) {
         c.launch(grid_for(loop.count), max_pool_body<T, true>{loop, map, x, out, largest});
     } else {
         c.launch(grid_for(loop.count), max_pool_body<T, false>{loop, map, x, out, largest});
     }
 }
 
-// A thread writes the pixels of a window, or, at the end of the image, those that no window has.
+// A thread writes the pixels of a window.
 template <class T>
 struct max_pool_tiles_gradient_body {
     image_loop loop; // over windows
     window_map map;
-    winners largest;
+    window_tiles tiles;
     stored<T> dy, out;
 
     template <class Block>
     CASTNET_HD void operator()(Block const& block) const {
         loop.run(block, [&]<int Lanes>(std::integral_constant<int, Lanes>, image_place const& at) {
-            window const& w = map.w;
-            T gradient[Lanes]{};
-            std::uint32_t winner[Lanes]{}, number = 0;
-            if (at.row < w.out_height && at.column < w.out_width) {
-                std::uint32_t const place = map.out(at, at.row, at.column);
-                largest.load(place, winner);
-                dy.load(place, gradient);
-            }
-            int const top = at.row * w.kernel_h, left = at.column * w.kernel_w;
-            for (int r = top; r < top + w.kernel_h; ++r) {
-                CASTNET_NO_UNROLL
-                for (int c = left; c < left + w.kernel_w; ++c, ++number) {
-                    T mine[Lanes];
-                    for (int i = 0; i < Lanes; ++i) {
-                        mine[i] = winner[i] == number ? gradient[i] : T(0);
-                    }
-                    if (r < w.height && c < w.width) {
-                        out.store(mine, map.in(at, r, c));
-                    }
-                }
-            }
+            T gradient[Lanes];
+            dy.load(map.out(at, at.row, at.column), gradient);
+            auto const pixel = static_cast<std::uint32_t>(at.row * map.w.out_width + at.column);
+            tiles.spread(
+                gradient, at.sample, pixel, at.channel,
+                [&](T const(&value)[Lanes], std::uint32_t place) { out.store(value, place); });
         });
     }
 };
@@ -470,12 +395,12 @@ CASTNET_HD void max_pool_gradient(kernel_launch const& s, tables const& t, Conte
     window const& w = t.windows[s.window];
     winners const largest{c.at(t.arrays[s.first_array]), w};
     stored<T> const dy = stored_at(c, t.arrays[s.first_array + 1]);
-    if (tiles(w)) {
-        image_loop const loop{c.samples, (w.height + w.kernel_h - 1) / w.kernel_h,
-                              (w.width + w.kernel_w - 1) / w.kernel_w, w.channels};
+    if (tiles_image(w)) {
+        image_loop const loop{c.samples, w.out_height, w.out_width, w.channels};
         c.launch(grid_for(loop.count),
-                 max_pool_tiles_gradient_body<T>{loop, window_map{w}, largest, dy,
-                                                 stored_at(c, t.arrays[s.output])});
+                 max_pool_tiles_gradient_body<T>{loop, window_map{w},
+                                                 window_tiles{w, largest, quotient(w.out_width)},
+                                                 dy, stored_at(c, t.arrays[s.output])});
     } else {
         run_on_images<max_pool_gradient_rule, false>(s, t, c, {dy, largest});
     }

@@ -1,4 +1,4 @@
-// Lets the libraries choose what the launches of a plan need, before any of them runs.
+// Choice of the libraries' algorithms for the launches of a plan, before any of them runs.
 #pragma once
 
 #include <castnet/device/cuda/conv.hpp>

@@ -1,4 +1,4 @@
-// Fused element-wise programs whose results are reduced on the way.
+// Reduction kernels: fused programs whose results are reduced on the way.
 #pragma once
 
 #include <castnet/device/cuda/map.hpp>
@@ -28,6 +28,7 @@ struct program_source {
     bool in_lanes;
     row_numbers rows;                   // of the results
     T* stored[stores > 0 ? stores : 1]; // or bfloat16, as the program says
+    tiles_of<Program> tiles{};
 
     template <class F>
     CASTNET_HD void visit(std::uint32_t result, F const& f) const {
@@ -82,7 +83,7 @@ private:
     CASTNET_HD void store_all([[maybe_unused]] Values const& value,
                               [[maybe_unused]] lane_point const& p,
                               std::index_sequence<K...>) const {
-        (..., store_lanes(value[K], result_of<Program, K>(stored[K]) + p.offset(7)));
+        (..., store_result<Program, K>(value[K], stored[K], p, tiles));
     }
 
     // The place along an axis, of a number that runs over it and others outside of it.
@@ -141,7 +142,8 @@ CASTNET_HD void reduce(kernel_launch const& s, tables const& t, Context const& c
             static_cast<std::uint32_t>(s.space.channels),
             lanes,
             numbers_of(rows),
-            {}},
+            {},
+            tiles_at<Program>(s, t, c)},
            shape,
            quotient(shape.groups()),
            static_cast<T>(s.factor),

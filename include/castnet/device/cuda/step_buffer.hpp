@@ -17,9 +17,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
-#include <type_traits>
 #include <utility>
 
 namespace castnet::cuda {
@@ -72,11 +70,7 @@ public:
     // The arguments of the optimizer's update, and their address on the GPU.
     template <class Rule>
     void set(update_values<Rule, T> const& values) {
-        static_assert(std::is_trivially_copyable_v<Rule>);
-        static_assert(sizeof values <= alignment_bytes,
-                      "castnet: policy::cuda: the rule of the optimizer has more than 256 bytes; "
-                      "make fewer parameter groups");
-        std::memcpy(in_host<char>(rule_at), &values, sizeof values);
+        store(values, in_host<char>(rule_at));
     }
     template <class Rule>
     update_values<Rule, T>* values() const {

@@ -42,8 +42,10 @@ constexpr int kernels_of(kernel_launch const& s) {
 
 // Whether an array of a launch holds the winners of a pooling's windows, as bytes (pool.hpp).
 constexpr bool are_winners(kernel_launch const& s, int array, window const* windows) {
+    bool const fused = (s.kind == op::map || s.kind == op::reduce) && s.window >= 0;
     int const winners = s.kind == op::max_pool            ? s.output + 1
                         : s.kind == op::max_pool_gradient ? s.first_array
+                        : fused                           ? s.first_array + s.arrays - 1
                                                           : -1;
     return array == winners && winner_bytes(windows[s.window]) == 1;
 }
@@ -73,7 +75,8 @@ constexpr step_cost cost_of_launch(Plan const& p, int i, std::size_t value_bytes
 
 // Calls f(cost) for every launch of a step in a plan for a GPU that computes in T: those of the
 // plan, and one for the sums of the results and, in training, the update, whose optimizer keeps so
-// many slots. (Data on the GPU are gathered by one kernel more.)
+// many slots. (Data on the GPU are gathered by one kernel more. So are gradients widened, and their
+// norm found by two more, where the optimizer's rule needs the norm.)
 template <class T, class Plan, class F>
 constexpr void for_each_cost(Plan const& p, int slots, F const& f) {
     constexpr std::size_t value_bytes = sizeof(T);
@@ -82,6 +85,9 @@ constexpr void for_each_cost(Plan const& p, int slots, F const& f) {
         for (int i = g.first; i < g.last; ++i) {
             step_cost cost = cost_of_launch(p, i, value_bytes);
             cost.kernels *= times; // each of them on its part of the arrays
+            if (i + 1 == Plan::sizes.launches && widens_last(p)) { // a part of the update
+                cost.kernels = 0;
+            }
             f(cost);
         }
     });

@@ -1,4 +1,4 @@
-// A sequence that is kept from one run of a plan to the next, each of which adds a step: the keys
+// Cache of a sequence, kept from one run of a plan to the next, each of which adds a step: the keys
 // or values of attention that is computed step by step (graph/one_step.hpp).
 #pragma once
 
@@ -7,7 +7,7 @@
 namespace castnet {
 
 // Operands: a step (features), and its place in the sequence, a number for each sample. What lies
-// behind that place is left from earlier sequences, and not to be read. The attribute is the
+// after that place is left from earlier sequences, and not to be read. The attribute is the
 // cache's number.
 template <>
 struct operation<op::cache> {

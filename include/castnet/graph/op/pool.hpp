@@ -13,6 +13,17 @@ constexpr auto pool(symbol<S> x, ir::window const& w) {
     return detail::emit_operation<K, Result>(*x.g, x.g->add_window(w), {detail::sample_id(x)});
 }
 
+namespace ir {
+
+// The windows lie side by side and leave out pixels at the end only.
+CASTNET_HD constexpr bool tiles_image(window const& w) {
+    return !w.adaptive && w.stride_h == w.kernel_h && w.stride_w == w.kernel_w && w.pad_top == 0 &&
+           w.pad_left == 0 && w.out_height * w.kernel_h <= w.height &&
+           w.out_width * w.kernel_w <= w.width;
+}
+
+} // namespace ir
+
 namespace detail {
 
 // A base of operations on windows, with a gradient or, for op::count, without.

@@ -29,12 +29,15 @@ constexpr int delay_node(ir::graph& g, ir::extents size, int loop, int direction
     return g.push(n);
 }
 
-constexpr int feedback_node(ir::graph& g, int delay, int next) {
+// `lengths`, if it is a node: how many steps of each sample count. In the others next is what the
+// delay is, and no gradient arrives, so that a device need not compute them one by one.
+constexpr int feedback_node(ir::graph& g, int delay, int next, int lengths = -1) {
     ir::node n = g.nodes[delay];
     n.kind = op::feedback;
-    n.operands = 2;
+    n.operands = lengths < 0 ? 2 : 3;
     n.in[0] = delay;
     n.in[1] = next;
+    n.in[2] = lengths;
     return g.push(n);
 }
 
@@ -90,11 +93,20 @@ struct operation<op::delay> {
             int const zero = constant_node(d.nodes(), 0);
             g = d.map(fn::add, n.size, {zero, zero});
         }
-        detail::feedback_node(d.nodes(), back, g);
+        detail::feedback_node(d.nodes(), back, g, lengths_of(d, i));
         if (n.operands == 1 && d.wanted(n.in[0])) {
             int const first = n.attribute > 0 ? 0 : n.size.pixels - 1;
             d.accumulate(n.in[0], detail::step_node(d.nodes(), g, first));
         }
+    }
+
+private:
+    static constexpr int lengths_of(ir::differentiation const& d, int delay) {
+        int end = delay + 1;
+        while (d.at(end).kind != op::feedback || d.at(end).in[0] != delay) {
+            ++end;
+        }
+        return d.at(end).operands == 3 ? d.at(end).in[2] : -1;
     }
 };
 

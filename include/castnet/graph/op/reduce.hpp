@@ -30,6 +30,7 @@ template <class S>
 constexpr symbol<shape<>> mean(symbol<S> x) {
     return detail::reduced<shape<>>(x, ir::reduction::sum, 1.0 / static_cast<double>(S::count));
 }
+// Elements that are equally large share its gradient (PyTorch's amax), here and below.
 template <class S>
 constexpr symbol<shape<>> max(symbol<S> x) {
     return detail::reduced<shape<>>(x, ir::reduction::max);
@@ -107,9 +108,11 @@ struct operation<op::reduce> {
         case ir::reduction::sum:
             slope = constant_node(d.nodes(), n.scalar);
             break;
-        case ir::reduction::max:
-            slope = d.map(fn::equal, size, {x, i});
+        case ir::reduction::max: { // which equal elements share
+            int const largest = d.map(fn::equal, size, {x, i});
+            slope = d.map(fn::divide, size, {largest, d.sum(largest, n.size)});
             break;
+        }
         case ir::reduction::log_sum_exp: // softmax
             slope = d.map(fn::exp, size, {d.map(fn::subtract, size, {d.again(x), i})});
             break;

@@ -2,7 +2,7 @@
 // what the last one leaves.
 //
 // The operand of a carry is what the first repetition gets: a node of its own, in whose memory
-// repetitions leave what the next one gets. repeated comes behind the block, with the carry and the
+// repetitions leave what the next one gets. repeated comes after the block, with the carry and the
 // node that every repetition leaves, which is the last one of the block. Both only show memory.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Exchange of axes, as the elements lie in memory.
+// Transposition: exchange of axes, as the elements lie in memory.
 #pragma once
 
 #include <castnet/graph/differentiation.hpp>

@@ -132,7 +132,7 @@ struct safetensors_header {
     return byte_count(tensor.type, tensor.shape, needed) && needed == size;
 }
 
-// Checks that the tensors lie one behind the other without hole or overlap, each with as many bytes
+// Checks that the tensors lie one after the other without hole or overlap, each with as many bytes
 // as its type and shape need. Returns where the last one ends.
 [[gnu::cold]] inline size_t check_places(safetensors_header& header, std::string const& file) {
     auto& places = header.places;

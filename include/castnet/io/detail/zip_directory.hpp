@@ -82,7 +82,7 @@ private:
                     at, large(at, {number(at + 10, 2), number(at + 12, 4), number(at + 16, 4)}));
             }
         }
-        fail(0, "this is no ZIP archive, or the file is cut short");
+        fail(0, "this is not a ZIP archive, or the file is cut short");
     }
     // Where numbers do not fit into the end record at `at`, another one is before it (ZIP64).
     [[gnu::cold]] place large(size_t at, place small) const {

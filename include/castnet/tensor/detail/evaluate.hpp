@@ -1,10 +1,11 @@
-// The one loop that computes an expression: no temporaries, and a flat loop wherever all operands
-// lie in memory like the result.
+// Evaluation of an expression in one loop: flat wherever all operands lie in memory like the
+// result, tile by tile where they are turned or rows are short, otherwise row by row.
 #pragma once
 
 #include <castnet/core/annotations.hpp>
 #include <castnet/tensor/detail/loop.hpp>
 #include <castnet/tensor/detail/operand.hpp>
+#include <castnet/tensor/detail/tile.hpp>
 #include <castnet/tensor/device.hpp>
 #include <castnet/tensor/view.hpp>
 
@@ -18,13 +19,6 @@ template <class T, Shape S, class Device>
 class tensor;
 
 namespace detail {
-
-template <size_t... D>
-auto without_last(shape<D...>) {
-    return []<size_t... I>(std::index_sequence<I...>) {
-        return shape<shape<D...>::extent[I]...>{};
-    }(std::make_index_sequence<sizeof...(D) - 1>{});
-}
 
 // out[i] = value(i) for i < Count, where iterations do not depend on each other: what value(i)
 // reads is not written, or is element i itself. (GCC forgets this about loops that it unrolls
@@ -62,34 +56,6 @@ CASTNET_ALWAYS_INLINE void store(T* out, Value const& value) {
     }
 }
 
-// Writes x, which is read across rows, to rows of a view: a block of a few rows after the other, so
-// that the lines of the cache that one row reads are still there for the next.
-template <class T, class S, class Strides, class X>
-CASTNET_ALWAYS_INLINE void write_in_tiles(tensor_view<T, S, Strides> to, X const& x) {
-    constexpr size_t most = 16, tile_width = 64, height = S::extent[S::rank - 2],
-                     width = S::extent[S::rank - 1];
-    constexpr size_t rest = width % tile_width;
-    auto const write_tile = [&]<size_t Count>(std::integral_constant<size_t, Count>, size_t top,
-                                              size_t left, auto... at) {
-        for (size_t row = top; row < std::min(top + most, height); ++row) {
-            store<Count>(&to.element(at..., row, left),
-                         [&](size_t i) __attribute__((always_inline)) {
-                             return broadcast_element(x, at..., row, left + i);
-                         });
-        }
-    };
-    for_each_row<decltype(without_last(S{}))>([&](auto... at) {
-        for (size_t top = 0; top < height; top += most) {
-            for (size_t left = 0; left != width - rest; left += tile_width) {
-                write_tile(std::integral_constant<size_t, tile_width>{}, top, left, at...);
-            }
-            if constexpr (rest > 0) {
-                write_tile(std::integral_constant<size_t, rest>{}, top, width - rest, at...);
-            }
-        }
-    });
-}
-
 // Tensors of as many elements at most are computed before anything is written, so that they may
 // read what they are assigned to in any order.
 inline constexpr size_t most_at_once = 16;
@@ -97,32 +63,85 @@ inline constexpr size_t most_at_once = 16;
 template <class View>
 inline constexpr bool writes_at_once = View::is_flat && View::shape_type::count <= most_at_once;
 
+template <class T, class S, class Strides, class X>
+CASTNET_ALWAYS_INLINE void write(tensor_view<T, S, Strides> to, X const& x);
+
+// Writes x, the elements of a matrix or of a batch of them that are turned in memory, to rows.
+template <class T, class S, class Strides, class X>
+CASTNET_ALWAYS_INLINE void write_transposed(tensor_view<T, S, Strides> to, X const& x) {
+    constexpr size_t rows = S::extent[S::rank - 2], columns = S::extent[S::rank - 1];
+    for_each_index<decltype(without_last(without_last(S{})))>([&](auto... at) {
+        transpose_fixed<rows, columns>(
+            address_in(x, std::array<size_t, S::rank>{at..., 0, 0}), step_from_last<X, 0>(),
+            &to.element(at..., size_t{0}, size_t{0}), Strides::step[S::rank - 2]);
+    });
+}
+
+// Writes x tile by tile.
+template <bool Flat, size_t Height, size_t Width, class T, class S, class Strides, class X>
+CASTNET_ALWAYS_INLINE void write_in_tiles(tensor_view<T, S, Strides> to, X const& x) {
+    for_each_tile<S, Flat, Height, Width>(x, [&](auto const& tile, auto... first) {
+        using shape_type = typename std::remove_cvref_t<decltype(tile)>::shape_type;
+        using steps =
+            std::conditional_t<Flat, row_major<shape_type>, strides<Strides::step[S::rank - 2], 1>>;
+        write(tensor_view<T, shape_type, steps>{&to.element(first...)}, tile);
+    });
+}
+
+// `Most` or a little less, so that all parts are of about the same size.
+constexpr size_t even_part(size_t count, size_t most) {
+    size_t const parts = (count + most - 1) / most;
+    return (count + parts - 1) / parts;
+}
+
+// Whether x is a matrix, or a batch of them, that `to` takes turned as it lies in memory.
+template <class To, class X>
+constexpr bool is_transposed() {
+    using S = typename To::shape_type;
+    if constexpr (S::rank < 2 || !requires { typename X::strides_type; }) {
+        return false;
+    } else {
+        constexpr size_t rows = S::extent[S::rank - 2], columns = S::extent[S::rank - 1];
+        return std::is_same_v<typename X::value_type, typename To::value_type> &&
+               order_in_tile<X, rows, columns>() == tile_order::across &&
+               (To::is_flat || columns >= block_lanes<typename To::value_type, rows, columns>);
+    }
+}
+
 // Writes x, whose elements must not be disturbed by that, to a view.
 template <class T, class S, class Strides, class X>
 CASTNET_ALWAYS_INLINE void write(tensor_view<T, S, Strides> to, X const& x) {
-    if constexpr (writes_at_once<tensor_view<T, S, Strides>>) {
+    using target = tensor_view<T, S, Strides>;
+    constexpr size_t most_rows = 16, most_columns = 256 / sizeof(T);
+    if constexpr (writes_at_once<target>) {
         T block[S::count];
         T* next = block;
         for_each_index<S>([&](auto... i) __attribute__((always_inline)) {
             *next++ = static_cast<T>(broadcast_element(x, i...));
         });
         std::memcpy(to.data(), block, sizeof block);
-    } else if constexpr (tensor_view<T, S, Strides>::is_flat && is_flat_over<X, S>()) {
+    } else if constexpr (target::is_flat && is_flat_over<X, S>()) {
         store<S::count>(to.data(), [&](size_t i) __attribute__((always_inline)) {
             return flat_element<S>(x, i);
         });
-    } else if constexpr (Strides::step[S::rank - 1] == 1 && S::rank > 1 && !is_along_rows<X>()) {
-        write_in_tiles(to, x);
-    } else if constexpr (Strides::step[S::rank - 1] == 1) {
+    } else if constexpr (Strides::step[S::rank - 1] != 1) {
+        for_each_index<S>(
+            [&](auto... i) { to.element(i...) = static_cast<T>(broadcast_element(x, i...)); });
+    } else if constexpr (is_transposed<target, X>()) {
+        write_transposed(to, x);
+    } else if constexpr (target::is_flat && has_short_rows<S, T>) {
+        constexpr size_t width = S::extent[S::rank - 1];
+        write_in_tiles<true, short_rows_in_tile<S>, width>(to, x);
+    } else if constexpr (S::rank > 1 && !is_along_rows<X>()) {
+        write_in_tiles<false, even_part(S::extent[S::rank - 2], most_rows),
+                       std::min(S::extent[S::rank - 1], most_columns)>(to, x);
+    } else {
         for_each_row<S>([&](auto... row) {
             store<S::extent[S::rank - 1]>(&to.element(row..., size_t{0}),
                                           [&](size_t i) __attribute__((always_inline)) {
                                               return broadcast_element(x, row..., i);
                                           });
         });
-    } else {
-        for_each_index<S>(
-            [&](auto... i) { to.element(i...) = static_cast<T>(broadcast_element(x, i...)); });
     }
 }
 

@@ -5,7 +5,16 @@
 #include <castnet/core/annotations.hpp>
 #include <castnet/core/shape.hpp>
 
+#include <utility>
+
 namespace castnet::detail {
+
+template <size_t... D>
+auto without_last(shape<D...>) {
+    return []<size_t... I>(std::index_sequence<I...>) {
+        return shape<shape<D...>::extent[I]...>{};
+    }(std::make_index_sequence<sizeof...(D) - 1>{});
+}
 
 // Calls row(i0, …) for every index without its last axis; once, without arguments, for rank 0 or 1.
 template <class S, class Row, class... Index>

@@ -4,61 +4,12 @@
 
 #include <castnet/core/shape.hpp>
 #include <castnet/cpu/panel.hpp>
+#include <castnet/tensor/detail/row_vectors.hpp>
 #include <castnet/tensor/detail/run.hpp>
 
 #include <algorithm>
-#include <bit>
-#include <concepts>
-#include <cstring>
 
 namespace castnet::detail::inline CASTNET_VECTORS {
-
-// Part of a row of at most N elements, in a vector that is no longer than needed.
-template <class T, size_t N>
-struct short_vector {
-    static constexpr size_t width =
-        std::min(std::bit_ceil(N), static_cast<size_t>(cpu::simd<T>::width));
-    typedef T type __attribute__((vector_size(width * sizeof(T)), aligned(alignof(T)), may_alias));
-};
-
-// A row of N elements in vectors. What lies beyond them does not matter: so whole vectors are read
-// and written, but for the last row of a matrix.
-template <size_t N, class T>
-struct row_vectors {
-    using vector = typename short_vector<T, N>::type;
-    static constexpr size_t width = short_vector<T, N>::width, count = (N + width - 1) / width;
-    static constexpr size_t rest = N - (count - 1) * width, more = width - rest;
-
-    vector at[count] = {};
-
-    [[gnu::always_inline]] CASTNET_WIDE_VECTORS void load(T const* from, bool whole) {
-        CASTNET_UNROLL
-        for (size_t j = 0; j + 1 < count; ++j) {
-            at[j] = *reinterpret_cast<vector const*>(from + j * width);
-        }
-        from += (count - 1) * width;
-        if (whole || more == 0) {
-            at[count - 1] = *reinterpret_cast<vector const*>(from);
-        } else {
-            CASTNET_UNROLL
-            for (size_t i = 0; i < rest; ++i) {
-                at[count - 1][i] = from[i];
-            }
-        }
-    }
-    [[gnu::always_inline]] CASTNET_WIDE_VECTORS void store(T* to, bool whole) const {
-        CASTNET_UNROLL
-        for (size_t j = 0; j + 1 < count; ++j) {
-            *reinterpret_cast<vector*>(to + j * width) = at[j];
-        }
-        to += (count - 1) * width;
-        if (whole || more == 0) {
-            *reinterpret_cast<vector*>(to) = at[count - 1];
-        } else {
-            std::memcpy(to, &at[count - 1], rest * sizeof(T));
-        }
-    }
-};
 
 // Rows of c (N columns, contiguous) = those of a (element (i, k) at i * a_row + k * a_step) times
 // b; the last ones of c if they are `last`.
@@ -98,7 +49,7 @@ CASTNET_WIDE_VECTORS void multiply_small(T const* a, size_t a_row, size_t a_step
                                          T* c) {
     constexpr size_t most = size_t{cpu::tile_rows} * cpu::tile_vectors / row_vectors<N, T>::count;
     constexpr size_t rows = std::min({M, size_t{8}, most}), whole = (M - 1) / rows * rows;
-    for (size_t i = 0; i < whole; i += rows) {
+    for (size_t i = 0; i != whole; i += rows) {
         multiply_rows<rows, K, N>(a + i * a_row, a_row, a_step, b, c + i * N, false);
     }
     multiply_rows<M - whole, K, N>(a + whole * a_row, a_row, a_step, b, c + whole * N, true);
@@ -108,7 +59,8 @@ template <InVectors T>
 void multiply_large(cpu::product<T> const& p) {
     constexpr std::ptrdiff_t width = cpu::tile_columns<T>,
                              piece = std::ptrdiff_t{24} * cpu::tile_rows;
-    std::ptrdiff_t const steps = std::min(p.k, cpu::panel_scratch<T>::size / width);
+    std::ptrdiff_t const steps =
+        std::min({p.k, cpu::most_steps_at_once, cpu::panel_scratch<T>::size / width});
     for (std::ptrdiff_t left = 0; left < p.n; left += width) {
         // A panel is read beyond its columns unless it is packed.
         bool const packs = p.b.column != 1 || left + width > p.n || p.m > cpu::tile_rows;
@@ -167,6 +119,30 @@ void multiply_vector(size_t rows, size_t count, T const* a, size_t a_row, T cons
     }
 }
 
+// Column K of a, each element four times, times row K of b, four times: rows of four numbers.
+template <int K, class Vector>
+[[gnu::always_inline]] CASTNET_WIDE_VECTORS inline void add_column(Vector& sum, Vector const& a,
+                                                                   Vector const& b) {
+    sum += __builtin_shufflevector(a, a, K, K, K, K, K + 4, K + 4, K + 4, K + 4, K + 8, K + 8,
+                                   K + 8, K + 8, K + 12, K + 12, K + 12, K + 12) *
+           __builtin_shufflevector(b, b, 4 * K, 4 * K + 1, 4 * K + 2, 4 * K + 3, 4 * K, 4 * K + 1,
+                                   4 * K + 2, 4 * K + 3, 4 * K, 4 * K + 1, 4 * K + 2, 4 * K + 3,
+                                   4 * K, 4 * K + 1, 4 * K + 2, 4 * K + 3);
+}
+
+// The product of two matrices of 4 x 4 floats, each in one vector.
+CASTNET_WIDE_VECTORS inline void multiply_4x4(float const* a, float const* b, float* c) {
+    using stored = lanes<float, 16>::stored;
+    lanes<float, 16>::type const left = *reinterpret_cast<stored const*>(a);
+    lanes<float, 16>::type const right = *reinterpret_cast<stored const*>(b);
+    lanes<float, 16>::type sum = {};
+    add_column<0>(sum, left, right);
+    add_column<1>(sum, left, right);
+    add_column<2>(sum, left, right);
+    add_column<3>(sum, left, right);
+    *reinterpret_cast<stored*>(c) = sum;
+}
+
 // The distances between rows and between columns of a matrix in memory.
 template <size_t Row, size_t Column>
 struct matrix_strides {};
@@ -202,6 +178,9 @@ void multiply(T const* a, matrix_strides<A, AStep>, T const* b, matrix_strides<B
                 c[i * N + j] = sum;
             }
         }
+    } else if constexpr (std::is_same_v<T, float> && cpu::simd<T>::width == 16 && M == 4 &&
+                         K == 4 && N == 4 && A == 4 && AStep == 1) {
+        multiply_4x4(a, b, c);
     } else if constexpr (is_small_factor<K, N, T>) {
         multiply_small<M, K, N>(a, A, AStep, b, c);
     } else {

@@ -6,8 +6,7 @@
 //   is
 //                                 position + Step * j
 //   take_four(rows, position)     optional: as much of each of four rows, for all lanes
-//   take_run<Count>(run)          optional, of one lane: Count neighbours, which fill a vector
-//                                 (run.hpp)
+//   take_run<Count>(run, position)   optional, of one lane: Count neighbours (run.hpp)
 //   join(j, other, k)             adds lane k of another one, or of its own, to lane j
 //   get(j, count)                 lane j's answer for `count` elements
 //   part                          a type, where the answers of parts, for a `count` of 1, may be
@@ -37,7 +36,7 @@ template <class T>
 using sum_accumulator =
     std::conditional_t<std::is_integral_v<T>, integral_sum<T>, decltype(T{} + double{})>;
 
-// Floats are added by fours or, in runs, by sixteens, and these sums in double.
+// Floats are added by fours, and these sums in double, or in runs (run.hpp).
 template <class T, size_t Lanes>
 struct sum_reduction {
     using result = sum_result<T>;
@@ -60,10 +59,14 @@ struct sum_reduction {
         }
     }
     template <size_t Count, class Run>
-    CASTNET_ALWAYS_INLINE void take_run(Run const& run)
-        requires fills_vector<Count, T>
+    CASTNET_ALWAYS_INLINE void take_run(Run const& run, size_t)
+        requires InVectors<T>
     {
-        total[0] += sum_of_run<T, Count>(run);
+        if constexpr (fills_vector<Count, T>) {
+            total[0] += sum_of_run<T, Count>(run);
+        } else {
+            total[0] += sum_of_few<Count>(run(length<Count>{}, 0));
+        }
     }
     CASTNET_HD CASTNET_ALWAYS_INLINE void join(size_t j, sum_reduction const& other, size_t k) {
         total[j] += other.total[k];
@@ -164,7 +167,7 @@ struct extreme_value {
         }
     }
     template <size_t Count, class Run>
-    CASTNET_ALWAYS_INLINE void take_run(Run const& run)
+    CASTNET_ALWAYS_INLINE void take_run(Run const& run, size_t)
         requires fills_vector<Count, T>
     {
         T number;
@@ -205,6 +208,15 @@ struct extreme_place {
             best[j] = wins ? x[j] : best[j];
             where[j] = wins ? here : where[j];
         }
+    }
+    template <size_t Count, class Run>
+    CASTNET_ALWAYS_INLINE void take_run(Run const& run, size_t position)
+        requires(fills_vector<Count, T> && Count < std::numeric_limits<std::int32_t>::max())
+    {
+        extreme_place other;
+        other.where[0] =
+            static_cast<place>(position + place_in_run<Sign, T, Count>(run, other.best[0]));
+        join(0, other, 0);
     }
     CASTNET_HD CASTNET_ALWAYS_INLINE void join(size_t j, extreme_place const& other, size_t k) {
         T const x = other.best[k];

@@ -10,8 +10,10 @@
 #include <castnet/core/shape.hpp>
 #include <castnet/core/target.hpp>
 
+#include <algorithm>
 #include <concepts>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 namespace castnet::detail::inline CASTNET_VECTORS {
@@ -84,7 +86,17 @@ using length = std::integral_constant<size_t, N>;
 // How many vectors of a run are asked for at once.
 inline constexpr size_t run_block = 16;
 
-// Floats are added by sixteens, and these sums in double.
+// The sum of so few numbers that they are added in halves.
+template <size_t Count, class T>
+CASTNET_ALWAYS_INLINE T sum_of_few(T const* x) {
+    if constexpr (Count == 1) {
+        return x[0];
+    } else {
+        return sum_of_few<Count / 2>(x) + sum_of_few<Count - Count / 2>(x + Count / 2);
+    }
+}
+
+// Floats are added by sixteens, and these sums in double in runs of more than 256.
 template <InVectors T, size_t Count, class Run>
 CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE double sum_of_run(Run const& run) {
     using vector = typename lanes<T, run_width<T>>::type;
@@ -92,15 +104,17 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE double sum_of_run(Run const& run) {
     using mask = typename lanes<T, run_width<T>>::mask;
     using wide = typename lanes<double, run_width<double>>::type;
     constexpr size_t width = run_width<T>, block = run_block * width;
-    constexpr size_t whole = Count / block * block, few = (Count - whole) / width;
+    constexpr size_t whole = Count > block ? Count / block * block : 0;
+    constexpr size_t few = (Count - whole) / width;
     wide total = {}, other = {};
+    auto const plus = [](auto& to, auto const& by) __attribute__((always_inline)) { to += by; };
     auto const add = [&](vector const& sum) __attribute__((always_inline)) {
         if constexpr (width == run_width<double>) {
             total += sum;
         } else {
-            using half = typename lanes<T, width / 2>::type;
-            half const low = __builtin_shufflevector(sum, sum, 0, 1, 2, 3, 4, 5, 6, 7);
-            half const high = __builtin_shufflevector(sum, sum, 8, 9, 10, 11, 12, 13, 14, 15);
+            using halves = typename lanes<T, width / 2>::type;
+            halves const low = __builtin_shufflevector(sum, sum, 0, 1, 2, 3, 4, 5, 6, 7);
+            halves const high = __builtin_shufflevector(sum, sum, 8, 9, 10, 11, 12, 13, 14, 15);
             total += __builtin_convertvector(low, wide);
             other += __builtin_convertvector(high, wide);
         }
@@ -119,8 +133,9 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE double sum_of_run(Run const& run) {
         if constexpr (few > 0) {
             stored const* const x =
                 reinterpret_cast<stored const*>(run(length<few * width>{}, whole));
+            sum[0] = x[0];
             CASTNET_UNROLL
-            for (size_t k = 0; k < few; ++k) {
+            for (size_t k = 1; k < few; ++k) {
                 sum[k % 2] += x[k];
             }
         }
@@ -133,11 +148,16 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE double sum_of_run(Run const& run) {
                 *reinterpret_cast<stored const*>(run(length<width>{}, Count - width));
             sum[1] += __builtin_bit_cast(vector, __builtin_bit_cast(mask, last) & missing);
         }
-        add(sum[0] + sum[1]);
+        if constexpr (Count > width) {
+            sum[0] += sum[1];
+        }
+        if constexpr (whole == 0) {
+            return static_cast<double>(join_lanes<T>(sum[0], plus));
+        }
+        add(sum[0]);
     }
     total += other;
-    return join_lanes<double>(total, [](auto& to, auto const& by)
-                                         __attribute__((always_inline)) { to += by; });
+    return join_lanes<double>(total, plus);
 }
 
 // The largest (Sign 1) or smallest (Sign -1) number, and whether there is a NaN.
@@ -181,6 +201,72 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void extreme_of_run(Run const& run, T
     auto const both = [](auto& all, auto const& more)
                           __attribute__((always_inline)) { all &= more; };
     has_nan = join_lanes<typename lanes<T, width>::bits>(numbers, both) == 0;
+}
+
+// The first place of the largest (Sign 1) or smallest (Sign -1) number, or of the first NaN. Each
+// lane keeps the best number and in which part of the run it is; only that part is searched.
+template <int Sign, InVectors T, size_t Count, class Run>
+CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE size_t place_in_run(Run const& run, T& number) {
+    using vector = typename lanes<T, run_width<T>>::type;
+    using stored = typename lanes<T, run_width<T>>::stored;
+    using places = typename lanes<T, run_width<T>>::mask;
+    using place = typename lanes<T, run_width<T>>::bits;
+    constexpr size_t width = run_width<T>, most = run_block * width;
+    constexpr size_t part = Count < most ? width : most;
+    constexpr place none = std::numeric_limits<place>::max();
+    auto const improve = [](auto& best, auto const& by) __attribute__((always_inline)) {
+        best = (Sign > 0 ? best < by : by < best) ? by : best;
+    };
+    auto const keep_first = [](auto& first, auto const& other) __attribute__((always_inline)) {
+        first = other < first ? other : first;
+    };
+    auto const read = [&](size_t begin) __attribute__((always_inline)) {
+        return reinterpret_cast<stored const*>(run(length<part>{}, begin));
+    };
+    constexpr T worst =
+        Sign > 0 ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::infinity();
+    vector best = {};
+    places where = {}, lane = {}, nowhere = {};
+    for (size_t j = 0; j < width; ++j) { // (nvcc 13.0 crashes at the sum of {} and a constant)
+        best[j] = worst;
+        lane[j] = static_cast<place>(j);
+        nowhere[j] = none;
+    }
+    places first_nan = nowhere;
+    for (size_t i = 0; i < Count; i += part) { // the last part begins earlier
+        size_t const begin = std::min(i, Count - part);
+        stored const* const x = read(begin);
+        vector of_part = x[0];
+        places numbers = of_part == of_part;
+        for (size_t k = 1; k < part / width; ++k) {
+            vector const next = x[k];
+            improve(of_part, next);
+            numbers &= next == next;
+        }
+        places const here = places{} + static_cast<place>(begin);
+        where = (Sign > 0 ? best < of_part : of_part < best) ? here : where;
+        improve(best, of_part);
+        keep_first(first_nan, numbers ? nowhere : here);
+    }
+    number = join_lanes<T>(best, improve);
+    place const nan = join_lanes<place>(first_nan, keep_first);
+    places const candidates = best == vector{} + number ? where : nowhere;
+    place const begin = nan == none ? join_lanes<place>(candidates, keep_first) : nan;
+
+    stored const* const x = read(static_cast<size_t>(begin));
+    places first = nowhere;
+    for (size_t k = 0; k < part / width; ++k) {
+        vector const next = x[k];
+        places found = next == vector{} + number;
+        if (nan != none) {
+            found = next != next;
+        }
+        keep_first(first, found ? lane + static_cast<place>(k * width) : nowhere);
+    }
+    if (nan != none) {
+        number = std::numeric_limits<T>::quiet_NaN();
+    }
+    return static_cast<size_t>(begin + join_lanes<place>(first, keep_first));
 }
 
 } // namespace castnet::detail::inline CASTNET_VECTORS

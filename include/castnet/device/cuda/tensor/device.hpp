@@ -1,4 +1,4 @@
-// device::cuda: what becomes of tensors on a GPU.
+// device::cuda: the operations of tensors on a GPU.
 #pragma once
 
 #include <castnet/tensor/tensor.hpp>

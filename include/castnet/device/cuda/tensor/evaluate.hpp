@@ -1,4 +1,4 @@
-// Expressions written to tensors, by one kernel each.
+// Evaluation of expressions into tensors, by one kernel each.
 #pragma once
 
 #include <castnet/device/cuda/tensor/device.hpp>

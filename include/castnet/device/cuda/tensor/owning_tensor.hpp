@@ -1,5 +1,4 @@
-// tensor<T, shape, device::cuda>: a tensor in a GPU's memory. Its elements are those of the host's
-// tensors in the same order, and it takes part in the same arithmetic; to() copies tensors.
+// Memory of tensors on a GPU, tensor<T, shape, device::cuda>, and copies between devices.
 #pragma once
 
 #include <castnet/device/cuda/tensor/evaluate.hpp>
@@ -10,7 +9,18 @@ namespace castnet {
 
 namespace cuda {
 
-// Memory of a tensor, of the stream that was current when it was made. Empty if moved from.
+namespace detail {
+
+// Copies so many bytes on a stream, after what it has been given so far.
+inline void copy_bytes(void* to, void const* from, std::size_t bytes, cudaMemcpyKind way,
+                       tensor_stream const& stream) {
+    stream.use();
+    CASTNET_CUDA(cudaMemcpyAsync(to, from, bytes, way, stream.get()));
+}
+
+} // namespace detail
+
+// Memory of the stream that was current when it was made. Empty if moved from.
 class tensor_memory {
 public:
     explicit tensor_memory(std::size_t bytes)
@@ -34,148 +44,65 @@ private:
     void* p_;
 };
 
-namespace detail {
-
-// Copies so many bytes on a stream, after what it has been given so far.
-inline void copy_bytes(void* to, void const* from, std::size_t bytes, cudaMemcpyKind way,
-                       tensor_stream const& stream) {
-    stream.use();
-    CASTNET_CUDA(cudaMemcpyAsync(to, from, bytes, way, stream.get()));
-}
-
-} // namespace detail
-
-} // namespace cuda
-
-template <class T, Shape S>
-class tensor<T, S, device::cuda> : public tensor_base {
+// The N numbers of a tensor.
+template <class T, std::size_t N>
+class buffer {
     static_assert(
-        std::is_arithmetic_v<T> && sizeof(T) <= 8,
+        sizeof(T) <= 8,
         "castnet: the elements of a tensor on a GPU are plain numbers of at most 64 bits");
 
 public:
-    using element_type = T;
-    using value_type = T;
-    using shape_type = S;
-    using strides_type = row_major<S>;
-    using device_type = device::cuda;
-    static constexpr bool is_flat = true, is_along_rows = true;
-
-    tensor() : tensor{uninitialized{}} { view() = T{}; } // zeros
-    tensor(tensor const& other) : tensor{uninitialized{}} { copy(other); }
-    tensor(tensor&&) noexcept = default;
-    tensor& operator=(tensor&&) noexcept = default;
-    ~tensor() = default;
-
-    // The value of an expression of the same shape.
-    template <TensorExpression X>
-    tensor(X const& x) : tensor{uninitialized{}} {
-        static_assert(detail::same_shape<typename X::shape_type, S>,
-                      "castnet: a tensor is made from an expression of its own shape; to spread "
-                      "smaller ones, assign to it or use broadcast_to");
-        detail::check_device<device::cuda, typename X::device_type>();
-        if constexpr (GpuExpression<X>) {
-            device::cuda::write(view(), x);
-        }
-    }
-
-    // As of tensors of the host.
-    template <class X>
-        requires(TensorExpression<X> || Number<X>)
-    tensor& operator=(X const& x) {
-        restore();
-        detail::assign(view(), x);
-        return *this;
-    }
-    tensor& operator=(tensor const& other) {
+    buffer() : memory_{N * sizeof(T)} {}
+    buffer(buffer const& other) : buffer{} { copy(other); }
+    buffer(buffer&&) noexcept = default;
+    buffer& operator=(buffer const& other) {
         if (this != &other) {
             restore();
             copy(other);
         }
         return *this;
     }
+    buffer& operator=(buffer&&) noexcept = default;
+    ~buffer() = default;
 
-    // with undetermined values
-    static tensor empty() { return tensor{uninitialized{}}; }
-    static tensor full(T value) {
-        tensor t = empty();
-        t.view() = value;
-        return t;
-    }
-    static tensor zeros() { return full(T(0)); }
-    static tensor ones() { return full(T(1)); }
-
-    tensor_view<T, S, row_major<S>, device::cuda> view() & {
-        return tensor_view<T, S, row_major<S>, device::cuda>{data()};
-    }
-    tensor_view<T const, S, row_major<S>, device::cuda> view() const& {
-        return tensor_view<T const, S, row_major<S>, device::cuda>{data()};
+    // Makes a buffer that was moved from usable again.
+    void restore() {
+        if (data() == nullptr) {
+            memory_ = tensor_memory{N * sizeof(T)};
+        }
     }
 
-    // The sub-tensor at position i of the first axis.
-    decltype(auto) operator[](size_t i) & { return view()[i]; }
-    decltype(auto) operator[](size_t i) const& { return view()[i]; }
+    T* data() const { return static_cast<T*>(memory_.get()); }
 
-    // The only element, on the host: waits for it.
-    T item() const {
-        static_assert(S::count == 1, "castnet: item is for tensors of one element");
+    // The first number, on the host: waits for it.
+    T first() const {
         T value{};
-        auto const& stream = cuda::tensor_stream::current();
-        cuda::detail::copy_bytes(&value, memory_.get(), sizeof value, cudaMemcpyDeviceToHost,
-                                 stream);
+        auto const& stream = tensor_stream::current();
+        detail::copy_bytes(&value, data(), sizeof value, cudaMemcpyDeviceToHost, stream);
         stream.wait();
         return value;
     }
 
-    device_ptr<T> data() { return device_ptr<T>{static_cast<T*>(memory_.get())}; }
-    device_ptr<T const> data() const { return device_ptr<T const>{static_cast<T*>(memory_.get())}; }
-    static constexpr size_t size() { return S::count; }
-
-    // What only the host's loops ask for, which a view answers with a sentence.
-    template <class... Index>
-    T element(Index... index) const {
-        return view().element(index...);
-    }
-    T flat(size_t i) const { return view().flat(i); }
-
-    template <class View>
-    bool is_disturbed_by(View const& written) const {
-        return view().is_disturbed_by(written);
-    }
-
-    // The same elements, moved into a tensor of another shape with as many of them.
-    template <Shape To>
-    tensor<T, To, device::cuda> as() && {
-        static_assert(same_count<S, To>,
-                      "castnet: a tensor can only become one of as many elements");
-        return tensor<T, To, device::cuda>{std::move(memory_)};
-    }
-
 private:
-    template <class, Shape, class>
-    friend class tensor;
-
-    explicit tensor(cuda::tensor_memory&& memory) : memory_{std::move(memory)} {}
-
-    struct uninitialized {};
-    explicit tensor(uninitialized) : memory_{S::count * sizeof(T)} {}
-
-    void restore() {
-        if (memory_.get() == nullptr) {
-            memory_ = cuda::tensor_memory{S::count * sizeof(T)};
+    void copy(buffer const& other) {
+        if (other.data() != nullptr) { // not moved from
+            detail::copy_bytes(data(), other.data(), N * sizeof(T), cudaMemcpyDeviceToDevice,
+                               tensor_stream::current());
         }
     }
 
-    void copy(tensor const& other) {
-        if (other.memory_.get() != nullptr) { // not moved from
-            view() = other;
-        }
-    }
-
-    cuda::tensor_memory memory_;
+    tensor_memory memory_;
 };
 
+} // namespace cuda
+
 namespace detail {
+
+template <class T, size_t N>
+struct memory_on<T, N, device::cuda> {
+    static constexpr bool is_known = true;
+    using value = cuda::buffer<T, N>;
+};
 
 // Elements in order: those of x, where they lie in order, or of its value.
 template <class X>
@@ -189,15 +116,6 @@ decltype(auto) in_order(X const& x) {
     } else {
         return evaluate(x);
     }
-}
-
-template <class T>
-T* raw(T* p) {
-    return p;
-}
-template <class T>
-T* raw(device_ptr<T> p) {
-    return p.get();
 }
 
 template <class To, class From>

@@ -1,4 +1,4 @@
-// Several devices in one graph: what a node reads from another device is copied to its own first.
+// Copies between the devices of a graph: what a node reads from another device comes to its own.
 #pragma once
 
 #include <castnet/graph/operations.hpp>

@@ -1,0 +1,62 @@
+// Steps of a sequence in the order of a scan: forward or backward, all of them or by lengths.
+#pragma once
+
+#include <castnet/graph/symbol.hpp>
+
+namespace castnet {
+
+// Whether S is a sequence of vectors, (time, features), or of numbers, (time).
+template <class S>
+inline constexpr bool is_sequence = S::rank == 1 || S::rank == 2;
+
+// A sequence, and how a scan goes through it.
+template <Shape S>
+struct time_steps {
+    using shape_type = S;
+    symbol<S> values;
+    bool backward = false;     // from the last step to the first
+    symbol<shape<>> lengths{}; // if given: the steps of each sample that count
+};
+template <class S>
+time_steps(symbol<S>) -> time_steps<S>;
+
+template <class X>
+inline constexpr bool is_time_steps = false;
+template <class S>
+inline constexpr bool is_time_steps<time_steps<S>> = true;
+
+namespace detail {
+
+template <class S>
+constexpr time_steps<S> steps_of(symbol<S> x) {
+    return {x};
+}
+template <class S>
+constexpr time_steps<S> steps_of(time_steps<S> x) {
+    return x;
+}
+
+} // namespace detail
+
+// The same sequence from its last step to its first. Results lie where their step is in the
+// sequence: the first that is computed comes last. (Keras' go_backwards turns them around.)
+template <class X>
+    requires(is_symbol<X> || is_time_steps<X>)
+constexpr auto backward(X x) {
+    auto steps = detail::steps_of(x);
+    steps.backward = !steps.backward;
+    return steps;
+}
+
+// The same sequence with only as many steps of each sample as `lengths` says, from 0 to all: after
+// them, carries stay as they are and outputs are 0. In a backward scan the steps that count begin
+// with the last of them. (Keras' masks, PyTorch's pack_padded_sequence.)
+template <class X>
+    requires(is_symbol<X> || is_time_steps<X>)
+constexpr auto with_lengths(X x, symbol<shape<>> lengths) {
+    auto steps = detail::steps_of(x);
+    steps.lengths = lengths;
+    return steps;
+}
+
+} // namespace castnet

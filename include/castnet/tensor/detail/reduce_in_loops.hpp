@@ -1,0 +1,233 @@
+// Reductions of expressions on the host: in vectors along the last axis, in lanes across it.
+#pragma once
+
+#include <castnet/tensor/detail/loop.hpp>
+#include <castnet/tensor/detail/reduced_axes.hpp>
+#include <castnet/tensor/detail/reduction.hpp>
+#include <castnet/tensor/owning_tensor.hpp>
+
+#include <algorithm>
+#include <cstring>
+
+namespace castnet::detail {
+
+// Whether neighbours on the last axis lie in memory as neighbours.
+template <class X>
+constexpr bool lies_in_runs() {
+    if constexpr (!requires { typename X::strides_type; }) {
+        return false;
+    } else {
+        constexpr size_t rank = X::shape_type::rank;
+        return X::is_flat || X::strides_type::step[rank > 0 ? rank - 1 : 0] == 1;
+    }
+}
+template <class X>
+inline constexpr bool is_in_memory = lies_in_runs<X>();
+
+// Elements of an expression along the last axis, as an array: where they lie, or in `room`.
+template <class S, class X, class T, class... Index>
+CASTNET_ALWAYS_INLINE T const* elements_at(X const& x, T* room, size_t count, size_t begin,
+                                           Index... index) {
+    using steps = row_major<S>;
+    if constexpr (X::is_flat) {
+        auto const at = [&]<size_t... Axis>(std::index_sequence<Axis...>) {
+            return ((index * steps::step[Axis]) + ... + begin);
+        }(std::index_sequence_for<Index...>{});
+        if constexpr (requires { x.data(); }) {
+            return x.data() + at;
+        } else {
+            CASTNET_IVDEP
+            for (size_t i = 0; i < count; ++i) {
+                room[i] = x.flat(at + i);
+            }
+            return room;
+        }
+    } else {
+        if constexpr (requires { x.data(); }) {
+            if constexpr (X::strides_type::step[S::rank - 1] == 1) {
+                return &x.element(index..., begin);
+            }
+        }
+        for (size_t i = 0; i < count; ++i) {
+            room[i] = x.element(index..., begin + i);
+        }
+        return room;
+    }
+}
+
+template <class R, class T>
+inline constexpr bool takes_four =
+    requires(R total, T const* const (&rows)[4]) { total.take_four(rows); };
+
+// Adds Count neighbours along the last axis, in blocks; the last block is filled up.
+template <size_t Lanes, size_t Count, class S, class R, class X, class... Index>
+CASTNET_ALWAYS_INLINE void reduce_run(R& total, X const& x, size_t position, Index... index) {
+    using T = typename X::value_type;
+    constexpr size_t block = 4 * Lanes, rest = Count % block;
+    R longer = total; // a local copy stays in registers
+    T room[block];
+    auto const add = [&](T const* from, size_t at) __attribute__((always_inline)) {
+        T const* const four[4] = {from, from + Lanes, from + 2 * Lanes, from + 3 * Lanes};
+        if constexpr (takes_four<R, T>) {
+            longer.take_four(four);
+        } else {
+            for (size_t k = 0; k != 4; ++k) {
+                longer.template take<1>(four[k], at + k * Lanes);
+            }
+        }
+    };
+    for (size_t i = 0; i != Count - rest; i += block) {
+        add(elements_at<S>(x, room, block, i, index...), position + i);
+    }
+    if constexpr (rest > 0) {
+        T const* const from = elements_at<S>(x, room, rest, Count - rest, index...);
+        if (from != room) {
+            std::copy_n(from, rest, room);
+        }
+        std::fill_n(room + rest, block - rest, R::neutral);
+        add(room, position + Count - rest);
+    }
+    total = longer;
+}
+
+// Whether a reduction takes runs of Count elements in vectors.
+template <class R, size_t Count>
+inline constexpr bool takes_runs =
+    requires(R reduction, char const* run) { reduction.template take_run<Count>(run, size_t{}); };
+
+// The same in vectors; numbers that have to be computed are computed a block at a time.
+template <size_t Count, class S, class R, class X, class... Index>
+CASTNET_ALWAYS_INLINE void reduce_in_vectors(R& total, X const& x, size_t position,
+                                             Index... index) {
+    using T = typename X::value_type;
+    T room[is_in_memory<X> ? 1 : run_block * run_width<T>];
+    auto const run = [&](auto count, size_t begin) __attribute__((always_inline)) {
+        return elements_at<S, X, T>(x, room, count, begin, index...);
+    };
+    total.template take_run<Count>(run, position);
+}
+
+// All lanes to the first one
+template <size_t Lanes, class R>
+CASTNET_ALWAYS_INLINE void join_lanes(R& total) {
+    if constexpr (Lanes > 1) {
+        for (size_t j = 0; j < Lanes / 2; ++j) {
+            total.join(j, total, j + Lanes / 2);
+        }
+        join_lanes<Lanes / 2>(total);
+    }
+}
+
+// Reduces Lanes neighbours from `begin` on, each by itself.
+template <template <class, size_t> class Reduction, size_t Lanes, class S, class Reduced, class X,
+          class Result, class... Index>
+CASTNET_ALWAYS_INLINE void reduce_columns(X const& x, size_t begin, Result* out, Index... index) {
+    using T = typename X::value_type;
+    Reduction<T, Lanes> totals;
+    T room[4][Lanes];
+    T const* rows[4];
+    size_t position = 0;
+    for_each_row<Reduced>([&](auto... at) __attribute__((always_inline)) {
+        size_t const row = position++ % 4;
+        rows[row] = elements_at<S>(x, room[row], Lanes, begin, (index + at)...);
+        if constexpr (takes_four<Reduction<T, Lanes>, T>) {
+            if (row == 3) {
+                totals.take_four(rows);
+            }
+        } else {
+            totals.template take<0>(rows[row], position - 1);
+        }
+    });
+    if constexpr (takes_four<Reduction<T, Lanes>, T>) {
+        for (size_t row = 0; row != Reduced::count % 4; ++row) {
+            totals.template take<0>(rows[row], position);
+        }
+    }
+    Result results[Lanes];
+    for (size_t j = 0; j < Lanes; ++j) {
+        results[j] = totals.get(j, Reduced::count);
+    }
+    std::memcpy(out, results, sizeof results);
+}
+
+template <template <class, size_t> class Reduction, size_t... Axes, class X>
+CASTNET_ALWAYS_INLINE auto reduce_in_loops(X const& x, std::index_sequence<Axes...> axes);
+
+// Reduces rows that are shorter than a vector and have to be computed: tile by tile.
+template <template <class, size_t> class Reduction, class X, class Result>
+CASTNET_ALWAYS_INLINE void reduce_short_rows(X const& x, Result* out) {
+    using T = typename X::value_type;
+    using S = typename X::shape_type;
+    constexpr size_t width = S::extent[S::rank - 1];
+    for_each_tile<S, true, short_rows_in_tile<S>, width>(x, [&](auto const& tile, auto...) {
+        using shape_type = typename std::remove_cvref_t<decltype(tile)>::shape_type;
+        alignas(64) T rows[shape_type::count];
+        write(tensor_view<T, shape_type>{rows}, tile);
+        auto const results = reduce_in_loops<Reduction>(tensor_view<T const, shape_type>{rows},
+                                                        std::index_sequence<1>{});
+        out = std::copy_n(results.data(), results.size(), out);
+    });
+}
+
+// The results, with extent 1 on the axes that are reduced.
+template <template <class, size_t> class Reduction, size_t... Axes, class X>
+CASTNET_ALWAYS_INLINE auto reduce_in_loops(X const& x, std::index_sequence<Axes...> axes) {
+    using S = typename X::shape_type;
+    using T = typename X::value_type;
+    constexpr bool flat = X::is_flat;
+    using every = std::make_index_sequence<folded<S, flat, Axes...>.rank>;
+    using kept = decltype(folded_part<S, flat, false>(axes, every{}));
+    using reduced = decltype(folded_part<S, flat, true>(axes, every{}));
+    using both = decltype(folded_shape<S, flat>(axes, every{}));
+    constexpr size_t last = both::rank - 1, length = both::extent[last];
+
+    using result = typename Reduction<T, 1>::result;
+    auto results =
+        tensor<result,
+               decltype(part_of<S, false>(axes, std::make_index_sequence<S::rank>{}))>::empty();
+    result* out = results.data();
+    constexpr bool along = folded<S, flat, Axes...>.reduced[last];
+    constexpr bool only_rows = sizeof...(Axes) == 1 && along;
+    if constexpr (only_rows && !is_in_memory<X> && has_short_rows<S, T>) {
+        reduce_short_rows<Reduction>(x, out);
+    } else if constexpr (along && takes_runs<Reduction<T, 1>, length>) {
+        for_each_row<kept>([&](auto... row) __attribute__((always_inline)) {
+            Reduction<T, 1> total;
+            size_t position = 0;
+            for_each_row<reduced>([&](auto... at) __attribute__((always_inline)) {
+                reduce_in_vectors<length, both>(total, x, position, (row + at)...);
+                position += length;
+            });
+            *out++ = total.get(0, reduced::count);
+        });
+    } else if constexpr (along) {
+        // short rows in few lanes, since joining them takes as long as the row
+        constexpr size_t most = length < 256 ? 8 : std::max(size_t{8}, 128 / sizeof(T));
+        constexpr size_t lanes = length <= 16 ? 1 : most;
+        for_each_row<kept>([&](auto... row) __attribute__((always_inline)) {
+            Reduction<T, lanes> total;
+            size_t position = 0;
+            for_each_row<reduced>([&](auto... at) __attribute__((always_inline)) {
+                reduce_run<lanes, length, both>(total, x, position, (row + at)...);
+                position += length;
+            });
+            join_lanes<lanes>(total);
+            *out++ = total.get(0, reduced::count);
+        });
+    } else {
+        // Neighbours on the last axis are reduced together, so that memory is read in order.
+        constexpr size_t lanes = std::min(length, size_t{256}), rest = length % lanes;
+        for_each_row<kept>([&](auto... row) __attribute__((always_inline)) {
+            for (size_t begin = 0; begin + lanes <= length; begin += lanes, out += lanes) {
+                reduce_columns<Reduction, lanes, both, reduced>(x, begin, out, row...);
+            }
+            if constexpr (rest > 0) {
+                reduce_columns<Reduction, rest, both, reduced>(x, length - rest, out, row...);
+                out += rest;
+            }
+        });
+    }
+    return results;
+}
+
+} // namespace castnet::detail

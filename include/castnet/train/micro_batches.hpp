@@ -1,0 +1,84 @@
+// Micro-batches of a step: the batches whose gradients add up to one update.
+#pragma once
+
+#include <castnet/comm/collective.hpp>
+#include <castnet/train/sample_checks.hpp>
+#include <castnet/train/step_exchanges.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+
+namespace castnet::detail {
+
+// In the order in which the replicas compute them together. A batch whose samples all have weight 0
+// is left out, since it would change running statistics.
+template <class Replica>
+struct micro_batches {
+    using strategies = typename Replica::strategies;
+    static constexpr int count = strategies::micro_batches;
+
+    template <class Data>
+    micro_batches(Data const& data, std::span<size_t const> samples,
+                  std::span<float const> class_weight) {
+        for (int k = 0; k < count; ++k) {
+            part[k] = comm::part_of(samples.size(), k, count);
+            auto const all =
+                Replica::weigh(data, samples.subspan(part[k].first, part[k].count()), class_weight);
+            present[k] = all.present;
+            weight += all.sum;
+            last = all.present > 0 ? k : last;
+        }
+        checked_weight_sum(weight);
+    }
+
+    // One step of a single replica.
+    template <class Data, class Rule>
+    void train(Replica& r, Data const& data, std::span<size_t const> samples,
+               std::span<float const> class_weight, std::uint64_t step, Rule const& rule) const {
+        bool is_first = true;
+        for (int k = 0; k < count; ++k) {
+            if (present[k] > 0) {
+                r.template collate<Replica::training_plan()>(
+                    data, samples.subspan(part[k].first, part[k].count()), class_weight);
+                r.train_batch(part[k].first, std::exchange(is_first, false), k == last, step, rule,
+                              weight);
+            }
+        }
+    }
+
+    // One step of one of several replicas; returns the weight of its samples.
+    template <class Communicator, class Data, class Rule>
+    double train_with(Replica& r, Communicator& others, Data const& data,
+                      std::span<size_t const> samples, std::span<float const> class_weight,
+                      std::uint64_t step, Rule const& rule) const {
+        double own_weight = 0;
+        for (int k = 0; k < count; ++k) {
+            if (present[k] == 0) {
+                continue;
+            }
+            auto const batch = samples.subspan(part[k].first, part[k].count());
+            auto const mine = comm::part_of(batch.size(), others.rank(), others.size());
+            std::optional<size_t> of_all = present[k];
+            if constexpr (strategies::local_batch_norm) {
+                of_all.reset();
+            }
+            auto const filled = r.template collate<Replica::training_plan()>(
+                data, batch, mine.first, mine.count(), class_weight, of_all);
+            r.train_with(others,
+                         {std::ptrdiff_t(mine.count()), part[k].first + mine.first,
+                          double(filled.present) / double(present[k]), k == last},
+                         step, rule, weight);
+            own_weight += filled.sum;
+        }
+        return own_weight;
+    }
+
+    comm::part part[size_t(count)];
+    size_t present[size_t(count)]; // samples with a weight above 0
+    int last = 0;                  // of those with such samples
+    double weight = 0;             // of all samples
+};
+
+} // namespace castnet::detail

@@ -1,0 +1,9 @@
+// Dropout of the state keeps something, too.
+// expect: castnet: dropout of attention, transformers and recurrent layers: the rate must be in \[0, 1\)
+#include <castnet/castnet.hpp>
+
+namespace cn = castnet;
+
+using net = cn::sequential<cn::input<5, 4>, cn::lstm<3>.recurrent_dropout(-0.5F), cn::dense<2>>;
+
+cn::model<net, cn::policy::cpu, cn::batch<8>> model;

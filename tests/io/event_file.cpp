@@ -1,0 +1,108 @@
+#include <castnet/io/event_file.hpp>
+
+#include "hostile.hpp"
+
+#include <csignal>
+#include <limits>
+#include <numeric>
+#include <sys/resource.h>
+
+using namespace castnet;
+using namespace castnet::testing;
+
+namespace {
+
+// A little-endian number of the file.
+template <class T>
+T number_at(io::bytes const& content, size_t at) {
+    T value{};
+    REQUIRE(at + sizeof value <= content.size());
+    std::memcpy(&value, content.data() + at, sizeof value);
+    return value;
+}
+
+// The records of a file, which must end with the last one.
+std::vector<io::bytes> records_of(io::event_file const& file) {
+    auto const content = io::read_file(file.path());
+    std::vector<io::bytes> records;
+    for (size_t at = 0; at < content.size();) {
+        auto const size = static_cast<size_t>(number_at<std::uint64_t>(content, at));
+        REQUIRE(size < content.size());
+        auto const begin = content.begin() + static_cast<std::ptrdiff_t>(at + 12);
+        REQUIRE(at + size + 16 <= content.size());
+        records.emplace_back(begin, begin + static_cast<std::ptrdiff_t>(size));
+        at += size + 16;
+    }
+    return records;
+}
+
+// A repeated field of 30 doubles in a record.
+std::vector<double> doubles_in(io::bytes const& record, unsigned char field) {
+    unsigned char const key[] = {static_cast<unsigned char>(field << 3 | 2), 0xF0, 0x01};
+    auto const found =
+        std::search(record.begin(), record.end(), std::begin(key), std::end(key)) - record.begin();
+    std::vector<double> values;
+    for (size_t i = 0; i < 30; ++i) {
+        values.push_back(number_at<double>(record, static_cast<size_t>(found) + 3 + i * 8));
+    }
+    return values;
+}
+
+struct bins {
+    std::vector<double> limits, counts;
+};
+bins bins_of(std::vector<double> const& values) {
+    temporary_directory const folder;
+    io::event_file file{folder.path};
+    file.add_histogram("values", 1, std::span{values});
+    auto const records = records_of(file);
+    REQUIRE(records.size() == 2);
+    return {doubles_in(records[1], 6), doubles_in(records[1], 7)};
+}
+
+} // namespace
+
+TEST_CASE("a histogram has bins of equal width") {
+    auto const few = bins_of({0, 1, 1, 29.5, 30});
+    CHECK(few.limits.front() == doctest::Approx(1));
+    CHECK(few.limits.back() == 30);
+    CHECK(few.counts[0] == 1);
+    CHECK(few.counts[1] == 2);
+    CHECK(few.counts[29] == 2);
+    auto const one = bins_of({4, 4});
+    CHECK(one.limits.back() == 5);
+    CHECK(one.counts[0] == 2);
+}
+
+TEST_CASE("a histogram takes any finite numbers") {
+    constexpr double most = std::numeric_limits<double>::max();
+    auto const wide = bins_of({-most, 0, most});
+    CHECK(wide.limits.back() == most);
+    CHECK(wide.counts[0] == 1);
+    CHECK(wide.counts[15] == 1);
+    CHECK(wide.counts[29] == 1);
+    constexpr double least = std::numeric_limits<double>::denorm_min();
+    for (auto const& values : {std::vector{0, least}, {0, 7 * least}, {most, most}}) {
+        auto const counts = bins_of(values).counts;
+        CHECK(std::accumulate(counts.begin(), counts.end(), 0.0) == 2);
+    }
+}
+
+TEST_CASE("a record that a full disk refuses leaves no part of itself") {
+    temporary_directory const folder;
+    io::event_file file{folder.path};
+    file.add_scalar("loss", 1, 0.5);
+    REQUIRE(records_of(file).size() == 2);
+    auto* const handler = std::signal(SIGXFSZ, SIG_IGN);
+    rlimit before{};
+    REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
+    rlimit const small{io::read_file(file.path()).size() + 20, before.rlim_max};
+    REQUIRE(::setrlimit(RLIMIT_FSIZE, &small) == 0);
+    auto const message = refusal([&] { file.add_scalar("loss", 2, 0.25); });
+    ::setrlimit(RLIMIT_FSIZE, &before);
+    std::signal(SIGXFSZ, handler);
+    CHECK(message == doctest::Contains("cannot write the file: File too large"));
+    CHECK(records_of(file).size() == 2);
+    file.add_scalar("loss", 3, 0.125);
+    CHECK(records_of(file).size() == 3);
+}

@@ -1,0 +1,130 @@
+// Expressions whose operands do not lie in memory like the result: transposed, repeated, with gaps.
+#include <castnet/tensor/tensor.hpp>
+
+#include <doctest/doctest.h>
+
+using namespace castnet;
+
+namespace {
+
+// Numbers that differ
+template <class T, size_t... Extents>
+tensor<T, shape<Extents...>> numbers() {
+    auto x = tensor<T, shape<Extents...>>::empty();
+    for (size_t i = 0; i < x.size(); ++i) {
+        x.data()[i] = static_cast<T>(i * 7 % 251);
+    }
+    return x;
+}
+
+template <class T, size_t M, size_t N>
+void check_matrices() {
+    CAPTURE(M);
+    CAPTURE(N);
+    auto const turned = numbers<T, N, M>();
+    auto const a = numbers<T, M, N>();
+    auto const row = numbers<T, N>();
+    auto const column = numbers<T, M, 1>();
+    auto const wide = numbers<T, M, N + 3>();
+    auto const one = tensor<T, shape<1, 1>>::full(T(5));
+
+    // with elements before and behind that must stay as they are
+    tensor<T, shape<M + 2, N>> framed = tensor<T, shape<M + 2, N>>::full(T(-1));
+    tensor_view<T, shape<M, N>> const flat{framed.data() + N};
+    flat = transpose(turned);
+    bool same = true;
+    for (size_t i = 0; i < M; ++i) {
+        for (size_t j = 0; j < N; ++j) {
+            same = same && flat(i, j) == turned(j, i);
+        }
+    }
+    CHECK(same);
+    for (size_t j = 0; j < N; ++j) {
+        CHECK(framed(0, j) == T(-1));
+        CHECK(framed(M + 1, j) == T(-1));
+    }
+
+    tensor<T, shape<M, N + 2>> gaps = tensor<T, shape<M, N + 2>>::full(T(-1));
+    slice<1, 1, N + 1>(gaps) = transpose(turned);
+    CHECK(array_equal(slice<1, 1, N + 1>(gaps), flat));
+    CHECK(sum(select<1>(gaps, 0)) == -static_cast<T>(M));
+    CHECK(sum(select<1>(gaps, N + 1)) == -static_cast<T>(M));
+    slice<1, 1, N + 1>(gaps) = transpose(turned) - 1;
+    CHECK(array_equal(slice<1, 1, N + 1>(gaps), flat - 1));
+
+    tensor<T, shape<M, N>> const mixed = (transpose(turned) + 2 * row) * column - a + one;
+    tensor<T, shape<M, N>> const broadcast = (a - row) * column + one;
+    tensor<T, shape<M, N>> const cut = slice<1, 2, N + 2>(wide) + column;
+    bool all = true;
+    for (size_t i = 0; i < M; ++i) {
+        for (size_t j = 0; j < N; ++j) {
+            all = all &&
+                  mixed(i, j) == (turned(j, i) + 2 * row(j)) * column(i, 0) - a(i, j) + T(5) &&
+                  broadcast(i, j) == (a(i, j) - row(j)) * column(i, 0) + T(5) &&
+                  cut(i, j) == wide(i, j + 2) + column(i, 0);
+        }
+    }
+    CHECK(all);
+
+    tensor<T, shape<M, N>> own = a;
+    own = transpose(turned) - own; // read where it is written
+    CHECK(array_equal(own, flat - a));
+}
+
+} // namespace
+
+TEST_CASE("operands that are transposed, repeated or cut out give the right elements") {
+    check_matrices<float, 16, 16>();
+    check_matrices<float, 5, 7>();
+    check_matrices<float, 40, 2>();
+    check_matrices<float, 203, 7>();
+    check_matrices<float, 7, 203>();
+    check_matrices<float, 50, 100>();
+    check_matrices<double, 3, 40>();
+    check_matrices<double, 33, 20>();
+    check_matrices<int, 40, 9>();
+}
+
+TEST_CASE("batches of matrices, axes in any order, and other types than the result's") {
+    auto const x = numbers<float, 3, 70, 21>();
+    auto const row = numbers<int, 3, 1, 70>();
+    tensor<float, shape<3, 21, 70>> const y = transpose<0, 2, 1>(x) + row;
+    tensor<float, shape<21, 70, 3>> const reversed = transpose(x) * 2;
+    tensor<double, shape<3, 21, 70>> const wider = transpose<0, 2, 1>(x);
+    tensor<float, shape<3, 21, 70>> const copied = transpose<0, 2, 1>(x);
+    auto const four = tensor<float, shape<1, 70, 1>>::full(4);
+    tensor<float, shape<3, 70, 2>> const narrow = slice<2, 0, 2>(x) / broadcast_to<3, 70, 1>(four);
+    bool same = true;
+    for (size_t b = 0; b < 3; ++b) {
+        for (size_t i = 0; i < 70; ++i) {
+            for (size_t j = 0; j < 21; ++j) {
+                same = same && copied(b, j, i) == x(b, i, j) && wider(b, j, i) == x(b, i, j) &&
+                       y(b, j, i) == x(b, i, j) + static_cast<float>(row(b, 0, i));
+            }
+            same = same && narrow(b, i, 1) == x(b, i, 1) / 4;
+        }
+    }
+    CHECK(same);
+    CHECK(array_equal(transpose(reversed), x * 2));
+}
+
+TEST_CASE("short rows are reduced as they are computed") {
+    auto const a = numbers<float, 3, 203, 7>();
+    auto const turned = numbers<float, 7, 203>();
+    auto const column = numbers<float, 203, 1>();
+    tensor<float, shape<3, 203, 7>> const b = (a - column) * transpose(turned);
+    CHECK(array_equal(sum<2>((a - column) * transpose(turned)), sum<2>(b)));
+    CHECK(array_equal(max<2>(-a * transpose(turned)), -min<2>(evaluate(a * transpose(turned)))));
+    CHECK(
+        array_equal(argmax<2>((a - column) * transpose(turned), keepdims), argmax<2>(b, keepdims)));
+    CHECK(sum<2>(a + a)(2, 202) == 2 * sum(a[2][202]));
+    CHECK(array_equal(sum<1>(transpose(turned) + 1), sum<0>(turned) + 7));
+}
+
+TEST_CASE("expressions own their temporaries in tiles, too") {
+    auto const turned = numbers<float, 9, 130>();
+    tensor<float, shape<130, 9>> const y =
+        transpose(turned) +
+        tensor<float, shape<130, 1>>::full(1) * tensor<float, shape<9>>::full(2);
+    CHECK(array_equal(y, transpose(turned) + 2));
+}
