@@ -67,7 +67,7 @@ build_programs() {
     cmake -S . -B $build -G "$generator" -DCMAKE_BUILD_TYPE=Release -DCASTNET_WERROR=OFF -DCASTNET_ALL_GPU_TESTS=ON \
         -DCMAKE_CUDA_ARCHITECTURES="${CASTNET_ARCHITECTURES:-$([[ $gpu ]] && echo native || echo 90)}" \
         ${headers:+-DCASTNET_HEADERS="$(realpath "$headers")"} || return
-    if cmake --build $build --target help | grep -qw gpu_tests; then
+    if [[ $(cmake --build $build --target help) == *gpu_tests* ]]; then
         targets="bench_gpu gpu_tests"
     else
         echo "castnet: without doctest no tests are built; CASTNET_HEADERS can name the folder that has doctest/doctest.h"
@@ -93,7 +93,7 @@ build_programs() {
 # PyTorch uses, too, and in the toolkit.
 find_libraries() {
     local folders
-    ldd "$programs"/* 2>/dev/null | grep -q "not found" || return
+    [[ $(ldd "$programs"/* 2>/dev/null) == *"not found"* ]] || return
     folders=$(
         "$python" -c "import glob, importlib.util as u
 for place in u.find_spec('nvidia').submodule_search_locations:
