@@ -1,7 +1,7 @@
 // Micro-kernel of all matrix products and convolutions: a tile of C = A * B in registers. A and B
 // have elements of type F (cpu/factor.hpp), C of sum_type<F>.
 //
-// The rows of A and C are given by pointers, and the steps of A's depth by their offsets behind
+// The rows of A and C are given by pointers, and the steps of A's depth by their offsets after
 // such a pointer, so that the same loop serves dense layers (rows of a matrix), convolutions
 // (pixels of an image and the window over them) and weight gradients (a pixel of the window and all
 // places where it meets the image). B's rows lie `b_stride` apart, one for each step of the depth.

@@ -7,7 +7,7 @@
 namespace castnet::ir {
 
 struct pixel_range {
-    int first, last; // one behind the last
+    int first, last; // one past the last
 };
 
 // The pixels that window `out` of `count` windows, which share `size` pixels out, reads; where

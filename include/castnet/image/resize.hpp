@@ -38,7 +38,7 @@ inline double filter_at(interpolation kind, double x) {
 
 // Along one axis: which pixels a result is made of, and their weights in fixed point.
 struct resampling {
-    static constexpr int bits = 32 - 8 - 2; // of a weight behind the point
+    static constexpr int bits = 32 - 8 - 2; // of a weight after the point
     size_t most = 0;                        // weights of a result
     std::vector<size_t> first, count;       // pixels
     std::vector<std::int32_t> weights;      // `most` for each result

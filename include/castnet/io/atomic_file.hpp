@@ -18,7 +18,7 @@ namespace detail {
     return path.substr(0, path.rfind('/') + 1);
 }
 
-// Where a file of this name is, or would be: behind symbolic links, also one to nothing yet.
+// Where a file of this name is, or would be: symbolic links followed, even one to nothing yet.
 [[gnu::cold]] inline std::string followed(std::string path) {
     constexpr int most_links = 40; // as Linux
     for (int links = 0; links < most_links; ++links) {

@@ -13,8 +13,8 @@ struct sides {
     constexpr sides(size_t each) : sides{each, each} {}
     constexpr sides(size_t vertical, size_t horizontal)
         : sides{vertical, vertical, horizontal, horizontal} {}
-    constexpr sides(size_t above, size_t below, size_t before, size_t behind)
-        : top{above}, bottom{below}, left{before}, right{behind} {}
+    constexpr sides(size_t above, size_t below, size_t before, size_t after)
+        : top{above}, bottom{below}, left{before}, right{after} {}
 };
 
 template <class Sides, class Input>

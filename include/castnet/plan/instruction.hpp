@@ -72,7 +72,7 @@ CASTNET_HD constexpr bool is_end(instruction const& i) {
 }
 // A program is by rows if other instructions follow its first ends. These begin its next phase: a
 // row of channels goes through one phase after the other, and what a phase reduces it to is known
-// behind it. Registers are numbered within a phase. What there is one of for each row is stored, or
+// after it. Registers are numbered within a phase. What there is one of for each row is stored, or
 // summed over the rows, at the row's first channel.
 CASTNET_HD constexpr int phases_of(instruction const* code, int length) {
     int count = 0;

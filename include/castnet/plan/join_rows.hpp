@@ -115,7 +115,7 @@ private:
         return e.sample && e.channels == 1 && e.pixels == space_.pixels;
     }
 
-    // Whether the launch that ends with `id` can be behind the reduction `rows`, in one with it.
+    // Whether the launch that ends with `id` can follow the reduction `rows`, in one with it.
     constexpr bool may_follow(int id, int rows) {
         node const& n = nodes_[id];
         if (n.repeat != nodes_[rows].repeat || n.device != nodes_[rows].device ||

@@ -16,7 +16,7 @@ namespace detail {
 template <class S, size_t Axis>
 inline constexpr int eigen_extent = Axis < S::rank ? int(S::extent[Axis < S::rank ? Axis : 0]) : 1;
 
-// The strides of an Eigen::Matrix of S, whose rows or columns lie one behind the other.
+// The strides of an Eigen::Matrix of S, whose rows or columns lie one after the other.
 template <class S, bool RowMajor>
 struct strides_of_eigen {
     using type = row_major<S>;

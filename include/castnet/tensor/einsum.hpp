@@ -1,5 +1,5 @@
 // Sums of products by Einstein's convention, einsum<"ij,jk->ik">(a, b), with the text checked while
-// compiling: a letter for each axis of each operand, and behind the arrow those of the result.
+// compiling: a letter for each axis of each operand, and after the arrow those of the result.
 // Letters that the result lacks are summed over; a letter twice in one operand is its diagonal. As
 // numpy.einsum with an explicit result. Computed at once: products of large matrices are faster by
 // matmul. Operands are

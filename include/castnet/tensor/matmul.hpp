@@ -70,7 +70,7 @@ auto multiply_matrices(A const& a, B const& b) {
 // or columns that overlap, or row after row.
 enum class factor_order : std::uint8_t { any, along, apart, rows };
 
-// Whether the lines along an axis lie in memory one behind the other, each without gaps.
+// Whether the lines along an axis lie in memory one after the other, each without gaps.
 template <class X, size_t Line, size_t Along>
 constexpr bool lies_apart() {
     using S = typename X::shape_type;

@@ -60,8 +60,8 @@ struct packed_format {
     template <class T>
     void copy_targets(std::span<unsigned char const> row, size_t first, size_t count,
                       T* out) const {
-        size_t const behind = row_bytes() - size_t(targets) * sizeof(float);
-        copy_floats(row.data() + behind + first * sizeof(float), count, out);
+        size_t const begin = row_bytes() - size_t(targets) * sizeof(float);
+        copy_floats(row.data() + begin + first * sizeof(float), count, out);
     }
 
 private:

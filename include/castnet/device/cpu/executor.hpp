@@ -150,7 +150,7 @@ public:
         }
     }
 
-    // Adds the outputs of a plan's last run, one behind the other, to the totals.
+    // Adds the outputs of a plan's last run, one after the other, to the totals.
     template <auto const& Plan>
     void add_totals() {
         std::size_t next = 0;
@@ -165,7 +165,7 @@ public:
         }
     }
 
-    // Adds these gradients to others that are kept `place` elements behind them, unless they are
+    // Adds these gradients to others that are kept `place` elements after them, unless they are
     // the first ones, for the last batch of a step; which takes them, and leaves zeros.
     void keep_gradients(std::ptrdiff_t place, element_range const& r, bool are_first) {
         T const* const from = at(r.where) + r.offset;

@@ -94,7 +94,7 @@ few_filters_tile(T const* x, std::ptrdiff_t const (&step)[5], depth const& d, T 
             for (T const* const last = from + whole; from != last; from += width) {
                 add(from, [](vec<T> const& v) __attribute__((always_inline)) { return v; });
             }
-            if (whole != d.length) { // what lies behind the row may be NaN
+            if (whole != d.length) { // what lies past the row may be NaN
                 add(from, [&](vec<T> const& v) __attribute__((always_inline)) {
                     return lane < rest ? v : vec<T>{};
                 });

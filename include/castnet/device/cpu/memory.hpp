@@ -1,4 +1,4 @@
-// Block of host memory, zeroed and aligned for vectors, with two vectors of slack behind its end
+// Block of host memory, zeroed and aligned for vectors, with two vectors of slack after its end
 // (cpu/tile.hpp reads up to that far).
 #pragma once
 

@@ -40,7 +40,7 @@ double norm_of(T* values, std::ptrdiff_t count) {
     return std::sqrt(sum_of_squares(penalty{}, T(1), values, values, count));
 }
 
-// See orthogonalization; `scratch` lies behind x.
+// See orthogonalization; `scratch` lies after x.
 template <class T>
 void orthogonalize(orthogonalization const& how, weight_matrix const& size, T* x, T* scratch) {
     std::ptrdiff_t const n = size.smaller(), count = size.count(), columns = size.columns;

@@ -6,7 +6,7 @@
 // Of a dilated window, pixels a dilation apart make images of their own, and so do their results.
 //
 // The factors are 0, 1, -1 and 1/2, so hardly any precision is lost. Where products multiply pairs
-// of bfloat16, these are rounded behind the transforms, which leaves results with up to 1.7 times
+// of bfloat16, these are rounded after the transforms, which leaves results with up to 1.7 times
 // the error of direct products of rounded numbers.
 #pragma once
 
@@ -187,7 +187,7 @@ struct tile_pixels {
 };
 
 // A tile's 4x4 pixels, transformed: a vector of channels for each place in the tile, and the next
-// vectors `next_vector` behind. Neighbouring channels make a pair.
+// vectors `next_vector` further on. Neighbouring channels make a pair.
 template <class F>
 [[gnu::noinline]] CASTNET_WIDE_VECTORS void
 transform_image(tiling const& t, sum_type<F> const* x, tile_place const& place,

@@ -34,7 +34,7 @@ inline constexpr std::string_view cache_file_kind = "castnet algorithms ",
                                   cache_file_title = "castnet algorithms 1\n";
 inline constexpr std::size_t cache_file_bytes = std::size_t{1} << 20; // a larger file is no cache
 
-// Parses a number and the space behind it and removes them from the line.
+// Parses a number and the space after it and removes them from the line.
 template <class T>
 bool take_number(std::string_view& line, T& number) {
     auto const [end, error] = std::from_chars(line.data(), line.data() + line.size(), number);

@@ -113,7 +113,7 @@ struct attention_head {
     std::ptrdiff_t sample;
     int number;
 
-    // A head's columns, of as many rows as a tile has, into shared memory; 0 behind the last row.
+    // A head's columns, of as many rows as a tile has, into shared memory; 0 past the last row.
     CASTNET_HD void load(stored<T> const& from, int rows, int columns, int first, T* to,
                          int pitch) const {
         for (auto i = int(block.thread()); i < p.tile_side * columns; i += int(block.threads())) {

@@ -24,7 +24,7 @@ struct convert_body {
     From const* from = nullptr;
     To* to = nullptr;
     std::ptrdiff_t groups = 0;
-    std::ptrdiff_t count = 0; // of groups, and of elements behind them
+    std::ptrdiff_t count = 0; // of groups, and of elements after them
 
     template <class Block>
     CASTNET_HD void operator()(Block const& block) const {

@@ -55,8 +55,8 @@ struct cuda_device : cuda::planning<T, Bf16> {
     static void prepare(context const& c, int device = 0) {
         cuda::choose_algorithms<Plan>(c, device);
     }
-    // Puts all launches of a plan on the context's stream, one by one; calls after(i) behind launch
-    // i.
+    // Puts all launches of a plan on the context's stream, one by one; then calls after(i) for
+    // launch i.
     template <auto const& Plan, class After = ir::ignore_launches>
     static void run(context const& c, After const& after = {}) {
         ir::run_launches<cuda_device, Plan>(c, after);

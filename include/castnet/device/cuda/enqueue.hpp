@@ -124,7 +124,7 @@ auto totals_call(Context const& c, double* totals) {
 }
 
 // What a training step ends with: the sums of the plan's outputs, the norm, if the rule needs it,
-// and the update. An update by whole parameters may use the workspace, and so comes behind the
+// and the update. An update by whole parameters may use the workspace, and so comes after the
 // sums.
 template <class Device, auto const& Plan, int Slots, class Rule, class Context>
 auto closing_calls(Context const& c, update_values<Rule, typename Context::value_type>* values,
@@ -162,7 +162,7 @@ constexpr bool takes_arguments(std::size_t bytes) {
 }
 
 // Enqueues the gathering of a step's samples, if they are gathered, all launches of a plan but for
-// so many of the last, and the given kernels behind them; as one kernel if the plan fits one block.
+// so many of the last, and the given kernels after them; as one kernel if the plan fits one block.
 template <class Device, auto const& Plan, int LeftOut = 0, class Gather, class... Body>
 void enqueue(typename Device::context const& c, bool gathers, kernel_call<Gather> const& gather,
              kernel_call<Body> const&... then) {

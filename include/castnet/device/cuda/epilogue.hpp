@@ -9,7 +9,7 @@
 
 namespace castnet::cuda {
 
-// A bias alone or with relu; behind a product, gelu_tanh too; the gradient of a dense layer's bias.
+// A bias alone or with relu; after a product, gelu_tanh too; the gradient of a dense layer's bias.
 // Neither library has them for double.
 template <class T>
 constexpr bool takes_epilogue(op product, epilogue const& e) {

@@ -164,7 +164,7 @@ public:
         session_.compute().record(last_->done);
     }
 
-    // Adds the outputs of a plan's last run, one behind the other, to the totals.
+    // Adds the outputs of a plan's last run, one after the other, to the totals.
     template <auto const& Plan>
     void add_totals() {
         session_.use();
@@ -172,7 +172,7 @@ public:
         session_.compute().record(last_->done);
     }
 
-    // Adds these gradients to others that are kept `place` elements behind them, unless they are
+    // Adds these gradients to others that are kept `place` elements after them, unless they are
     // the first ones, for the last batch of a step; which takes them, and leaves zeros.
     void keep_gradients(std::ptrdiff_t place, element_range const& r, bool are_first) {
         T* const from = at(r.where) + r.offset;
@@ -252,7 +252,7 @@ public:
         });
     }
 
-    // Runs a body for each of its `count` indices, behind the last run.
+    // Runs a body for each of its `count` indices, after the last run.
     template <class Body>
     void launch_body(Body const& body) {
         session_.use();
@@ -396,7 +396,7 @@ private:
         return penalties_.template as<penalized_range>();
     }
 
-    // The pieces of the parameters, for rules of whole ones; behind them the squares of each.
+    // The pieces of the parameters, for rules of whole ones; after them the squares of each.
     template <auto const& Plan>
     parameter_piece const* pieces() {
         if (pieces_.bytes() == 0) {
@@ -430,7 +430,7 @@ private:
         return t;
     }
 
-    // The sum of squares and its parts; behind them the scale of the gradients.
+    // The sum of squares and its parts; after them the scale of the gradients.
     double* norm_sums() {
         if (norm_sums_.bytes() == 0) {
             norm_sums_ = session_.allocate(norm_elements * sizeof(double) + sizeof(T),

@@ -28,7 +28,7 @@ public:
         return batch_at + rounded_to_alignment(std::size_t(z.batch) * sizeof(T));
     }
 
-    // With bytes(z) bytes on each GPU, behind these addresses; `rest`: the contexts without them.
+    // With bytes(z) bytes on each GPU, after these addresses; `rest`: the contexts without them.
     joint_buffer(executor_sizes const& z, std::vector<char*> const& on_gpus,
                  std::vector<Context> rest, sessions const& gpus)
         : contexts{std::move(rest)}, gpus_{gpus}, host_{bytes(z)}, on_gpus_{on_gpus} {

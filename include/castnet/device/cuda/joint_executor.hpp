@@ -202,7 +202,7 @@ public:
             [&](int d, session const&, context const& c) { add_totals_on<Plan>(d, c); });
     }
 
-    // Adds all gradients to others that are kept `place` elements behind them, unless they are the
+    // Adds all gradients to others that are kept `place` elements after them, unless they are the
     // first ones, for the last batch of a step; which takes them, and leaves zeros.
     void keep_gradients(std::ptrdiff_t place, element_range const& all, bool are_first) {
         behind_last_run([&](int d, session const&, context const& c) {
@@ -293,7 +293,7 @@ private:
         }
         return begin;
     }
-    // The gradients of all devices one behind the other, then so the slots of the optimizer.
+    // The gradients of all devices one after the other, then so the slots of the optimizer.
     void add_gradients(int device) {
         std::ptrdiff_t all = 0, before = 0;
         for (int d = 0; d < devices; ++d) {
@@ -355,7 +355,7 @@ private:
         next_ = next_ == &buffers_[0] ? &buffers_[1] : &buffers_[0];
     }
 
-    // All stages of the plan, and what then(stages) puts on the streams behind them.
+    // All stages of the plan, and what then(stages) puts on the streams after them.
     template <auto const& Plan, class Then>
     void submit(work_kind kind, std::uint64_t step, Then const& then) {
         send<Plan>(step);
@@ -482,7 +482,7 @@ private:
         return parts_[std::size_t(device)].penalties.template as<penalized_range>();
     }
 
-    // The device's sum of squares and its parts; behind them the sums of all devices, and the scale
+    // The device's sum of squares and its parts; after them the sums of all devices, and the scale
     // of the gradients.
     double* norm_sums(int device) {
         memory& here = parts_[std::size_t(device)].norm_sums;

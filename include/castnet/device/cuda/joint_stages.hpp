@@ -1,5 +1,5 @@
 // Stages of a plan for several devices on their streams, in one order for all: what a device reads
-// of another one is copied on its own stream, behind an event of the other's.
+// of another one is copied on its own stream, after an event of the other's.
 #pragma once
 
 #include <castnet/device/cuda/joint_streams.hpp>
@@ -34,7 +34,7 @@ public:
         }
     }
 
-    // Puts all stages on the streams; calls after(i) behind launch i, as run_launches().
+    // Puts all stages on the streams; calls after(i) for launch i, as run_launches().
     template <class After>
     void run(After const& after) {
         for_each_stage(own, [&](stage const& g, int repetition, int position) {

@@ -16,7 +16,7 @@ inline constexpr std::ptrdiff_t norm_elements = reduction_blocks + 1;
 template <class T>
 struct square_source {
     T const* scale;                // in device memory, as all of these
-    penalized_range const* ranges; // ascending; the last ends behind all
+    penalized_range const* ranges; // ascending; the last ends beyond all
     T const* parameters;
     T const* gradients;
     std::ptrdiff_t first;

@@ -242,7 +242,7 @@ struct make_one_block_body<Plan, T, std::index_sequence<I...>, Then...> {
                        constant_launches_of<Plan>, array_list<Plan.outputs[I]...>, Then...>;
 };
 
-// Puts the launches of a plan that fits one block on the context's stream, and bodies behind it.
+// Puts the launches of a plan that fits one block on the context's stream, and bodies after it.
 template <auto const& Plan, class Context, class... Then>
 void launch_one_block(Context const& c, Then const&... then) {
     using T = typename Context::value_type;

@@ -62,7 +62,7 @@ struct widened_gradients {
             range const& r = ranges[k];
             if (i >= r.first && i < r.last) {
                 load_lanes(r.from + (i - r.first), g);
-                for (int lane = 0; lane < lanes_of<T>; ++lane) { // none behind the end
+                for (int lane = 0; lane < lanes_of<T>; ++lane) { // none past the end
                     g[lane] = i + lane < r.last ? g[lane] : T(0);
                 }
                 store_lanes(g, at + i);
@@ -76,7 +76,7 @@ struct widened_gradients {
 template <class Rule, int Slots, class T, class Gradients = stored_gradients<T>>
 struct optimize_body {
     update_values<Rule, T> const* now;
-    penalized_range const* ranges; // in device memory, ascending; the last ends behind all
+    penalized_range const* ranges; // in device memory, ascending; the last ends beyond all
     T* parameters;
     Gradients gradients;
     T* slots; // of the parameters from `first` on, `stride` apart
@@ -117,7 +117,7 @@ private:
     }
 };
 
-// Adds the results of a step, one array behind the other, to the totals.
+// Adds the results of a step, one array after the other, to the totals.
 inline constexpr int max_results = 32;
 template <class T>
 struct add_totals_body {

@@ -57,7 +57,7 @@ struct image_loop {
 };
 
 // Windows along one axis, ordinary ones and adaptive ones (device/window_range.hpp) by the same
-// formula: window i begins at pixel i * step / parts - pad, and ends `length` parts behind.
+// formula: window i begins at pixel i * step / parts - pad, and ends `length` parts later.
 class window_axis {
 public:
     CASTNET_HD window_axis(window const& w, int size, int count, int kernel, int stride, int pad)

@@ -35,7 +35,7 @@ struct gpu_limits {
 
 namespace cuda {
 
-// Kernels of a launch; the libraries' products are one, with the bias and activation behind them.
+// Kernels of a launch; the libraries' products are one, with the bias and activation after them.
 constexpr int kernels_of(kernel_launch const& s) {
     return s.kind == op::attention_gradient ? 2 : 1;
 }

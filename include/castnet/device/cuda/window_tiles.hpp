@@ -14,7 +14,7 @@ struct window_tiles {
     quotient columns; // of the windows
 
     // Calls store(numbers, place in the image) for the pixels of a window, the one with this number
-    // in its sample; for the last one of a row or column also for those behind it, which no window
+    // in its sample; for the last one of a row or column also for those after it, which no window
     // has.
     template <class T, int Lanes, class Store>
     CASTNET_HD void spread(T const (&gradient)[Lanes], std::uint32_t sample, std::uint32_t pixel,

@@ -46,7 +46,7 @@ constexpr int bytes_of(cudaDataType_t type) {
     return type == CUDA_R_64F ? 8 : type == CUDA_R_16BF ? 2 : 4;
 }
 
-// Of arrays that begin so many bytes behind such as are aligned to 16: the largest power of two.
+// Of arrays that begin so many bytes after such as are aligned to 16: the largest power of two.
 template <class... Bytes>
 constexpr std::uint32_t common_alignment(Bytes... bytes) {
     std::ptrdiff_t const all = (16 | ... | bytes);
