@@ -49,16 +49,17 @@ TEST_CASE("other separators, no header, empty lines at the end") {
 
 TEST_CASE("a missing value is an error, or the number that the user says") {
     std::string const text = "a,b\n1,NA\n,2\n";
-    CHECK(refusal([&] { table(text).numbers("b"); }) ==
-          "castnet: t.csv: row 1, column 'b': the cell is empty or says that its value is missing; "
-          "set csv_options::missing_value, or leave the row out of the file");
+    CHECK(
+        refusal([&] { table(text).numbers("b"); }) ==
+        "castnet: t.csv: row 1, column \"b\": the cell is empty or says that its value is missing; "
+        "set csv_options::missing_value, or leave the row out of the file");
     auto const t = table(text, {.missing_value = -1});
     CHECK(t.numbers("a") == std::vector<double>{1, -1});
     CHECK(t.numbers("b") == std::vector<double>{-1, 2});
     double const none = std::numeric_limits<double>::quiet_NaN();
     CHECK(std::isnan(table(text, {.missing_value = none}).numbers("a")[1]));
     CHECK(refusal([&] { table(text).classes("b"); }) ==
-          "castnet: t.csv: row 1, column 'b': the cell is empty, expected the name of a class");
+          "castnet: t.csv: row 1, column \"b\": the cell is empty, expected the name of a class");
 }
 
 TEST_CASE("what is wrong is said with its place") {
@@ -68,17 +69,30 @@ TEST_CASE("what is wrong is said with its place") {
           "castnet: t.csv: line 2: a quote is not closed");
     CHECK(refusal([] { table("a,b\n\"1\"x,2\n"); }) ==
           "castnet: t.csv: line 2: found text after the quotes of a cell");
-    CHECK(refusal([] { table("a,a\n1,2\n"); }) == "castnet: t.csv: two columns have the name 'a'");
+    CHECK(refusal([] { table("a,a\n1,2\n"); }) ==
+          "castnet: t.csv: two columns have the name \"a\"");
     CHECK(refusal([] { table("a,b\n1,2x\n").numbers("b"); }) ==
-          "castnet: t.csv: row 1, column 'b': found '2x', expected a number");
+          "castnet: t.csv: row 1, column \"b\": found \"2x\", expected a number");
     CHECK(refusal([] { table("a,b\n1,2\n3,+-4\n").numbers("b"); }) ==
-          "castnet: t.csv: row 2, column 'b': found '+-4', expected a number");
+          "castnet: t.csv: row 2, column \"b\": found \"+-4\", expected a number");
     CHECK(refusal([] { table("a,b\n1,2\n-1e39,4\n").matrix({"b", "a"}); }) ==
-          "castnet: t.csv: row 2, column 'a': found -1e+39, beyond the range of float");
+          "castnet: t.csv: row 2, column \"a\": found -1e+39, beyond the range of float");
     CHECK(refusal([] { table("a,b\n1,2\n").numbers("c"); }) ==
-          "castnet: t.csv: there is no column 'c'; there are a, b");
+          "castnet: t.csv: there is no column \"c\"; there are \"a\", \"b\"");
     CHECK(refusal([] { table("a\n1\n").text(1, "a"); }) ==
           "castnet: t.csv: there is no row 2, the table has 1");
+}
+
+TEST_CASE("cells are shown without control characters and not endless") {
+    auto const found = [](std::string const& cell) {
+        return refusal([&] { table("\x1b[2J\n" + cell + "\n").numbers("\x1b[2J"); });
+    };
+    CHECK(found("\a7") ==
+          "castnet: t.csv: row 1, column \"\\x1b[2J\": found \"\\x077\", expected a "
+          "number");
+    CHECK(found(std::string(100'000, 'c')).size() < 300);
+    CHECK(refusal([] { table("\x1b[2J\n1\n").numbers("\r"); }) ==
+          "castnet: t.csv: there is no column \"\\x0d\"; there are \"\\x1b[2J\"");
 }
 
 TEST_CASE("a text that is longer than allowed is refused") {

@@ -293,6 +293,14 @@ TEST_CASE("what cannot be saved is refused and the old file stays") {
     CHECK(save({a}, {{"key", "\xff"}}) == Contains("must be UTF-8"));
     CHECK(save({{"b", io::dtype::f32, {2}, a.bytes}}) ==
           Contains("\"b\": found 4 bytes, expected as many as its shape and its dtype F32 need"));
+    std::vector<size_t> const axes(65, 1);
+    CHECK(save({io::stored_tensor{"c", io::dtype::f32, axes, a.bytes}}) ==
+          Contains("\"c\": found 65 axes, expected at most 64"));
+    io::safetensors_metadata keys;
+    for (int i = 0; i <= 65'536; ++i) {
+        keys[std::to_string(i)];
+    }
+    CHECK(save({a}, keys) == Contains("found 65537 keys of metadata, expected at most 65536"));
     CHECK(io::read_file(path) == bytes_of("old"));
     CHECK(directory.names().size() == 1);
 }

@@ -3,6 +3,7 @@
 
 #include <castnet/core/text.hpp>
 #include <castnet/io/compressed.hpp>
+#include <castnet/io/detail/shown.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -136,15 +137,17 @@ private:
         if (found == names_.end()) {
             std::string all;
             for (std::string const& name : names_) {
-                append(all, {all.empty() ? "" : ", ", name});
+                append(all, {all.empty() ? "" : ", ", detail::shown(name)});
             }
-            throw file_error(file_, {"there is no column '", column, "'; there are ", all});
+            throw file_error(file_,
+                             {"there is no column ", detail::shown(column), "; there are ", all});
         }
         return static_cast<size_t>(found - names_.begin());
     }
 
     [[noreturn, gnu::cold]] void fail(size_t row, size_t column, std::string const& what) const {
-        throw file_error(file_, {"row ", row + 1, ", column '", names_[column], "': ", what});
+        throw file_error(file_,
+                         {"row ", row + 1, ", column ", detail::shown(names_[column]), ": ", what});
     }
 
     bool is_missing(std::string_view cell) const {
@@ -175,9 +178,7 @@ private:
         double number = 0;
         auto const [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
         if (failed != std::errc{} || end != text.data() + text.size()) {
-            fail(row, column,
-                 string_of(
-                     {"found '", std::string_view{whole}.substr(0, 60), "', expected a number"}));
+            fail(row, column, string_of({"found ", detail::shown(whole), ", expected a number"}));
         }
         return number;
     }
@@ -189,7 +190,7 @@ private:
         std::string text;
         for (size_t i = 1; i + 1 < cell.size(); ++i) {
             text += cell[i];
-            i += cell[i] == '"' ? 1 : 0; // two for one
+            i += size_t{cell[i] == '"'}; // two for one
         }
         return text;
     }
@@ -230,7 +231,7 @@ private:
         std::sort(sorted.begin(), sorted.end());
         auto const twice = std::adjacent_find(sorted.begin(), sorted.end());
         if (twice != sorted.end()) {
-            throw file_error(file_, {"two columns have the name '", *twice, "'"});
+            throw file_error(file_, {"two columns have the name ", detail::shown(*twice)});
         }
     }
 
@@ -270,8 +271,8 @@ private:
                 rest.remove_prefix(end + 1);
                 continue;
             }
-            end += end < rest.size() && rest[end] == '\r' ? 1 : 0;
-            end += end < rest.size() && rest[end] == '\n' ? 1 : 0;
+            end += size_t{end < rest.size() && rest[end] == '\r'};
+            end += size_t{end < rest.size() && rest[end] == '\n'};
             rest.remove_prefix(end);
             return;
         }

@@ -88,7 +88,8 @@ inline safetensors_file load_safetensors(std::string const& path) {
 
 // Writes the tensors and the metadata. The same content gives the same bytes, whatever the order
 // of `tensors`. Atomic: see atomic_file. Throws file_error, also for a name that occurs twice or is
-// not UTF-8, and for a tensor whose bytes do not fill its shape; then nothing is written.
+// not UTF-8, for a tensor whose bytes do not fill its shape, and for more than 64 axes or 65,536
+// keys of metadata, which would not be read; then nothing is written.
 [[gnu::cold]] inline void save_safetensors(std::string const& path,
                                            std::span<stored_tensor const> tensors,
                                            safetensors_metadata const& metadata = {}) {

@@ -194,6 +194,10 @@ struct by_name {
                                              safetensors_metadata const& metadata,
                                              std::string const& file) {
     std::string text = "{";
+    if (metadata.size() > most_metadata) {
+        throw file_error(file, {"found ", metadata.size(), " keys of metadata, expected at most ",
+                                most_metadata, ", which the reader takes"});
+    }
     if (!metadata.empty()) {
         text += "\"__metadata__\":";
         char before = '{';
@@ -207,6 +211,11 @@ struct by_name {
     for (auto const* tensor : tensors) {
         if (tensor->name == "__metadata__") {
             throw file_error(file, "no tensor may be called __metadata__");
+        }
+        if (tensor->shape.size() > most_axes) {
+            throw file_error(file,
+                             {"tensor ", shown(tensor->name), ": found ", tensor->shape.size(),
+                              " axes, expected at most ", most_axes, ", which the reader takes"});
         }
         auto const end = begin + tensor->bytes.size();
         append(text, {text.size() > 1 ? "," : "", header_member(tensor->name, file),
