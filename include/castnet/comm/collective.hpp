@@ -28,11 +28,13 @@
 #include <castnet/core/text.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <span>
 #include <string>
 
@@ -68,9 +70,10 @@ namespace detail {
     if (set == nullptr || *set == '\0') {
         return 300;
     }
-    char* end = nullptr;
-    double const seconds = std::strtod(set, &end);
-    if (*end != '\0' || !(seconds > 0) || !std::isfinite(seconds)) {
+    double seconds = 0; // also where it is none
+    char const* const end = set + std::strlen(set);
+    if (std::from_chars(set, end, seconds).ptr != end || !(seconds > 0) ||
+        !std::isfinite(seconds)) {
         throw error({"castnet: the environment variable ", name, " is '", set,
                      "', expected a number of seconds above 0, such as 60"});
     }

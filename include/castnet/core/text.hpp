@@ -4,9 +4,9 @@
 
 #include <castnet/core/language.hpp>
 
+#include <charconv>
 #include <concepts>
 #include <cstddef>
-#include <cstdint>
 #include <cstdio>
 #include <initializer_list>
 #include <string>
@@ -14,8 +14,17 @@
 
 namespace castnet {
 
+// A number with so many digits, as by %.*g or, where `form` is fixed or scientific, %.*f or %.*e in
+// the C locale.
+[[gnu::cold]] inline std::string digits_of(double x, int count,
+                                           std::chars_format form = std::chars_format::general) {
+    char digits[512]; // the largest double has 309 before the point
+    return {digits, std::to_chars(digits, digits + sizeof digits, x, form, count).ptr};
+}
+
 // A non-owning string, a character or a number. Integers are written in full, floating-point
-// numbers with up to six digits, as by %g.
+// numbers with up to six digits, as by %g; whatever the program's locale, since files are made of
+// this text.
 class text_piece {
 public:
     constexpr text_piece(std::string_view text) : text_{text.data()}, size_{text.size()} {}
@@ -44,7 +53,7 @@ public:
             std::snprintf(digits, sizeof digits, "%llu", natural_);
             break;
         case kind::real:
-            std::snprintf(digits, sizeof digits, "%g", real_);
+            out += digits_of(real_, 6);
             break;
         }
         out += digits;

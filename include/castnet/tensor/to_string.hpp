@@ -4,9 +4,9 @@
 //    [-3   4]]
 #pragma once
 
+#include <castnet/core/text.hpp>
 #include <castnet/tensor/owning_tensor.hpp>
 
-#include <cstdio>
 #include <string>
 
 namespace castnet {
@@ -18,9 +18,7 @@ std::string number_text(T x) {
     if constexpr (std::is_integral_v<T>) {
         return std::to_string(x);
     } else {
-        char text[32];
-        std::snprintf(text, sizeof text, "%.6g", static_cast<double>(x));
-        return text;
+        return digits_of(static_cast<double>(x), 6);
     }
 }
 

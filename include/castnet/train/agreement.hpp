@@ -12,9 +12,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <span>
 #include <string>
 #include <string_view>
@@ -62,14 +62,9 @@ public:
         append(text_, {name, separator, value, '\n'});
     }
     [[gnu::cold]] void add_exactly(std::string_view name, double value) {
-        char text[32];
-        for (int digits = 6; digits <= 17; ++digits) { // as few as round-trip
-            std::snprintf(text, sizeof text, "%.*g", digits, value);
-            if (std::strtod(text, nullptr) == value) {
-                break;
-            }
-        }
-        add(name, text);
+        char digits[32]; // as few as round-trip
+        char const* const end = std::to_chars(digits, digits + sizeof digits, value).ptr;
+        add(name, std::string_view{digits, end});
     }
     [[gnu::cold]] void add(std::string_view name, digest const& d) {
         char digits[17];

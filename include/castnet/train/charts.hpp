@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdio>
 #include <iterator>
 #include <limits>
 #include <string>
@@ -27,9 +26,7 @@ struct chart_style {
 };
 
 [[gnu::cold]] inline std::string rounded(double x) {
-    char digits[32];
-    std::snprintf(digits, sizeof digits, "%.3g", x);
-    return digits;
+    return digits_of(x, 3);
 }
 
 [[gnu::cold]] inline std::string svg_begin(double width, double height) {

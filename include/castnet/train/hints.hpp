@@ -45,10 +45,9 @@ constexpr bool threads_spin = false;
 // `load` is a line of /proc/loadavg: whether other threads than the one that asks keep all cores
 // busy now, and have for the last minute.
 [[gnu::cold]] inline bool is_busy(char const* load, long cores) {
-    double last_minute = 0;
-    long runnable = 0;
-    return std::sscanf(load, "%lf %*f %*f %ld/", &last_minute, &runnable) == 2 &&
-           last_minute >= double(cores) && runnable - 1 >= cores;
+    long last_minute = 0, runnable = 0; // whole: the point of fractions is the locale's
+    return std::sscanf(load, "%ld.%*d %*s %*s %ld/", &last_minute, &runnable) == 2 &&
+           last_minute >= cores && runnable - 1 >= cores;
 }
 
 [[gnu::cold]] inline void hint_at_spinning(bool spin, int threads) {

@@ -9,7 +9,6 @@
 #include <castnet/train/training.hpp>
 
 #include <algorithm>
-#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -89,13 +88,17 @@ inline std::string profile_table(std::vector<launch_profile> rows) {
     }
     std::sort(rows.begin(), rows.end(),
               [](auto const& a, auto const& b) { return a.seconds > b.seconds; });
+    auto const column = [](size_t width, double x, int digits) {
+        std::string const number = digits_of(x, digits, std::chars_format::fixed);
+        return std::string(width > number.size() ? width - number.size() : 0, ' ') + number;
+    };
     std::string text = "      ms  share  GFLOP/s of peak    GB/s  result         operation\n";
     for (launch_profile const& r : rows) {
-        char line[96];
-        std::snprintf(line, sizeof line, "%8.3f %5.1f%% %8.1f %6.0f%% %7.1f  %-14s ",
-                      r.seconds * 1e3, 100 * r.seconds / total, r.flops / r.seconds / 1e9,
-                      100 * r.of_peak, r.bytes / r.seconds / 1e9, r.shape.c_str());
-        text += line + r.what + "\n";
+        std::string const gap(r.shape.size() < 14 ? 14 - r.shape.size() : 0, ' ');
+        append(text,
+               {column(8, r.seconds * 1e3, 3), ' ', column(5, 100 * r.seconds / total, 1), "% ",
+                column(8, r.flops / r.seconds / 1e9, 1), ' ', column(6, 100 * r.of_peak, 0), "% ",
+                column(7, r.bytes / r.seconds / 1e9, 1), "  ", r.shape, gap, ' ', r.what, '\n'});
     }
     return text;
 }

@@ -68,10 +68,9 @@ public:
         std::string text;
         for (std::size_t i = 0; i < Scores::count; ++i) {
             double const v = s.result(i);
-            char number[64];
-            std::snprintf(number, sizeof number,
-                          (v < 0 ? -v : v) > 1e-3 || v == 0 ? "%.4f" : "%.4e", v);
-            append(text, {" - ", prefix, Scores::names[i], ": ", number});
+            auto const form = (v < 0 ? -v : v) > 1e-3 || v == 0 ? std::chars_format::fixed
+                                                                : std::chars_format::scientific;
+            append(text, {" - ", prefix, Scores::names[i], ": ", digits_of(v, 4, form)});
         }
         return text;
     }

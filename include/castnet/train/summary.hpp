@@ -5,7 +5,6 @@
 #include <castnet/train/model.hpp>
 #include <castnet/train/shape_text.hpp>
 
-#include <cstdio>
 #include <span>
 #include <string>
 
@@ -29,9 +28,7 @@ namespace detail {
         amount /= 1024;
         ++unit;
     }
-    char text[32];
-    std::snprintf(text, sizeof text, "%.2f %s", amount, units[unit]);
-    return text;
+    return string_of({digits_of(amount, 2, std::chars_format::fixed), ' ', units[unit]});
 }
 
 [[gnu::cold]] inline void append_row(std::string& table, std::string_view layer,
