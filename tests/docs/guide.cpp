@@ -3,6 +3,8 @@
 #include <castnet/castnet.hpp>
 #include <castnet/train/report.hpp>
 
+#include "../temporary_path.hpp"
+
 #include <cmath>
 #include <cstdio>
 #include <doctest/doctest.h>
@@ -348,8 +350,10 @@ TEST_CASE("training of the guide") {
     // [/stop]
     CHECK(training.evaluate(test).loss() < 0.4);
 
-    std::string const page_file =
-        (std::filesystem::temp_directory_path() / "castnet_guide.html").string();
+    check::temporary_path const place{"guide"};
+    std::filesystem::path const folder = place.name;
+    std::filesystem::create_directories(folder);
+    auto const page_file = (folder / "page.html").string();
     // [report]
     cn::report page{"Four points"};
     page.add(history);
@@ -360,10 +364,9 @@ TEST_CASE("training of the guide") {
     page.save(page_file);
     // [/report]
     CHECK(std::filesystem::file_size(page_file) > 1000);
-    std::filesystem::remove(page_file);
 
-    std::string const best_file = "castnet_guide_best.safetensors",
-                      history_file = "castnet_guide.csv";
+    auto const best_file = (folder / "best.safetensors").string(),
+               history_file = (folder / "history.csv").string();
     // [callbacks]
     cn::step_times times;
     training.fit(train, {.epochs = 40,
@@ -378,11 +381,7 @@ TEST_CASE("training of the guide") {
     CHECK(rate > 0);
     CHECK(training.evaluate(test).loss() < 0.4);
     training.fit(train, {.verbose = cn::verbosity::silent, .callbacks = {budget{.seconds = 0}}});
-    std::filesystem::remove(best_file);
-    std::filesystem::remove(history_file);
 
-    auto const folder = std::filesystem::temp_directory_path() / "castnet_guide";
-    std::filesystem::create_directories(folder);
     auto const file = (folder / "points.safetensors").string();
     // [save]
     cn::save(model, file);
@@ -440,7 +439,6 @@ TEST_CASE("training of the guide") {
                          .verbose = cn::verbosity::silent,
                          .checkpoint = cn::checkpoint(training, checkpoint, 100)});
     // [/checkpoint]
-    std::filesystem::remove_all(folder);
     CHECK(std::max_element(scores, scores + 4) - scores == 1);
 }
 
@@ -512,8 +510,8 @@ TEST_CASE("sample weights and a loss of the guide") {
     CHECK(by_fours.step_capacity() == 128);
 
     double error = 1;
-    auto const averaged_file =
-        (std::filesystem::temp_directory_path() / "castnet_guide_averaged.safetensors").string();
+    check::temporary_path const averages{"guide_averaged.safetensors"};
+    std::string const& averaged_file = averages.name;
     // [averages]
     auto averaging =
         cn::compile(model, cauchy, cn::ema(cn::adam{.learning_rate = 1e-2}, 0.99), cn::mae);
@@ -525,7 +523,6 @@ TEST_CASE("sample weights and a loss of the guide") {
     } // the weights are back
     // [/averages]
     CHECK(error < 0.05);
-    std::filesystem::remove(averaged_file);
 }
 
 TEST_CASE("a loss and a metric of the guide with numbers and sums of their own") {

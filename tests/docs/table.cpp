@@ -9,8 +9,9 @@
 #include <castnet/zoo/resnet.hpp>
 #include <castnet/zoo/vgg.hpp>
 
+#include "../temporary_path.hpp"
+
 #include <doctest/doctest.h>
-#include <filesystem>
 
 namespace castnet { // which the tables leave out
 namespace {
@@ -175,8 +176,8 @@ TEST_CASE("tables of the guide") {
 
     std::vector<float> const x = {0, 0, 0, 1, 1, 0, 1, 1, 2, 2};
     std::vector<int> const y = {0, 1, 2, 3, 0};
-    auto const file =
-        (std::filesystem::temp_directory_path() / "castnet_table.safetensors").string();
+    check::temporary_path const place{"table.safetensors"};
+    std::string const& file = place.name;
 
     std::string const folder = "nowhere";
     CHECK_THROWS_AS(data::fashion_mnist(folder), error);
@@ -228,7 +229,6 @@ TEST_CASE("tables of the guide") {
     CHECK(!summary(model).empty());
     CHECK(network_picture(model).starts_with("<svg"));
     CHECK(on_device(train).size() == 4);
-    std::filesystem::remove(file);
 }
 
 TEST_CASE("curves of the guide's tables") {

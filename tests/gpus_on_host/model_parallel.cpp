@@ -5,13 +5,13 @@
 #include <castnet/castnet.hpp>
 #include <castnet/policy/model_parallel.hpp>
 
+#include "../temporary_path.hpp"
 #include "device.hpp"
 #include "orders.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <doctest/doctest.h>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -132,8 +132,8 @@ TEST_CASE("in bfloat16 several GPUs take the steps of one up to rounding") {
 
 TEST_CASE("a checkpoint goes from one GPU to three and back, and parameters may be frozen") {
     auto const data = samples<two_branches>(24);
-    std::string const file =
-        std::filesystem::temp_directory_path().append("castnet_gpus.safetensors").string();
+    check::temporary_path const place{"gpus.safetensors"};
+    std::string const& file = place.name;
     auto const fit = [&](auto& t) {
         return t.fit(data, {.epochs = 1, .verbose = cn::verbosity::silent})["loss"];
     };
@@ -155,7 +155,6 @@ TEST_CASE("a checkpoint goes from one GPU to three and back, and parameters may 
     cn::load(training, file);
     CHECK(fit(resumed) == fit(training));
     CHECK(resumed.evaluate(data).loss() == training.evaluate(data).loss());
-    std::filesystem::remove(file);
 }
 
 namespace {

@@ -5,11 +5,11 @@
 #include <castnet/policy/mirrored.hpp>
 
 #include "../parameters.hpp"
+#include "../temporary_path.hpp"
 #include "policy.hpp"
 
 #include <algorithm>
 #include <doctest/doctest.h>
-#include <filesystem>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -70,10 +70,8 @@ void takes_the_steps_of_one_batch(Optimizer const& optimizer) {
           0);
 }
 
-struct file {
-    std::string name =
-        (std::filesystem::temp_directory_path() / "castnet_accumulate.safetensors").string();
-    ~file() { std::filesystem::remove(name); }
+struct file : check::temporary_path {
+    file() : temporary_path{"accumulate.safetensors"} {}
 };
 
 } // namespace

@@ -3,10 +3,10 @@
 #include <castnet/policy/mirrored.hpp>
 
 #include "../parameters.hpp"
+#include "../temporary_path.hpp"
 #include "policy.hpp"
 
 #include <doctest/doctest.h>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -64,10 +64,8 @@ void averages() {
     CHECK(training.evaluate(data).loss() == loss);
 }
 
-struct file {
-    std::string name =
-        (std::filesystem::temp_directory_path() / "castnet_average.safetensors").string();
-    ~file() { std::filesystem::remove(name); }
+struct file : check::temporary_path {
+    file() : temporary_path{"average.safetensors"} {}
 };
 
 } // namespace

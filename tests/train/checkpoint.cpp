@@ -2,6 +2,7 @@
 #include <castnet/castnet.hpp>
 
 #include "../parameters.hpp"
+#include "../temporary_path.hpp"
 
 #include <cstdint>
 #include <cstdio>
@@ -20,10 +21,8 @@ using network = cn::sequential<cn::input<2, 6, 6>, cn::conv2d<4, 3, cn::conv{.gr
                                cn::batch_norm, cn::relu, cn::flatten, cn::dense<3>>;
 using model = cn::model<network, cn::policy::cpu, cn::batch<4>>;
 
-struct file {
-    std::string name =
-        (std::filesystem::temp_directory_path() / "castnet_checkpoint.safetensors").string();
-    ~file() { std::filesystem::remove(name); }
+struct file : check::temporary_path {
+    file() : temporary_path{"checkpoint.safetensors"} {}
 };
 
 // What load() says of a file that it refuses; the model must not have changed.
@@ -264,14 +263,12 @@ TEST_CASE("a file with nothing for the network is refused with an example of its
 }
 
 TEST_CASE("history is a table that a spreadsheet reads") {
-    std::string const name =
-        (std::filesystem::temp_directory_path() / "castnet_history.csv").string();
+    check::temporary_path const csv{"history.csv"};
     cn::history h{{"loss", "seconds"}};
     h.append({0.5, 2});
     h.append({0.25, 3});
-    h.save_csv(name);
-    auto const bytes = cn::io::read_file(name);
-    std::filesystem::remove(name);
+    h.save_csv(csv.name);
+    auto const bytes = cn::io::read_file(csv.name);
     CHECK(std::string(bytes.begin(), bytes.end()) == "epoch,loss,seconds\n1,0.5,2\n2,0.25,3\n");
     CHECK(h["loss"] == std::vector<double>{0.5, 0.25});
     CHECK_THROWS_AS((void)h["none"], cn::error);

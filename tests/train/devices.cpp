@@ -4,11 +4,11 @@
 #include <castnet/policy/model_parallel.hpp>
 
 #include "../model_parallel.hpp"
+#include "../temporary_path.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <doctest/doctest.h>
-#include <filesystem>
 #include <numeric>
 
 namespace cn = castnet;
@@ -136,8 +136,8 @@ TEST_CASE("replicas have several devices each") {
 TEST_CASE("a training goes on with other devices") {
     using network = convolutions;
     auto const data = samples<network>(32);
-    std::string const file =
-        std::filesystem::temp_directory_path().append("castnet_devices.safetensors").string();
+    check::temporary_path const place{"devices.safetensors"};
+    std::string const& file = place.name;
     cn::model<network, one, cn::batch<16>> model{cn::seed{4}};
     auto training = cn::compile(model, cn::cross_entropy, cn::adam{});
     auto const fit = [&](auto& t, int epochs) {
@@ -149,7 +149,6 @@ TEST_CASE("a training goes on with other devices") {
     auto resumed = cn::compile(other, cn::cross_entropy, cn::adam{});
     cn::load(resumed, file);
     CHECK(fit(resumed, 1)["loss"] == fit(training, 1)["loss"]);
-    std::filesystem::remove(file);
 }
 
 TEST_CASE("memory is that of the devices, and of the batch") {

@@ -3,10 +3,10 @@
 #include <castnet/policy/mirrored.hpp>
 
 #include "../parameters.hpp"
+#include "../temporary_path.hpp"
 #include "policy.hpp"
 
 #include <doctest/doctest.h>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -60,10 +60,8 @@ void is_that_of_a_frozen_layer() {
     CHECK(model.get("body.weight") != body);
 }
 
-struct file {
-    std::string name =
-        (std::filesystem::temp_directory_path() / "castnet_freeze.safetensors").string();
-    ~file() { std::filesystem::remove(name); }
+struct file : check::temporary_path {
+    file() : temporary_path{"freeze.safetensors"} {}
 };
 
 } // namespace

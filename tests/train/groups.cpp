@@ -3,10 +3,10 @@
 #include <castnet/policy/mirrored.hpp>
 
 #include "../parameters.hpp"
+#include "../temporary_path.hpp"
 #include "policy.hpp"
 
 #include <doctest/doctest.h>
-#include <filesystem>
 #include <limits>
 #include <string>
 #include <vector>
@@ -75,10 +75,8 @@ void updates_by_its_groups(Optimizer const& base) {
     }
 }
 
-struct file {
-    std::string name =
-        (std::filesystem::temp_directory_path() / "castnet_groups.safetensors").string();
-    ~file() { std::filesystem::remove(name); }
+struct file : check::temporary_path {
+    file() : temporary_path{"groups.safetensors"} {}
 };
 
 } // namespace

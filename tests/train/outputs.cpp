@@ -4,11 +4,11 @@
 #include <castnet/policy/mirrored.hpp>
 
 #include "../parameters.hpp"
+#include "../temporary_path.hpp"
 #include "policy.hpp"
 
 #include <cmath>
 #include <doctest/doctest.h>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -232,7 +232,8 @@ TEST_CASE("a history has the columns of every output") {
 }
 
 TEST_CASE("a checkpoint knows the losses of the outputs, and goes on with them") {
-    auto const file = (std::filesystem::temp_directory_path() / "castnet_outputs").string();
+    check::temporary_path const place{"outputs.safetensors"};
+    std::string const& file = place.name;
     trained<check::policy> whole{cn::seed{8}}, parts{cn::seed{8}}, others{cn::seed{8}};
     auto of_whole = compiled(whole), of_parts = compiled(parts), of_others = compiled(others);
     auto const expected =
@@ -251,7 +252,6 @@ TEST_CASE("a checkpoint knows the losses of the outputs, and goes on with them")
                          doctest::Contains("with the loss \"cross_entropy + 0.25 mse\", but "
                                            "this training has \"two_targets\""),
                          cn::file_error);
-    std::filesystem::remove(file);
 }
 
 template <class Policy>

@@ -6,11 +6,11 @@
 #endif
 
 #include "../parameters.hpp"
+#include "../temporary_path.hpp"
 #include "policy.hpp"
 
 #include <cmath>
 #include <doctest/doctest.h>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -54,8 +54,8 @@ void fit(auto& training, int epochs) {
 // Every file of the one can be loaded into the other.
 template <template <class> class Model>
 void are_the_same() {
-    auto const file =
-        (std::filesystem::temp_directory_path() / "castnet_repeat.safetensors").string();
+    check::temporary_path const place{"repeat.safetensors"};
+    std::string const& file = place.name;
     Model<repeated> a{cn::seed{3}};
     Model<written> b{cn::seed{3}};
     CHECK(check::everything(a) == check::everything(b));
@@ -75,7 +75,6 @@ void are_the_same() {
     fit(first, 1);
     fit(second, 1);
     CHECK(check::everything(a) == check::everything(b));
-    std::filesystem::remove(file);
 }
 
 } // namespace

@@ -2,8 +2,9 @@
 // what it would have reported.
 #include <castnet/castnet.hpp>
 
+#include "../temporary_path.hpp"
+
 #include <doctest/doctest.h>
-#include <filesystem>
 #include <limits>
 #include <map>
 #include <stdexcept>
@@ -17,10 +18,8 @@ using network =
                    cn::dropout<0.3F>, cn::flatten, cn::dense<3>>;
 using model_type = cn::model<network, cn::policy::cpu, cn::batch<8>>;
 
-struct file {
-    std::string name =
-        (std::filesystem::temp_directory_path() / "castnet_resume.safetensors").string();
-    ~file() { std::filesystem::remove(name); }
+struct file : check::temporary_path {
+    file() : temporary_path{"resume.safetensors"} {}
 };
 
 auto data_of() {

@@ -3,13 +3,13 @@
 #include <castnet/policy/mirrored.hpp>
 
 #include "../parameters.hpp"
+#include "../temporary_path.hpp"
 #include "policy.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <doctest/doctest.h>
-#include <filesystem>
 #include <limits>
 #include <numeric>
 #include <string>
@@ -224,15 +224,6 @@ auto samples_of(std::vector<double> const& outputs, std::vector<double> const& t
         std::vector<float>(outputs.begin(), outputs.end()),
         std::vector<float>(targets.begin(), targets.end())};
 }
-
-struct file {
-    std::string name;
-    explicit file(char const* stem)
-        : name{(std::filesystem::temp_directory_path() / stem).string()} {}
-    file(file const&) = delete;
-    file& operator=(file const&) = delete;
-    ~file() { std::filesystem::remove(name); }
-};
 
 } // namespace
 
@@ -536,7 +527,7 @@ TEST_CASE("logits of infinity pass all thresholds but the last, or none but the 
 }
 
 TEST_CASE("a checkpoint goes on with the numbers that it was written with only") {
-    file const f{"castnet_scores"};
+    check::temporary_path const f{"scores"};
     auto const data = samples(20);
     auto const compiled = [](auto& model, double quantile) {
         return cn::compile(model, pinball_loss{.quantile = quantile}, cn::adam{},
