@@ -169,6 +169,29 @@ TEST_CASE("standardized channels have mean 0 and deviation 1 where their numbers
                     castnet::error);
 }
 
+TEST_CASE("transforms refuse numbers that they cannot draw by") {
+    auto const refusal = [](auto const& transform) {
+        try {
+            (void)augment(some_images(1), random_flip{}, transform);
+        } catch (error const& e) {
+            return std::string{e.what()};
+        }
+        return std::string{};
+    };
+    CHECK(refusal(random_flip{.horizontal = 50}) ==
+          "castnet: data::random_flip: horizontal is 50, expected a number from 0 to 1");
+    CHECK(refusal(color_jitter{.contrast = -0.5}) ==
+          "castnet: data::color_jitter: contrast is -0.5, expected a finite number that is not "
+          "negative");
+    CHECK(refusal(random_affine{.zoom = 1}) ==
+          "castnet: data::random_affine: zoom is 1, expected a number from 0 to below 1");
+    CHECK(refusal(affine{.rotation = std::nan("")}) ==
+          "castnet: data::affine: rotation is nan, expected a finite number");
+    CHECK(refusal(random_shift{.value = std::nan("")}) != "");
+    CHECK(refusal(cutout{.value = HUGE_VAL}) != "");
+    CHECK(refusal(random_affine{.rotation = 30, .zoom = 0.2}) == "");
+}
+
 TEST_CASE("samples are augmented anew in every epoch, and the same again for the same epoch") {
     auto const data = augment(some_images(20), random_flip{}, random_affine{.rotation = 30});
     std::vector<std::vector<float>> first, second;

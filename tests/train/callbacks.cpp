@@ -239,6 +239,23 @@ TEST_CASE("a column that is not there is an error that names those that are") {
     CHECK(r.training.steps() == 0); // before the first step
 }
 
+TEST_CASE("numbers of callbacks that make no sense are refused before the first step") {
+    run<> r;
+    auto const refused = [&](cn::callback const& which, char const* message) {
+        CHECK_THROWS_WITH_AS(r.fit({which}), message, cn::error);
+    };
+    refused(cn::early_stopping{.patience = -1}, "castnet: early_stopping: patience is -1, expected "
+                                                "a finite number that is not negative");
+    refused(cn::early_stopping{.least_change = not_a_number},
+            "castnet: early_stopping: least_change is nan, expected a finite number that is not "
+            "negative");
+    refused(cn::reduce_on_plateau{.factor = 2},
+            "castnet: reduce_on_plateau: factor is 2, expected a number from 0 to below 1");
+    refused(cn::reduce_on_plateau{.least = -1},
+            "castnet: reduce_on_plateau: least is -1, expected a number from 0 to 1");
+    CHECK(r.training.steps() == 0);
+}
+
 TEST_CASE("files of each epoch, of which the last ones stay") {
     temporary_directory const folder;
     auto const exists = [&](std::string const& name) {

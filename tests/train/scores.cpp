@@ -342,6 +342,40 @@ TEST_CASE("a number that is none is refused") {
                          doctest::Contains("scalar 0 of loss and metrics is nan"), cn::error);
 }
 
+TEST_CASE("numbers of losses and metrics lie in their ranges") {
+    trained<regression> model;
+    char const* const not_above_0 = "castnet: huber: delta is 0, expected a finite number above 0";
+    CHECK_THROWS_WITH_AS(cn::compile(model, cn::huber_loss{.delta = 0}, cn::sgd{}), not_above_0,
+                         cn::error);
+    auto const refusal = [](auto const&... loss_or_metric) {
+        try {
+            (void)cn::detail::all_scalars(loss_or_metric...);
+        } catch (cn::error const& e) {
+            return std::string{e.what()};
+        }
+        return std::string{};
+    };
+    CHECK(refusal(cn::loss_weight<2.0F>(cn::huber_loss{.delta = 0})) == not_above_0);
+    CHECK(refusal(cn::loss_list{cn::mse, cn::huber_loss{.delta = none}}) ==
+          "castnet: huber: delta is nan, expected a finite number above 0");
+    CHECK(refusal(cn::mse, cn::on_output<1>(cn::f_beta_metric{.threshold = 50})) ==
+          "castnet: f_beta: threshold is 50, expected a number from 0 to 1");
+    CHECK(
+        refusal(cn::smoothed_categorical_cross_entropy_loss{.smoothing = 1}) ==
+        "castnet: smoothed_categorical_cross_entropy: smoothing is 1, expected a number from 0 to "
+        "below 1");
+    CHECK(refusal(cn::focal_cross_entropy_loss{.gamma = -2}) ==
+          "castnet: focal_cross_entropy: gamma is -2, expected a finite number that is not "
+          "negative");
+    CHECK(refusal(cn::binary_focal_cross_entropy_loss{.alpha = 1.5}) != "");
+    CHECK(refusal(cn::dice_loss{.smooth = -1}) != "");
+    CHECK(refusal(cn::triplet_margin_loss{.margin = -1}) != "");
+    CHECK(refusal(cn::contrastive_loss{.margin = none}) != "");
+    CHECK(refusal(cn::precision_metric{.threshold = -1}) != "");
+    CHECK(refusal(cn::f_beta_metric{.beta = -1}) != "");
+    CHECK(refusal(cn::huber_loss{.delta = 1e-3}, cn::recall_metric{.threshold = 1}) == "");
+}
+
 TEST_CASE("a metric of several sums makes one number of them, of all samples") {
     auto const data = samples(21);
     trained<regression> model{cn::seed{7}};

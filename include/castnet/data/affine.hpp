@@ -2,9 +2,11 @@
 #pragma once
 
 #include <castnet/core/annotations.hpp>
+#include <castnet/core/hyperparameters.hpp>
 #include <castnet/core/shape.hpp>
 #include <castnet/data/detail/random_stream.hpp>
 
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -46,6 +48,16 @@ struct affine {
     double row_zoom = 1, column_zoom = 1; // above 1: smaller
     fill_mode fill = fill_mode::nearest;
     double value = 0; // beyond the image, for fill_mode::constant
+    static constexpr char const* name = "data::affine";
+    [[gnu::cold]] auto hyperparameters() const {
+        return std::to_array<hyperparameter>({{"rotation", rotation, hyperparameter::finite},
+                                              {"down", down, hyperparameter::finite},
+                                              {"right", right, hyperparameter::finite},
+                                              {"shear", shear, hyperparameter::finite},
+                                              {"row_zoom", row_zoom, hyperparameter::finite},
+                                              {"column_zoom", column_zoom, hyperparameter::finite},
+                                              {"value", value, hyperparameter::finite}});
+    }
 
     // Where the pixels of the result come from: rotation * shift * shear * zoom.
     struct drawn {
@@ -111,9 +123,18 @@ struct random_affine {
     double width_shift = 0;  // of the width, to either side
     double height_shift = 0; // of the height
     double shear = 0;        // degrees
-    double zoom = 0;         // factors from 1 - zoom to 1 + zoom, for each axis its own
+    double zoom = 0;         // below 1: factors from 1 - zoom to 1 + zoom, for each axis its own
     fill_mode fill = fill_mode::nearest;
     double value = 0; // beyond the image, for fill_mode::constant
+    static constexpr char const* name = "data::random_affine";
+    [[gnu::cold]] auto hyperparameters() const {
+        return std::to_array<hyperparameter>({{"rotation", rotation},
+                                              {"width_shift", width_shift},
+                                              {"height_shift", height_shift},
+                                              {"shear", shear},
+                                              {"zoom", zoom, hyperparameter::below_one},
+                                              {"value", value, hyperparameter::finite}});
+    }
 
     affine::drawn draw(size_t, size_t height, size_t width, detail::random_stream& random) const {
         affine how{.fill = fill, .value = value};

@@ -1,6 +1,7 @@
 // Augmented data set: images changed at random, differently in each epoch.
 #pragma once
 
+#include <castnet/core/hyperparameters.hpp>
 #include <castnet/data/adaptor.hpp>
 #include <castnet/data/detail/epoch_random.hpp>
 #include <castnet/data/pixels.hpp>
@@ -44,7 +45,13 @@ class augmented : public adaptor<Data> {
 
 public:
     explicit augmented(Data data, Transform... transforms)
-        : adaptor<Data>{std::move(data)}, transforms_{std::move(transforms)...} {}
+        : adaptor<Data>{std::move(data)}, transforms_{std::move(transforms)...} {
+        std::apply(
+            [](auto const&... transform) {
+                (castnet::detail::check_hyperparameters_of(transform), ...);
+            },
+            transforms_);
+    }
 
     template <size_t I = 0, class T>
     void copy_input(size_t sample, T* out) const {
@@ -88,10 +95,10 @@ private:
 // The samples of a data set whose first input, an image, went through these transforms one after
 // the other: random_flip, random_affine and others (data/transforms.hpp), or any class with
 //   template <class T> void operator()(data::pixels<T> image, data::random_stream& random) const;
-// or with draw(), see DrawsPixels.
-// The random numbers of a sample depend on the model's seed, the epoch and the sample's number
-// alone: not on threads or processes, and a resumed training draws the same. Outside of fit() they
-// are those of the last epoch.
+// or with draw(), see DrawsPixels. Throws castnet::error where a number of a transform is out of
+// its range. The random numbers of a sample depend on the model's seed, the epoch and the sample's
+// number alone: not on threads or processes, and a resumed training draws the same. Outside of
+// fit() they are those of the last epoch.
 template <class Data, class... Transform>
 augmented<Data, Transform...> augment(Data data, Transform... transforms) {
     return augmented<Data, Transform...>{std::move(data), std::move(transforms)...};

@@ -1,10 +1,12 @@
 // Random brightness, contrast and saturation of images.
 #pragma once
 
+#include <castnet/core/hyperparameters.hpp>
 #include <castnet/data/detail/random_stream.hpp>
 #include <castnet/data/pixels.hpp>
 
 #include <algorithm>
+#include <array>
 
 namespace castnet::data {
 
@@ -14,6 +16,13 @@ namespace castnet::data {
 struct color_jitter {
     double brightness = 0, contrast = 0, saturation = 0;
     double most = 1;
+    static constexpr char const* name = "data::color_jitter";
+    [[gnu::cold]] auto hyperparameters() const {
+        return std::to_array<hyperparameter>({{"brightness", brightness},
+                                              {"contrast", contrast},
+                                              {"saturation", saturation},
+                                              {"most", most, hyperparameter::positive}});
+    }
 
     template <class T>
     void operator()(pixels<T> image, detail::random_stream& random) const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <castnet/core/annotations.hpp>
+#include <castnet/core/hyperparameters.hpp>
 #include <castnet/data/affine.hpp>
 #include <castnet/data/color_jitter.hpp>
 #include <castnet/data/detail/random_stream.hpp>
@@ -11,6 +12,7 @@
 #include <castnet/data/standardize.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <utility>
 
@@ -19,6 +21,11 @@ namespace castnet::data {
 // Left and right, or upper and lower, change places with a probability.
 struct random_flip {
     double horizontal = 0.5, vertical = 0;
+    static constexpr char const* name = "data::random_flip";
+    [[gnu::cold]] auto hyperparameters() const {
+        return std::to_array<hyperparameter>({{"horizontal", horizontal, hyperparameter::fraction},
+                                              {"vertical", vertical, hyperparameter::fraction}});
+    }
 
     struct drawn {
         bool columns, rows;
@@ -59,6 +66,10 @@ struct random_flip {
 struct random_shift {
     size_t padding = 4;
     double value = 0;
+    static constexpr char const* name = "data::random_shift";
+    [[gnu::cold]] auto hyperparameters() const {
+        return std::to_array<hyperparameter>({{"value", value, hyperparameter::finite}});
+    }
 
     struct drawn {
         std::ptrdiff_t down, right;
@@ -89,6 +100,10 @@ struct random_shift {
 struct cutout {
     size_t size = 8;
     double value = 0;
+    static constexpr char const* name = "data::cutout";
+    [[gnu::cold]] auto hyperparameters() const {
+        return std::to_array<hyperparameter>({{"value", value, hyperparameter::finite}});
+    }
 
     struct drawn {
         size_t top, bottom, left, right;

@@ -3,6 +3,8 @@
 
 #include <castnet/nn/losses.hpp>
 
+#include <array>
+
 namespace castnet {
 
 // 1 - (2 sum(p t) + smooth) / (sum(p) + sum(t) + smooth) for p = sigmoid(logits) and targets t of 0
@@ -13,6 +15,9 @@ struct dice_loss {
     static constexpr char const* name = "dice";
     static constexpr bool labels = false;
     scalar smooth = 1e-7;
+    [[gnu::cold]] auto hyperparameters() const {
+        return std::to_array<hyperparameter>({{"smooth", smooth.value}});
+    }
 
     template <Shape S>
     constexpr auto operator()(symbol<S> logit, symbol<S> target) const {

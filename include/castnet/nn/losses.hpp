@@ -7,18 +7,21 @@
 // (nn/output_losses.hpp), or one that is called with all outputs and then the target; or all
 // targets, if it lists several:
 //     using targets = data::targets<data::label<3>, shape<4>>;
-// Its numbers are template arguments, or scalars that the program gives (graph/scalar.hpp).
+// Its numbers are template arguments, or scalars that the program gives (graph/scalar.hpp), whose
+// ranges it may list (core/hyperparameters.hpp).
 // A step minimises
 //     sum over samples of weight * loss  /  sum of weights,
 // which is the mean if samples have no weights.
 #pragma once
 
+#include <castnet/core/hyperparameters.hpp>
 #include <castnet/data/label.hpp>
 #include <castnet/graph/op/product.hpp>
 #include <castnet/graph/op/rearrange.hpp>
 #include <castnet/graph/op/reduce.hpp>
 #include <castnet/graph/op/source.hpp>
 
+#include <array>
 #include <concepts>
 
 namespace castnet {
@@ -111,6 +114,8 @@ template <float Smoothing>
 struct cross_entropy_loss {
     static constexpr char const* name = Smoothing == 0 ? "cross_entropy" : "smoothed_cross_entropy";
     static constexpr bool labels = true;
+    static_assert(Smoothing >= 0 && Smoothing < 1,
+                  "castnet: smoothed_cross_entropy<smoothing>: the smoothing must be in [0, 1)");
 
     template <size_t Classes>
     constexpr auto operator()(symbol<shape<Classes>> logits, symbol<shape<>> label) const {
@@ -156,11 +161,15 @@ struct categorical_cross_entropy_loss {
 inline constexpr categorical_cross_entropy_loss categorical_cross_entropy{};
 
 // The same with label smoothing (Keras' label_smoothing): each target t counts as
-// t * (1 - smoothing) + smoothing / classes.
+// t * (1 - smoothing) + smoothing / classes, for a smoothing from 0 to below 1.
 struct smoothed_categorical_cross_entropy_loss {
     static constexpr char const* name = "smoothed_categorical_cross_entropy";
     static constexpr bool labels = false;
     scalar smoothing = 0.1;
+    [[gnu::cold]] auto hyperparameters() const {
+        return std::to_array<hyperparameter>(
+            {{"smoothing", smoothing.value, hyperparameter::below_one}});
+    }
 
     template <size_t Classes>
     constexpr auto operator()(symbol<shape<Classes>> logits, symbol<shape<Classes>> target) const {
@@ -178,6 +187,9 @@ struct focal_cross_entropy_loss {
     static constexpr bool labels = true;
     scalar alpha = 0.25;
     scalar gamma = 2;
+    [[gnu::cold]] auto hyperparameters() const {
+        return std::to_array<hyperparameter>({{"alpha", alpha.value}, {"gamma", gamma.value}});
+    }
 
     template <size_t Classes>
     constexpr auto operator()(symbol<shape<Classes>> logits, symbol<shape<>> label) const {
@@ -209,6 +221,10 @@ struct binary_focal_cross_entropy_loss {
     static constexpr bool labels = false;
     scalar alpha = 0.25;
     scalar gamma = 2;
+    [[gnu::cold]] auto hyperparameters() const {
+        return std::to_array<hyperparameter>(
+            {{"alpha", alpha.value, hyperparameter::fraction}, {"gamma", gamma.value}});
+    }
 
     template <Shape S>
     constexpr auto operator()(symbol<S> logit, symbol<S> target) const {
@@ -247,6 +263,9 @@ struct huber_loss {
     static constexpr char const* name = "huber";
     static constexpr bool labels = false;
     scalar delta = 1;
+    [[gnu::cold]] auto hyperparameters() const {
+        return std::to_array<hyperparameter>({{"delta", delta.value, hyperparameter::positive}});
+    }
 
     template <Shape S>
     constexpr auto operator()(symbol<S> prediction, symbol<S> target) const {
@@ -255,8 +274,14 @@ struct huber_loss {
         return mean(inside * (error - inside * 0.5));
     }
 };
+template <float Delta>
+struct huber_delta {
+    static_assert(detail::in_range({"delta", double{Delta}, hyperparameter::positive}),
+                  "castnet: huber<delta>: delta must be finite and above 0");
+    static constexpr double value = double{Delta};
+};
 template <float Delta = 1.0F>
-inline constexpr huber_loss huber{.delta = double{Delta}};
+inline constexpr huber_loss huber{.delta = huber_delta<Delta>::value};
 
 // log(cosh(error)), the mean over the sample's elements: half the square of small errors, and the
 // absolute value of large ones less log(2) (Keras' LogCosh).

@@ -9,6 +9,7 @@
 //     loss_list{cross_entropy, loss_weight<0.5F>(huber_loss{.delta = 2})}, on_output<1>(metric)
 #pragma once
 
+#include <castnet/core/finite.hpp>
 #include <castnet/nn/losses.hpp>
 
 #include <tuple>
@@ -43,6 +44,9 @@ struct weighted_loss : Loss {
 };
 template <float Weight>
 struct loss_weight_of {
+    static_assert(detail::is_finite(double{Weight}),
+                  "castnet: loss_weight<weight, loss>: the weight must be finite");
+
     template <class Loss>
     constexpr weighted_loss<Weight, Loss> operator()(Loss const& loss) const {
         return {loss};

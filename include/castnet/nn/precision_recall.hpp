@@ -12,6 +12,7 @@
 #include <castnet/nn/metrics.hpp>
 #include <castnet/nn/reshape.hpp>
 
+#include <array>
 #include <span>
 
 namespace castnet {
@@ -70,6 +71,10 @@ struct precision_metric {
     static constexpr char const* name = "precision";
     static constexpr bool labels = false;
     scalar threshold = 0.5;
+    [[gnu::cold]] auto hyperparameters() const {
+        return std::to_array<hyperparameter>(
+            {{"threshold", threshold.value, hyperparameter::fraction}});
+    }
 
     template <Shape S>
     constexpr auto operator()(symbol<S> logit, symbol<S> target) const {
@@ -86,6 +91,10 @@ struct recall_metric {
     static constexpr char const* name = "recall";
     static constexpr bool labels = false;
     scalar threshold = 0.5;
+    [[gnu::cold]] auto hyperparameters() const {
+        return std::to_array<hyperparameter>(
+            {{"threshold", threshold.value, hyperparameter::fraction}});
+    }
 
     template <Shape S>
     constexpr auto operator()(symbol<S> logit, symbol<S> target) const {
@@ -103,6 +112,10 @@ struct f_beta_metric {
     static constexpr bool labels = false;
     scalar beta = 1;
     scalar threshold = 0.5;
+    [[gnu::cold]] auto hyperparameters() const {
+        return std::to_array<hyperparameter>(
+            {{"beta", beta.value}, {"threshold", threshold.value, hyperparameter::fraction}});
+    }
 
     template <Shape S>
     constexpr auto operator()(symbol<S> logit, symbol<S> target) const {
@@ -119,6 +132,10 @@ struct f1_metric {
     static constexpr char const* name = "f1";
     static constexpr bool labels = false;
     scalar threshold = 0.5;
+    [[gnu::cold]] auto hyperparameters() const {
+        return std::to_array<hyperparameter>(
+            {{"threshold", threshold.value, hyperparameter::fraction}});
+    }
 
     template <Shape S>
     constexpr auto operator()(symbol<S> logit, symbol<S> target) const {

@@ -3,6 +3,8 @@
 
 #include <castnet/nn/losses.hpp>
 
+#include <array>
+
 namespace castnet {
 
 namespace detail {
@@ -38,6 +40,9 @@ struct triplet_margin_loss {
     static constexpr bool labels = false;
     using target_shape = shape<1>;
     scalar margin = 1;
+    [[gnu::cold]] auto hyperparameters() const {
+        return std::to_array<hyperparameter>({{"margin", margin.value}});
+    }
 
     template <size_t N>
     constexpr auto operator()(symbol<shape<N>> anchor, symbol<shape<N>> positive,
@@ -56,6 +61,9 @@ struct contrastive_loss {
     static constexpr bool labels = false;
     using target_shape = shape<1>;
     scalar margin = 1;
+    [[gnu::cold]] auto hyperparameters() const {
+        return std::to_array<hyperparameter>({{"margin", margin.value}});
+    }
 
     template <size_t N>
     constexpr auto operator()(symbol<shape<N>> a, symbol<shape<N>> b,

@@ -51,7 +51,7 @@ struct adadelta {
     static constexpr int slots = 2;
     [[gnu::cold]] auto hyperparameters() const {
         return std::to_array<hyperparameter>({{"learning_rate", learning_rate},
-                                              {"rho", rho, hyperparameter::decay},
+                                              {"rho", rho, hyperparameter::below_one},
                                               {"epsilon", epsilon},
                                               {"weight_decay", weight_decay}});
     }

@@ -22,8 +22,8 @@ struct adam {
     static constexpr int slots = 2;
     [[gnu::cold]] auto hyperparameters() const {
         return std::to_array<hyperparameter>({{"learning_rate", learning_rate},
-                                              {"beta_1", beta_1, hyperparameter::decay},
-                                              {"beta_2", beta_2, hyperparameter::decay},
+                                              {"beta_1", beta_1, hyperparameter::below_one},
+                                              {"beta_2", beta_2, hyperparameter::below_one},
                                               {"epsilon", epsilon},
                                               {"weight_decay", weight_decay}});
     }
@@ -126,8 +126,8 @@ struct nadam {
     static constexpr int slots = 2;
     [[gnu::cold]] auto hyperparameters() const {
         return std::to_array<hyperparameter>({{"learning_rate", learning_rate},
-                                              {"beta_1", beta_1, hyperparameter::decay},
-                                              {"beta_2", beta_2, hyperparameter::decay},
+                                              {"beta_1", beta_1, hyperparameter::below_one},
+                                              {"beta_2", beta_2, hyperparameter::below_one},
                                               {"epsilon", epsilon},
                                               {"weight_decay", weight_decay},
                                               {"momentum_decay", momentum_decay}});

@@ -20,7 +20,7 @@ struct averaging : Optimizer {
     static constexpr int slots = Optimizer::slots + 1;
     [[gnu::cold]] auto hyperparameters() const {
         return detail::hyperparameters_and<Optimizer>(
-            *this, {"average_decay", average_decay, hyperparameter::decay});
+            *this, {"average_decay", average_decay, hyperparameter::below_one});
     }
     static constexpr bool not_negative(int slot) {
         if constexpr (requires { Optimizer::not_negative(slot); }) {

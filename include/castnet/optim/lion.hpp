@@ -20,8 +20,8 @@ struct lion {
     static constexpr int slots = 1;
     [[gnu::cold]] auto hyperparameters() const {
         return std::to_array<hyperparameter>({{"learning_rate", learning_rate},
-                                              {"beta_1", beta_1, hyperparameter::decay},
-                                              {"beta_2", beta_2, hyperparameter::decay},
+                                              {"beta_1", beta_1, hyperparameter::below_one},
+                                              {"beta_2", beta_2, hyperparameter::below_one},
                                               {"weight_decay", weight_decay}});
     }
 

@@ -37,15 +37,15 @@ struct muon {
     static constexpr int slots = 2;
     [[gnu::cold]] auto hyperparameters() const {
         return std::to_array<hyperparameter>({{"learning_rate", learning_rate},
-                                              {"momentum", momentum, hyperparameter::decay},
+                                              {"momentum", momentum, hyperparameter::below_one},
                                               {"weight_decay", weight_decay},
                                               {"nesterov", double(nesterov)},
                                               {"steps", double(steps)},
                                               {"epsilon", epsilon},
                                               {"rate_of_adamw", double(rate_of_adamw)},
                                               {"adamw_rate", adamw_rate},
-                                              {"beta_1", beta_1, hyperparameter::decay},
-                                              {"beta_2", beta_2, hyperparameter::decay},
+                                              {"beta_1", beta_1, hyperparameter::below_one},
+                                              {"beta_2", beta_2, hyperparameter::below_one},
                                               {"adamw_epsilon", adamw_epsilon},
                                               {"orthogonal", double(orthogonal)}});
     }

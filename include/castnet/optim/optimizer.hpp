@@ -5,7 +5,8 @@
 //   static constexpr int slots    numbers of state per parameter, zero at the start
 //   rule<T> at(step, rate)        the constants of a step, computed once per step, from step 1 on
 //   hyperparameters()             an array of their names, values and ranges (optional: compile()
-//                                 checks them and compares them with those of a checkpoint)
+//                                 checks them and compares them with those of a checkpoint;
+//                                 core/hyperparameters.hpp)
 //   static not_negative(slot)     whether the numbers of a slot cannot be negative (optional)
 // and rule<T> is callable as rule(parameter&, gradient, state&…): the update of one T or, if the
 // rule accepts them, of a compiler's vector of T (hence square_root). One kernel applies it to all
@@ -40,7 +41,7 @@
 #pragma once
 
 #include <castnet/core/annotations.hpp>
-#include <castnet/optim/hyperparameters.hpp>
+#include <castnet/core/hyperparameters.hpp>
 
 #include <concepts>
 #include <cstddef>

@@ -20,7 +20,7 @@ struct rmsprop {
     static constexpr int slots = 1;
     [[gnu::cold]] auto hyperparameters() const {
         return std::to_array<hyperparameter>({{"learning_rate", learning_rate},
-                                              {"alpha", alpha, hyperparameter::decay},
+                                              {"alpha", alpha, hyperparameter::below_one},
                                               {"epsilon", epsilon},
                                               {"weight_decay", weight_decay}});
     }
@@ -55,8 +55,8 @@ struct rmsprop_momentum {
     [[gnu::cold]] auto hyperparameters() const {
         return std::to_array<hyperparameter>(
             {{"learning_rate", learning_rate},
-             {"alpha", alpha, hyperparameter::decay},
-             {"momentum", momentum, hyperparameter::decay},
+             {"alpha", alpha, hyperparameter::below_one},
+             {"momentum", momentum, hyperparameter::below_one},
              {"centered", centered ? 1.0 : 0.0, hyperparameter::fraction},
              {"epsilon", epsilon},
              {"weight_decay", weight_decay}});

@@ -2,8 +2,8 @@
 // The functions that make them throw castnet::error for rates that are negative or not finite.
 #pragma once
 
+#include <castnet/core/hyperparameters.hpp>
 #include <castnet/core/language.hpp>
-#include <castnet/optim/hyperparameters.hpp>
 
 #include <cmath>
 #include <cstdint>

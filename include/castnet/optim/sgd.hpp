@@ -46,7 +46,7 @@ struct momentum {
     [[gnu::cold]] auto hyperparameters() const {
         return std::to_array<hyperparameter>(
             {{"learning_rate", learning_rate},
-             {"momentum", momentum, hyperparameter::decay},
+             {"momentum", momentum, hyperparameter::below_one},
              {"nesterov", nesterov ? 1.0 : 0.0, hyperparameter::fraction},
              {"weight_decay", weight_decay}});
     }

@@ -1,8 +1,9 @@
 // Callbacks that Keras, Estimator and PyTorch users know, for fit_options::callbacks. Where one
-// monitors a column that the history will not have, fit() throws castnet::error before its first
-// step.
+// monitors a column that the history will not have, or a number of one is out of its range, fit()
+// throws castnet::error before its first step.
 #pragma once
 
+#include <castnet/core/hyperparameters.hpp>
 #include <castnet/core/text.hpp>
 #include <castnet/train/callback.hpp>
 #include <castnet/train/weights.hpp>
@@ -60,7 +61,11 @@ struct early_stopping {
     double least_change = 0;
     better best = better::automatic;
 
-    [[gnu::cold]] void begin_fit(history const& h) const { static_cast<void>(h[monitor]); }
+    [[gnu::cold]] void begin_fit(history const& h) const {
+        static_cast<void>(h[monitor]);
+        detail::check_hyperparameters(
+            "early_stopping", {{"patience", double(patience)}, {"least_change", least_change}});
+    }
     [[gnu::cold]] void end_epoch(epoch_report& report) const {
         auto const column = report.history[monitor];
         double const toward = detail::grows(monitor, best) ? -1 : 1;
@@ -90,7 +95,15 @@ struct reduce_on_plateau {
     double least = 0;
     better best = better::automatic;
 
-    [[gnu::cold]] void begin_fit(history const& h) const { static_cast<void>(h[monitor]); }
+    [[gnu::cold]] void begin_fit(history const& h) const {
+        static_cast<void>(h[monitor]);
+        detail::check_hyperparameters("reduce_on_plateau",
+                                      {{"factor", factor, hyperparameter::below_one},
+                                       {"patience", double(patience)},
+                                       {"threshold", threshold},
+                                       {"cooldown", double(cooldown)},
+                                       {"least", least, hyperparameter::fraction}});
+    }
     [[gnu::cold]] double rate_factor(history const& h) const {
         bool const growing = detail::grows(monitor, best);
         double reached = growing ? -std::numeric_limits<double>::infinity()

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <castnet/core/error.hpp>
+#include <castnet/core/hyperparameters.hpp>
 #include <castnet/data/whole_numbers.hpp>
-#include <castnet/optim/hyperparameters.hpp>
 
 #include <span>
 

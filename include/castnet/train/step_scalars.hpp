@@ -1,6 +1,7 @@
 // Scalars of a step's loss and metrics, in the order of its trace.
 #pragma once
 
+#include <castnet/core/hyperparameters.hpp>
 #include <castnet/graph/scalar.hpp>
 #include <castnet/nn/output_losses.hpp>
 
@@ -14,6 +15,7 @@ struct scalars_of {
     static constexpr size_t count = scalars_in<LossOrMetric> > 0 ? scalars_in<LossOrMetric> : 0;
     static void copy([[maybe_unused]] LossOrMetric const& from, [[maybe_unused]] double*& to) {
         if constexpr (count > 0) {
+            check_hyperparameters_of(from);
             for (scalar const& x : list_scalars(from)) {
                 *to++ = x.value;
             }
@@ -37,6 +39,7 @@ struct scalars_of<loss_list<Loss...>> {
 template <class... LossAndMetrics>
 inline constexpr size_t scalar_count = (size_t{0} + ... + scalars_of<LossAndMetrics>::count);
 
+// Throws castnet::error where one is out of the range that its loss or metric lists.
 template <class... LossAndMetrics>
 std::array<double, scalar_count<LossAndMetrics...>> all_scalars(LossAndMetrics const&... from) {
     std::array<double, scalar_count<LossAndMetrics...>> values;

@@ -2,9 +2,9 @@
 // gradients, the network and hyperparameters.
 #pragma once
 
+#include <castnet/core/hyperparameters.hpp>
 #include <castnet/core/text.hpp>
 #include <castnet/io/event_file.hpp>
-#include <castnet/optim/hyperparameters.hpp>
 #include <castnet/train/callback.hpp>
 #include <castnet/train/pictures.hpp>
 

@@ -4,8 +4,8 @@
 
 #include <castnet/core/clock.hpp>
 #include <castnet/core/finite.hpp>
+#include <castnet/core/hyperparameters.hpp>
 #include <castnet/data/is_dataset.hpp>
-#include <castnet/optim/hyperparameters.hpp>
 #include <castnet/optim/wrapped.hpp>
 #include <castnet/train/compile_arguments.hpp>
 #include <castnet/train/fit_loop.hpp>
@@ -62,8 +62,8 @@ public:
     // Floating-point operations of a training step for one sample, without the optimizer.
     static constexpr std::ptrdiff_t flops_per_sample = training_plan().flops();
 
-    // Throws castnet::error where a number of the optimizer is out of its range, or one of the loss
-    // or a metric is not finite; and on all processes of a policy with several if they differ in
+    // Throws castnet::error where a number of the optimizer, the loss or a metric is out of its
+    // range or not finite; and on all processes of a policy with several if they differ in
     // anything that their programs decide, or in these numbers.
     training(Model& m, Loss const& loss, Optimizer const& o, Metrics const&... metrics)
         : model_{m}, optimizer_{checked(o)}, scalars_{detail::all_scalars(loss, metrics...)},
@@ -410,9 +410,7 @@ private:
     }
 
     [[gnu::cold]] static Optimizer checked(Optimizer const& o) {
-        if constexpr (requires { o.hyperparameters(); }) {
-            detail::check_hyperparameters(Optimizer::name, o.hyperparameters());
-        }
+        detail::check_hyperparameters_of(o);
         return o;
     }
     [[noreturn, gnu::cold]] void refuse_rate(double rate) const {

@@ -1,7 +1,12 @@
-// Hyperparameters of optimizers and schedules: name, value and allowed range.
+// Hyperparameters: names, values and allowed ranges of the numbers that a program chooses.
+//
+// Optimizers, losses, metrics and transforms of images list theirs beside their name,
+//   auto hyperparameters() const   an array
+// so that compile() and augment() refuse those out of range.
 #pragma once
 
 #include <castnet/core/error.hpp>
+#include <castnet/core/finite.hpp>
 
 #include <initializer_list>
 #include <limits>
@@ -12,8 +17,10 @@ namespace castnet {
 struct hyperparameter {
     enum range : unsigned char {
         not_negative, // and finite as a float
+        positive,     // above 0, and finite as a float
         fraction,     // from 0 to 1
-        decay         // from 0 to below 1: the share of a running mean that is kept
+        below_one,    // from 0 to below 1
+        finite
     };
 
     char const* name; // of a string literal
@@ -31,10 +38,14 @@ constexpr bool in_range(hyperparameter const& h) {
     switch (h.allowed) {
     case hyperparameter::not_negative:
         return is_finite_not_negative(h.value);
+    case hyperparameter::positive:
+        return h.value > 0 && is_finite_not_negative(h.value);
     case hyperparameter::fraction:
         return h.value >= 0 && h.value <= 1;
-    case hyperparameter::decay:
+    case hyperparameter::below_one:
         return h.value >= 0 && h.value < 1;
+    case hyperparameter::finite:
+        return is_finite(h.value);
     }
     return false;
 }
@@ -43,8 +54,8 @@ constexpr bool in_range(hyperparameter const& h) {
 [[gnu::cold]] inline void check_hyperparameters(char const* whose,
                                                 std::span<hyperparameter const> numbers) {
     static constexpr char const* expected[] = {"a finite number that is not negative",
-                                               "a number from 0 to 1",
-                                               "a number from 0 to below 1"};
+                                               "a finite number above 0", "a number from 0 to 1",
+                                               "a number from 0 to below 1", "a finite number"};
     for (hyperparameter const& h : numbers) {
         if (!in_range(h)) {
             throw error({"castnet: ", whose, ": ", h.name, " is ", h.value, ", expected ",
@@ -55,6 +66,14 @@ constexpr bool in_range(hyperparameter const& h) {
 [[gnu::cold]] inline void check_hyperparameters(char const* whose,
                                                 std::initializer_list<hyperparameter> numbers) {
     check_hyperparameters(whose, std::span{numbers.begin(), numbers.size()});
+}
+
+// The same for those of an object, if it lists some.
+template <class T>
+[[gnu::cold]] void check_hyperparameters_of([[maybe_unused]] T const& object) {
+    if constexpr (requires { object.hyperparameters(); }) {
+        check_hyperparameters(T::name, object.hyperparameters());
+    }
 }
 
 } // namespace detail
