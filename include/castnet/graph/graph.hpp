@@ -71,6 +71,11 @@ struct graph {
 
     // The trace goes on with something plausible; who uses the network says what is wrong.
     constexpr void report(mistake found) { wrong = wrong == mistake::none ? found : wrong; }
+    constexpr void expect(bool right, mistake otherwise) {
+        if (!right) {
+            report(otherwise);
+        }
+    }
 
     constexpr int add_window(window const& w) {
         windows.push(w);

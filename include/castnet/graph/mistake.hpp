@@ -21,6 +21,11 @@ enum class mistake : std::uint8_t {
     axes_of_conv_weight,
     shared_with_other_shape,
     dropout_rate,
+    epsilon_of_norm,
+    momentum_of_norm,
+    number_of_activation,
+    number_of_penalty,
+    number_of_initializer,
     padding_beyond_rows,
     cell_of_scan,
     no_loop_over_time,
@@ -78,6 +83,21 @@ struct network_has_no_mistake {
     static_assert(Found != mistake::dropout_rate,
                   "castnet: dropout of attention, transformers and recurrent layers: the rate must "
                   "be in [0, 1)");
+    static_assert(Found != mistake::epsilon_of_norm,
+                  "castnet: batch_norm, layer_norm and other normalisations: the epsilon must be "
+                  "finite and not negative");
+    static_assert(Found != mistake::momentum_of_norm,
+                  "castnet: batch_norm: the momentum is the batch's share of the running "
+                  "statistics and must be in [0, 1]; Keras' momentum is 1 - this");
+    static_assert(Found != mistake::number_of_activation,
+                  "castnet: leaky_relu.slope(...) must be finite, and elu.alpha(...) finite and "
+                  "above 0");
+    static_assert(Found != mistake::number_of_penalty,
+                  "castnet: l1(...) and l2(...): the factor of a penalty must be finite and not "
+                  "negative");
+    static_assert(Found != mistake::number_of_initializer,
+                  "castnet: the number of an initialiser must be finite, and that of "
+                  "random_uniform and random_normal not negative");
     static_assert(Found != mistake::padding_beyond_rows,
                   "castnet: embedding: padding_idx() is a row of the table, counted from 0");
     static_assert(

@@ -7,12 +7,25 @@
 
 namespace castnet {
 
+namespace detail {
+
+// (Activations are functions of numbers and tensors, too.)
+template <class X>
+constexpr void expect_number([[maybe_unused]] X const& x, [[maybe_unused]] bool right) {
+    if constexpr (Symbol<X>) {
+        x.g->expect(right, mistake::number_of_activation);
+    }
+}
+
+} // namespace detail
+
 // x for x > 0, else slope * x (PyTorch's LeakyReLU and its default slope).
 struct leaky_relu_layer {
     static constexpr char const* name = "leaky_relu";
     double negative_slope = 0.01;
     constexpr leaky_relu_layer slope(double value) const { return {value}; }
     constexpr auto operator()(auto x) const {
+        detail::expect_number(x, detail::is_finite(negative_slope));
         return elementwise<fn::leaky_relu>{}(x, negative_slope);
     }
 };
@@ -23,7 +36,10 @@ struct elu_layer {
     static constexpr char const* name = "elu";
     double scale = 1;
     constexpr elu_layer alpha(double value) const { return {value}; }
-    constexpr auto operator()(auto x) const { return elementwise<fn::elu>{}(x, scale); }
+    constexpr auto operator()(auto x) const {
+        detail::expect_number(x, detail::is_finite(scale) && scale > 0);
+        return elementwise<fn::elu>{}(x, scale);
+    }
 };
 inline constexpr elu_layer elu{};
 

@@ -31,6 +31,8 @@ struct batch_norm_layer {
         constexpr double pixels = double(pixels_of<S>);
         using vector = shape<channels>;
         scope_guard const scope{g, layer_kind{"batch_norm"}};
+        g.expect(detail::is_finite_not_negative(epsilon), mistake::epsilon_of_norm);
+        g.expect(momentum >= 0 && momentum <= 1, mistake::momentum_of_norm);
         parameter_options options{role::vector, ones};
         auto const gamma = new_parameter<vector>(g, "weight", options);
         options.start = zeros;

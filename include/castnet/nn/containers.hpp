@@ -154,6 +154,9 @@ template <fixed_string Name, auto Layer>
 struct named_layer {
     static constexpr char const* name = Name.text;
     static constexpr bool in_place_of_position = true;
+    static_assert(!Name.view().empty(),
+                  "castnet: named<name, layer>, shared<name, layer>: the name "
+                  "is empty");
 
     constexpr auto operator()(Symbol auto x, auto const&... more) const {
         scope_guard const scope{*x.g, Name.text};

@@ -10,9 +10,7 @@ namespace detail {
 // Whether elements are dropped, which they are in training only.
 constexpr bool drops(ir::graph& g, double rate) {
     bool const possible = rate >= 0 && rate < 1;
-    if (!possible) {
-        g.report(mistake::dropout_rate);
-    }
+    g.expect(possible, mistake::dropout_rate);
     return possible && rate > 0 && g.training;
 }
 

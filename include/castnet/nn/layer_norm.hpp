@@ -29,12 +29,19 @@ constexpr auto norm_parameter(symbol<S> x, char const* name, initializer start) 
     }
 }
 
+// 1 / sqrt(variance + epsilon).
+template <class Variance>
+constexpr symbol<Variance> inverse_deviation(symbol<Variance> variance, double epsilon) {
+    variance.g->expect(is_finite_not_negative(epsilon), mistake::epsilon_of_norm);
+    return elementwise<fn::inverse_deviation>{}(variance, epsilon);
+}
+
 // (x - mean) / sqrt(variance + epsilon), times a weight and plus a bias where they are wanted.
 template <bool AllAxes = false, Shape S, class Statistic>
 constexpr symbol<S> normalized(symbol<S> x, symbol<Statistic> mean, symbol<Statistic> variance,
                                double epsilon, bool has_weight, bool has_bias) {
     elementwise<fn::normalize> const normalize{};
-    auto const deviation = elementwise<fn::inverse_deviation>{}(variance, epsilon);
+    auto const deviation = inverse_deviation(variance, epsilon);
     if (!has_weight) {
         return normalize(x, mean, deviation, 1, 0);
     }
@@ -102,7 +109,7 @@ struct rms_norm_layer {
     constexpr symbol<S> operator()(symbol<S> x) const {
         scope_guard const scope{*x.g, layer_kind{name}};
         auto const squares = detail::mean_of_norm<AllAxes>(square(x));
-        auto const deviation = elementwise<fn::inverse_deviation>{}(squares, epsilon);
+        auto const deviation = detail::inverse_deviation(squares, epsilon);
         elementwise<fn::normalize> const normalize{};
         return has_weight ? normalize(x, 0, deviation,
                                       detail::norm_parameter<AllAxes>(x, "weight", ones), 0)

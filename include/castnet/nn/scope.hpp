@@ -1,6 +1,7 @@
 // Name scopes of a network that is traced, and the parameters that layers create in them.
 #pragma once
 
+#include <castnet/core/hyperparameters.hpp>
 #include <castnet/graph/op/product.hpp>
 #include <castnet/graph/op/rearrange.hpp>
 #include <castnet/graph/op/source.hpp>
@@ -69,6 +70,16 @@ struct parameter_options {
 
 namespace detail {
 
+// The numbers that a program gives for a parameter.
+constexpr void check_numbers(ir::graph& g, initializer start, penalty const& cost) {
+    bool const is_range = start.kind == initial::uniform || start.kind == initial::normal;
+    g.expect(is_range ? is_finite_not_negative(double{start.value})
+                      : is_finite(double{start.value}),
+             mistake::number_of_initializer);
+    g.expect(is_finite_not_negative(double{cost.l1}) && is_finite_not_negative(double{cost.l2}),
+             mistake::number_of_penalty);
+}
+
 // What a parameter is to its operation, if its shape is one for that.
 template <Shape S>
 constexpr role checked_role(ir::graph& g, role kind) {
@@ -113,6 +124,7 @@ constexpr symbol<S> new_parameter(ir::graph& g, char const* name,
     p.start = options.start.value_or(
         initializer{is_weight(p.kind) ? initial::glorot_uniform : initial::zeros});
     p.cost = options.cost;
+    detail::check_numbers(g, p.start, p.cost);
     p.pixels = options.pixels;
     p.zero_row = options.zero_row;
     p.trainable = options.trainable && g.path.frozen == 0;
