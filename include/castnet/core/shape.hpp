@@ -16,8 +16,9 @@ using std::size_t;
 template <size_t... D>
 struct shape {
     static constexpr size_t rank = sizeof...(D);
-    static constexpr size_t count = (D * ... * size_t{1});        // number of elements
-    static constexpr size_t extent[rank > 0 ? rank : 1] = {D...}; // extent[axis]
+    // (One for each 0, so that this mistake is one error.)
+    static constexpr size_t count = ((D > 0 ? D : 1) * ... * size_t{1}); // number of elements
+    static constexpr size_t extent[rank > 0 ? rank : 1] = {(D > 0 ? D : 1)...}; // extent[axis]
 
     static_assert(((D > 0) && ...), "castnet: every extent of a shape must be at least 1");
 };
