@@ -237,6 +237,17 @@ TEST_CASE("a predictor is used by one call at a time") {
     CHECK(one.predict(data) == model.predict(numbers(4 * 72)));
 }
 
+TEST_CASE("predictors move") {
+    image_model const model{cn::seed{3}}, other{cn::seed{4}};
+    std::vector<cn::predictor<image_model>> all;
+    for (image_model const* each : {&model, &other}) {
+        all.emplace_back(*each); // moves the one before
+    }
+    CHECK(all[0].predict(numbers(72)) == model.predict(numbers(72)));
+    all[0] = std::move(all[1]);
+    CHECK(all[0].predict(numbers(72)) == other.predict(numbers(72)));
+}
+
 // With a rate of 0, so that what is not refused is right whenever it happens.
 TEST_CASE("threads that predict and train at the same time disturb nobody") {
     image_model model{cn::seed{3}};

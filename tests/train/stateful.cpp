@@ -279,6 +279,32 @@ TEST_CASE("several states of one model do not meet, and sequences have any lengt
     model.set("0.weight_hh_l0", model.get("0.weight_hh_l0"));
 }
 
+TEST_CASE("a predictor moves with its state, and gives the parameters free at the end") {
+    using net = cn::sequential<cn::input<length, 1>, cn::lstm<3>>;
+    using predictor = cn::stateful_predictor<model_of<net>>;
+    static_assert(std::is_nothrow_move_constructible_v<predictor> &&
+                  std::is_nothrow_move_assignable_v<predictor> &&
+                  !std::is_copy_constructible_v<predictor>);
+    model_of<net> model{cn::seed{3}};
+    numbers const x = waves(length, 0), expected = model.predict(x);
+    {
+        predictor first{model};
+        first.predict(x[0]);
+        predictor moved{std::move(first)};
+        first = predictor{model};
+        for (std::size_t t = 1; t < length; ++t) {
+            first.predict(x[0]); // a sequence of its own
+            moved.predict(x[t]);
+        }
+        first = std::move(moved);
+        for (std::size_t i = 0; i < 3; ++i) {
+            CHECK(double(first.output<0>()[i]) == doctest::Approx(double(expected[i])));
+        }
+        CHECK_THROWS_AS(model.set("0.bias_hh_l0", model.get("0.bias_hh_l0")), cn::error);
+    }
+    model.set("0.bias_hh_l0", model.get("0.bias_hh_l0"));
+}
+
 TEST_CASE("what needs other steps than those before is refused") {
     constexpr auto x = cn::input<length, 2>;
     constexpr auto all = cn::gru<2>.return_sequences();

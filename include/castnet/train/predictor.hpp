@@ -5,21 +5,25 @@
 #include <castnet/train/prediction_executor.hpp>
 #include <castnet/train/tensor_samples.hpp>
 
+#include <memory>
+
 namespace castnet {
 
 // Predicts with a model's parameters and its own memory, allocated by the constructor and the first
 // call; later calls allocate nothing, whatever other threads do. Only one call at a time may use
 // it; other threads use their own predictors, or the model's predict(), which allocates as needed.
-// The model must outlive it.
+// The model must outlive it. A predictor moves, but does not copy; one that was moved away can only
+// be assigned to.
 template <class Model>
 class predictor {
 public:
-    explicit predictor(Model const& m) : model_{m}, executor_{m} {}
+    explicit predictor(Model const& m)
+        : model_{&m}, executor_{std::make_unique<detail::prediction_executor<Model>>(m)} {}
 
     // As the model's functions; both also throw castnet::error if another call uses this predictor.
     template <size_t Output = 0, class... Inputs>
     auto predict(Inputs const&... inputs) {
-        detail::prediction_call const now{model_, "predict", executor_};
+        detail::prediction_call const now{*model_, "predict", *executor_};
         if constexpr (sizeof...(Inputs) > 0 && (TensorExpression<Inputs> && ...)) {
             return detail::predict_tensors<Output, Model>(now, inputs...);
         } else {
@@ -28,13 +32,13 @@ public:
     }
     template <size_t Output = 0>
     void predict_one(typename Model::input_type const* input, typename Model::value_type* output) {
-        detail::prediction_call const now{model_, "predict_one", executor_};
+        detail::prediction_call const now{*model_, "predict_one", *executor_};
         now->template predict_one<Output>(input, output);
     }
 
 private:
-    Model const& model_;
-    detail::prediction_executor<Model> executor_;
+    Model const* model_;
+    std::unique_ptr<detail::prediction_executor<Model>> executor_; // stays where it is
 };
 
 } // namespace castnet

@@ -50,7 +50,8 @@ struct step_sequences_fit {
 // dropout, positions, concat, slices of features; what needs other steps is an error at compile
 // time.
 //
-// The constructor allocates all memory. On a CPU, predict() and reset() allocate nothing, wait for
+// The constructor allocates all memory; a predictor moves, but does not copy, and one that was
+// moved away can only be assigned to. On a CPU, predict() and reset() allocate nothing, wait for
 // nothing and use the calling thread alone. Any number of them may use one model, each
 // with a state of its own and in a thread of its own. The model must outlive it, and its parameters
 // cannot change while it lives: what trains, evaluates, sets or loads throws castnet::error.
@@ -86,16 +87,10 @@ public:
     static constexpr size_t most_steps = detail::most_steps<network>();
 
     // Throws castnet::error if another thread trains or sets the parameters.
-    explicit stateful_predictor(Model const& m)
-        : model_{m}, access_{m.access(), "stateful_predictor"},
-          session_{policy{}, detail::device_of<policy>(m.chosen_devices(), 0)},
-          executor_{session_, m.data(), key_of(m.seed_value()), sizes},
-          results_(in_place ? 0 : end_of_result(results)) {
+    explicit stateful_predictor(Model const& m) : all_{std::make_unique<parts>(m)} {
         m.finish_changes();
         reset();
     }
-    stateful_predictor(stateful_predictor const&) = delete;
-    stateful_predictor& operator=(stateful_predictor const&) = delete;
 
     // Takes one step of each input and returns the first output, which is there until the next
     // call. A step of a single number may be given as a number. Throws castnet::error for an id
@@ -104,7 +99,7 @@ public:
     std::span<T const, output_size<0>> predict(Steps const&... steps) {
         if constexpr (takes<Steps...>(std::make_index_sequence<sizeof...(Steps)>{})) {
             count_step();
-            T* const batch = executor_.batch();
+            T* const batch = all_->executor.batch();
             write_steps(batch, std::make_index_sequence<network_inputs>{}, steps...);
             run(batch);
         } else {
@@ -150,9 +145,9 @@ private:
     template <size_t R>
     T* result() const {
         if constexpr (in_place) {
-            return executor_.at(plan.outputs[R]);
+            return all_->executor.at(plan.outputs[R]);
         } else {
-            return results_.data() + end_of_result(R);
+            return all_->results_of_step.data() + end_of_result(R);
         }
     }
     // Where the results of a step begin: outputs, then the carries for the next step.
@@ -215,14 +210,15 @@ private:
     // The state after `steps` steps, as if they had been predicted since reset().
     template <class Prefill, class... Numbers>
     void fill(size_t steps, std::span<Numbers const> const&... given) {
-        if (!prefill_executor_) {
-            prefill_executor_ =
-                Prefill::make_executor(session_, model_.data(), key_of(model_.seed_value()));
+        if (!all_->prefill_executor) {
+            all_->prefill_executor = Prefill::make_executor(all_->session, all_->model.data(),
+                                                            key_of(all_->model.seed_value()));
         }
-        Prefill::run(*prefill_executor_, given...);
-        Prefill::read_carries(session_, *prefill_executor_, steps,
+        Prefill::run(*all_->prefill_executor, given...);
+        Prefill::read_carries(all_->session, *all_->prefill_executor, steps,
                               carry_results(std::make_index_sequence<carries>{}));
-        Prefill::copy_caches(session_, *prefill_executor_, steps, carries, executor_);
+        Prefill::copy_caches(all_->session, *all_->prefill_executor, steps, carries,
+                             all_->executor);
         steps_ = most_steps > 0 ? steps : 0;
     }
     template <size_t... C>
@@ -270,7 +266,7 @@ private:
         constexpr int many = 1 << 20; // of which this thread is one
         [[maybe_unused]] typename device::replica_scope const alone{0, may_use_threads ? many : 1};
         copy_carries(batch, std::make_index_sequence<carries>{});
-        executor_.template run<plan>(1, 0);
+        all_->executor.template run<plan>(1, 0);
         if constexpr (!in_place) {
             read_results(std::make_index_sequence<results>{});
         }
@@ -288,18 +284,29 @@ private:
     }
     template <size_t... R>
     void read_results(std::index_sequence<R...>) {
-        (..., session_.read(
-                  executor_.at(plan.outputs[R]), plan.outputs[R].size.count(),
+        (..., all_->session.read(
+                  all_->executor.at(plan.outputs[R]), plan.outputs[R].size.count(),
                   [&](T const* from) { std::copy_n(from, count(plan.outputs[R]), result<R>()); }));
     }
 
-    Model const& model_;
-    model_access::shared access_;
-    typename device::session session_;
-    typename device::executor executor_;
-    std::unique_ptr<typename device::executor> prefill_executor_; // made by the first prefill()
-    mutable std::vector<T> results_; // of the last step, where they are not in_place
-    size_t steps_ = 0;               // since the sequence began, where they are limited
+    // What stays where it is when a predictor moves: others refer to it.
+    struct parts {
+        explicit parts(Model const& m)
+            : model{m}, access{m.access(), "stateful_predictor"},
+              session{policy{}, detail::device_of<policy>(m.chosen_devices(), 0)},
+              executor{session, m.data(), key_of(m.seed_value()), sizes},
+              results_of_step(in_place ? 0 : end_of_result(results)) {}
+
+        Model const& model;
+        model_access::shared access;
+        typename device::session session;
+        typename device::executor executor;
+        std::unique_ptr<typename device::executor> prefill_executor; // made by the first prefill()
+        std::vector<T> results_of_step;                              // where they are not in_place
+    };
+
+    std::unique_ptr<parts> all_;
+    size_t steps_ = 0; // since the sequence began, where they are limited
 };
 
 } // namespace castnet
