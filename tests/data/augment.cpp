@@ -164,6 +164,7 @@ TEST_CASE("standardized channels have mean 0 and deviation 1 where their numbers
     CHECK(x[0] == 0.25F);
     CHECK(x[47] == doctest::Approx(0.1875));
     CHECK_THROWS_AS((standardize{{0}, {0}}), castnet::error);
+    CHECK_THROWS_AS((standardize{{std::nan("")}, {1}}), castnet::error);
     CHECK_THROWS_AS((standardize{{0, 1}, {1}}), castnet::error);
     CHECK_THROWS_AS(after(standardize{{0, 0, 0}, {1, 1, 1}}, std::vector<float>(48, 1)),
                     castnet::error);

@@ -1,5 +1,6 @@
 #include <castnet/data.hpp>
 
+#include <cmath>
 #include <doctest/doctest.h>
 #include <set>
 
@@ -57,6 +58,8 @@ TEST_CASE("random crops are parts of the image with its padding, all of them") {
     CHECK(seen.size() == 9);
     CHECK_THROWS_WITH_AS((random_crop<shape<2, 8, 7>>(some_images(1), {.padding = 1})),
                          doctest::Contains("5 x 7 pixels with 1 on each side"), castnet::error);
+    CHECK_THROWS_AS((random_crop<shape<2, 5, 7>>(some_images(1), {.value = std::nan("")})),
+                    castnet::error);
 }
 
 TEST_CASE("a random part has an area and a ratio within their ranges, and lies anywhere") {

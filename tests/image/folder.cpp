@@ -4,6 +4,7 @@
 #include "../io/hostile.hpp"
 #include "bitmaps.hpp"
 
+#include <cmath>
 #include <doctest/doctest.h>
 #include <filesystem>
 
@@ -65,6 +66,8 @@ TEST_CASE("links to folders are followed, but not to those that they lie in") {
     fs::create_directory_symlink(cats, cats + "/self");
     fs::create_directory_symlink(root, cats + "/more/up");
     CHECK(cn::image::detail::images_in(cats).size() == 12); // and the dogs, by "up"
+    fs::create_directory_symlink(cats, cats + "/self_again");
+    CHECK(cn::image::detail::images_in(cats).size() == 12);
     fs::remove(cats + "/more/up");
     CHECK(cn::image::detail::images_in(cats).size() == 6);
     fs::create_directory_symlink(root + "/dog/more", cats + "/linked");
@@ -107,6 +110,9 @@ TEST_CASE("a folder that does not fit says what was found") {
     CHECK_THROWS_WITH_AS(three{made.root.path}, Contains("empty: found no .jpg, .jpeg or .png"),
                          cn::file_error);
     CHECK_THROWS_WITH_AS((small{{"a.jpg"}, {2}}), Contains("the label of a.jpg is 2"), cn::error);
+    CHECK_THROWS_WITH_AS((small{{"a.jpg"}, {1}, {.scale = HUGE_VAL}}),
+                         "castnet: image::folder: scale is inf, expected a finite number",
+                         cn::error);
     CHECK_THROWS_WITH_AS((small{{"a.jpg"}, std::vector<int>{}}), Contains("1 files and 0 labels"),
                          cn::error);
 }

@@ -122,4 +122,10 @@ TEST_CASE("random numbers depend on seed, stream and position only") {
     CHECK(array_equal(castnet::sort(order), tensor<size_t, shape<1000>>::arange()));
     CHECK_FALSE(array_equal(order, random_permutation<1000>(8)));
     CHECK_FALSE(array_equal(order, random_permutation<1000>(7, 1)));
+    CHECK_THROWS_AS((void)(random_uniform<float, shape<5>>(7, 1, 0)), error);
+    CHECK_THROWS_WITH_AS(
+        (void)(random_normal<double, shape<5>>(7, 0, -1)),
+        "castnet: random_normal: deviation is -1, expected a finite number that is "
+        "not negative",
+        error);
 }

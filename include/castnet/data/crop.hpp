@@ -2,6 +2,7 @@
 #pragma once
 
 #include <castnet/core/error.hpp>
+#include <castnet/core/hyperparameters.hpp>
 #include <castnet/core/shape.hpp>
 #include <castnet/data/adaptor.hpp>
 #include <castnet/data/detail/epoch_random.hpp>
@@ -94,9 +95,11 @@ struct crop_options {
 
 // A part of the shape To of the first input, an image, at random in every epoch (torchvision's
 // RandomCrop); the random numbers are as those of augment(). Throws castnet::error for images that
-// are smaller.
+// are smaller, and for a value that is not finite.
 template <Shape To, class Data>
 cropped<To, Data> random_crop(Data data, crop_options const& options = {}) {
+    castnet::detail::check_hyperparameters("data::random_crop",
+                                           {{"value", options.value, hyperparameter::finite}});
     return {std::move(data), true, options.padding, options.value};
 }
 

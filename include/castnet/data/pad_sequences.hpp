@@ -35,6 +35,9 @@ struct padded_sequences {
 // Throws castnet::error for a sequence that is no whole number of steps.
 template <size_t Time, size_t Features = 1, class Sequences>
 auto pad_sequences(Sequences const& sequences, padding_options const& options = {}) {
+    static_assert(Time > 0 && Features > 0,
+                  "castnet: pad_sequences<time, features> needs at least one step and one number "
+                  "of each");
     using sequence = std::remove_cvref_t<decltype(*std::begin(sequences))>;
     using number = std::remove_cvref_t<decltype(*std::begin(std::declval<sequence const&>()))>;
     padded_sequences<number> all;

@@ -3,11 +3,11 @@
 
 #include <castnet/core/annotations.hpp>
 #include <castnet/core/error.hpp>
+#include <castnet/core/hyperparameters.hpp>
 #include <castnet/data/description.hpp>
 #include <castnet/data/detail/random_stream.hpp>
 #include <castnet/data/pixels.hpp>
 
-#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -15,8 +15,8 @@ namespace castnet::data {
 
 // Each channel minus its mean, divided by its standard deviation: not random, but the same kind of
 // object. One number is for all channels; statistics_of() has those of a data set. Throws
-// castnet::error, when it is made, unless the deviations are finite and above 0. Images have up to
-// 16 channels.
+// castnet::error, when it is made, unless the means are finite, and the deviations finite and above
+// 0. Images have up to 16 channels.
 class standardize {
 public:
     standardize(std::vector<double> mean, std::vector<double> deviation)
@@ -25,11 +25,10 @@ public:
             throw error({"castnet: data::standardize: found ", mean_.size(), " means and ",
                          deviation_.size(), " deviations, expected as many of both, at least one"});
         }
-        for (double const d : deviation_) {
-            if (!(d > 0) || !std::isfinite(d)) {
-                throw error({"castnet: data::standardize: found the deviation ", d,
-                             ", expected a finite number above 0"});
-            }
+        for (size_t c = 0; c < mean_.size(); ++c) {
+            castnet::detail::check_hyperparameters(
+                "data::standardize", {{"a mean", mean_[c], hyperparameter::finite},
+                                      {"a deviation", deviation_[c], hyperparameter::positive}});
         }
     }
 

@@ -13,6 +13,8 @@ namespace castnet::data {
 template <size_t Classes, size_t Features>
 dataset<label<Classes>, shape<Features>> blobs(size_t samples, std::uint64_t seed,
                                                double spread = 1, std::uint64_t part = 0) {
+    static_assert(Classes > 0 && Features > 0,
+                  "castnet: data::blobs<classes, features> needs at least one of each");
     constexpr std::uint32_t centre_purpose = 0x63656e74, point_purpose = 0x706f696e;
     detail::random_stream random_centre{centre_purpose, seed, 0};
     std::vector<double> centres(Classes * Features);

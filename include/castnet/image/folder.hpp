@@ -1,6 +1,7 @@
 // Data set of image files: a folder with a sub-folder for each class, or a list of files.
 #pragma once
 
+#include <castnet/core/hyperparameters.hpp>
 #include <castnet/core/text.hpp>
 #include <castnet/data/detail/epoch_random.hpp>
 #include <castnet/data/detail/in_threads.hpp>
@@ -39,7 +40,7 @@ struct folder_options {
     // JPEG files, or the parts of them, that are at least twice as large are decoded to a half, a
     // quarter or an eighth before (image::draft): quicker, to other pixels.
     bool drafts = false;
-    // A number is byte * scale + offset.
+    // A number is byte * scale + offset; both are finite.
     double scale = 1.0 / 255, offset = 0;
     broken_files broken = broken_files::fail;
 };
@@ -208,6 +209,9 @@ private:
 
     explicit folder(folder_options const& options) : contents_{std::make_shared<contents>()} {
         contents_->options = options;
+        castnet::detail::check_hyperparameters(
+            "image::folder", {{"scale", options.scale, hyperparameter::finite},
+                              {"offset", options.offset, hyperparameter::finite}});
     }
 
     // The image in its final size. Not inlined: compilers take what calls a cold function for cold,

@@ -39,6 +39,7 @@ struct host_reduction : castnet::detail::policy_or_cpu<Where> {
 // N replicas on the single device of Where, to test a program for N devices.
 template <class Where, int N, class... Options>
 struct logical : mirrored<host_reduction<Where>, N, Options...> {
+    static_assert(N >= 1, "castnet: policy::logical has at least one replica");
     static constexpr bool share_a_device = true;
     static constexpr char const* name = "logical";
 };

@@ -2,6 +2,7 @@
 // the stream and its position, and of nothing else.
 #pragma once
 
+#include <castnet/core/hyperparameters.hpp>
 #include <castnet/core/philox.hpp>
 #include <castnet/tensor/order.hpp>
 #include <castnet/tensor/owning_tensor.hpp>
@@ -86,17 +87,21 @@ CASTNET_HD constexpr std::uint64_t permutation_word(philox_key key, std::uint64_
 
 // Uniform in [low, high): random_uniform<float, shape<3, 4>>(seed), on a GPU
 // random_uniform<float, shape<3, 4>, device::cuda>(seed). Other streams of a seed are independent
-// of each other.
+// of each other. Throws castnet::error for a range that is none.
 template <std::floating_point T, Shape S, class Device = device::cpu>
 tensor<T, S, Device> random_uniform(std::uint64_t seed, T low = T(0), T high = T(1),
                                     std::uint64_t stream = 0) {
+    detail::check_hyperparameters("random_uniform", {{"low", double(low), hyperparameter::finite},
+                                                     {"high - low", double(high - low)}});
     return detail::random_tensor<T, S, Device>(seed, stream, detail::uniform_between<T>{low, high});
 }
 
-// Normal with this mean and standard deviation.
+// Normal with this mean and standard deviation. Throws castnet::error for a deviation that is none.
 template <std::floating_point T, Shape S, class Device = device::cpu>
 tensor<T, S, Device> random_normal(std::uint64_t seed, T mean = T(0), T deviation = T(1),
                                    std::uint64_t stream = 0) {
+    detail::check_hyperparameters("random_normal", {{"mean", double(mean), hyperparameter::finite},
+                                                    {"deviation", double(deviation)}});
     return detail::random_tensor<T, S, Device>(seed, stream,
                                                detail::normal_around<T>{mean, deviation});
 }
