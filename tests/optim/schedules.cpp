@@ -97,6 +97,7 @@ TEST_CASE("a cosine with restarts begins again, for longer if it grows") {
         CHECK(restarts(30 + step, 1000) == doctest::Approx(single(step, 40)));
     }
     CHECK(cn::cosine_restarts(1, 10)(25, 1000) == doctest::Approx(0.5));
+    CHECK(cn::cosine_restarts(1, 2, std::uint64_t{1} << 63)(5, 10) == doctest::Approx(1));
     CHECK_THROWS_AS(cn::cosine_restarts(1, 0), cn::error);
     CHECK_THROWS_AS(cn::exponential_decay(1, 0.5, 0), cn::error);
 }

@@ -94,12 +94,12 @@ inline schedule cosine_restarts(double rate, std::uint64_t period, std::uint64_t
                      " steps and a growth of ", growth, ", expected numbers from 1"});
     }
     return [=](std::uint64_t step, std::uint64_t) {
-        std::uint64_t length = period, now = step;
+        auto length = static_cast<double>(period), now = static_cast<double>(step);
         while (now >= length) {
             now -= length;
-            length *= growth;
+            length *= static_cast<double>(growth);
         }
-        return detail::cosine(rate, floor, static_cast<double>(now) / static_cast<double>(length));
+        return detail::cosine(rate, floor, now / length);
     };
 }
 
