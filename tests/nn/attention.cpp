@@ -35,6 +35,9 @@ struct with_all_masks {
             cn::length_mask(lengths));
     }
 };
+struct plainly {
+    constexpr auto operator()(auto q, auto k, auto v) const { return cn::attention<2>(q, k, v); }
+};
 struct sees_all {
     constexpr auto operator()(auto scores) const { return scores; }
 };
@@ -166,6 +169,22 @@ TEST_CASE("a query that sees no key gets zeros, and sends no gradient") {
             CHECK(std::isfinite(g[k]));
             CHECK((k < g.size() / 2 || g[k] == 0));
         }
+    }
+}
+
+TEST_CASE("what attends with a NaN gets a NaN") {
+    layer_run r =
+        layer_run::of<cn::network<plainly{}, input<3, 4>, input<3, 4>, input<3, 2>>, true, 1>();
+    for (std::size_t i = 0; i < 3; ++i) {
+        values x = check::random_values(r.input(i).size(), std::uint32_t(i + 1));
+        x[0] = i == 0 ? std::numeric_limits<double>::quiet_NaN() : x[0];
+        r.set_input(x, i);
+    }
+    r.run();
+    values const y = r.output(); // of the first query's first head
+    CHECK(std::isnan(y[0]));
+    for (std::size_t i = 1; i < y.size(); ++i) {
+        CHECK(std::isfinite(y[i]));
     }
 }
 

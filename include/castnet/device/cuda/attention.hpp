@@ -223,12 +223,13 @@ private:
         }
         block.sync();
         head.for_each(this->queries, this->values, top, [&](int i, int j, std::ptrdiff_t place) {
-            y.set(place, total[i] > T(0) ? sum[i * value_pitch + j] / total[i] : T(0));
+            // (a NaN stays one)
+            y.set(place, total[i] == T(0) ? T(0) : sum[i * value_pitch + j] / total[i]);
         });
         for (auto i = int(block.thread()); log_sum_exp && i < side; i += int(block.threads())) {
             if (top + i < this->queries) {
                 log_sum_exp[head.row_of_sums() + top + i] =
-                    total[i] > T(0) ? largest[i] + std::log(total[i]) : T(0);
+                    total[i] == T(0) ? T(0) : largest[i] + std::log(total[i]);
             }
         }
     }
