@@ -286,4 +286,31 @@ TEST_CASE("a GPU without memory for a tensor") {
         cn::cuda::tensor_stream{7},
         doctest::Contains("castnet: device::cuda was given GPU 7, but the program"), cn::error);
 }
+
+TEST_CASE("what could not be allocated for a reduction or a product once is allocated later") {
+    auto const numbers_here = numbers<double, 100'000>(1);
+    auto const matrix_here = numbers<double, 20, 30>(2);
+    for (std::uint64_t call = 1; call < 12; ++call) {
+        CAPTURE(call);
+        cn::cuda::tensor_stream const own;
+        cn::cuda::stream_scope const scope{own};
+        auto const x = cn::to<gpu_device>(numbers_here);
+        auto const a = cn::to<gpu_device>(matrix_here);
+        auto const sum = [&] { return cn::sum(x).item(); };
+        auto const product = [&] { return value_of(cn::matmul(a, cn::transpose(a))); };
+        machine::here().calls.set(call);
+        try {
+            sum();
+        } catch (cn::error const&) {
+        }
+        machine::here().calls.set(call);
+        try {
+            product();
+        } catch (cn::error const&) {
+        }
+        machine::here().calls.clear();
+        CHECK(sum() == doctest::Approx(cn::sum(numbers_here)));
+        check_close(product(), cn::tensor(cn::matmul(matrix_here, cn::transpose(matrix_here))));
+    }
+}
 #endif

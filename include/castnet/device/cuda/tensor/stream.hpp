@@ -21,6 +21,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <type_traits>
 
 namespace castnet::cuda {
 
@@ -77,7 +78,8 @@ public:
     void* allocate(std::size_t bytes) const {
         use();
         void* p = nullptr;
-        cudaError_t const status = cudaMallocFromPoolAsync(&p, bytes, all_->memory_pool, get());
+        cudaError_t const status =
+            cudaMallocFromPoolAsync(&p, bytes, all_->memory_pool.get(), get());
         if (status == cudaErrorMemoryAllocation) {
             cudaGetLastError();
             throw out_of_memory(
@@ -91,9 +93,9 @@ public:
     // Multiplies matrices.
     void multiply(cublas::product const& p, void const* a, void const* b, void* d) const {
         use();
-        if (!all_->products) {
-            all_->products.emplace(all_->own, workspace_bytes, algorithm_order::as_listed);
+        if (!all_->products) { // (either may throw, and is tried again)
             all_->workspace = memory(workspace_bytes, "the workspace of cuBLASLt");
+            all_->products.emplace(all_->own, workspace_bytes, algorithm_order::as_listed);
         }
         all_->products->run(all_->products->prepare(p), a, b, d, nullptr,
                             all_->workspace.as<char>());
@@ -104,7 +106,7 @@ public:
     reduction_parts<T> parts() const {
         use();
         static_assert(sizeof(T) <= sizeof(double));
-        if (all_->parts.bytes() == 0) {
+        if (all_->tickets.bytes() == 0) {
             all_->parts = memory(max_parts * sizeof(double), "the parts of reductions");
             all_->tickets = memory(max_tickets * sizeof(unsigned), "the parts of reductions");
         }
@@ -122,25 +124,27 @@ private:
             wishes.allocType = cudaMemAllocationTypePinned;
             wishes.location.type = cudaMemLocationTypeDevice;
             wishes.location.id = gpu;
-            CASTNET_CUDA(cudaMemPoolCreate(&memory_pool, &wishes));
+            cudaMemPool_t made = nullptr;
+            CASTNET_CUDA(cudaMemPoolCreate(&made, &wishes));
+            memory_pool.reset(made);
             // keeps what is given back, for the next tensor
             auto most = std::numeric_limits<std::uint64_t>::max();
-            CASTNET_CUDA(
-                cudaMemPoolSetAttribute(memory_pool, cudaMemPoolAttrReleaseThreshold, &most));
+            CASTNET_CUDA(cudaMemPoolSetAttribute(made, cudaMemPoolAttrReleaseThreshold, &most));
         }
         everything(everything const&) = delete;
         everything& operator=(everything const&) = delete;
         ~everything() {
             cudaSetDevice(gpu);
             cudaStreamSynchronize(own.get());
-            if (memory_pool != nullptr) {
-                cudaMemPoolDestroy(memory_pool);
-            }
         }
+
+        struct destroy {
+            void operator()(cudaMemPool_t p) const { cudaMemPoolDestroy(p); }
+        };
 
         int gpu;
         stream own;
-        cudaMemPool_t memory_pool = nullptr;
+        std::unique_ptr<std::remove_pointer_t<cudaMemPool_t>, destroy> memory_pool;
         std::optional<cublas::multiplier> products;
         memory workspace, parts, tickets;
     };
