@@ -223,7 +223,8 @@ cudaError_t cudaMemsetAsync(void* p, int value, std::size_t bytes, cudaStream_t 
     here().put(of(stream), std::move(set));
     return cudaSuccess;
 }
-// Memory of the host that is not page-locked is read or written before the call ends.
+// Memory of the host that is not page-locked is read or written before the call ends, unless the
+// machine reads it late.
 cudaError_t cudaMemcpyAsync(void* to, void const* from, std::size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
     if (here().calls.strikes()) {
@@ -234,7 +235,7 @@ cudaError_t cudaMemcpyAsync(void* to, void const* from, std::size_t bytes, cudaM
         return cudaErrorInvalidValue;
     }
     machine::work copy;
-    if (kind == cudaMemcpyHostToDevice && !is_pinned(from)) {
+    if (kind == cudaMemcpyHostToDevice && !is_pinned(from) && !here().reads_late) {
         auto const* const first = static_cast<char const*>(from);
         copy.run = [to, data = std::vector<char>(first, first + bytes)] {
             std::copy(data.begin(), data.end(), static_cast<char*>(to)); // may be nothing
@@ -493,6 +494,9 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
         return cudaErrorUnknown;
     }
     std::lock_guard const lock{here().mutex};
+    if (of(stream).device != machine::current) { // as for kernels
+        return cudaErrorInvalidResourceHandle;
+    }
     auto& made = *reinterpret_cast<machine::executable*>(exec);
     here().launches_that_allocate += !made.is_uploaded;
     made.is_uploaded = true;

@@ -116,9 +116,11 @@ struct state {
     std::set<executable const*> executables;
     std::uint64_t random = 1; // not 0
     int devices = 4;
-    bool is_full = false;                // no GPU has memory left
-    int full = -1;                       // this GPU has none
-    bool has_peers = true;               // GPUs copy from each other directly
+    bool is_full = false;    // no GPU has memory left
+    int full = -1;           // this GPU has none
+    bool has_peers = true;   // GPUs copy from each other directly
+    bool reads_late = false; // copies read all memory of the host when the stream comes to them, as
+                             // they may where GPUs access that of processes (HMM, ATS)
     std::set<std::pair<int, int>> peers; // that do: the one whose work it is, and the other
     std::uint64_t peer_copies = 0,
                   waits = 0; // put on streams: copies between GPUs, and waits for events

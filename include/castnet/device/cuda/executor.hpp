@@ -154,11 +154,8 @@ public:
     template <auto const& Plan, int Slots, class Rule>
     void update(Rule const& rule, T scale) {
         session_.use();
-        // pageable memory: the values are read before the call returns
-        update_values<Rule, T> const values{rule, scale};
         auto* const to = last_->template values<Rule>();
-        CASTNET_CUDA(cudaMemcpyAsync(to, &values, sizeof values, cudaMemcpyHostToDevice,
-                                     session_.compute().get()));
+        launch(last_->context, set_values_call(update_values<Rule, T>{rule, scale}, to));
         std::apply([&](auto const&... call) { (..., launch(last_->context, call)); },
                    update_calls<Plan, Slots>(last_->context, to, tables<Plan, Rule>()));
         session_.compute().record(last_->done);
@@ -176,11 +173,11 @@ public:
     // the first ones, for the last batch of a step; which takes them, and leaves zeros.
     void keep_gradients(std::ptrdiff_t place, element_range const& r, bool are_first) {
         T* const from = at(r.where) + r.offset;
-        launch_body(keep_body<T>{from, from + place, r.count, are_first});
+        launch_after_last(keep_body<T>{from, from + place, r.count, are_first});
     }
     void take_kept(std::ptrdiff_t place, element_range const& r) {
         T* const to = at(r.where) + r.offset;
-        launch_body(take_kept_body<T>{to, to + place, r.count});
+        launch_after_last(take_kept_body<T>{to, to + place, r.count});
     }
 
     // A whole training step in one launch.
@@ -252,12 +249,12 @@ public:
         });
     }
 
-    // Runs a body for each of its `count` indices, after the last run.
+    // Runs a body for each of its `count` indices, after the last run. Returns when it has ended,
+    // since other sessions may read what it writes.
     template <class Body>
     void launch_body(Body const& body) {
-        session_.use();
-        last_->context.launch(grid_for(body.count), body);
-        session_.compute().record(last_->done);
+        launch_after_last(body);
+        session_.wait(session_.compute());
     }
 
     // In place of an evaluation that other replicas make and this one does not.
@@ -385,6 +382,13 @@ private:
     template <class Body>
     static void launch(context const& c, kernel_call<Body> const& call) {
         c.launch(call.where, call.body);
+    }
+    // After the last run, with a thread for each of the body's `count` indices.
+    template <class Body>
+    void launch_after_last(Body const& body) {
+        session_.use();
+        last_->context.launch(grid_for(body.count), body);
+        session_.compute().record(last_->done);
     }
     template <auto const& Plan>
     penalized_range const* penalties() {

@@ -186,11 +186,10 @@ public:
         static_assert(joint_rule<Rule>::checked);
         update_values<Rule, T> const values{rule, scale};
         allocate_penalties<Plan>();
-        behind_last_run([&](int d, session const& here, context const& c) {
-            // pageable memory: the values are read before the call returns
+        behind_last_run([&](int d, session const&, context const& c) {
             auto* const to = last_->template values<Rule>(d);
-            CASTNET_CUDA(cudaMemcpyAsync(to, &values, sizeof values, cudaMemcpyHostToDevice,
-                                         here.compute().get()));
+            auto const set = set_values_call(values, to);
+            c.launch(set.where, set.body);
             update_on<Plan, Slots>(d, c, to);
         });
     }
@@ -359,6 +358,7 @@ private:
     template <auto const& Plan, class Then>
     void submit(work_kind kind, std::uint64_t step, Then const& then) {
         send<Plan>(step);
+        gpus_[0].use(); // whose stream the graph is launched on
         next_->known.submit(
             {&Plan, kind, false}, streams_.of(0), gpus_[0].use_graphs(),
             [&] { prepare_libraries<Plan>(); },

@@ -41,6 +41,7 @@ inline memory noise(std::int64_t count, int bytes, stream const& s) {
     std::size_t done = std::min(all.bytes(), piece);
     CASTNET_CUDA(
         cudaMemcpyAsync(all.as<char>(), bits.data(), done, cudaMemcpyHostToDevice, s.get()));
+    s.wait();                               // the copy may read `bits` until then
     for (; done < all.bytes(); done *= 2) { // by doubling
         CASTNET_CUDA(cudaMemcpyAsync(all.as<char>() + done, all.as<char>(),
                                      std::min(done, all.bytes() - done), cudaMemcpyDeviceToDevice,

@@ -31,6 +31,26 @@ void store(update_values<Rule, T> const& values, char* to) {
     std::memcpy(to, &values, sizeof values);
 }
 
+// Writes them to the GPU's memory: as arguments of a kernel they are read when it is launched,
+// which CUDA does not promise of the host's memory that is copied.
+template <class Rule, class T>
+struct set_values_body {
+    update_values<Rule, T> values;
+    update_values<Rule, T>* to;
+
+    template <class Block>
+    CASTNET_HD void operator()(Block const& block) const {
+        if (block.index() == 0 && block.thread() == 0) {
+            *to = values;
+        }
+    }
+};
+template <class Rule, class T>
+kernel_call<set_values_body<Rule, T>> set_values_call(update_values<Rule, T> const& values,
+                                                      update_values<Rule, T>* to) {
+    return {{1, 1}, {values, to}};
+}
+
 // The penalty of the parameters up to the element `end`, from the end of the last such range on,
 // and their group.
 struct penalized_range {

@@ -95,7 +95,7 @@ private:
     void copy(void* to, void const* from, std::size_t bytes, cudaMemcpyKind way) const {
         wait();
         CASTNET_CUDA(cudaMemcpyAsync(to, from, bytes, way, copies().get()));
-        wait(copies());
+        copies().wait(); // no watchdog ends this, since the host's numbers must outlive the copy
     }
 
     template <class Work, class Wait>
