@@ -294,7 +294,7 @@ public:
         update_tables<Plan> tables{groups_};
         now_ = {static_cast<std::uint32_t>(step), 0};
         context_.samples = Plan.batch;
-        constexpr int left_out = castnet::cuda::widens_in_update<Plan, Rule>() ? 1 : 0;
+        constexpr int left_out = castnet::cuda::widens_in_update<Rule>(Plan) ? 1 : 0;
         std::apply(
             [&](auto const&... call) {
                 castnet::cuda::enqueue<Device, Plan, left_out>(context_, gathers_,

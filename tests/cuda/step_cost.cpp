@@ -6,8 +6,10 @@
 
 #include "simulated_device.hpp"
 
+#include <cstddef>
 #include <doctest/doctest.h>
 #include <string>
+#include <tuple>
 
 namespace cn = castnet;
 using cn::input, cn::step_cost;
@@ -21,14 +23,17 @@ using convnet = cn::sequential<input<1, 28, 28>, cn::conv2d<32, 3>, cn::relu, cn
 using tiny =
     cn::sequential<input<13>, cn::dense<16>, cn::relu, cn::dense<32>, cn::relu, cn::dense<1>>;
 
-// Of policy::bf16<policy::cuda>, with momentum.
-template <class Network, std::size_t Batch>
+using clipping = decltype(cn::clip_norm(cn::momentum{}, 1));
+
+// Of policy::bf16<policy::cuda>.
+template <class Network, std::size_t Batch, class Optimizer = cn::momentum>
 constexpr step_cost in_bf16() {
     using recipe = cn::detail::step_recipe<cn::cross_entropy_loss<0.0F>,
                                            std::remove_cvref_t<decltype(cn::accuracy)>>;
     using compiled =
         cn::detail::compiled_step<recipe, Network, cn::cuda::planning<float, true>, Batch, true>;
-    return cn::cuda::cost_of_step<float>(compiled::value, 1);
+    using rule = cn::detail::rule_of<Optimizer, float>;
+    return cn::cuda::cost_of_step<float, 1, rule>(compiled::value);
 }
 
 template <bool OneBlock>
@@ -62,6 +67,31 @@ TEST_CASE("the cost of a step is that of its launches") {
     double const update = double(all.training.training_plan().trainable) * 7 * sizeof(double);
     CHECK(cost.bytes > update);
     CHECK(cn::cost_report(all.training).find(" kernels\n") != std::string::npos);
+}
+
+// The kernels that end the step of a training are those of its cost, besides the plan's.
+template <class Optimizer>
+void check_closing(Optimizer const& optimizer, int expected) {
+    cn::model<tiny, simt::policy<false>, cn::batch<32>> model{cn::seed{1}};
+    auto const training = cn::compile(model, cn::mse, optimizer);
+    static constexpr auto const& plan = decltype(training)::training_plan();
+    using rule = cn::detail::rule_of<Optimizer, double>;
+    using calls =
+        decltype(cn::cuda::closing_calls<simt::device<double, false>, plan, Optimizer::slots, rule>(
+            simt::context<double>{}, nullptr, {}, nullptr));
+    CHECK(std::tuple_size_v<calls> == std::size_t(expected));
+    CHECK(cn::cuda_cost(training).kernels == plan.sizes.launches + expected);
+}
+
+TEST_CASE("the norm of a gradient is kernels of a step, and so are those of whole parameters") {
+    check_closing(cn::momentum{}, 1);
+    check_closing(cn::clip_norm(cn::momentum{}, 1), 3);
+    check_closing(cn::lamb{}, 3);
+    check_closing(cn::clip_each_norm(cn::adam{}, 1), 3);
+    constexpr step_cost plain = in_bf16<convnet, 512>(),
+                        clipped = in_bf16<convnet, 512, clipping>();
+    CHECK(clipped.kernels == plain.kernels + 3); // gradients are widened before, too
+    CHECK(clipped.bytes > plain.bytes);
 }
 
 TEST_CASE("a step that is one kernel has one launch") {

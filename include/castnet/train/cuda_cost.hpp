@@ -18,6 +18,9 @@ constexpr bool is_one_kernel() {
     return Training::device::template in_one_block<Training::training_plan()>;
 }
 
+template <class Training>
+using rule_of_training = rule_of<typename Training::optimizer_type, typename Training::value_type>;
+
 } // namespace detail
 
 // The cost of a training step on a policy for GPUs. A step that is one kernel of one block (see
@@ -27,7 +30,7 @@ constexpr step_cost cuda_cost(Training const&) {
     using T = typename Training::value_type;
     constexpr auto const& p = Training::training_plan();
     constexpr int slots = Training::optimizer_type::slots;
-    step_cost cost = cuda::cost_of_step<T>(p, slots);
+    step_cost cost = cuda::cost_of_step<T, slots, detail::rule_of_training<Training>>(p);
     if constexpr (detail::is_one_kernel<Training>()) {
         cost.kernels = 1;
         cost.bytes =
@@ -47,8 +50,9 @@ constexpr double cuda_floor(Training const& training, gpu_limits const& gpu) {
     if constexpr (detail::is_one_kernel<Training>()) {
         return cuda::floor_of(cuda_cost(training), gpu);
     } else {
-        return cuda::floor_of_step<typename Training::value_type>(
-            Training::training_plan(), Training::optimizer_type::slots, gpu);
+        return cuda::floor_of_step<typename Training::value_type, Training::optimizer_type::slots,
+                                   detail::rule_of_training<Training>>(Training::training_plan(),
+                                                                       gpu);
     }
 }
 

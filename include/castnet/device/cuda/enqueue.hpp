@@ -40,13 +40,7 @@ auto update_call(Context const& c, update_values<Rule, typename Context::value_t
     return update_call<Plan, Slots>(c, values, ranges, 0, Plan.trainable, Plan.trainable);
 }
 
-// Whether the update by a rule reads gradients that the last launch of the plan would widen, which
-// is left out then.
-template <auto const& Plan, class Rule>
-constexpr bool widens_in_update() {
-    return widens_last(Plan) && !NeedsNorm<Rule> && !ByParameter<Rule>;
-}
-// The update that does.
+// The update that widens gradients (planning.hpp).
 template <auto const& Plan, int Slots, class Rule, class Context>
 auto widening_update_call(Context const& c,
                           update_values<Rule, typename Context::value_type> const* values,
@@ -141,7 +135,7 @@ auto closing_calls(Context const& c, update_values<Rule, typename Context::value
     auto const sums = totals_call<Plan>(c, totals);
     if constexpr (ByParameter<Rule>) {
         return std::tuple_cat(std::tuple{sums}, norm, update_calls<Plan, Slots>(c, values, t));
-    } else if constexpr (widens_in_update<Plan, Rule>()) {
+    } else if constexpr (widens_in_update<Rule>(Plan)) {
         auto const update = widening_update_call<Plan, Slots>(c, values, t.penalties);
         return std::tuple{beside(update, sums)};
     } else {

@@ -185,7 +185,7 @@ public:
     void train(std::ptrdiff_t, std::uint64_t step, Rule const& rule, T scale) {
         bring<Plan>(rule, scale);
         submit<Plan>(work_kind::train, step, [&](context const& c) {
-            constexpr int left_out = widens_in_update<Plan, Rule>() ? 1 : 0;
+            constexpr int left_out = widens_in_update<Rule>(Plan) ? 1 : 0;
             std::apply([&](auto const&... call) { enqueue<Plan, left_out>(call...); },
                        closing_calls<Device, Plan, Slots>(c, next_->template values<Rule>(),
                                                           tables<Plan, Rule>(), memory_.totals()));

@@ -22,6 +22,13 @@ constexpr bool widens_last(Plan const& p) {
            p.arrays[last.output].where == region::gradients;
 }
 
+// Whether the update by a rule reads gradients that this launch would widen, which is left out
+// then.
+template <class Rule, class Plan>
+constexpr bool widens_in_update(Plan const& p) {
+    return widens_last(p) && !NeedsNorm<Rule> && !ByParameter<Rule>;
+}
+
 // A base of devices that compute in T. Bf16: products and convolutions read bfloat16
 // (plan/mixed_precision.hpp).
 template <class T, bool Bf16>

@@ -4,7 +4,12 @@
 
 #include <castnet/device/cuda/planning.hpp>
 #include <castnet/device/cuda/winner_bytes.hpp>
+#include <castnet/optim/optimizer.hpp>
 #include <castnet/plan/run_order.hpp>
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
 
 namespace castnet {
 
@@ -73,34 +78,52 @@ constexpr step_cost cost_of_launch(Plan const& p, int i, std::size_t value_bytes
     return cost;
 }
 
-// Calls f(cost) for every launch of a step in a plan for a GPU that computes in T: those of the
-// plan, and one for the sums of the results and, in training, the update, whose optimizer keeps so
-// many slots. (Data on the GPU are gathered by one kernel more. So are gradients widened, and their
-// norm found by two more, where the optimizer's rule needs the norm.)
-template <class T, class Plan, class F>
-constexpr void for_each_cost(Plan const& p, int slots, F const& f) {
+// Calls f(cost) for the launches that a training step ends with (closing_calls in enqueue.hpp): the
+// sums of the results, the norm of the gradient, if the optimizer's rule needs it, and the update.
+template <class T, int Slots, class Rule, class F>
+constexpr void for_each_closing_cost(std::ptrdiff_t trainable, F const& f) {
+    using one = std::remove_cvref_t<decltype(rule_of_group(std::declval<Rule const&>(), 0))>;
+    double const once = static_cast<double>(trainable) * static_cast<double>(sizeof(T)),
+                 parameters_and_slots = (2 + 2 * Slots) * once; // read and written
+    if constexpr (NeedsNorm<Rule>) {
+        f(step_cost{.bytes = once, .kernels = 1}); // the sum of squares of the gradients
+        f(step_cost{.kernels = 1});                // its root
+    }
+    if constexpr (ByParameter<Rule>) {
+        f(step_cost{.kernels = 1}); // the sums, of which others are a part of the update
+        if constexpr (requires(one rule) { rule.set_gradient_norm(1.0); }) {
+            f(step_cost{.bytes = 2 * once, .kernels = 1}); // of gradients with penalties
+        }
+        if constexpr (castnet::detail::has_direction<one, T, Slots>) { // which is written, and read
+            f(step_cost{.bytes = parameters_and_slots + once, .kernels = 1});
+        }
+    }
+    f(step_cost{.bytes = parameters_and_slots + once, .kernels = 1});
+}
+
+// Calls f(cost) for every launch of a training step by this rule, whose optimizer keeps so many
+// slots, in a plan for a GPU that computes in T. (Data on the GPU are gathered by one kernel more.)
+template <class T, int Slots, class Rule, class Plan, class F>
+constexpr void for_each_cost(Plan const& p, F const& f) {
     constexpr std::size_t value_bytes = sizeof(T);
     for_each_stage(p, [&](stage const& g, int, int) {
         double const times = g.iterations > 0 ? g.iterations : 1;
         for (int i = g.first; i < g.last; ++i) {
             step_cost cost = cost_of_launch(p, i, value_bytes);
             cost.kernels *= times; // each of them on its part of the arrays
-            if (i + 1 == Plan::sizes.launches && widens_last(p)) { // a part of the update
+            if (i + 1 == Plan::sizes.launches && widens_in_update<Rule>(p)) {
                 cost.kernels = 0;
             }
             f(cost);
         }
     });
-    // parameters and slots are read and written, gradients read
-    f(step_cost{.bytes = static_cast<double>(p.trainable) * (3 + 2 * slots) *
-                         static_cast<double>(value_bytes),
-                .kernels = 1});
+    for_each_closing_cost<T, Slots, Rule>(p.trainable, f);
 }
 
-template <class T, class Plan>
-constexpr step_cost cost_of_step(Plan const& p, int slots) {
+template <class T, int Slots, class Rule, class Plan>
+constexpr step_cost cost_of_step(Plan const& p) {
     step_cost sum;
-    for_each_cost<T>(p, slots, [&](step_cost const& cost) { sum += cost; });
+    for_each_cost<T, Slots, Rule>(p, [&](step_cost const& cost) { sum += cost; });
     return sum;
 }
 
@@ -116,10 +139,10 @@ constexpr double floor_of(step_cost const& cost, gpu_limits const& gpu) {
     return most;
 }
 
-template <class T, class Plan>
-constexpr double floor_of_step(Plan const& p, int slots, gpu_limits const& gpu) {
+template <class T, int Slots, class Rule, class Plan>
+constexpr double floor_of_step(Plan const& p, gpu_limits const& gpu) {
     double sum = 0;
-    for_each_cost<T>(p, slots, [&](step_cost const& cost) { sum += floor_of(cost, gpu); });
+    for_each_cost<T, Slots, Rule>(p, [&](step_cost const& cost) { sum += floor_of(cost, gpu); });
     return sum;
 }
 
