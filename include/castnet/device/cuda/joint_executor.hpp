@@ -8,8 +8,8 @@
 #include <castnet/device/cuda/joint_buffer.hpp>
 #include <castnet/device/cuda/joint_stages.hpp>
 #include <castnet/device/cuda/joint_streams.hpp>
+#include <castnet/device/cuda/joint_update.hpp>
 #include <castnet/device/cuda/numbering.hpp>
-#include <castnet/device/cuda/penalized_ranges.hpp>
 #include <castnet/device/cuda/sessions.hpp>
 #include <castnet/device/cuda/step_memory.hpp>
 #include <castnet/device/executor_sizes.hpp>
@@ -56,13 +56,12 @@ public:
 
     joint_executor(sessions const& gpus, divided<T> const& parameters, philox_key key,
                    sizes const& each)
-        : gpus_{gpus}, streams_{gpus}, sizes_{each} {
+        : gpus_{gpus}, streams_{gpus}, sizes_{each}, update_{gpus, streams_, each} {
         std::ptrdiff_t end_of_workspace = 0;
         for (int d = 0; d < devices; ++d) {
             executor_sizes const& z = each[std::size_t(d)];
             gpus.on(d, [&](session const& here) {
-                parts_.push_back(
-                    {step_memory{here, begin_on(d, parameters), key, z, buffer::bytes(z)}});
+                memories_.emplace_back(here, begin_on(d, parameters), key, z, buffer::bytes(z));
             });
             add_gradients(d);
             workspaces_[d].workspace = {region::workspace, end_of_workspace, z.workspace};
@@ -74,9 +73,9 @@ public:
         for (int i = 0; i < step_memory::buffers; ++i) {
             std::vector<char*> on_gpus;
             std::vector<context> rest;
-            for (part const& p : parts_) {
-                on_gpus.push_back(p.memory.buffer(i));
-                rest.push_back(p.memory.context());
+            for (step_memory const& m : memories_) {
+                on_gpus.push_back(m.buffer(i));
+                rest.push_back(m.context());
             }
             buffers_.emplace_back(each[0], on_gpus, std::move(rest), gpus);
         }
@@ -146,38 +145,14 @@ public:
         swap_buffers<Plan>();
     }
 
-    // Sets the groups of the plan's parameters (plan/penalties.hpp). Waits for the GPUs.
+    // As of joint_update.
     template <auto const& Plan>
     void set_groups(std::span<update_group const> groups) {
-        groups_.assign(groups.begin(), groups.end());
-        allocate_penalties<Plan>();
-        gpus_.wait();
-        for (int d = 0; d < devices; ++d) {
-            gpus_.on(d, [&](session const& here) {
-                if (trained_on(d) == 0) {
-                    return;
-                }
-                write_ranges(penalties_of<Plan>(d), parts_[std::size_t(d)].penalties, here);
-            });
-        }
+        update_.template set_groups<Plan>(groups);
     }
-
-    // The sum of squares of all gradients, with penalties; waits for the GPUs.
     template <auto const& Plan>
     double squares(T scale, std::ptrdiff_t, std::ptrdiff_t) {
-        allocate_penalties<Plan>();
-        gpus_.wait();
-        double sum = 0;
-        for (int d = 0; d < devices; ++d) {
-            double* const sums = norm_sums(d);
-            gpus_.on(d, [&](session const& here) {
-                T* const factor = reinterpret_cast<T*>(sums + norm_elements + devices);
-                here.write(factor, 1, [&](T* to) { *to = scale; });
-                sum_squares<Plan>(last_->contexts[std::size_t(d)], d, factor);
-                here.read(sums, 1, [&](double const* from) { sum += *from; });
-            });
-        }
-        return sum;
+        return update_.template squares<Plan>(last_->contexts, scale);
     }
 
     // Applies the optimizer's rule to all parameters; gradients are multiplied with `scale`.
@@ -185,12 +160,12 @@ public:
     void update(Rule const& rule, T scale) {
         static_assert(joint_rule<Rule>::checked);
         update_values<Rule, T> const values{rule, scale};
-        allocate_penalties<Plan>();
+        update_.template allocate<Plan, Rule>();
         behind_last_run([&](int d, session const&, context const& c) {
             auto* const to = last_->template values<Rule>(d);
             auto const set = set_values_call(values, to);
             c.launch(set.where, set.body);
-            update_on<Plan, Slots>(d, c, to);
+            update_.template update<Plan, Slots>(d, c, to);
         });
     }
 
@@ -223,19 +198,16 @@ public:
     void train(std::ptrdiff_t, std::uint64_t step, Rule const& rule, T scale) {
         static_assert(joint_rule<Rule>::checked);
         next_->set(update_values<Rule, T>{rule, scale});
-        allocate_penalties<Plan>();
-        for (int d = 0; d < devices && NeedsNorm<Rule>; ++d) {
-            norm_sums(d);
-        }
+        update_.template allocate<Plan, Rule>();
         submit<Plan>(work_kind::train, step, [&](auto& stages) {
             if constexpr (NeedsNorm<Rule>) {
-                find_norm<Plan, Rule>();
+                update_.template find_norm<Plan, Rule>(*next_);
             }
             for (int d = 0; d < devices; ++d) {
                 gpus_.on(d, [&](session const&) {
                     context const& c = next_->contexts[std::size_t(d)];
                     stages.wait_for_readers(d);
-                    update_on<Plan, Slots>(d, c, next_->template values<Rule>(d));
+                    update_.template update<Plan, Slots>(d, c, next_->template values<Rule>(d));
                     add_totals_on<Plan>(d, c);
                 });
             }
@@ -277,12 +249,6 @@ public:
     }
 
 private:
-    // What a GPU has besides its context.
-    struct part {
-        step_memory memory;
-        cuda::memory penalties{}, norm_sums{};
-    };
-
     // The device's parameters; nullptr if there are none.
     static T* begin_on(int device, divided<T> const& parameters) {
         T* begin = nullptr;
@@ -300,8 +266,7 @@ private:
             all += trained_on(d);
         }
         std::ptrdiff_t const count = trained_on(device);
-        T* const begin =
-            parts_[std::size_t(device)].memory.context().region[int(region::gradients)];
+        T* const begin = memories_[std::size_t(device)].context().region[int(region::gradients)];
         std::ptrdiff_t const end = count + sizes_[std::size_t(device)].state;
         for (std::ptrdiff_t k = 0; count > 0 && k < end / count; ++k) {
             gradients_.push_back({k * all + before, count, {begin + k * count, device}});
@@ -309,7 +274,7 @@ private:
     }
     std::ptrdiff_t trained_on(int device) const { return sizes_[std::size_t(device)].gradients; }
     placed<double> totals_on(int device) const {
-        return {parts_[std::size_t(device)].memory.totals(), device};
+        return {memories_[std::size_t(device)].totals(), device};
     }
 
     template <auto const& Plan>
@@ -389,18 +354,6 @@ private:
             c.launch(grid_for(body.count), body);
         }
     }
-    template <auto const& Plan, int Slots, class Rule>
-    void update_on(int device, context const& c, update_values<Rule, T> const* values) {
-        T* const gradients = c.region[int(region::gradients)];
-        std::ptrdiff_t const count = trained_on(device);
-        launch(c, optimize_body<Rule, Slots, T>{values,
-                                                penalties(device),
-                                                c.region[int(region::parameters)],
-                                                {gradients},
-                                                gradients + count,
-                                                count,
-                                                count / lanes_of<T>});
-    }
     template <auto const& Plan>
     void add_totals_on(int device, context const& c) const {
         static_assert(Plan.sizes.outputs <= max_results,
@@ -417,89 +370,12 @@ private:
         launch(c, body);
     }
 
-    // The sum of squares of the device's gradients, to the first of norm_sums().
-    template <auto const& Plan>
-    void sum_squares(context const& c, int device, T const* scale) {
-        if (std::ptrdiff_t const count = trained_on(device); count > 0) {
-            auto const call = squares_call<Device, Plan>(c, scale, penalties(device),
-                                                         norm_sums(device), 0, count);
-            c.launch(call.where, call.body);
-        }
-    }
-    // Every device gets the sums of all, and adds them up.
-    template <auto const& Plan, class Rule>
-    void find_norm() {
-        event const* summed[devices];
-        for (int d = 0; d < devices; ++d) {
-            gpus_.on(d, [&](session const&) {
-                sum_squares<Plan>(next_->contexts[std::size_t(d)], d,
-                                  &next_->template values<Rule>(d)->scale);
-            });
-            summed[d] = &streams_.record(d);
-        }
-        for (int d = 0; d < devices; ++d) {
-            gpus_.on(d, [&](session const&) {
-                double* const all = norm_sums(d) + norm_elements;
-                for (int from = 0; from < devices; ++from) {
-                    streams_.of(d).wait_for(*summed[from]);
-                    copy_between(gpus_, norm_sums(from), from, all + from, d, sizeof(double));
-                }
-                auto const call = norm_call(next_->template values<Rule>(d), all, devices);
-                next_->contexts[std::size_t(d)].launch(call.where, call.body);
-            });
-        }
-    }
-
-    // Of the device's parameters, by their places there.
-    template <auto const& Plan>
-    std::vector<penalized_range> penalties_of(int device) const {
-        element_range const mine = Plan.devices[device].trained;
-        std::ptrdiff_t const last = mine.offset + mine.count;
-        std::vector<penalized_range> own;
-        std::ptrdiff_t begin = 0;
-        for (penalized_range r : penalized_ranges(Plan, groups_)) {
-            std::ptrdiff_t const end = std::exchange(begin, r.end);
-            if (std::max(end, mine.offset) < std::min(r.end, last)) {
-                r.end = std::min(r.end, last) - mine.offset;
-                own.push_back(r);
-            }
-        }
-        return own;
-    }
-    template <auto const& Plan>
-    void allocate_penalties() {
-        for (int d = 0; d < devices; ++d) {
-            memory& here = parts_[std::size_t(d)].penalties;
-            if (here.bytes() == 0 &&
-                trained_on(d) > 0) { // with room for a range for each parameter
-                std::size_t const most = std::size(Plan.parameters) + 1;
-                here = gpus_.allocate(d, most * sizeof(penalized_range), "penalties");
-                write_ranges(penalties_of<Plan>(d), here, gpus_[d]);
-            }
-        }
-    }
-    penalized_range const* penalties(int device) const {
-        return parts_[std::size_t(device)].penalties.template as<penalized_range>();
-    }
-
-    // The device's sum of squares and its parts; after them the sums of all devices, and the scale
-    // of the gradients.
-    double* norm_sums(int device) {
-        memory& here = parts_[std::size_t(device)].norm_sums;
-        if (here.bytes() == 0) {
-            here = gpus_.allocate(device,
-                                  std::size_t(norm_elements + devices) * sizeof(double) + sizeof(T),
-                                  "the norm of the gradient");
-        }
-        return here.template as<double>();
-    }
-
     sessions const& gpus_;
     joint_streams streams_;
     sizes sizes_;
-    std::vector<part> parts_; // of each GPU
+    std::vector<step_memory> memories_; // of each GPU
+    joint_update<Device> update_;
     std::vector<piece<T>> gradients_;
-    std::vector<update_group> groups_; // see set_groups(); none at first
     std::vector<int> owner_of_total_;
     std::vector<buffer> buffers_;
     std::uint32_t first_sample_ = 0;

@@ -3,6 +3,7 @@
 
 #include <castnet/core/annotations.hpp>
 #include <castnet/device/cuda/attention.hpp>
+#include <castnet/device/cuda/attention_gradient.hpp>
 #include <castnet/device/cuda/batch_matmul.hpp>
 #include <castnet/device/cuda/cache.hpp>
 #include <castnet/device/cuda/convert.hpp>
