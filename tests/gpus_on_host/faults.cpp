@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <unistd.h>
 #include <vector>
@@ -134,6 +135,35 @@ TEST_CASE("a capture ends before NCCL is aborted") {
     });
     CHECK(refused == "castnet: rank 0 of 1, step 2, sum over the batch 1: NCCL: simulated error");
     CHECK(count.aborted == before.aborted + 3);
+    CHECK(count.open == before.open);
+    CHECK(count.endless == before.endless);
+}
+
+TEST_CASE("what the program throws does not wait for a replica that is lost") {
+    no_faults_later const all{0.5};
+    auto const before = count;
+    alarm(100); // ends the program
+    std::string said;
+    try {
+        cn::model<network, visible, cn::batch<batch>> model{cn::seed{5}, first_gpus(2)};
+        auto training = cn::compile(model, cn::cross_entropy, cn::sgd{});
+        training.fit(watched_set{64, [](int) {}},
+                     {.epochs = 1,
+                      .schedule =
+                          [](std::uint64_t step, std::uint64_t) {
+                              if (step == 7) { // the last ones are on their way
+                                  simulated_nccl::lost_rank = 1;
+                                  throw std::runtime_error("enough");
+                              }
+                              return 0.1;
+                          },
+                      .verbose = cn::verbosity::silent});
+    } catch (std::exception const& e) {
+        said = e.what();
+    }
+    alarm(0);
+    CHECK(said == "enough");
+    CHECK(count.aborted == before.aborted + 2);
     CHECK(count.open == before.open);
     CHECK(count.endless == before.endless);
 }

@@ -261,6 +261,17 @@ public:
         }
     }
 
+    // Waits for work that was put on a GPU. If that waits for other replicas in vain, its
+    // connection to them has failed then.
+    void end_work() noexcept {
+        if constexpr (on_gpus) {
+            try {
+                session_.wait();
+            } catch (error const&) { // of no interest where nobody has asked for results
+            }
+        }
+    }
+
     // Forward and backward only; calls after(i) once step i of the plan has run.
     template <class After>
     void observe(std::uint64_t step, After const& after) {

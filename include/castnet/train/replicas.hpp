@@ -62,6 +62,10 @@ public:
     ~replicas() {
         if constexpr (requires { group_.before_end(); }) {
             group_.before_end();
+            for (int i = 0; i < group_.local(); ++i) { // before any of them frees memory
+                replicas_[size_t(i)]->end_work();
+                group_.before_end();
+            }
         }
     }
 
