@@ -6,6 +6,7 @@
 #include <castnet/graph/differentiate.hpp>
 #include <castnet/graph/loops.hpp>
 #include <castnet/graph/one_pass_statistics.hpp>
+#include <castnet/graph/over_slices.hpp>
 #include <castnet/graph/storage.hpp>
 #include <castnet/plan/fused_groups.hpp>
 #include <castnet/plan/plan.hpp>
@@ -58,6 +59,7 @@ protected:
         }
         order_loops(g, wanted);
         find_storage(g, wanted);
+        store_over_slices(g, wanted);
         return {g, wanted};
     }
     template <traced_sizes Capacity>
