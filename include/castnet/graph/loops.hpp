@@ -42,7 +42,7 @@ public:
                 move(i);
             }
         }
-        renumber();
+        renumber(g_, results_, moved_);
     }
 
 private:
@@ -170,21 +170,6 @@ private:
         }
         g_.nodes.push(n);
         moved_[i] = g_.nodes.size() - 1;
-    }
-
-    constexpr void renumber() {
-        for (int& id : results_.outputs) {
-            id = moved_[id];
-        }
-        for (int& id : results_.gradients) {
-            id = id < 0 ? id : moved_[id];
-        }
-        for (graph::update& u : g_.updates) {
-            u.value = moved_[u.value];
-        }
-        for (parameter& p : g_.parameters) {
-            p.node = moved_[p.node];
-        }
     }
 
     graph& g_;

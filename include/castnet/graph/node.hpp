@@ -96,8 +96,9 @@ inline constexpr int detached = 1;  // a reduction that differentiation takes fo
 // How a node's value is kept in memory (graph/storage.hpp).
 enum class storage : std::uint8_t {
     array,
-    one_step, // in a loop over time: that of the step in progress
-    in_place  // of a slice: where its operand is, as one of the channels there
+    one_step,  // in a loop over time: that of the step in progress
+    in_place,  // of a slice: where its operand is, as some of the channels there
+    over_slice // of an element-wise function: where such a slice is, which nobody reads afterwards
 };
 
 struct operation_entry;
@@ -118,8 +119,8 @@ struct node {
     // batch_matmul: a product_form. attention and its gradient: an attention_form. reverse: how
     // many channels move together. gather_rows and its gradient: the row without one, or -1.
     // cache: its number. reshape: as_stored or -1. reduce: detached or -1. map of normalize: the
-    // node of sample_mask if the statistics are those of the batch, else -1. delay, feedback: 1, or
-    // -1 where the loop runs backwards in time.
+    // node of sample_mask if the statistics are those of the batch, else -1; stored over_slice:
+    // that slice. delay, feedback: 1, or -1 where the loop runs backwards in time.
     int attribute = -1;
     storage stored{};
     int loop = -1;   // the number of the loop over time that it belongs to (graph/loops.hpp)

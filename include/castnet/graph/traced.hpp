@@ -14,6 +14,22 @@ struct results {
     int loss = -1, seed = -1;
 };
 
+// After a pass that has appended the nodes anew; `moved`: per old node the new one.
+constexpr void renumber(graph& g, results& r, list<int> const& moved) {
+    for (int& id : r.outputs) {
+        id = moved[id];
+    }
+    for (int& id : r.gradients) {
+        id = id < 0 ? id : moved[id];
+    }
+    for (graph::update& u : g.updates) {
+        u.value = moved[u.value];
+    }
+    for (parameter& p : g.parameters) {
+        p.node = moved[p.node];
+    }
+}
+
 // A graph as the planner sees it.
 struct graph_view {
     node const* nodes;

@@ -67,9 +67,10 @@ private:
     constexpr array_ref ref_of_part(int id, int base, array_ref r) const {
         node const& seen = g_.nodes[id];
         r.size = size_in_memory(seen, g_.nodes[base]);
-        if (seen.stored == storage::in_place) {
-            r.row = g_.nodes[seen.in[0]].size.channels;
-            r.first_channel = seen.attribute;
+        if (is_part_of_row(seen)) {
+            node const& slice = seen.stored == storage::in_place ? seen : g_.nodes[viewed(seen)];
+            r.row = g_.nodes[slice.in[0]].size.channels;
+            r.first_channel = slice.attribute;
         }
         if (lives_.is_next[id] && seen.repeat >= 0) {
             r.offset += r.repeat_stride;

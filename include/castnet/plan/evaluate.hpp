@@ -21,6 +21,7 @@ struct program_arguments {
     T const* array[max_arrays];
     T scalar[max_scalars];
     int row[max_arrays]; // channels of an array; where it is some of a wider one, those there
+    int result_row;      // the same of the result
     philox_key key;      // of the random numbers
     std::uint32_t step;
     std::uint32_t first_sample; // of this replica in the global batch
@@ -84,17 +85,22 @@ CASTNET_HD constexpr T read_register(T const* reg, int which) {
     return which == no_register ? T(0) : reg[which];
 }
 
-// The place in an array of what instruction I loads at this point.
+// The place of a point in an array that varies so (opcode::load); `row`: the channels of a wider
+// array that it is a part of.
+template <int Variation, class Index>
+CASTNET_HD constexpr Index offset_in(basic_point<Index> const& p, int row) {
+    if constexpr ((Variation & 8) != 0) {
+        Index const sample = (Variation & 1) != 0 ? p.sample : 0;
+        Index const line = (Variation & 2) != 0 ? sample * p.pixels + p.pixel : sample;
+        return line * static_cast<Index>(row) + ((Variation & 4) != 0 ? p.channel : 0);
+    } else {
+        return p.offset(Variation);
+    }
+}
 template <instruction I, class T, class Index>
 CASTNET_HD constexpr Index offset_of_load(program_arguments<T> const& a,
                                           basic_point<Index> const& p) {
-    if constexpr ((I.b & 8) != 0) {
-        Index const sample = (I.b & 1) != 0 ? p.sample : 0;
-        Index const row = (I.b & 2) != 0 ? sample * p.pixels + p.pixel : sample;
-        return row * static_cast<Index>(a.row[I.a]) + ((I.b & 4) != 0 ? p.channel : 0);
-    } else {
-        return p.offset(I.b);
-    }
+    return offset_in<I.b>(p, a.row[I.a]);
 }
 
 // What computes functions, whose code depends on the processor's vectors.

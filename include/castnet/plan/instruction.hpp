@@ -19,9 +19,9 @@ enum class opcode : std::uint8_t {
     dot,   // array a, at this sample and pixel, times row `channel` of array b: the gradient by
            // the input of a product with few units; c: 1 if a is bfloat16, 2 more if b is
     store, // ends a program: register d is the result at this point; a: 1 for bfloat16; c: 1
-           // if only one step of a loop is stored; e: 1 if it is the gradient of a pixel of
-           // max pooling's result, and that of the image is stored: f: which array has the
-           // winners
+           // if only one step of a loop is stored, 2 if as some channels of a wider array; e: 1 if
+           // it is the gradient of a pixel of max pooling's result, and that of the image is
+           // stored: f: which array has the winners
     reduce // ends a program: a: which reduction; b: what is kept of samples 1, pixels 2,
            // channels 4; c: as of store; d: of which register. On devices whose kernels can
            // do that, several stores or reductions end a program, with the same b and c, or
@@ -98,8 +98,8 @@ struct program {
     // Those of the results that are stored at every point: all, or the first before reductions.
     static constexpr int stores = (0 + ... + int(I.code == opcode::store));
     static constexpr bool reduces_alike = ((I.code != opcode::reduce || I.a == end.a) && ...);
-    // Along what the stored array varies.
-    static constexpr int stored = end.c != 0 ? 5 : 7;
+    // Along what the stored array varies, as of a load.
+    static constexpr int stored = end.c == 1 ? 5 : end.c == 2 ? 15 : 7;
 
     static constexpr int random_streams = (0 + ... + int(I.code == opcode::bernoulli));
     // Which scalar numbers the stream of a program that has one.

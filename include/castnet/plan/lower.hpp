@@ -169,7 +169,7 @@ private:
         instruction end;
         end.code = opcode::store;
         end.a = is_bf16(id) ? 1 : 0;
-        end.c = n.stored == storage::one_step ? 1 : 0;
+        end.c = n.stored == storage::one_step ? 1 : n.stored == storage::over_slice ? 2 : 0;
         if (n.kind != op::reduce) {
             end.b = by_rows_ && n.size.channels < space_.channels ? 1 : 0;
             end.d = static_cast<std::uint8_t>(reg_[id]);
@@ -245,7 +245,7 @@ private:
     constexpr std::uint8_t variation(int id) const {
         int const in_memory = id == in_result_ ? root_ : base_of(id, nodes_);
         extents const size = size_in_memory(nodes_[id], nodes_[in_memory]);
-        bool const view = nodes_[id].stored == storage::in_place;
+        bool const view = is_part_of_row(nodes_[id]);
         if (size == space_ && !view) {
             return 7;
         }

@@ -35,16 +35,22 @@ constexpr int bf16_per_value() {
     }
 }
 
-// A reshape that moves nothing, a slice that is read in place, or a border of a repeated block.
+// Some channels of a wider array.
+constexpr bool is_part_of_row(node const& n) {
+    return n.stored == storage::in_place || n.stored == storage::over_slice;
+}
+
+// A reshape that moves nothing, a slice that is read in place and what is stored over one, or a
+// border of a repeated block.
 constexpr bool is_view(node const& n, node const* nodes) {
-    return n.stored == storage::in_place || n.kind == op::carry || n.kind == op::repeated ||
+    return is_part_of_row(n) || n.kind == op::carry || n.kind == op::repeated ||
            (n.kind == op::reshape &&
             (n.attribute == as_stored ||
              (n.size.in_logical_order() && nodes[n.in[0]].size.in_logical_order())));
 }
-// The operand that a view shows.
+// The node whose memory a view shows: an operand, or what a function is stored over.
 constexpr int viewed(node const& n) {
-    return n.in[n.kind == op::repeated ? 1 : 0];
+    return n.stored == storage::over_slice ? n.attribute : n.in[n.kind == op::repeated ? 1 : 0];
 }
 
 // The node whose memory this one shows.

@@ -6,6 +6,8 @@
 #include <castnet/graph/differentiate.hpp>
 #include <castnet/graph/loops.hpp>
 #include <castnet/graph/one_pass_statistics.hpp>
+#include <castnet/graph/over_slices.hpp>
+#include <castnet/graph/recomputation.hpp>
 #include <castnet/graph/storage.hpp>
 #include <castnet/plan/fused_groups.hpp>
 #include <castnet/plan/plan.hpp>
@@ -57,7 +59,9 @@ protected:
             copies_for_products{g, wanted}.run();
         }
         order_loops(g, wanted);
+        compute_again_in_loops(g, wanted);
         find_storage(g, wanted);
+        store_over_slices(g, wanted);
         return {g, wanted};
     }
     template <traced_sizes Capacity>

@@ -6,6 +6,8 @@
 #include <castnet/plan/parameter_copy.hpp>
 #include <castnet/plan/stage.hpp>
 
+#include <utility>
+
 namespace castnet::ir {
 
 template <class Plan>
@@ -228,9 +230,10 @@ private:
         int const last = result.in_chunk ? lives_.last[id] - now.first : stage_of_[lives_.last[id]];
         bool const at_every_point = // by a program of its own
             nodes_[id].kind == op::map && (s.kind == op::map || s.kind == op::reduce);
-        int const reused = at_every_point && array == s.output
-                               ? dying_operand(s, launch_number, result.in_chunk)
-                               : -1;
+        int const reused = array != s.output ? -1
+                           : at_every_point  ? dying_operand(s, launch_number, result.in_chunk)
+                           : s.kind == op::concat && s.loop >= 0 ? take_finished(launch_number, now)
+                                                                 : -1;
         extents const e = nodes_[id].stored == storage::array
                               ? nodes_[id].size
                               : size_in_memory(nodes_[id], nodes_[id]);
@@ -337,6 +340,26 @@ private:
                 }
                 if (readers == 1) {
                     return from.held;
+                }
+            }
+        }
+        return -1;
+    }
+
+    // The block of an array of the same size that the present step of a loop was the last to read,
+    // in launches up to this one, which may write there; -1 if there is none. Nobody else takes it.
+    constexpr int take_finished(int now, stage const& loop) {
+        int const id = uses_[p_.launches[now].output].node;
+        for (int k = loop.first; k <= now; ++k) {
+            kernel_launch const& s = p_.launches[k];
+            for (int j = s.first_array; j < s.output; ++j) {
+                int const base = lives_.base[uses_[j].node];
+                node const& n = nodes_[base];
+                node_buffer& from = buffers_[base];
+                if (n.loop < 0 && n.size == nodes_[id].size && n.stored == nodes_[id].stored &&
+                    from.held >= 0 && from.is_bf16 == buffers_[id].is_bf16 &&
+                    lives_.last[base] >= loop.first && lives_.last[base] < now) {
+                    return std::exchange(from.held, -1);
                 }
             }
         }

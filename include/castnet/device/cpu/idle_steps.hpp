@@ -38,14 +38,15 @@ void copy_step(stage const& g, kernel_launch const* launches, tables const& t, c
         kernel_launch const& s = launches[i];
         for (int k = s.output; k < s.output + s.results; ++k) {
             array_ref const& r = t.arrays[k];
-            std::ptrdiff_t const steps = r.size.pixels, channels = r.size.channels;
+            std::ptrdiff_t const steps = r.size.pixels, channels = r.size.channels,
+                                 row = r.row > 0 ? r.row : channels;
             std::ptrdiff_t const from = c.iteration + (s.kind == op::feedback ? direction : 0);
             for (std::ptrdiff_t sample = 0; sample < c.samples && steps > 1; ++sample) {
-                T* const step = c.at(r) + (sample * steps + from) * channels;
+                T* const step = c.at(r) + (sample * steps + from) * row;
                 for (std::ptrdiff_t n = 1; n <= count; ++n) {
                     std::ptrdiff_t const to = n * direction;
                     if (from + to >= 0 && from + to < steps) {
-                        std::copy_n(step, channels, step + to * channels);
+                        std::copy_n(step, channels, step + to * row);
                     }
                 }
             }

@@ -25,6 +25,7 @@ arguments_here(kernel_launch const& s, tables const& t, context<T> const& c,
         a.array[i] = address(t.arrays[s.first_array + i]);
         a.row[i] = t.arrays[s.first_array + i].row;
     }
+    a.result_row = t.arrays[s.output].row;
     for (int i = 0; i < s.scalars; ++i) {
         a.scalar[i] = static_cast<T>(t.scalars[s.first_scalar + i]);
     }
@@ -84,7 +85,7 @@ private:
 template <class Program, class T>
 [[gnu::always_inline]] inline void map_row(program_arguments<T> const& a, T* out, point const& p,
                                            std::ptrdiff_t count) {
-    T* const to = out + p.offset(Program::stored);
+    T* const to = out + ir::offset_in<Program::stored>(p, a.result_row);
     auto const at = [&](std::ptrdiff_t i) {
         return point{p.sample, p.pixel, p.channel + i, p.pixels, p.channels};
     };

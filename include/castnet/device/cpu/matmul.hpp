@@ -1,6 +1,6 @@
 // Dense layers: y = x W, and its two gradients. W lies as (features, units), so that all three read
-// along rows; a prediction packs it beforehand where it meets many rows of a sample, such as the
-// steps of a sequence.
+// along rows; it is packed beforehand for the steps of a loop over time, and by a prediction where
+// it meets many rows of a sample, such as the steps of a sequence.
 #pragma once
 
 #include <castnet/device/cpu/context.hpp>
@@ -33,9 +33,11 @@ void multiply_blocks(product<sum_type<F>> const& p, F const* packed = nullptr) {
     }
     std::ptrdiff_t const piece = std::ptrdiff_t{panels > 1 ? 24 : 4} * tile_rows;
     std::ptrdiff_t const pieces = (m + piece - 1) / piece;
+    bool const by_pieces = m > p.n; // the smaller factor is the one to be read again
     parallel_for(panels * pieces, 2.0 * double(m) * double(p.n) * double(p.k),
                  [&](std::ptrdiff_t i) {
-                     std::ptrdiff_t const left = i / pieces * width, top = i % pieces * piece,
+                     std::ptrdiff_t const left = (by_pieces ? i % panels : i / pieces) * width,
+                                          top = (by_pieces ? i / panels : i % pieces) * piece,
                                           bottom = std::min(top + piece, m);
                      multiply_panel<F>(p, left, top, bottom, steps,
                                        packs && (p.b.column != 1 || bottom - top > tile_rows),
@@ -98,12 +100,12 @@ template <class F>
     }
 }
 
-// Whether a weight that stays the same from run to run is packed once. (The few rows of samples
-// without pixels read it where it lies.)
+// Whether a weight is packed before the product: once for all steps of a loop, or where it stays
+// the same from run to run. (The few rows of samples without pixels read it where it lies.)
 template <class F>
 constexpr bool packs_weight(kernel_launch const& s) {
-    return s.constant_weight && s.loop < 0 && s.weight.pixels > tile_columns<F> &&
-           s.flops >= 2 * least_packed_rows * s.weight.count();
+    bool const many_rows = s.constant_weight && s.flops >= 2 * least_packed_rows * s.weight.count();
+    return s.weight.pixels > tile_columns<F> && (s.loop >= 0 || many_rows);
 }
 template <class F>
 void pack_weight(kernel_launch const& s, tables const& t, context<sum_type<F>> const& c) {
@@ -131,7 +133,7 @@ void matmul(kernel_launch const& s, tables const& t, context<sum_type<F>> const&
         auto* const result = c.at(y) + to.first * out;
         tile_end<sum_type<F>> const end = tile_end_of(s, t, c);
         if (packs_weight<F>(s)) {
-            multiply_blocks<Factor>({rows.count, out, in, left, right, result, out, end},
+            multiply_blocks<Factor>({rows.count, out, in, left, right, result, to.step * out, end},
                                     factors_at<Factor>(c, t.arrays[s.prepared]));
         } else {
             multiply<Factor>(rows.count, out, in, left, right, result, to.step * out, end);
@@ -149,19 +151,32 @@ void matmul_data(kernel_launch const& s, tables const& t, context<sum_type<F>> c
     });
 }
 
-// In a loop, the weight is turned once for all iterations.
+// In a loop, the weight is turned once for all iterations; and packed, where it has more columns
+// than a tile.
 template <class T>
 void turn_weight(kernel_launch const& s, tables const& t, context<T> const& c) {
     std::ptrdiff_t const in = t.arrays[s.output].size.channels, out = s.weight.count() / in;
-    transpose(in, out, c.at(t.arrays[s.first_array + 1]), out, c.at(t.arrays[s.prepared]), in);
+    T const* const weight = c.at(t.arrays[s.first_array + 1]);
+    T* const to = c.at(t.arrays[s.prepared]);
+    if (in > tile_columns<T>) {
+        pack_panels<T>(out, in, {weight, 1, out}, to);
+    } else {
+        transpose(in, out, weight, out, to, in);
+    }
 }
 template <class T>
 void matmul_data_of_turned(kernel_launch const& s, tables const& t, context<T> const& c) {
     array_ref const &g = t.arrays[s.first_array], &dx = t.arrays[s.output];
     std::ptrdiff_t const in = dx.size.channels, out = g.size.channels;
     pixel_rows const rows = rows_of(g.size, c), to = rows_of(dx.size, c);
-    multiply<T>(rows.count, in, out, {c.at(g) + rows.first * out, rows.step * out, 1},
-                {c.at(t.arrays[s.prepared]), in, 1}, c.at(dx) + to.first * in, to.step * in);
+    matrix<T> const left{c.at(g) + rows.first * out, rows.step * out, 1},
+        turned{c.at(t.arrays[s.prepared]), in, 1};
+    T* const result = c.at(dx) + to.first * in;
+    if (in > tile_columns<T>) {
+        multiply_blocks<T>({rows.count, in, out, left, turned, result, to.step * in}, turned.data);
+    } else {
+        multiply<T>(rows.count, in, out, left, turned, result, to.step * in);
+    }
 }
 
 template <class F>
@@ -177,11 +192,14 @@ void matmul_weight(kernel_launch const& s, tables const& t, context<sum_type<F>>
 // For the weight in another form.
 template <class F>
 constexpr scratch_size matmul_scratch(kernel_launch const& s) {
+    using T = sum_type<F>;
     std::ptrdiff_t const in = s.weight.channels, out = s.weight.pixels;
     std::ptrdiff_t size = 0;
     if (s.kind == op::matmul_data && s.loop >= 0) {
-        size = in * out;
-    } else if (s.kind == op::matmul && packs_weight<F>(s)) {
+        size = in > tile_columns<T> ? packed_size<T>(out, in) : in * out;
+    } else if (s.kind == op::matmul && s.loop >= 0 && packs_weight<T>(s)) {
+        size = packed_size<T>(in, out);
+    } else if (s.kind == op::matmul && s.loop < 0 && packs_weight<F>(s)) {
         with_factors<F>(in, out, [&]<class Factor>() {
             size = packed_size<Factor>(steps_of<Factor>(in), out);
         });
@@ -189,13 +207,17 @@ constexpr scratch_size matmul_scratch(kernel_launch const& s) {
     return {0, 0, 0, size};
 }
 
+template <class F>
+constexpr kernel<sum_type<F>> matmul_kernel(kernel_launch const& s) {
+    return {&matmul<F>, packs_weight<F>(s) ? &pack_weight<F> : nullptr};
+}
+
 // In a loop over time, factors would be rounded in every step.
 template <class F>
 struct kernel_for<F, op::matmul> {
     using T = sum_type<F>;
     static constexpr kernel<T> of(kernel_launch const& s, window const*) {
-        return {s.loop < 0 ? &matmul<F> : &matmul<T>,
-                packs_weight<F>(s) ? &pack_weight<F> : nullptr};
+        return s.loop < 0 ? matmul_kernel<F>(s) : matmul_kernel<T>(s);
     }
     static constexpr bool whole(kernel_launch const&, window const*) { return true; }
 };

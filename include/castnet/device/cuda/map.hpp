@@ -144,16 +144,22 @@ CASTNET_HD tiles_of<Program> tiles_at(kernel_launch const& s, tables const& t, C
     }
 }
 
-// Stores result K of a program at a point.
+// Stores result K of a program at a point; `row`: program_arguments::result_row.
 template <class Program, std::size_t K, class T, int Lanes>
 CASTNET_HD void store_result(T const (&value)[Lanes], T* out, lane_point const& p,
-                             [[maybe_unused]] tiles_of<Program> const& tiles) {
+                             [[maybe_unused]] tiles_of<Program> const& tiles,
+                             [[maybe_unused]] int row = 0) {
     auto* const to = result_of<Program, K>(out);
     if constexpr (Program::spreads) {
         tiles.spread(value, p.sample, p.pixel, p.channel,
                      [to](T const(&numbers)[Lanes], std::uint32_t place) {
                          store_lanes(numbers, to + place);
                      });
+    } else if constexpr ((Program::stored & 8) != 0) { // which need not be aligned
+        for (int i = 0; i < Lanes; ++i) {
+            T const one[1] = {value[i]};
+            store_lanes(one, to + ir::offset_in<Program::stored>(p, row) + i);
+        }
     } else {
         store_lanes(value, to + p.offset(Program::stored));
     }
@@ -209,9 +215,19 @@ private:
     template <int Lanes, std::size_t... K>
     CASTNET_HD void store_all(T const (&value)[results][Lanes], lane_point const& p,
                               std::index_sequence<K...>) const {
-        (..., store_result<Program, K>(value[K], out[K], p, tiles));
+        (..., store_result<Program, K>(value[K], out[K], p, tiles, arguments.result_row));
     }
 };
+
+// The address of an array, or of the first of its channels in a wider one.
+CASTNET_CALLS_UNCHECKED
+template <class Context>
+CASTNET_HD typename Context::value_type* first_channel_of(array_ref const& r, Context const& c) {
+    using T = typename Context::value_type;
+    std::ptrdiff_t const skipped =
+        std::ptrdiff_t{r.first_channel} * int(r.is_bf16 ? sizeof(bfloat16) : sizeof(T));
+    return reinterpret_cast<T*>(reinterpret_cast<char*>(c.at(r)) + skipped);
+}
 
 CASTNET_CALLS_UNCHECKED
 template <class Context>
@@ -221,11 +237,10 @@ arguments_of(kernel_launch const& s, tables const& t, Context const& c) {
     program_arguments<T> a{};
     for (int i = 0; i < s.arrays; ++i) {
         array_ref const& r = t.arrays[s.first_array + i];
-        std::ptrdiff_t const skipped =
-            std::ptrdiff_t{r.first_channel} * int(r.is_bf16 ? sizeof(bfloat16) : sizeof(T));
-        a.array[i] = reinterpret_cast<T const*>(reinterpret_cast<char const*>(c.at(r)) + skipped);
+        a.array[i] = first_channel_of(r, c);
         a.row[i] = r.row > 0 ? r.row : r.size.channels;
     }
+    a.result_row = t.arrays[s.output].row;
     for (int i = 0; i < s.scalars; ++i) {
         a.scalar[i] = static_cast<T>(t.scalars[s.first_scalar + i]);
     }
@@ -261,7 +276,7 @@ CASTNET_HD void map(kernel_launch const& s, tables const& t, Context const& c) {
            lanes,
            numbers_of(rows)};
     for (int k = 0; k < body::results; ++k) {
-        b.out[k] = c.at(t.arrays[s.output + k]);
+        b.out[k] = first_channel_of(t.arrays[s.output + k], c);
     }
     b.tiles = tiles_at<Program>(s, t, c);
     c.launch(grid_for(count), b);
