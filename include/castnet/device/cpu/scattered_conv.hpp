@@ -13,8 +13,8 @@
 
 namespace castnet::cpu::inline CASTNET_TARGET {
 
-// The only decision which gradients by the image are scattered: those that compute at most three
-// quarters of the vectors.
+// The only decision which gradients by the image are scattered: those of fewer channels than two
+// vectors have, where the vectors of all places are at most three quarters of those of each.
 template <class T>
 constexpr bool scatters_places(window const& w) {
     auto const vectors = [](std::ptrdiff_t columns) {
