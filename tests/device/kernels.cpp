@@ -517,6 +517,19 @@ TEST_CASE_TEMPLATE("convolution of few filters, or few channels of the gradient"
                          1); // too deep for runs
 }
 
+TEST_CASE_TEMPLATE("convolution of few channels, where windows move by more than a pixel", T, float,
+                   double) {
+    for (int channels : {1, 2, 3, 5, 12, 20}) {
+        check_convolution<T>(cn::make_window(channels, 11, 13, 24, 2, 2, cn::valid, 1, 1), 3);
+        check_convolution<T>(cn::make_window(channels, 12, 14, 7, 4, 2, cn::padding2{1}, 1, 1), 2);
+        check_convolution<T>(cn::make_window(channels, 9, 30, 20, {5, 9}, {1, 3}, cn::same, 1, 1),
+                             2);
+    }
+    check_convolution<T>(cn::make_window(1, 60, 62, 9, 9, 3, cn::padding2{4}, 1, 1), 3); // bands
+    check_convolution<T>(cn::make_window(3, 8, 8, 16, 3, 2, cn::padding2{2}, 1, 1), 80, 40);
+    check_convolution<T>(cn::make_window(2, 3, 2, 5, 3, 4, cn::padding2{1}, 1, 1), 9);
+}
+
 TEST_CASE_TEMPLATE("convolution in groups", T, float, double) {
     for (int groups : {2, 3, 6}) {
         for (int multiple : {1, 3}) {
@@ -610,6 +623,7 @@ TEST_CASE_TEMPLATE("a sample's convolution does not depend on the samples beside
     check_alone<T>(cn::make_window(24, 7, 6, 40, 3, 2, cn::same, 1, 1));
     check_alone<T>(cn::make_window(40, 7, 20, 3, 3, 1, cn::same, 1, 1));
     check_alone<T>(cn::make_window(3, 7, 20, 40, 5, 1, cn::same, 1, 1));
+    check_alone<T>(cn::make_window(3, 20, 22, 40, 4, 2, cn::same, 1, 1));
     check_alone<T>(cn::make_window(32, 4, 4, 64, 3, 1, cn::same, 1, 1));
     check_alone<T>(cn::make_window(128, 4, 4, 32, 3, 1, cn::same, 1, 1));
     check_alone<T>(cn::make_window(64, 8, 8, 1024, 3, 1, cn::same, 1, 1));
@@ -626,6 +640,7 @@ TEST_CASE_TEMPLATE("threads share the convolution of one sample and change no bi
     check_threads<T>(cn::make_window(72, 7, 7, 150, 3, 2, 1, 1, 1));   // more weights than pixels
     check_threads<T>(cn::make_window(3, 33, 31, 20, 3, 1, 1, 1, 1));   // few channels
     check_threads<T>(cn::make_window(20, 33, 31, 3, 3, 1, 1, 1, 1));   // few filters
+    check_threads<T>(cn::make_window(3, 64, 66, 20, 4, 2, 1, 1, 1));   // by all places
     check_threads<T>(cn::make_window(48, 23, 21, 32, 3, 1, 1, 1, 1));  // by Winograd's algorithm
     check_threads<T>(cn::make_window(192, 11, 9, 192, 3, 1, 1, 1, 1)); // with many weights
     check_threads<T>(cn::make_window(48, 23, 21, 32, 3, 1, cn::same, 3, 1));

@@ -84,6 +84,58 @@ TEST_CASE_TEMPLATE("the position of the largest element of a row", T, float, dou
     }
 }
 
+// Vectors lie along the pixels where their channels are few.
+TEST_CASE_TEMPLATE("rows of several pixels are reduced as each by itself", T, float, double) {
+    using ir::opcode;
+    constexpr ir::instruction load{.code = opcode::load, .a = 0, .b = 7},
+        of_pixel{.code = opcode::load, .a = 1, .b = 3},
+        difference{.code = opcode::apply, .function = fn::subtract, .a = 0, .b = 1};
+    auto const check = [&]<ir::reduction R>(std::integral_constant<ir::reduction, R>) {
+        using program =
+            ir::program<load, of_pixel, difference,
+                        ir::instruction{
+                            .code = opcode::reduce, .a = static_cast<std::uint8_t>(R), .b = 3}>;
+        for (int channels = 1; channels < 40; ++channels) {
+            for (int const pixels : {1, 7, 16, 17, 40}) {
+                INFO(channels << " channels of " << pixels << " pixels");
+                constexpr int samples = 3;
+                std::vector<T> x, shift, out(std::size_t(samples * pixels));
+                for (int i = 0; i < samples * pixels * channels; ++i) {
+                    x.push_back(T(i * 37 % 101 - 50) / T(7));
+                }
+                for (int i = 0; i < samples * pixels; ++i) {
+                    shift.push_back(T(i % 5) / T(3));
+                }
+                x[x.size() / 2] = -infinity<T>;
+                ir::array_ref arrays[3] = {{ir::region::workspace, 0, {true, pixels, channels}},
+                                           {ir::region::parameters, 0, {true, pixels, 1}},
+                                           {ir::region::gradients, 0, {true, pixels, 1}}};
+                ir::kernel_launch s{};
+                s.arrays = s.output = 2;
+                s.space = {true, pixels, channels};
+                s.factor = 0.5;
+                cpu::tables const t{arrays, nullptr, nullptr};
+                cpu::context<T> c;
+                c.region[int(ir::region::workspace)] = x.data();
+                c.region[int(ir::region::parameters)] = shift.data();
+                c.region[int(ir::region::gradients)] = out.data();
+                c.samples = samples;
+                cpu::reduce<program>(s, t, c);
+                auto const a = cpu::arguments_of(s, t, c);
+                for (int i = 0; i < samples * pixels; ++i) {
+                    std::ptrdiff_t const sample = i / pixels, pixel = i % pixels;
+                    CHECK(out[std::size_t(i)] == cpu::reduce_all<program, R>(s, a,
+                                                                             {sample, sample + 1},
+                                                                             {pixel, pixel + 1}));
+                }
+            }
+        }
+    };
+    check(std::integral_constant<ir::reduction, ir::reduction::sum>{});
+    check(std::integral_constant<ir::reduction, ir::reduction::max>{});
+    check(std::integral_constant<ir::reduction, ir::reduction::log_sum_exp>{});
+}
+
 // Of samples and pixels to channels, each point multiplied by a number of its channel.
 TEST_CASE_TEMPLATE("sums and maxima of few channels over many pixels", T, float, double) {
     using ir::opcode;

@@ -192,12 +192,15 @@ template <class F>
     }
 }
 
-// The smallest tile with at least this many vectors.
+// The tile with this many vectors.
 template <int Rows, class F>
 tile_function<F>* tile_of(int vectors) {
-    return vectors > 2   ? &tile<Rows, tile_vectors, F>
-           : vectors > 1 ? &tile<Rows, 2, F>
-                         : &tile<Rows, 1, F>;
+    if constexpr (tile_vectors > 2) {
+        if (vectors > 2) {
+            return vectors > 3 ? &tile<Rows, 4, F> : &tile<Rows, 3, F>;
+        }
+    }
+    return vectors > 1 ? &tile<Rows, 2, F> : &tile<Rows, 1, F>;
 }
 
 // Some tiles: their columns `first` to `first + columns`, no more than a tile has.
@@ -206,7 +209,7 @@ template <class F>
                                   int columns, tile_depth<F> const& d,
                                   tile_end<sum_type<F>> const& end) {
     constexpr int width = simd<F>::width;
-    int const vectors = columns > 2 * width ? tile_vectors : columns > width ? 2 : 1;
+    int const vectors = (columns + width - 1) / width;
     tile_function<F>* const one_row = tile_of<1, F>(vectors);
     tile_function<F>* const all_rows = tile_of<tile_rows, F>(vectors);
     tile_depth<F> here = d;

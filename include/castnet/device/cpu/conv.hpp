@@ -1,9 +1,9 @@
 // Choice of kernels for a convolution and its gradients: vectors along all groups
-// (grouped_conv.hpp) or along the window (few_filters.hpp), Winograd's algorithm
-// (winograd_conv.hpp), runs of pixels with few channels or filters (run_conv.hpp,
-// shallow_conv.hpp, row_weight.hpp), or products over any windows (direct_conv.hpp). Windows are
-// constants of a plan, so only the kernels that it needs are compiled; the first ones are many, so
-// that they are not even instantiated for a plan without such convolutions.
+// (grouped_conv.hpp), along the window (few_filters.hpp) or all its places (scattered_conv.hpp),
+// Winograd's algorithm (winograd_conv.hpp), runs of pixels with few channels or filters
+// (run_conv.hpp, shallow_conv.hpp, row_weight.hpp), or products over any windows (direct_conv.hpp).
+// Windows are constants of a plan, so only the kernels that it needs are compiled; the first ones
+// are many, so that they are not even instantiated for a plan without such convolutions.
 #pragma once
 
 #include <castnet/device/cpu/direct_conv.hpp>
@@ -12,6 +12,7 @@
 #include <castnet/device/cpu/kernel.hpp>
 #include <castnet/device/cpu/row_weight.hpp>
 #include <castnet/device/cpu/run_conv.hpp>
+#include <castnet/device/cpu/scattered_conv.hpp>
 #include <castnet/device/cpu/shallow_conv.hpp>
 #include <castnet/device/cpu/winograd_conv.hpp>
 
@@ -163,12 +164,16 @@ constexpr bool is_special(kernel_launch const& s, window const* windows) {
     bool const convolution =
         s.kind == op::conv || s.kind == op::conv_data || s.kind == op::conv_weight;
     return convolution && (group_in_vector<T>(windows[s.window]) > 0 ||
-                           has_few_filters<T>(s.kind, windows[s.window]));
+                           has_few_filters<T>(s.kind, windows[s.window]) ||
+                           (s.kind == op::conv_data && scatters_places<T>(windows[s.window])));
 }
 template <class T>
 constexpr kernel<T> special_conv_kernel(op kind, window const& w) {
     if (group_in_vector<T>(w) > 0) {
         return grouped_conv_kernel<T>(kind, w);
+    }
+    if (kind == op::conv_data && scatters_places<T>(w)) {
+        return {&scattered_conv_data<T>, &scattered_conv_prepare<T>};
     }
     return kind == op::conv ? few_filters_kernel<false, T>(w.filters)
                             : few_filters_kernel<true, T>(w.channels);
@@ -177,6 +182,9 @@ template <class T>
 constexpr scratch_size special_conv_scratch(op kind, window const& w) {
     if (group_in_vector<T>(w) > 0) {
         return grouped_conv_scratch<T>(kind, w);
+    }
+    if (kind == op::conv_data && scatters_places<T>(w)) {
+        return scattered_conv_scratch<T>(w);
     }
     window const here = kind == op::conv ? w : data_window(w);
     return {0, 0, padded_band(here), few_filters_weights<T>(here)};

@@ -46,6 +46,19 @@ reducer<reduction::log_sum_exp, T> log_sum_exp_of(T* x, std::ptrdiff_t count) {
     return {best, total};
 }
 
+// The same of few values, for which the beginning and end of vectors would take longer.
+template <class T>
+reducer<reduction::log_sum_exp, T> log_sum_exp_of_few(T const* x, std::ptrdiff_t count) {
+    reducer<reduction::log_sum_exp, T> r;
+    for (std::ptrdiff_t i = 0; i < count; ++i) {
+        r.best = x[i] > r.best ? x[i] : r.best;
+    }
+    for (std::ptrdiff_t i = 0; i < count; ++i) {
+        r.total += elementary::exp(select(x[i] == r.best, T(0), x[i] - r.best));
+    }
+    return r;
+}
+
 // The sum of these values, in as many parts as a vector holds, so that none waits for the one
 // before.
 template <class T>
@@ -83,12 +96,8 @@ reducer<R, T> with_row(reducer<R, T> r, program_arguments<T> const& a, point con
                 a, point{p.sample, p.pixel, p.channel + first + i, p.pixels, p.channels});
         }
         if constexpr (R == reduction::log_sum_exp) {
-            if (here >= 32) { // for fewer, the beginning and end would take longer
-                r.join(log_sum_exp_of(x, here));
-                continue;
-            }
-        }
-        if constexpr (R == reduction::sum) {
+            r.join(here < 32 ? log_sum_exp_of_few(x, here) : log_sum_exp_of(x, here));
+        } else if constexpr (R == reduction::sum) {
             r.take(sum_of(x, here), first);
         } else {
             for (std::ptrdiff_t i = 0; i < here; ++i) {
@@ -114,7 +123,7 @@ template <class Program, reduction R, class T>
     }
     for (std::ptrdiff_t sample = samples.first; sample < samples.last; ++sample) {
         for (std::ptrdiff_t pixel = pixels.first; pixel < pixels.last; ++pixel) {
-            if (c >= simd<T>::width) {
+            if (c >= simd<T>::width || R == reduction::log_sum_exp) {
                 r = with_row<Program>(r, a, {sample, pixel, 0, p, c}, c);
                 continue;
             }
@@ -124,6 +133,59 @@ template <class Program, reduction R, class T>
         }
     }
     return r.result(static_cast<T>(s.factor));
+}
+
+// Rows of as many channels are reduced one by one. In shorter ones most of a vector would be empty.
+template <class T>
+inline constexpr std::ptrdiff_t long_row = std::ptrdiff_t{2} * simd<T>::width;
+
+// The rows of as many pixels as a vector has lanes, from this one on, each to a number: vectors lie
+// along the pixels, and the results are those of reduce_all.
+template <class Program, reduction R, class T>
+[[gnu::noinline]] void reduce_pixels(kernel_launch const& s, program_arguments<T> const& a,
+                                     std::ptrdiff_t sample, std::ptrdiff_t pixel, T* out) {
+    constexpr std::ptrdiff_t width = simd<T>::width;
+    std::ptrdiff_t const c = s.space.channels;
+    T x[size_t(long_row<T>)][size_t(width)];
+    auto const lanes = [](auto const& f) __attribute__((always_inline)) {
+        CASTNET_IVDEP
+        for (std::ptrdiff_t i = 0; i < width; ++i) {
+            f(i);
+        }
+    };
+    for (std::ptrdiff_t k = 0; k < c; ++k) {
+        lanes([&](std::ptrdiff_t i) __attribute__((always_inline)) {
+            x[k][i] = evaluate<Program>(a, point{sample, pixel + i, k, s.space.pixels, c});
+        });
+    }
+    if constexpr (R == reduction::sum) {
+        for (std::ptrdiff_t k = width; k < c; ++k) { // as sum_of does
+            lanes([&](std::ptrdiff_t i) { x[k - width][i] += x[k][i]; });
+        }
+        T total[size_t(width)] = {};
+        for (std::ptrdiff_t k = 0; k < std::min(c, width); ++k) {
+            lanes([&](std::ptrdiff_t i) { total[i] += x[k][i]; });
+        }
+        lanes([&](std::ptrdiff_t i) { out[i] = total[i] * static_cast<T>(s.factor); });
+    } else {
+        T best[size_t(width)];
+        std::fill_n(best, width, minus_infinity<T>);
+        for (std::ptrdiff_t k = 0; k < c; ++k) {
+            lanes([&](std::ptrdiff_t i) { best[i] = x[k][i] > best[i] ? x[k][i] : best[i]; });
+        }
+        if constexpr (R == reduction::max) {
+            std::copy_n(best, width, out);
+        } else { // as log_sum_exp_of_few does
+            T total[size_t(width)] = {};
+            for (std::ptrdiff_t k = 0; k < c; ++k) {
+                lanes([&](std::ptrdiff_t i) {
+                    T const y = x[k][i];
+                    total[i] += elementary::exp(select(y == best[i], T(0), y - best[i]));
+                });
+            }
+            lanes([&](std::ptrdiff_t i) { out[i] = best[i] + elementary::log(total[i]); });
+        }
+    }
 }
 
 // What a sum or maximum begins with.
@@ -244,6 +306,22 @@ void reduce(kernel_launch const& s, tables const& t, context<T> const& c) {
                       out + rows(sample) * width);
             }
             return;
+        }
+        if constexpr (keep_samples && keep_pixels && !keep_channels &&
+                      (kind == reduction::sum || kind == reduction::max ||
+                       kind == reduction::log_sum_exp)) {
+            constexpr std::ptrdiff_t lanes = simd<T>::width;
+            if (pixels >= lanes && s.space.channels < long_row<T>) {
+                std::ptrdiff_t const blocks = (pixels + lanes - 1) / lanes;
+                parallel_for(samples * blocks, work, [&](std::ptrdiff_t i) {
+                    T y[size_t(lanes)];
+                    std::ptrdiff_t const sample = i / blocks, first = i % blocks * lanes;
+                    std::ptrdiff_t const from = std::min(first, pixels - lanes); // repeats some
+                    reduce_pixels<Program, kind>(s, a, sample, from, y);
+                    std::copy(y + (first - from), y + lanes, out + sample * pixels + first);
+                });
+                return;
+            }
         }
         parallel_for((keep_samples ? samples : 1) * outer, work, [&](std::ptrdiff_t i) {
             std::ptrdiff_t const sample = i / outer, pixel = i % outer;

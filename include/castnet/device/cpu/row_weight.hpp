@@ -104,8 +104,9 @@ void row_conv_weight(kernel_launch const& s, tables const& t, context<T> const& 
                 auto const vectors = static_cast<int>((places + width - 1) / width);
                 for (int f = 0; f < w.filters; f += row_sum_filters) {
                     int const here = std::min(row_sum_filters, w.filters - f);
-                    auto const sums =
-                        here > 4 ? &row_sums_of<row_sum_filters, T> : &row_sums_of<4, T>;
+                    auto const sums = here > 4   ? &row_sums_of<row_sum_filters, T>
+                                      : here > 1 ? &row_sums_of<4, T>
+                                                 : &row_sums_of<1, T>;
                     sums(vectors, from + first, pixels, gradient + f, w.filters, places, here,
                          to + f);
                 }
