@@ -44,8 +44,13 @@ struct sum_reduction {
     using part = result;
     using accumulator = sum_accumulator<T>;
     static constexpr T neutral = 0;
-    accumulator total[Lanes] = {};
+    accumulator total[Lanes];
 
+    CASTNET_HD sum_reduction() {
+        for (accumulator& one : total) {
+            one = static_cast<accumulator>(-0.0); // plus x is x, so compilers do not add it
+        }
+    }
     template <size_t>
     CASTNET_HD CASTNET_ALWAYS_INLINE void take(T const* x, size_t) {
         for (size_t j = 0; j < Lanes; ++j) {
