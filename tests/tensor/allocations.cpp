@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <doctest/doctest.h>
 #include <new>
+#include <thread>
 
 namespace {
 
@@ -43,14 +44,20 @@ using namespace castnet;
 
 using matrix = tensor<float, shape<20, 30>>;
 
+namespace {
+
+template <class Action>
+int allocated_by(Action const& action) {
+    int const before = allocations;
+    action();
+    return allocations - before;
+}
+
+} // namespace
+
 TEST_CASE("expressions have no temporaries") {
     matrix const a = matrix::arange();
     tensor<float, shape<30>> const row = tensor<float, shape<30>>::arange();
-    auto const allocated_by = [](auto const& action) {
-        int const before = allocations;
-        action();
-        return allocations - before;
-    };
     matrix result;
 
     CHECK(allocated_by([&] { matrix const made = a; }) == 1); // the count is alive
@@ -65,3 +72,40 @@ TEST_CASE("expressions have no temporaries") {
     CHECK(allocated_by([&] { static_cast<void>(matmul(slice<0, 0, 8>(a), row)); }) == 0);
     CHECK(allocated_by([&] { static_cast<void>(matrix::ones() + matrix::ones()); }) == 2);
 }
+
+TEST_CASE("a thread keeps the memory of two large tensors of a size") {
+    using large = tensor<float, shape<131, 127>>;
+    auto const use = [] {
+        large const one, two, three;
+        CHECK(one.data() != two.data());
+        CHECK(two.data() != three.data());
+        CHECK(large{}.data() != nullptr);
+    };
+    CHECK(allocated_by(use) == 4);
+    CHECK(allocated_by(use) == 2);
+    CHECK(allocated_by([] { static_cast<void>(large::full(1) + large::full(2)); }) == 0);
+    CHECK(allocated_by([] { tensor<float, shape<131, 128>> const other; }) == 1);
+    large moved;
+    std::thread([&moved] {
+        CHECK(allocated_by([] { large const one; }) == 1);
+        CHECK(allocated_by([] { large const one; }) == 0);
+        moved = large::full(3);
+    }).join();
+    CHECK(moved(130, 126) == 3);
+    CHECK(allocated_by([] { large const one, two; }) == 1);
+}
+
+TEST_CASE("memory that is not kept") {
+    CHECK(allocated_by([] { matrix const one; }) == 1);
+    CHECK(allocated_by([] { matrix const one; }) == 1);
+    using huge = tensor<float, shape<5000, 5000>>;
+    CHECK(allocated_by([] { static_cast<void>(huge::empty()); }) == 1);
+    CHECK(allocated_by([] { static_cast<void>(huge::empty()); }) == 1);
+}
+
+namespace {
+
+// destroyed after its thread has given its blocks back
+tensor<float, shape<131, 127>> const until_the_end;
+
+} // namespace

@@ -170,3 +170,59 @@ TEST_CASE_TEMPLATE("rows of every length are reduced to their end", T, float, do
     check_runs<T, 262>();
     check_runs<T, 513>();
 }
+
+namespace {
+
+// Reduces columns of matrices and of a batch of them whose axes cannot be counted as one.
+template <class T, size_t Rows, size_t Columns>
+void check_columns() {
+    using block = tensor<T, shape<Rows, Columns>>;
+    block x = block::arange(T(1));
+    tensor<T, shape<Columns>> sums, largest, smallest;
+    for (size_t j = 0; j < Columns; ++j) {
+        sums(j) = T(Rows * (j + 1) + Columns * (Rows * (Rows - 1) / 2));
+        largest(j) = T((Rows - 1) * Columns + j + 1);
+        smallest(j) = T(j + 1);
+    }
+    INFO(Rows, " x ", Columns);
+    CHECK(array_equal(sum<0>(x), sums));
+    CHECK(array_equal(sum<0>(x + x), 2 * sums));
+    CHECK(allclose(mean<0>(x), sums / double(Rows)));
+    CHECK(array_equal(max<0>(x), largest));
+    CHECK(array_equal(max<0>(-x), -smallest));
+    CHECK(array_equal(min<0>(x), smallest));
+    for (size_t const column : {size_t{0}, Columns / 2, Columns - 1}) {
+        for (size_t const row : {size_t{0}, Rows / 2, Rows - 1}) {
+            T const before = x(row, column);
+            x(row, column) = NAN;
+            auto const peaks = max<0>(x), lows = min<0>(x + x);
+            auto const all = sum<0>(x);
+            for (size_t j = 0; j < Columns; ++j) {
+                CHECK(std::isnan(peaks(j)) == (j == column));
+                CHECK(std::isnan(lows(j)) == (j == column));
+                CHECK(std::isnan(all(j)) == (j == column));
+            }
+            x(row, column) = before;
+        }
+    }
+    tensor<T, shape<3, 2, Rows, Columns>> batch;
+    for (size_t i = 0; i < 6; ++i) {
+        batch[i / 2][i % 2] = x;
+    }
+    auto const parts = slice<3, 0, Columns - 1>(batch);
+    CHECK(array_equal(sum<0, 2>(parts),
+                      3 * broadcast_to<2, Columns - 1>(slice<0, 0, Columns - 1>(sums))));
+    CHECK(array_equal(max<0, 2>(parts),
+                      broadcast_to<2, Columns - 1>(slice<0, 0, Columns - 1>(largest))));
+}
+
+} // namespace
+
+TEST_CASE("columns are reduced whatever their number") {
+    check_columns<float, 5, 9>();
+    check_columns<float, 33, 17>();
+    check_columns<float, 35, 83>();
+    check_columns<float, 16, 129>();
+    check_columns<double, 33, 9>();
+    check_columns<double, 18, 100>();
+}

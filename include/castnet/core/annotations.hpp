@@ -52,6 +52,14 @@
 #define CASTNET_OPAQUE(x) static_cast<void>(x)
 #endif
 
+// Keeps a vector of 64 bytes that was read from memory in its register. (GCC reads it again for
+// each use, which takes twice as long where the vector lies in two lines of the cache.)
+#if defined(__GNUC__) && !defined(__clang__) && defined(__AVX512F__)
+#define CASTNET_READ_ONCE(x) asm("" : "+v"(x))
+#else
+#define CASTNET_READ_ONCE(x) static_cast<void>(x)
+#endif
+
 // Leaves the following loop of a kernel as it is.
 #ifdef __CUDA_ARCH__
 #define CASTNET_NO_UNROLL _Pragma("unroll 1")

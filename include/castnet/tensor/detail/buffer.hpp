@@ -3,7 +3,7 @@
 // a buffer on the heap that was moved from is empty, and assigning to it brings it back.
 #pragma once
 
-#include <castnet/core/shape.hpp>
+#include <castnet/tensor/detail/spare_memory.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -38,7 +38,13 @@ public:
         std::swap(data_, other.data_);
         return *this;
     }
-    ~heap_buffer() { ::operator delete(data_, alignment); }
+    ~heap_buffer() {
+        if constexpr (is_kept) {
+            spare_memory<bytes>::give(data_);
+        } else {
+            ::operator delete(data_, buffer_alignment);
+        }
+    }
 
     // Makes a buffer that was moved from usable again.
     void restore() {
@@ -51,13 +57,20 @@ public:
     T const* data() const { return data_; }
 
 private:
-    static constexpr std::align_val_t alignment{64};
+    static constexpr size_t bytes = N * sizeof(T);
+    static constexpr bool is_kept = bytes >= least_spare_bytes && bytes <= most_spare_bytes;
 
-    static T* allocate() { return static_cast<T*>(::operator new(N * sizeof(T), alignment)); }
+    static T* allocate() {
+        if constexpr (is_kept) {
+            return static_cast<T*>(spare_memory<bytes>::take());
+        } else {
+            return static_cast<T*>(::operator new(bytes, buffer_alignment));
+        }
+    }
 
     void copy(heap_buffer const& other) {
         if (other.data_ != nullptr) {
-            std::memcpy(data_, other.data_, N * sizeof(T));
+            std::memcpy(data_, other.data_, bytes);
         }
     }
 

@@ -118,29 +118,65 @@ CASTNET_ALWAYS_INLINE void join_lanes(R& total) {
     }
 }
 
+// How many columns are reduced at once in vectors.
+template <class T>
+inline constexpr size_t most_columns = 4 * run_width<T>;
+
+// Whether a reduction takes rows in vectors, as many columns as Lanes.
+template <template <class, size_t> class Reduction, class T, size_t Lanes = most_columns<T>>
+inline constexpr bool takes_rows =
+    requires(Reduction<T, Lanes> reduction, T const* (*rows)(size_t)) {
+        reduction.template take_rows<1>(rows);
+    };
+
+// Calls take(i0, …) with the index of a position in row-major order.
+template <class S, class Take, class... Index>
+CASTNET_ALWAYS_INLINE auto at_position(size_t position, Take const& take, Index... index) {
+    constexpr size_t rank = S::rank - sizeof...(Index);
+    if constexpr (rank == 0) {
+        return take(index...);
+    } else if constexpr (rank == 1) {
+        return take(position, index...);
+    } else {
+        constexpr size_t extent = S::extent[rank - 1];
+        return at_position<S>(position / extent, take, position % extent, index...);
+    }
+}
+
 // Reduces Lanes neighbours from `begin` on, each by itself.
 template <template <class, size_t> class Reduction, size_t Lanes, class S, class Reduced, class X,
           class Result, class... Index>
 CASTNET_ALWAYS_INLINE void reduce_columns(X const& x, size_t begin, Result* out, Index... index) {
     using T = typename X::value_type;
     Reduction<T, Lanes> totals;
-    T room[4][Lanes];
-    T const* rows[4];
-    size_t position = 0;
-    for_each_row<Reduced>([&](auto... at) __attribute__((always_inline)) {
-        size_t const row = position++ % 4;
-        rows[row] = elements_at<S>(x, room[row], Lanes, begin, (index + at)...);
-        if constexpr (takes_four<Reduction<T, Lanes>, T>) {
-            if (row == 3) {
-                totals.take_four(rows);
+    if constexpr (takes_rows<Reduction, T, Lanes>) {
+        T room[Lanes];
+        totals.template take_rows<Reduced::count>(
+            [&](size_t position) __attribute__((always_inline)) {
+                return at_position<decltype(without_last(Reduced{}))>(
+                    position, [&](auto... at) __attribute__((always_inline)) {
+                        return elements_at<S>(x, room, Lanes, begin, (index + at)...);
+                    });
+            });
+    } else {
+        T room[4][Lanes];
+        T const* rows[4];
+        size_t position = 0;
+        for_each_row<Reduced>([&](auto... at) __attribute__((always_inline)) {
+            size_t const row = position++ % 4;
+            rows[row] = elements_at<S>(x, room[row], Lanes, begin, (index + at)...);
+            if constexpr (takes_four<Reduction<T, Lanes>, T>) {
+                if (row == 3) {
+                    totals.take_four(rows);
+                }
+            } else {
+                totals.template take<0>(rows[row], position - 1);
             }
-        } else {
-            totals.template take<0>(rows[row], position - 1);
-        }
-    });
-    if constexpr (takes_four<Reduction<T, Lanes>, T>) {
-        for (size_t row = 0; row != Reduced::count % 4; ++row) {
-            totals.template take<0>(rows[row], position);
+        });
+        if constexpr (takes_four<Reduction<T, Lanes>, T>) {
+            for (size_t row = 0; row != Reduced::count % 4; ++row) {
+                totals.template take<0>(rows[row], position);
+            }
         }
     }
     Result results[Lanes];
@@ -179,14 +215,14 @@ CASTNET_ALWAYS_INLINE auto reduce_in_loops(X const& x, std::index_sequence<Axes.
     using kept = decltype(folded_part<S, flat, false>(axes, every{}));
     using reduced = decltype(folded_part<S, flat, true>(axes, every{}));
     using both = decltype(folded_shape<S, flat>(axes, every{}));
-    constexpr size_t last = both::rank - 1, length = both::extent[last];
+    constexpr size_t last_axis = both::rank - 1, length = both::extent[last_axis];
 
     using result = typename Reduction<T, 1>::result;
     auto results =
         tensor<result,
                decltype(part_of<S, false>(axes, std::make_index_sequence<S::rank>{}))>::empty();
     result* out = results.data();
-    constexpr bool along = folded<S, flat, Axes...>.reduced[last];
+    constexpr bool along = folded<S, flat, Axes...>.reduced[last_axis];
     constexpr bool only_rows = sizeof...(Axes) == 1 && along;
     if constexpr (only_rows && !is_in_memory<X> && has_short_rows<S, T>) {
         reduce_short_rows<Reduction>(x, out);
@@ -215,16 +251,23 @@ CASTNET_ALWAYS_INLINE auto reduce_in_loops(X const& x, std::index_sequence<Axes.
             *out++ = total.get(0, reduced::count);
         });
     } else {
-        // Neighbours on the last axis are reduced together, so that memory is read in order.
-        constexpr size_t lanes = std::min(length, size_t{256}), rest = length % lanes;
+        // Neighbours on the last axis are reduced together, so that memory is read in order: as
+        // many vectors as registers hold, of which the last ones have columns before them, too.
+        constexpr size_t width = run_width<T>;
+        constexpr bool in_vectors = takes_rows<Reduction, T> && length >= width;
+        constexpr size_t lanes = in_vectors ? std::min(length, most_columns<T>) / width * width
+                                            : std::min(length, size_t{256});
+        constexpr size_t rest = length % lanes;
+        constexpr size_t last_lanes = in_vectors ? (rest + width - 1) / width * width : rest;
         for_each_row<kept>([&](auto... row) __attribute__((always_inline)) {
-            for (size_t begin = 0; begin + lanes <= length; begin += lanes, out += lanes) {
-                reduce_columns<Reduction, lanes, both, reduced>(x, begin, out, row...);
+            for (size_t begin = 0; begin + lanes <= length; begin += lanes) {
+                reduce_columns<Reduction, lanes, both, reduced>(x, begin, out + begin, row...);
             }
             if constexpr (rest > 0) {
-                reduce_columns<Reduction, rest, both, reduced>(x, length - rest, out, row...);
-                out += rest;
+                constexpr size_t begin = length - last_lanes;
+                reduce_columns<Reduction, last_lanes, both, reduced>(x, begin, out + begin, row...);
             }
+            out += length;
         });
     }
     return results;

@@ -7,6 +7,7 @@
 //                                 position + Step * j
 //   take_four(rows, position)     optional: as much of each of four rows, for all lanes
 //   take_run<Count>(run, position)   optional, of one lane: Count neighbours (run.hpp)
+//   take_rows<Count>(rows)        optional, first: all of Count rows for all lanes (run.hpp)
 //   join(j, other, k)             adds lane k of another one, or of its own, to lane j
 //   get(j, count)                 lane j's answer for `count` elements
 //   part                          a type, where the answers of parts, for a `count` of 1, may be
@@ -43,8 +44,13 @@ struct sum_reduction {
     using part = result;
     using accumulator = sum_accumulator<T>;
     static constexpr T neutral = 0;
-    accumulator total[Lanes] = {};
+    accumulator total[Lanes];
 
+    CASTNET_HD sum_reduction() {
+        for (accumulator& one : total) {
+            one = static_cast<accumulator>(-0.0); // plus x is x, so compilers do not add it
+        }
+    }
     template <size_t>
     CASTNET_HD CASTNET_ALWAYS_INLINE void take(T const* x, size_t) {
         for (size_t j = 0; j < Lanes; ++j) {
@@ -67,6 +73,12 @@ struct sum_reduction {
         } else {
             total[0] += sum_of_few<Count>(run(length<Count>{}, 0));
         }
+    }
+    template <size_t Count, class Rows>
+    CASTNET_ALWAYS_INLINE void take_rows(Rows const& rows)
+        requires fills_vectors<Lanes, T>
+    {
+        sum_of_columns<T, Count, Lanes / run_width<T>>(rows, total);
     }
     CASTNET_HD CASTNET_ALWAYS_INLINE void join(size_t j, sum_reduction const& other, size_t k) {
         total[j] += other.total[k];
@@ -175,6 +187,16 @@ struct extreme_value {
         extreme_of_run<Sign, T, Count>(run, number, any_nan);
         best[0] = better(best[0], number);
         has_nan[0] = any_nan ? 1 : has_nan[0];
+    }
+    template <size_t Count, class Rows>
+    CASTNET_ALWAYS_INLINE void take_rows(Rows const& rows)
+        requires fills_vectors<Lanes, T>
+    {
+        T other[Lanes];
+        extremes_of_columns<Sign, T, Count, Lanes / run_width<T>>(rows, best, other);
+        for (size_t j = 0; j < Lanes; ++j) {
+            has_nan[j] = other[j] != other[j] ? 1 : 0;
+        }
     }
     CASTNET_HD CASTNET_ALWAYS_INLINE void join(size_t j, extreme_value const& other, size_t k) {
         best[j] = better(best[j], other.best[k]);

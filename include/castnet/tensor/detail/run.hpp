@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <concepts>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <type_traits>
 
@@ -39,6 +40,10 @@ template <size_t Count, class T>
 inline constexpr bool fills_vector = false;
 template <size_t Count, InVectors T>
 inline constexpr bool fills_vector<Count, T> = Count >= run_width<T>;
+
+// Whether columns are as many as some vectors have lanes.
+template <size_t Count, class T>
+inline constexpr bool fills_vectors = fills_vector<Count, T> && Count % run_width<T> == 0;
 
 // Joins the two halves of a vector: join(lower half, upper half). (nvcc does not know packs in
 // __builtin_shufflevector.)
@@ -160,6 +165,38 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE double sum_of_run(Run const& run) {
     return join_lanes<double>(total, plus);
 }
 
+// The sums of columns, as many as Vectors have lanes: rows(i) gives the address of row i, which is
+// there until it is called again. Floats are added by sixteens, and these sums in double.
+template <InVectors T, size_t Count, size_t Vectors, class Rows>
+CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void sum_of_columns(Rows const& rows, double* sums) {
+    using vector = typename lanes<T, run_width<T>>::type;
+    using stored = typename lanes<T, run_width<T>>::stored;
+    using wide = typename lanes<double, run_width<T>>::type;
+    constexpr size_t few = 16;
+    wide total[Vectors] = {};
+    auto const add = [&](size_t begin, size_t end) __attribute__((always_inline)) {
+        vector sum[Vectors] = {};
+        for (size_t i = begin; i != end; ++i) {
+            stored const* const x = reinterpret_cast<stored const*>(rows(i));
+            CASTNET_UNROLL
+            for (size_t k = 0; k < Vectors; ++k) {
+                sum[k] += x[k];
+            }
+        }
+        CASTNET_UNROLL
+        for (size_t k = 0; k < Vectors; ++k) {
+            total[k] += __builtin_convertvector(sum[k], wide);
+        }
+    };
+    for (size_t i = 0; i != Count - Count % few; i += few) {
+        add(i, i + few);
+    }
+    if constexpr (Count % few != 0) {
+        add(Count - Count % few, Count);
+    }
+    std::memcpy(sums, total, sizeof total);
+}
+
 // The largest (Sign 1) or smallest (Sign -1) number, and whether there is a NaN.
 template <int Sign, InVectors T, size_t Count, class Run>
 CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void extreme_of_run(Run const& run, T& number,
@@ -179,7 +216,11 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void extreme_of_run(Run const& run, T
         stored const* const x = reinterpret_cast<stored const*>(run(length<block>{}, i));
         CASTNET_UNROLL
         for (size_t k = 0; k < run_block; k += 4) {
-            vector const a = x[k], b = x[k + 1], c = x[k + 2], d = x[k + 3];
+            vector a = x[k], b = x[k + 1], c = x[k + 2], d = x[k + 3];
+            CASTNET_READ_ONCE(a);
+            CASTNET_READ_ONCE(b);
+            CASTNET_READ_ONCE(c);
+            CASTNET_READ_ONCE(d);
             improve(best[0], a);
             improve(best[1], b);
             improve(best[0], c);
@@ -191,7 +232,8 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void extreme_of_run(Run const& run, T
         stored const* const x = reinterpret_cast<stored const*>(run(length<few * width>{}, whole));
         CASTNET_UNROLL
         for (size_t k = 0; k < few; ++k) {
-            vector const a = x[k];
+            vector a = x[k];
+            CASTNET_READ_ONCE(a);
             improve(best[k % 2], a);
             numbers &= a == a;
         }
@@ -201,6 +243,31 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void extreme_of_run(Run const& run, T
     auto const both = [](auto& all, auto const& more)
                           __attribute__((always_inline)) { all &= more; };
     has_nan = join_lanes<typename lanes<T, width>::bits>(numbers, both) == 0;
+}
+
+// The same of columns, as many as Vectors have lanes: rows(i) gives the address of row i, which is
+// there until it is called again. What is not a number is NaN in `others`.
+template <int Sign, InVectors T, size_t Count, size_t Vectors, class Rows>
+CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void extremes_of_columns(Rows const& rows, T* numbers,
+                                                                    T* others) {
+    using vector = typename lanes<T, run_width<T>>::type;
+    using stored = typename lanes<T, run_width<T>>::stored;
+    vector best[Vectors], other[Vectors] = {};
+    CASTNET_UNROLL
+    for (size_t k = 0; k < Vectors; ++k) {
+        best[k] = vector{} + numbers[0];
+    }
+    for (size_t i = 0; i != Count; ++i) {
+        stored const* const x = reinterpret_cast<stored const*>(rows(i));
+        CASTNET_UNROLL
+        for (size_t k = 0; k < Vectors; ++k) {
+            vector const by = x[k];
+            best[k] = (Sign > 0 ? best[k] < by : by < best[k]) ? by : best[k];
+            other[k] = by == by ? other[k] : by;
+        }
+    }
+    std::memcpy(numbers, best, sizeof best);
+    std::memcpy(others, other, sizeof other);
 }
 
 // The first place of the largest (Sign 1) or smallest (Sign -1) number, or of the first NaN. Each
