@@ -101,6 +101,16 @@ TEST_CASE("memory that is not kept") {
     using huge = tensor<float, shape<5000, 5000>>;
     CHECK(allocated_by([] { static_cast<void>(huge::empty()); }) == 1);
     CHECK(allocated_by([] { static_cast<void>(huge::empty()); }) == 1);
+    using half = tensor<float, shape<2048, 4096>>; // of what a thread keeps
+    auto const use = [] {
+        half const one = half::empty(), two = half::empty(), three = half::empty();
+    };
+    std::thread([&use] {
+        CHECK(allocated_by(use) == 3);
+        CHECK(allocated_by(use) == 1);
+        CHECK(allocated_by([] { tensor<float, shape<131, 129>> const small; }) == 1);
+        CHECK(allocated_by([] { tensor<float, shape<131, 129>> const small; }) == 1);
+    }).join();
 }
 
 namespace {

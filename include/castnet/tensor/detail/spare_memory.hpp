@@ -11,23 +11,30 @@ namespace castnet::detail {
 inline constexpr std::align_val_t buffer_alignment{64};
 
 // The sizes that are kept: C libraries keep smaller blocks themselves, and larger ones are too much
-// to hold on to.
+// to hold on to. This is also how much a thread keeps of all sizes together.
 inline constexpr size_t least_spare_bytes = size_t{1} << 16, most_spare_bytes = size_t{1} << 26;
+inline thread_local size_t spare_bytes = 0; // that this thread keeps
 
 // Two blocks of each size at most, by each thread until it ends.
 template <size_t Bytes>
 class spare_memory {
 public:
     static void* take() {
-        return count_ > 0 ? blocks_[--count_] : ::operator new(Bytes, buffer_alignment);
+        if (count_ == 0) {
+            return ::operator new(Bytes, buffer_alignment);
+        }
+        spare_bytes -= Bytes;
+        return blocks_[--count_];
     }
     static void give(void* block) {
-        if (block == nullptr || count_ == most || thread_ends_) {
+        if (block == nullptr || count_ == most || thread_ends_ ||
+            spare_bytes + Bytes > most_spare_bytes) {
             ::operator delete(block, buffer_alignment);
             return;
         }
         static thread_local release const at_end;
         blocks_[count_++] = block;
+        spare_bytes += Bytes;
     }
 
 private:
