@@ -19,6 +19,16 @@
 
 namespace castnet {
 
+template <class... Given>
+struct fit_takes { // a class, so that every compiler prints the types
+    static_assert(
+        detail::never<Given...>,
+        "castnet: fit takes a data set and its options: cn::data::dataset<"
+        "cn::data::label<3>, cn::shape<2>> data{x, y}; training.fit(data, {.epochs = 3}); "
+        "see fit_takes<given...>");
+    static constexpr bool checked = true;
+};
+
 template <class Model, class Loss, class Optimizer, class... Metrics>
 class training {
     using T = typename Model::value_type;
@@ -238,6 +248,14 @@ public:
     template <class Data>
     history fit(Data const&, fit_options<training> const& = {}) {
         static_assert(data::is_dataset<Data, T>::checked);
+        return history{{}};
+    }
+
+    // For columns or a number of epochs: the same.
+    template <class Data, class Given, class... More>
+        requires(!std::same_as<Given, fit_options<training>>)
+    history fit(Data const&, Given const&, More const&...) {
+        static_assert(fit_takes<Data, Given, More...>::checked);
         return history{{}};
     }
 
