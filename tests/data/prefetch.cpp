@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <doctest/doctest.h>
+#include <string>
 #include <thread>
 
 namespace cn = castnet;
@@ -200,6 +201,34 @@ TEST_CASE("evaluation reads ahead, too, and samples come outside of a fit") {
     CHECK(std::equal(x, x + 16, expected));
     CHECK(r.training.step(data, std::vector<size_t>{1, 2, 3}).weight == 3);
     CHECK(r.model.predict(data).size() == 45 * 3);
+}
+
+TEST_CASE("trainings in several threads do not share what reads ahead") {
+    auto const data = cn::data::prefetch(some_images(20));
+    run<> one;
+    std::string message;
+    auto const train_another = [&] {
+        run<> another;
+        try {
+            another.fit(data);
+        } catch (cn::error const& e) {
+            message = e.what();
+        }
+    };
+    one.training.fit(data, {.verbose = cn::verbosity::silent,
+                            .callbacks = {cn::on_step_end{[&](cn::step_report const& report) {
+                                if (report.step == 2) {
+                                    std::thread{train_another}.join();
+                                }
+                            }}}});
+    CHECK(message.find("call prefetch() for each training") != std::string::npos);
+    run<> alone;
+    alone.fit(some_images(20), 1);
+    CHECK(one.weights() == alone.weights());
+
+    message = {};
+    std::thread{train_another}.join(); // after the other one
+    CHECK(message.empty());
 }
 
 TEST_CASE("replicas read ahead together; samples may be drawn more than once") {

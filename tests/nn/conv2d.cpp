@@ -17,7 +17,7 @@ TEST_CASE("kernels without padding") {
 
 TEST_CASE("padding") {
     against_golden(run_of<conv2d<8, 3, conv{.padding = 1}>, shape<3, 7, 8>>(), "conv2d_pad1");
-    against_golden(run_of<conv2d<8, 3, conv{.padding = size2{1, 2}}>, shape<3, 7, 6>>(),
+    against_golden(run_of<conv2d<8, 3, conv{.padding = {1, 2}}>, shape<3, 7, 6>>(),
                    "conv2d_pad1x2");
     against_golden(run_of<conv2d<8, size2{3, 5}, conv{.padding = cn::same}>, shape<3, 7, 8>>(),
                    "conv2d_same_kernel3x5");

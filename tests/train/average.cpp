@@ -6,6 +6,7 @@
 #include "../temporary_path.hpp"
 #include "policy.hpp"
 
+#include <cmath>
 #include <doctest/doctest.h>
 #include <string>
 #include <vector>
@@ -64,6 +65,31 @@ void averages() {
     CHECK(training.evaluate(data).loss() == loss);
 }
 
+// The first layer is frozen in the first step of two.
+template <class Model>
+void averages_of_frozen() {
+    Model model{cn::seed{3}};
+    auto training = compiled(model);
+    auto const data = samples();
+    std::vector<std::size_t> const numbers{0, 1, 2, 3};
+    auto const average = [&] {
+        cn::averaged_weights const now{training};
+        return model.get("0.weight");
+    };
+    training.freeze("0.*");
+    auto const before = model.get("0.weight");
+    training.step(data, numbers);
+    CHECK(average() == before);
+    training.unfreeze("*");
+    training.step(data, numbers);
+    auto const after = model.get("0.weight");
+    auto const found = average();
+    REQUIRE(after != before);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        CHECK(std::abs(found[i] - (0.75 * before[i] + 0.25 * after[i])) < 1e-12);
+    }
+}
+
 struct file : check::temporary_path {
     file() : temporary_path{"average.safetensors"} {}
 };
@@ -74,6 +100,12 @@ TEST_CASE("averages of the weights follow them") {
     averages<one>();
     averages<by_two>();
     averages<of_shards>();
+}
+
+TEST_CASE("the average of a parameter that is frozen from the beginning is the parameter") {
+    averages_of_frozen<one>();
+    averages_of_frozen<by_two>();
+    averages_of_frozen<of_shards>();
 }
 
 TEST_CASE("averages change no step, and clipping goes with them") {

@@ -129,6 +129,10 @@ TEST_CASE("where all weights are 0, nothing changes") {
     CHECK(everything(model) == before);
     CHECK(s.loss() == 0);
     CHECK(training.steps() == 0);
+    CHECK_THROWS_WITH_AS(
+        training.fit(samples(4), {.class_weight = {0, 0, 0}, .verbose = cn::verbosity::silent}),
+        doctest::Contains("in epoch 1 the weight of every sample is 0"), cn::error);
+    CHECK(everything(model) == before);
     training.step(samples(4), all);
     CHECK(everything(model) != before);
     CHECK(training.steps() == 1);

@@ -38,6 +38,23 @@ public:
     sample_ring& operator=(sample_ring const&) = delete;
     ~sample_ring() { end(); }
 
+    // An epoch is this thread's from now on, until release(). Throws castnet::error where one is
+    // another thread's.
+    void claim() {
+        std::lock_guard const lock{mutex_};
+        if (reader_ != std::thread::id{} && reader_ != std::this_thread::get_id()) {
+            throw error("castnet: data::prefetch: another thread trains with this data set or with "
+                        "a copy, which reads ahead for one of them; call prefetch() for each "
+                        "training (and augment(), mixup(), balanced_sample(), … within it, whose "
+                        "copies share the epoch, too)");
+        }
+        reader_ = std::this_thread::get_id();
+    }
+    void release() {
+        std::lock_guard const lock{mutex_};
+        reader_ = {};
+    }
+
     void begin(epoch const& e, size_t samples) {
         end();
         order_.assign(e.order.begin(), e.order.end());
@@ -197,6 +214,7 @@ private:
     std::vector<size_t> place_of_; // of each sample; another sample's once it was forgotten
     std::vector<float> values_;
     std::vector<std::thread> workers_;
+    std::thread::id reader_; // that trains; none: nobody does
     bool stopping_ = false;
     double started_ = 0, waited_ = 0;
 };
@@ -231,6 +249,7 @@ public:
     }
 
     void begin_epoch(epoch const& e) const {
+        ring_->claim();
         base::begin_epoch(e);
         ring_->begin(e, this->size());
     }
@@ -240,6 +259,7 @@ public:
     }
     void end_epoch() const {
         ring_->end();
+        ring_->release();
         base::end_epoch();
     }
 
@@ -263,7 +283,8 @@ private:
 // samples and those ahead. What is trained does not depend on the number of workers. An exception
 // of a data set reaches the caller of fit() when the sample's turn comes; workers end with the
 // epoch, however it ends. To be put around the other adaptors: what is outside of it is not done
-// by workers. Outside of fit(), samples are read when they are asked for.
+// by workers. Outside of fit(), samples are read when they are asked for. Copies share the ring, so
+// trainings in several threads need one each: fit() throws castnet::error otherwise.
 template <class Data>
 prefetched<Data> prefetch(Data data, prefetch_options const& options = {}) {
     return {std::move(data), options};

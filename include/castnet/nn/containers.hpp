@@ -21,6 +21,13 @@ concept TransparentLayer = requires { Layer::transparent; };
 template <class Layer>
 concept NamedLayer = requires { Layer::in_place_of_position; };
 
+template <class Layer, class Result>
+struct layer_returns { // a class, so that every compiler prints the types
+    static constexpr bool checked = std::is_class_v<Result>;
+    static_assert(checked, "castnet: a layer returns what it computes, a symbol such as x * 2, and "
+                           "nothing else; see layer_returns<layer, result>");
+};
+
 // One layer at its position; its name in a compiler's output says which layer failed.
 template <size_t Position, class Layer>
 struct at_layer {
@@ -34,11 +41,15 @@ struct at_layer {
         } else {
             scope_guard const scope{*x.g, static_cast<int>(Position)};
             if constexpr (requires { layer(x); }) {
-                auto const y = layer(x);
-                if constexpr (requires { y.id; }) {
-                    x.g->path.list_layer(y.id);
+                if constexpr (layer_returns<Layer, decltype(layer(x))>::checked) {
+                    auto const y = layer(x);
+                    if constexpr (requires { y.id; }) {
+                        x.g->path.list_layer(y.id);
+                    }
+                    return y;
+                } else {
+                    return x;
                 }
-                return y;
             } else {
                 return x | layer; // reports the error
             }

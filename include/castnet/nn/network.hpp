@@ -71,6 +71,23 @@ constexpr auto outputs(symbol<S>... x) {
     }
 }
 
+// Classes, so that every compiler prints the types.
+template <class Function, class... Symbols>
+struct function_takes_inputs {
+    static constexpr bool checked = requires(Function const& f, Symbols... x) { f(x...); };
+    static_assert(checked,
+                  "castnet: the function of a network cannot be called with these symbols, one for "
+                  "each input: constexpr auto operator()(auto x, auto y) const for two inputs; see "
+                  "function_takes_inputs<function, symbols...>");
+};
+template <class Result>
+struct function_returns {
+    static_assert(detail::never<Result>,
+                  "castnet: the function of a network returns a symbol, or cn::outputs(a, b) where "
+                  "it has several outputs; see function_returns<result>");
+    static constexpr bool checked = true;
+};
+
 namespace detail {
 
 template <Shape S>
@@ -88,6 +105,13 @@ template <class Outputs>
     requires requires { typename Outputs::shapes; }
 constexpr Outputs as_outputs(Outputs list) {
     return list;
+}
+// After a failed check, a placeholder, so that no other errors follow: the first input.
+inline constexpr output_list<shape<1>> no_outputs{};
+template <class Result>
+constexpr output_list<shape<1>> as_outputs(Result) {
+    static_assert(function_returns<Result>::checked);
+    return no_outputs;
 }
 
 // Trainable and frozen parameters, without running statistics.
@@ -189,7 +213,11 @@ private:
     template <Shape... S, size_t... I>
     static constexpr auto call(ir::graph& g, type_list<S...>, std::index_sequence<I...>) {
         int const ids[] = {detail::new_input<S>(g).id...}; // braces: in the order of the list
-        return detail::as_outputs(F(symbol<S>{&g, ids[I]}...));
+        if constexpr (function_takes_inputs<decltype(F), symbol<S>...>::checked) {
+            return detail::as_outputs(F(symbol<S>{&g, ids[I]}...));
+        } else {
+            return detail::no_outputs;
+        }
     }
 };
 

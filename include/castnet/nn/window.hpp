@@ -15,12 +15,14 @@ struct size2 {
 
 // valid: no padding; same: as much as needed for ceil(input / stride) outputs, the odd one at the
 // bottom and right (TensorFlow's rule); causal, of sequences: in front only, as much as keeps every
-// output from what comes after its step; or a number of rows and columns on every side (PyTorch's).
+// output from what comes after its step; or a number of rows and columns on every side, or one of
+// each, {rows, columns} (PyTorch's).
 struct padding2 {
     bool same = false, causal = false;
     size2 pixels = 0;
     constexpr padding2(size_t each_side) : pixels{each_side} {}
     constexpr padding2(size2 each_side) : pixels{each_side} {}
+    constexpr padding2(size_t rows, size_t columns) : pixels{rows, columns} {}
     // (Of all members: so nvcc writes template arguments.)
     constexpr padding2(bool fit, bool in_front, size2 each_side)
         : same{fit}, causal{in_front}, pixels{each_side} {}

@@ -67,8 +67,9 @@ struct averaging : Optimizer {
 // The optimizer with averages of all trained parameters: those after the first step, and after
 // each of the others decay * average + (1 - decay) * parameter (PyTorch's AveragedModel with
 // get_ema_multi_avg_fn(decay)). Costs one more slot. Training goes on with the parameters;
-// averaged_weights evaluates, predicts and saves with the averages. Running statistics are not
-// averaged. compile() throws castnet::error unless decay is from 0 to below 1.
+// averaged_weights evaluates, predicts and saves with the averages. The average of a parameter that
+// is frozen from the first step on is the parameter, and waits while it is frozen later. Running
+// statistics are not averaged. compile() throws castnet::error unless decay is from 0 to below 1.
 template <class Optimizer>
 averaging<Optimizer> ema(Optimizer const& optimizer, double decay = 0.999) {
     static_assert(detail::groups_are_outermost<Optimizer>::checked);

@@ -267,6 +267,10 @@ private:
     [[gnu::cold]] void end_epoch(progress& bar, size_t steps, double waited) {
         auto& position = t_.position_;
         scores_type const trained{t_.replicas_.totals(), t_.metrics_};
+        if (trained.weight == 0) {
+            throw error({"castnet: fit: in epoch ", position.epochs + 1, " the weight of every ",
+                         "sample is 0: none counts; see the weights of samples and classes"});
+        }
         check_loss(trained, steps);
         double const seconds = monotonic_seconds() - t_.epoch_start_;
         std::vector<double> row;

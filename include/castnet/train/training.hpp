@@ -19,6 +19,16 @@
 
 namespace castnet {
 
+template <class... Given>
+struct fit_takes { // a class, so that every compiler prints the types
+    static_assert(
+        detail::never<Given...>,
+        "castnet: fit takes a data set and its options: cn::data::dataset<"
+        "cn::data::label<3>, cn::shape<2>> data{x, y}; training.fit(data, {.epochs = 3}); "
+        "see fit_takes<given...>");
+    static constexpr bool checked = true;
+};
+
 template <class Model, class Loss, class Optimizer, class... Metrics>
 class training {
     using T = typename Model::value_type;
@@ -201,7 +211,8 @@ public:
     // parameters: three fits of one epoch equal one of three.
     //
     // Throws castnet::error if there is no sample; if an option is out of its range; if the loss is
-    // NaN or infinite and that is not allowed; if there is no room for data that are on_device();
+    // NaN or infinite and that is not allowed; if in an epoch the weight of every sample is 0; if
+    // there is no room for data that are on_device();
     // and within a fit of this training, as from a callback. Throws sample_error, with the epoch,
     // for what a data set of the program's own throws.
     template <data::Dataset<T> Data>
@@ -237,6 +248,14 @@ public:
     template <class Data>
     history fit(Data const&, fit_options<training> const& = {}) {
         static_assert(data::is_dataset<Data, T>::checked);
+        return history{{}};
+    }
+
+    // For columns or a number of epochs: the same.
+    template <class Data, class Given, class... More>
+        requires(!std::same_as<Given, fit_options<training>>)
+    history fit(Data const&, Given const&, More const&...) {
+        static_assert(fit_takes<Data, Given, More...>::checked);
         return history{{}};
     }
 
@@ -405,8 +424,23 @@ private:
         if (!detail::is_finite_not_negative(rate)) {
             refuse_rate(rate);
         }
+        if constexpr (requires { typename Optimizer::averaged_optimizer; }) {
+            if (steps_ == 0 && !frozen_.empty()) {
+                begin_averages_of_frozen();
+            }
+        }
         auto const rule = optimizer_.template at<T>(steps_ + 1, rate);
         steps_ += replicas_.train(data, samples, steps_, rule, class_weight);
+    }
+
+    // The first step begins all averages of ema(), also of parameters that it does not update.
+    [[gnu::cold]] void begin_averages_of_frozen() {
+        auto const parameters = detail::plan_parameters{training_plan().parameters};
+        for (size_t i = 0; i < parameters.size(); ++i) {
+            if (detail::is_frozen(frozen_, i)) {
+                set_slot(0, parameters[i], model_.get(parameters[i].name.text()));
+            }
+        }
     }
 
     [[gnu::cold]] static Optimizer checked(Optimizer const& o) {
