@@ -218,6 +218,10 @@ def main():
 
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     comparison = Comparison(options)
+    for program in comparison.own_programs():
+        if not (options.folder / program).exists():
+            parser.error(f"{options.folder} has no {program}: cmake --preset release && "
+                         "cmake --build --preset release --target benchmarks all")
     runs, missing = comparison.runs()
     for number in range(options.rounds):
         for group, chosen in comparison.groups().items():

@@ -267,7 +267,8 @@ public:
         if constexpr (on_gpus) {
             try {
                 session_.wait();
-            } catch (error const&) { // of no interest where nobody has asked for results
+            } catch (error const&) {
+                return; // nobody has asked for results
             }
         }
     }
