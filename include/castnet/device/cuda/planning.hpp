@@ -2,6 +2,7 @@
 #pragma once
 
 #include <castnet/device/cuda/epilogue.hpp>
+#include <castnet/device/cuda/orthogonalize.hpp>
 #include <castnet/device/cuda/reduce.hpp>
 #include <castnet/device/cuda/transform.hpp>
 #include <castnet/optim/optimizer.hpp>
@@ -64,11 +65,13 @@ struct planning : ir::factor_storage<T, Bf16> {
                 images * pixels};
     }
 
-    // Elements of region::workspace for an update by a rule of whole parameters: the directions.
+    // Elements of region::workspace for an update by a rule of whole parameters: the directions,
+    // and what makes them orthogonal.
     template <class Rule, int Slots, class Plan>
     static constexpr std::ptrdiff_t update_scratch(Plan const& plan) {
         using one = std::remove_cvref_t<decltype(rule_of_group(std::declval<Rule const&>(), 0))>;
-        return castnet::detail::has_direction<one, T, Slots> ? plan.trainable : 0;
+        return (castnet::detail::has_direction<one, T, Slots> ? plan.trainable : 0) +
+               (Orthogonalizes<Rule> ? cuda::orthogonalization_scratch<T>(plan) : 0);
     }
 
     static constexpr bool takes_epilogue(op product, epilogue const& e) {
