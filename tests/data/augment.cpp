@@ -159,6 +159,33 @@ TEST_CASE("jitter keeps what its ranges leave alone") {
     }
 }
 
+TEST_CASE("contrast keeps the mean of the grey image, and saturation the grey of each pixel") {
+    std::vector<float> x(48); // three channels of 4 x 4
+    for (size_t i = 0; i < x.size(); ++i) {
+        x[i] = 0.3F + float(i * 7 % 16) / 40;
+    }
+    auto const grey = [](std::vector<float> const& v, size_t i) {
+        return 0.2989 * double(v[i]) + 0.587 * double(v[16 + i]) + 0.114 * double(v[32 + i]);
+    };
+    double before = 0, after_contrast = 0;
+    auto const changed = [&](color_jitter const& jitter) {
+        std::vector<float> image = x;
+        castnet::data::random_stream random{1, 5, 0};
+        castnet::data::transform_image(jitter, castnet::data::pixels<float>{image.data(), 3, 4, 4},
+                                       random);
+        return image;
+    };
+    auto const y = changed({.contrast = 0.4}), z = changed({.saturation = 0.4});
+    for (size_t i = 0; i < 16; ++i) {
+        before += grey(x, i);
+        after_contrast += grey(y, i);
+        CHECK(grey(z, i) == doctest::Approx(grey(x, i)).epsilon(1e-3)); // 0.2989 + … = 0.9999
+    }
+    CHECK(after_contrast == doctest::Approx(before).epsilon(1e-3));
+    CHECK(y != x);
+    CHECK(z != x);
+}
+
 TEST_CASE("standardized channels have mean 0 and deviation 1 where their numbers do") {
     auto const x = after(standardize{{0.5, 0.25}, {2, 4}}, std::vector<float>(48, 1));
     CHECK(x[0] == 0.25F);

@@ -21,14 +21,26 @@ concept DrawsPixels = requires(Transform const& t, random_stream& random) {
     t.draw(size_t{1}, size_t{1}, size_t{1}, random);
 };
 
+// And what it drew needs to know of the whole image before: the sum over its rows, in order, of
+// row_sum(image, y), a double, which set_sum(sum, pixels) is told. (Not for change.)
+template <class Drawn>
+concept MeasuresImage = requires(Drawn& drawn) { drawn.set_sum(0.0, size_t{1}); };
+
 // What augment() does to an image.
 template <class Transform, class T>
 void transform_image(Transform const& transform, pixels<T> image, random_stream& random) {
     if constexpr (DrawsPixels<Transform>) {
-        auto const drawn = transform.draw(image.channels, image.height, image.width, random);
+        auto drawn = transform.draw(image.channels, image.height, image.width, random);
         if constexpr (requires { drawn.change(image); }) {
             drawn.change(image);
         } else {
+            if constexpr (MeasuresImage<decltype(drawn)>) {
+                double sum = 0;
+                for (size_t y = 0; y < image.height; ++y) {
+                    sum += drawn.row_sum(image, y);
+                }
+                drawn.set_sum(sum, image.height * image.width);
+            }
             change_pixels(image, drawn);
         }
     } else {
