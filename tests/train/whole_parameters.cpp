@@ -48,6 +48,44 @@ void takes_the_steps_of(std::string const& name, Optimizer const& optimizer) {
     check::close(name, biases, file[name + "/biases"], 1e-12);
 }
 
+// The same of Keras's (4, 6) kernel: sample i is 1 at feature i and 0 elsewhere, so its target is
+// row i of the gradient.
+template <class Optimizer>
+void takes_the_steps_of_keras(std::string const& name, Optimizer const& optimizer) {
+    static check::golden_file const file{"keras"};
+    auto const of = [&](char const* what) { return file["optimizers/" + name + what]; };
+    cn::model<cn::sequential<cn::input<4>, cn::dense<6>>, where, cn::batch<4>> model;
+    auto const turned = [](values const& kernel) {
+        values weight(24);
+        for (std::size_t i = 0; i < 24; ++i) {
+            weight[i % 6 * 4 + i / 6] = kernel[i];
+        }
+        return weight;
+    };
+    model.set("0.weight", turned(of("/kernel0")));
+    model.set("0.bias", of("/bias0"));
+    values targets = of("/gradients"), inputs;
+    for (std::size_t i = 0; i < 96; ++i) {
+        inputs.push_back(i / 4 % 4 == i % 4 ? 1 : 0);
+    }
+    for (double& x : targets) {
+        x *= 4; // the loss is a mean
+    }
+    check::exact_set<cn::shape<6>, cn::shape<4>> const data{{inputs}, targets, values(24, 1)};
+    auto training = cn::compile(model, product_loss{}, optimizer);
+    values const kernels = of("/kernels"), biases = of("/biases");
+    for (std::size_t step = 0; step < 6; ++step) {
+        training.step(data, std::vector{4 * step, 4 * step + 1, 4 * step + 2, 4 * step + 3});
+        auto const at = [&](values const& all, std::size_t count) {
+            auto const first = all.begin() + std::ptrdiff_t(step * count);
+            return values(first, first + std::ptrdiff_t(count));
+        };
+        auto const weight = model.get("0.weight"), bias = model.get("0.bias");
+        check::close(name, {weight.begin(), weight.end()}, turned(at(kernels, 24)), 1e-9);
+        check::close(name, {bias.begin(), bias.end()}, at(biases, 6), 1e-9);
+    }
+}
+
 using network = cn::sequential<cn::input<3>, cn::dense<8>.l2(1e-3F), cn::tanh, cn::dense<3>>;
 
 template <class Model, class Optimizer>
@@ -77,6 +115,12 @@ TEST_CASE("Muon takes the steps of PyTorch's Muon and AdamW") {
                                                    .beta_1 = 0.8,
                                                    .beta_2 = 0.99,
                                                    .adamw_epsilon = 1e-6});
+}
+
+TEST_CASE("LAMB and Muon take the steps of Keras's") {
+    takes_the_steps_of_keras("lamb", cn::lamb{.epsilon = 0, .weight_decay = 0});
+    takes_the_steps_of_keras(
+        "muon", cn::muon{.weight_decay = 4e-3, .rate_of_adamw = true, .adamw_epsilon = 0});
 }
 
 TEST_CASE("the filters of a convolution are the rows of a matrix") {
