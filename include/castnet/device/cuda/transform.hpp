@@ -34,7 +34,7 @@ struct changed_image {
 };
 
 // What functions need to know of whole images (data::MeasuresImage): the sums of `count` rows, one
-// image behind the other; and of `count` images the sums of their rows.
+// image after the other; and of `count` images the sums of their rows.
 template <class Drawn, class T>
 struct row_sums_body {
     Drawn const* drawn;
