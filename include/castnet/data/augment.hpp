@@ -14,14 +14,14 @@ using random_stream = detail::random_stream;
 
 // A transform whose draw(channels, height, width, random) returns what it does to an image: a
 // function of single pixels (change_pixels) that a device can call, too: CASTNET_HD where sources
-// are compiled for GPUs, and trivially copyable. It may have a quicker form for the host,
-// change(image), with the same results.
+// are compiled for GPUs, trivially copyable, and {} is one. It may have a quicker form for the
+// host, change(image), with the same results.
 template <class Transform>
 concept DrawsPixels = requires(Transform const& t, random_stream& random) {
     t.draw(size_t{1}, size_t{1}, size_t{1}, random);
 };
 
-// And what it drew needs to know of the whole image before: the sum over its rows, in order, of
+// What it drew may need to know of the whole image before: the sum over the rows, in order, of
 // row_sum(image, y), a double, which set_sum(sum, pixels) is told. (Not for change.)
 template <class Drawn>
 concept MeasuresImage = requires(Drawn& drawn) { drawn.set_sum(0.0, size_t{1}); };
