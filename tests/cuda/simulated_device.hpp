@@ -145,6 +145,23 @@ void matmul(castnet::ir::kernel_launch const& s, castnet::ir::launch_tables cons
                  [&](auto const& add) { each_product(rows, in, out, add); });
 }
 
+// Those of an update.
+template <class T>
+void multiply_matrices(castnet::cuda::matrix_product const& m, T const* a, T const* b,
+                       T const* addend, T* d, context<T> const&) {
+    for (std::ptrdiff_t i = 0; i < m.rows; ++i) {
+        for (std::ptrdiff_t j = 0; j < m.columns; ++j) {
+            T sum = 0;
+            for (std::ptrdiff_t k = 0; k < m.depth; ++k) {
+                sum += a[m.transposed_a ? k * m.rows + i : i * m.depth + k] *
+                       b[m.transposed_b ? j * m.depth + k : k * m.columns + j];
+            }
+            std::ptrdiff_t const at = i * m.columns + j;
+            d[at] = T(m.of_product) * sum + (m.of_addend != 0 ? T(m.of_addend) * addend[at] : T(0));
+        }
+    }
+}
+
 // The same for a convolution, with weights as (filters, height, width, channels of the group).
 template <class F>
 void each_product(castnet::ir::window const& w, std::ptrdiff_t samples, F const& each) {
@@ -253,13 +270,12 @@ public:
     template <auto const& Plan, int Slots, class Rule>
     void update(Rule const& rule, T scale) {
         castnet::cuda::update_values<Rule, T> values{rule, scale};
-        update_tables<Plan> tables{groups_};
-        std::apply([&](auto const&... call) { (..., launch(call)); },
-                   castnet::cuda::update_calls<Plan, Slots>(context_, &values, tables.here()));
+        update_tables<Plan> tables{groups_, rule};
+        castnet::cuda::enqueue_update<Plan, Slots>(context_, &values, tables.here());
     }
     template <auto const& Plan>
     double squares(T scale, std::ptrdiff_t first, std::ptrdiff_t last) {
-        update_tables<Plan> tables{groups_};
+        update_tables<Plan> tables{groups_, nothing{}};
         auto const t = tables.here();
         launch(castnet::cuda::squares_call<Device, Plan>(context_, &scale, t.penalties, t.squares,
                                                          first, last));
@@ -291,7 +307,7 @@ public:
     template <auto const& Plan, int Slots, class Rule>
     void train(std::ptrdiff_t, std::uint64_t step, Rule const& rule, T scale) {
         castnet::cuda::update_values<Rule, T> values{rule, scale};
-        update_tables<Plan> tables{groups_};
+        update_tables<Plan> tables{groups_, rule};
         now_ = {static_cast<std::uint32_t>(step), 0};
         context_.samples = Plan.batch;
         constexpr int left_out = castnet::cuda::widens_in_update<Rule>(Plan) ? 1 : 0;
@@ -302,6 +318,9 @@ public:
             },
             castnet::cuda::closing_calls<Device, Plan, Slots>(context_, &values, tables.here(),
                                                               totals_.data()));
+        if constexpr (castnet::Orthogonalizes<Rule>) {
+            castnet::cuda::enqueue_update<Plan, Slots>(context_, &values, tables.here());
+        }
     }
     template <auto const& Plan>
     void evaluate(std::ptrdiff_t) {
@@ -330,19 +349,25 @@ private:
     }
     template <auto const& Plan>
     struct update_tables {
-        explicit update_tables(std::vector<castnet::ir::update_group> const& groups)
+        template <class Rule>
+        update_tables(std::vector<castnet::ir::update_group> const& groups,
+                      [[maybe_unused]] Rule const& rule)
             : pieces{castnet::cuda::pieces_of<T>(Plan, groups)}, squares(3 * pieces.size()) {
             castnet::ir::for_each_penalty(
                 Plan, groups,
                 [&](castnet::penalty const& cost, castnet::ir::update_group group, std::ptrdiff_t,
                     std::ptrdiff_t last) { penalties.push_back({last, cost, group}); });
+            if constexpr (castnet::Orthogonalizes<Rule>) {
+                orthogonal = castnet::cuda::orthogonalizations_of(Plan, rule, groups);
+            }
         }
         castnet::cuda::update_tables here() {
-            return {penalties.data(), norm, pieces.data(), squares.data()};
+            return {penalties.data(), norm, pieces.data(), squares.data(), orthogonal};
         }
         std::vector<castnet::cuda::penalized_range> penalties;
         std::vector<castnet::cuda::parameter_piece> pieces;
         std::vector<double> squares;
+        std::vector<castnet::orthogonalization> orthogonal;
         double norm[castnet::cuda::norm_elements];
     };
 

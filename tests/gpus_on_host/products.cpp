@@ -36,9 +36,10 @@ struct matrix {
     }
 };
 
+// d = factors[0] a b + factors[1] addend
 template <class T>
 void multiply(matrix const& a, bool turn_a, T const* x, matrix const& b, bool turn_b, T const* y,
-              matrix const& d, T* to) {
+              T const (&factors)[2], T const* addend, matrix const& d, T* to) {
     std::int64_t const depth = turn_a ? a.rows : a.columns;
     for (int number = 0; number < d.batch; ++number) {
         for (std::int64_t i = 0; i < d.rows; ++i) {
@@ -47,7 +48,8 @@ void multiply(matrix const& a, bool turn_a, T const* x, matrix const& b, bool tu
                 for (std::int64_t k = 0; k < depth; ++k) {
                     sum += x[a.at(i, k, turn_a, number)] * y[b.at(k, j, turn_b, number)];
                 }
-                to[d.at(i, j, false, number)] = sum;
+                std::int64_t const at = d.at(i, j, false, number);
+                to[at] = factors[0] * sum + (factors[1] != 0 ? factors[1] * addend[at] : T(0));
             }
         }
     }
@@ -88,9 +90,9 @@ cublasStatus_t cublasLtMatmulAlgoConfigGetAttribute(cublasLtMatmulAlgo_t const* 
     *static_cast<std::int32_t*>(to) = 100 + std::int32_t(algorithm->data[0]);
     return CUBLAS_STATUS_SUCCESS;
 }
-cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t product, void const*,
+cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t product, void const* alpha,
                               void const* x, cublasLtMatrixLayout_t first, void const* y,
-                              cublasLtMatrixLayout_t second, void const*, void const*,
+                              cublasLtMatrixLayout_t second, void const* beta, void const* addend,
                               cublasLtMatrixLayout_t, void* to, cublasLtMatrixLayout_t result,
                               cublasLtMatmulAlgo_t const* algorithm, void*, std::size_t,
                               cudaStream_t stream) {
@@ -99,20 +101,27 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t product, vo
         cublasLtMatmulDescGetAttribute(product, name, &operation, sizeof operation, nullptr);
         return operation == CUBLAS_OP_T;
     };
+    bool const is_wide = matrix{result}.type == CUDA_R_64F;
+    auto const number_at = [&](void const* at) {
+        return is_wide ? *static_cast<double const*>(at) : double(*static_cast<float const*>(at));
+    };
     machine::work w;
-    w.run = [=, number = int(algorithm->data[0]), a = matrix{first}, b = matrix{second},
+    w.run = [=, of_product = number_at(alpha), of_addend = number_at(beta),
+             number = int(algorithm->data[0]), a = matrix{first}, b = matrix{second},
              d = matrix{result}, turn_a = turned(CUBLASLT_MATMUL_DESC_TRANSA),
              turn_b = turned(CUBLASLT_MATMUL_DESC_TRANSB)] {
         machine::here().clock += simulated.milliseconds[std::size_t(number)];
         simulated.last = number;
         ++simulated.products;
         if (to == nullptr) { // only to be timed
-        } else if (d.type == CUDA_R_64F) {
-            multiply(a, turn_a, static_cast<double const*>(x), b, turn_b,
-                     static_cast<double const*>(y), d, static_cast<double*>(to));
+        } else if (is_wide) {
+            multiply<double>(a, turn_a, static_cast<double const*>(x), b, turn_b,
+                             static_cast<double const*>(y), {of_product, of_addend},
+                             static_cast<double const*>(addend), d, static_cast<double*>(to));
         } else {
-            multiply(a, turn_a, static_cast<float const*>(x), b, turn_b,
-                     static_cast<float const*>(y), d, static_cast<float*>(to));
+            multiply<float>(a, turn_a, static_cast<float const*>(x), b, turn_b,
+                            static_cast<float const*>(y), {float(of_product), float(of_addend)},
+                            static_cast<float const*>(addend), d, static_cast<float*>(to));
         }
     };
     machine::here().put(*reinterpret_cast<machine::stream*>(stream), std::move(w));

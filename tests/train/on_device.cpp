@@ -148,6 +148,10 @@ TEST_CASE("images are changed on the device as on the host") {
          cn::data::random_affine{.rotation = 30, .shear = 10, .fill = cn::data::fill_mode::reflect},
          cn::data::random_resized_crop{}, cn::data::cutout{.size = 2},
          cn::data::standardize{{0.1, 0.2, 0.3}, {1, 2, 3}});
+    same(cn::data::color_jitter{.brightness = 0.5});
+    same(cn::data::random_shift{.padding = 1},
+         cn::data::color_jitter{.brightness = 0.4, .contrast = 0.5, .saturation = 0.6},
+         cn::data::random_flip{});
 }
 
 TEST_CASE("a step says which sample there is none of") {

@@ -15,7 +15,8 @@
 namespace castnet::data {
 
 // What lies beyond an image: its edge again (aaa|abcd|ddd), one value, the image mirrored with its
-// edge (cba|abcd|dcb), or the image again (bcd|abcd|abc); Keras's fill_mode.
+// edge (cba|abcd|dcb), or the image again (bcd|abcd|abc); Keras's fill_mode, of which constant and
+// wrap are interpolated here, too.
 enum class fill_mode : std::uint8_t { nearest, constant, reflect, wrap };
 
 namespace detail {
@@ -40,11 +41,12 @@ CASTNET_HD inline std::ptrdiff_t place_within(std::ptrdiff_t at, std::ptrdiff_t 
 } // namespace detail
 
 // Rotation, shifts, shear and zoom around the middle of the image, in one interpolation (bilinear):
-// Keras's apply_affine_transform.
+// Keras's apply_affine_transform, whose middle is that of a square, with ty and tx as down and
+// right.
 struct affine {
     double rotation = 0;                  // degrees
     double down = 0, right = 0;           // pixels; the image moves up and to the left
-    double shear = 0;                     // degrees
+    double shear = 0;                     // degrees; rows move along themselves
     double row_zoom = 1, column_zoom = 1; // above 1: smaller
     fill_mode fill = fill_mode::nearest;
     double value = 0; // beyond the image, for fill_mode::constant
@@ -98,16 +100,16 @@ struct affine {
         constexpr double degree = std::numbers::pi / 180;
         double const cosine = std::cos(rotation * degree), sine = std::sin(rotation * degree);
         double const shear_x = -std::sin(shear * degree), shear_y = std::cos(shear * degree);
-        double const yy = cosine * row_zoom, xy = sine * row_zoom;
-        double const yx = (cosine * shear_x - sine * shear_y) * column_zoom;
-        double const xx = (sine * shear_x + cosine * shear_y) * column_zoom;
+        double const yy = (cosine * shear_y + sine * shear_x) * row_zoom;
+        double const xy = (cosine * shear_x - sine * shear_y) * row_zoom;
+        double const yx = sine * column_zoom, xx = cosine * column_zoom;
         double const middle_y = double(height) / 2 - 0.5, middle_x = double(width) / 2 - 0.5;
         return {yy,
                 yx,
                 xy,
                 xx,
-                cosine * down - sine * right + middle_y - yy * middle_y - yx * middle_x,
-                sine * down + cosine * right + middle_x - xy * middle_y - xx * middle_x,
+                cosine * down + sine * right + middle_y - yy * middle_y - yx * middle_x,
+                cosine * right - sine * down + middle_x - xy * middle_y - xx * middle_x,
                 fill,
                 value};
     }

@@ -14,21 +14,33 @@ using random_stream = detail::random_stream;
 
 // A transform whose draw(channels, height, width, random) returns what it does to an image: a
 // function of single pixels (change_pixels) that a device can call, too: CASTNET_HD where sources
-// are compiled for GPUs, and trivially copyable. It may have a quicker form for the host,
-// change(image), with the same results.
+// are compiled for GPUs, trivially copyable, and {} is one. It may have a quicker form for the
+// host, change(image), with the same results.
 template <class Transform>
 concept DrawsPixels = requires(Transform const& t, random_stream& random) {
     t.draw(size_t{1}, size_t{1}, size_t{1}, random);
 };
 
+// What it drew may need to know of the whole image before: the sum over the rows, in order, of
+// row_sum(image, y), a double, which set_sum(sum, pixels) is told. (Not for change.)
+template <class Drawn>
+concept MeasuresImage = requires(Drawn& drawn) { drawn.set_sum(0.0, size_t{1}); };
+
 // What augment() does to an image.
 template <class Transform, class T>
 void transform_image(Transform const& transform, pixels<T> image, random_stream& random) {
     if constexpr (DrawsPixels<Transform>) {
-        auto const drawn = transform.draw(image.channels, image.height, image.width, random);
+        auto drawn = transform.draw(image.channels, image.height, image.width, random);
         if constexpr (requires { drawn.change(image); }) {
             drawn.change(image);
         } else {
+            if constexpr (MeasuresImage<decltype(drawn)>) {
+                double sum = 0;
+                for (size_t y = 0; y < image.height; ++y) {
+                    sum += drawn.row_sum(image, y);
+                }
+                drawn.set_sum(sum, image.height * image.width);
+            }
             change_pixels(image, drawn);
         }
     } else {

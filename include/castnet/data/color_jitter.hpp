@@ -1,12 +1,13 @@
 // Random brightness, contrast and saturation of images.
 #pragma once
 
+#include <castnet/core/annotations.hpp>
 #include <castnet/core/hyperparameters.hpp>
 #include <castnet/data/detail/random_stream.hpp>
 #include <castnet/data/pixels.hpp>
 
-#include <algorithm>
 #include <array>
+#include <cstddef>
 
 namespace castnet::data {
 
@@ -24,45 +25,86 @@ struct color_jitter {
                                               {"most", most, hyperparameter::positive}});
     }
 
-    template <class T>
-    void operator()(pixels<T> image, detail::random_stream& random) const {
-        T const light = T(1 + detail::symmetric(brightness, random));
-        T const spread = T(1 + detail::symmetric(contrast, random));
-        T const colour = T(1 + detail::symmetric(saturation, random));
-        size_t const plane = image.height * image.width;
-        blend(image, light, [](size_t) { return T(0); });
-        if (contrast != 0) {
-            double sum = 0;
-            for (size_t i = 0; i < plane; ++i) {
-                sum += double(grey(image, i));
-            }
-            T const mean = T(sum / double(plane));
-            blend(image, spread, [&](size_t) { return mean; });
-        }
-        if (saturation != 0 && image.channels == 3) {
-            blend(image, colour, [&](size_t i) { return grey(image, i); });
-        }
-    }
+    struct drawn {
+        double light, spread, colour, most; // the first three are factors
+        bool spreads, colours;              // whether there is a range for them
+        double mean = 0;                    // of the bright image's grey
 
-private:
-    template <class T>
-    static T grey(pixels<T> image, size_t i) {
-        size_t const plane = image.height * image.width;
-        T const* const v = image.values + i;
-        return image.channels == 3
-                   ? T(0.2989) * v[0] + T(0.587) * v[plane] + T(0.114) * v[2 * plane]
-                   : v[0];
-    }
-    template <class T, class From>
-    void blend(pixels<T> image, T factor, From const& from) const {
-        size_t const plane = image.height * image.width;
-        for (size_t i = 0; i < plane; ++i) {
-            T const base = from(i);
-            for (size_t c = 0; c < image.channels; ++c) {
-                T& v = image.values[c * plane + i];
-                v = std::clamp(base + factor * (v - base), T(0), T(most));
+        // The grey of a row's bright pixels, of which contrast needs the mean.
+        template <class From>
+        CASTNET_HD double row_sum(From const& from, size_t y) const {
+            double sum = 0;
+            for (size_t x = 0; spreads && x < from.width; ++x) {
+                sum +=
+                    double(grey(from.channels, [&](size_t c) { return lit(from.get(c, y, x)); }));
+            }
+            return sum;
+        }
+        CASTNET_HD void set_sum(double sum, size_t pixels) { mean = sum / double(pixels); }
+
+        template <class From, class To>
+        CASTNET_HD void operator()(From const& from, To const& to, size_t y, size_t x) const {
+            auto const contrasted_at = [&](size_t c) { return contrasted(lit(from.get(c, y, x))); };
+            bool const coloured = colours && from.channels == 3;
+            auto const base = grey(from.channels, contrasted_at);
+            for (size_t c = 0; c < from.channels; ++c) {
+                to.set(c, y, x,
+                       coloured ? blend(base, colour, contrasted_at(c)) : contrasted_at(c));
             }
         }
+
+        // The same plane by plane.
+        template <class T>
+        void change(pixels<T> image) const {
+            size_t const plane = image.height * image.width;
+            drawn with_mean = *this;
+            if (spreads) {
+                double sum = 0;
+                for (size_t y = 0; y < image.height; ++y) {
+                    sum += row_sum(image, y);
+                }
+                with_mean.set_sum(sum, plane);
+            }
+            for (size_t i = 0; i < image.count(); ++i) {
+                image.values[i] = with_mean.contrasted(lit(image.values[i]));
+            }
+            for (size_t i = 0; colours && image.channels == 3 && i < plane; ++i) {
+                T* const v = image.values + i;
+                T const base = grey(3, [&](size_t c) { return v[c * plane]; });
+                for (size_t c = 0; c < 3; ++c) {
+                    v[c * plane] = blend(base, colour, v[c * plane]);
+                }
+            }
+        }
+
+    private:
+        template <class T>
+        CASTNET_HD T blend(T base, double factor, T v) const {
+            T const mixed = base + T(factor) * (v - base), top = T(most);
+            return mixed < T(0) ? T(0) : mixed > top ? top : mixed;
+        }
+        template <class T>
+        CASTNET_HD T lit(T v) const {
+            return blend(T(0), light, v);
+        }
+        template <class T>
+        CASTNET_HD T contrasted(T v) const {
+            return spreads ? blend(T(mean), spread, v) : v;
+        }
+        template <class Channel>
+        CASTNET_HD static auto grey(size_t channels, Channel const& at) {
+            using T = decltype(at(0));
+            return channels == 3 ? T(0.2989) * at(0) + T(0.587) * at(1) + T(0.114) * at(2) : at(0);
+        }
+    };
+    drawn draw(size_t, size_t, size_t, detail::random_stream& random) const {
+        // braces: in order
+        return {1 + detail::symmetric(brightness, random),
+                1 + detail::symmetric(contrast, random),
+                1 + detail::symmetric(saturation, random),
+                most,
+                contrast != 0,
+                saturation != 0};
     }
 };
 

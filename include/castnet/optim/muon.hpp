@@ -1,12 +1,11 @@
 // Muon.
 #pragma once
 
+#include <castnet/core/annotations.hpp>
 #include <castnet/core/square_root.hpp>
 #include <castnet/optim/adam.hpp>
 
-#include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
@@ -17,7 +16,7 @@ namespace castnet {
 // as the matrix of filters by all else); all other parameters, such as biases, scales and
 // embeddings, by AdamW. So should the weights of the last layer, which the program names:
 //   groups(muon{}, parameter_group{.names = "head.*", .orthogonal = false})
-// On CPUs; not with strategy::sharded_optimizer.
+// Not with strategy::sharded_optimizer.
 struct muon {
     double learning_rate = 1e-3;
     double momentum = 0.95;
@@ -57,22 +56,22 @@ struct muon {
         castnet::adam::rule<T> adam;          // its rate has the correction of the mean
         T one_minus_momentum, gradients_part; // of the direction, beside the momentum's
         double rate, others_rate, weight_decay;
-        bool rate_of_adamw, orthogonal;
         orthogonalization weights;
+        bool rate_of_adamw, orthogonal;
         bool is_weight = false;
 
-        void begin(std::ptrdiff_t rows, std::ptrdiff_t columns) {
+        CASTNET_HD void begin(std::ptrdiff_t rows, std::ptrdiff_t columns) {
             is_weight = orthogonal && rows > 0;
             rate = is_weight ? rate : others_rate;
             adam.shrink = T(1 - rate * weight_decay);
             if (is_weight) {
                 double const r = double(rows), c = double(columns);
-                rate *= rate_of_adamw ? 0.2 * std::sqrt(std::max(r, c))
-                                      : std::sqrt(std::max(1.0, r / c));
+                rate *= rate_of_adamw ? 0.2 * square_root(r > c ? r : c)
+                                      : square_root(r > c ? r / c : 1.0);
             }
         }
         template <class V>
-        V direction(V, V g, V& mean, V& squares) const {
+        CASTNET_HD V direction(V, V g, V& mean, V& squares) const {
             if (is_weight) {
                 mean += one_minus_momentum * (g - mean);
                 return mean + gradients_part * (g - mean);
@@ -83,7 +82,7 @@ struct muon {
         }
         orthogonalization between() const { return is_weight ? weights : orthogonalization{}; }
         template <class V>
-        void move(V& p, V direction, V&, V&) const {
+        CASTNET_HD void move(V& p, V direction, V&, V&) const {
             p = adam.shrink * p - T(rate) * direction;
         }
     };
@@ -96,9 +95,9 @@ struct muon {
                 rate,
                 rate * adamw_rate,
                 weight_decay,
+                {steps, epsilon},
                 rate_of_adamw,
-                orthogonal,
-                {steps, epsilon}};
+                orthogonal};
     }
 };
 

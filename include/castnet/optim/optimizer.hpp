@@ -63,11 +63,12 @@ template <class Rule>
 concept NeedsNorm = requires(Rule const& rule) { rule.with_norm(0.0); };
 
 // The direction of a weight, scaled to the norm 1, becomes nearly orthogonal by steps of
-// X <- 3.4445 X - 4.775 (X X^T) X + 2.0315 (X X^T)^2 X (Newton–Schulz; the coefficients of Jordan
+// X <- linear X + cubic (X X^T) X + quintic (X X^T)^2 X (Newton–Schulz; the coefficients of Jordan
 // 2024): its singular values come to lie around 1. Without steps it stays as it is.
 struct orthogonalization {
     int steps = 0;
     double epsilon = 1e-7; // the least norm to divide by
+    static constexpr double linear = 3.4445, cubic = -4.775, quintic = 2.0315;
 };
 
 // The rule of a parameter's group.
@@ -84,6 +85,11 @@ CASTNET_HD auto const& rule_of_group(Rule const& rule, [[maybe_unused]] int numb
 template <class Rule>
 concept ByParameter =
     std::remove_cvref_t<decltype(rule_of_group(std::declval<Rule const&>(), 0))>::by_parameter;
+
+// One that makes directions orthogonal.
+template <class Rule>
+concept Orthogonalizes =
+    ByParameter<Rule> && requires(Rule const& rule) { rule_of_group(rule, 0).between(); };
 
 namespace detail {
 

@@ -122,10 +122,6 @@ constexpr compile_mistake mistake_in_rule() {
     } else if constexpr ((whole || lazy) &&
                          strategy_of<typename Model::policy_type>::sharded_optimizer) {
         return compile_mistake::optimizer_of_shards;
-    } else if constexpr (whole && !on_host) {
-        using rule = decltype(rule_of_group(std::declval<all const&>(), 0));
-        constexpr bool turns = requires(rule const& r) { r.between(); };
-        return turns ? compile_mistake::optimizer_of_cpus : compile_mistake::none;
     } else {
         return lazy && !on_host ? compile_mistake::optimizer_of_cpus : compile_mistake::none;
     }
@@ -234,9 +230,10 @@ struct arguments_of_compile {
                   "strategy::sharded_optimizer no replica has a whole parameter, which this "
                   "optimizer (lamb, muon, clip_each_norm, lazy) needs; take another strategy, or "
                   "cn::adamw and cn::clip_norm");
-    static_assert(found != compile_mistake::optimizer_of_cpus,
-                  "castnet: compile(model, loss, optimizer, metrics...): cn::muon and cn::lazy are "
-                  "for CPUs; on GPUs there are cn::adamw and cn::lamb");
+    static_assert(
+        found != compile_mistake::optimizer_of_cpus,
+        "castnet: compile(model, loss, optimizer, metrics...): cn::lazy is for CPUs; take "
+        "its optimizer alone on GPUs, which update all rows");
     static_assert(found != compile_mistake::lazy_of_whole_parameters,
                   "castnet: compile(model, loss, optimizer, metrics...): cn::lamb, cn::muon and "
                   "cn::clip_each_norm update whole parameters, and cn::lazy some of their rows: "

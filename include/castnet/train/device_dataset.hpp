@@ -3,6 +3,7 @@
 // the numbers are those of the host to the last bit.
 #pragma once
 
+#include <castnet/data/augment.hpp>
 #include <castnet/data/on_device.hpp>
 #include <castnet/train/collate.hpp>
 #include <castnet/train/compiled_step.hpp>
@@ -192,14 +193,15 @@ private:
         size_t const some = std::min(data.size(), samples_at_once<Logical>);
         before_at_ = placed<0, Logical>(data.base());
         places_[0].values = take<T>(data.size() * Logical::count);
-        std::apply(
-            [&](auto const&... drawn) {
-                drawn_at_ = take<char>(std::max({size_t{0}, sizeof drawn...}) * some);
-                for (size_t i = 0; i + 1 < sizeof...(drawn) && i < 2; ++i) {
-                    between_at_[i] = take<T>(some * Logical::count);
-                }
-            },
-            drawn_of<Data>{});
+        [&]<class... Drawn>(std::type_identity<std::tuple<Drawn...>>) {
+            drawn_at_ = take<char>(std::max({size_t{0}, sizeof(Drawn)...}) * some);
+            for (size_t i = 0; i + 1 < sizeof...(Drawn) && i < 2; ++i) {
+                between_at_[i] = take<T>(some * Logical::count);
+            }
+            if constexpr ((data::MeasuresImage<Drawn> || ...)) {
+                sums_at_ = take<double>(some * Logical::extent[1]);
+            }
+        }(std::type_identity<drawn_of<Data>>{});
     }
     template <class Logical, class Data, class Launch>
     void draw_images(typename Device::session const& where, Data const& data,
@@ -230,9 +232,15 @@ private:
                            [](Drawn const& one) { return std::get<K>(one); });
         });
         T* const result = is_last ? to : at<T>(between_at_[K % 2]);
-        launch(Device::image_transform(there, from, result, std::ptrdiff_t(all.size()),
-                                       int(Logical::extent[0]), int(Logical::extent[1]),
-                                       int(Logical::extent[2])));
+        std::ptrdiff_t const images = std::ptrdiff_t(all.size());
+        int const channels = int(Logical::extent[0]), height = int(Logical::extent[1]),
+                  width = int(Logical::extent[2]);
+        if constexpr (data::MeasuresImage<drawn>) {
+            double* const sums = at<double>(sums_at_);
+            launch(Device::image_row_sums(there, from, sums, images, channels, height, width));
+            launch(Device::image_sums(there, sums, images, height, width));
+        }
+        launch(Device::image_transform(there, from, result, images, channels, height, width));
         if constexpr (!is_last) {
             transform<K + 1, Logical>(where, all, {nullptr, result}, to, launch);
         }
@@ -265,7 +273,7 @@ private:
     array_places places_[shapes::size]{};
     array arrays_[shapes::size]{};
     array_places before_at_{};
-    size_t drawn_at_ = 0, between_at_[2]{};
+    size_t sums_at_ = 0, drawn_at_ = 0, between_at_[2]{};
     array before_{};
     bool has_images_ = false;
     typename Device::memory memory_;

@@ -111,8 +111,7 @@ public:
             find_norm(values, tables.penalties, tables.squares);
         }
         auto const update_all = [&] {
-            std::apply([&](auto const&... call) { (..., launch(call)); },
-                       cuda::update_calls<compiled::value, Exchanges::slots>(c_, values, tables));
+            cuda::enqueue_update<compiled::value, Exchanges::slots>(c_, values, tables);
         };
         if constexpr (strategy::updates_all) {
             update_all();

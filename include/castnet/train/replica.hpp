@@ -125,7 +125,8 @@ public:
         : session_{session}, scalars_{numbers}, step_{replicas},
           executor_{session, parameters, key_of(m.seed_value()), sizes(replicas)},
           slot_elements_{exchanges::slot_elements(replicas)} {
-        executor_.template prepare<training_plan(), evaluation_plan()>(Model::parameter_bytes);
+        executor_.template prepare<rule_type, training_plan(), evaluation_plan()>(
+            Model::parameter_bytes);
     }
     replica(replica const&) = delete;
     replica& operator=(replica const&) = delete;

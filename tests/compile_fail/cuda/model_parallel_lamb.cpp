@@ -1,5 +1,5 @@
 // Rules of whole parameters are for one GPU.
-// expect: castnet: cn::lamb and cn::clip_each_norm update whole parameters
+// expect: castnet: cn::lamb, cn::muon and cn::clip_each_norm update whole parameters
 #include <castnet/castnet.hpp>
 #include <castnet/cuda.hpp>
 #include <castnet/policy/model_parallel.hpp>

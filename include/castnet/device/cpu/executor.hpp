@@ -52,8 +52,8 @@ public:
 
     std::size_t allocated_bytes() const { return arena_.bytes(); }
 
-    // Called once, for the plans that will run.
-    template <auto const&... Plan>
+    // Called once, for the plans that will run, and the rule of the training.
+    template <class Rule, auto const&... Plan>
     [[gnu::cold]] void prepare(std::size_t) {
         if constexpr (knows_rows && (trains_tables(Plan) || ...)) {
             (..., add_tables(Plan));

@@ -62,13 +62,13 @@ void orthogonalize(orthogonalization const& how, weight_matrix const& size, T* x
             multiply<T>(n, n, size.rows, turned, as_it_lies, gram, n);
         }
         multiply<T>(n, n, n, {gram, n, 1}, {gram, n, 1}, factor, n);
-        mix(n * n, T(-4.775), gram, T(2.0315), factor);
+        mix(n * n, T(how.cubic), gram, T(how.quintic), factor);
         if (size.rows < columns) {
             multiply<T>(n, columns, n, {factor, n, 1}, as_it_lies, next, columns);
         } else {
             multiply<T>(size.rows, n, n, as_it_lies, {factor, n, 1}, next, columns);
         }
-        mix(count, T(1), next, T(3.4445), x);
+        mix(count, T(1), next, T(how.linear), x);
     }
 }
 

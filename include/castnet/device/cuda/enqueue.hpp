@@ -8,9 +8,13 @@
 #include <castnet/device/cuda/one_block.hpp>
 #include <castnet/device/cuda/optimize.hpp>
 #include <castnet/device/cuda/optimize_parameter.hpp>
+#include <castnet/device/cuda/orthogonalize.hpp>
 #include <castnet/device/cuda/planning.hpp>
 
+#include <cstddef>
+#include <span>
 #include <tuple>
+#include <utility>
 
 namespace castnet::cuda {
 
@@ -85,16 +89,17 @@ auto norm_call(update_values<Rule, T>* values, double const* squares, int parts 
     return kernel_call<norm_body<Rule, T>>{{1, 1}, {values, squares, parts}};
 }
 
-// What the kernels of an update read in the GPU's memory besides its values; the last two are for
-// rules of whole parameters.
+// What the kernels of an update read in the GPU's memory besides its values. All but the first two
+// are for rules of whole parameters; the last, of the host, says how directions become orthogonal.
 struct update_tables {
     penalized_range const* penalties;
     double* squares; // for the norm of the gradient, if the rule needs it
-    parameter_piece const* pieces;
-    double* squares_of_pieces;
+    parameter_piece const* pieces = nullptr;
+    double* squares_of_pieces = nullptr;
+    std::span<orthogonalization const> orthogonal{}; // of each parameter
 };
 
-// The update of all parameters by a rule that knows the norm, as a tuple of kernels.
+// The kernels of the update of all parameters by a rule that knows the norm, as a tuple.
 template <auto const& Plan, int Slots, class Rule, class Context>
 auto update_calls(Context const& c, update_values<Rule, typename Context::value_type>* values,
                   update_tables const& t) {
@@ -104,6 +109,24 @@ auto update_calls(Context const& c, update_values<Rule, typename Context::value_
         return std::tuple{update_call<Plan, Slots>(c, values, t.penalties)};
     }
 }
+// Enqueues this update; with products before its last kernel, if the rule makes directions
+// orthogonal.
+template <auto const& Plan, int Slots, class Rule, class Context>
+void enqueue_update(Context const& c, update_values<Rule, typename Context::value_type>* values,
+                    update_tables const& t) {
+    auto const launch = [&](auto const& call) { c.launch(call.where, call.body); };
+    auto const calls = update_calls<Plan, Slots>(c, values, t);
+    constexpr std::size_t last = std::tuple_size_v<decltype(calls)> - 1;
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+        (..., launch(std::get<I>(calls)));
+    }(std::make_index_sequence<last>{});
+    if constexpr (Orthogonalizes<Rule>) {
+        constexpr auto pieces = count_pieces<typename Context::value_type>(Plan);
+        orthogonalize_all(Plan, t.orthogonal, t.squares_of_pieces + 2 * pieces, c);
+    }
+    launch(std::get<last>(calls));
+}
+
 template <auto const& Plan, class Context>
 auto totals_call(Context const& c, double* totals) {
     static_assert(Plan.sizes.outputs <= max_results,
@@ -119,7 +142,7 @@ auto totals_call(Context const& c, double* totals) {
 
 // What a training step ends with: the sums of the plan's outputs, the norm, if the rule needs it,
 // and the update. An update by whole parameters may use the workspace, and so comes after the
-// sums.
+// sums; one that needs products is not among these kernels, and follows (enqueue_update).
 template <class Device, auto const& Plan, int Slots, class Rule, class Context>
 auto closing_calls(Context const& c, update_values<Rule, typename Context::value_type>* values,
                    update_tables const& t, double* totals) {
@@ -133,7 +156,9 @@ auto closing_calls(Context const& c, update_values<Rule, typename Context::value
         }
     }();
     auto const sums = totals_call<Plan>(c, totals);
-    if constexpr (ByParameter<Rule>) {
+    if constexpr (Orthogonalizes<Rule>) {
+        return std::tuple_cat(std::tuple{sums}, norm);
+    } else if constexpr (ByParameter<Rule>) {
         return std::tuple_cat(std::tuple{sums}, norm, update_calls<Plan, Slots>(c, values, t));
     } else if constexpr (widens_in_update<Rule>(Plan)) {
         auto const update = widening_update_call<Plan, Slots>(c, values, t.penalties);

@@ -59,13 +59,18 @@ public:
 
     std::size_t allocated_bytes() const { return memory_.bytes(); }
 
-    // Chooses the libraries' algorithms for these plans and allocates their workspace, so that
-    // nothing is allocated when they run. Throws castnet::error if these and the parameters exceed
-    // the policy's budget, or the GPU's free memory.
-    template <auto const&... Plan>
+    // Chooses the libraries' algorithms for the plan of a training by this rule and for other
+    // plans, and allocates their workspace, so that nothing is allocated when they run. Throws
+    // castnet::error if these and the parameters exceed the policy's budget, or the GPU's free
+    // memory.
+    template <class Rule, auto const& Training, auto const&... Plan>
     void prepare(std::size_t parameter_bytes) {
         session_.use();
+        choose<Training>();
         (..., choose<Plan>());
+        if constexpr (Orthogonalizes<Rule>) {
+            prepare_orthogonalization(Training, next_->context);
+        }
         std::size_t const planned = parameter_bytes + memory_.bytes(),
                           workspace = session_.library().workspace_bytes();
         if (planned + workspace > session_.budget()) {
@@ -135,6 +140,10 @@ public:
         if (pieces_.bytes() > 0) {
             write_pieces<Plan>();
         }
+        if (!orthogonal_.empty()) { // captured steps have products for other weights
+            orthogonal_.clear();
+            forget_graphs();
+        }
     }
 
     // The sum of squares of the gradients of the parameters [first, last), with penalties; waits
@@ -156,8 +165,7 @@ public:
         session_.use();
         auto* const to = last_->template values<Rule>();
         launch(last_->context, set_values_call(update_values<Rule, T>{rule, scale}, to));
-        std::apply([&](auto const&... call) { (..., launch(last_->context, call)); },
-                   update_calls<Plan, Slots>(last_->context, to, tables<Plan, Rule>()));
+        enqueue_update<Plan, Slots>(last_->context, to, tables<Plan>(rule));
         session_.compute().record(last_->done);
     }
 
@@ -186,9 +194,13 @@ public:
         bring<Plan>(rule, scale);
         submit<Plan>(work_kind::train, step, [&](context const& c) {
             constexpr int left_out = widens_in_update<Rule>(Plan) ? 1 : 0;
+            auto* const values = next_->template values<Rule>();
+            update_tables const t = tables<Plan>(rule);
             std::apply([&](auto const&... call) { enqueue<Plan, left_out>(call...); },
-                       closing_calls<Device, Plan, Slots>(c, next_->template values<Rule>(),
-                                                          tables<Plan, Rule>(), memory_.totals()));
+                       closing_calls<Device, Plan, Slots>(c, values, t, memory_.totals()));
+            if constexpr (Orthogonalizes<Rule>) {
+                enqueue_update<Plan, Slots>(c, values, t);
+            }
         });
     }
     // The same where other GPUs compute a part of the step: compute(context, session) puts forward
@@ -206,7 +218,7 @@ public:
                 compute(c, session_);
                 launch(c, totals_call<Plan>(c, memory_.totals()));
                 if (updates) {
-                    update(c, session_, next_->template values<Rule>(), tables<Plan, Rule>());
+                    update(c, session_, next_->template values<Rule>(), tables<Plan>(rule));
                 }
             },
             [&] {
@@ -224,11 +236,7 @@ public:
         session_.set_watchdog(&gpus);
         if (connected_ != &gpus) {
             connected_ = &gpus;
-            gpus.set_graphs([this] {
-                for (buffer& b : buffers_) {
-                    b.known.forget();
-                }
-            });
+            gpus.set_graphs([this] { forget_graphs(); });
         }
         return gpus;
     }
@@ -282,6 +290,11 @@ public:
     }
 
 private:
+    void forget_graphs() {
+        for (buffer& b : buffers_) {
+            b.known.forget();
+        }
+    }
     template <auto const& Plan>
     void gather() const {
         if (next_->gathers()) {
@@ -344,7 +357,7 @@ private:
     template <auto const& Plan, class Rule>
     void bring(Rule const& rule, T scale) {
         next_->set(update_values<Rule, T>{rule, scale});
-        tables<Plan, Rule>(); // allocates
+        tables<Plan>(rule); // allocates
     }
 
     struct nobody {
@@ -423,13 +436,18 @@ private:
 
     // What the update by a rule reads.
     template <auto const& Plan, class Rule>
-    update_tables tables() {
-        update_tables t{penalties<Plan>(), NeedsNorm<Rule> ? norm_sums() : nullptr, nullptr,
-                        nullptr};
+    update_tables tables([[maybe_unused]] Rule const& rule) {
+        update_tables t{penalties<Plan>(), NeedsNorm<Rule> ? norm_sums() : nullptr};
         if constexpr (ByParameter<Rule>) {
             t.pieces = pieces<Plan>();
             t.squares_of_pieces =
                 reinterpret_cast<double*>(pieces_.template as<char>() + squares_at<Plan>);
+        }
+        if constexpr (Orthogonalizes<Rule>) {
+            if (orthogonal_.empty()) {
+                orthogonal_ = orthogonalizations_of(Plan, rule, groups_);
+            }
+            t.orthogonal = orthogonal_;
         }
         return t;
     }
@@ -446,7 +464,8 @@ private:
     session const& session_;
     step_memory memory_;
     memory penalties_, pieces_, norm_sums_;
-    std::vector<update_group> groups_; // see set_groups(); none at first
+    std::vector<update_group> groups_;          // see set_groups(); none at first
+    std::vector<orthogonalization> orthogonal_; // see update_tables; empty before the first step
     std::vector<buffer> buffers_;
     buffer* next_;                  // for the next run
     buffer* last_;                  // of the last run

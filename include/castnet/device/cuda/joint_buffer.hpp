@@ -20,7 +20,7 @@ template <class Context>
 class joint_buffer {
     using T = typename Context::value_type;
     // Offsets of step_values (at 0), update_values, and region::batch.
-    static constexpr std::size_t rule_at = alignment_bytes, batch_at = 2 * alignment_bytes;
+    static constexpr std::size_t rule_at = alignment_bytes, batch_at = rule_at + update_bytes;
 
 public:
     // Size on the host and on each GPU.

@@ -29,9 +29,10 @@ namespace castnet::cuda {
 // A class, so that every compiler prints the sentence only.
 template <class Rule>
 struct joint_rule {
-    static_assert(!ByParameter<Rule>,
-                  "castnet: cn::lamb and cn::clip_each_norm update whole parameters, which "
-                  "policy::model_parallel on GPUs does not: take cn::adamw and cn::clip_norm");
+    static_assert(
+        !ByParameter<Rule>,
+        "castnet: cn::lamb, cn::muon and cn::clip_each_norm update whole parameters, which "
+        "policy::model_parallel on GPUs does not: take cn::adamw and cn::clip_norm");
     static constexpr bool checked = true;
 };
 
@@ -88,7 +89,7 @@ public:
     std::size_t allocated_bytes() const { return bytes(sizes_); }
 
     // As of executor. The budget is of all GPUs together.
-    template <auto const&... Plan>
+    template <class Rule, auto const&... Plan>
     void prepare(std::size_t parameter_bytes) {
         (..., set_owners_of_totals<Plan>()); // the same for training and evaluation
         std::size_t workspace = 0;

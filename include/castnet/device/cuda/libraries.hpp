@@ -54,6 +54,11 @@ public:
         auto const& prepared = prepare(p);
         products_->run(prepared, a, b, d, bias, workspace());
     }
+    void run(cublas::product const& p, void const* a, void const* b, void* d,
+             cublas::combination const& sum) {
+        auto const& prepared = prepare(p);
+        products_->run(prepared, a, b, d, nullptr, workspace(), sum);
+    }
     void run(cudnn::convolution const& c, void* image, void* weight, void* result,
              void* bias = nullptr) {
         auto const& prepared = prepare(c);

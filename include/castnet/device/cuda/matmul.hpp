@@ -1,5 +1,5 @@
 // Products by cuBLASLt: dense layers, y = x W with W as (features, units), and their two gradients;
-// and products of activations.
+// products of activations, and those of an update.
 #pragma once
 
 #include <castnet/device/cuda/context.hpp>
@@ -7,6 +7,7 @@
 #include <castnet/device/cuda/epilogue.hpp>
 #include <castnet/device/cuda/kernel_for.hpp>
 #include <castnet/device/cuda/libraries.hpp>
+#include <castnet/device/cuda/orthogonalize.hpp>
 #include <castnet/graph/batched_product.hpp>
 
 namespace castnet::cuda {
@@ -118,6 +119,29 @@ void multiply_batch(kernel_launch const& s, tables const& t, context<T> const& c
                        at(t.arrays[s.first_array + 1], i * p.b, p.what.type),
                        at(t.arrays[s.output], i * p.d, p.what.result));
     }
+}
+
+// The products that make directions orthogonal: of arrays in T, whose factors cuBLASLt rounds as
+// the policy says.
+template <class T>
+cublas::product product_of(matrix_product const& m, context<T> const& c) {
+    cublas::product p{m.rows, m.columns, m.depth, m.transposed_a, m.transposed_b};
+    p.type = p.result = element_type<T>::cublas;
+    p.compute = p.type == CUDA_R_64F                     ? CUBLAS_COMPUTE_64F
+                : c.precision == product_precision::bf16 ? CUBLAS_COMPUTE_32F_FAST_16BF
+                : c.precision == product_precision::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32
+                                                         : CUBLAS_COMPUTE_32F;
+    return p;
+}
+template <class T>
+void prepare_product(matrix_product const& m, context<T> const& c) {
+    c.library->prepare(product_of(m, c));
+}
+template <class T>
+void multiply_matrices(matrix_product const& m, T const* a, T const* b, T const* addend, T* d,
+                       context<T> const& c) {
+    c.library->run(product_of(m, c), a, b, d,
+                   cublas::combination{m.of_product, m.of_addend, addend});
 }
 
 template <class T>

@@ -21,12 +21,13 @@ struct update_values {
     T scale; // of the gradients: 1 / sum of weights
 };
 
-// Writes them to a step's buffer, which has alignment_bytes for them.
+// Writes them to a step's buffer, which has so many bytes for them.
+inline constexpr std::size_t update_bytes = 2 * alignment_bytes;
 template <class Rule, class T>
 void store(update_values<Rule, T> const& values, char* to) {
     static_assert(std::is_trivially_copyable_v<Rule>);
-    static_assert(sizeof values <= alignment_bytes,
-                  "castnet: policy::cuda: the rule of the optimizer has more than 256 bytes; "
+    static_assert(sizeof values <= update_bytes,
+                  "castnet: policy::cuda: the rule of the optimizer has more than 512 bytes; "
                   "make fewer parameter groups");
     std::memcpy(to, &values, sizeof values);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <castnet/device/cuda/epilogue.hpp>
+#include <castnet/device/cuda/orthogonalize.hpp>
 #include <castnet/device/cuda/reduce.hpp>
 #include <castnet/device/cuda/transform.hpp>
 #include <castnet/optim/optimizer.hpp>
@@ -64,11 +65,29 @@ struct planning : ir::factor_storage<T, Bf16> {
                 images * pixels};
     }
 
-    // Elements of region::workspace for an update by a rule of whole parameters: the directions.
+    // And the bodies that tell such functions what they need to know of the images, with memory for
+    // a number of each of their rows.
+    template <class Drawn>
+    static row_sums_body<Drawn, T> image_row_sums(Drawn const* drawn, stored_array<T> const& from,
+                                                  double* sums, std::ptrdiff_t images, int channels,
+                                                  int height, int width) {
+        return {
+            drawn,          from, sums, std::size_t(channels), std::size_t(width), quotient(height),
+            images * height};
+    }
+    template <class Drawn>
+    static set_sums_body<Drawn> image_sums(Drawn* drawn, double const* sums, std::ptrdiff_t images,
+                                           int height, int width) {
+        return {drawn, sums, std::size_t(height), std::size_t(width), images};
+    }
+
+    // Elements of region::workspace for an update by a rule of whole parameters: the directions,
+    // and what makes them orthogonal.
     template <class Rule, int Slots, class Plan>
     static constexpr std::ptrdiff_t update_scratch(Plan const& plan) {
         using one = std::remove_cvref_t<decltype(rule_of_group(std::declval<Rule const&>(), 0))>;
-        return castnet::detail::has_direction<one, T, Slots> ? plan.trainable : 0;
+        return (castnet::detail::has_direction<one, T, Slots> ? plan.trainable : 0) +
+               (Orthogonalizes<Rule> ? cuda::orthogonalization_scratch<T>(plan) : 0);
     }
 
     static constexpr bool takes_epilogue(op product, epilogue const& e) {

@@ -27,8 +27,8 @@ class step_buffer {
     using T = typename Context::value_type;
     // Offsets of: step_values (at 0), update_values, the arrays of a data set, the samples'
     // indices, and region::batch.
-    static constexpr std::size_t rule_at = alignment_bytes, arrays_at = 2 * alignment_bytes,
-                                 numbers_at = 3 * alignment_bytes;
+    static constexpr std::size_t rule_at = alignment_bytes, arrays_at = rule_at + update_bytes,
+                                 numbers_at = arrays_at + alignment_bytes;
     static_assert(max_stored_arrays * sizeof(stored_array<T>) <= alignment_bytes);
     static constexpr std::size_t batch_at(executor_sizes const& z) {
         return numbers_at + rounded_to_alignment(std::size_t(z.samples) * sizeof(std::uint32_t));

@@ -33,6 +33,47 @@ struct changed_image {
     }
 };
 
+// What functions need to know of whole images (data::MeasuresImage): the sums of `count` rows, one
+// image after the other; and of `count` images the sums of their rows.
+template <class Drawn, class T>
+struct row_sums_body {
+    Drawn const* drawn;
+    stored_array<T> from;
+    double* sums;
+    std::size_t channels, width;
+    quotient height;
+    std::ptrdiff_t count;
+
+    template <class Block>
+    CASTNET_HD void operator()(Block const& block) const {
+        for_each_index(block, count, [&](std::ptrdiff_t i) {
+            std::uint32_t const sample = height.divide(static_cast<std::uint32_t>(i));
+            auto const rows = static_cast<std::size_t>(height.divisor);
+            stored_image<T> const image{from, sample * rows * width * channels, channels, rows,
+                                        width};
+            sums[i] = drawn[sample].row_sum(image, static_cast<std::size_t>(i) - sample * rows);
+        });
+    }
+};
+template <class Drawn>
+struct set_sums_body {
+    Drawn* drawn;
+    double const* sums;
+    std::size_t height, width;
+    std::ptrdiff_t count;
+
+    template <class Block>
+    CASTNET_HD void operator()(Block const& block) const {
+        for_each_index(block, count, [&](std::ptrdiff_t i) {
+            double sum = 0;
+            for (std::size_t y = 0; y < height; ++y) {
+                sum += sums[static_cast<std::size_t>(i) * height + y];
+            }
+            drawn[i].set_sum(sum, height * width);
+        });
+    }
+};
+
 // `count` pixels of images, each of which has a function of its own.
 template <class Drawn, class T>
 struct transform_body {

@@ -30,6 +30,12 @@ struct prepared_product {
     bool finishes = false; // with its epilogue
 };
 
+// What a product makes of its result: d = of_product a b + of_addend addend.
+struct combination {
+    double of_product = 1, of_addend = 0;
+    void const* addend = nullptr; // as d; where there is none, it is d
+};
+
 class multiplier {
 public:
     // For the current device. `workspace`: the most bytes of an algorithm's workspace.
@@ -51,26 +57,27 @@ public:
     }
 
     // Enqueues d = a b, with the epilogue if p.finishes; `bias` is a value per column, which the
-    // epilogue reads or, for a gradient, writes.
+    // epilogue reads or, for a gradient, writes. Or another combination.
     void run(prepared_product const& p, void const* a, void const* b, void* d, void const* bias,
-             void* workspace) const {
+             void* workspace, combination const& sum = {}) const {
         if (p.finishes) {
             p.descriptors.set_bias(bias);
         }
-        run(p.what, p.descriptors, p.how, a, b, d, workspace);
+        run(p.what, p.descriptors, p.how, a, b, d, workspace, sum);
     }
 
 private:
     void run(product const& p, product_descriptors const& m, algorithm const& how, void const* a,
-             void const* b, void* d, void* workspace) const {
-        constexpr double wide[] = {1, 0};
-        constexpr float narrow[] = {1, 0};
+             void const* b, void* d, void* workspace, combination const& sum = {}) const {
+        double const wide[] = {sum.of_product, sum.of_addend};
+        float const narrow[] = {float(sum.of_product), float(sum.of_addend)};
         bool const is_wide = scale_type(p) == CUDA_R_64F;
         void const* const alpha = is_wide ? static_cast<void const*>(wide) : narrow;
         void const* const beta = is_wide ? static_cast<void const*>(wide + 1) : narrow + 1;
         CASTNET_CUDA(cublasLtMatmul(handle_.get(), m.operation(), alpha, b, m.first(), a,
-                                    m.second(), beta, d, m.result(), d, m.result(), &how.settings,
-                                    workspace, how.workspace, stream_.get()));
+                                    m.second(), beta, sum.addend != nullptr ? sum.addend : d,
+                                    m.result(), d, m.result(), &how.settings, workspace,
+                                    how.workspace, stream_.get()));
     }
 
     prepared_product choose(product const& p) const {
