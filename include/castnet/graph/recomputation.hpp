@@ -22,7 +22,8 @@ public:
     constexpr void run() {
         find_readers();
         for (int i = 0; i < old_.size(); ++i) { // what it is computed of is decided before
-            left_out_[i] = read_back_[i] != 0 && kept_[i] == 0 && functions_of(i) <= most_functions;
+            left_out_[i] =
+                read_back_[i] != 0 && kept_[i] == 0 && functions_of(i) <= most_functions ? 1 : 0;
         }
         g_.nodes.reserve(old_.size() + 32);
         for (int i = 0; i < old_.size(); ++i) {
