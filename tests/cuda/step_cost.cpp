@@ -94,6 +94,21 @@ TEST_CASE("the norm of a gradient is kernels of a step, and so are those of whol
     CHECK(clipped.bytes > plain.bytes);
 }
 
+TEST_CASE("directions that become orthogonal are products of a step") {
+    cn::model<tiny, simt::policy<false>, cn::batch<32>> model{cn::seed{1}};
+    auto const plain = cn::compile(model, cn::mse, cn::momentum{});
+    auto const training = cn::compile(model, cn::mse, cn::muon{});
+    step_cost const without = cn::cuda_cost(plain), with = cn::cuda_cost(training);
+    int const of_a_weight = 1 + 5 * 3; // its norm, and Newton's and Schulz's steps
+    CHECK(with.kernels == without.kernels + 2 + 3 * of_a_weight);
+    auto const products = [](double smaller, double larger) {
+        return 5 * 2 * (2 * smaller * smaller * larger + smaller * smaller * smaller);
+    };
+    CHECK(with.product_flops - without.product_flops ==
+          Approx(products(13, 16) + products(16, 32) + products(1, 32)));
+    CHECK(with.bytes > without.bytes);
+}
+
 TEST_CASE("a step that is one kernel has one launch") {
     training_of_tiny<true> one;
     step_cost const cost = cn::cuda_cost(one.training);

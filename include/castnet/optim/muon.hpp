@@ -22,7 +22,7 @@ struct muon {
     double momentum = 0.95;
     double weight_decay = 0.1; // decoupled, of all parameters
     bool nesterov = true;
-    int steps = 5; // of Newton and Schulz; see orthogonalization
+    int steps = orthogonalization::usual_steps; // 5, of Newton and Schulz
     double epsilon = 1e-7;
     // The rate of a weight is the learning rate times sqrt(max(1, rows / columns)); or, for rates
     // such as AdamW's, times 0.2 sqrt(max(rows, columns)) (Liu et al. 2025).

@@ -68,6 +68,7 @@ concept NeedsNorm = requires(Rule const& rule) { rule.with_norm(0.0); };
 struct orthogonalization {
     int steps = 0;
     double epsilon = 1e-7; // the least norm to divide by
+    static constexpr int usual_steps = 5;
     static constexpr double linear = 3.4445, cubic = -4.775, quintic = 2.0315;
 };
 

@@ -2,6 +2,7 @@
 // them; and the least time that a GPU with given limits takes for them.
 #pragma once
 
+#include <castnet/device/cuda/orthogonalize.hpp>
 #include <castnet/device/cuda/planning.hpp>
 #include <castnet/device/cuda/winner_bytes.hpp>
 #include <castnet/optim/optimizer.hpp>
@@ -14,7 +15,8 @@
 namespace castnet {
 
 // Of one launch of a plan, or of several. Each operand and result of a launch counts once, whatever
-// caches keep; operations are those of direct algorithms, without those of the update.
+// caches keep; operations are those of direct algorithms, without the functions of the update. All
+// weights count as orthogonal, by the usual number of steps, if the optimizer makes them so.
 struct step_cost {
     double bytes = 0;         // read and written in the GPU's memory
     double product_flops = 0; // of products and convolutions
@@ -78,12 +80,31 @@ constexpr step_cost cost_of_launch(Plan const& p, int i, std::size_t value_bytes
     return cost;
 }
 
+// Calls f(cost) for the launches that make a direction orthogonal (orthogonalize.hpp).
+template <class T, class F>
+constexpr void for_each_orthogonalization_cost(weight_matrix const& w, F const& f) {
+    auto const bytes = [](std::ptrdiff_t elements) {
+        return static_cast<double>(elements) * static_cast<double>(sizeof(T));
+    };
+    f(step_cost{.bytes = bytes(2 * w.count()), .kernels = 1});
+    for (int step = 0; step < orthogonalization::usual_steps; ++step) {
+        for (matrix_product const& m : products_of_step(w)) {
+            std::ptrdiff_t const results = m.rows * m.columns,
+                                 read = (m.rows + m.columns) * m.depth +
+                                        (m.of_addend != 0 ? results : 0);
+            f(step_cost{.bytes = bytes(read + results),
+                        .product_flops = 2 * static_cast<double>(results * m.depth),
+                        .kernels = 1});
+        }
+    }
+}
+
 // Calls f(cost) for the launches that a training step ends with (closing_calls in enqueue.hpp): the
 // sums of the results, the norm of the gradient, if the optimizer's rule needs it, and the update.
-template <class T, int Slots, class Rule, class F>
-constexpr void for_each_closing_cost(std::ptrdiff_t trainable, F const& f) {
+template <class T, int Slots, class Rule, class Plan, class F>
+constexpr void for_each_closing_cost(Plan const& p, F const& f) {
     using one = std::remove_cvref_t<decltype(rule_of_group(std::declval<Rule const&>(), 0))>;
-    double const once = static_cast<double>(trainable) * static_cast<double>(sizeof(T)),
+    double const once = static_cast<double>(p.trainable) * static_cast<double>(sizeof(T)),
                  parameters_and_slots = (2 + 2 * Slots) * once; // read and written
     if constexpr (NeedsNorm<Rule>) {
         f(step_cost{.bytes = once, .kernels = 1}); // the sum of squares of the gradients
@@ -96,6 +117,13 @@ constexpr void for_each_closing_cost(std::ptrdiff_t trainable, F const& f) {
         }
         if constexpr (castnet::detail::has_direction<one, T, Slots>) { // which is written, and read
             f(step_cost{.bytes = parameters_and_slots + once, .kernels = 1});
+        }
+    }
+    if constexpr (Orthogonalizes<Rule>) {
+        for (placed_parameter const& each : p.parameters) {
+            if (each.trainable && is_weight(each.kind)) {
+                for_each_orthogonalization_cost<T>(matrix_of(each), f);
+            }
         }
     }
     f(step_cost{.bytes = parameters_and_slots + once, .kernels = 1});
@@ -117,7 +145,7 @@ constexpr void for_each_cost(Plan const& p, F const& f) {
             f(cost);
         }
     });
-    for_each_closing_cost<T, Slots, Rule>(p.trainable, f);
+    for_each_closing_cost<T, Slots, Rule>(p, f);
 }
 
 template <class T, int Slots, class Rule, class Plan>
