@@ -109,6 +109,7 @@ constexpr Outputs as_outputs(Outputs list) {
 // After a failed check, a placeholder, so that no other errors follow: the first input.
 inline constexpr output_list<shape<1>> no_outputs{};
 template <class Result>
+    requires(!Symbol<Result>)
 constexpr output_list<shape<1>> as_outputs(Result) {
     static_assert(function_returns<Result>::checked);
     return no_outputs;
