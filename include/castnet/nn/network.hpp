@@ -101,18 +101,17 @@ template <Shape S>
 constexpr output_list<S> as_outputs(symbol<S> x) {
     return {{x.id}};
 }
-template <class Outputs>
-    requires requires { typename Outputs::shapes; }
-constexpr Outputs as_outputs(Outputs list) {
-    return list;
-}
 // After a failed check, a placeholder, so that no other errors follow: the first input.
 inline constexpr output_list<shape<1>> no_outputs{};
 template <class Result>
     requires(!Symbol<Result>)
-constexpr output_list<shape<1>> as_outputs(Result) {
-    static_assert(function_returns<Result>::checked);
-    return no_outputs;
+constexpr auto as_outputs(Result list) {
+    if constexpr (requires { typename Result::shapes; }) {
+        return list;
+    } else {
+        static_assert(function_returns<Result>::checked);
+        return no_outputs;
+    }
 }
 
 // Trainable and frozen parameters, without running statistics.
