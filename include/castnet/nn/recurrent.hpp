@@ -285,8 +285,29 @@ inline constexpr recurrent_layer<gru_cell, Units> gru{};
 template <size_t Units>
 inline constexpr recurrent_layer<lstm_cell, Units> lstm{};
 
+// A class, so that every compiler prints the type.
+template <class Layer>
+struct runs_in_both_directions {
+    static constexpr bool checked = requires(Layer const& layer) { layer.bidirectional(); };
+    static_assert(checked, "castnet: bidirectional takes a recurrent layer, such as lstm<64>; see "
+                           "runs_in_both_directions<layer>");
+};
+
+namespace detail {
+
+template <class Layer>
+constexpr auto in_both_directions(Layer const& layer) {
+    if constexpr (runs_in_both_directions<Layer>::checked) {
+        return layer.bidirectional();
+    } else {
+        return layer; // so that no other errors follow
+    }
+}
+
+} // namespace detail
+
 // A recurrent layer in both directions: bidirectional<lstm<64>>.
 template <auto Layer>
-inline constexpr auto bidirectional = Layer.bidirectional();
+inline constexpr auto bidirectional = detail::in_both_directions(Layer);
 
 } // namespace castnet
