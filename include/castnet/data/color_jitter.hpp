@@ -35,8 +35,9 @@ struct color_jitter {
         CASTNET_HD double row_sum(From const& from, size_t y) const {
             double sum = 0;
             for (size_t x = 0; spreads && x < from.width; ++x) {
+                auto const lit_at = [&](size_t c) { return lit(from.get(c, y, x)); };
                 sum +=
-                    double(grey(from.channels, [&](size_t c) { return lit(from.get(c, y, x)); }));
+                    double(from.channels == 3 ? grey(lit_at(0), lit_at(1), lit_at(2)) : lit_at(0));
             }
             return sum;
         }
@@ -46,7 +47,10 @@ struct color_jitter {
         CASTNET_HD void operator()(From const& from, To const& to, size_t y, size_t x) const {
             auto const contrasted_at = [&](size_t c) { return contrasted(lit(from.get(c, y, x))); };
             bool const coloured = colours && from.channels == 3;
-            auto const base = grey(from.channels, contrasted_at);
+            auto base = contrasted_at(0);
+            if (coloured) {
+                base = grey(base, contrasted_at(1), contrasted_at(2));
+            }
             for (size_t c = 0; c < from.channels; ++c) {
                 to.set(c, y, x,
                        coloured ? blend(base, colour, contrasted_at(c)) : contrasted_at(c));
@@ -70,7 +74,7 @@ struct color_jitter {
             }
             for (size_t i = 0; colours && image.channels == 3 && i < plane; ++i) {
                 T* const v = image.values + i;
-                T const base = grey(3, [&](size_t c) { return v[c * plane]; });
+                T const base = grey(v[0], v[plane], v[2 * plane]);
                 for (size_t c = 0; c < 3; ++c) {
                     v[c * plane] = blend(base, colour, v[c * plane]);
                 }
@@ -91,10 +95,9 @@ struct color_jitter {
         CASTNET_HD T contrasted(T v) const {
             return spreads ? blend(T(mean), spread, v) : v;
         }
-        template <class Channel>
-        CASTNET_HD static auto grey(size_t channels, Channel const& at) {
-            using T = decltype(at(0));
-            return channels == 3 ? T(0.2989) * at(0) + T(0.587) * at(1) + T(0.114) * at(2) : at(0);
+        template <class T>
+        CASTNET_HD static T grey(T red, T green, T blue) {
+            return T(0.2989) * red + T(0.587) * green + T(0.114) * blue;
         }
     };
     drawn draw(size_t, size_t, size_t, detail::random_stream& random) const {
