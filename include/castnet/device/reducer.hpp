@@ -3,7 +3,6 @@
 #pragma once
 
 #include <castnet/core/annotations.hpp>
-#include <castnet/core/logarithm.hpp>
 #include <castnet/graph/node.hpp>
 
 #include <cmath>
@@ -94,7 +93,7 @@ struct reducer<reduction::log_sum_exp, T> {
             total += other.total * (other.best == best ? T(1) : std::exp(other.best - best));
         }
     }
-    CASTNET_HD T result(T) const { return best + elementary::log(total); }
+    CASTNET_HD T result(T) const { return best + std::log(total); }
 };
 
 // Reducers of different kinds, each for a result of its own.

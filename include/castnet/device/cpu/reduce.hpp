@@ -132,7 +132,11 @@ template <class Program, reduction R, class T>
             }
         }
     }
-    return r.result(static_cast<T>(s.factor));
+    if constexpr (R == reduction::log_sum_exp) { // by the function of vectors, too
+        return r.best + elementary::log(r.total);
+    } else {
+        return r.result(static_cast<T>(s.factor));
+    }
 }
 
 // Rows of as many channels are reduced one by one. In shorter ones most of a vector would be empty.
