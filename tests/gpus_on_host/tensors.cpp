@@ -258,6 +258,7 @@ TEST_CASE("streams of tensors") {
     auto const x = numbers<float, 500>(1);
     auto const on_first = cn::to<gpu_device>(x, first);
     gpu<float, 500> result;
+    second.wait_for(cn::cuda::tensor_stream::current()); // which sets result to 0
     {
         cn::cuda::stream_scope const scope{second};
         second.wait_for(first);
