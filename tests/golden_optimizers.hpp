@@ -1,11 +1,40 @@
-// The optimizers of tests/data/optimizers.safetensors, with the options that they have there.
+// The optimizers of tests/data/optimizers.safetensors, with the options that they have there, and
+// the steps of optimizers with golden gradients.
 #pragma once
 
 #include <castnet/optim/optimizers.hpp>
 
+#include "golden.hpp"
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
 namespace check {
 
 namespace cn = castnet;
+
+// The parameters after each of six steps from name/parameter0, by name/gradients of the file.
+template <cn::Optimizer Optimizer>
+values parameters_of_steps(golden_file const& file, std::string const& name,
+                           Optimizer const& optimizer) {
+    values parameter = file[name + "/parameter0"], found;
+    values const gradients = file[name + "/gradients"];
+    std::size_t const n = parameter.size();
+    std::vector<std::array<double, std::size_t(Optimizer::slots)>> state(n);
+    for (std::size_t step = 0; step < 6; ++step) {
+        auto const rule = optimizer.template at<double>(step + 1, optimizer.learning_rate);
+        for (std::size_t i = 0; i < n; ++i) {
+            [&]<std::size_t... S>(std::index_sequence<S...>) {
+                rule(parameter[i], gradients[step * n + i], state[i][S]...);
+            }(std::make_index_sequence<std::size_t(Optimizer::slots)>{});
+        }
+        found.insert(found.end(), parameter.begin(), parameter.end());
+    }
+    return found;
+}
 
 // Calls f(name in the file, optimizer) for each.
 template <class F>

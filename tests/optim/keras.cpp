@@ -3,9 +3,7 @@
 #include <castnet/optim/schedules.hpp>
 
 #include "../golden.hpp"
-
-#include <array>
-#include <utility>
+#include "../golden_optimizers.hpp"
 
 namespace cn = castnet;
 using check::values;
@@ -21,21 +19,8 @@ template <cn::Optimizer Optimizer>
 void takes_the_steps_of(std::string const& name, Optimizer const& optimizer) {
     CAPTURE(name);
     std::string const from = "optimizers/" + name;
-    values parameter = golden()[from + "/parameter0"];
-    values const gradients = golden()[from + "/gradients"];
-    std::size_t const n = parameter.size();
-    std::vector<std::array<double, std::size_t(Optimizer::slots)>> state(n);
-    values found;
-    for (std::size_t step = 0; step < 6; ++step) {
-        auto const rule = optimizer.template at<double>(step + 1, optimizer.learning_rate);
-        for (std::size_t i = 0; i < n; ++i) {
-            [&]<std::size_t... S>(std::index_sequence<S...>) {
-                rule(parameter[i], gradients[step * n + i], state[i][S]...);
-            }(std::make_index_sequence<std::size_t(Optimizer::slots)>{});
-        }
-        found.insert(found.end(), parameter.begin(), parameter.end());
-    }
-    check::close(name, found, golden()[from + "/parameters"], 1e-13);
+    check::close(name, check::parameters_of_steps(golden(), from, optimizer),
+                 golden()[from + "/parameters"], 1e-13);
 }
 
 void has_the_rates_of(std::string const& name, cn::schedule const& rate) {

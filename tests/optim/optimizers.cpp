@@ -16,21 +16,8 @@ struct as_in_pytorch {
     template <cn::Optimizer Optimizer>
     void operator()(std::string const& name, Optimizer const& optimizer) const {
         static check::golden_file const file{"optimizers"};
-        values parameter = file[name + "/parameter0"];
-        values const gradients = file[name + "/gradients"], expected = file[name + "/parameters"];
-        std::size_t const n = parameter.size();
-        std::vector<std::array<double, std::size_t(Optimizer::slots)>> state(n);
-        values found;
-        for (std::size_t step = 0; step < 6; ++step) {
-            auto const rule = optimizer.template at<double>(step + 1, optimizer.learning_rate);
-            for (std::size_t i = 0; i < n; ++i) {
-                [&]<std::size_t... S>(std::index_sequence<S...>) {
-                    rule(parameter[i], gradients[step * n + i], state[i][S]...);
-                }(std::make_index_sequence<std::size_t(Optimizer::slots)>{});
-            }
-            found.insert(found.end(), parameter.begin(), parameter.end());
-        }
-        check::close(name, found, expected, 1e-14);
+        check::close(name, check::parameters_of_steps(file, name, optimizer),
+                     file[name + "/parameters"], 1e-14);
     }
 };
 
