@@ -52,17 +52,7 @@ private:
     // repeated block leaves may have none but its next repetition.
     constexpr void find_alive() {
         alive_ = list<char>::filled(old_.size(), 0);
-        for (int id : results_.outputs) {
-            alive_[id] = 1;
-        }
-        for (int id : results_.gradients) {
-            if (id >= 0) {
-                alive_[id] = 1;
-            }
-        }
-        for (graph::update const& u : g_.updates) {
-            alive_[u.value] = 1;
-        }
+        for_each_result(g_, results_, [this](int id) { alive_[id] = 1; });
         for (int i = old_.size() - 1; i >= 0; --i) {
             node const& n = old_[i];
             if (!alive_[i]) {

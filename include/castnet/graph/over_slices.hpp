@@ -17,17 +17,7 @@ public:
     constexpr slice_overwriting(graph& g, results const& r)
         : nodes_{g.nodes.data()}, count_{g.nodes.size()},
           reader_{list<int>::filled(count_, nobody)}, readers_{list<char>::filled(count_, 0)} {
-        for (int const id : r.outputs) {
-            keep(id);
-        }
-        for (int const id : r.gradients) {
-            if (id >= 0) {
-                keep(id);
-            }
-        }
-        for (graph::update const& u : g.updates) {
-            keep(u.value);
-        }
+        for_each_result(g, r, [this](int id) { keep(id); });
     }
 
     constexpr void run() {

@@ -15,17 +15,7 @@ public:
           ends_{list<int>::filled(count_, count_)},
           loop_of_readers_{list<int>::filled(count_, nobody)},
           in_other_steps_{list<char>::filled(count_, 0)} {
-        for (int const id : r.outputs) {
-            keep(id);
-        }
-        for (int const id : r.gradients) {
-            if (id >= 0) {
-                keep(id);
-            }
-        }
-        for (graph::update const& u : g.updates) {
-            keep(u.value);
-        }
+        for_each_result(g, r, [this](int id) { keep(id); });
     }
 
     constexpr void run() {

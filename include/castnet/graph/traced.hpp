@@ -14,6 +14,23 @@ struct results {
     int loss = -1, seed = -1;
 };
 
+// Calls f(number) for the nodes whose values are read after all others: outputs, gradients, and
+// what running statistics become.
+template <class F>
+constexpr void for_each_result(graph const& g, results const& r, F const& f) {
+    for (int const id : r.outputs) {
+        f(id);
+    }
+    for (int const id : r.gradients) {
+        if (id >= 0) {
+            f(id);
+        }
+    }
+    for (graph::update const& u : g.updates) {
+        f(u.value);
+    }
+}
+
 // After a pass that has appended the nodes anew; `moved`: per old node the new one.
 constexpr void renumber(graph& g, results& r, list<int> const& moved) {
     for (int& id : r.outputs) {
