@@ -14,34 +14,26 @@ struct results {
     int loss = -1, seed = -1;
 };
 
-// Calls f(number) for the nodes whose values are read after all others: outputs, gradients, and
-// what running statistics become.
-template <class F>
-constexpr void for_each_result(graph const& g, results const& r, F const& f) {
-    for (int const id : r.outputs) {
+// Calls f(number) for the nodes whose values leave the graph: outputs, gradients, and what running
+// statistics become. It may change the numbers.
+template <class Graph, class Results, class F>
+constexpr void for_each_result(Graph& g, Results& r, F const& f) {
+    for (auto& id : r.outputs) {
         f(id);
     }
-    for (int const id : r.gradients) {
+    for (auto& id : r.gradients) {
         if (id >= 0) {
             f(id);
         }
     }
-    for (graph::update const& u : g.updates) {
+    for (auto& u : g.updates) {
         f(u.value);
     }
 }
 
 // After a pass that has appended the nodes anew; `moved`: per old node the new one.
 constexpr void renumber(graph& g, results& r, list<int> const& moved) {
-    for (int& id : r.outputs) {
-        id = moved[id];
-    }
-    for (int& id : r.gradients) {
-        id = id < 0 ? id : moved[id];
-    }
-    for (graph::update& u : g.updates) {
-        u.value = moved[u.value];
-    }
+    for_each_result(g, r, [&moved](int& id) { id = moved[id]; });
     for (parameter& p : g.parameters) {
         p.node = moved[p.node];
     }

@@ -97,10 +97,7 @@ public:
         g_.nodes.reserve(old.size() + 64);
         old_ = old.data();
         kept_ = carried_nodes(old_, old.size(), g_.repeats.size());
-        list<int*> const leaving = leaving_nodes();
-        for (int const* id : leaving) {
-            kept_[base_of(*id, old_)] = 1;
-        }
+        for_each_result(g_, results_, [this](int id) { kept_[base_of(id, old_)] = 1; });
         keep_copied(old_, old.size(), kept_);
         moved_ = list<int>::filled(old.size(), -1);
         copies_ = list<int>::filled(old.size() * g_.devices, -1);
@@ -121,9 +118,7 @@ public:
             }
         }
         g_.repeat = -1;
-        for (int* id : leaving) {
-            *id = leaving_value(*id);
-        }
+        for_each_result(g_, results_, [this](int& id) { id = leaving_value(id); });
         g_.device = 0;
         for (parameter& p : g_.parameters) {
             p.node = moved_[p.node];
@@ -131,23 +126,6 @@ public:
     }
 
 private:
-    // The numbers of the nodes whose values leave the step.
-    constexpr list<int*> leaving_nodes() {
-        list<int*> all;
-        for (int& id : results_.outputs) {
-            all.push(&id);
-        }
-        for (int& id : results_.gradients) {
-            if (id >= 0) {
-                all.push(&id);
-            }
-        }
-        for (graph::update& u : g_.updates) {
-            all.push(&u.value);
-        }
-        return all;
-    }
-
     // For a product on this device.
     constexpr int factor(int id, int device) {
         int const base = base_of(id, old_);
