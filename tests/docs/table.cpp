@@ -129,8 +129,8 @@ template <auto... M>
 constexpr bool are_metrics = (Metric<std::remove_cvref_t<decltype(M)>> && ...);
 static_assert(are_metrics<accuracy, perplexity, categorical_accuracy, binary_accuracy, top_k<5>,
                           mae, precision_metric{.threshold = 0.7}, recall, f_beta_metric{.beta = 2},
-                          f1, macro_precision, macro_recall, macro_f1, auc, confusion_matrix<4>,
-                          mean_iou, rmse, r2>);
+                          f1, macro_precision, macro_recall, macro_f1, auc, pr_auc,
+                          confusion_matrix<4>, mean_iou, rmse, r2>);
 using of_second_output = decltype(on_output<1, mae>);
 
 template <Optimizer... O>

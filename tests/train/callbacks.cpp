@@ -79,7 +79,12 @@ TEST_CASE("early stopping waits for its patience, as Keras's") {
     // Metrics that grow are known by their names, or are said to.
     CHECK(stops({.monitor = "val_accuracy", .patience = 1}, {0.5, 0.4}));
     CHECK(!stops({.monitor = "val_accuracy", .patience = 1}, {0.5, 0.6}));
-    CHECK(!stops({.monitor = "top_5", .patience = 1}, {0.5, 0.6}));
+    for (char const* grows : {"top_5", "val_head_top_10", "f_beta", "box_f_beta", "val_macro_f1",
+                              "pr_auc", "mean_iou", "r2"}) {
+        CAPTURE(grows);
+        CHECK(!stops({.monitor = grows, .patience = 1}, {0.5, 0.6}));
+    }
+    CHECK(stops({.monitor = "output_1_mae", .patience = 1}, {0.5, 0.6}));
     CHECK(!stops({.monitor = "mine", .patience = 1, .best = cn::better::higher}, {0.5, 0.6}));
     CHECK(stops({.monitor = "mine", .patience = 1}, {0.5, 0.6}));
     cn::early_stopping const at_once{.monitor = "loss", .patience = 0};

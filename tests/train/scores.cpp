@@ -184,17 +184,19 @@ auto scored(Model& model, Data const& data, Loss loss, Metrics... metrics) {
     return training.evaluate(data);
 }
 
+// See scores_golden.py.
 template <template <class> class Model>
-void against_scikit_learn() {
+void against_golden_scores() {
     using doctest::Approx;
     Model<same<1>> one;
     auto const half = scored(one, decisions(), cn::binary_cross_entropy, cn::precision, cn::recall,
-                             cn::f_beta_metric{.beta = 2}, cn::f1, cn::auc);
+                             cn::f_beta_metric{.beta = 2}, cn::f1, cn::auc, cn::pr_auc);
     CHECK(half["precision"] == Approx(0.8620689655172413).epsilon(1e-12));
     CHECK(half["recall"] == Approx(0.9615384615384616).epsilon(1e-12));
     CHECK(half["f_beta"] == Approx(0.9398496240601504).epsilon(1e-12));
     CHECK(half["f1"] == Approx(0.9090909090909091).epsilon(1e-12));
     CHECK(half["auc"] == Approx(0.9717194570135745).epsilon(1e-12));
+    CHECK(half["pr_auc"] == Approx(0.967132031917572).epsilon(1e-7)); // of floats
     auto const higher =
         scored(one, decisions(), cn::binary_cross_entropy, cn::precision_metric{.threshold = 0.7},
                cn::recall_metric{.threshold = 0.7}, cn::f_beta_metric{.beta = 2, .threshold = 0.7},
@@ -410,11 +412,11 @@ TEST_CASE("a metric of several sums makes one number of them, of all samples") {
     CHECK(sums["correlation"] == doctest::Approx(expected).epsilon(1e-9));
 }
 
-TEST_CASE("precision, recall, F-scores, areas and R2 are those of scikit-learn") {
-    against_scikit_learn<trained>();
+TEST_CASE("precision, recall, F-scores, areas and R2 are those of scikit-learn and Keras") {
+    against_golden_scores<trained>();
 }
 TEST_CASE("replicas add up what they are made of") {
-    against_scikit_learn<by_two>();
+    against_golden_scores<by_two>();
 }
 
 template <template <class> class Model>
@@ -476,7 +478,7 @@ TEST_CASE("the counts of an area make both curves") {
     auto const counts = s.counts<"auc">();
     auto const roc = counts.roc();
     auto const pr = counts.precision_recall();
-    CHECK(counts.area() == s["auc"]);
+    CHECK(counts.roc_area() == s["auc"]);
     REQUIRE(roc.size() == 200);
     REQUIRE(pr.size() == 200);
     for (std::size_t i : {std::size_t(0), std::size_t(40), std::size_t(120), std::size_t(199)}) {
@@ -541,8 +543,8 @@ TEST_CASE("NaN is never right") {
 TEST_CASE("what would divide by 0 is 0, and R2 of equal targets is 1 or 0") {
     trained<same<1>> one;
     auto const s = scored(one, samples_of<1>({-1, -2}, {0, 0}), cn::mse, cn::precision, cn::recall,
-                          cn::f1, cn::auc);
-    for (char const* name : {"precision", "recall", "f1", "auc"}) {
+                          cn::f1, cn::auc, cn::pr_auc);
+    for (char const* name : {"precision", "recall", "f1", "auc", "pr_auc"}) {
         CAPTURE(name);
         CHECK(s[name] == 0);
     }
@@ -554,8 +556,9 @@ TEST_CASE("logits of infinity pass all thresholds but the last, or none but the 
     double const infinity = std::numeric_limits<double>::infinity();
     trained<same<1>> one;
     auto const s = scored(one, samples_of<1>({infinity, -infinity}, {1, 0}), cn::mse, cn::auc,
-                          cn::precision, cn::recall);
+                          cn::pr_auc, cn::precision, cn::recall);
     CHECK(s["auc"] == 1);
+    CHECK(s["pr_auc"] == 1);
     CHECK(s["precision"] == 1);
     CHECK(s["recall"] == 1);
 }

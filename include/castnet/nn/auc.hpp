@@ -1,10 +1,12 @@
-// Area under the ROC curve, a metric of binary decisions, and the curves that its counts make.
+// Areas under the ROC curve and under that of precision and recall, metrics of binary decisions,
+// and the curves that their counts make.
 #pragma once
 
 #include <castnet/nn/metrics.hpp>
 #include <castnet/nn/reshape.hpp>
 
 #include <array>
+#include <cmath>
 #include <span>
 #include <vector>
 
@@ -57,12 +59,27 @@ public:
     }
 
     // The area under the ROC curve, with lines between its points; 0 where all targets are alike.
-    double area() const {
+    double roc_area() const {
         double sum = 0;
         for (size_t i = 0; i + 1 < Thresholds; ++i) {
             sum += (false_alarms_[i] - false_alarms_[i + 1]) * (hits_[i] + hits_[i + 1]) / 2;
         }
         return ratio(sum, hits_[0] * false_alarms_[0], 0);
+    }
+
+    // The area under the curve of precision over recall, between whose points both counts grow
+    // evenly (Davis and Goadrich, 2006: "The relationship between precision-recall and ROC
+    // curves"); 0 where no target is 1.
+    [[gnu::cold]] double precision_recall_area() const {
+        double sum = 0;
+        for (size_t i = 0; i + 1 < Thresholds; ++i) {
+            double const fewer = hits_[i + 1] + false_alarms_[i + 1];
+            double const more = hits_[i] + false_alarms_[i], hits = hits_[i] - hits_[i + 1];
+            double const slope = ratio(hits, more - fewer, 0);
+            double const start = hits_[i + 1] - slope * fewer;
+            sum += slope * (hits + (fewer > 0 ? start * std::log(more / fewer) : 0));
+        }
+        return ratio(sum, hits_[0], 0);
     }
 
 private:
@@ -74,21 +91,18 @@ private:
     std::array<double, Thresholds> hits_{}, false_alarms_{};
 };
 
-// The area under the curve of the rate of true positives over that of false ones, one decision for
-// each sample from a logit and a target of 0 or 1. The curve has 200 points, of as many thresholds
-// of the probability from 0 to 1, of which the first is passed by all and the last by none, and
-// lines between them (Keras' AUC()). 0 where all targets are alike. A logit that is NaN is wrong at
-// every threshold. The curve itself, and that of precision and recall:
-//     auto const curve = training.evaluate(test).counts<"auc">().roc();
-struct auc_metric {
-    static constexpr char const* name = "auc";
+namespace detail {
+
+// Counts at 200 thresholds of the probability from 0 to 1, of which the first is passed by all
+// samples and the last by none.
+struct threshold_metric {
     static constexpr bool labels = false;
     static constexpr size_t thresholds = 200;
 
     template <Shape S>
         requires std::is_same_v<S, shape<1>>
     constexpr auto operator()(symbol<S> logit, symbol<S> target) const {
-        detail::takes_logits(logit);
+        takes_logits(logit);
         constexpr size_t steps = thresholds - 1;
         auto const number = channel_index<shape<steps>>(*logit.g);
         auto const all = equal(number, 0);
@@ -97,11 +111,32 @@ struct auc_metric {
         return concat(positive * maximum(all, greater(reached, number)),
                       (1 - positive) * maximum(all, 1 - less_equal(reached, number)));
     }
-    double result(std::span<double const> sums, double) const { return counts(sums).area(); }
     threshold_counts<thresholds> counts(std::span<double const> sums) const {
         return threshold_counts<thresholds>{sums};
     }
 };
+
+} // namespace detail
+
+// The area under the curve of the rate of true positives over that of false ones, one decision for
+// each sample from a logit and a target of 0 or 1. The curve has a point for each of 200 thresholds
+// and lines between them (Keras' AUC()). 0 where all targets are alike. A logit that is NaN is
+// wrong at every threshold. The curve itself, and that of precision and recall:
+//     auto const curve = training.evaluate(test).counts<"auc">().roc();
+struct auc_metric : detail::threshold_metric {
+    static constexpr char const* name = "auc";
+    double result(std::span<double const> sums, double) const { return counts(sums).roc_area(); }
+};
 inline constexpr auc_metric auc{};
+
+// The area under the curve of precision over recall, from the same counts (Keras'
+// AUC(curve="PR")), which says more than auc where few targets are 1. 0 where none is.
+struct pr_auc_metric : detail::threshold_metric {
+    static constexpr char const* name = "pr_auc";
+    double result(std::span<double const> sums, double) const {
+        return counts(sums).precision_recall_area();
+    }
+};
+inline constexpr pr_auc_metric pr_auc{};
 
 } // namespace castnet

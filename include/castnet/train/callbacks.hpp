@@ -23,7 +23,7 @@ namespace castnet {
 
 // Whether a column of the history is better when it is lower or when it is higher; `automatic`:
 // lower, unless its name ends as that of a metric that grows (accuracy, top_<k>, precision, recall,
-// auc, f1, f_beta, r2).
+// auc, f1, f_beta, r2, mean_iou).
 enum class better : unsigned char { automatic, lower, higher };
 
 namespace detail {
@@ -32,17 +32,14 @@ namespace detail {
     if (which != better::automatic) {
         return which == better::higher;
     }
-    std::string_view name = column;
-    if (name.starts_with("val_")) {
-        name.remove_prefix(4);
-    }
-    for (std::string_view const known :
-         {"accuracy", "precision", "recall", "auc", "f1", "r2", "confusion_matrix"}) {
-        if (name.ends_with(known)) {
+    for (std::string_view const known : {"accuracy", "precision", "recall", "auc", "f1", "f_beta",
+                                         "r2", "mean_iou", "confusion_matrix"}) {
+        if (column.ends_with(known)) {
             return true;
         }
     }
-    return name.starts_with("top_") || name.starts_with("f_beta");
+    std::size_t const number = column.find_last_not_of("0123456789") + 1;
+    return number < column.size() && std::string_view{column}.substr(0, number).ends_with("top_");
 }
 
 // The best epoch so far; 0 where there is none.
