@@ -2,8 +2,11 @@
 #include <castnet/castnet.hpp>
 #include <castnet/train/report.hpp>
 
+#include <cmath>
 #include <doctest/doctest.h>
 #include <limits>
+#include <string>
+#include <vector>
 
 namespace cn = castnet;
 
@@ -28,4 +31,28 @@ TEST_CASE("numbers of a picture that are not finite are a colour, too") {
     CHECK(colours.size() == 12);
     CHECK(colours_of<images>(std::vector<float>{1, nan, 0, 1})[3] == 0);
     CHECK(colours_of<images>(std::vector<float>{-infinity, 0, 1, infinity}).size() == 12);
+}
+
+TEST_CASE("charts have round numbers beside them") {
+    auto const numbers = [](std::vector<double> const& values) {
+        std::string const svg = cn::detail::line_chart({{"loss", values}});
+        std::vector<std::string> found;
+        std::string const before = "text-anchor=\"end\">";
+        for (std::size_t at = svg.find(before); at != std::string::npos;
+             at = svg.find(before, at + 1)) {
+            std::size_t const begin = at + before.size();
+            found.push_back(svg.substr(begin, svg.find('<', begin) - begin));
+        }
+        return found;
+    };
+    using texts = std::vector<std::string>;
+    CHECK(numbers({1.2167, 1.18571}) == texts{"1.19", "1.2", "1.21"});
+    CHECK(numbers({-0.3, 0.2}) == texts{"-0.2", "0", "0.2"});
+    CHECK(numbers({0, 1}) == texts{"0", "0.2", "0.4", "0.6", "0.8", "1"});
+    CHECK(numbers({2e9, 9e9}).front() == "2e+09");
+    double const most = std::numeric_limits<double>::max();
+    double const least = std::numeric_limits<double>::denorm_min();
+    CHECK(numbers({1, std::nextafter(1.0, 2.0)}).size() <= 6); // closer than their steps
+    CHECK(numbers({-most, most}).size() <= 6);
+    CHECK(numbers({0, least}).size() <= 6);
 }

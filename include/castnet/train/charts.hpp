@@ -6,6 +6,7 @@
 #include <castnet/io/detail/html.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <iterator>
 #include <limits>
@@ -43,6 +44,29 @@ struct chart_axis {
     double at(double x) const { return begin + (x - least) / (most - least) * (end - begin); }
 };
 
+// The multiples of 1, 2 or 5 times a power of ten on an axis, about five of them.
+[[gnu::cold]] inline std::vector<double> round_numbers(double least, double most) {
+    double const about = (most - least) / 5, power = std::pow(10, std::floor(std::log10(about)));
+    double const times = about / power, step = power * (times <= 2 ? 2 : times <= 5 ? 5 : 10);
+    double const first = std::ceil(least / step);
+    std::vector<double> numbers;
+    for (int i = 0; i <= 5 && (first + i) * step <= most; ++i) {
+        numbers.push_back(first + i == 0 ? 0 : (first + i) * step); // not -0
+    }
+    return numbers;
+}
+
+// Names of round numbers to the left of a chart, and lines at them across it.
+[[gnu::cold]] inline void append_value_axis(std::string& svg, chart_axis const& y, double left,
+                                            double right) {
+    for (double const value : round_numbers(y.least, y.most)) {
+        double const at = y.at(value);
+        append(svg, {"<line class=\"grid\" x1=\"", left, "\" x2=\"", right, "\" y1=\"", at,
+                     "\" y2=\"", at, "\"/><text x=\"", left - 6, "\" y=\"", at + 4,
+                     "\" text-anchor=\"end\">", value, "</text>\n"});
+    }
+}
+
 [[gnu::cold]] inline chart_axis value_axis(std::vector<curve> const& curves, bool from_zero,
                                            double begin, double end) {
     double least = std::numeric_limits<double>::infinity(), most = -least;
@@ -76,12 +100,7 @@ struct chart_axis {
     chart_axis const x{style.first, longest > 1 ? last : style.first + 1, left, right};
     chart_axis const y = value_axis(curves, style.from_zero, bottom, top);
     std::string svg = svg_begin(width, height);
-    for (int i = 0; i <= 4; ++i) {
-        double const value = y.least + (y.most - y.least) * i / 4, at = y.at(value);
-        append(svg, {"<line class=\"grid\" x1=\"", left, "\" x2=\"", right, "\" y1=\"", at,
-                     "\" y2=\"", at, "\"/><text x=\"", left - 6, "\" y=\"", at + 4,
-                     "\" text-anchor=\"end\">", value, "</text>\n"});
-    }
+    append_value_axis(svg, y, left, right);
     for (double const end : {style.first, last}) {
         append(svg, {"<text x=\"", x.at(end), "\" y=\"", bottom + 18, "\" text-anchor=\"middle\">",
                      end, "</text>\n"});

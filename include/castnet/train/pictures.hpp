@@ -139,25 +139,24 @@ struct pictured_launch {
     for (planned_value const& v : values) {
         end = std::max(end, v.offset + v.count);
     }
+    double const megabytes = bytes_of_number / 1e6; // of a number
     chart_axis const x{0, std::max(1.0, double(launches.size())), left, right},
-        y{0, double(end), bottom, top};
+        y{0, double(end) * megabytes, bottom, top};
     std::string svg = svg_begin(width, height);
-    for (int i = 0; i <= 4; ++i) {
-        double const number = double(end) * i / 4;
-        append(svg, {"<text x=\"", left - 6, "\" y=\"", y.at(number) + 4, "\" text-anchor=\"end\">",
-                     rounded(number * bytes_of_number / 1e6), "</text>\n"});
-    }
+    append_value_axis(svg, y, left, right);
     append(svg, {"<text x=\"", left, "\" y=\"", bottom + 18, "\">MB of the workspace, over the ",
                  launches.size(), " launches of a step</text>\n"});
     for (std::size_t k = 0; k < values.size(); ++k) {
         planned_value const& v = values[k];
-        double const from = x.at(double(v.first)), over = y.at(double(v.offset + v.count));
-        append(svg, {"<rect x=\"", from, "\" y=\"", over, "\" width=\"",
-                     x.at(double(v.last + 1)) - from, "\" height=\"", y.at(double(v.offset)) - over,
-                     "\" fill=\"", curve_colours[k % std::size(curve_colours)],
-                     "\" fill-opacity=\"0.6\" stroke=\"#fff\" stroke-width=\"0.3\"><title>",
-                     io::detail::escaped(launches[v.first]), ": ",
-                     rounded(double(v.count) * bytes_of_number / 1e6), " MB</title></rect>\n"});
+        double const from = x.at(double(v.first)),
+                     over = y.at(double(v.offset + v.count) * megabytes);
+        append(svg,
+               {"<rect x=\"", from, "\" y=\"", over, "\" width=\"", x.at(double(v.last + 1)) - from,
+                "\" height=\"", y.at(double(v.offset) * megabytes) - over, "\" fill=\"",
+                curve_colours[k % std::size(curve_colours)],
+                "\" fill-opacity=\"0.6\" stroke=\"#fff\" stroke-width=\"0.3\"><title>",
+                io::detail::escaped(launches[v.first]), ": ", rounded(double(v.count) * megabytes),
+                " MB</title></rect>\n"});
     }
     return svg + "</svg>\n";
 }
