@@ -1,5 +1,5 @@
 // Two classes of pictures from a folder of JPEG files: augmented by worker threads, trained with a
-// multilayer perceptron, validated, scored and saved. (Keras: ImageDataGenerator,
+// multilayer perceptron, validated, scored, drawn and saved. (Keras: ImageDataGenerator,
 // flow_from_directory, fit_generator.)
 //
 //   cifar2_image_folder [FOLDER [EPOCHS]]
@@ -8,7 +8,9 @@
 // kinds of Fashion-MNIST's shoes.
 #include <castnet/castnet.hpp>
 #include <castnet/image.hpp>
+#include <castnet/train/report.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -59,10 +61,13 @@ int main(int count, char** arguments) try {
 
     cn::model<network, cn::policy::cpu, cn::batch<50>> model{cn::seed{42}};
     auto training = cn::compile(model, cn::binary_cross_entropy, cn::rmsprop{.learning_rate = 1e-4},
-                                cn::binary_accuracy);
+                                cn::binary_accuracy, cn::auc);
     auto const history = training.fit(train, {.epochs = epochs, .validation = test});
     std::printf("waited %.2f s for data in the last epoch\n", train.seconds_waited());
     history.save_csv("history.csv");
+    cn::report page{"Sandals and sneakers"};
+    page.add(history); // its curves
+    page.save("cifar2.html");
     cn::save(model, "cifar2.safetensors");
 } catch (std::exception const& e) {
     std::fprintf(stderr, "%s\n", e.what());

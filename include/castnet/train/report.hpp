@@ -75,7 +75,7 @@ template <class Image, class T>
         double const x = double(sample[channel * pixels + i / 3]);
         double const part = to > from ? (x - from) / (to - from) : 0;
         double const shade = part > 0 ? std::min(part, 1.0) : 0; // NaN is black
-        colours[i] = static_cast<unsigned char>(shade * 255 + 0.5);
+        colours[i] = static_cast<unsigned char>(std::lround(shade * 255));
     }
     return colours;
 }
@@ -188,6 +188,7 @@ public:
                {"<p>", detail::rounded(1e3 * total), " ms in ", rows.size(), " launches</p>\n"});
         rows.resize(std::min(rows.size(), most));
         std::vector<detail::bar> bars;
+        bars.reserve(rows.size());
         for (launch_profile const& row : rows) {
             bars.push_back({string_of({row.what.substr(0, 40), ", ", row.shape}), row.seconds,
                             string_of({detail::rounded(1e3 * row.seconds), " ms"})});
