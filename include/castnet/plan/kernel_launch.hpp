@@ -16,9 +16,11 @@ struct array_ref {
     std::ptrdiff_t chunk_stride = 0;
     std::ptrdiff_t repeat_stride = 0; // elements from one repetition of a block to the next
     bool is_bf16 = false;             // its elements are bfloat16 (plan/mixed_precision.hpp)
-    // Of an array that is some channels of a wider one, which only programs read: the channels
-    // there, and the first of them.
+    // Of an array that is some channels of a wider one, which only programs and concat read: the
+    // channels there, and the first of them.
     int row = 0, first_channel = 0;
+
+    CASTNET_HD constexpr int row_channels() const { return row > 0 ? row : size.channels; }
 
     // Elements from sample to sample.
     CASTNET_HD constexpr std::ptrdiff_t sample_stride() const {

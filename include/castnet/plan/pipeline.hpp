@@ -8,6 +8,7 @@
 #include <castnet/graph/one_pass_statistics.hpp>
 #include <castnet/graph/over_slices.hpp>
 #include <castnet/graph/recomputation.hpp>
+#include <castnet/graph/shared_channels.hpp>
 #include <castnet/graph/storage.hpp>
 #include <castnet/plan/fused_groups.hpp>
 #include <castnet/plan/plan.hpp>
@@ -60,6 +61,7 @@ protected:
         }
         order_loops(g, wanted);
         compute_again_in_loops(g, wanted);
+        share_channels_in_loops(g, wanted);
         find_storage(g, wanted);
         store_over_slices(g, wanted);
         return {g, wanted};

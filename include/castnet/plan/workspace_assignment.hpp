@@ -230,10 +230,11 @@ private:
         int const last = result.in_chunk ? lives_.last[id] - now.first : stage_of_[lives_.last[id]];
         bool const at_every_point = // by a program of its own
             nodes_[id].kind == op::map && (s.kind == op::map || s.kind == op::reduce);
-        int const reused = array != s.output ? -1
-                           : at_every_point  ? dying_operand(s, launch_number, result.in_chunk)
-                           : s.kind == op::concat && s.loop >= 0 ? take_finished(launch_number, now)
-                                                                 : -1;
+        int const reused = array != s.output      ? -1
+                           : at_every_point       ? dying_operand(s, launch_number, result.in_chunk)
+                           : s.kind != op::concat ? -1
+                           : s.loop >= 0          ? take_finished(launch_number, now)
+                                                  : dying_rows(s, launch_number, result.in_chunk);
         extents const e = nodes_[id].stored == storage::array
                               ? nodes_[id].size
                               : size_in_memory(nodes_[id], nodes_[id]);
@@ -346,6 +347,28 @@ private:
         return -1;
     }
 
+    // The block of an array that nobody reads after this concat, which leaves some of its channels
+    // where they are and overwrites all others; -1 if there is none.
+    constexpr int dying_rows(kernel_launch const& s, int now, bool in_chunk) const {
+        int const id = uses_[s.output].node;
+        int dying = -1, first = 0;
+        for (int k = s.first_array; k < s.output; ++k) {
+            node const& part = nodes_[uses_[k].node];
+            int const base = lives_.base[uses_[k].node];
+            if (part.stored == storage::in_place) {
+                node_buffer const& from = buffers_[base];
+                if ((dying >= 0 && dying != base) || lives_.last[base] != now || from.held < 0 ||
+                    from.in_chunk != in_chunk || from.is_bf16 != buffers_[id].is_bf16 ||
+                    nodes_[base].size != nodes_[id].size || part.attribute != first) {
+                    return -1;
+                }
+                dying = base;
+            }
+            first += part.size.channels;
+        }
+        return dying < 0 ? -1 : buffers_[dying].held;
+    }
+
     // The block of an array of the same size that the present step of a loop was the last to read,
     // in launches up to this one, which may write there; -1 if there is none. Nobody else takes it.
     constexpr int take_finished(int now, stage const& loop) {
@@ -356,9 +379,10 @@ private:
                 int const base = lives_.base[uses_[j].node];
                 node const& n = nodes_[base];
                 node_buffer& from = buffers_[base];
-                if (n.loop < 0 && n.size == nodes_[id].size && n.stored == nodes_[id].stored &&
-                    from.held >= 0 && from.is_bf16 == buffers_[id].is_bf16 &&
-                    lives_.last[base] >= loop.first && lives_.last[base] < now) {
+                if (n.loop != nodes_[id].loop && n.size == nodes_[id].size &&
+                    n.stored == nodes_[id].stored && from.held >= 0 &&
+                    from.is_bf16 == buffers_[id].is_bf16 && lives_.last[base] >= loop.first &&
+                    lives_.last[base] < now) {
                     return std::exchange(from.held, -1);
                 }
             }

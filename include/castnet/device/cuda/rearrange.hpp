@@ -86,7 +86,7 @@ CASTNET_HD void copy_channels(Context const& c, array_ref const& from, int begin
     pixel_rows const rows = rows_of(to.size, c);
     std::ptrdiff_t const count = rows.count * width;
     c.launch(grid_for(count),
-             copy_channels_body<T>{stored_at(c, from), stored_at(c, to), from.size.channels, begin,
+             copy_channels_body<T>{stored_at(c, from), stored_at(c, to), from.row_channels(), begin,
                                    to.size.channels, first, quotient(width), count,
                                    numbers_of(rows_of(from.size, c)), numbers_of(rows)});
 }
@@ -97,7 +97,12 @@ CASTNET_HD void concat(kernel_launch const& s, tables const& t, Context const& c
     int first = 0;
     for (int i = 0; i < s.arrays; ++i) {
         array_ref const& from = t.arrays[s.first_array + i];
-        copy_channels(c, from, 0, t.arrays[s.output], first, from.size.channels);
+        array_ref const& to = t.arrays[s.output];
+        bool const in_place = from.row == to.size.channels && from.first_channel == first &&
+                              from.where == to.where && from.offset == to.offset;
+        if (!in_place) {
+            copy_channels(c, from, from.first_channel, to, first, from.size.channels);
+        }
         first += from.size.channels;
     }
 }
