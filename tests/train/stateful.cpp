@@ -93,6 +93,14 @@ struct carries {
     }
 };
 
+struct by_first_channel { // which all channels of the next state depend on
+    constexpr auto operator()(auto x) const {
+        return cn::scan(x, cn::shape<4>{},
+                        [](auto x_t, auto h) { return x_t - h * (h | cn::slice_channels<0, 1>); })
+            .outputs;
+    }
+};
+
 struct of_numbers { // a sequence of numbers, of which functions are taken before and behind
     constexpr auto operator()(auto x) const {
         return 2 * cn::scan(cn::sin(x), cn::shape<>{}, [](auto x_t, auto sum) {
@@ -199,6 +207,18 @@ TEST_CASE("a network may be written for a single step") {
 TEST_CASE("cells of one's own keep all that they carry") {
     compare_chain<cn::input<length, 2>, carries{}>();
     compare_chain<cn::input<length>, of_numbers{}>();
+    compare_chain<cn::input<length, 4>, by_first_channel{}>();
+}
+
+TEST_CASE("a step leaves its carries where the next one reads them") {
+    using net = cn::sequential<cn::input<length, 3>, cn::lstm<4>, cn::dense<2>>;
+    using device = cn::cpu_device<float>;
+    constexpr auto const& plan =
+        cn::detail::compiled_step<cn::detail::one_step_recipe, net, device, 1, false>::value;
+    for (std::size_t i = 1; i < 3; ++i) { // h and c, after the network's own
+        CHECK(plan.outputs[i].where == plan.inputs[i].where);
+        CHECK(plan.outputs[i].offset == plan.inputs[i].offset);
+    }
 }
 
 TEST_CASE("steps of words") {

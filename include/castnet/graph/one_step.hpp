@@ -266,6 +266,7 @@ private:
         for (carry& c : carries_) {
             results_.outputs.push(next_value(c));
         }
+        results_.carries = carries_.size();
         for (parameter& p : g_.parameters) {
             p.node = moved_[p.node];
         }

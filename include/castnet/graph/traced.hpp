@@ -8,10 +8,12 @@ namespace castnet::ir {
 
 // What leaves a step. `gradients` has an entry per parameter (-1: none) or is empty. The nodes of
 // the loss and of what is sent backwards from it, where differentiation is still to come; else -1.
+// The last `carries` of the outputs are the last inputs of the next step.
 struct results {
     list<int> outputs;
     list<int> gradients;
     int loss = -1, seed = -1;
+    int carries = 0;
 };
 
 // Calls f(number) for the nodes whose values leave the graph: outputs, gradients, and what running
@@ -50,6 +52,7 @@ struct graph_view {
     int const* gradients; // per parameter; all -1 where nothing is differentiated
     int node_count, window_count, parameter_count, update_count, repeat_count, output_count;
     bool differentiated;
+    int carry_count = 0; // see results
 
     // Of the repeated block of this number, forward or backward.
     constexpr repeated_block const& repeat_at(int number) const {
@@ -132,10 +135,10 @@ struct traced_graph {
     repeated_block repeats[castnet::ir::array_size(Capacity.repeats)]{};
     int outputs[castnet::ir::array_size(Capacity.outputs)]{};
     int gradients[castnet::ir::array_size(Capacity.parameters)]{};
-    int loss, seed; // see results
+    int loss, seed, carries; // see results
 
     constexpr traced_graph(graph const& g, results const& r)
-        : sizes{sizes_of(g, r)}, loss{r.loss}, seed{r.seed} {
+        : sizes{sizes_of(g, r)}, loss{r.loss}, seed{r.seed}, carries{r.carries} {
         if (!sizes.fit(Capacity)) {
             return;
         }
@@ -176,6 +179,7 @@ struct traced_graph {
         }
         r.loss = loss;
         r.seed = seed;
+        r.carries = carries;
         return r;
     }
 
@@ -186,7 +190,8 @@ struct traced_graph {
                 gradients,     sizes.nodes,
                 sizes.windows, sizes.parameters,
                 sizes.updates, sizes.repeats,
-                sizes.outputs, sizes.differentiated};
+                sizes.outputs, sizes.differentiated,
+                carries};
     }
 };
 

@@ -152,7 +152,8 @@ public:
               static_cast<int>(Batch),
               Device::alignment,
               bf16_per_value<Device>(),
-              keeps_prepared};
+              keeps_prepared,
+              BatchKeepingDevice<Device>};
     static constexpr bool evaluated = value.sizes.launches >= 0;
 };
 

@@ -1,6 +1,7 @@
 // Plan: everything that a step needs at run time, as a constant of fixed size.
 #pragma once
 
+#include <castnet/plan/carried_values.hpp>
 #include <castnet/plan/fixed_buffers.hpp>
 #include <castnet/plan/workspace_assignment.hpp>
 
@@ -67,7 +68,7 @@ struct plan {
     template <class LaunchList, class Stages>
     constexpr plan(graph_view const& g, LaunchList const& s, lifetimes_view const& lives,
                    Stages const& found, int capacity, std::ptrdiff_t alignment, int bf16_per_value,
-                   bool keeps = false)
+                   bool keeps = false, bool keeps_batch = false)
         : batch{capacity} {
         copy_array(launches, s.launches, Z.launches);
         copy_array(stages, found.of, Z.stages);
@@ -78,6 +79,9 @@ struct plan {
         buffer_assignment buffers{g, lives};
         fixed_buffers<plan> fixed{*this, g, buffers, alignment};
         fixed.run();
+        if (keeps_batch) {
+            place_carried(*this, g, s.arrays, lives, buffers);
+        }
         workspace_assignment<plan> workspace{
             *this,         g,     s.arrays,  buffers,       lives, found.chunks,
             found.workers, keeps, alignment, bf16_per_value};

@@ -273,9 +273,14 @@ private:
     }
     template <size_t... C>
     void copy_carries(T* batch, std::index_sequence<C...>) const {
-        (...,
-         void(std::copy_n(result<network_outputs + C>(), count(plan.outputs[network_outputs + C]),
-                          batch + plan.inputs[network_inputs + C].offset)));
+        (..., copy_carry<plan.inputs[network_inputs + C], network_outputs + C>(batch));
+    }
+    template <ir::array_ref To, size_t Result>
+    void copy_carry(T* batch) const {
+        constexpr ir::array_ref from = plan.outputs[Result];
+        if constexpr (from.where != To.where || from.offset != To.offset) { // else it is there
+            std::copy_n(result<Result>(), count(from), batch + To.offset);
+        }
     }
     template <size_t... C>
     void forget(std::index_sequence<C...>) {

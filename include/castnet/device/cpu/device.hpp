@@ -127,6 +127,8 @@ struct cpu_device {
                            std::clamp(fit, std::ptrdiff_t{1}, cpu::most_samples_at_once));
     }
 
+    static constexpr bool keeps_batch = true;
+
     // What plans keep in region::prepared is computed apart from their runs.
     static constexpr bool prepares = true;
 

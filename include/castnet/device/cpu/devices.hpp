@@ -18,6 +18,7 @@ struct cpu_devices : Device {
     };
     using executor = cpu::executor<cpu_devices>;
     static constexpr bool prepares = false;
+    static constexpr bool keeps_batch = false; // its devices do not wait for each other
 
     // Runs all stages of a plan: those of a device in order, those of different devices in
     // parallel; copies wait for their sources.
