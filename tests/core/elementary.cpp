@@ -1,5 +1,6 @@
 // The elementary functions: accuracy, special values, and the same bits in vectors as alone.
 #include <castnet/core/error_function.hpp>
+#include <castnet/core/exponential.hpp>
 #include <castnet/core/logarithm.hpp>
 
 #include <bit>

@@ -1,46 +1,46 @@
 // Error function.
 #pragma once
 
-#include <castnet/core/exponential.hpp>
+#include <castnet/core/polynomial.hpp>
+#include <castnet/core/select.hpp>
+
+#include <cmath>
 
 namespace castnet::elementary::inline CASTNET_VECTORS {
 
-// Within 3 ulp. 1 - exp(q(|x|)), with q a minimax polynomial for the logarithm of the complementary
-// function: of floats by Lawson's algorithm, so that it is exact near 0, too; of doubles by Remez'
-// algorithm, with another one near 0, x + x p(x^2).
+// Within 3 ulp: 1 - w^4, where w, the fourth root of the complementary function, falls so slowly
+// that one polynomial, minimax by Remez' algorithm, is enough for all arguments. No relative error
+// grows from 1 - w to 1 - w^2 = 2 (1 - w) - (1 - w)^2.
 template <class T>
 CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T erf(T x) {
 #ifndef __CUDA_ARCH__
-    if constexpr (std::is_same_v<T, float>) {
-        constexpr T last = 3.95F; // from here on 1
-        T const a = magnitude(x), square = a * a;
-        // in parts, of which few wait for others (Estrin's scheme)
-        T const q = polynomial(square * square,
-                               polynomial(square, polynomial(a, 9.25733912e-06F, -0.000117651274F),
-                                          polynomial(a, 0.000632874202F, -0.00166709954F)),
-                               polynomial(square, polynomial(a, 0.000160473064F, 0.0191530194F),
-                                          polynomial(a, -0.102777816F, -0.636619389F)));
-        T const log_rest = multiply_add(a, -1.12837923F, square * q);
-        auto const e = reduce_exponent<float_bits<T>::bias, true>(log_rest);
-        T const scale = float_bits<T>::power_of_two(e.n);
-        T const y = multiply_add(-scale, e.r_and_tail(), T(1) - scale);
-        return with_sign_of(select(a > last, T(1), y), x);
-    } else if constexpr (Vectorized<T>) {
-        constexpr T border = 1, last = 6; // from here on 1
-        T const a = magnitude(x), t = select(a > last, last, a), z = x * x;
-        T const p =
-            polynomial(z, -7.8011888740977512e-10, 1.3722976265924504e-08, -1.6209175911748696e-07,
-                       1.6447517677871873e-06, -1.4924744663335489e-05, 0.00012055295320494294,
-                       -0.00085483259896967576, 0.0052239776074234677, -0.026866170643276219,
-                       0.11283791670945253, -0.37612638903183548, 0.12837916709551256);
-        T const q =
-            polynomial(t, -4.8647652024444796e-12, 2.0202162902221442e-10, -3.8897929326627698e-09,
-                       4.5930855466354006e-08, -3.6954806596617066e-07, 2.1147061140269558e-06,
-                       -8.5783970495304964e-06, 2.2531649667037498e-05, -1.9519780542208244e-05,
-                       -0.00013656213466646164, 0.00077305541408954632, -0.0019189606176208199,
-                       0.00041355067139442665, 0.018988031985078615, -0.10270228455795689,
-                       -0.6366440569835955, -1.1283739912940549, -5.1328425906646963e-07);
-        return select(a < border, multiply_add(x, p, x), with_sign_of(T(1) - exp(q), x));
+    if constexpr (Vectorized<T>) {
+        constexpr bool single = sizeof(T) == sizeof(float);
+        constexpr T last = single ? T(4) : T(6); // from here on 1
+        T const a = magnitude(x), t = select(a > last, last, a), z = t * t;
+        // in two halves, of which neither waits for the other
+        T odd, even;
+        if constexpr (single) {
+            odd = polynomial(z, -1.05234328e-5F, -0.000489442292F, 0.00800759608F, -0.0744028452F,
+                             0.477466716F);
+            even = polynomial(z, 0.000138091622F, -0.000968477304F, 0.00467363484F, -0.0618719848F,
+                              0.128379143F);
+        } else {
+            odd = polynomial(z, -3.3964611142647575e-17, -5.8979280181059148e-14,
+                             -1.3124896252268934e-11, -8.6505015930886524e-10,
+                             -2.1263383431939735e-8, -1.9165449924544416e-7, -9.8512018290058956e-8,
+                             3.1912993966808224e-6, -2.1822400568419751e-6, -0.00048676315493455524,
+                             0.0077849630507829316, -0.074505788039639024, 0.47746482927568988);
+            even = polynomial(z, 2.06471632980695e-15, 1.051956717206655e-12,
+                              1.2156062724517584e-10, 4.8245338004522088e-9, 7.354199726386334e-8,
+                              3.2387713565582904e-7, -1.176944612150237e-6, -4.2553641048473024e-6,
+                              0.0001177692512369626, -0.00086702641890720472, 0.0048880518308634848,
+                              -0.06184892531301348, 0.12837916709551256);
+        }
+        T const y = multiply_add(t, multiply_add(t, odd, even), t); // 4 (1 - w)
+        T const of_square = multiply_add(T(-0.125) * y, y, y);      // 2 (1 - w^2)
+        T const of_all = multiply_add(T(-0.25) * of_square, of_square, of_square);
+        return with_sign_of(of_all, x);
     }
 #endif
     return std::erf(x);

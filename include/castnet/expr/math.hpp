@@ -3,6 +3,7 @@
 #pragma once
 
 #include <castnet/core/error_function.hpp>
+#include <castnet/core/exponential.hpp>
 #include <castnet/core/logarithm.hpp>
 #include <castnet/core/select.hpp>
 #include <castnet/expr/function.hpp>
