@@ -1,4 +1,6 @@
 // Expressions, reductions and products of tensors on one thread.
+#include "tensors.hpp"
+
 #include <castnet/tensor/tensor.hpp>
 
 #include "peak.hpp"
@@ -22,22 +24,14 @@ Tensor numbers(int phase) {
     return 1 + 0.5 * cn::sin(Tensor::arange(static_cast<typename Tensor::value_type>(phase)));
 }
 
-// Lets the compiler assume that others read and write these.
-template <class... X>
-void share(X&... x) {
-    (..., benchmark::DoNotOptimize(x.data()));
-}
-
+// f with so many floating-point operations, as the benchmark name/size
 template <class F>
-void repeat(benchmark::State& state, double flops, F const& f) {
-    bench::meter const clock;
-    for ([[maybe_unused]] auto _ : state) {
-        f();
-        benchmark::ClobberMemory();
-    }
-    if (flops > 0) {
+void add_counted(std::string const& name, std::string const& size, double flops, F const& f) {
+    benchmark::RegisterBenchmark((name + "/" + size).c_str(), [f, flops](benchmark::State& state) {
+        bench::meter const clock;
+        bench::repeat(state, f);
         clock.report(state, flops);
-    }
+    });
 }
 
 // Element-wise expressions and reductions of M x N matrices
@@ -51,13 +45,10 @@ void add_expressions() {
     static matrix<T, M, N> to, e;
     static vector<T, M> of_rows;
     static vector<T, N> of_columns;
-    share(a, b, c, turned, row, column, to, e, of_rows, of_columns);
+    bench::share(a, b, c, turned, row, column, to, e, of_rows, of_columns);
     std::string const size =
         std::to_string(M) + "x" + std::to_string(N) + (std::is_same_v<T, double> ? "/double" : "");
-    auto const add = [&](char const* name, auto const& f) {
-        benchmark::RegisterBenchmark((name + ("/" + size)).c_str(),
-                                     [f](benchmark::State& state) { repeat(state, 0, f); });
-    };
+    auto const add = [&](char const* name, auto const& f) { bench::add(name, size, f); };
     add("multiply_add", [] { to = a * b + c; });
     add("chain", [] { to = (a * b + c) * (a - b) / c + 0.5 * a; });
     add("broadcast", [] { to = (a - row) * column; });
@@ -82,7 +73,7 @@ void add_expressions() {
     add("max_rows", [] { of_rows = cn::max<1>(a); });
     add("max_columns", [] { of_columns = cn::max<0>(a); });
     add("argmax", [] { benchmark::DoNotOptimize(cn::argmax(a)); });
-    add("squared_distance", [] { benchmark::DoNotOptimize(cn::sum((a - b) * (a - b))); });
+    add("squared_distance", [] { benchmark::DoNotOptimize(cn::sum(cn::square(a - b))); });
 }
 
 // Expressions of tensors so small that their shapes are most of what there is to know.
@@ -90,12 +81,9 @@ template <size_t M, size_t N = M>
 void add_small_expressions() {
     static auto a = numbers<matrix<float, M, N>>(0), b = numbers<matrix<float, M, N>>(1);
     static matrix<float, M, N> to;
-    share(a, b, to);
+    bench::share(a, b, to);
     std::string const size = std::to_string(M) + "x" + std::to_string(N);
-    auto const add = [&](char const* name, auto const& f) {
-        benchmark::RegisterBenchmark((name + ("/" + size)).c_str(),
-                                     [f](benchmark::State& state) { repeat(state, 0, f); });
-    };
+    auto const add = [&](char const* name, auto const& f) { bench::add(name, size, f); };
     add("small_chain", [] { to = a * b + a / b; });
     add("small_sum", [] { benchmark::DoNotOptimize(cn::sum(a)); });
     if constexpr (M == N) {
@@ -108,12 +96,10 @@ void add_product() {
     static auto a = numbers<matrix<T, M, K>>(0);
     static auto b = numbers<matrix<T, K, N>>(1);
     static matrix<T, M, N> to;
-    share(a, b, to);
+    bench::share(a, b, to);
     std::string const size = std::to_string(M) + "x" + std::to_string(K) + "x" + std::to_string(N) +
                              (std::is_same_v<T, double> ? "/double" : "");
-    benchmark::RegisterBenchmark(("matmul/" + size).c_str(), [](benchmark::State& state) {
-        repeat(state, 2.0 * M * K * N, [] { to = cn::matmul(a, b); });
-    });
+    add_counted("matmul", size, 2.0 * M * K * N, [] { to = cn::matmul(a, b); });
 }
 
 // The products of Batch pairs of N x N matrices
@@ -122,12 +108,10 @@ void add_batched_product() {
     using tensor = cn::tensor<float, cn::shape<Batch, N, N>>;
     static auto a = numbers<tensor>(0), b = numbers<tensor>(1);
     static tensor to;
-    share(a, b, to);
+    bench::share(a, b, to);
     std::string const size =
         std::to_string(Batch) + "x" + std::to_string(N) + "x" + std::to_string(N);
-    benchmark::RegisterBenchmark(("batched_matmul/" + size).c_str(), [](benchmark::State& state) {
-        repeat(state, 2.0 * Batch * N * N * N, [] { to = cn::matmul(a, b); });
-    });
+    add_counted("batched_matmul", size, 2.0 * Batch * N * N * N, [] { to = cn::matmul(a, b); });
 }
 
 template <size_t N>
@@ -135,10 +119,8 @@ void add_vector_product() {
     static auto a = numbers<matrix<float, N>>(0);
     static auto x = numbers<vector<float, N>>(1);
     static vector<float, N> to;
-    share(a, x, to);
-    benchmark::RegisterBenchmark(
-        ("matvec/" + std::to_string(N)).c_str(),
-        [](benchmark::State& state) { repeat(state, 2.0 * N * N, [] { to = cn::matmul(a, x); }); });
+    bench::share(a, x, to);
+    add_counted("matvec", std::to_string(N), 2.0 * N * N, [] { to = cn::matmul(a, x); });
 }
 
 bool const added = [] {

@@ -1,4 +1,6 @@
 // The expressions, reductions and products of bench_tensors in Eigen, on one thread.
+#include "../tensors.hpp"
+
 #include <Eigen/Dense>
 #include <benchmark/benchmark.h>
 #include <cmath>
@@ -30,20 +32,6 @@ matrix<T, M, N> numbers(int phase) {
     return to;
 }
 
-// Lets the compiler assume that others read and write these.
-template <class... X>
-void share(X&... x) {
-    (..., benchmark::DoNotOptimize(x.data()));
-}
-
-template <class F>
-void repeat(benchmark::State& state, F const& f) {
-    for ([[maybe_unused]] auto _ : state) {
-        f();
-        benchmark::ClobberMemory();
-    }
-}
-
 template <class T, int M, int N>
 void add_expressions() {
     using array = Eigen::Array<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
@@ -55,14 +43,11 @@ void add_expressions() {
     static vector column = numbers<T, M, 1>(4).array();
     static array to(M, N), e(M, N);
     static vector of_rows(M), of_columns(N);
-    share(a, b, c, turned, row, column, to, e, of_rows, of_columns);
+    bench::share(a, b, c, turned, row, column, to, e, of_rows, of_columns);
     static constexpr T half = T(0.5), low = T(0.75), high = T(1.25);
     std::string const size =
         std::to_string(M) + "x" + std::to_string(N) + (std::is_same_v<T, double> ? "/double" : "");
-    auto const add = [&](char const* name, auto const& f) {
-        benchmark::RegisterBenchmark((name + ("/" + size)).c_str(),
-                                     [f](benchmark::State& state) { repeat(state, f); });
-    };
+    auto const add = [&](char const* name, auto const& f) { bench::add(name, size, f); };
     add("multiply_add", [] { to = a * b + c; });
     add("chain", [] { to = (a * b + c) * (a - b) / c + half * a; });
     add("broadcast", [] { to = (a.rowwise() - row).colwise() * column; });
@@ -98,12 +83,9 @@ template <int M, int N = M>
 void add_small_expressions() {
     static auto a = numbers<float, M, N>(0), b = numbers<float, M, N>(1);
     static matrix<float, M, N> to;
-    share(a, b, to);
+    bench::share(a, b, to);
     std::string const size = std::to_string(M) + "x" + std::to_string(N);
-    auto const add = [&](char const* name, auto const& f) {
-        benchmark::RegisterBenchmark((name + ("/" + size)).c_str(),
-                                     [f](benchmark::State& state) { repeat(state, f); });
-    };
+    auto const add = [&](char const* name, auto const& f) { bench::add(name, size, f); };
     add("small_chain", [] { to = a.array() * b.array() + a.array() / b.array(); });
     add("small_sum", [] { benchmark::DoNotOptimize(a.sum()); });
     if constexpr (M == N) {
@@ -116,12 +98,10 @@ void add_product() {
     static matrix<T, M, K> a = numbers<T, M, K>(0);
     static matrix<T, K, N> b = numbers<T, K, N>(1);
     static matrix<T, M, N> to(M, N);
-    share(a, b, to);
+    bench::share(a, b, to);
     std::string const size = std::to_string(M) + "x" + std::to_string(K) + "x" + std::to_string(N) +
                              (std::is_same_v<T, double> ? "/double" : "");
-    benchmark::RegisterBenchmark(("matmul/" + size).c_str(), [](benchmark::State& state) {
-        repeat(state, [] { to.noalias() = a * b; });
-    });
+    bench::add("matmul", size, [] { to.noalias() = a * b; });
 }
 
 template <int Batch, int N>
@@ -129,18 +109,16 @@ void add_batched_product() {
     using one = matrix<float, N>;
     static auto a = numbers<float, Batch * N, N>(0), b = numbers<float, Batch * N, N>(1);
     static matrix<float, Batch * N, N> to(Batch * N, N);
-    share(a, b, to);
+    bench::share(a, b, to);
     std::string const size =
         std::to_string(Batch) + "x" + std::to_string(N) + "x" + std::to_string(N);
-    benchmark::RegisterBenchmark(("batched_matmul/" + size).c_str(), [](benchmark::State& state) {
-        repeat(state, [] {
-            for (int i = 0; i < Batch; ++i) {
-                int const at = i * N * N;
-                Eigen::Map<one>(to.data() + at, N, N).noalias() =
-                    Eigen::Map<one const>(a.data() + at, N, N) *
-                    Eigen::Map<one const>(b.data() + at, N, N);
-            }
-        });
+    bench::add("batched_matmul", size, [] {
+        for (int i = 0; i < Batch; ++i) {
+            int const at = i * N * N;
+            Eigen::Map<one>(to.data() + at, N, N).noalias() =
+                Eigen::Map<one const>(a.data() + at, N, N) *
+                Eigen::Map<one const>(b.data() + at, N, N);
+        }
     });
 }
 
@@ -149,10 +127,8 @@ void add_vector_product() {
     static matrix<float, N> a = numbers<float, N>(0);
     static Eigen::VectorXf x = numbers<float, N, 1>(1);
     static Eigen::VectorXf to(N);
-    share(a, x, to);
-    benchmark::RegisterBenchmark(
-        ("matvec/" + std::to_string(N)).c_str(),
-        [](benchmark::State& state) { repeat(state, [] { to.noalias() = a * x; }); });
+    bench::share(a, x, to);
+    bench::add("matvec", std::to_string(N), [] { to.noalias() = a * x; });
 }
 
 bool const added = [] {

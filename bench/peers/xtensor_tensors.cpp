@@ -1,5 +1,7 @@
 // The expressions and reductions of bench_tensors in xtensor, on one thread. (Products need another
 // library.)
+#include "../tensors.hpp"
+
 #include <benchmark/benchmark.h>
 #include <string>
 #include <type_traits>
@@ -35,20 +37,6 @@ Tensor numbers(int phase, Extent... extent) {
     return to;
 }
 
-// Lets the compiler assume that others read and write these.
-template <class... X>
-void share(X&... x) {
-    (..., benchmark::DoNotOptimize(x.data()));
-}
-
-template <class F>
-void repeat(benchmark::State& state, F const& f) {
-    for ([[maybe_unused]] auto _ : state) {
-        f();
-        benchmark::ClobberMemory();
-    }
-}
-
 template <class T>
 void add_expressions(std::size_t m, std::size_t n) {
     struct operands {
@@ -60,15 +48,13 @@ void add_expressions(std::size_t m, std::size_t n) {
                             numbers<matrix<T>>(4, m, 1), numbers<matrix<T>>(0, m, n),
                             numbers<matrix<T>>(0, m, n), numbers<vector<T>>(3, n),
                             numbers<vector<T>>(0, m),    numbers<vector<T>>(0, n)};
-    share(x.a, x.b, x.c, x.turned, x.column, x.to, x.e, x.row, x.of_rows, x.of_columns);
+    bench::share(x.a, x.b, x.c, x.turned, x.column, x.to, x.e, x.row, x.of_rows, x.of_columns);
     static constexpr T half = T(0.5), root = T(0.70710678);
     static constexpr auto now = xt::evaluation_strategy::immediate;
     std::string const size =
         std::to_string(m) + "x" + std::to_string(n) + (std::is_same_v<T, double> ? "/double" : "");
     auto const add = [&](char const* name, auto const& f) {
-        benchmark::RegisterBenchmark(
-            (name + ("/" + size)).c_str(),
-            [f, &x](benchmark::State& state) { repeat(state, [&] { f(x); }); });
+        bench::add(name, size, [f, &x] { f(x); });
     };
     add("multiply_add", [](auto& o) { xt::noalias(o.to) = o.a * o.b + o.c; });
     add("chain",
@@ -110,12 +96,9 @@ void add_small_expressions() {
         a.data()[i] = 1 + 0.5F * std::sin(static_cast<float>(i));
         b.data()[i] = 1 + 0.5F * std::sin(static_cast<float>(i + 1));
     }
-    share(a, b, to);
+    bench::share(a, b, to);
     std::string const size = std::to_string(M) + "x" + std::to_string(N);
-    auto const add = [&](char const* name, auto const& f) {
-        benchmark::RegisterBenchmark((name + ("/" + size)).c_str(),
-                                     [f](benchmark::State& state) { repeat(state, f); });
-    };
+    auto const add = [&](char const* name, auto const& f) { bench::add(name, size, f); };
     add("small_chain", [] { xt::noalias(to) = a * b + a / b; });
     add("small_sum",
         [] { benchmark::DoNotOptimize(xt::sum(a, xt::evaluation_strategy::immediate)()); });
