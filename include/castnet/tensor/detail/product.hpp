@@ -94,11 +94,8 @@ multiply_columns(size_t count, T const* a, size_t a_row, T const* x, T* y) {
     }
     CASTNET_UNROLL
     for (size_t i = 0; i < Rows; ++i) {
-        vector const both = sum[0][i] + sum[1][i];
-        y[i] = 0;
-        for (size_t j = 0; j < width; ++j) {
-            y[i] += both[j];
-        }
+        typename lanes<T, width>::type const both = sum[0][i] + sum[1][i];
+        y[i] = join_lanes<T, width>(both, plus);
     }
     for (size_t k = whole; k < count; ++k) {
         for (size_t i = 0; i < Rows; ++i) {

@@ -45,45 +45,39 @@ inline constexpr bool fills_vector<Count, T> = Count >= run_width<T>;
 template <size_t Count, class T>
 inline constexpr bool fills_vectors = fills_vector<Count, T> && Count % run_width<T> == 0;
 
-// Joins the two halves of a vector: join(lower half, upper half). (nvcc does not know packs in
-// __builtin_shufflevector.)
-template <size_t Lanes, class Half, class Vector, class Join>
-CASTNET_ALWAYS_INLINE void halve(Half& to, Vector const& from, Join const& join) {
-    Half upper;
-    if constexpr (Lanes == 8) {
-        to = __builtin_shufflevector(from, from, 0, 1, 2, 3, 4, 5, 6, 7);
-        upper = __builtin_shufflevector(from, from, 8, 9, 10, 11, 12, 13, 14, 15);
+// Joins the lanes of a vector to one, lane j with lane j + Lanes / 2 first: join(to, by). (nvcc
+// does not know packs in __builtin_shufflevector.)
+template <class T, size_t Lanes, class Vector, class Join>
+CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE T join_lanes(Vector x, Join const& join) {
+    if constexpr (Lanes > 16 / sizeof(T)) {
+        using half = typename lanes<T, Lanes / 2>::type;
+        half lower, upper;
+        if constexpr (Lanes == 16) {
+            lower = __builtin_shufflevector(x, x, 0, 1, 2, 3, 4, 5, 6, 7);
+            upper = __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15);
+        } else if constexpr (Lanes == 8) {
+            lower = __builtin_shufflevector(x, x, 0, 1, 2, 3);
+            upper = __builtin_shufflevector(x, x, 4, 5, 6, 7);
+        } else {
+            static_assert(Lanes == 4);
+            lower = __builtin_shufflevector(x, x, 0, 1);
+            upper = __builtin_shufflevector(x, x, 2, 3);
+        }
+        join(lower, upper);
+        return join_lanes<T, Lanes / 2>(lower, join);
     } else if constexpr (Lanes == 4) {
-        to = __builtin_shufflevector(from, from, 0, 1, 2, 3);
-        upper = __builtin_shufflevector(from, from, 4, 5, 6, 7);
+        join(x, __builtin_shufflevector(x, x, 2, 3, 2, 3));
+        join(x, __builtin_shufflevector(x, x, 1, 1, 1, 1));
+        return x[0];
     } else {
         static_assert(Lanes == 2);
-        to = __builtin_shufflevector(from, from, 0, 1);
-        upper = __builtin_shufflevector(from, from, 2, 3);
+        join(x, __builtin_shufflevector(x, x, 1, 1));
+        return x[0];
     }
-    join(to, upper);
 }
 
-// The lanes of a vector of 64 bytes, joined to one.
-template <class T, class Join>
-CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE T
-join_lanes(typename lanes<T, run_width<T>>::type const& x, Join const& join) {
-    constexpr size_t half = run_width<T> / 2, quarter = half / 2;
-    typename lanes<T, half>::type halves;
-    halve<half>(halves, x, join);
-    typename lanes<T, quarter>::type quarters;
-    halve<quarter>(quarters, halves, join);
-    T lane[quarter];
-    for (size_t j = 0; j < quarter; ++j) {
-        lane[j] = quarters[j];
-    }
-    if constexpr (quarter == 4) {
-        join(lane[0], lane[2]);
-        join(lane[1], lane[3]);
-    }
-    join(lane[0], lane[1]);
-    return lane[0];
-}
+inline constexpr auto plus = [](auto& to, auto const& by)
+                                 __attribute__((always_inline)) { to += by; };
 
 template <size_t N>
 using length = std::integral_constant<size_t, N>;
@@ -91,13 +85,26 @@ using length = std::integral_constant<size_t, N>;
 // How many vectors of a run are asked for at once.
 inline constexpr size_t run_block = 16;
 
-// The sum of so few numbers that they are added in halves.
+// The sum of fewer numbers than fill a vector: in vectors of 16 bytes, or in halves.
 template <size_t Count, class T>
 CASTNET_ALWAYS_INLINE T sum_of_few(T const* x) {
+    constexpr size_t width = 16 / sizeof(T);
     if constexpr (Count == 1) {
         return x[0];
-    } else {
+    } else if constexpr (Count < 2 * width) {
         return sum_of_few<Count / 2>(x) + sum_of_few<Count - Count / 2>(x + Count / 2);
+    } else {
+        auto const* const vectors = reinterpret_cast<typename lanes<T, width>::stored const*>(x);
+        typename lanes<T, width>::type sum = vectors[0];
+        CASTNET_UNROLL
+        for (size_t k = 1; k < Count / width; ++k) {
+            sum += vectors[k];
+        }
+        T total = join_lanes<T, width>(sum, plus);
+        if constexpr (Count % width != 0) {
+            total += sum_of_few<Count % width>(x + Count / width * width);
+        }
+        return total;
     }
 }
 
@@ -112,7 +119,6 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE double sum_of_run(Run const& run) {
     constexpr size_t whole = Count > block ? Count / block * block : 0;
     constexpr size_t few = (Count - whole) / width;
     wide total = {}, other = {};
-    auto const plus = [](auto& to, auto const& by) __attribute__((always_inline)) { to += by; };
     auto const add = [&](vector const& sum) __attribute__((always_inline)) {
         if constexpr (width == run_width<double>) {
             total += sum;
@@ -139,8 +145,11 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE double sum_of_run(Run const& run) {
             stored const* const x =
                 reinterpret_cast<stored const*>(run(length<few * width>{}, whole));
             sum[0] = x[0];
+            if constexpr (few > 1) {
+                sum[1] = x[1];
+            }
             CASTNET_UNROLL
-            for (size_t k = 1; k < few; ++k) {
+            for (size_t k = 2; k < few; ++k) {
                 sum[k % 2] += x[k];
             }
         }
@@ -157,22 +166,24 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE double sum_of_run(Run const& run) {
             sum[0] += sum[1];
         }
         if constexpr (whole == 0) {
-            return static_cast<double>(join_lanes<T>(sum[0], plus));
+            return static_cast<double>(join_lanes<T, width>(sum[0], plus));
         }
         add(sum[0]);
     }
     total += other;
-    return join_lanes<double>(total, plus);
+    return join_lanes<double, run_width<double>>(total, plus);
 }
 
 // The sums of columns, as many as Vectors have lanes: rows(i) gives the address of row i, which is
-// there until it is called again. Floats are added by sixteens, and these sums in double.
+// there until it is called again. Floats are added by sixteens, and these sums in double where
+// there are more than 256 rows.
 template <InVectors T, size_t Count, size_t Vectors, class Rows>
 CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void sum_of_columns(Rows const& rows, double* sums) {
     using vector = typename lanes<T, run_width<T>>::type;
     using stored = typename lanes<T, run_width<T>>::stored;
-    using wide = typename lanes<double, run_width<T>>::type;
     constexpr size_t few = 16;
+    using wide =
+        typename lanes<std::conditional_t<(Count > few * few), double, T>, run_width<T>>::type;
     wide total[Vectors] = {};
     auto const add = [&](size_t begin, size_t end) __attribute__((always_inline)) {
         vector sum[Vectors] = {};
@@ -194,7 +205,11 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void sum_of_columns(Rows const& rows,
     if constexpr (Count % few != 0) {
         add(Count - Count % few, Count);
     }
-    std::memcpy(sums, total, sizeof total);
+    for (size_t k = 0; k < Vectors; ++k) {
+        for (size_t j = 0; j < run_width<T>; ++j) {
+            sums[k * run_width<T> + j] = total[k][j];
+        }
+    }
 }
 
 // The largest (Sign 1) or smallest (Sign -1) number, and whether there is a NaN.
@@ -239,10 +254,10 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void extreme_of_run(Run const& run, T
         }
     }
     improve(best[0], best[1]);
-    number = join_lanes<T>(best[0], improve);
+    number = join_lanes<T, width>(best[0], improve);
     auto const both = [](auto& all, auto const& more)
                           __attribute__((always_inline)) { all &= more; };
-    has_nan = join_lanes<typename lanes<T, width>::bits>(numbers, both) == 0;
+    has_nan = join_lanes<typename lanes<T, width>::bits, width>(numbers, both) == 0;
 }
 
 // The same of columns, as many as Vectors have lanes: rows(i) gives the address of row i, which is
@@ -315,10 +330,10 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE size_t place_in_run(Run const& run, T
         improve(best, of_part);
         keep_first(first_nan, numbers ? nowhere : here);
     }
-    number = join_lanes<T>(best, improve);
-    place const nan = join_lanes<place>(first_nan, keep_first);
+    number = join_lanes<T, width>(best, improve);
+    place const nan = join_lanes<place, width>(first_nan, keep_first);
     places const candidates = best == vector{} + number ? where : nowhere;
-    place const begin = nan == none ? join_lanes<place>(candidates, keep_first) : nan;
+    place const begin = nan == none ? join_lanes<place, width>(candidates, keep_first) : nan;
 
     stored const* const x = read(static_cast<size_t>(begin));
     places first = nowhere;
@@ -333,7 +348,7 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE size_t place_in_run(Run const& run, T
     if (nan != none) {
         number = std::numeric_limits<T>::quiet_NaN();
     }
-    return static_cast<size_t>(begin + join_lanes<place>(first, keep_first));
+    return static_cast<size_t>(begin + join_lanes<place, width>(first, keep_first));
 }
 
 } // namespace castnet::detail::inline CASTNET_VECTORS
