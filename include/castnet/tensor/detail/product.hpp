@@ -4,8 +4,8 @@
 
 #include <castnet/core/shape.hpp>
 #include <castnet/cpu/panel.hpp>
+#include <castnet/tensor/detail/lanes.hpp>
 #include <castnet/tensor/detail/row_vectors.hpp>
-#include <castnet/tensor/detail/run.hpp>
 
 #include <algorithm>
 

@@ -9,28 +9,15 @@
 #include <castnet/core/annotations.hpp>
 #include <castnet/core/shape.hpp>
 #include <castnet/core/target.hpp>
+#include <castnet/tensor/detail/lanes.hpp>
 
 #include <algorithm>
-#include <concepts>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <type_traits>
 
 namespace castnet::detail::inline CASTNET_VECTORS {
-
-// Types that lie in vectors; others have plain loops.
-template <class T>
-concept InVectors = std::same_as<T, float> || std::same_as<T, double>;
-
-template <class T, size_t N>
-struct lanes {
-    using bits = std::conditional_t<sizeof(T) == sizeof(std::int32_t), std::int32_t, std::int64_t>;
-    typedef T type __attribute__((vector_size(N * sizeof(T))));
-    typedef bits mask __attribute__((vector_size(N * sizeof(T)))); // -1 or 0 for each lane
-    // as it lies in memory
-    typedef T stored __attribute__((vector_size(N * sizeof(T)), aligned(alignof(T)), may_alias));
-};
 
 template <class T>
 inline constexpr size_t run_width = 64 / sizeof(T);
@@ -44,40 +31,6 @@ inline constexpr bool fills_vector<Count, T> = Count >= run_width<T>;
 // Whether columns are as many as some vectors have lanes.
 template <size_t Count, class T>
 inline constexpr bool fills_vectors = fills_vector<Count, T> && Count % run_width<T> == 0;
-
-// Joins the lanes of a vector to one, lane j with lane j + Lanes / 2 first: join(to, by). (nvcc
-// does not know packs in __builtin_shufflevector.)
-template <class T, size_t Lanes, class Vector, class Join>
-CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE T join_lanes(Vector x, Join const& join) {
-    if constexpr (Lanes > 16 / sizeof(T)) {
-        using half = typename lanes<T, Lanes / 2>::type;
-        half lower, upper;
-        if constexpr (Lanes == 16) {
-            lower = __builtin_shufflevector(x, x, 0, 1, 2, 3, 4, 5, 6, 7);
-            upper = __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15);
-        } else if constexpr (Lanes == 8) {
-            lower = __builtin_shufflevector(x, x, 0, 1, 2, 3);
-            upper = __builtin_shufflevector(x, x, 4, 5, 6, 7);
-        } else {
-            static_assert(Lanes == 4);
-            lower = __builtin_shufflevector(x, x, 0, 1);
-            upper = __builtin_shufflevector(x, x, 2, 3);
-        }
-        join(lower, upper);
-        return join_lanes<T, Lanes / 2>(lower, join);
-    } else if constexpr (Lanes == 4) {
-        join(x, __builtin_shufflevector(x, x, 2, 3, 2, 3));
-        join(x, __builtin_shufflevector(x, x, 1, 1, 1, 1));
-        return x[0];
-    } else {
-        static_assert(Lanes == 2);
-        join(x, __builtin_shufflevector(x, x, 1, 1));
-        return x[0];
-    }
-}
-
-inline constexpr auto plus = [](auto& to, auto const& by)
-                                 __attribute__((always_inline)) { to += by; };
 
 template <size_t N>
 using length = std::integral_constant<size_t, N>;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <castnet/cpu/transpose.hpp>
-#include <castnet/tensor/detail/run.hpp>
+#include <castnet/tensor/detail/lanes.hpp>
 
 #include <algorithm>
 #include <bit>
