@@ -478,6 +478,22 @@ TEST_CASE_TEMPLATE("dilated convolution by Winograd's algorithm", T, float, doub
     check_convolution<T>(cn::make_window(192, 9, 11, 192, 3, 1, cn::same, 2, 1), 2);
 }
 
+TEST_CASE_TEMPLATE("convolution of larger windows by Winograd's algorithm", T, float, double) {
+    for (cn::size2 kernel : {cn::size2{3, 5}, cn::size2{4}, cn::size2{5}, cn::size2{7, 6}}) {
+        for (cn::size2 stride : {cn::size2{1}, cn::size2{2}, cn::size2{1, 2}}) {
+            for (cn::padding2 padding : {cn::valid, cn::same, cn::padding2{cn::size2{2, 1}}}) {
+                check_convolution<T>(cn::make_window(32, 16, 19, 35, kernel, stride, padding, 1, 1),
+                                     2);
+            }
+        }
+        check_convolution<T>(cn::make_window(33, 20, 17, 32, kernel, 1, cn::same, 2, 1), 2);
+    }
+    check_convolution<T>(cn::make_window(40, 24, 24, 36, 7, 3, cn::same, 1, 1), 9, 1);
+    check_convolution<T>(cn::make_window(96, 10, 11, 112, 5, 1, cn::same, 1, 1), 3);
+    check_convolution<T>(cn::make_window(97, 12, 12, 113, 4, 2, 1, 1, 1), 3);
+    check_convolution<T>(cn::make_window(97, 4, 4, 113, 5, 1, cn::same, 1, 1), 3); // few tiles
+}
+
 TEST_CASE_TEMPLATE("convolution of few channels in rows of every length", T, float, double) {
     for (int channels : {1, 3, 4}) {
         for (int filters : {1, 3, 6, 8, 16, 20, 33, 64}) {
@@ -609,6 +625,12 @@ TEST_CASE_TEMPLATE("convolution of 3x3 with many channels and filters, of every 
     check_convolution<T>(cn::make_window(64, 14, 22, 32, 3, 1, cn::valid, 1, 1), 9, 1);
     check_convolution<T>(cn::make_window(48, 8, 9, 320, 3, 1, cn::same, 1, 1), 5);
     check_convolution<T>(cn::make_window(128, 10, 10, 128, 3, 1, cn::same, 1, 1), 3);
+    for (int channels : {33, 40, 72}) {
+        for (int filters : {36, 63, 65}) {
+            check_convolution<T>(cn::make_window(channels, 8, 9, filters, 3, 1, cn::same, 1, 1), 3);
+        }
+    }
+    check_convolution<T>(cn::make_window(190, 8, 9, 180, 3, 1, cn::same, 1, 1), 3);
 }
 
 TEST_CASE_TEMPLATE("convolution of so many weights that chunks share their gradient", T, float,
@@ -627,6 +649,9 @@ TEST_CASE_TEMPLATE("a sample's convolution does not depend on the samples beside
     check_alone<T>(cn::make_window(32, 4, 4, 64, 3, 1, cn::same, 1, 1));
     check_alone<T>(cn::make_window(128, 4, 4, 32, 3, 1, cn::same, 1, 1));
     check_alone<T>(cn::make_window(64, 8, 8, 1024, 3, 1, cn::same, 1, 1));
+    check_alone<T>(cn::make_window(36, 8, 8, 52, 3, 1, cn::same, 1, 1));
+    check_alone<T>(cn::make_window(32, 8, 8, 36, 5, 1, cn::same, 1, 1));
+    check_alone<T>(cn::make_window(96, 8, 8, 112, 4, 2, 1, 1, 1));
 }
 
 TEST_CASE_TEMPLATE("threads share the convolution of one sample and change no bit of it", T, float,
@@ -644,6 +669,9 @@ TEST_CASE_TEMPLATE("threads share the convolution of one sample and change no bi
     check_threads<T>(cn::make_window(48, 23, 21, 32, 3, 1, 1, 1, 1));  // by Winograd's algorithm
     check_threads<T>(cn::make_window(192, 11, 9, 192, 3, 1, 1, 1, 1)); // with many weights
     check_threads<T>(cn::make_window(48, 23, 21, 32, 3, 1, cn::same, 3, 1));
+    check_threads<T>(cn::make_window(36, 23, 21, 52, 3, 1, 1, 1, 1)); // in part of a vector
+    check_threads<T>(cn::make_window(32, 19, 21, 36, 5, 1, 2, 1, 1)); // larger windows
+    check_threads<T>(cn::make_window(96, 22, 20, 112, 4, 2, 1, 1, 1));
 }
 
 TEST_CASE_TEMPLATE("products of every size", T, float, double) {

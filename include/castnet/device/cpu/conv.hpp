@@ -1,9 +1,10 @@
 // Choice of kernels for a convolution and its gradients: vectors along all groups
 // (grouped_conv.hpp), along the window (few_filters.hpp) or all its places (scattered_conv.hpp),
-// Winograd's algorithm (winograd_conv.hpp), runs of pixels with few channels or filters
-// (run_conv.hpp, shallow_conv.hpp, row_weight.hpp), or products over any windows (direct_conv.hpp).
-// Windows are constants of a plan, so only the kernels that it needs are compiled; the first ones
-// are many, so that they are not even instantiated for a plan without such convolutions.
+// Winograd's algorithm (winograd_conv.hpp, winograd_weight.hpp), runs of pixels with few channels
+// or filters (run_conv.hpp, shallow_conv.hpp, row_weight.hpp), or products over any windows
+// (direct_conv.hpp). Windows are constants of a plan, so only the kernels that it needs are
+// compiled; the first ones, and Winograd's for windows in pieces, are many, so that they are not
+// even instantiated for a plan without such convolutions.
 #pragma once
 
 #include <castnet/device/cpu/direct_conv.hpp>
@@ -15,6 +16,7 @@
 #include <castnet/device/cpu/scattered_conv.hpp>
 #include <castnet/device/cpu/shallow_conv.hpp>
 #include <castnet/device/cpu/winograd_conv.hpp>
+#include <castnet/device/cpu/winograd_weight.hpp>
 
 #include <algorithm>
 
@@ -55,10 +57,21 @@ constexpr bool weight_is_shallow(window const& w) {
     return numbers_in<F> == 1 && is_shallow(w);
 }
 
+// A single sample of few tiles would wait for the transformed weights of a larger window, which are
+// twice as many.
+template <class F>
+constexpr bool conv_uses_winograd(window const& w) {
+    if (!uses_winograd<F>(w)) {
+        return false;
+    }
+    tiling const t = forward_tiling(w);
+    return !is_split(w) || !shares_tiles<F>(t) || t.tiles() >= winograd_least_alone;
+}
+
 template <class F>
 constexpr kernel<sum_type<F>> conv_kernel(window const& w) {
-    if (uses_winograd<F>(w, forward_tiling(w))) {
-        return {&winograd_conv<F>, &winograd_conv_prepare<F>};
+    if (conv_uses_winograd<F>(w)) {
+        return {&winograd_conv<false, F>, &winograd_conv_prepare<false, F>};
     }
     if (conv_uses_runs<F>(w)) {
         return {&run_conv<false, sum_type<F>>};
@@ -67,15 +80,15 @@ constexpr kernel<sum_type<F>> conv_kernel(window const& w) {
 }
 template <class F>
 constexpr scratch_size conv_scratch(window const& w) {
-    return uses_winograd<F>(w, forward_tiling(w)) ? winograd_scratch<F>(forward_tiling(w))
-           : conv_uses_runs<F>(w)                 ? scratch_size{0, 0, padded_band(w)}
-                                                  : direct_conv_scratch<F>(w);
+    return conv_uses_winograd<F>(w) ? winograd_scratch<F>(w)
+           : conv_uses_runs<F>(w)   ? scratch_size{0, 0, padded_band(w)}
+                                    : direct_conv_scratch<F>(w);
 }
 
 template <class F>
 constexpr kernel<sum_type<F>> conv_data_kernel(window const& w) {
-    if (uses_winograd<F>(w, data_tiling(w))) {
-        return {&winograd_conv_data<F>, &winograd_conv_data_prepare<F>};
+    if (data_uses_winograd<F>(w)) {
+        return {&winograd_conv_data<false, F>, &winograd_conv_data_prepare<false, F>};
     }
     if (data_uses_runs<F>(w)) {
         return {&run_conv<true, sum_type<F>>, &turn_weights<sum_type<F>>};
@@ -84,7 +97,7 @@ constexpr kernel<sum_type<F>> conv_data_kernel(window const& w) {
 }
 template <class F>
 constexpr scratch_size conv_data_scratch(window const& w) {
-    return uses_winograd<F>(w, data_tiling(w)) ? winograd_scratch<F>(data_tiling(w))
+    return data_uses_winograd<F>(w) ? winograd_data_scratch<F>(w)
            : data_uses_runs<F>(w) ? scratch_size{0, 0, padded_band(data_window(w)), weight_count(w)}
                                   : direct_conv_data_scratch<F>(w);
 }
@@ -100,16 +113,23 @@ void conv_weight_finish(kernel_launch const& s, tables const& t, context<T> cons
                c.at(t.arrays[s.output]));
 }
 
+template <bool Split, class F>
+constexpr kernel<sum_type<F>> winograd_weight_kernel(window const& w) {
+    using T = sum_type<F>;
+    if (!sums_by_chunk(w)) {
+        return {&winograd_conv_whole_weight<Split, F>};
+    }
+    return {&winograd_conv_weight<Split, F>, nullptr, &winograd_conv_weight_begin<T>,
+            &winograd_conv_weight_finish<Split, T>};
+}
 template <class F>
 constexpr kernel<sum_type<F>> conv_weight_kernel(window const& w) {
     using T = sum_type<F>;
-    bool const winograd = uses_winograd<F>(w, forward_tiling(w));
-    if (!sums_by_chunk(w)) {
-        return {winograd ? &winograd_conv_whole_weight<F> : &direct_conv_whole_weight<F>};
+    if (uses_winograd<F>(w)) {
+        return winograd_weight_kernel<false, F>(w);
     }
-    if (winograd) {
-        return {&winograd_conv_weight<F>, nullptr, &winograd_conv_weight_begin<T>,
-                &winograd_conv_weight_finish<T>};
+    if (!sums_by_chunk(w)) {
+        return {&direct_conv_whole_weight<F>};
     }
     return {weight_uses_rows<F>(w)    ? &row_conv_weight<T>
             : weight_is_shallow<F>(w) ? &shallow_conv_weight<T>
@@ -118,7 +138,7 @@ constexpr kernel<sum_type<F>> conv_weight_kernel(window const& w) {
 }
 template <class F>
 constexpr scratch_size conv_weight_scratch(window const& w) {
-    return uses_winograd<F>(w, forward_tiling(w)) ? winograd_weight_scratch<F>(w)
+    return uses_winograd<F>(w) ? winograd_weight_scratch<F>(w)
            : sums_by_chunk(w) && (weight_is_shallow<F>(w) || weight_uses_rows<F>(w))
                ? scratch_size{0, weight_count(w), padded_band(w)}
                : direct_conv_weight_scratch<F>(w);
@@ -158,17 +178,58 @@ constexpr bool has_few_filters(op kind, window const& w) {
                                    : false;
 }
 
-// What is instantiated for plans only that have one.
+// Whether a convolution, or its gradient by the image, is computed for the whole batch at once.
+template <class F>
+constexpr bool runs_alone(window const& w) {
+    return conv_uses_winograd<F>(w) && shares_tiles<F>(forward_tiling(w));
+}
+template <class F>
+constexpr bool data_runs_alone(window const& w) {
+    return data_uses_winograd<F>(w) && shares_tiles<F>(data_tiling(w, 0, 0));
+}
+
+// Whether Winograd's algorithm takes a window in pieces, which multiply numbers only.
+template <class F>
+constexpr bool uses_split_winograd(op kind, window const& w) {
+    using T = sum_type<F>;
+    if (!is_split(w) || (numbers_in<F> > 1 && rounds_factors(w))) {
+        return false;
+    }
+    return kind == op::conv        ? conv_uses_winograd<T>(w)
+           : kind == op::conv_data ? data_uses_winograd<T>(w)
+                                   : uses_winograd<T>(w);
+}
 template <class T>
+constexpr kernel<T> split_winograd_kernel(op kind, window const& w) {
+    return kind == op::conv ? kernel<T>{&winograd_conv<true, T>, &winograd_conv_prepare<true, T>}
+           : kind == op::conv_data
+               ? kernel<T>{&winograd_conv_data<true, T>, &winograd_conv_data_prepare<true, T>}
+               : winograd_weight_kernel<true, T>(w);
+}
+template <class T>
+constexpr scratch_size split_winograd_scratch(op kind, window const& w) {
+    return kind == op::conv        ? winograd_scratch<T>(w)
+           : kind == op::conv_data ? winograd_data_scratch<T>(w)
+                                   : winograd_weight_scratch<T>(w);
+}
+
+// What is instantiated for plans only that have one.
+template <class F>
 constexpr bool is_special(kernel_launch const& s, window const* windows) {
+    using T = sum_type<F>;
     bool const convolution =
         s.kind == op::conv || s.kind == op::conv_data || s.kind == op::conv_weight;
     return convolution && (group_in_vector<T>(windows[s.window]) > 0 ||
                            has_few_filters<T>(s.kind, windows[s.window]) ||
-                           (s.kind == op::conv_data && scatters_places<T>(windows[s.window])));
+                           (s.kind == op::conv_data && scatters_places<T>(windows[s.window])) ||
+                           uses_split_winograd<F>(s.kind, windows[s.window]));
 }
-template <class T>
-constexpr kernel<T> special_conv_kernel(op kind, window const& w) {
+template <class F>
+constexpr kernel<sum_type<F>> special_conv_kernel(op kind, window const& w) {
+    using T = sum_type<F>;
+    if (uses_split_winograd<F>(kind, w)) {
+        return split_winograd_kernel<T>(kind, w);
+    }
     if (group_in_vector<T>(w) > 0) {
         return grouped_conv_kernel<T>(kind, w);
     }
@@ -178,8 +239,12 @@ constexpr kernel<T> special_conv_kernel(op kind, window const& w) {
     return kind == op::conv ? few_filters_kernel<false, T>(w.filters)
                             : few_filters_kernel<true, T>(w.channels);
 }
-template <class T>
+template <class F>
 constexpr scratch_size special_conv_scratch(op kind, window const& w) {
+    using T = sum_type<F>;
+    if (uses_split_winograd<F>(kind, w)) {
+        return split_winograd_scratch<T>(kind, w);
+    }
     if (group_in_vector<T>(w) > 0) {
         return grouped_conv_scratch<T>(kind, w);
     }
@@ -188,12 +253,6 @@ constexpr scratch_size special_conv_scratch(op kind, window const& w) {
     }
     window const here = kind == op::conv ? w : data_window(w);
     return {0, 0, padded_band(here), few_filters_weights<T>(here)};
-}
-
-// Whether a convolution, or its gradient by the image, is computed for the whole batch at once.
-template <class F>
-constexpr bool runs_alone(window const& w, tiling const& t) {
-    return uses_winograd<F>(w, t) && shares_tiles<F>(t);
 }
 
 template <class F>
@@ -207,8 +266,7 @@ struct kernel_for<F, op::conv> {
     }
     static constexpr bool whole(kernel_launch const& s, window const* windows) {
         window const& w = windows[s.window];
-        return with_factors<F>(
-            w, [&]<class Factor>() { return runs_alone<Factor>(w, forward_tiling(w)); });
+        return with_factors<F>(w, [&]<class Factor>() { return runs_alone<Factor>(w); });
     }
 };
 template <class F>
@@ -222,8 +280,7 @@ struct kernel_for<F, op::conv_data> {
     }
     static constexpr bool whole(kernel_launch const& s, window const* windows) {
         window const& w = windows[s.window];
-        return with_factors<F>(
-            w, [&]<class Factor>() { return runs_alone<Factor>(w, data_tiling(w)); });
+        return with_factors<F>(w, [&]<class Factor>() { return data_runs_alone<Factor>(w); });
     }
 };
 template <class F>

@@ -16,8 +16,9 @@ struct depth {
     std::ptrdiff_t inner_step = 0;
     std::ptrdiff_t outer = 1; // the same of such runs
     std::ptrdiff_t outer_step = 0;
+    std::ptrdiff_t missing = 0; // steps that the last of the inner runs lacks
 
-    std::ptrdiff_t steps() const { return length * inner * outer; }
+    std::ptrdiff_t steps() const { return (length * inner - missing) * outer; }
 };
 
 // Iterator over the offsets of the steps.
@@ -28,13 +29,14 @@ public:
     [[gnu::noinline]] void next(std::ptrdiff_t steps, std::ptrdiff_t* offset) {
         while (steps > 0) {
             std::ptrdiff_t const begin = outer_ * d_.outer_step + inner_ * d_.inner_step;
-            std::ptrdiff_t const count = std::min(steps, d_.length - step_);
+            std::ptrdiff_t const length = d_.length - (inner_ == d_.inner - 1 ? d_.missing : 0);
+            std::ptrdiff_t const count = std::min(steps, length - step_);
             for (std::ptrdiff_t i = 0; i < count; ++i) {
                 *offset++ = begin + (step_ + i) * d_.stride;
             }
             steps -= count;
             step_ += count;
-            if (step_ == d_.length) {
+            if (step_ == length) {
                 step_ = 0;
                 if (++inner_ == d_.inner) {
                     inner_ = 0;

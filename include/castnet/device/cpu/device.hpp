@@ -48,12 +48,12 @@ struct cpu_device {
     static constexpr int count() { return 1; } // such devices in the machine
 
     // The kernel of a launch that is no fused program, and, if `Special`, possibly a convolution in
-    // groups or of few filters.
+    // groups, of few filters or in pieces.
     template <bool Special = true>
     static constexpr kernel kernel_of(ir::kernel_launch const& s, ir::window const* windows) {
         if constexpr (Special) {
-            if (cpu::is_special<T>(s, windows)) {
-                return cpu::special_conv_kernel<T>(s.kind, windows[s.window]);
+            if (cpu::is_special<F>(s, windows)) {
+                return cpu::special_conv_kernel<F>(s.kind, windows[s.window]);
             }
         }
         return cpu::kernel_entry_of<F>(s.kind).kernel_of(s, windows);
@@ -101,8 +101,8 @@ struct cpu_device {
         if (s.kind == op::reduce) {
             return {0, cpu::chunk_sum_size(s, end), 0};
         }
-        if (cpu::is_special<T>(s, windows)) {
-            return cpu::special_conv_scratch<T>(s.kind, windows[s.window]);
+        if (cpu::is_special<F>(s, windows)) {
+            return cpu::special_conv_scratch<F>(s.kind, windows[s.window]);
         }
         if (s.kind == op::matmul || s.kind == op::matmul_data) {
             return cpu::matmul_scratch<F>(s);
@@ -204,7 +204,7 @@ protected:
     static constexpr auto kernels_of_launches() {
         constexpr bool special = std::any_of(
             Plan.launches, Plan.launches + Plan.sizes.launches,
-            [](ir::kernel_launch const& s) { return cpu::is_special<T>(s, Plan.windows); });
+            [](ir::kernel_launch const& s) { return cpu::is_special<F>(s, Plan.windows); });
         ir::kernel_table<kernel, Plan.sizes.launches> table{};
         for (ir::stage const& g : Plan.stages) {
             for (int i = g.first; i < g.last; ++i) {

@@ -55,4 +55,8 @@ inline constexpr std::ptrdiff_t winograd_shared_weights = 2 << 20, winograd_chun
                                 winograd_shared_cache = 16 << 20;
 inline constexpr std::ptrdiff_t winograd_least_tiles = 48, winograd_most_tiles = 96;
 
+// Tiles of a sample from which on a convolution of a large window transforms weights that threads
+// share.
+inline constexpr std::ptrdiff_t winograd_least_alone = 8;
+
 } // namespace castnet::cpu::inline CASTNET_TARGET

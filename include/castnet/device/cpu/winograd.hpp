@@ -1,89 +1,24 @@
-// Winograd transforms for 3x3 convolutions with stride 1, F(2x2, 3x3) (Lavin and Gray, "Fast
-// Algorithms for Convolutional Neural Networks", 2015): 16 multiplications for each channel give
-// 2x2 results, which otherwise take 36. Tiles of 4x4 pixels and the weights are transformed; then
-// there is a matrix product for each of a tile's 16 elements; and its results are transformed back.
+// Winograd transforms for tiles of 2x2 results, F(2x2, 3x3) and F(2x2, 2x2) (Lavin and Gray, "Fast
+// Algorithms for Convolutional Neural Networks", 2015): for 3x3 taps 16 multiplications for each
+// channel give 2x2 results, which otherwise take 36. Pixels and weights are transformed; then there
+// is a matrix product for each of a tile's 16 places; and its results are transformed back. Pieces
+// of two taps do without the third point, and have the same places otherwise (winograd_tiling.hpp).
 //
 // Of a dilated window, pixels a dilation apart make images of their own, and so do their results.
 //
-// The factors are 0, 1, -1 and 1/2, so hardly any precision is lost. Where products multiply pairs
-// of bfloat16, these are rounded after the transforms, which leaves results with up to 1.7 times
-// the error of direct products of rounded numbers.
+// The factors are 0, 1, -1, 1/2 and 2, so hardly any precision is lost. Where products multiply
+// pairs of bfloat16, these are rounded after the transforms, which leaves results with up to 1.7
+// times the error of direct products of rounded numbers.
 #pragma once
 
 #include <castnet/cpu/tile.hpp>
 #include <castnet/cpu/transpose.hpp>
-#include <castnet/device/cpu/sliding.hpp>
-#include <castnet/device/cpu/tuning.hpp>
+#include <castnet/device/cpu/winograd_row.hpp>
 
 #include <algorithm>
 #include <cstddef>
 
 namespace castnet::cpu::inline CASTNET_TARGET {
-
-inline constexpr int winograd_places = 16; // in a tile
-
-// Geometry of the tiles: an image, and the results of a 3x3 window over it, of which a tile has
-// 2x2, a dilation apart. So there are as many tiles as the dilation in each two dilations of rows
-// and of columns.
-struct tiling {
-    int height, width, channels; // of the image
-    int out_height, out_width, filters;
-    int pad_top, pad_left, dilation;
-
-    constexpr int down() const { return tiles_along(out_height); }
-    constexpr int across() const { return tiles_along(out_width); }
-    constexpr std::ptrdiff_t tiles() const { return std::ptrdiff_t{down()} * across(); }
-    // The first result of a tile, along one axis.
-    constexpr int first_result(int tile) const { return tile / dilation * dilation + tile; }
-    constexpr std::ptrdiff_t image_count() const {
-        return std::ptrdiff_t{height} * width * channels;
-    }
-    constexpr std::ptrdiff_t result_count() const {
-        return std::ptrdiff_t{out_height} * out_width * filters;
-    }
-
-private:
-    constexpr int tiles_along(int results) const {
-        return results / (2 * dilation) * dilation + std::min(results % (2 * dilation), dilation);
-    }
-};
-
-constexpr tiling forward_tiling(window const& w) {
-    return {w.height,  w.width,   w.channels, w.out_height, w.out_width,
-            w.filters, w.pad_top, w.pad_left, w.dilation};
-}
-// The gradient by the image is a convolution of the result's gradient.
-constexpr tiling data_tiling(window const& w) {
-    int const reach = 2 * w.dilation;
-    return {w.out_height, w.out_width,       w.filters,          w.height,  w.width,
-            w.channels,   reach - w.pad_top, reach - w.pad_left, w.dilation};
-}
-
-// Whether the multiplications saved are worth the transforms, whose cost is per channel and per
-// filter.
-template <class F>
-constexpr bool uses_winograd(window const& w, tiling const& t) {
-    constexpr int width = simd<F>::width * numbers_in<F>;
-    return w.kernel_h == 3 && w.kernel_w == 3 && w.stride_h == 1 && w.stride_w == 1 &&
-           w.groups == 1 && w.channels % width == 0 && w.filters % width == 0 &&
-           w.channels >= winograd_channels && w.filters >= winograd_channels &&
-           w.pad_top <= 2 * w.dilation && w.pad_left <= 2 * w.dilation &&
-           winograd_places * t.tiles() * 4 <= 27 * std::ptrdiff_t{w.out_height} * w.out_width;
-}
-
-// Position of a tile: that of its first result.
-struct tile_place {
-    std::ptrdiff_t image;
-    int y, x;
-};
-// That of a tile, image after image.
-constexpr tile_place place_of(tiling const& t, std::ptrdiff_t tile) {
-    std::ptrdiff_t const in_image = tile % t.tiles();
-    return {tile / t.tiles(), t.first_result(static_cast<int>(in_image / t.across())),
-            t.first_result(static_cast<int>(in_image % t.across()))};
-}
-// A tile of which all pixels lie outside the image.
-inline constexpr tile_place no_tile{0, -(1 << 30), 0};
 
 template <class T>
 vec<T> load(T const* from) {
@@ -94,159 +29,180 @@ void store(vec<T> x, T* to) {
     *reinterpret_cast<vec<T>*>(to) = x;
 }
 
-// Transforms of one row or column of a tile.
+// Channels or filters up to the end of their last vector. What is loaded there beyond them takes no
+// part in any result.
 template <class T>
-struct winograd_rows {
-    using v = vec<T>;
-    static void image(v const& a, v const& b, v const& c, v const& d, v (&to)[4]) {
-        to[0] = a - c;
-        to[1] = b + c;
-        to[2] = c - b;
-        to[3] = b - d;
-    }
-    static void weight(v const& a, v const& b, v const& c, v (&to)[4]) {
-        v const ends = (a + c) * T(0.5), middle = b * T(0.5);
-        to[0] = a;
-        to[1] = ends + middle;
-        to[2] = ends - middle;
-        to[3] = c;
-    }
-    static void result(v const& a, v const& b, v const& c, v const& d, v (&to)[2]) {
-        to[0] = a + b + c;
-        to[1] = b - c - d;
-    }
-    // of the gradient by the weights: a result's gradient is a weight there, and 3x3 the result
-    static void gradient(v const& a, v const& b, v (&to)[4]) {
-        to[0] = a;
-        to[1] = (a + b) * T(0.5);
-        to[2] = (a - b) * T(0.5);
-        to[3] = b;
-    }
-    static void weight_gradient(v const& a, v const& b, v const& c, v const& d, v (&to)[3]) {
-        to[0] = a + b + c;
-        to[1] = b - c;
-        to[2] = b + c - d;
-    }
-};
+constexpr std::ptrdiff_t whole_vectors(std::ptrdiff_t count) {
+    return (count + simd<T>::width - 1) / simd<T>::width * simd<T>::width;
+}
+// Where a vector of results lies: the last one ends with them, so it may repeat some.
+template <class T>
+constexpr std::ptrdiff_t within(std::ptrdiff_t count, std::ptrdiff_t first) {
+    return std::min(first, count - simd<T>::width);
+}
 
-// The pixels of an image that a tile reads, rows x columns from (y, x) on, `step` apart; `zeros`
-// outside.
+// Where a piece's vectors go or come from, for each place in a tile.
+using place_offsets = std::ptrdiff_t[winograd_places];
+
+// The pixels of an image, in memory of this size, rows x columns from (y, x) on, steps apart;
+// `zeros` outside.
 template <size_t Rows, size_t Columns, class T>
 void find_pixels(T const* image, int height, int width, std::ptrdiff_t channels, int first_y,
-                 int first_x, int step, T const* zeros, T const* (&to)[Rows][Columns]) {
+                 int first_x, int step_y, int step_x, T const* zeros,
+                 T const* (&to)[Rows][Columns]) {
     for (int i = 0; i < int(Rows); ++i) {
         for (int j = 0; j < int(Columns); ++j) {
-            int const y = first_y + i * step, x = first_x + j * step;
+            int const y = first_y + i * step_y, x = first_x + j * step_x;
             bool const inside = y >= 0 && y < height && x >= 0 && x < width;
             to[i][j] = inside ? image + (std::ptrdiff_t{y} * width + x) * channels : zeros;
         }
     }
 }
 
-// A vector of factors for each place in a tile, `next_place` apart, made of transformed numbers.
-template <pairing P, class F>
+// A vector of factors for each place in a tile, made of transformed numbers.
+template <pairing P, int Down, int Across, class F>
 [[gnu::always_inline]] CASTNET_WIDE_VECTORS inline void
 store_places(vec<sum_type<F>> const (&x)[size_t(numbers_in<F>)][4][4], F* to,
-             std::ptrdiff_t next_place) {
+             place_offsets const& offset) {
     CASTNET_UNROLL
     for (int i = 0; i < winograd_places; ++i) {
-        vec<sum_type<F>> numbers[size_t(numbers_in<F>)];
-        CASTNET_UNROLL
-        for (int k = 0; k < numbers_in<F>; ++k) {
-            numbers[k] = x[k][i / 4][i % 4];
+        if (has_place<Down, Across>(i)) {
+            vec<sum_type<F>> numbers[size_t(numbers_in<F>)];
+            CASTNET_UNROLL
+            for (int k = 0; k < numbers_in<F>; ++k) {
+                numbers[k] = x[k][i / 4][i % 4];
+            }
+            *reinterpret_cast<vec<F>*>(to + offset[i]) = factors_of<P, F>(numbers);
         }
-        *reinterpret_cast<vec<F>*>(to + i * next_place) = factors_of<P, F>(numbers);
     }
 }
 
-// The pixels of a tile.
-template <class T>
+// The pixels of a tile under a piece.
+template <int Down, int Across, class T>
 struct tile_pixels {
-    T const* at[4][4];
+    T const* at[size_t(Down + 1)][size_t(Across + 1)];
 
-    tile_pixels(tiling const& t, T const* x, tile_place const& place, T const* zeros) {
-        find_pixels(x + place.image * t.image_count(), t.height, t.width, t.channels,
-                    place.y - t.pad_top, place.x - t.pad_left, t.dilation, zeros, at);
+    tile_pixels(tiling const& t, tap_piece const& down, tap_piece const& across, T const* x,
+                tile_place const& place, T const* zeros) {
+        find_pixels(x + place.image * t.image_count(), t.down.in, t.across.in, t.channels,
+                    t.down.pixel_of(place.y, down), t.across.pixel_of(place.x, across),
+                    t.down.stride * t.down.dilation, t.across.stride * t.across.dilation, zeros,
+                    at);
     }
 
     // A vector of channels, transformed.
     [[gnu::always_inline]] CASTNET_WIDE_VECTORS void transform(std::ptrdiff_t c,
                                                                vec<T> (&to)[4][4]) const {
-        using rows = winograd_rows<T>;
-        vec<T> down[4][4]; // by column
+        vec<T> turned[size_t(Across + 1)][4]; // by column
         CASTNET_UNROLL
-        for (int j = 0; j < 4; ++j) {
-            rows::image(load(at[0][j] + c), load(at[1][j] + c), load(at[2][j] + c),
-                        load(at[3][j] + c), down[j]);
+        for (int j = 0; j <= Across; ++j) {
+            vec<T> column[size_t(Down + 1)];
+            CASTNET_UNROLL
+            for (int i = 0; i <= Down; ++i) {
+                column[i] = load(at[i][j] + c);
+            }
+            winograd_row<Down, T>::image(column, turned[j]);
         }
         CASTNET_UNROLL
         for (int i = 0; i < 4; ++i) {
-            rows::image(down[0][i], down[1][i], down[2][i], down[3][i], to[i]);
+            if (Down == 3 || i != 2) {
+                vec<T> row[size_t(Across + 1)];
+                CASTNET_UNROLL
+                for (int j = 0; j <= Across; ++j) {
+                    row[j] = turned[j][i];
+                }
+                winograd_row<Across, T>::image(row, to[i]);
+            }
         }
     }
 };
 
-// A tile's 4x4 pixels, transformed: a vector of channels for each place in the tile, and the next
-// vectors `next_vector` further on. Neighbouring channels make a pair.
-template <class F>
+// A tile's pixels under a piece, transformed: a vector of channels for each place in the tile, and
+// the next vectors `next_vector` further on. Neighbouring channels make a pair.
+template <int Down, int Across, class F>
 [[gnu::noinline]] CASTNET_WIDE_VECTORS void
-transform_image(tiling const& t, sum_type<F> const* x, tile_place const& place,
-                sum_type<F> const* zeros, F* to, std::ptrdiff_t next_place,
-                std::ptrdiff_t next_vector) {
+transform_image(tiling const& t, tap_piece const& down, tap_piece const& across,
+                sum_type<F> const* x, tile_place const& place, sum_type<F> const* zeros, F* to,
+                place_offsets const& offset, std::ptrdiff_t next_vector) {
     using T = sum_type<F>;
-    tile_pixels<T> const pixels{t, x, place, zeros};
+    tile_pixels<Down, Across, T> const pixels{t, down, across, x, place, zeros};
     for (std::ptrdiff_t c = 0; c < t.channels; to += next_vector) {
         vec<T> numbers[size_t(numbers_in<F>)][4][4];
         CASTNET_UNROLL
         for (int k = 0; k < numbers_in<F>; ++k, c += simd<T>::width) {
             pixels.transform(c, numbers[k]);
         }
-        store_places<pairing::neighbours, F>(numbers, to, next_place);
+        store_places<pairing::neighbours, Down, Across, F>(numbers, to, offset);
     }
 }
 // The same where the pixels of two tiles make a pair.
-template <class F>
+template <int Down, int Across, class F>
 [[gnu::noinline]] CASTNET_WIDE_VECTORS void
-transform_images(tiling const& t, sum_type<F> const* x,
-                 tile_place const (&place)[size_t(numbers_in<F>)], sum_type<F> const* zeros, F* to,
-                 std::ptrdiff_t next_place, std::ptrdiff_t next_vector) {
+transform_images(tiling const& t, tap_piece const& down, tap_piece const& across,
+                 sum_type<F> const* x, tile_place const (&place)[size_t(numbers_in<F>)],
+                 sum_type<F> const* zeros, F* to, place_offsets const& offset,
+                 std::ptrdiff_t next_vector) {
     using T = sum_type<F>;
     if constexpr (numbers_in<F> == 1) {
-        transform_image<F>(t, x, place[0], zeros, to, next_place, next_vector);
+        transform_image<Down, Across, F>(t, down, across, x, place[0], zeros, to, offset,
+                                         next_vector);
     } else {
-        tile_pixels<T> const first{t, x, place[0], zeros}, second{t, x, place[1], zeros};
+        using pixels = tile_pixels<Down, Across, T>;
+        pixels const first{t, down, across, x, place[0], zeros},
+            second{t, down, across, x, place[1], zeros};
         for (std::ptrdiff_t c = 0; c < t.channels; c += simd<T>::width, to += next_vector) {
             vec<T> numbers[2][4][4];
             first.transform(c, numbers[0]);
             second.transform(c, numbers[1]);
-            store_places<pairing::rows, F>(numbers, to, next_place);
+            store_places<pairing::rows, Down, Across, F>(numbers, to, offset);
         }
     }
 }
 
 // The products of a tile, transformed back to its 2x2 results; those outside the image are dropped.
-template <class T>
+// The most taps of a piece say which places there are.
+template <int Down, int Across, class T>
 [[gnu::noinline]] CASTNET_WIDE_VECTORS void
 transform_result(tiling const& t, T const* from, std::ptrdiff_t next_place, tile_end<T> const& end,
                  tile_place const& at, T* y) {
-    using rows = winograd_rows<T>;
-    T* const first =
-        y + at.image * t.result_count() + (std::ptrdiff_t{at.y} * t.out_width + at.x) * t.filters;
-    bool const has_second_row = at.y + t.dilation < t.out_height,
-               has_second_column = at.x + t.dilation < t.out_width;
-    for (std::ptrdiff_t k = 0; k < t.filters; k += simd<T>::width) {
-        vec<T> down[4][2];
+    T* const first = y + at.image * t.result_count() +
+                     (std::ptrdiff_t{t.down.place_in_memory(at.y)} * t.across.out +
+                      t.across.place_in_memory(at.x)) *
+                         t.filters;
+    std::ptrdiff_t const second_row = std::ptrdiff_t{t.down.dilation} * t.down.result_step *
+                                      t.across.out * t.filters,
+                         second_column =
+                             std::ptrdiff_t{t.across.dilation} * t.across.result_step * t.filters;
+    bool const has_second_row = t.down.has_second(at.y),
+               has_second_column = t.across.has_second(at.x);
+    for (std::ptrdiff_t first_filter = 0; first_filter < t.filters;
+         first_filter += simd<T>::width) {
+        std::ptrdiff_t const k = within<T>(t.filters, first_filter);
+        vec<T> turned[4][2];
         CASTNET_UNROLL
         for (int j = 0; j < 4; ++j) {
-            T const* const column = from + j * next_place + k;
-            rows::result(load(column), load(column + 4 * next_place), load(column + 8 * next_place),
-                         load(column + 12 * next_place), down[j]);
+            if (Across == 3 || j != 2) {
+                vec<T> column[4];
+                CASTNET_UNROLL
+                for (int i = 0; i < 4; ++i) {
+                    if (Down == 3 || i != 2) {
+                        column[i] = load(from + (i * winograd_points + j) * next_place + k);
+                    }
+                }
+                winograd_row<Down, T>::result(column, turned[j]);
+            }
         }
         vec<T> const bias = end.bias ? load(end.bias + k) : vec<T>{};
         CASTNET_UNROLL
         for (int i = 0; i < 2; ++i) {
-            vec<T> across[2];
-            rows::result(down[0][i], down[1][i], down[2][i], down[3][i], across);
+            vec<T> row[4], across[2];
+            CASTNET_UNROLL
+            for (int j = 0; j < 4; ++j) {
+                if (Across == 3 || j != 2) {
+                    row[j] = turned[j][i];
+                }
+            }
+            winograd_row<Across, T>::result(row, across);
             CASTNET_UNROLL
             for (int j = 0; j < 2; ++j) {
                 vec<T> result = across[j] + bias;
@@ -254,9 +210,7 @@ transform_result(tiling const& t, T const* from, std::ptrdiff_t next_place, tile
                     result = rectified<T>(result, end.most);
                 }
                 if ((i == 0 || has_second_row) && (j == 0 || has_second_column)) {
-                    store(result,
-                          first + (std::ptrdiff_t{i} * t.out_width + j) * t.dilation * t.filters +
-                              k);
+                    store(result, first + i * second_row + j * second_column + k);
                 }
             }
         }
@@ -265,83 +219,104 @@ transform_result(tiling const& t, T const* from, std::ptrdiff_t next_place, tile
 
 // The gradients of a tile's 2x2 results as weights over its pixels, or of two tiles' in pairs. The
 // filters come in panels of a product's columns, `next_panel` apart.
-template <class F>
+template <int Down, int Across, class F>
 [[gnu::noinline]] CASTNET_WIDE_VECTORS void
 transform_gradient(tiling const& t, sum_type<F> const* dy,
                    tile_place const (&place)[size_t(numbers_in<F>)], sum_type<F> const* zeros,
-                   F* to, std::ptrdiff_t next_place, std::ptrdiff_t next_panel) {
+                   F* to, place_offsets const& offset, std::ptrdiff_t next_panel) {
     using T = sum_type<F>;
-    using rows = winograd_rows<T>;
     T const* pixel[size_t(numbers_in<F>)][2][2];
     for (int i = 0; i < numbers_in<F>; ++i) {
-        find_pixels(dy + place[i].image * t.result_count(), t.out_height, t.out_width, t.filters,
-                    place[i].y, place[i].x, t.dilation, zeros, pixel[i]);
+        find_pixels(dy + place[i].image * t.result_count(), t.down.out, t.across.out, t.filters,
+                    place[i].y, place[i].x, t.down.dilation, t.across.dilation, zeros, pixel[i]);
     }
     for (std::ptrdiff_t k = 0; k < t.filters; k += simd<T>::width) {
         vec<T> numbers[size_t(numbers_in<F>)][4][4];
         CASTNET_UNROLL
         for (int n = 0; n < numbers_in<F>; ++n) {
-            vec<T> down[2][4];
+            vec<T> turned[2][4];
             CASTNET_UNROLL
             for (int j = 0; j < 2; ++j) {
-                rows::gradient(load(pixel[n][0][j] + k), load(pixel[n][1][j] + k), down[j]);
+                winograd_gradient<T>(load(pixel[n][0][j] + k), load(pixel[n][1][j] + k), turned[j]);
             }
             CASTNET_UNROLL
             for (int i = 0; i < 4; ++i) {
-                rows::gradient(down[0][i], down[1][i], numbers[n][i]);
+                winograd_gradient<T>(turned[0][i], turned[1][i], numbers[n][i]);
             }
         }
-        store_places<pairing::rows, F>(
-            numbers, to + k / tile_columns<F> * next_panel + k % tile_columns<F>, next_place);
+        store_places<pairing::rows, Down, Across, F>(
+            numbers, to + k / tile_columns<F> * next_panel + k % tile_columns<F>, offset);
     }
 }
 
-// The weights of a channel for some filters, `next_tap` apart; transformed, `next_place` apart.
-// Those `next_number` further on are the second ones of pairs.
-template <pairing P, class F>
+// The weights of a channel under a piece for some filters, `next_row` and `next_column` apart;
+// transformed. Those `next_number` further on are the second ones of pairs.
+template <pairing P, int Down, int Across, class F>
 [[gnu::noinline]] CASTNET_WIDE_VECTORS void
-transform_weight(sum_type<F> const* from, std::ptrdiff_t next_number, std::ptrdiff_t next_tap,
-                 F* to, std::ptrdiff_t next_place) {
+transform_weight(sum_type<F> const* from, std::ptrdiff_t next_number, std::ptrdiff_t next_row,
+                 std::ptrdiff_t next_column, F* to, place_offsets const& offset) {
     using T = sum_type<F>;
-    using rows = winograd_rows<T>;
     vec<T> numbers[size_t(numbers_in<F>)][4][4];
     CASTNET_UNROLL
     for (int n = 0; n < numbers_in<F>; ++n, from += next_number) {
-        vec<T> down[3][4];
+        vec<T> turned[size_t(Across)][4];
         CASTNET_UNROLL
-        for (int j = 0; j < 3; ++j) {
-            rows::weight(load(from + j * next_tap), load(from + (3 + j) * next_tap),
-                         load(from + (6 + j) * next_tap), down[j]);
+        for (int j = 0; j < Across; ++j) {
+            vec<T> column[size_t(Down)];
+            CASTNET_UNROLL
+            for (int i = 0; i < Down; ++i) {
+                column[i] = load(from + i * next_row + j * next_column);
+            }
+            winograd_row<Down, T>::weight(column, turned[j]);
         }
         CASTNET_UNROLL
         for (int i = 0; i < 4; ++i) {
-            rows::weight(down[0][i], down[1][i], down[2][i], numbers[n][i]);
+            if (Down == 3 || i != 2) {
+                vec<T> row[size_t(Across)];
+                CASTNET_UNROLL
+                for (int j = 0; j < Across; ++j) {
+                    row[j] = turned[j][i];
+                }
+                winograd_row<Across, T>::weight(row, numbers[n][i]);
+            }
         }
     }
-    store_places<P, F>(numbers, to, next_place);
+    store_places<P, Down, Across, F>(numbers, to, offset);
 }
 
-// The sums of products of a channel for some filters, transformed back to gradients of weights.
-template <class T>
+// The sums of products of a channel for some filters, transformed back to gradients of the weights
+// under a piece.
+template <int Down, int Across, class T>
 [[gnu::noinline]] CASTNET_WIDE_VECTORS void
-transform_weight_gradient(T const* from, std::ptrdiff_t next_place, T* to,
-                          std::ptrdiff_t next_tap) {
-    using rows = winograd_rows<T>;
-    vec<T> down[4][3];
+transform_weight_gradient(T const* from, place_offsets const& offset, T* to,
+                          std::ptrdiff_t next_row, std::ptrdiff_t next_column) {
+    vec<T> turned[4][size_t(Down)];
     CASTNET_UNROLL
     for (int j = 0; j < 4; ++j) {
-        T const* const column = from + j * next_place;
-        rows::weight_gradient(load(column), load(column + 4 * next_place),
-                              load(column + 8 * next_place), load(column + 12 * next_place),
-                              down[j]);
+        if (Across == 3 || j != 2) {
+            vec<T> column[4];
+            CASTNET_UNROLL
+            for (int i = 0; i < 4; ++i) {
+                if (Down == 3 || i != 2) {
+                    column[i] = load(from + offset[i * winograd_points + j]);
+                }
+            }
+            winograd_row<Down, T>::weight_gradient(column, turned[j]);
+        }
     }
     CASTNET_UNROLL
-    for (int i = 0; i < 3; ++i) {
-        vec<T> across[3];
-        rows::weight_gradient(down[0][i], down[1][i], down[2][i], down[3][i], across);
+    for (int i = 0; i < Down; ++i) {
+        vec<T> row[4], across[size_t(Across)];
         CASTNET_UNROLL
-        for (int j = 0; j < 3; ++j) {
-            store(across[j], to + (i * 3 + j) * next_tap);
+        for (int j = 0; j < 4; ++j) {
+            if (Across == 3 || j != 2) {
+                row[j] = turned[j][i];
+            }
+        }
+        winograd_row<Across, T>::weight_gradient(row, across);
+        CASTNET_UNROLL
+        for (int j = 0; j < Across; ++j) {
+            store(across[j], to + i * next_row + j * next_column);
         }
     }
 }
