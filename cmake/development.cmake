@@ -16,11 +16,12 @@ set(castnet_heap "")
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     set(castnet_heap --param=ggc-min-heapsize=2000000)
 endif()
+string(JOIN "," castnet_host_options -Wall -Wextra ${castnet_heap}) # of nvcc's host compiler
 add_library(castnet_dev INTERFACE)
 target_compile_options(
     castnet_dev INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wconversion ${castnet_heap}>
-    "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-Xcompiler -Wall,-Wextra -Xptxas ${castnet_ptxas}>")
+    "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-Xcompiler ${castnet_host_options} -Xptxas ${castnet_ptxas}>")
 if(CASTNET_WERROR)
     target_compile_options(castnet_dev INTERFACE
                            $<$<COMPILE_LANGUAGE:CXX>:-Werror>
