@@ -2,6 +2,9 @@
 // bits.
 #include <castnet/castnet.hpp>
 #include <castnet/data/augment.hpp>
+#include <castnet/data/generated.hpp>
+#include <castnet/data/label_encoding.hpp>
+#include <castnet/data/mixing.hpp>
 #include <castnet/data/sampling.hpp>
 #include <castnet/data/transforms.hpp>
 #include <castnet/policy/mirrored.hpp>
@@ -9,6 +12,7 @@
 #include "policy.hpp"
 
 #include <doctest/doctest.h>
+#include <algorithm>
 #include <vector>
 
 namespace cn = castnet;
@@ -152,6 +156,60 @@ TEST_CASE("images are changed on the device as on the host") {
     same(cn::data::random_shift{.padding = 1},
          cn::data::color_jitter{.brightness = 0.4, .contrast = 0.5, .saturation = 0.6},
          cn::data::random_flip{});
+}
+
+TEST_CASE("samples are mixed on the device as on the host") {
+    auto const trained = [](auto const& keep, auto const& mixed) {
+        cn::model<network, check::policy, cn::batch<8>> model{cn::seed{4}};
+        auto training = cn::compile(model, cn::categorical_cross_entropy, cn::adam{});
+        auto const h = training.fit(keep(mixed), {.epochs = 3, .verbose = cn::verbosity::silent});
+        auto all = h["loss"];
+        auto const w = model.get(model.parameter_at(0).name.text());
+        all.insert(all.end(), w.begin(), w.end());
+        return all;
+    };
+    auto const same = [&](auto const& mixed) {
+        auto const expected = trained([](auto data) { return data; }, mixed);
+        CHECK(trained([](auto data) { return cn::on_device(data); }, mixed) == expected);
+        return expected;
+    };
+    auto const plain = [] { return cn::data::one_hot(samples(31)); };
+    auto const drawn = [&] { return cn::data::augment(plain(), cn::data::random_flip{}); };
+    CHECK(same(cn::data::mixup(plain(), 0.4)) != same(cn::data::cutmix(plain())));
+    CHECK(same(cn::data::mixup(drawn(), 0.4)) != same(cn::data::mixup(plain(), 0.4)));
+    same(cn::data::cutmix(drawn()));
+    same(cn::data::mixup(cn::data::cutmix(drawn()))); // one of which the host does
+}
+
+TEST_CASE("samples that could not be read are read for the next fit") {
+    using net = cn::sequential<cn::input<1, 4, 4>, cn::flatten, cn::dense<3>>;
+    bool fails = false;
+    auto const images =
+        cn::data::one_hot(cn::data::generated<cn::data::label<3>, cn::shape<1, 4, 4>>(
+            16,
+            [&](std::size_t i, auto to) {
+                if (fails && i == 9) {
+                    throw cn::error{"unreadable"};
+                }
+                std::fill(to.begin(), to.end(), number(i));
+            },
+            [](std::size_t i, auto to) { std::fill(to.begin(), to.end(), int(i % 3)); }));
+    auto const check = [&](auto const& changing) {
+        auto const losses = [&](bool first_fails) {
+            cn::model<net, check::policy, cn::batch<16>> model{cn::seed{4}};
+            auto training = cn::compile(model, cn::categorical_cross_entropy, cn::adam{});
+            auto const data = cn::on_device(changing);
+            fails = first_fails;
+            if (fails) {
+                CHECK_THROWS_AS(training.fit(data, {.verbose = cn::verbosity::silent}), cn::error);
+                fails = false;
+            }
+            return training.fit(data, {.epochs = 2, .verbose = cn::verbosity::silent})["loss"];
+        };
+        CHECK(losses(true) == losses(false));
+    };
+    check(cn::data::augment(images, cn::data::random_flip{}));
+    check(cn::data::mixup(images));
 }
 
 TEST_CASE("a step says which sample there is none of") {

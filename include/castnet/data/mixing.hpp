@@ -5,7 +5,7 @@
 #include <castnet/core/shape.hpp>
 #include <castnet/data/adaptor.hpp>
 #include <castnet/data/detail/epoch_random.hpp>
-#include <castnet/data/pixels.hpp>
+#include <castnet/data/mixture.hpp>
 #include <castnet/data/whole_numbers.hpp>
 
 #include <algorithm>
@@ -52,7 +52,10 @@ struct targets_to_mix<targets<T...>> {
 
 } // namespace detail
 
-// What both are made of: a partner for every sample, and its share.
+// What both are made of: a partner for every sample, and its share. They have
+//   mixture mixture_for(size_t sample) const   in this epoch
+//   static constexpr bool cuts_images          the first input alone is cut; or else all inputs are
+//                                              blended, as all targets are
 template <class Data>
 class mixed : public adaptor<Data> {
     static_assert(detail::targets_to_mix<targets_of<Data>>::checked);
@@ -72,34 +75,30 @@ protected:
         }
     }
 
-    struct mixture {
-        size_t partner;
-        double share; // of the sample itself
-        detail::random_stream random;
-    };
-    mixture mixture_of(size_t sample) const {
+    detail::random_stream random_of(size_t sample) const {
         constexpr std::uint32_t purpose = 0x6d697820; // "mix "
-        auto random = random_.of(purpose, sample);
+        return random_.of(purpose, sample);
+    }
+    mixture draw(detail::random_stream& random) const {
         size_t const partner = random.below(this->size());
-        double const share = detail::beta(alpha_, random);
-        return {partner, share, random};
+        return {partner, detail::beta(alpha_, random)};
     }
 
     // Mixes `count` numbers of a sample with those of the partner, which copy(to) writes.
     template <class T, class Copy>
-    static void mix(double share, size_t count, T* out, Copy const& copy) {
+    static void mix(mixture const& m, size_t count, T* out, Copy const& copy) {
         std::vector<T> other(count);
         copy(other.data());
         for (size_t i = 0; i < count; ++i) {
-            out[i] = T(share) * out[i] + T(1 - share) * other[i];
+            out[i] = m.blend(out[i], other[i]);
         }
     }
     template <size_t I, class T>
     void mix_target(mixture const& m, size_t sample, T* out) const {
-        using base = adaptor<Data>;
-        base::template copy_target<I>(sample, out);
-        mix(m.share, target_shape<typename targets_of<Data>::template at<I>>::count, out,
-            [&](T* other) { base::template copy_target<I>(m.partner, other); });
+        using unmixed = adaptor<Data>;
+        unmixed::template copy_target<I>(sample, out);
+        mix(m, target_shape<typename targets_of<Data>::template at<I>>::count, out,
+            [&](T* other) { unmixed::template copy_target<I>(m.partner, other); });
     }
 
 private:
@@ -117,46 +116,71 @@ struct input_to_mix { // a class, so that every compiler prints the input
 
 template <class Data>
 class mixup_set : public mixed<Data> {
-    using base = adaptor<Data>;
+    using unmixed = adaptor<Data>;
     static_assert([]<size_t... I>(std::index_sequence<I...>) {
         return (input_to_mix<I, typename Data::template input_shape<I>>::checked && ...);
     }(std::make_index_sequence<Data::input_count>{}));
 
 public:
+    static constexpr bool cuts_images = false;
+
     mixup_set(Data data, double alpha) : mixed<Data>{std::move(data), "mixup", alpha} {}
 
+    mixture mixture_for(size_t sample) const {
+        auto random = this->random_of(sample);
+        return this->draw(random);
+    }
     template <size_t I = 0, class T>
     void copy_input(size_t sample, T* out) const {
-        auto const m = this->mixture_of(sample);
-        base::template copy_input<I>(sample, out);
-        this->mix(m.share, Data::template input_shape<I>::count, out,
-                  [&](T* other) { base::template copy_input<I>(m.partner, other); });
+        mixture const m = mixture_for(sample);
+        unmixed::template copy_input<I>(sample, out);
+        this->mix(m, Data::template input_shape<I>::count, out,
+                  [&](T* other) { unmixed::template copy_input<I>(m.partner, other); });
     }
     template <size_t I = 0, class T>
     void copy_target(size_t sample, T* out) const {
-        this->template mix_target<I>(this->mixture_of(sample), sample, out);
+        this->template mix_target<I>(mixture_for(sample), sample, out);
     }
 };
 
 template <class Data>
 class cutmix_set : public mixed<Data> {
-    using base = adaptor<Data>;
+    using unmixed = adaptor<Data>;
     using image = typename Data::template input_shape<0>;
     static_assert(image::rank == 3,
                   "castnet: cutmix cuts images: the first input of the data set needs a shape of "
                   "channels, height and width");
 
 public:
+    static constexpr bool cuts_images = true;
+
     cutmix_set(Data data, double alpha) : mixed<Data>{std::move(data), "cutmix", alpha} {}
 
+    // The sample's share is that of the pixels outside of the cut.
+    mixture mixture_for(size_t sample) const {
+        auto random = this->random_of(sample);
+        mixture m = this->draw(random);
+        double const side = 0.5 * std::sqrt(1 - m.share);
+        auto const range = [&](size_t whole) {
+            size_t const middle = random.below(whole);
+            auto const half = size_t(side * double(whole));
+            size_t const first = middle - std::min(middle, half);
+            return std::pair{first, std::min(middle + half, whole) - first};
+        };
+        auto const [x, columns] = range(width);
+        auto const [y, rows] = range(height);
+        m.cut = {x, y, columns, rows};
+        m.share = 1 - double(columns * rows) / double(width * height);
+        return m;
+    }
     template <size_t I = 0, class T>
     void copy_input(size_t sample, T* out) const {
-        base::template copy_input<I>(sample, out);
+        unmixed::template copy_input<I>(sample, out);
         if constexpr (I == 0) {
-            auto m = this->mixture_of(sample);
-            rectangle const cut = cut_out(m);
+            mixture const m = mixture_for(sample);
+            rectangle const& cut = m.cut;
             std::vector<T> other(image::count);
-            base::template copy_input<I>(m.partner, other.data());
+            unmixed::template copy_input<I>(m.partner, other.data());
             for (size_t c = 0; c < image::extent[0]; ++c) {
                 for (size_t y = cut.y; y < cut.y + cut.height; ++y) {
                     size_t const at = (c * height + y) * width + cut.x;
@@ -167,28 +191,11 @@ public:
     }
     template <size_t I = 0, class T>
     void copy_target(size_t sample, T* out) const {
-        auto m = this->mixture_of(sample);
-        cut_out(m);
-        this->template mix_target<I>(m, sample, out);
+        this->template mix_target<I>(mixture_for(sample), sample, out);
     }
 
 private:
     static constexpr size_t height = image::extent[1], width = image::extent[2];
-
-    // The partner's part of the image; the sample's share becomes that of the other pixels.
-    static rectangle cut_out(typename mixed<Data>::mixture& m) {
-        double const side = 0.5 * std::sqrt(1 - m.share);
-        auto const range = [&](size_t whole) {
-            size_t const middle = m.random.below(whole);
-            auto const half = size_t(side * double(whole));
-            size_t const first = middle - std::min(middle, half);
-            return std::pair{first, std::min(middle + half, whole) - first};
-        };
-        auto const [x, columns] = range(width);
-        auto const [y, rows] = range(height);
-        m.share = 1 - double(columns * rows) / double(width * height);
-        return {x, y, columns, rows};
-    }
 };
 
 // share * sample + (1 - share) * partner, of all inputs and targets: Zhang et al., 2018

@@ -91,10 +91,11 @@ inline constexpr bool is_on_device<on_device_set<Dataset>> = true;
 //   training.fit(on_device(data.train), {.validation = on_device(data.test)});
 // Bytes stay bytes there, and become numbers when a step reads them. The device keeps its copy
 // until the last copy of the result is destroyed, so store the result for more than one call.
-// Images of augment() are changed there in every epoch, if its transforms have draw(). What else
-// changes, such as balanced_sample(), is copied anew before the first step of each epoch;
-// prefetch() without on_device() copies it meanwhile. Throws castnet::error before anything is
-// trained if the device has too little memory. On a CPU nothing is copied.
+// Images of augment() are changed there in every epoch, if its transforms have draw(), and samples
+// of mixup() and cutmix() are mixed there, also those of augment(). What else changes, such as
+// balanced_sample(), is copied anew before the first step of each epoch; prefetch() without
+// on_device() copies it meanwhile. Throws castnet::error before anything is trained if the device
+// has too little memory. On a CPU nothing is copied.
 template <class Dataset>
 data::on_device_set<Dataset> on_device(Dataset data) {
     return data::on_device_set<Dataset>{std::move(data)};

@@ -44,6 +44,11 @@ void change_pixels(pixels<T> image, Change const& change) {
 // In pixels from the upper left corner.
 struct rectangle {
     size_t x = 0, y = 0, width = 0, height = 0;
+
+    // (what lies before it is huge)
+    CASTNET_HD bool contains(size_t row, size_t column) const {
+        return row - y < height && column - x < width;
+    }
 };
 
 } // namespace castnet::data

@@ -4,9 +4,11 @@
 #pragma once
 
 #include <castnet/data/augment.hpp>
+#include <castnet/data/mixture.hpp>
 #include <castnet/data/on_device.hpp>
 #include <castnet/train/collate.hpp>
 #include <castnet/train/compiled_step.hpp>
+#include <castnet/train/device_samples.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -17,49 +19,6 @@
 #include <vector>
 
 namespace castnet::detail {
-
-// Of input I, or of target I - input_count.
-template <size_t I, class Data>
-data::column const* byte_column(Data const& data) {
-    if constexpr (requires { data.template column_of<I>(); }) {
-        data::column const& c = data.template column_of<I>();
-        return c.bytes() ? &c : nullptr;
-    } else {
-        return nullptr;
-    }
-}
-// Bytes of a sample there.
-template <class Data>
-unsigned char const* bytes_of(Data const& data, data::column const& in, size_t sample,
-                              size_t count) {
-    if constexpr (requires { data.number_in_columns(sample); }) {
-        return in.bytes() + data.number_in_columns(sample) * count;
-    } else { // which has no columns
-        return nullptr;
-    }
-}
-template <size_t I, class Data, class T>
-void copy_numbers(Data const& data, size_t sample, T* out) {
-    if constexpr (I < Data::input_count) {
-        data.template copy_input<I>(sample, out);
-        check_ids<typename Data::template input_shape<I>, I>(out, sample);
-    } else {
-        data::copy_target<I - Data::input_count>(data, sample, out);
-    }
-}
-
-// Whether a device can change the images of a data set in each epoch, from a copy of what the data
-// set is made of.
-template <class Data>
-constexpr bool draws_images() {
-    if constexpr (requires(Data const& data) { data.drawn_for(size_t{0}); }) {
-        using drawn = decltype(std::declval<Data>().drawn_for(0));
-        using base = std::remove_cvref_t<decltype(std::declval<Data>().base())>;
-        return std::tuple_size_v<drawn> > 0 && !data::ReadByEpochs<base>;
-    } else {
-        return false;
-    }
-}
 
 template <class Device, class Inputs, class Targets>
 class device_dataset;
@@ -78,7 +37,7 @@ public:
             throw error({"castnet: on_device: the data set holds ", data.size(),
                          " samples, more than 32 bits number; train without on_device"});
         }
-        place(data, each{});
+        place(data);
         try {
             memory_ = where.allocate(bytes_);
         } catch (error const& e) {
@@ -89,14 +48,24 @@ public:
         }
     }
 
-    // Copies the samples there, after earlier work of the device's session; of images that the
+    // Copies the samples there, after earlier work of the device's session; of those that the
     // device can change, only once. launch(body) runs a body on the device.
     template <class Data, class Launch>
     void fill(typename Device::session const& where, Data const& data,
               [[maybe_unused]] Launch const& launch) {
-        if constexpr (draws_images<Data>()) {
-            if (!std::exchange(has_images_, true)) {
+        if constexpr (mixes_samples<Data>()) {
+            if (!has_samples_) {
+                fill(where, data.base(), launch);
+                std::copy(std::begin(arrays_), std::end(arrays_), unmixed_);
+                has_samples_ = true; // (which an exception of the data set prevents)
+            } else if constexpr (draws_images<std::remove_cvref_t<decltype(data.base())>>()) {
+                fill(where, data.base(), launch);
+            }
+            mix_samples(where, data, launch, each{});
+        } else if constexpr (draws_images<Data>()) {
+            if (!has_images_) {
                 fill(where, data, each{});
+                has_images_ = true;
             }
             draw_images<nth_of<0, shapes>>(where, data, launch);
         } else {
@@ -115,6 +84,16 @@ private:
         return std::exchange(bytes_, bytes_ + (count * sizeof(U) + unit - 1) / unit * unit);
     }
 
+    template <class Data>
+    void place(Data const& data) {
+        if constexpr (mixes_samples<Data>()) {
+            place(data.base());
+            mixtures_at_ = take<data::mixture>(std::min(data.size(), samples_to_mix));
+            place_mixed<Data>(data.size(), each{});
+        } else {
+            place(data, each{});
+        }
+    }
     template <class Data, size_t... I>
     void place(Data const& data, std::index_sequence<I...>) {
         (..., place_one<I, nth_of<I, shapes>>(data));
@@ -246,9 +225,49 @@ private:
         }
     }
 
+    // Of samples that are mixed: the arrays that change by it, and some mixtures.
+    template <class Data, size_t... I>
+    void place_mixed(size_t samples, std::index_sequence<I...>) {
+        (...,
+         (mixed_at_[I] = mixes_array<I, Data>() ? take<T>(samples * nth_of<I, shapes>::count) : 0));
+    }
+    template <class Data, class Launch, size_t... I>
+    void mix_samples(typename Device::session const& where, Data const& data, Launch const& launch,
+                     std::index_sequence<I...>) {
+        auto* const there = at<data::mixture>(mixtures_at_);
+        for (size_t first = 0; first < data.size(); first += samples_to_mix) {
+            size_t const some = std::min(samples_to_mix, data.size() - first);
+            where.write(there, std::ptrdiff_t(some), [&](data::mixture* out) {
+                for (size_t i = 0; i < some; ++i) {
+                    out[i] = data.mixture_for(first + i);
+                }
+            });
+            (..., mix_array<I, Data>(there, first, some, launch));
+        }
+    }
+    template <size_t I, class Data, class Launch>
+    void mix_array(data::mixture const* there, size_t first, size_t some, Launch const& launch) {
+        if constexpr (mixes_array<I, Data>()) {
+            using logical = nth_of<I, shapes>;
+            auto const samples = std::ptrdiff_t(some);
+            T* const to = at<T>(mixed_at_[I]);
+            if constexpr (I == 0 && Data::cuts_images) {
+                launch(Device::image_mixing(there, unmixed_[I], to, first, samples,
+                                            int(logical::extent[0]), int(logical::extent[1]),
+                                            int(logical::extent[2])));
+            } else {
+                launch(Device::mixing(there, unmixed_[I], to, first, samples,
+                                      std::ptrdiff_t(logical::count)));
+            }
+            arrays_[I] = {nullptr, to};
+        }
+    }
+
     template <class Logical>
     static constexpr size_t samples_at_once =
         std::max<size_t>(1, (size_t{4} << 20) / Logical::count);
+    static constexpr size_t samples_to_mix =
+        std::min({samples_at_once<S>..., samples_at_once<data::target_shape<Target>>...});
 
     // copy(sample, to) writes one in logical order. Some megabytes at a time.
     template <class Logical, class U, class Copy>
@@ -276,6 +295,9 @@ private:
     size_t sums_at_ = 0, drawn_at_ = 0, between_at_[2]{};
     array before_{};
     bool has_images_ = false;
+    size_t mixtures_at_ = 0, mixed_at_[shapes::size]{};
+    array unmixed_[shapes::size]{};
+    bool has_samples_ = false;
     typename Device::memory memory_;
 };
 

@@ -15,6 +15,8 @@ template <class T>
 struct stored_array {
     unsigned char const* bytes = nullptr; // for an array of bytes
     T const* values = nullptr;            // the values; for bytes, a table of 256
+
+    CASTNET_HD T get(std::size_t i) const { return values[bytes ? bytes[i] : i]; }
 };
 inline constexpr int max_stored_arrays = 16;
 
@@ -44,7 +46,7 @@ struct gather_body {
                 std::uint32_t const row = a.size.divide(static_cast<std::uint32_t>(i));
                 std::ptrdiff_t const place =
                     (std::ptrdiff_t{samples[row]} - row) * std::ptrdiff_t{a.size.divisor} + i;
-                a.to[i] = stored.values[stored.bytes ? stored.bytes[place] : place];
+                a.to[i] = stored.get(static_cast<std::size_t>(place));
             });
         }
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <castnet/device/cuda/epilogue.hpp>
+#include <castnet/device/cuda/mix.hpp>
 #include <castnet/device/cuda/orthogonalize.hpp>
 #include <castnet/device/cuda/reduce.hpp>
 #include <castnet/device/cuda/transform.hpp>
@@ -79,6 +80,24 @@ struct planning : ir::factor_storage<T, Bf16> {
     static set_sums_body<Drawn> image_sums(Drawn* drawn, double const* sums, std::ptrdiff_t images,
                                            int height, int width) {
         return {drawn, sums, std::size_t(height), std::size_t(width), images};
+    }
+
+    // A body that mixes samples of such a data set, those from number `first` on, with others, each
+    // by a mixture of its own; and one that cuts images.
+    template <class Mixture>
+    static mix_body<Mixture, T> mixing(Mixture const* drawn, stored_array<T> const& from, T* to,
+                                       std::size_t first, std::ptrdiff_t samples,
+                                       std::ptrdiff_t size) {
+        return {drawn, from, to, first, quotient(size), {}, {}, false, samples * size};
+    }
+    template <class Mixture>
+    static mix_body<Mixture, T> image_mixing(Mixture const* drawn, stored_array<T> const& from,
+                                             T* to, std::size_t first, std::ptrdiff_t samples,
+                                             int channels, int height, int width) {
+        std::ptrdiff_t const size = std::ptrdiff_t{channels} * height * width;
+        return {drawn,           from,           to,
+                first,           quotient(size), quotient(channels),
+                quotient(width), true,           samples * size};
     }
 
     // Elements of region::workspace for an update by a rule of whole parameters: the directions,

@@ -18,8 +18,7 @@ struct stored_image {
     std::size_t first, channels, height, width;
 
     CASTNET_HD T get(std::size_t channel, std::size_t y, std::size_t x) const {
-        std::size_t const i = first + (y * width + x) * channels + channel;
-        return from.values[from.bytes ? from.bytes[i] : i];
+        return from.get(first + (y * width + x) * channels + channel);
     }
 };
 // And as they write one.
