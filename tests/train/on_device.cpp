@@ -11,8 +11,8 @@
 
 #include "policy.hpp"
 
-#include <doctest/doctest.h>
 #include <algorithm>
+#include <doctest/doctest.h>
 #include <vector>
 
 namespace cn = castnet;
@@ -179,6 +179,22 @@ TEST_CASE("samples are mixed on the device as on the host") {
     CHECK(same(cn::data::mixup(drawn(), 0.4)) != same(cn::data::mixup(plain(), 0.4)));
     same(cn::data::cutmix(drawn()));
     same(cn::data::mixup(cn::data::cutmix(drawn()))); // one of which the host does
+}
+
+TEST_CASE("samples that do not change are copied once") {
+    using net = cn::sequential<cn::input<4>, cn::dense<3>>;
+    int reads = 0;
+    auto const data = cn::data::one_hot(cn::data::generated<cn::data::label<3>, cn::shape<4>>(
+        16,
+        [&](std::size_t i, auto to) {
+            ++reads;
+            std::fill(to.begin(), to.end(), number(i));
+        },
+        [](std::size_t i, auto to) { std::fill(to.begin(), to.end(), int(i % 3)); }));
+    cn::model<net, check::policy, cn::batch<8>> model;
+    auto training = cn::compile(model, cn::categorical_cross_entropy, cn::adam{});
+    training.fit(cn::on_device(data), {.epochs = 3, .verbose = cn::verbosity::silent});
+    CHECK(reads == (copies_data<check::policy::device> ? 16 : 48));
 }
 
 TEST_CASE("samples that could not be read are read for the next fit") {

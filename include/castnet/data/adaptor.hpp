@@ -9,6 +9,7 @@
 namespace castnet::data {
 
 // The members of a data set, from the one that it is made from; an adaptor hides those that differ.
+// It is told of epochs where that one is; one that changes with them begins those of base(), too.
 template <class Data>
 class adaptor {
 public:
@@ -38,10 +39,10 @@ public:
     {
         return data_.shuffle_buffer();
     }
-    void begin_epoch([[maybe_unused]] epoch const& e) const {
-        if constexpr (ReadByEpochs<Data>) {
-            data_.begin_epoch(e);
-        }
+    void begin_epoch(epoch const& e) const
+        requires ReadByEpochs<Data>
+    {
+        data_.begin_epoch(e);
     }
     void begin_step() const { data::begin_step(data_); }
     void end_epoch() const {

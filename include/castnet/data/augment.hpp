@@ -78,7 +78,7 @@ public:
     }
     void begin_epoch(epoch const& e) const {
         random_.begin(e);
-        adaptor<Data>::begin_epoch(e);
+        data::begin_epoch(this->base(), e);
     }
 
     // What is done to an image in this epoch, one after the other.

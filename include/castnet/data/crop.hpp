@@ -58,7 +58,7 @@ public:
     }
     void begin_epoch(epoch const& e) const {
         random_.begin(e);
-        adaptor<Data>::begin_epoch(e);
+        data::begin_epoch(this->base(), e);
     }
 
 private:

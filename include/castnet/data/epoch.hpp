@@ -28,6 +28,12 @@ concept ReadByEpochs = requires(Data const& data, epoch const& e) {
 };
 
 template <class Data>
+void begin_epoch([[maybe_unused]] Data const& data, [[maybe_unused]] epoch const& e) {
+    if constexpr (ReadByEpochs<Data>) {
+        data.begin_epoch(e);
+    }
+}
+template <class Data>
 void begin_step([[maybe_unused]] Data const& data) {
     if constexpr (ReadByEpochs<Data>) {
         data.begin_step();

@@ -63,7 +63,7 @@ class mixed : public adaptor<Data> {
 public:
     void begin_epoch(epoch const& e) const {
         random_.begin(e);
-        adaptor<Data>::begin_epoch(e);
+        data::begin_epoch(this->base(), e);
     }
 
 protected:

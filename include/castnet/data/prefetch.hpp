@@ -250,7 +250,9 @@ public:
 
     void begin_epoch(epoch const& e) const {
         ring_->claim();
-        base::begin_epoch(e);
+        if constexpr (ReadByEpochs<Data>) {
+            base::begin_epoch(e);
+        }
         ring_->begin(e, this->size());
     }
     void begin_step() const {

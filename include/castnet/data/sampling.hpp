@@ -25,7 +25,9 @@ public:
 
     void begin_epoch(epoch const& e) const {
         this->numbers() = draw_(e.number);
-        selection<Data>::begin_epoch(e);
+        if constexpr (ReadByEpochs<Data>) {
+            selection<Data>::begin_epoch(e);
+        }
     }
 
 private:

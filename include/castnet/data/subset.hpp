@@ -36,7 +36,9 @@ public:
     {
         return this->base().weight(numbers_->at(sample));
     }
-    void begin_epoch(epoch const& e) const {
+    void begin_epoch(epoch const& e) const
+        requires ReadByEpochs<Data>
+    {
         std::vector<size_t> order(e.order.size());
         std::transform(e.order.begin(), e.order.end(), order.begin(),
                        [&](size_t sample) { return (*numbers_)[sample]; });
