@@ -139,24 +139,25 @@ private:
     template <size_t I, class Logical, class Data>
     array copied(typename Device::session const& where, Data const& data, array_places place) {
         T* const values = at<T>(place.values);
-        data::column const* const column = byte_column<I>(data);
-        if (column == nullptr) {
-            write_samples<Logical>(where, data.size(), values, [&](size_t sample, T* to) {
-                copy_numbers<I>(data, sample, to);
-            });
-            return {nullptr, values};
-        }
-        auto* const bytes = at<unsigned char>(place.bytes);
-        where.write(values, 256, [&](T* to) {
-            for (int b = 0; b < 256; ++b) {
-                to[b] = column->template value_of<T>(static_cast<unsigned char>(b));
+        if constexpr (HasColumns<Data>) {
+            if (data::column const* const column = byte_column<I>(data)) {
+                auto* const bytes = at<unsigned char>(place.bytes);
+                where.write(values, 256, [&](T* to) {
+                    for (int b = 0; b < 256; ++b) {
+                        to[b] = column->template value_of<T>(static_cast<unsigned char>(b));
+                    }
+                });
+                write_samples<Logical>(where, data.size(), bytes, [&](size_t sample, auto* to) {
+                    constexpr size_t count = Logical::count;
+                    std::copy_n(column->bytes() + data.number_in_columns(sample) * count, count,
+                                to);
+                });
+                return {bytes, values};
             }
-        });
-        write_samples<Logical>(where, data.size(), bytes, [&](size_t sample, auto* to) {
-            constexpr size_t count = Logical::count;
-            std::copy_n(bytes_of(data, *column, sample, count), count, to);
-        });
-        return {bytes, values};
+        }
+        write_samples<Logical>(where, data.size(), values,
+                               [&](size_t sample, T* to) { copy_numbers<I>(data, sample, to); });
+        return {nullptr, values};
     }
     template <class U>
     U* at(size_t place) const {

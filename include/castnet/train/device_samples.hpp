@@ -14,23 +14,19 @@
 
 namespace castnet::detail {
 
-// Of input I, or of target I - input_count.
+// A data set whose samples lie in columns.
+template <class Data>
+concept HasColumns = requires(Data const& data) {
+    data.template column_of<0>();
+    data.number_in_columns(size_t{0});
+};
+// The column of input I, or of target I - input_count; nullptr if it has no bytes.
 template <size_t I, class Data>
 data::column const* byte_column(Data const& data) {
-    if constexpr (requires { data.template column_of<I>(); }) {
+    if constexpr (HasColumns<Data>) {
         data::column const& c = data.template column_of<I>();
         return c.bytes() ? &c : nullptr;
     } else {
-        return nullptr;
-    }
-}
-// Bytes of a sample there.
-template <class Data>
-unsigned char const* bytes_of(Data const& data, data::column const& in, size_t sample,
-                              size_t count) {
-    if constexpr (requires { data.number_in_columns(sample); }) {
-        return in.bytes() + data.number_in_columns(sample) * count;
-    } else { // which has no columns
         return nullptr;
     }
 }
