@@ -117,6 +117,17 @@ TEST_CASE("a step that is one kernel has one launch") {
     CHECK(cn::cuda_floor(one.training, {1e12, 1e12, 1e12, 1}) == 1.0);
 }
 
+TEST_CASE("products that make directions orthogonal follow a step that is one kernel") {
+    cn::model<tiny, simt::policy<true>, cn::batch<32>> model{cn::seed{1}};
+    auto const plain = cn::compile(model, cn::mse, cn::momentum{});
+    auto const training = cn::compile(model, cn::mse, cn::muon{});
+    step_cost const without = cn::cuda_cost(plain), with = cn::cuda_cost(training);
+    CHECK(with.kernels == without.kernels + 2 + 3 * (1 + 5 * 3));
+    CHECK(with.product_flops > without.product_flops);
+    CHECK(with.bytes > without.bytes);
+    CHECK(cn::cuda_floor(training, {1e12, 1e12, 1e12, 1}) == with.kernels);
+}
+
 TEST_CASE("the floor of a launch is set by what takes it longest, that of a step by all launches") {
     cn::gpu_limits const gpu{.bytes_per_second = 100,
                              .product_flops_per_second = 1000,

@@ -18,26 +18,40 @@ constexpr bool is_one_kernel() {
     return Training::device::template in_one_block<Training::training_plan()>;
 }
 
-template <class Training>
-using rule_of_training = rule_of<typename Training::optimizer_type, typename Training::value_type>;
+// Calls f(cost) for each launch of a training step.
+template <class Training, class F>
+constexpr void for_each_step_cost(F const& f) {
+    using T = typename Training::value_type;
+    using rule = rule_of<typename Training::optimizer_type, T>;
+    constexpr auto const& p = Training::training_plan();
+    constexpr int slots = Training::optimizer_type::slots;
+    if constexpr (is_one_kernel<Training>()) {
+        constexpr bool updates = !Orthogonalizes<rule>; // by products, which follow the kernel
+        step_cost kernel;
+        cuda::for_each_launch_cost<T, rule>(p, [&](step_cost const& cost) { kernel += cost; });
+        kernel.kernels = 1;
+        kernel.bytes = static_cast<double>(p.elements(ir::region::batch) +
+                                           p.trainable * (updates ? 3 + 2 * slots : 2)) *
+                       sizeof(T);
+        f(kernel);
+        if constexpr (!updates) {
+            cuda::for_each_update_cost<T, slots, rule>(p, f);
+        }
+    } else {
+        cuda::for_each_cost<T, slots, rule>(p, f);
+    }
+}
 
 } // namespace detail
 
 // The cost of a training step on a policy for GPUs. A step that is one kernel of one block (see
-// docs/cuda.md) is one launch, whose bytes are those of the batch, the parameters and the slots.
+// docs/cuda.md) is one launch, whose bytes are those of the batch, the parameters and the slots;
+// the products of cn::muon follow it.
 template <detail::OnGpu Training>
 constexpr step_cost cuda_cost(Training const&) {
-    using T = typename Training::value_type;
-    constexpr auto const& p = Training::training_plan();
-    constexpr int slots = Training::optimizer_type::slots;
-    step_cost cost = cuda::cost_of_step<T, slots, detail::rule_of_training<Training>>(p);
-    if constexpr (detail::is_one_kernel<Training>()) {
-        cost.kernels = 1;
-        cost.bytes =
-            static_cast<double>(p.elements(ir::region::batch) + p.trainable * (3 + 2 * slots)) *
-            sizeof(T);
-    }
-    return cost;
+    step_cost sum;
+    detail::for_each_step_cost<Training>([&](step_cost const& cost) { sum += cost; });
+    return sum;
 }
 
 // The least time in seconds of a training step on a GPU with these limits: every launch for itself,
@@ -46,14 +60,11 @@ constexpr step_cost cuda_cost(Training const&) {
 //     cn::cuda_floor(training, {.bytes_per_second = 3e12, .product_flops_per_second = 8e14,
 //                               .other_flops_per_second = 5e13, .seconds_per_kernel = 1e-6})
 template <detail::OnGpu Training>
-constexpr double cuda_floor(Training const& training, gpu_limits const& gpu) {
-    if constexpr (detail::is_one_kernel<Training>()) {
-        return cuda::floor_of(cuda_cost(training), gpu);
-    } else {
-        return cuda::floor_of_step<typename Training::value_type, Training::optimizer_type::slots,
-                                   detail::rule_of_training<Training>>(Training::training_plan(),
-                                                                       gpu);
-    }
+constexpr double cuda_floor(Training const&, gpu_limits const& gpu) {
+    double sum = 0;
+    detail::for_each_step_cost<Training>(
+        [&](step_cost const& cost) { sum += cuda::floor_of(cost, gpu); });
+    return sum;
 }
 
 // The cost of a training step in words: "step: 135.137 GB moved, 6220.1 GFLOP in products, …".

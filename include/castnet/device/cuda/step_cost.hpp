@@ -99,19 +99,13 @@ constexpr void for_each_orthogonalization_cost(weight_matrix const& w, F const& 
     }
 }
 
-// Calls f(cost) for the launches that a training step ends with (closing_calls in enqueue.hpp): the
-// sums of the results, the norm of the gradient, if the optimizer's rule needs it, and the update.
+// Calls f(cost) for the launches of the update by a rule that knows the norm of the gradient.
 template <class T, int Slots, class Rule, class Plan, class F>
-constexpr void for_each_closing_cost(Plan const& p, F const& f) {
+constexpr void for_each_update_cost(Plan const& p, F const& f) {
     using one = std::remove_cvref_t<decltype(rule_of_group(std::declval<Rule const&>(), 0))>;
     double const once = static_cast<double>(p.trainable) * static_cast<double>(sizeof(T)),
                  parameters_and_slots = (2 + 2 * Slots) * once; // read and written
-    if constexpr (NeedsNorm<Rule>) {
-        f(step_cost{.bytes = once, .kernels = 1}); // the sum of squares of the gradients
-        f(step_cost{.kernels = 1});                // its root
-    }
     if constexpr (ByParameter<Rule>) {
-        f(step_cost{.kernels = 1}); // the sums, of which others are a part of the update
         if constexpr (requires(one rule) { rule.set_gradient_norm(1.0); }) {
             f(step_cost{.bytes = 2 * once, .kernels = 1}); // of gradients with penalties
         }
@@ -129,10 +123,25 @@ constexpr void for_each_closing_cost(Plan const& p, F const& f) {
     f(step_cost{.bytes = parameters_and_slots + once, .kernels = 1});
 }
 
-// Calls f(cost) for every launch of a training step by this rule, whose optimizer keeps so many
-// slots, in a plan for a GPU that computes in T. (Data on the GPU are gathered by one kernel more.)
+// The same for all that a training step ends with (closing_calls in enqueue.hpp): the sums of the
+// results, the norm of the gradient, if the optimizer's rule needs it, and the update.
 template <class T, int Slots, class Rule, class Plan, class F>
-constexpr void for_each_cost(Plan const& p, F const& f) {
+constexpr void for_each_closing_cost(Plan const& p, F const& f) {
+    if constexpr (NeedsNorm<Rule>) {
+        f(step_cost{.bytes = static_cast<double>(p.trainable) * static_cast<double>(sizeof(T)),
+                    .kernels = 1}); // the sum of squares of the gradients
+        f(step_cost{.kernels = 1}); // its root
+    }
+    if constexpr (ByParameter<Rule>) {
+        f(step_cost{.kernels = 1}); // the sums, of which others are a part of the update
+    }
+    for_each_update_cost<T, Slots, Rule>(p, f);
+}
+
+// Calls f(cost) for every launch of a plan for a GPU that computes in T, in a training step by this
+// rule. (Data on the GPU are gathered by one kernel more.)
+template <class T, class Rule, class Plan, class F>
+constexpr void for_each_launch_cost(Plan const& p, F const& f) {
     constexpr std::size_t value_bytes = sizeof(T);
     for_each_stage(p, [&](stage const& g, int, int) {
         double const times = g.iterations > 0 ? g.iterations : 1;
@@ -145,6 +154,12 @@ constexpr void for_each_cost(Plan const& p, F const& f) {
             f(cost);
         }
     });
+}
+
+// The same with the launches that end the step; the optimizer keeps so many slots.
+template <class T, int Slots, class Rule, class Plan, class F>
+constexpr void for_each_cost(Plan const& p, F const& f) {
+    for_each_launch_cost<T, Rule>(p, f);
     for_each_closing_cost<T, Slots, Rule>(p, f);
 }
 
@@ -165,13 +180,6 @@ constexpr double floor_of(step_cost const& cost, gpu_limits const& gpu) {
         most = time > most ? time : most;
     }
     return most;
-}
-
-template <class T, int Slots, class Rule, class Plan>
-constexpr double floor_of_step(Plan const& p, gpu_limits const& gpu) {
-    double sum = 0;
-    for_each_cost<T, Slots, Rule>(p, [&](step_cost const& cost) { sum += floor_of(cost, gpu); });
-    return sum;
 }
 
 } // namespace cuda
