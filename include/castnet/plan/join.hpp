@@ -24,9 +24,18 @@ public:
     constexpr launch_joiner(graph_view const& g, int* groups, group_end* ends)
         : nodes_{g.nodes}, windows_{g.windows}, count_{g.node_count}, group_{groups}, end_{ends},
           loads_{g.nodes, g.node_count}, kept_{list<char>::filled(g.node_count, 0)},
-          carried_{carried_nodes(g.nodes, g.node_count, g.repeat_count)} {
+          carried_{carried_nodes(g.nodes, g.node_count, g.repeat_count)},
+          last_reader_{list<int>::filled(g.node_count, -1)},
+          first_{list<int>::filled(g.node_count, -1)} {
         for (int const id : kept_nodes(g)) {
             kept_[base_of(id, nodes_)] = 1;
+        }
+        for (int k = 0; k < count_; ++k) {
+            for (int j = 0; j < nodes_[k].operands; ++j) {
+                if (int const from = nodes_[k].in[j]; from >= 0) {
+                    last_reader_[from] = k;
+                }
+            }
         }
     }
 
@@ -39,6 +48,11 @@ public:
         for (int id = 0; id < count_; ++id) {
             int const end = group_[id];
             group_[id] = end >= 0 && end_[end] == group_end::joined ? group_[end] : end;
+        }
+        for (int id = count_ - 1; id >= 0; --id) {
+            if (group_[id] >= 0) {
+                first_[group_[id]] = id;
+            }
         }
         for (int id = count_ - 1; id > 0; --id) {
             if (group_[id] == id && nodes_[id].kind == op::map && is_outside_of_loops(id)) {
@@ -164,7 +178,8 @@ private:
             return;
         }
         bool is_read = false;
-        for (int k = stored + near < count_ ? stored + near : count_ - 1; k >= 0; --k) {
+        int const first = first_[sum] < first_[stored] ? first_[sum] : first_[stored];
+        for (int k = stored + near < count_ ? stored + near : count_ - 1; k >= first; --k) {
             for (int j = 0; j < nodes_[k].operands && group_[k] == sum; ++j) {
                 int const from = nodes_[k].in[j];
                 is_read = is_read || from == stored;
@@ -181,9 +196,10 @@ private:
         if (!is_read) {
             return;
         }
-        for (int k = sum; k >= 0; --k) {
+        for (int k = sum; k >= first; --k) {
             group_[k] = group_[k] == sum ? stored : group_[k];
         }
+        first_[stored] = first;
         end_[sum] = group_end::joined;
     }
 
@@ -197,7 +213,7 @@ private:
             p.device != n.device || inputs(computed) + 1 > max_group_inputs) {
             return;
         }
-        for (int k = computed + 1; k < count_; ++k) {
+        for (int k = computed + 1; k <= last_reader_[computed]; ++k) {
             if (k != pooling && group_[k] >= 0 && group_[k] != computed && reads(k, computed)) {
                 return;
             }
@@ -218,7 +234,7 @@ private:
             return;
         }
         int reader = -1;
-        for (int k = product + 1; k < count_; ++k) {
+        for (int k = product + 1; k <= last_reader_[product]; ++k) {
             if (group_[k] >= 0 && reads(k, product)) {
                 if (nodes_[k].kind != op::map || (reader >= 0 && group_[k] != reader)) {
                     return;
@@ -243,7 +259,7 @@ private:
             return false;
         }
         list<int> readers;
-        for (int k = id + 1; k < count_; ++k) {
+        for (int k = id + 1; k <= last_reader_[id]; ++k) {
             if (group_[k] < 0 || !reads(k, id)) {
                 continue;
             }
@@ -273,7 +289,7 @@ private:
         int again = 0;
         for (int const reader : readers) {
             loads_.begin(next_question_++, n.size);
-            for (int k = reader; k > id; --k) {
+            for (int k = reader; k > id && k >= first_[reader]; --k) {
                 for (int j = 0; j < nodes_[k].operands && group_[k] == reader; ++j) {
                     loads_.add(nodes_[k].in[j] == id ? -1 : nodes_[k].in[j]);
                 }
@@ -325,6 +341,8 @@ private:
     loaded_arrays loads_;
     int next_question_ = 0;
     list<char> kept_, carried_; // per node
+    list<int> last_reader_;     // of each node; -1: none
+    list<int> first_;           // node of the group that ends with each; -1: none
 };
 
 } // namespace castnet::ir
