@@ -7,7 +7,7 @@
 
 #include <castnet/graph/function_table.hpp>
 #include <castnet/graph/operation.hpp>
-#include <castnet/graph/symbol.hpp>
+#include <castnet/graph/symbol_operators.hpp>
 
 namespace castnet::ir {
 

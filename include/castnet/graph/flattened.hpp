@@ -2,7 +2,7 @@
 // memory, channels innermost, and the rows of its weight lie in that order, too.
 #pragma once
 
-#include <castnet/graph/symbol.hpp>
+#include <castnet/graph/symbol_operators.hpp>
 
 namespace castnet {
 

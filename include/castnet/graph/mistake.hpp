@@ -9,6 +9,7 @@ namespace castnet {
 
 enum class mistake : std::uint8_t {
     none,
+    not_constant, // which has been said (compiler_can_trace)
     probabilities_as_logits,
     product_of_activations,
     convolution_with_activation,

@@ -74,7 +74,7 @@ constexpr auto outputs(symbol<S>... x) {
 // Classes, so that every compiler prints the types.
 template <class Function, class... Symbols>
 struct function_takes_inputs {
-    static constexpr bool checked = requires(Function const& f, Symbols... x) { f(x...); };
+    static constexpr bool checked = requires(Function const& f) { f(Symbols{}...); };
     static_assert(checked,
                   "castnet: the function of a network cannot be called with these symbols, one for "
                   "each input: constexpr auto operator()(auto x, auto y) const for two inputs; see "
@@ -213,10 +213,13 @@ private:
     template <Shape... S, size_t... I>
     static constexpr auto call(ir::graph& g, type_list<S...>, std::index_sequence<I...>) {
         int const ids[] = {detail::new_input<S>(g).id...}; // braces: in the order of the list
-        if constexpr (function_takes_inputs<decltype(F), symbol<S>...>::checked) {
-            return detail::as_outputs(F(symbol<S>{&g, ids[I]}...));
-        } else {
+        if constexpr (!function_takes_inputs<decltype(F), symbol<S>...>::checked) {
             return detail::no_outputs;
+        } else if constexpr (std::is_void_v<decltype(F(symbol<S>{}...))>) {
+            static_assert(function_returns<decltype(F(symbol<S>{}...))>::checked);
+            return detail::no_outputs;
+        } else {
+            return detail::as_outputs(F(symbol<S>{&g, ids[I]}...));
         }
     }
 };

@@ -1,7 +1,7 @@
 // Steps of a sequence in the order of a scan: forward or backward, all of them or by lengths.
 #pragma once
 
-#include <castnet/graph/symbol.hpp>
+#include <castnet/graph/symbol_operators.hpp>
 
 namespace castnet {
 

@@ -15,6 +15,21 @@
 
 #include <utility>
 
+namespace castnet {
+
+// A class, so that every compiler prints the type.
+template <class Network, bool Traceable>
+struct compiler_can_trace {
+    static_assert(
+        Traceable,
+        "castnet: the compiler traces a network, its loss and its metrics, and cannot compute one "
+        "of their functions: declare them constexpr, return symbols by value, and neither print "
+        "nor read variables of the program there; see the next error, which says where");
+    static constexpr bool checked = true;
+};
+
+} // namespace castnet
+
 namespace castnet::ir {
 
 // From a network to the graph of its step. Recipe::build<Network>(graph&) traces a network and says
@@ -32,10 +47,33 @@ protected:
     // nvcc 13.0 does not destroy some temporaries in constant expressions, and takes no references
     // to these constants.)
     template <traced_sizes Capacity>
-    static constexpr traced_graph<Capacity> trace_forward() {
+    static constexpr traced_graph<Capacity> trace_network() {
         graph g{Training};
         results const wanted = Recipe::template build<Network>(g);
         return {g, wanted};
+    }
+    // (g++ remembers the result for the next call.)
+    static constexpr bool traceable =
+        requires { typename std::bool_constant<trace_network<usual_trace>().sizes.loops >= 0>; };
+    static_assert(compiler_can_trace<Network, traceable>::checked);
+
+    // After a failed check, the compiler's reason, and a graph with which no other errors follow.
+    template <traced_sizes Capacity>
+    static constexpr traced_graph<Capacity> reason = trace_network<Capacity>();
+    template <traced_sizes Capacity>
+    static constexpr traced_graph<Capacity> trace_forward() {
+        if constexpr (traceable) {
+            return trace_network<Capacity>();
+        } else {
+            void(requires { typename std::bool_constant<reason<Capacity>.sizes.loops >= 0>; });
+            graph g{Training};
+            g.report(mistake::not_constant);
+            results wanted;
+            while (wanted.outputs.size() < Capacity.outputs) {
+                wanted.outputs.push(g.push(graph::shaped<shape<>>(op::input, true)));
+            }
+            return {g, wanted};
+        }
     }
     template <traced_sizes Capacity>
     static constexpr traced_graph<Capacity> forward_in = trace_forward<Capacity>();

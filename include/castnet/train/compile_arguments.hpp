@@ -103,10 +103,13 @@ constexpr compile_mistake mistake_in_loss(type_list<S...> outputs) {
         } else if constexpr (!std::is_same_v<given_by<Loss, symbol<S>..., symbol<target>>,
                                              symbol<shape<>>>) {
             return compile_mistake::loss_gives_others;
+        } else if constexpr (requires {
+                                 typename std::enable_if_t<!has_gradient<Loss, target, S...>(
+                                     std::index_sequence_for<S...>{})>;
+                             }) {
+            return compile_mistake::loss_has_no_gradient;
         } else {
-            return has_gradient<Loss, target, S...>(std::index_sequence_for<S...>{})
-                       ? compile_mistake::none
-                       : compile_mistake::loss_has_no_gradient;
+            return compile_mistake::none; // or cannot be computed: see compiler_can_trace
         }
     }
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <castnet/graph/operation.hpp>
-#include <castnet/graph/symbol.hpp>
+#include <castnet/graph/symbol_operators.hpp>
 
 namespace castnet {
 

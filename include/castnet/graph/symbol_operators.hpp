@@ -1,0 +1,174 @@
+// Element-wise functions and operators of symbols, and x | layer.
+#pragma once
+
+#include <castnet/graph/symbol.hpp>
+
+namespace castnet {
+
+// An image combines with images and numbers, never with a vector or a sequence, whose axes mean
+// something else.
+template <class Operand, class Result>
+inline constexpr bool orders_agree = Operand::count == 1 || order_of<Operand> == order_of<Result>;
+
+// Kernels go through all pixels: an operand has a value for each of them or one for all, as
+// (channels, 1, 1) and (1, height, width) have, and not one for each row.
+template <class Operand, class Result>
+inline constexpr bool axes_agree =
+    pixels_of<Operand> == 1 || pixels_of<Operand> == pixels_of<Result> ||
+    !shapes_agree<Operand, Result>; // which has been said already
+
+// An element-wise function of symbols and numbers; found by elementwise<F>::operator().
+template <fn F, detail::Operand... X>
+    requires(Symbol<X> || ...)
+constexpr auto apply(function<F>, X const&... x) {
+    using result = decltype(broadcast_of<typename detail::shape_of<X>::type...>());
+    static_assert(
+        (orders_agree<typename detail::shape_of<X>::type, result> && ...),
+        "castnet: an image combines element by element only with images (channels, height, "
+        "width) and numbers; see orders_agree<operand, result>");
+    static_assert((axes_agree<typename detail::shape_of<X>::type, result> && ...),
+                  "castnet: element by element, a tensor combines with one for all of its axes but "
+                  "the channels (features) or for none of them; see axes_agree<operand, result>");
+    ir::graph& g = *detail::graph_of(x...);
+    return symbol<result>{&g,
+                          detail::push_map(g, ir::graph::shaped<result>(op::map, false), F,
+                                           ir::own_function<F>(), {detail::operand_id(g, x)...})};
+}
+
+// Of scalars and numbers alone it is a scalar; one of numbers if none of them is in a trace.
+template <fn F, detail::Operand... X>
+    requires((is_scalar<X> || ...) && !(Symbol<X> || ...))
+constexpr scalar apply(function<F>, X const&... x) {
+    ir::graph* const g = detail::graph_of(x...);
+    if (g == nullptr) {
+        return function<F>::value(detail::number_in(x)...);
+    }
+    return {*g, detail::push_map(*g, ir::graph::shaped<shape<>>(op::map, false), F,
+                                 ir::own_function<F>(), {detail::operand_id(*g, x)...})};
+}
+
+template <class T>
+concept Traced = Symbol<T> || is_scalar<T>;
+template <class A, class B>
+concept TracedPair = detail::Operand<A> && detail::Operand<B> && (Traced<A> || Traced<B>);
+
+template <class A, class B>
+    requires TracedPair<A, B>
+constexpr auto operator+(A const& a, B const& b) {
+    return apply(function<fn::add>{}, a, b);
+}
+template <class A, class B>
+    requires TracedPair<A, B>
+constexpr auto operator-(A const& a, B const& b) {
+    return apply(function<fn::subtract>{}, a, b);
+}
+template <class A, class B>
+    requires TracedPair<A, B>
+constexpr auto operator*(A const& a, B const& b) {
+    return apply(function<fn::multiply>{}, a, b);
+}
+template <class A, class B>
+    requires TracedPair<A, B>
+constexpr auto operator/(A const& a, B const& b) {
+    return apply(function<fn::divide>{}, a, b);
+}
+template <Traced A>
+constexpr auto operator-(A const& a) {
+    return apply(function<fn::negate>{}, a);
+}
+
+template <Symbol A, detail::Operand B>
+constexpr A& operator+=(A& a, B const& b) {
+    return a = a + b;
+}
+template <Symbol A, detail::Operand B>
+constexpr A& operator-=(A& a, B const& b) {
+    return a = a - b;
+}
+template <Symbol A, detail::Operand B>
+constexpr A& operator*=(A& a, B const& b) {
+    return a = a * b;
+}
+template <Symbol A, detail::Operand B>
+constexpr A& operator/=(A& a, B const& b) {
+    return a = a / b;
+}
+
+// Comparisons are masks of 1 and 0.
+template <class A, class B>
+    requires TracedPair<A, B>
+constexpr auto operator<(A const& a, B const& b) {
+    return apply(function<fn::less>{}, a, b);
+}
+template <class A, class B>
+    requires TracedPair<A, B>
+constexpr auto operator<=(A const& a, B const& b) {
+    return apply(function<fn::less_equal>{}, a, b);
+}
+template <class A, class B>
+    requires TracedPair<A, B>
+constexpr auto operator>(A const& a, B const& b) {
+    return apply(function<fn::greater>{}, a, b);
+}
+template <class A, class B>
+    requires TracedPair<A, B>
+constexpr auto operator>=(A const& a, B const& b) {
+    return apply(function<fn::greater_equal>{}, a, b);
+}
+template <class A, class B>
+    requires TracedPair<A, B>
+constexpr auto operator==(A const& a, B const& b) {
+    return apply(function<fn::equal>{}, a, b);
+}
+template <class A, class B>
+    requires TracedPair<A, B>
+constexpr auto operator!=(A const& a, B const& b) {
+    return apply(function<fn::not_equal>{}, a, b);
+}
+
+// Mistakes: of what has no value yet, they would ask for one.
+template <Symbol A>
+constexpr auto operator!(A const& a) {
+    void(has_value_while_compiling<typename A::shape_type>{});
+    return a;
+}
+template <Symbol A, class B>
+constexpr auto operator&&(A const& a, B const&) {
+    return !a;
+}
+template <Symbol A, class B>
+constexpr auto operator||(A const& a, B const&) {
+    return !a;
+}
+
+// A class, so that every compiler prints the types.
+template <class Layer, class Input>
+struct layer_takes {
+    static_assert(
+        requires(Layer const& layer, symbol<Input> x) { layer(x); },
+        "castnet: what stands at this position cannot be called with the result of the layer "
+        "before it: it is not a layer, or one for other shapes; see layer_takes<type, input "
+        "shape>");
+    static constexpr bool checked = true;
+};
+
+// Of layers in a container, which checks them itself.
+template <class>
+inline constexpr bool is_placed = false;
+
+// (In this order: a requires lengthens the compilers' traces.)
+template <class Layer, class X>
+concept AppliesTo = is_placed<Layer> || requires(Layer const& layer, X x) { layer(x); };
+
+// x | layer applies a layer: the functional form.
+template <Symbol X, class Layer>
+constexpr auto operator|(X x, Layer const& layer) {
+    if constexpr (AppliesTo<Layer, X>) {
+        return layer(x);
+    } else {
+        static_assert(layer_takes<Layer, typename X::shape_type>::checked);
+        return x;
+    }
+}
+
+} // namespace castnet
