@@ -17,10 +17,11 @@ namespace castnet {
 // A class, so that every compiler prints the types.
 template <class... Given>
 struct step_inputs_fit {
-    static_assert(detail::never<Given...>,
-                  "castnet: stateful_predictor::predict takes one step of each input of the "
-                  "network: a span or array of as many numbers of the model's element type as a "
-                  "step has, std::int32_t for ids; see step_inputs_fit<types given...>");
+    static_assert(
+        detail::never<Given...>,
+        "castnet: stateful_predictor::predict takes one step of each input of the "
+        "network: an array, or a span of fixed length, of as many numbers of the model's element "
+        "type as a step has, std::int32_t for ids; see step_inputs_fit<types given...>");
     static constexpr bool checked = true;
 };
 
