@@ -6,6 +6,7 @@
 
 #include <span>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 namespace castnet::data {
@@ -16,6 +17,16 @@ struct one_function_each { // a class, so that every compiler prints the numbers
                   "castnet: data::generated takes one function for each input, then one for each "
                   "target; see one_function_each<expected, given>");
     static constexpr bool checked = true;
+};
+
+template <class Function, class Numbers>
+struct function_writes {
+    static_assert(std::is_invocable_v<Function, size_t, Numbers>,
+                  "castnet: data::generated calls a function as f(number of the sample, "
+                  "std::span of the numbers to be written), of constant functions, since what a "
+                  "sample holds depends on its number alone: a lambda is not mutable; see "
+                  "function_writes<function, span>");
+    static constexpr bool checked = std::is_invocable_v<Function, size_t, Numbers>;
 };
 
 template <class Type, class Inputs, class... F>
@@ -52,7 +63,11 @@ private:
             throw error({"castnet: data::generated: found sample number ", sample,
                          ", expected one below ", samples_});
         }
-        std::get<I>(functions_)(sample, std::span<T, Count>{out, Count});
+        using function = std::tuple_element_t<I, std::tuple<F...>>;
+        using numbers = std::span<T, Count>;
+        if constexpr (function_writes<function const&, numbers>::checked) {
+            std::get<I>(functions_)(sample, numbers{out, Count});
+        }
     }
 
     size_t samples_;

@@ -9,6 +9,7 @@ namespace castnet {
 
 enum class mistake : std::uint8_t {
     none,
+    parameter_in_loss,
     not_constant, // which has been said (compiler_can_trace)
     probabilities_as_logits,
     product_of_activations,
@@ -75,6 +76,10 @@ struct network_has_no_mistake {
     static_assert(Found != mistake::parameter_in_function,
                   "castnet: grad: the function has layers with parameters, which belong to a "
                   "model: pass what it computes with as arguments");
+    static_assert(Found != mistake::parameter_in_loss,
+                  "castnet: a loss or metric has a layer with parameters, which belong to a "
+                  "network: apply it there and return its result as one more output, "
+                  "cn::outputs(a, b)");
     static_assert(Found != mistake::axes_of_dense_weight,
                   "castnet: a parameter of role::dense_weight has two axes (units, features)");
     static_assert(Found != mistake::axes_of_conv_weight,

@@ -3,6 +3,7 @@
 
 #include <castnet/core/error.hpp>
 #include <castnet/core/finite.hpp>
+#include <castnet/core/name_argument.hpp>
 #include <castnet/io/csv.hpp>
 
 #include <limits>
@@ -34,7 +35,7 @@ public:
     std::vector<double> const& rows() const { return rows_; }
 
     // One number per epoch. Throws castnet::error if there is no such column.
-    [[gnu::cold]] std::vector<double> operator[](std::string_view name) const {
+    [[gnu::cold]] std::vector<double> operator[](name_argument name) const {
         std::vector<double> column;
         for (std::size_t k = number_of(name); k < rows_.size(); k += names_.size()) {
             column.push_back(rows_[k]);
@@ -44,8 +45,8 @@ public:
 
     // The first epoch with the least or largest number of a column; NaN and infinity do not count.
     // Throws castnet::error if there is no such column.
-    [[gnu::cold]] extreme lowest(std::string_view name) const { return extreme_of(name, -1); }
-    [[gnu::cold]] extreme highest(std::string_view name) const { return extreme_of(name, 1); }
+    [[gnu::cold]] extreme lowest(name_argument name) const { return extreme_of(name, -1); }
+    [[gnu::cold]] extreme highest(name_argument name) const { return extreme_of(name, 1); }
 
     // `row` holds one number for each name.
     [[gnu::cold]] void append(std::vector<double> const& row) {

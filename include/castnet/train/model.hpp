@@ -2,6 +2,7 @@
 #pragma once
 
 #include <castnet/core/error.hpp>
+#include <castnet/core/name_argument.hpp>
 #include <castnet/core/spin_lock.hpp>
 #include <castnet/data/description.hpp>
 #include <castnet/policy/cpu.hpp>
@@ -102,7 +103,7 @@ public:
     // The values of a parameter in logical order: dense (units, features), convolution (filters,
     // channels, height, width). Throws castnet::error if there is none of this name, or if another
     // thread trains or sets the parameters.
-    std::vector<value_type> get(std::string_view name) const {
+    std::vector<value_type> get(name_argument name) const {
         model_access::shared const access{access_, "get"};
         return detail::read_parameter<device>(session_, data(), find(name));
     }
@@ -116,7 +117,7 @@ public:
 
     // Throws castnet::error if there is none of this name, if the count is wrong, or if another
     // thread uses the parameters.
-    void set(std::string_view name, std::span<value_type const> values) {
+    void set(name_argument name, std::span<value_type const> values) {
         ir::placed_parameter const& p = find(name);
         if (values.size() != size_t(p.count())) {
             throw error({"castnet: model::set: parameter '", name, "' has ", p.count(),

@@ -45,7 +45,7 @@ class prediction_executor {
     using policy = typename Model::policy_type;
 
     template <size_t Output>
-    using output = nth_of<Output, typename Model::output_shapes>;
+    using output = predicted_output<Output, typename Model::output_shapes>;
 
 public:
     explicit prediction_executor(Model const& m)

@@ -34,6 +34,7 @@ struct step_recipe {
     template <class Network>
     static constexpr ir::results build(ir::graph& g) {
         auto const out = Network::trace(g);
+        int const parameters = g.parameters.size();
         g.device = g.nodes[out.ids[0]].device;
         using outputs = typename decltype(out)::shapes;
         step_symbols<outputs, targets_of_step<Loss, outputs>> const symbols{g, out.ids};
@@ -47,6 +48,9 @@ struct step_recipe {
             r.outputs.push(total(part, weight));
         }
         (r.outputs.push(total(step_metric(std::type_identity<Metrics>{}, symbols), weight)), ...);
+        if (g.parameters.size() > parameters) {
+            g.report(mistake::parameter_in_loss);
+        }
         if (g.training) {
             r.loss = loss.id;
             r.seed = weight.id;

@@ -3,6 +3,7 @@
 
 #include <castnet/core/error.hpp>
 #include <castnet/core/fixed_string.hpp>
+#include <castnet/core/name_argument.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -132,7 +133,7 @@ public:
     }
 
     // By name: "loss" or the name of a metric. Throws castnet::error for any other.
-    [[gnu::cold]] double operator[](std::string_view name) const {
+    [[gnu::cold]] double operator[](name_argument name) const {
         for (std::size_t i = 0; i < count; ++i) {
             if (name == names[i]) {
                 return result(i);

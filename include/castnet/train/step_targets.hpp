@@ -32,6 +32,13 @@ struct loss_for_each_output {
     static constexpr bool checked = true;
 };
 
+template <size_t Number, size_t Outputs>
+struct network_has_output {
+    static_assert(Number < Outputs, "castnet: predict<number>: the network has no such output, "
+                                    "counted from 0; see network_has_output<number, outputs>");
+    static constexpr bool checked = Number < Outputs;
+};
+
 namespace detail {
 
 template <size_t N, class List>
@@ -44,6 +51,9 @@ struct nth<0, type_list<First, Rest...>> {
 };
 template <size_t N, class List>
 using nth_of = typename nth<N, List>::type;
+template <size_t Number, class Outputs>
+using predicted_output =
+    nth_of<network_has_output<Number, Outputs::size>::checked ? Number : 0, Outputs>;
 
 template <class Network>
 using traced_outputs = decltype(Network::trace(std::declval<ir::graph&>()));

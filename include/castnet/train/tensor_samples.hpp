@@ -83,7 +83,8 @@ auto predict_tensors(Call const& call, X const&... inputs) {
     using all_inputs = typename Model::network_type::inputs;
     static_assert(inputs_are_given<all_inputs::size, sizeof...(X)>::checked);
     constexpr std::ptrdiff_t samples = samples_of_tensors<all_inputs, typename X::shape_type...>;
-    using S = decltype(predicted_shape<nth_of<Output, typename Model::output_shapes>, samples>());
+    using S = decltype(predicted_shape<predicted_output<Output, typename Model::output_shapes>,
+                                       samples>());
     auto result = tensor<T, S>::empty();
     call->template predict_to<Output>(result.data(), elements_in_rows(inputs)...);
     return result;

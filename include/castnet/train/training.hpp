@@ -5,6 +5,7 @@
 #include <castnet/core/clock.hpp>
 #include <castnet/core/finite.hpp>
 #include <castnet/core/hyperparameters.hpp>
+#include <castnet/core/name_argument.hpp>
 #include <castnet/data/is_dataset.hpp>
 #include <castnet/optim/wrapped.hpp>
 #include <castnet/train/compile_arguments.hpp>
@@ -175,8 +176,8 @@ public:
     // in the network saves; running statistics of batch normalisation go on. Checkpoints have what
     // is frozen. May be called between fits or in their callbacks, in all processes alike. Throws
     // castnet::error if no trained parameter has such a name.
-    void freeze(std::string_view pattern) { set_frozen("freeze", pattern, true); }
-    void unfreeze(std::string_view pattern) { set_frozen("unfreeze", pattern, false); }
+    void freeze(name_argument pattern) { set_frozen("freeze", pattern, true); }
+    void unfreeze(name_argument pattern) { set_frozen("unfreeze", pattern, false); }
 
     // The names of the parameters that freeze() has left as they are.
     std::vector<std::string> frozen() const {
@@ -339,7 +340,7 @@ public:
     // The gradient of the last step by a parameter, divided by the sum of weights, in logical
     // order; empty for a frozen one. Throws castnet::error if there is no parameter of this name.
     // For tests and for loops of one's own.
-    std::vector<T> gradient(std::string_view name) const {
+    std::vector<T> gradient(name_argument name) const {
         static_assert(!replica_type::strategies::sharded_optimizer,
                       "castnet: with strategy::sharded_optimizer no replica has all gradients");
         for (ir::placed_parameter const& p : training_plan().parameters) {
