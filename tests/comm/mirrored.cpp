@@ -1,10 +1,15 @@
 // N replicas with batch<B> take the steps of one with batch<N * B>.
+#include <castnet/data/generated.hpp>
 #include <castnet/policy/mirrored.hpp>
 
 #include "../train/policy.hpp"
 #include "replicas.hpp"
 
+#include <algorithm>
+#include <atomic>
 #include <doctest/doctest.h>
+#include <memory>
+#include <stdexcept>
 
 using namespace replicas_test;
 
@@ -153,6 +158,26 @@ TEST_CASE("a step of more samples than all replicas take is refused") {
 }
 
 #ifndef CASTNET_TEST_DEVICE
+TEST_CASE("after a failure of a replica another training goes on") {
+    auto fails = std::make_shared<std::atomic<bool>>(true);
+    auto const data = cn::data::generated<cn::data::label<3>, cn::shape<2, 5, 5>>(
+        64,
+        [fails](std::size_t sample, auto x) {
+            if (sample == 40 && *fails) {
+                throw std::runtime_error{"not readable"};
+            }
+            std::ranges::fill(x, 1);
+        },
+        [](std::size_t, auto label) { label[0] = 2; });
+    cn::model<linear, several<2>, cn::batch<8>> model{cn::seed{5}};
+    auto training = cn::compile(model, cn::cross_entropy, cn::sgd{});
+    CHECK_THROWS_WITH_AS(training.evaluate(data), doctest::Contains("not readable"), cn::error);
+    *fails = false;
+    CHECK_THROWS_WITH_AS(training.evaluate(data), doctest::Contains("compile another training"),
+                         cn::error);
+    CHECK(cn::compile(model, cn::cross_entropy, cn::sgd{}).evaluate(data).weight == 64);
+}
+
 TEST_CASE("how many replicas there are may be known only when the program runs") {
     using some = cn::policy::mirrored<one>;
     auto const data = samples(64);

@@ -44,6 +44,10 @@ struct two_classes {
 TEST_CASE("a folder's classes are its sub-folders, sorted by name") {
     two_classes const made;
     fs::create_directory(made.root.path + "/.hidden");
+    fs::create_directory(made.root.path + "/cat/.checkpoints");
+    for (std::string const hidden : {"/cat/.checkpoints/1.jpg", "/dog/._1.jpg"}) {
+        fs::copy_file(made.root.path + "/cat/1.jpg", made.root.path + hidden);
+    }
     small const images{made.root.path};
     CHECK(images.size() == 12);
     CHECK(images.class_names() == std::vector<std::string>{"cat", "dog"});

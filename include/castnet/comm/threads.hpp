@@ -57,6 +57,11 @@ public:
 
 private:
     void start(std::function<void(int)> const& work) {
+        if (rendezvous_.failed()) {
+            throw error({"castnet: these replicas have failed before and take no more calls; "
+                         "compile another training. ",
+                         rendezvous_.message()});
+        }
         if (workers_.empty()) {
             for (int i = 1; i < size(); ++i) {
                 workers_.emplace_back([this, i] { live(i); });

@@ -56,13 +56,16 @@ inline bool is_image_name(fs::path const& path) {
     return ending == ".jpg" || ending == ".jpeg" || ending == ".png";
 }
 
+inline bool is_hidden(fs::path const& path) {
+    return path.filename().string().starts_with('.');
+}
+
 // The sub-folders, sorted by name; hidden ones are left out.
 [[gnu::cold]] inline std::vector<std::string> folders_in(std::string const& root) try {
     std::vector<std::string> names;
     for (fs::directory_entry const& entry : fs::directory_iterator{root}) {
-        std::string name = entry.path().filename().string();
-        if (entry.is_directory() && !name.starts_with('.')) {
-            names.push_back(std::move(name));
+        if (entry.is_directory() && !is_hidden(entry.path())) {
+            names.push_back(entry.path().filename().string());
         }
     }
     std::sort(names.begin(), names.end());
@@ -71,8 +74,9 @@ inline bool is_image_name(fs::path const& path) {
     throw file_error(root, {"cannot list the folder: ", e.code().message()});
 }
 
-// The images in a folder and the folders below it, sorted by path. Links to folders are followed,
-// but not to one that they lie in.
+// The images in a folder and the folders below it, sorted by path, without hidden ones, such as
+// "._1.jpg" of macOS and what lies in .ipynb_checkpoints. Links to folders are followed, but not to
+// one that they lie in.
 [[gnu::cold]] inline std::vector<std::string> images_in(std::string const& folder) try {
     std::vector<std::string> files;
     std::vector<fs::path> above{fs::canonical(folder)};
@@ -81,11 +85,13 @@ inline bool is_image_name(fs::path const& path) {
         if (std::error_code none; entry->is_directory(none)) {
             above.resize(static_cast<size_t>(entry.depth()) + 1);
             fs::path here = fs::canonical(entry->path());
-            if (std::find(above.begin(), above.end(), here) != above.end()) {
+            if (is_hidden(entry->path()) ||
+                std::find(above.begin(), above.end(), here) != above.end()) {
                 entry.disable_recursion_pending();
             }
             above.push_back(std::move(here));
-        } else if (is_image_name(entry->path()) && entry->is_regular_file()) {
+        } else if (is_image_name(entry->path()) && !is_hidden(entry->path()) &&
+                   entry->is_regular_file()) {
             files.push_back(entry->path().string());
         }
     }
