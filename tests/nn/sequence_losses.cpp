@@ -142,6 +142,18 @@ TEST_CASE("ctc is infinite where there are too few steps for the labels") {
     CHECK(r.grad_input() == values(15));
 }
 
+TEST_CASE("ctc of labels that are the blank or come after the last one is NaN") {
+    auto r = layer_run::of<of_labels, true, 4>();
+    r.set_input(values(4 * 30, 1), 0);
+    r.set_input({1, 0, 2, 1, no_label, 2, no_label, 3, 3, 1, 2, no_label}, 1);
+    r.run();
+    values const loss = r.output();
+    CHECK(std::isnan(loss[0]));
+    CHECK(std::isnan(loss[1]));
+    CHECK(std::isnan(loss[2]));
+    CHECK(std::isfinite(loss[3]));
+}
+
 TEST_CASE("a sample without a label that counts has no loss and no gradient") {
     auto r = layer_run::of<of_one_step, true, 2>();
     r.set_input({1, 2, 3, 4, 5, 6, 7, 7, 6, 5, 4, 3, 2, 1}, 0);

@@ -4,7 +4,8 @@
 // It is -log of the probability that the steps, each with a class or the blank, class 0, spell the
 // labels once repeated classes are merged and blanks left out: PyTorch's CTCLoss with
 // reduction="none", of logits, and Keras' CTC. Predictions are (time, Classes), labels up to Labels
-// class numbers from 1 on, and data::ignored after the last one of the sample.
+// class numbers from 1 on, and data::ignored after the last one of the sample. The loss of any
+// others is NaN, which fit() reports.
 #pragma once
 
 #include <castnet/data/targets.hpp>
@@ -124,8 +125,11 @@ private:
                                        detail::element(std::get<1>(end), count - 1));
             auto const cost = -detail::log_add(detail::element(std::get<0>(end), count), on_last);
             constexpr double infinity = std::numeric_limits<double>::infinity();
-            return where(less(cost, -0.1 * detail::impossible), cost,
-                         Form.zero_infinity ? 0 : infinity);
+            auto const possible = where(less(cost, -0.1 * detail::impossible), cost,
+                                        Form.zero_infinity ? 0 : infinity);
+            auto const place = channel_index<shape<Labels>>(g);
+            auto const wrong = sum(detail::counts(label) * maximum(label == 0, place >= count));
+            return where(wrong == 0, possible, std::numeric_limits<double>::quiet_NaN());
         }
     }
 
