@@ -8,6 +8,7 @@
 #include "harness.hpp"
 
 #include <functional>
+#include <utility>
 
 namespace cn = castnet;
 using check::layer_run, check::random_values, check::values, cn::row_major_shape, cn::shape;
@@ -27,6 +28,15 @@ struct joined { // with a part of itself
 template <std::size_t Axis>
 struct piled {
     constexpr auto operator()(auto x) const { return cn::stack<Axis>(x, cn::square(x)); }
+};
+template <std::size_t Axis>
+struct many { // 21 and 11 tensors, more than an operation has operands
+    constexpr auto operator()(auto x) const {
+        return [&]<std::size_t... I>(std::index_sequence<I...>) {
+            auto const eleven = cn::concatenate<Axis>(x, (void(I), 3 * x)...);
+            return cn::stack<Axis>(eleven, (void(I), eleven)..., (I < 8 ? eleven : 2 * eleven)...);
+        }(std::make_index_sequence<10>{});
+    }
 };
 template <std::size_t Axis>
 struct swapped {
@@ -134,6 +144,22 @@ TEST_CASE("a new axis, anywhere") {
     using symbol = cn::symbol<shape<2, 3>>;
     static_assert(std::is_same_v<decltype(cn::stack<0>(symbol{}, symbol{}))::shape_type,
                                  row_major_shape<2, 2, 3>>);
+}
+
+TEST_CASE("any number of tensors are joined") {
+    layer_run r = check::run_of<many<1>{}, shape<2, 1>, true, 1>();
+    r.set_input({1, 2});
+    r.run();
+    values expected;
+    for (double const x : {1, 2}) {
+        for (int k = 0; k < 21; ++k) {
+            double const factor = k == 19 || k == 20 ? 2 : 1;
+            expected.push_back(factor * x);
+            expected.insert(expected.end(), 10, factor * 3 * x);
+        }
+    }
+    CHECK(r.output() == expected);
+    check::against_finite_differences(check::run_of<many<0>{}, shape<3, 2>, true, 2>());
 }
 
 TEST_CASE("split and joined again") {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <castnet/graph/op/rearrange.hpp>
+#include <castnet/nn/reshape.hpp>
 
 #include <array>
 #include <utility>
@@ -68,6 +69,15 @@ constexpr symbol<Result> on_rows(ir::graph& g, int rows, size_t width, int attri
         n.in[n.operands++] = seen_as(g, id, {true, rows, count / rows});
     }
     return {&g, seen_as(g, g.push(n), ir::space_of<Result>)};
+}
+
+// Row by row, the elements of one tensor after those of the other.
+template <size_t Rows, Shape Result, Shape... S>
+constexpr symbol<Result> join_rows(ir::graph& g, symbol<S>... x) {
+    int tensors[] = {
+        seen_as(g, sample_id(x), {true, int(Rows), static_cast<int>(S::count / Rows)})...};
+    int const all = joined<shape<Rows, 1>>(g, tensors, sizeof...(S));
+    return {&g, seen_as(g, all, ir::space_of<Result>)};
 }
 
 } // namespace detail
@@ -140,7 +150,7 @@ constexpr auto split(symbol<S> x) {
 
 // Tensors one after another along an axis in which alone they may differ. (concat joins channels.)
 template <size_t Axis, Shape First, Shape... More>
-    requires(sizeof...(More) > 0 && sizeof...(More) < ir::max_operands)
+    requires(sizeof...(More) > 0)
 constexpr auto concatenate(symbol<First> x, symbol<More>... more) {
     static_assert((differ_along<Axis, First, More> && ...),
                   "castnet: concatenate: the tensors have no such axis or differ in others, too; "
@@ -148,9 +158,8 @@ constexpr auto concatenate(symbol<First> x, symbol<More>... more) {
     if constexpr ((differ_along<Axis, First, More> && ...)) {
         constexpr size_t extent = (First::extent[Axis] + ... + More::extent[Axis]);
         using rows = detail::rows_along<First, Axis>;
-        return detail::on_rows<op::concat, detail::resized<First, Axis, extent>>(
-            *x.g, rows::rows, extent * rows::inner, -1,
-            {detail::sample_id(x), detail::sample_id(more)...});
+        return detail::join_rows<rows::rows, detail::resized<First, Axis, extent>>(*x.g, x,
+                                                                                   more...);
     } else {
         return x;
     }
@@ -163,7 +172,7 @@ inline constexpr bool can_stack =
 // Tensors of one shape as one, with a new axis in front of this one: stack<0>(a, b) of sequences is
 // (2, time, features) and no image.
 template <size_t Axis, Shape First, Shape... More>
-    requires(sizeof...(More) > 0 && sizeof...(More) < ir::max_operands)
+    requires(sizeof...(More) > 0)
 constexpr auto stack(symbol<First> x, symbol<More>... more) {
     static_assert(can_stack<Axis, First, More...>,
                   "castnet: stack: the tensors must have the same shape, must not be images, and "
@@ -173,8 +182,7 @@ constexpr auto stack(symbol<First> x, symbol<More>... more) {
         using result = decltype(detail::with_axis<First, Axis, count>(
             std::make_index_sequence<First::rank + 1>{}));
         using rows = detail::rows_along<result, Axis>;
-        return detail::on_rows<op::concat, result>(
-            *x.g, rows::rows, rows::width, -1, {detail::sample_id(x), detail::sample_id(more)...});
+        return detail::join_rows<rows::rows, result>(*x.g, x, more...);
     } else {
         return x;
     }
