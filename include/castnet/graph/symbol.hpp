@@ -211,7 +211,9 @@ constexpr ir::graph* graph_of(First const& first, Rest const&... rest) {
 }
 
 template <class T>
-concept Operand = is_symbol<T> || is_scalar<T> || std::is_arithmetic_v<T>;
+concept NumberOperand = is_scalar<T> || std::is_arithmetic_v<T>;
+template <class T>
+concept Operand = is_symbol<T> || NumberOperand<T>;
 
 // The number that an operand is, if it is one.
 template <class T>

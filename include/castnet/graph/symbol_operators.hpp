@@ -77,67 +77,86 @@ constexpr auto operator-(A const& a) {
     return apply(function<fn::negate>{}, a);
 }
 
-template <Symbol A, detail::Operand B>
-constexpr A& operator+=(A& a, B const& b) {
+template <class S, detail::Operand B>
+constexpr symbol<S>& operator+=(symbol<S>& a, B const& b) {
     return a = a + b;
 }
-template <Symbol A, detail::Operand B>
-constexpr A& operator-=(A& a, B const& b) {
+template <class S, detail::Operand B>
+constexpr symbol<S>& operator-=(symbol<S>& a, B const& b) {
     return a = a - b;
 }
-template <Symbol A, detail::Operand B>
-constexpr A& operator*=(A& a, B const& b) {
+template <class S, detail::Operand B>
+constexpr symbol<S>& operator*=(symbol<S>& a, B const& b) {
     return a = a * b;
 }
-template <Symbol A, detail::Operand B>
-constexpr A& operator/=(A& a, B const& b) {
+template <class S, detail::Operand B>
+constexpr symbol<S>& operator/=(symbol<S>& a, B const& b) {
     return a = a / b;
 }
 
-// Comparisons are masks of 1 and 0.
-template <class A, class B>
-    requires TracedPair<A, B>
-constexpr auto operator<(A const& a, B const& b) {
+// Comparisons are masks of 1 and 0. (Their parameters are spelled so that compilers drop them from
+// comparisons of other types without looking at constraints.)
+template <class S, detail::Operand B>
+constexpr auto operator<(symbol<S> a, B const& b) {
     return apply(function<fn::less>{}, a, b);
 }
-template <class A, class B>
-    requires TracedPair<A, B>
-constexpr auto operator<=(A const& a, B const& b) {
+template <class S, detail::Operand B>
+constexpr auto operator<=(symbol<S> a, B const& b) {
     return apply(function<fn::less_equal>{}, a, b);
 }
-template <class A, class B>
-    requires TracedPair<A, B>
-constexpr auto operator>(A const& a, B const& b) {
+template <class S, detail::Operand B>
+constexpr auto operator>(symbol<S> a, B const& b) {
     return apply(function<fn::greater>{}, a, b);
 }
-template <class A, class B>
-    requires TracedPair<A, B>
-constexpr auto operator>=(A const& a, B const& b) {
+template <class S, detail::Operand B>
+constexpr auto operator>=(symbol<S> a, B const& b) {
     return apply(function<fn::greater_equal>{}, a, b);
 }
-template <class A, class B>
-    requires TracedPair<A, B>
-constexpr auto operator==(A const& a, B const& b) {
+template <class S, detail::Operand B>
+constexpr auto operator==(symbol<S> a, B const& b) {
     return apply(function<fn::equal>{}, a, b);
 }
-template <class A, class B>
-    requires TracedPair<A, B>
-constexpr auto operator!=(A const& a, B const& b) {
+template <class S, detail::Operand B>
+constexpr auto operator!=(symbol<S> a, B const& b) {
+    return apply(function<fn::not_equal>{}, a, b);
+}
+template <detail::NumberOperand A, class S>
+constexpr auto operator<(A const& a, symbol<S> b) {
+    return apply(function<fn::less>{}, a, b);
+}
+template <detail::NumberOperand A, class S>
+constexpr auto operator<=(A const& a, symbol<S> b) {
+    return apply(function<fn::less_equal>{}, a, b);
+}
+template <detail::NumberOperand A, class S>
+constexpr auto operator>(A const& a, symbol<S> b) {
+    return apply(function<fn::greater>{}, a, b);
+}
+template <detail::NumberOperand A, class S>
+constexpr auto operator>=(A const& a, symbol<S> b) {
+    return apply(function<fn::greater_equal>{}, a, b);
+}
+template <detail::NumberOperand A, class S>
+constexpr auto operator==(A const& a, symbol<S> b) {
+    return apply(function<fn::equal>{}, a, b);
+}
+template <detail::NumberOperand A, class S>
+constexpr auto operator!=(A const& a, symbol<S> b) {
     return apply(function<fn::not_equal>{}, a, b);
 }
 
 // Mistakes: of what has no value yet, they would ask for one.
-template <Symbol A>
-constexpr auto operator!(A const& a) {
-    void(has_value_while_compiling<typename A::shape_type>{});
+template <class S>
+constexpr auto operator!(symbol<S> a) {
+    void(has_value_while_compiling<S>{});
     return a;
 }
-template <Symbol A, class B>
-constexpr auto operator&&(A const& a, B const&) {
+template <class S, class B>
+constexpr auto operator&&(symbol<S> a, B const&) {
     return !a;
 }
-template <Symbol A, class B>
-constexpr auto operator||(A const& a, B const&) {
+template <class S, class B>
+constexpr auto operator||(symbol<S> a, B const&) {
     return !a;
 }
 
