@@ -394,9 +394,6 @@ struct device : castnet::cuda::planning<T, Bf16> {
     using replica_scope = castnet::cpu::replica_scope;
     static constexpr int count() { return 1; }
 
-    static constexpr std::ptrdiff_t place_in_sample(std::ptrdiff_t i, castnet::ir::extents size) {
-        return castnet::ir::place_in_sample(i, size);
-    }
     static constexpr std::ptrdiff_t place_in_parameter(std::ptrdiff_t i,
                                                        castnet::parameter const& p) {
         return castnet::cuda::place_in_parameter(i, p);

@@ -53,9 +53,6 @@ struct device : castnet::cuda::planning<T, Bf16> {
     static constexpr bool whole_batches = true;
     static int count() { return castnet::cuda::device_count(); }
 
-    static constexpr std::ptrdiff_t place_in_sample(std::ptrdiff_t i, castnet::ir::extents size) {
-        return loops::place_in_sample(i, size);
-    }
     static constexpr std::ptrdiff_t place_in_parameter(std::ptrdiff_t i,
                                                        castnet::parameter const& p) {
         return loops::place_in_parameter(i, p);

@@ -145,7 +145,7 @@ private:
     void each(array const& a, Visit visit) const {
         std::ptrdiff_t const count = a.size.count();
         for (std::ptrdiff_t i = 0; i < count * context_.samples; ++i) {
-            std::ptrdiff_t const place = device::place_in_sample(i % count, a.size);
+            std::ptrdiff_t const place = castnet::ir::place_in_sample(i % count, a.size);
             visit(context_.at(a)[i / count * count + place], std::size_t(i));
         }
     }

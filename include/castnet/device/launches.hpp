@@ -29,7 +29,6 @@ concept Device = requires {
     { D::whole_batches } -> std::convertible_to<bool>;
     { D::count() } -> std::convertible_to<int>;
     { D::scratch(kernel_launch{}, nullptr, instruction{}) } -> std::convertible_to<scratch_size>;
-    { D::place_in_sample(0, extents{}) } -> std::convertible_to<std::ptrdiff_t>;
     { D::place_in_parameter(0, parameter{}) } -> std::convertible_to<std::ptrdiff_t>;
 };
 

@@ -4,11 +4,13 @@
 #include <castnet/core/error.hpp>
 #include <castnet/data/dataset.hpp>
 #include <castnet/data/sample_error.hpp>
+#include <castnet/device/sample_order.hpp>
 #include <castnet/graph/graph.hpp>
 #include <castnet/nn/network.hpp>
 #include <castnet/plan/launch_list_builder.hpp>
 #include <castnet/train/sample_checks.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -104,27 +106,29 @@ constexpr void check_targets() {
     }
 }
 
-// Writes one input or target of one sample in the device's layout. copy(to) writes the elements in
-// logical order, into `staging` if the device has another one.
-template <class Device, Shape S, class T, class Copy>
+// Writes one input or target of one sample as it lies in memory. copy(to) writes the elements in
+// logical order, into `staging` if they lie in another one.
+template <Shape S, class T, class Copy>
 void place_sample(T* out, T* staging, Copy const& copy) {
     constexpr ir::extents size = ir::space_of<S>;
     if constexpr (!size.in_logical_order()) {
         copy(staging);
-        for (std::ptrdiff_t i = 0; i < std::ptrdiff_t(S::count); ++i) {
-            out[Device::place_in_sample(i, size)] = staging[i];
-        }
+        ir::for_each_place<size.pixels, size.channels>(
+            [&](std::ptrdiff_t i, std::ptrdiff_t place) { out[place] = staging[i]; });
     } else {
         copy(out);
     }
 }
 
 // Reads one output of one sample back into logical order.
-template <class Device, Shape S, class T>
+template <Shape S, class T>
 void read_sample(T const* from, T* logical) {
     constexpr ir::extents size = ir::space_of<S>;
-    for (std::ptrdiff_t i = 0; i < std::ptrdiff_t(S::count); ++i) {
-        logical[i] = from[Device::place_in_sample(i, size)];
+    if constexpr (!size.in_logical_order()) {
+        ir::for_each_place<size.pixels, size.channels>(
+            [&](std::ptrdiff_t i, std::ptrdiff_t place) { logical[i] = from[place]; });
+    } else {
+        std::copy_n(from, S::count, logical);
     }
 }
 
@@ -147,10 +151,10 @@ void check_ids([[maybe_unused]] T const* found, [[maybe_unused]] size_t sample) 
     }
 }
 
-template <class Device, class T, class Data, Shape... S, size_t... I>
+template <class T, class Data, Shape... S, size_t... I>
 void collate_inputs(batch_layout const& layout, T* batch, Data const& data, size_t sample,
                     size_t row, type_list<S...>, std::index_sequence<I...>) {
-    (place_sample<Device, S>(batch + layout.inputs[I].offset + std::ptrdiff_t(row * S::count),
+    (place_sample<S>(batch + layout.inputs[I].offset + std::ptrdiff_t(row * S::count),
                              batch + layout.staging,
                              [&](T* out) {
                                  data.template copy_input<I>(sample, out);
@@ -159,17 +163,17 @@ void collate_inputs(batch_layout const& layout, T* batch, Data const& data, size
      ...);
 }
 
-template <class Device, class T, class Data, Shape... S>
+template <class T, class Data, Shape... S>
 void collate_inputs(batch_layout const& layout, T* batch, Data const& data, size_t sample,
                     size_t row, type_list<S...> inputs) {
-    collate_inputs<Device>(layout, batch, data, sample, row, inputs,
+    collate_inputs(layout, batch, data, sample, row, inputs,
                            std::make_index_sequence<sizeof...(S)>{});
 }
 
-template <class Device, class T, class Data, class... Target, size_t... I>
+template <class T, class Data, class... Target, size_t... I>
 void collate_targets(batch_layout const& layout, T* batch, Data const& data, size_t sample,
                      size_t row, data::targets<Target...>, std::index_sequence<I...>) {
-    (place_sample<Device, data::target_shape<Target>>(
+    (place_sample<data::target_shape<Target>>(
          batch + layout.targets[I].offset + std::ptrdiff_t(row * data::target_shape<Target>::count),
          batch + layout.staging,
          [&](T* out) {
@@ -257,7 +261,7 @@ batch_weight collate_weights(batch_layout const& layout, T* batch, size_t count,
 // Fills `rows` rows of region::batch at `batch`; those after the samples hold the sample
 // `padding`, with the weight 0. Throws castnet::error for an id or label that its type does not
 // allow.
-template <class Device, class Inputs, class T, class Data>
+template <class Inputs, class T, class Data>
 [[gnu::noinline]] batch_weight collate(batch_layout const& layout, T* batch, Data const& data,
                                        std::span<size_t const> samples, size_t rows, size_t padding,
                                        std::span<float const> class_weight,
@@ -266,8 +270,8 @@ template <class Device, class Inputs, class T, class Data>
     for (size_t row = 0; row < rows; ++row) {
         size_t const sample = row < samples.size() ? samples[row] : padding;
         data::reading_sample(sample, [&] {
-            collate_inputs<Device>(layout, batch, data, sample, row, Inputs{});
-            collate_targets<Device>(layout, batch, data, sample, row, targets{},
+            collate_inputs(layout, batch, data, sample, row, Inputs{});
+            collate_targets(layout, batch, data, sample, row, targets{},
                                     std::make_index_sequence<targets::count>{});
         });
     }

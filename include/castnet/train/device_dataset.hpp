@@ -281,7 +281,7 @@ private:
             size_t const some = std::min(at_once, samples - first);
             where.write(to + first * count, std::ptrdiff_t(some * count), [&](U* out) {
                 for (size_t i = 0; i < some; ++i) {
-                    place_sample<Device, Logical>(out + i * count, staging.data(), [&](U* sample) {
+                    place_sample<Logical>(out + i * count, staging.data(), [&](U* sample) {
                         data::reading_sample(first + i, [&] { copy(first + i, sample); });
                     });
                 }

@@ -84,12 +84,12 @@ public:
         using shape = nth_of<0, typename network::inputs>;
         model_.finish_changes();
         T* const batch = executor_.batch();
-        place_sample<device, shape>(
+        place_sample<shape>(
             batch + plan().inputs[0].offset, batch + plan().staging, [&](T* to) {
                 std::transform(input, input + shape::count, to, [](Number x) { return T(x); });
                 check_ids<shape, 0>(to, 0);
             });
-        run<Output>(1, [&](T const* from) { read_sample<device, output<Output>>(from, result); });
+        run<Output>(1, [&](T const* from) { read_sample<output<Output>>(from, result); });
     }
 
 private:
@@ -122,13 +122,13 @@ private:
             T* const batch = executor_.batch();
             for (size_t row = 0; row < count; ++row) {
                 data::reading_sample(first + row, [&] {
-                    collate_inputs<device>(batch_layout_of(plan()), batch, data, first + row, row,
+                    collate_inputs(batch_layout_of(plan()), batch, data, first + row, row,
                                            typename network::inputs{});
                 });
             }
             run<Output>(count, [&](T const* from) {
                 for (size_t row = 0; row < count; ++row) {
-                    read_sample<device, output<Output>>(from + row * numbers,
+                    read_sample<output<Output>>(from + row * numbers,
                                                         all + (first + row) * numbers);
                 }
             });

@@ -167,7 +167,7 @@ public:
             return detail::collate_indices(layout, batch, numbers, data, samples, rows, padding,
                                            class_weight, present);
         } else {
-            return detail::collate<device, typename network::inputs>(
+            return detail::collate<typename network::inputs>(
                 layout, batch, data, samples, rows, padding, class_weight, present);
         }
     }

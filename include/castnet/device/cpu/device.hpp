@@ -59,9 +59,6 @@ struct cpu_device {
         return cpu::kernel_entry_of<F>(s.kind).kernel_of(s, windows);
     }
 
-    static constexpr std::ptrdiff_t place_in_sample(std::ptrdiff_t i, ir::extents size) {
-        return ir::place_in_sample(i, size);
-    }
     static constexpr std::ptrdiff_t place_in_parameter(std::ptrdiff_t i, parameter const& p) {
         return cpu::place_in_parameter(i, p);
     }

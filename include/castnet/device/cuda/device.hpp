@@ -33,9 +33,6 @@ struct cuda_device : cuda::planning<T, Bf16> {
     static constexpr bool whole_batches = true;         // see device/cuda/context.hpp
     static int count() { return cuda::device_count(); } // that the program sees
 
-    static constexpr std::ptrdiff_t place_in_sample(std::ptrdiff_t i, ir::extents size) {
-        return ir::place_in_sample(i, size);
-    }
     static constexpr std::ptrdiff_t place_in_parameter(std::ptrdiff_t i, parameter const& p) {
         return cuda::place_in_parameter(i, p);
     }
