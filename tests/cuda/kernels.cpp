@@ -390,7 +390,7 @@ void check_max_pooling(cn::ir::window const& w, bool bf16) {
     s.output = 1;
     s.arrays = 1;
     s.results = 2;
-    cn::cpu::max_pool<double, false>(s, {refs, nullptr, &w}, host);
+    cn::cpu::max_pool<double, false, true>(s, {refs, nullptr, &w}, host);
     cn::cuda::max_pool(s, {stored, nullptr, &w}, device);
     s.first_array = 2;
     s.output = 4;

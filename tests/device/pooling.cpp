@@ -147,9 +147,10 @@ TEST_CASE_TEMPLATE("the first largest pixel of a window gets its gradient", T, f
             }
         }
         array argmax(size_t(n * out), 1e9);
-        launch<T> const pool{cpu::max_pool_kernel<T>(w).run, n, {}, {}, {}, w};
+        launch<T> const pool{cpu::max_pool_kernel<T>(w, false).run, n, {}, {}, {}, w};
         check_close(pool(x, {}, n * out), y);
-        check_close(pool(x, argmax, n * out, &argmax), y);
+        launch<T> const numbered{cpu::max_pool_kernel<T>(w, true).run, n, {}, {}, {}, w};
+        check_close(numbered(x, argmax, n * out, &argmax), y);
         launch<T> const gradient{cpu::max_pool_gradient_kernel<T>(w).run, n, {}, {}, {}, w};
         check_close(gradient(argmax, dy, n * in), dx);
     }

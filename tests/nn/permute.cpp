@@ -1,5 +1,6 @@
 // Permutations of axes.
 #include <castnet/nn/activations.hpp>
+#include <castnet/nn/channel_shuffle.hpp>
 #include <castnet/nn/network.hpp>
 #include <castnet/nn/permute.hpp>
 #include <castnet/nn/reshape.hpp>
@@ -75,4 +76,45 @@ TEST_CASE("axes of one element move nothing") {
     CHECK(y.id == x.id);
     auto const z = x | cn::permute<1, 2, 0>;
     CHECK(cn::ir::is_view(g.nodes[z.id], g.nodes.data()));
+}
+
+namespace {
+
+// Channel i of group g becomes number i * Groups + g.
+template <cn::Shape S, std::size_t Groups>
+void shuffles() {
+    auto r = check::run_of<seen_as<S, cn::channel_shuffle<Groups>>{}, shape<S::count>, true, 2>();
+    values const x = check::random_values(2 * S::count, 1), g = check::random_values(x.size(), 2);
+    r.set_input(x);
+    r.set_grad_output(g);
+    r.run();
+    constexpr std::size_t channels = S::extent[0], pixels = S::count / channels;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        std::size_t const sample = i / S::count, from = i % S::count / pixels;
+        std::size_t const to = from % (channels / Groups) * Groups + from / (channels / Groups);
+        std::size_t const place = (sample * channels + to) * pixels + i % pixels;
+        CHECK(r.output()[place] == x[i]);
+        CHECK(r.grad_input()[i] == g[place]);
+    }
+}
+
+} // namespace
+
+TEST_CASE("channels are shuffled between groups") {
+    shuffles<shape<6, 3, 2>, 2>();
+    shuffles<shape<6, 3, 2>, 3>();
+    shuffles<shape<116, 2, 2>, 2>();
+    shuffles<shape<36, 2, 2>, 18>();
+    shuffles<shape<6, 3, 2>, 1>();
+    shuffles<shape<6, 3, 2>, 6>();
+}
+
+TEST_CASE("an image is reshaped to another one in logical order") {
+    auto r = check::run_of<seen_as<shape<6, 2, 2>, cn::reshape<2, 3, 4>>{}, shape<24>, true, 2>();
+    values const x = check::random_values(48, 1), g = check::random_values(48, 2);
+    r.set_input(x);
+    r.set_grad_output(g);
+    r.run();
+    CHECK(r.output() == x);
+    CHECK(r.grad_input() == g);
 }

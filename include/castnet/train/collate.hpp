@@ -155,11 +155,11 @@ template <class T, class Data, Shape... S, size_t... I>
 void collate_inputs(batch_layout const& layout, T* batch, Data const& data, size_t sample,
                     size_t row, type_list<S...>, std::index_sequence<I...>) {
     (place_sample<S>(batch + layout.inputs[I].offset + std::ptrdiff_t(row * S::count),
-                             batch + layout.staging,
-                             [&](T* out) {
-                                 data.template copy_input<I>(sample, out);
-                                 check_ids<S, I>(out, sample);
-                             }),
+                     batch + layout.staging,
+                     [&](T* out) {
+                         data.template copy_input<I>(sample, out);
+                         check_ids<S, I>(out, sample);
+                     }),
      ...);
 }
 
@@ -167,7 +167,7 @@ template <class T, class Data, Shape... S>
 void collate_inputs(batch_layout const& layout, T* batch, Data const& data, size_t sample,
                     size_t row, type_list<S...> inputs) {
     collate_inputs(layout, batch, data, sample, row, inputs,
-                           std::make_index_sequence<sizeof...(S)>{});
+                   std::make_index_sequence<sizeof...(S)>{});
 }
 
 template <class T, class Data, class... Target, size_t... I>
@@ -272,7 +272,7 @@ template <class Inputs, class T, class Data>
         data::reading_sample(sample, [&] {
             collate_inputs(layout, batch, data, sample, row, Inputs{});
             collate_targets(layout, batch, data, sample, row, targets{},
-                                    std::make_index_sequence<targets::count>{});
+                            std::make_index_sequence<targets::count>{});
         });
     }
     return collate_weights(layout, batch, samples.size(), rows, present, [&](size_t row) {

@@ -48,11 +48,20 @@ struct some_channels<T, true> {
     using type = vec<T>;
 };
 
-// Calls f(some_channels, the first of them) until all channels are done.
-template <class T, class F>
+// Calls f(some_channels, the first of them) until all channels are done; some of them again, if
+// `Again`, where that fills the last vector.
+template <class T, bool Again = false, class F>
 [[gnu::always_inline]] inline void for_each_vector(int channels, F const& f) {
     constexpr int width = simd<T>::width;
     int channel = 0;
+    if (Again && channels >= width) {
+        for (;; channel = std::min(channel + width, channels - width)) {
+            f(some_channels<T, true>{}, channel);
+            if (channel == channels - width) {
+                return;
+            }
+        }
+    }
     for (; channel + width <= channels; channel += width) {
         f(some_channels<T, true>{}, channel);
     }
@@ -62,42 +71,45 @@ template <class T, class F>
     }
 }
 
-// The first largest pixel of each window, and where its gradient is wanted, its number there.
-template <class T, bool TwoByTwo>
+// The first largest pixel of each window, and if its gradient is wanted, its number there.
+template <class T, bool TwoByTwo, bool Numbers>
 void max_pool(kernel_launch const& s, tables const& t, context<T> const& c) {
     window const& w = t.windows[s.window];
     T const* const from = c.at(t.arrays[s.first_array]);
     T* const to = c.at(t.arrays[s.output]);
-    T* const argmax = s.results > 1 ? c.at(t.arrays[s.output + 1]) : nullptr;
+    [[maybe_unused]] T* const argmax = Numbers ? c.at(t.arrays[s.output + 1]) : nullptr;
     for_each_rows(w, c, [&](std::ptrdiff_t i, range rows) {
         T const* const image = from + i * in_count(w);
         for_each_window<TwoByTwo>(
             w, rows,
-            [&](std::ptrdiff_t pixel, int y0, int y1, int x0, int x1)
-                __attribute__((always_inline)) {
-                    std::ptrdiff_t const place = i * out_count(w) + pixel * w.channels;
-                    for_each_vector<T>(w.channels, [&](auto some,
-                                                       int channel) __attribute__((always_inline)) {
+            [&](std::ptrdiff_t pixel, int y0, int y1, int x0,
+                int x1) __attribute__((always_inline)) {
+                std::ptrdiff_t const place = i * out_count(w) + pixel * w.channels;
+                for_each_vector<T, true>(
+                    w.channels, [&](auto some, int channel) __attribute__((always_inline)) {
                         using V = typename decltype(some)::type;
                         T const* row =
                             image + (std::ptrdiff_t{y0} * w.width + x0) * w.channels + channel;
-                        V best = *reinterpret_cast<V const*>(row), best_pixel{}, number{};
+                        V best = *reinterpret_cast<V const*>(row);
+                        [[maybe_unused]] V best_pixel{}, number{};
                         for (int y = y0; y < y1; ++y, row += std::ptrdiff_t{w.width} * w.channels) {
                             T const* in = row;
                             for (int x = x0; x < x1; ++x, in += w.channels) {
                                 V const value = *reinterpret_cast<V const*>(in);
                                 auto const larger = value > best;
                                 best = larger ? value : best;
-                                best_pixel = larger ? number : best_pixel;
-                                number += T(1);
+                                if constexpr (Numbers) {
+                                    best_pixel = larger ? number : best_pixel;
+                                    number += T(1);
+                                }
                             }
                         }
                         *reinterpret_cast<V*>(to + place + channel) = best;
-                        if (argmax) {
+                        if constexpr (Numbers) {
                             *reinterpret_cast<V*>(argmax + place + channel) = best_pixel;
                         }
                     });
-                });
+            });
     });
 }
 
@@ -155,8 +167,11 @@ void max_pool_gradient(kernel_launch const& s, tables const& t, context<T> const
 }
 
 template <class T>
-constexpr kernel<T> max_pool_kernel(window const& w) {
-    return {is_two_by_two(w) ? &max_pool<T, true> : &max_pool<T, false>};
+constexpr kernel<T> max_pool_kernel(window const& w, bool numbers) {
+    if (numbers) {
+        return {is_two_by_two(w) ? &max_pool<T, true, true> : &max_pool<T, false, true>};
+    }
+    return {is_two_by_two(w) ? &max_pool<T, true, false> : &max_pool<T, false, false>};
 }
 template <class T>
 constexpr kernel<T> max_pool_gradient_kernel(window const& w) {
@@ -220,7 +235,7 @@ void avg_pool_gradient(kernel_launch const& s, tables const& t, context<T> const
 template <class T>
 struct kernel_for<T, op::max_pool> {
     static constexpr kernel<T> of(kernel_launch const& s, window const* windows) {
-        return max_pool_kernel<T>(windows[s.window]);
+        return max_pool_kernel<T>(windows[s.window], s.results > 1);
     }
 };
 template <class T>

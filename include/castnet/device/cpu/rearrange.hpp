@@ -25,22 +25,82 @@ void reshape(kernel_launch const& s, tables const& t, context<T> const& c) {
             transpose(rows, count / rows, x, count / rows, y, rows);
             return;
         }
-        for (std::ptrdiff_t i = 0; i < count; ++i) {
-            y[place_in_sample(i, to.size)] = x[place_in_sample(i, from.size)];
+        // both are images, whose logical order is that of channels
+        std::ptrdiff_t const channels = from.size.channels, pixels = from.size.pixels;
+        std::ptrdiff_t channel = 0, pixel = 0;
+        for (std::ptrdiff_t i = 0; i < to.size.channels; ++i) {
+            for (std::ptrdiff_t k = 0; k < to.size.pixels; ++k) {
+                y[k * to.size.channels + i] = x[pixel * channels + channel];
+                if (++pixel == pixels) {
+                    pixel = 0;
+                    ++channel;
+                }
+            }
         }
     });
+}
+
+// Copies at least as many neighbours as a vector has.
+template <class V, class T>
+[[gnu::always_inline]] inline void copy_vectors(T const* from, std::ptrdiff_t count, T* to) {
+    constexpr std::ptrdiff_t width = sizeof(V) / sizeof(T);
+    for (std::ptrdiff_t i = 0;; i = std::min(i + width, count - width)) { // the last two overlap
+        *reinterpret_cast<V*>(to + i) = *reinterpret_cast<V const*>(from + i);
+        if (i == count - width) {
+            return;
+        }
+    }
+}
+
+// Copies `channels` neighbours of the rows first to last - 1, which are `from_width` apart in one
+// array and `to_width` in the other one: few, for each of which a call would cost too much.
+template <class T>
+void copy_rows(pixel_rows const& read, T const* from, std::ptrdiff_t from_width,
+               pixel_rows const& written, T* to, std::ptrdiff_t to_width, std::ptrdiff_t channels,
+               std::ptrdiff_t first, std::ptrdiff_t last) {
+    constexpr int width = simd<T>::width;
+    auto const each = [&](auto const& copy) __attribute__((always_inline)) {
+        for (std::ptrdiff_t i = first; i < last; ++i) {
+            copy(from + read(i) * from_width, to + written(i) * to_width);
+        }
+    };
+    if (channels >= width) {
+        each([=](T const* x, T* y) { copy_vectors<vec<T>>(x, channels, y); });
+    } else if (channels >= width / 2) {
+        using half = typename vector_of<T, width / 2>::type;
+        each([=](T const* x, T* y) { copy_vectors<half>(x, channels, y); });
+    } else {
+        each([=](T const* x, T* y) { std::copy_n(x, channels, y); });
+    }
+}
+
+// Calls f(first, last) for some of these rows, which all of its copies find in the cache.
+template <class F>
+void share_rows(std::ptrdiff_t count, std::ptrdiff_t channels, F const& f) {
+    constexpr std::ptrdiff_t together = 32;
+    share_range((count + together - 1) / together, double(count * channels),
+                [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+                    for (std::ptrdiff_t i = begin; i < end; ++i) {
+                        f(i * together, std::min((i + 1) * together, count));
+                    }
+                });
 }
 
 template <class T>
 void concat(kernel_launch const& s, tables const& t, context<T> const& c) {
     array_ref const& to = t.arrays[s.output];
     pixel_rows const rows = rows_of(to.size, c);
-    parallel_for(rows.count, double(rows.count * to.size.channels), [&](std::ptrdiff_t i) {
-        T* out = c.at(to) + rows(i) * to.size.channels;
+    share_rows(rows.count, to.size.channels, [&](std::ptrdiff_t first, std::ptrdiff_t last) {
+        std::ptrdiff_t done = 0;
         for (int k = 0; k < s.arrays; ++k) {
             array_ref const& from = t.arrays[s.first_array + k];
-            T const* const x = c.at(from) + rows_of(from.size, c)(i) * from.row_channels();
-            out = x == out ? out + from.size.channels : std::copy_n(x, from.size.channels, out);
+            T const* const x = c.at(from);
+            bool const is_there = x == c.at(to) + done && from.size.pixels == to.size.pixels;
+            if (!is_there) {
+                copy_rows(rows_of(from.size, c), x, from.row_channels(), rows, c.at(to) + done,
+                          to.size.channels, from.size.channels, first, last);
+            }
+            done += from.size.channels;
         }
     });
 }
@@ -50,9 +110,9 @@ template <class T>
 void slice(kernel_launch const& s, tables const& t, context<T> const& c) {
     array_ref const &from = t.arrays[s.first_array], &to = t.arrays[s.output];
     pixel_rows const rows = rows_of(to.size, c), read = rows_of(from.size, c);
-    parallel_for(rows.count, double(rows.count * to.size.channels), [&](std::ptrdiff_t i) {
-        std::copy_n(c.at(from) + read(i) * from.size.channels + s.attribute, to.size.channels,
-                    c.at(to) + rows(i) * to.size.channels);
+    share_rows(rows.count, to.size.channels, [&](std::ptrdiff_t first, std::ptrdiff_t last) {
+        copy_rows(read, c.at(from) + s.attribute, from.size.channels, rows, c.at(to),
+                  to.size.channels, to.size.channels, first, last);
     });
 }
 
