@@ -462,6 +462,21 @@ TEST_CASE_TEMPLATE("convolution of places in the window that meet nothing but pa
     }
 }
 
+TEST_CASE_TEMPLATE("convolution whose window reaches far beyond the image", T, float, double) {
+    for (std::size_t const dilation : {4U, 7U, 10U}) {
+        for (cn::size2 kernel : {cn::size2{3}, cn::size2{5, 3}}) {
+            for (cn::size2 stride : {cn::size2{1}, cn::size2{2}, cn::size2{2, 1}}) {
+                for (int const extent : {11, 14}) {
+                    auto const w = cn::make_window(
+                        5, extent, extent + 3, 70, kernel, stride,
+                        cn::padding2{cn::size2{kernel.h / 2 * dilation, dilation}}, dilation, 1);
+                    check_convolution<T>(w, 2);
+                }
+            }
+        }
+    }
+}
+
 TEST_CASE_TEMPLATE("dilated convolution by Winograd's algorithm", T, float, double) {
     for (std::size_t const dilation : {2U, 3U, 6U}) {
         for (int extent : {7, 8, 12, 13, 19}) {

@@ -1,6 +1,7 @@
 // Choice of kernels for a convolution and its gradients: vectors along all groups
 // (grouped_conv.hpp), along the window (few_filters.hpp) or all its places (scattered_conv.hpp),
-// Winograd's algorithm (winograd_conv.hpp, winograd_weight.hpp), runs of pixels with few channels
+// places inside the image (inside_conv.hpp), Winograd's algorithm (winograd_conv.hpp,
+// winograd_weight.hpp), runs of pixels with few channels
 // or filters (run_conv.hpp, shallow_conv.hpp, row_weight.hpp), or products over any windows
 // (direct_conv.hpp). Windows are constants of a plan, so only the kernels that it needs are
 // compiled; the first ones, and Winograd's for windows in pieces, are many, so that they are not
@@ -10,6 +11,7 @@
 #include <castnet/device/cpu/direct_conv.hpp>
 #include <castnet/device/cpu/few_filters.hpp>
 #include <castnet/device/cpu/grouped_conv.hpp>
+#include <castnet/device/cpu/inside_conv.hpp>
 #include <castnet/device/cpu/kernel.hpp>
 #include <castnet/device/cpu/row_weight.hpp>
 #include <castnet/device/cpu/run_conv.hpp>
@@ -61,7 +63,7 @@ constexpr bool weight_is_shallow(window const& w) {
 // twice as many.
 template <class F>
 constexpr bool conv_uses_winograd(window const& w) {
-    if (!uses_winograd<F>(w)) {
+    if (!uses_winograd<F>(w) || stays_inside<F>(w)) {
         return false;
     }
     tiling const t = forward_tiling(w);
@@ -70,6 +72,11 @@ constexpr bool conv_uses_winograd(window const& w) {
 
 template <class F>
 constexpr kernel<sum_type<F>> conv_kernel(window const& w) {
+    if constexpr (numbers_in<F> == 1) {
+        if (stays_inside<F>(w)) {
+            return {&inside_conv<F>, &direct_conv_prepare<F>};
+        }
+    }
     if (conv_uses_winograd<F>(w)) {
         return {&winograd_conv<false, F>, &winograd_conv_prepare<false, F>};
     }
@@ -80,9 +87,10 @@ constexpr kernel<sum_type<F>> conv_kernel(window const& w) {
 }
 template <class F>
 constexpr scratch_size conv_scratch(window const& w) {
-    return conv_uses_winograd<F>(w) ? winograd_scratch<F>(w)
-           : conv_uses_runs<F>(w)   ? scratch_size{0, 0, padded_band(w)}
-                                    : direct_conv_scratch<F>(w);
+    return stays_inside<F>(w)         ? direct_conv_scratch<F>(w)
+           : conv_uses_winograd<F>(w) ? winograd_scratch<F>(w)
+           : conv_uses_runs<F>(w)     ? scratch_size{0, 0, padded_band(w)}
+                                      : direct_conv_scratch<F>(w);
 }
 
 template <class F>
