@@ -62,11 +62,13 @@ TEST_CASE_TEMPLATE("predictions fold batch_norm and follow the parameters", T, f
     CHECK(model.predict(data) != after);
 }
 
-// Blocks whose dense layers, parts of parameters and convolutions are kept in other forms.
+// Blocks whose dense layers, parts of parameters and convolutions are kept in other forms, the
+// latter scaled by batch normalisations.
 constexpr auto attends = cn::transformer_encoder_layer<
     2, cn::transformer{.feed_forward = 130, .dropout = 0, .norm_first = true}, cn::gelu>;
-constexpr auto convolves = cn::residual<cn::conv2d<32, 3, cn::conv{.padding = 1}>, cn::relu,
-                                        cn::conv2d<32, 5, cn::conv{.padding = 2}>>;
+constexpr auto convolves =
+    cn::residual<cn::conv2d<32, 3, cn::conv{.padding = 1}>, cn::batch_norm, cn::relu,
+                 cn::conv2d<32, 5, cn::conv{.padding = 2}>.no_bias(), cn::batch_norm>;
 template <auto Sequence, auto Image>
 using deep = cn::sequential<cn::input<360>, cn::reshape<20, 18>, cn::dense<80>, Sequence,
                             cn::reshape<16, 10, 10>, cn::conv2d<32, 1>, Image,

@@ -19,9 +19,7 @@ public:
     constexpr batch_norm_folding(graph& g, results& r) : g_{g}, results_{r} {}
 
     constexpr void run() {
-        if (g_.repeats.empty()) { // whose nodes have to stay together
-            find();
-        }
+        find();
         if (!found_) {
             return;
         }
@@ -66,7 +64,7 @@ private:
         for (int i = 0; i < count; ++i) {
             node const& n = nodes[i];
             if (n.kind != op::map || n.function != fn::normalize || n.derivative >= 0 ||
-                n.loop >= 0 || !has_constants(n, nodes)) {
+                n.loop >= 0 || !has_constants(n, nodes) || ends_block(i, nodes, count)) {
                 continue;
             }
             int const sum = adds_bias(nodes[n.in[0]], nodes) ? n.in[0] : -1;
@@ -93,6 +91,10 @@ private:
                deviation.function == fn::inverse_deviation &&
                nodes[deviation.in[0]].kind == op::parameter;
     }
+    // What a repeated block leaves has to stay its last node.
+    static constexpr bool ends_block(int i, node const* nodes, int count) {
+        return i + 1 < count && nodes[i + 1].kind == op::repeated;
+    }
     static constexpr bool adds_bias(node const& n, node const* nodes) {
         return n.kind == op::map && n.function == fn::add && n.derivative < 0 &&
                nodes[n.in[1]].kind == op::parameter &&
@@ -116,6 +118,7 @@ private:
 
     constexpr void fold(int product, int norm) {
         node const& y = old_[norm];
+        g_.repeat = y.repeat;
         int const x = y.in[0];
         int const filters = y.size.channels;
         extents const vector{false, 1, filters};
@@ -136,12 +139,11 @@ private:
         weight.operands = 1;
         weight.in[0] = move(p.in[1]);
         weight.size = {false, int(old_[p.in[1]].size.count()) / filters, filters};
-        g_.nodes.push(weight);
-        int const seen = g_.nodes.size() - 1;
-        p.in[1] = map_node(g_, fn::multiply, weight.size, {seen, scale});
+        p.in[1] = map_node(g_, fn::multiply, weight.size, {g_.push(weight), scale});
         g_.nodes.push(p);
         moved_[product] = g_.nodes.size() - 1;
         moved_[norm] = map_node(g_, fn::add, y.size, {moved_[product], shift});
+        g_.repeat = -1;
     }
 
     graph& g_;
