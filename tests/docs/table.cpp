@@ -31,7 +31,8 @@ using images = sequential<input<3, 28, 28>, conv2d<32, 3, conv{.padding = same}>
 
 using of_images = sequential<
     input<3, 28, 28>, depthwise_conv2d<3>, depthwise_conv2d<3, conv{}, 2>,
-    separable_conv2d<32, 3, conv{.padding = same}>, squeeze_excitation<8>, stochastic_depth<0.2F>,
+    separable_conv2d<32, 3, conv{.padding = same}>, squeeze_excitation<8>, channel_shuffle<2>,
+    stochastic_depth<0.2F>,
     conv_transpose2d<32, 3, conv_transpose{.stride = 2, .padding = 1, .output_padding = 1}>,
     conv_transpose2d<32, 3, conv_transpose{.stride = 2, .padding = same}>,
     zero_pad2d<sides{1, 2, 3, 0}>, crop2d<2>, adaptive_max_pool2d<7>, upsample2d<2>.bilinear(),

@@ -84,11 +84,10 @@ public:
         using shape = nth_of<0, typename network::inputs>;
         model_.finish_changes();
         T* const batch = executor_.batch();
-        place_sample<shape>(
-            batch + plan().inputs[0].offset, batch + plan().staging, [&](T* to) {
-                std::transform(input, input + shape::count, to, [](Number x) { return T(x); });
-                check_ids<shape, 0>(to, 0);
-            });
+        place_sample<shape>(batch + plan().inputs[0].offset, batch + plan().staging, [&](T* to) {
+            std::transform(input, input + shape::count, to, [](Number x) { return T(x); });
+            check_ids<shape, 0>(to, 0);
+        });
         run<Output>(1, [&](T const* from) { read_sample<output<Output>>(from, result); });
     }
 
@@ -123,13 +122,13 @@ private:
             for (size_t row = 0; row < count; ++row) {
                 data::reading_sample(first + row, [&] {
                     collate_inputs(batch_layout_of(plan()), batch, data, first + row, row,
-                                           typename network::inputs{});
+                                   typename network::inputs{});
                 });
             }
             run<Output>(count, [&](T const* from) {
                 for (size_t row = 0; row < count; ++row) {
                     read_sample<output<Output>>(from + row * numbers,
-                                                        all + (first + row) * numbers);
+                                                all + (first + row) * numbers);
                 }
             });
         }
