@@ -19,7 +19,6 @@
 #include <castnet/device/cpu/replica_scope.hpp>
 #include <castnet/device/cpu/small.hpp>
 #include <castnet/device/launches.hpp>
-#include <castnet/device/sample_order.hpp>
 
 #include <algorithm>
 #include <type_traits>

@@ -9,7 +9,6 @@
 #include <castnet/device/cuda/planning.hpp>
 #include <castnet/device/cuda/prepare.hpp>
 #include <castnet/device/launches.hpp>
-#include <castnet/device/sample_order.hpp>
 
 namespace castnet {
 
