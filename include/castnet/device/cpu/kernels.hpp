@@ -2,6 +2,7 @@
 #pragma once
 
 #include <castnet/device/cpu/attention.hpp>
+#include <castnet/device/cpu/attention_gradient.hpp>
 #include <castnet/device/cpu/batch_matmul.hpp>
 #include <castnet/device/cpu/cache.hpp>
 #include <castnet/device/cpu/conv.hpp>
