@@ -129,6 +129,33 @@ TEST_CASE("attention without stored weights is attention with stored weights") {
             layer_run::of<of_blocks<without_masks<false>{}>, true, 1>(), {});
 }
 
+TEST_CASE("keys after a length are not even read") {
+    values const lengths{131, 0, 1, 60, 100};
+    layer_run r = layer_run::of<of_blocks<causal_of_lengths<false>{}, input<1>>, true, 5>();
+    r.set_input(lengths, 3);
+    r.set_grad_output(check::random_values(r.grad_output().size(), 4));
+    std::vector<values> found;
+    for (bool const broken : {false, true}) {
+        for (std::size_t i = 0; i < 3; ++i) {
+            values x = check::random_values(r.input(i).size(), std::uint32_t(i + 1));
+            std::size_t const rows = i == 0 ? 75 : 131, of_row = x.size() / (5 * rows);
+            for (std::size_t sample = 0; broken && i > 0 && sample < 5; ++sample) {
+                auto const first = std::size_t(lengths[sample]) * of_row;
+                std::fill(x.begin() + std::ptrdiff_t(sample * rows * of_row + first),
+                          x.begin() + std::ptrdiff_t((sample + 1) * rows * of_row),
+                          std::numeric_limits<double>::quiet_NaN());
+            }
+            r.set_input(x, i);
+        }
+        r.run();
+        found.insert(found.end(), {r.output(), r.grad_input(0), r.grad_input(1), r.grad_input(2)});
+    }
+    for (std::size_t i = 0; i < 4; ++i) {
+        CAPTURE(i);
+        CHECK(found[i] == found[4 + i]);
+    }
+}
+
 TEST_CASE("dropout of attention is for training") {
     layer_run r = check::run_of<heads.dropout(0.5), shape<4, 6>, false, 2>();
     layer_run plain = check::run_of<heads, shape<4, 6>, false, 2>();

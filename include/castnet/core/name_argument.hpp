@@ -1,5 +1,7 @@
-// Names as arguments: of parameters, columns and metrics.
+// Name as an argument: of a parameter, a column or a metric.
 #pragma once
+
+#include <castnet/core/language.hpp>
 
 #include <concepts>
 #include <string_view>

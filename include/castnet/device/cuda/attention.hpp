@@ -42,7 +42,7 @@ private:
         T *const largest = score + side * across, *const total = largest + side,
                  *const earlier = total + side;
         int const visible = this->keys_of(head.sample);
-        head.load(this->q, this->queries, this->features, top, tile_q, pitch);
+        head.load_queries(this->q, this->features, top, tile_q, pitch);
         for (auto i = int(block.thread()); i < side * value_pitch; i += int(block.threads())) {
             sum[i] = 0;
         }
@@ -53,11 +53,11 @@ private:
         int const end = this->form.causal && top + side < visible ? top + side : visible;
         for (int left = 0; left < end; left += side) {
             block.sync();
-            head.load(this->k, this->keys, this->features, left, tile_kv, pitch);
+            head.load_keys(this->k, visible, this->features, left, tile_kv, pitch);
             block.sync();
             head.scores(tile_q, tile_kv, score);
             block.sync();
-            head.load(this->v, this->keys, this->values, left, tile_kv, value_pitch);
+            head.load_keys(this->v, visible, this->values, left, tile_kv, value_pitch);
             for (auto i = int(block.thread()); i < side; i += int(block.threads())) {
                 weigh(head, top + i, left, visible, score + i * across, largest[i], total[i],
                       earlier[i]);

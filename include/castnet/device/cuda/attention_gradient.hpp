@@ -87,8 +87,8 @@ private:
                  *const gradient = score + side * across, *const mean = gradient + side * across,
                  *const sums = mean + side;
         int const visible = this->keys_of(head.sample);
-        head.load(this->q, this->queries, this->features, top, tile_q, pitch);
-        head.load(this->dy, this->queries, this->values, top, tile_dy, value_pitch);
+        head.load_queries(this->q, this->features, top, tile_q, pitch);
+        head.load_queries(this->dy, this->values, top, tile_dy, value_pitch);
         this->load_sums(head, top, mean, sums);
         for (auto i = int(block.thread()); i < side * pitch; i += int(block.threads())) {
             sum[i] = 0;
@@ -96,8 +96,8 @@ private:
         int const end = this->form.causal && top + side < visible ? top + side : visible;
         for (int left = 0; left < end; left += side) {
             block.sync();
-            head.load(this->k, this->keys, this->features, left, tile_k, pitch);
-            head.load(this->v, this->keys, this->values, left, tile_v, value_pitch);
+            head.load_keys(this->k, visible, this->features, left, tile_k, pitch);
+            head.load_keys(this->v, visible, this->values, left, tile_v, value_pitch);
             block.sync();
             head.scores(tile_q, tile_k, score);
             this->weight_gradients(head, tile_dy, tile_v, gradient);
@@ -143,8 +143,8 @@ private:
                  *const score = sum_v + side * value_pitch, *const gradient = score + side * across,
                  *const mean = gradient + side * across, *const sums = mean + side;
         int const visible = this->keys_of(head.sample);
-        head.load(this->k, this->keys, this->features, left, tile_k, pitch);
-        head.load(this->v, this->keys, this->values, left, tile_v, value_pitch);
+        head.load_keys(this->k, visible, this->features, left, tile_k, pitch);
+        head.load_keys(this->v, visible, this->values, left, tile_v, value_pitch);
         for (auto i = int(block.thread()); i < side * pitch; i += int(block.threads())) {
             sum_k[i] = 0;
         }
@@ -154,8 +154,8 @@ private:
         int const begin = this->form.causal ? left : 0;
         for (int top = begin; left < visible && top < this->queries; top += side) {
             block.sync();
-            head.load(this->q, this->queries, this->features, top, tile_q, pitch);
-            head.load(this->dy, this->queries, this->values, top, tile_dy, value_pitch);
+            head.load_queries(this->q, this->features, top, tile_q, pitch);
+            head.load_queries(this->dy, this->values, top, tile_dy, value_pitch);
             this->load_sums(head, top, mean, sums);
             block.sync();
             head.scores(tile_q, tile_k, score);

@@ -114,14 +114,15 @@ struct attention_head {
     std::ptrdiff_t sample;
     int number;
 
-    // A head's columns, of as many rows as a tile has, into shared memory; 0 past the last row.
-    CASTNET_HD void load(stored<T> const& from, int rows, int columns, int first, T* to,
-                         int pitch) const {
-        for (auto i = int(block.thread()); i < p.tile_side * columns; i += int(block.threads())) {
-            int const row = i / columns, column = i % columns;
-            to[row * pitch + column] =
-                first + row < rows ? from.get(place(rows, columns, first + row) + column) : T(0);
-        }
+    // A head's columns, of as many rows as a tile has, into shared memory: 0 after the last query,
+    // and for keys that no query sees, whose memory may never have been written.
+    CASTNET_HD void load_queries(stored<T> const& from, int columns, int first, T* to,
+                                 int pitch) const {
+        load(from, p.queries, p.queries, columns, first, to, pitch);
+    }
+    CASTNET_HD void load_keys(stored<T> const& from, int visible, int columns, int first, T* to,
+                              int pitch) const {
+        load(from, p.keys, visible, columns, first, to, pitch);
     }
     // Calls f(row, column, element) of a head's columns in a tile.
     template <class F>
@@ -147,6 +148,16 @@ struct attention_head {
                        [&](int i, int j, T sum) { to[i * across + j] = sum * p.scale; });
     }
     CASTNET_HD T dropout(int query, int key) const { return p.dropout(sample, number, query, key); }
+
+private:
+    CASTNET_HD void load(stored<T> const& from, int rows, int end, int columns, int first, T* to,
+                         int pitch) const {
+        for (auto i = int(block.thread()); i < p.tile_side * columns; i += int(block.threads())) {
+            int const row = i / columns, column = i % columns;
+            to[row * pitch + column] =
+                first + row < end ? from.get(place(rows, columns, first + row) + column) : T(0);
+        }
+    }
 };
 
 // Calls f(head, first row) for every tile of so many rows, in blocks.
