@@ -52,17 +52,18 @@ protected:
         results const wanted = Recipe::template build<Network>(g);
         return {g, wanted};
     }
-    // (g++ remembers the result for the next call; clang is asked for no more than the trace.)
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
+    // (g++ remembers the result for the next call.)
+    static constexpr bool traceable =
+        requires { typename std::bool_constant<trace_network<usual_trace>().sizes.loops >= 0>; };
+#else
     static constexpr bool traces() {
-#ifdef __clang__
         graph g{Training};
         results const wanted = Recipe::template build<Network>(g);
         return wanted.outputs.size() >= 0;
-#else
-        return trace_network<usual_trace>().sizes.loops >= 0;
-#endif
     }
     static constexpr bool traceable = requires { typename std::bool_constant<traces()>; };
+#endif
     static_assert(compiler_can_trace<Network, traceable>::checked);
 
     // After a failed check, the compiler's reason, and a graph with which no other errors follow.
