@@ -37,7 +37,7 @@ constexpr bool stays_inside(window const& w) {
     std::ptrdiff_t const inside = taps_inside(vertical_axis(w)) * taps_inside(horizontal_axis(w));
     std::ptrdiff_t const all = std::ptrdiff_t{w.kernel_h} * w.kernel_w * w.out_height * w.out_width;
     return inside > 0 && 8 * inside <= 7 * all &&
-           (!uses_winograd<F>(w) || 6 * inside < 7 * t.sections() * t.tiles());
+           (!uses_winograd<F>(w) || 6 * inside < 7 * t.tiles() * t.sections());
 }
 
 // With weights as direct_conv_prepare packs them.
