@@ -110,8 +110,7 @@ private:
                     n.in[k] = move(n.in[k]);
                 }
             }
-            g_.nodes.push(n);
-            moved_[id] = g_.nodes.size() - 1;
+            moved_[id] = g_.append(n);
         }
         return moved_[id];
     }

@@ -32,7 +32,7 @@ public:
                     n.in[k] = on(n.device, n.in[k]);
                 }
             }
-            moved_[i] = push(n);
+            moved_[i] = g_.append(n);
         }
         for (int i = 0; i < results_.gradients.size(); ++i) {
             if (int& gradient = results_.gradients[i]; gradient >= 0) {
@@ -53,7 +53,7 @@ public:
 private:
     constexpr void move_parameters() {
         for (parameter const& p : g_.parameters) {
-            moved_[p.node] = push(old_[p.node]);
+            moved_[p.node] = g_.append(old_[p.node]);
         }
         for (node const& n : old_) {
             for (int k = 0; k < n.operands; ++k) {
@@ -80,15 +80,10 @@ private:
             n.in[0] = moved_[id];
             n.size = from.size;
             n.device = device;
-            copy = push(n);
+            copy = g_.append(n);
         }
         return copy;
     }
-    constexpr int push(node const& n) {
-        g_.nodes.push(n);
-        return g_.nodes.size() - 1;
-    }
-
     graph& g_;
     results& results_;
     list<node> old_;

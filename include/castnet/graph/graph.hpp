@@ -40,9 +40,14 @@ struct graph {
     constexpr explicit graph(bool for_training) : training{for_training} { nodes.reserve(256); }
 
     constexpr int push(node const& n) {
+        int const id = append(n);
+        nodes[id].device = device;
+        nodes[id].repeat = repeat;
+        return id;
+    }
+    // A node that keeps its device and its block, as passes do that append all nodes anew.
+    constexpr int append(node const& n) {
         nodes.push(n);
-        nodes.back().device = device;
-        nodes.back().repeat = repeat;
         return nodes.size() - 1;
     }
 

@@ -158,8 +158,7 @@ private:
                 n.in[k] = moved_[n.in[k]];
             }
         }
-        g_.nodes.push(n);
-        moved_[i] = g_.nodes.size() - 1;
+        moved_[i] = g_.append(n);
     }
 
     graph& g_;

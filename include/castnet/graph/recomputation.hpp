@@ -34,7 +34,7 @@ public:
                                                                        : moved_[from];
                 }
             }
-            moved_[i] = push(n);
+            moved_[i] = g_.append(n);
         }
         renumber(g_, results_, moved_);
     }
@@ -99,14 +99,9 @@ private:
                 n.in[k] = is_there(n.in[k], nodes_[id].loop) ? moved_[n.in[k]]
                                                              : computed_again(n.in[k], reader);
             }
-            again_[id] = push(n);
+            again_[id] = g_.append(n);
         }
         return again_[id];
-    }
-
-    constexpr int push(node const& n) {
-        g_.nodes.push(n);
-        return g_.nodes.size() - 1;
     }
 
     graph& g_;

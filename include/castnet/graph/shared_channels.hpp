@@ -110,7 +110,7 @@ private:
                     n.in[k] = moved_[x];
                 }
             }
-            moved_[i] = push(n);
+            moved_[i] = g_.append(n);
         }
         renumber(g_, results_, moved_);
     }
@@ -123,7 +123,7 @@ private:
         for (int k = d.first; k < d.last; ++k) {
             n.in[n.operands++] = moved_[nodes_[id].in[k]];
         }
-        return push(n);
+        return g_.append(n);
     }
 
     // All of it, after the loop.
@@ -138,14 +138,14 @@ private:
         if (d.end < channels) {
             n.in[n.operands++] = shared(id, d.end, channels);
         }
-        return push(n);
+        return g_.append(n);
     }
     constexpr int shared(int id, int begin, int end) {
         node n = over_same_steps(op::slice, id, end - begin);
         n.attribute = begin;
         n.stored = storage::in_place;
         n.in[n.operands++] = moved_[kept_[id]];
-        return push(n);
+        return g_.append(n);
     }
 
     constexpr node over_same_steps(op kind, int id, int channels) const {
@@ -156,11 +156,6 @@ private:
         n.repeat = nodes_[id].repeat;
         n.device = nodes_[id].device;
         return n;
-    }
-
-    constexpr int push(node const& n) {
-        g_.nodes.push(n);
-        return g_.nodes.size() - 1;
     }
 
     graph& g_;

@@ -13,16 +13,11 @@ namespace castnet::cpu::inline CASTNET_TARGET {
 // How many results of an axis meet its taps inside the image, all taps together; 0 unless one of
 // them meets all results there, so that none is left out.
 constexpr std::ptrdiff_t taps_inside(tap_axis const& a) {
-    std::ptrdiff_t all = 0;
     bool one_meets_all = false;
     for (int tap = 0; tap < a.taps; ++tap) {
-        int const shift = tap * a.dilation - a.before; // of a place from result * stride
-        int const first = shift < 0 ? (-shift + a.stride - 1) / a.stride : 0;
-        int const end = std::min(a.out, (a.in - shift + a.stride - 1) / a.stride);
-        all += std::max(end - first, 0);
-        one_meets_all = one_meets_all || end - first == a.out;
+        one_meets_all = one_meets_all || results_inside(a, tap) == a.out;
     }
-    return one_meets_all ? all : 0;
+    return one_meets_all ? pairs_inside(a) : 0;
 }
 
 // The only decision which convolutions leave out places: where that saves an eighth of the

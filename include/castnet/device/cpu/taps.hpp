@@ -6,6 +6,7 @@
 #include <castnet/device/ir.hpp>
 #include <castnet/graph/node.hpp>
 
+#include <algorithm>
 #include <numeric>
 
 namespace castnet::cpu::inline CASTNET_TARGET {
@@ -19,6 +20,22 @@ constexpr tap_axis vertical_axis(window const& w) {
 }
 constexpr tap_axis horizontal_axis(window const& w) {
     return {w.width, w.out_width, w.kernel_w, w.stride_w, w.pad_left, w.dilation};
+}
+
+// How many results meet this tap inside the image.
+constexpr int results_inside(tap_axis const& a, int tap) {
+    int const shift = tap * a.dilation - a.before; // of a place from result * stride
+    int const first = shift < 0 ? (-shift + a.stride - 1) / a.stride : 0;
+    int const end = shift < a.in ? (a.in - shift + a.stride - 1) / a.stride : 0;
+    return std::max(std::min(a.out, end) - first, 0);
+}
+// The pairs of a result and a tap that meet a pixel.
+constexpr std::ptrdiff_t pairs_inside(tap_axis const& a) {
+    std::ptrdiff_t sum = 0;
+    for (int tap = 0; tap < a.taps; ++tap) {
+        sum += results_inside(a, tap);
+    }
+    return sum;
 }
 
 // Results at equal distances, and the taps that all of them meet.

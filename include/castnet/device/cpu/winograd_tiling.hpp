@@ -10,6 +10,7 @@
 #include <castnet/cpu/factor.hpp>
 #include <castnet/cpu/vector.hpp>
 #include <castnet/device/cpu/sliding.hpp>
+#include <castnet/device/cpu/taps.hpp>
 #include <castnet/device/cpu/tuning.hpp>
 
 #include <algorithm>
@@ -170,18 +171,6 @@ constexpr bool has_pieces(int taps, int stride, int dilation) {
 constexpr bool saves_products(std::ptrdiff_t products, std::ptrdiff_t direct) {
     return products * 4 <= direct * 3;
 }
-// The pairs of a result and a tap along an axis that meet a pixel, which are those that direct
-// gradients by the image take.
-constexpr int pairs_in_image(tile_axis const& a) {
-    int sum = 0;
-    for (int tap = 0; tap < a.taps; ++tap) {
-        int const first = a.first_pixel + tap * a.dilation; // the pixel of the first result
-        int const before = first < 0 ? (-first + a.stride - 1) / a.stride : 0;
-        int const end = first < a.in ? (a.in - first + a.stride - 1) / a.stride : 0;
-        sum += std::max(std::min(a.out, end) - before, 0);
-    }
-    return sum;
-}
 template <class F>
 constexpr bool suits_winograd(window const& w) {
     constexpr int pair = simd<F>::width * numbers_in<F>;
@@ -208,9 +197,8 @@ constexpr bool data_uses_winograd(window const& w) {
     }
     std::ptrdiff_t products = 0;
     for_each_data_tiling(w, [&](tiling const& t) { products += t.sections() * t.tiles(); });
-    tiling const t = forward_tiling(w);
-    return saves_products(products,
-                          std::ptrdiff_t{pairs_in_image(t.down)} * pairs_in_image(t.across));
+    return saves_products( // direct gradients by the image take those that meet a pixel
+        products, pairs_inside(vertical_axis(w)) * pairs_inside(horizontal_axis(w)));
 }
 
 // Position of a tile: that of its first result.
