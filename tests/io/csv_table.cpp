@@ -58,8 +58,12 @@ TEST_CASE("a missing value is an error, or the number that the user says") {
     CHECK(t.numbers("b") == std::vector<double>{-1, 2});
     double const none = std::numeric_limits<double>::quiet_NaN();
     CHECK(std::isnan(table(text, {.missing_value = none}).numbers("a")[1]));
-    CHECK(refusal([&] { table(text).classes("b"); }) ==
-          "castnet: t.csv: row 1, column \"b\": the cell is empty, expected the name of a class");
+    auto const spelt = table("a\nNAN\n-nan\nnan(1)\n", {.missing_value = -1});
+    CHECK(spelt.numbers("a") == std::vector<double>{-1, -1, -1});
+    CHECK_THROWS_AS(table("a\n-NaN\n").numbers("a"), file_error);
+          CHECK(refusal([&] { table(text).classes("b"); }) ==
+                "castnet: t.csv: row 1, column \"b\": the cell is empty, expected the name of a "
+                "class");
 }
 
 TEST_CASE("what is wrong is said with its place") {

@@ -18,7 +18,7 @@ namespace castnet::io {
 struct csv_options {
     char separator = ',';
     bool header = true; // the first line names the columns; else they are "0", "1", …
-    // Cells that hold no value, besides empty ones.
+    // Cells that hold no value, besides empty ones and, of numbers, every other way to write NaN.
     std::vector<std::string> missing{"NA", "N/A", "nan", "NaN", "null"};
     // Their number; none: they are an error.
     std::optional<double> missing_value{};
@@ -165,12 +165,7 @@ private:
             text.remove_suffix(1);
         }
         if (is_missing(text)) {
-            if (!options_.missing_value) {
-                fail(row, column,
-                     "the cell is empty or says that its value is missing; set "
-                     "csv_options::missing_value, or leave the row out of the file");
-            }
-            return *options_.missing_value;
+            return missing(row, column);
         }
         if (text.front() == '+' && !text.starts_with("+-")) {
             text.remove_prefix(1);
@@ -180,7 +175,16 @@ private:
         if (failed != std::errc{} || end != text.data() + text.size()) {
             fail(row, column, string_of({"found ", detail::shown(whole), ", expected a number"}));
         }
-        return number;
+        return std::isnan(number) ? missing(row, column) : number; // however it is spelt
+    }
+
+    [[gnu::cold]] double missing(size_t row, size_t column) const {
+        if (!options_.missing_value) {
+            fail(row, column,
+                 "the cell is empty or says that its value is missing; set "
+                 "csv_options::missing_value, or leave the row out of the file");
+        }
+        return *options_.missing_value;
     }
 
     static std::string unquoted(std::string_view cell) {
