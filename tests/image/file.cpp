@@ -1,4 +1,5 @@
 #include <castnet/image/file.hpp>
+#include <castnet/io/crc32.hpp>
 
 #include "../io/hostile.hpp"
 #include "bitmaps.hpp"
@@ -36,17 +37,34 @@ int largest_difference(bitmap const& a, bitmap const& b) {
     return most;
 }
 
-// The JPEG with the marker APP1 that says how the camera was held, in this order of bytes.
-bytes with_orientation(bytes jpeg, int orientation, bool little) {
+// Exif data that say how the camera was held, in this order of bytes.
+bytes exif_of(int orientation, bool little) {
     auto const value = static_cast<unsigned char>(orientation);
+    return little ? bytes{'I', 'I', 42, 0, 8, 0,     0, 0, 1, 0, 0x12, 0x01, 3,
+                          0,   1,   0,  0, 0, value, 0, 0, 0, 0, 0,    0,    0}
+                  : bytes{'M', 'M', 0, 42, 0, 0, 0,     8, 0, 1, 0x01, 0x12, 0,
+                          3,   0,   0, 0,  1, 0, value, 0, 0, 0, 0,    0,    0};
+}
+
+// The JPEG with the marker APP1.
+bytes with_orientation(bytes jpeg, int orientation, bool little) {
     bytes exif{0xFF, 0xE1, 0, 34, 'E', 'x', 'i', 'f', 0, 0};
-    bytes const tiff = little ? bytes{'I', 'I', 42, 0, 8, 0,     0, 0, 1, 0, 0x12, 0x01, 3,
-                                      0,   1,   0,  0, 0, value, 0, 0, 0, 0, 0,    0,    0}
-                              : bytes{'M', 'M', 0, 42, 0, 0, 0,     8, 0, 1, 0x01, 0x12, 0,
-                                      3,   0,   0, 0,  1, 0, value, 0, 0, 0, 0,    0,    0};
+    bytes const tiff = exif_of(orientation, little);
     exif.insert(exif.end(), tiff.begin(), tiff.end());
     jpeg.insert(jpeg.begin() + 2, exif.begin(), exif.end());
     return jpeg;
+}
+
+// The PNG with the chunk eXIf, so many bytes from its end: before or behind the pixels.
+bytes with_chunk(bytes png, size_t from_end, bytes const& exif) {
+    bytes chunk{0, 0, 0, static_cast<unsigned char>(exif.size()), 'e', 'X', 'I', 'f'};
+    chunk.insert(chunk.end(), exif.begin(), exif.end());
+    std::uint32_t const crc = castnet::io::crc32(std::span{chunk}.subspan(4));
+    for (int const shift : {24, 16, 8, 0}) {
+        chunk.push_back(static_cast<unsigned char>(crc >> shift));
+    }
+    png.insert(png.end() - static_cast<std::ptrdiff_t>(from_end), chunk.begin(), chunk.end());
+    return png;
 }
 
 } // namespace
@@ -78,6 +96,19 @@ TEST_CASE("a JPEG is turned as its Exif data say") {
             CHECK(turned.width == (orientation > 4 ? 16 : 32));
         }
     }
+}
+
+TEST_CASE("a PNG is turned as its Exif data say, wherever they are") {
+    bitmap const upright = some_bitmap(32, 16, 3);
+    bytes const png = encode_png(upright);
+    constexpr size_t header = 8 + 25, end = 12; // signature and IHDR, IEND
+    for (int orientation = 1; orientation <= 8; ++orientation) {
+        for (size_t const from_end : {end, png.size() - header}) {
+            bytes const held = with_chunk(png, from_end, exif_of(orientation, orientation % 2));
+            CHECK(decode(held, 3, "a").pixels == turn{orientation}.after(upright).pixels);
+        }
+    }
+    CHECK(decode(with_chunk(png, end, {'I', 'I', 42}), 3, "a").pixels == upright.pixels);
 }
 
 TEST_CASE("an image that is cut short is refused at every length") {

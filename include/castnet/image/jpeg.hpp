@@ -1,6 +1,7 @@
 // JPEG files, read and written by libjpeg (libjpeg-turbo).
 #pragma once
 
+#include <castnet/image/exif.hpp>
 #include <castnet/image/limits.hpp>
 
 #include <csetjmp>
@@ -72,30 +73,11 @@ private:
 // Exif's orientation in the marker APP1; 1 where there is none.
 inline int exif_orientation(jpeg_decompress_struct const& jpeg) {
     for (auto const* m = jpeg.marker_list; m != nullptr; m = m->next) {
-        unsigned char const* const tiff = m->data + 6;
-        if (m->marker != JPEG_APP0 + 1 || m->data_length < 14 ||
-            std::memcmp(m->data, "Exif\0\0", 6) != 0) {
-            continue;
-        }
-        size_t const size = m->data_length - 6;
-        bool const little = tiff[0] == 'I';
-        auto const number = [&](size_t at, size_t count) {
-            size_t value = 0;
-            for (size_t i = 0; i < count; ++i) {
-                value = value << 8 | tiff[at + (little ? count - 1 - i : i)];
-            }
-            return value;
-        };
-        size_t const directory = number(4, 4);
-        if (directory > size || size - directory < 2) {
-            continue;
-        }
-        size_t const entries = number(directory, 2);
-        for (size_t i = 0; i < entries && directory + 2 + (i + 1) * 12 <= size; ++i) {
-            size_t const entry = directory + 2 + i * 12;
-            constexpr size_t orientation = 0x0112;
-            if (number(entry, 2) == orientation) {
-                return static_cast<int>(number(entry + 8, 2));
+        std::span const data{m->data, m->data_length};
+        if (m->marker == JPEG_APP0 + 1 && data.size() >= 6 &&
+            std::memcmp(data.data(), "Exif\0\0", 6) == 0) {
+            if (int const orientation = orientation_in(data.subspan(6)); orientation > 0) {
+                return orientation;
             }
         }
     }

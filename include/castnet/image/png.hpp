@@ -1,6 +1,7 @@
 // PNG files, read and written by libpng.
 #pragma once
 
+#include <castnet/image/exif.hpp>
 #include <castnet/image/limits.hpp>
 
 #include <csetjmp>
@@ -45,6 +46,18 @@ public:
     size_t height() const { return png_get_image_height(png_, info_); }
     size_t channels() const { return png_get_channels(png_, info_); }
 
+    // Known once the image has been read, since Exif data may come after it.
+    int orientation() const {
+#ifdef PNG_eXIf_SUPPORTED
+        png_uint_32 size = 0;
+        png_bytep data = nullptr;
+        if (png_get_eXIf_1(png_, info_, &size, &data) != 0) {
+            return orientation_in({data, size});
+        }
+#endif
+        return 1;
+    }
+
     bool begin() {
         if (info_ == nullptr || setjmp(png_jmpbuf(png_)) != 0) {
             return false;
@@ -75,7 +88,7 @@ public:
                 png_read_row(png_, out + y * row, nullptr);
             }
         }
-        png_read_end(png_, nullptr);
+        png_read_end(png_, info_);
         return true;
     }
 
@@ -135,9 +148,10 @@ private:
 
 } // namespace detail
 
-// Decodes a PNG to one channel or three: 16 bits become 8, transparency is dropped, gamma left as
-// it is, as PIL does. `file` is for messages. Throws file_error where the content is none, is
-// damaged or cut short, or says that it has more pixels than it can have.
+// Decodes a PNG to one channel or three, turned as its Exif data say: 16 bits become 8,
+// transparency is dropped, gamma left as it is, as PIL does. `file` is for messages. Throws
+// file_error where the content is none, is damaged or cut short, or says that it has more pixels
+// than it can have.
 [[gnu::cold]] inline bitmap decode_png(std::span<unsigned char const> content, size_t channels,
                                        std::string const& file) {
     detail::png_reader png{content};
@@ -153,7 +167,7 @@ private:
     if (!png.read(image.pixels.data())) {
         fail();
     }
-    return with_channels(std::move(image), channels);
+    return turn{png.orientation()}.after(with_channels(std::move(image), channels));
 }
 
 // Encodes an image of one or three channels.
