@@ -50,6 +50,14 @@ struct sharing {
     constexpr auto operator()(auto x) const { return (x | encoder | encoder) + encoder(x); }
 };
 
+struct named_with_lengths {
+    constexpr auto operator()(auto x, auto length) const {
+        auto const steps = cn::with_lengths(x, length);
+        auto const y = named<"reader", cn::gru<2>.return_sequences()>(steps);
+        return cn::concat(y, cn::shared<"other", cn::rnn<3>.return_sequences()>(steps));
+    }
+};
+
 // Functions as layers: the branches of Inception, the gate of a squeeze-and-excitation block.
 struct branches {
     constexpr auto operator()(auto x) const {
@@ -162,6 +170,11 @@ TEST_CASE("names that the user gave") {
                                    "features.2.bias", "classifier.0.weight", "classifier.0.bias",
                                    "classifier.2.weight", "classifier.2.bias", "3.weight",
                                    "3.bias"});
+
+    using lengths = cn::network<named_with_lengths{}, input<5, 3>, cn::input_length<5>>;
+    CHECK(names<lengths>() == list{"reader.weight_ih_l0", "reader.weight_hh_l0",
+                                   "reader.bias_ih_l0", "reader.bias_hh_l0", "other.weight_ih_l0",
+                                   "other.weight_hh_l0", "other.bias_ih_l0", "other.bias_hh_l0"});
 }
 
 TEST_CASE("functions number their layers by kind and order") {

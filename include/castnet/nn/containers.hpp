@@ -4,6 +4,7 @@
 
 #include <castnet/core/fixed_string.hpp>
 #include <castnet/nn/scope.hpp>
+#include <castnet/nn/time_steps.hpp>
 
 #include <utility>
 
@@ -169,11 +170,14 @@ struct named_layer {
                   "castnet: named<name, layer>, shared<name, layer>: the name "
                   "is empty");
 
-    constexpr auto operator()(Symbol auto x, auto const&... more) const {
-        scope_guard const scope{*x.g, Name.text};
+    template <class X, class... More>
+        requires(is_symbol<X> || is_time_steps<X>)
+    constexpr auto operator()(X x, More const&... more) const {
+        ir::graph& g = *detail::steps_of(x).values.g;
+        scope_guard const scope{g, Name.text};
         auto const y = Layer(x, more...);
         if constexpr (requires { y.id; }) {
-            x.g->path.list_layer(y.id);
+            g.path.list_layer(y.id);
         }
         return y;
     }
@@ -188,8 +192,10 @@ struct shared_layer {
     static constexpr char const* name = Name.text;
     static constexpr bool in_place_of_position = true;
 
-    constexpr auto operator()(Symbol auto x, auto const&... more) const {
-        ir::graph& g = *x.g;
+    template <class X, class... More>
+        requires(is_symbol<X> || is_time_steps<X>)
+    constexpr auto operator()(X x, More const&... more) const {
+        ir::graph& g = *detail::steps_of(x).values.g;
         if (g.repeat >= 0) {
             g.report(mistake::repeated_block_shares);
         }
