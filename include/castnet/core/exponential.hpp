@@ -65,14 +65,15 @@ CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T exp(T x) {
 #ifndef __CUDA_ARCH__
     if constexpr (Vectorized<T>) {
         using bits = float_bits<T>;
-        constexpr T lowest = sizeof(T) == sizeof(float) ? T(-104) : T(-746);
-        constexpr T highest = sizeof(T) == sizeof(float) ? T(89) : T(710);
+        // Beyond it 0 or infinity; up to it, both factors below are normal numbers.
+        constexpr T limit = sizeof(T) == sizeof(float) ? T(104) : T(746);
         auto const e = reduce_exponent<2 * bits::bias>(x);
         // 2 to the power of n, in two factors: one would overflow or be subnormal
         auto const half = e.n >> 1;
         T const scale = bits::power_of_two(half), rest = bits::power_of_two(e.n - half);
         T const y = multiply_add(scale, e.r_and_tail(), scale) * rest;
-        return select(x < lowest, T(0), select(x > highest, std::numeric_limits<T>::infinity(), y));
+        return select(magnitude(x) > limit, unless_negative(std::numeric_limits<T>::infinity(), x),
+                      y);
     }
 #endif
     return std::exp(x);
@@ -129,7 +130,7 @@ CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T sigmoid(T x) {
 #ifndef __CUDA_ARCH__
     if constexpr (Vectorized<T>) {
         constexpr T highest = sizeof(T) == sizeof(float) ? T(87.33654) : T(708.396418532264);
-        return select(magnitude(x) > highest, select(x < T(0), T(0), T(1)),
+        return select(magnitude(x) > highest, unless_negative(T(1), x),
                       T(1) / exp_plus(-x, T(1)));
     }
 #endif

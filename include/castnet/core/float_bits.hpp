@@ -58,4 +58,13 @@ CASTNET_HD constexpr T with_sign_of(T unsigned_number, T x) {
     return bits::number(bits::of(unsigned_number) | (bits::of(x) & bits::sign));
 }
 
+// A number, or 0 where x has a sign; without a comparison.
+template <Binary T>
+CASTNET_HD constexpr T unless_negative(T number, T x) {
+    using bits = float_bits<T>;
+    using with_sign = std::make_signed_t<typename bits::type>;
+    auto const mask = static_cast<with_sign>(bits::of(x)) >> (8 * sizeof(T) - 1);
+    return bits::number(bits::of(number) & ~static_cast<typename bits::type>(mask));
+}
+
 } // namespace castnet::elementary::inline CASTNET_VECTORS
