@@ -130,8 +130,7 @@ CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T sigmoid(T x) {
 #ifndef __CUDA_ARCH__
     if constexpr (Vectorized<T>) {
         constexpr T highest = sizeof(T) == sizeof(float) ? T(87.33654) : T(708.396418532264);
-        return select(magnitude(x) > highest, unless_negative(T(1), x),
-                      T(1) / exp_plus(-x, T(1)));
+        return select(magnitude(x) > highest, unless_negative(T(1), x), T(1) / exp_plus(-x, T(1)));
     }
 #endif
     T const e = std::exp(select(x < T(0), x, -x)); // does not overflow

@@ -88,12 +88,6 @@ CASTNET_ALWAYS_INLINE void write_in_tiles(tensor_view<T, S, Strides> to, X const
     });
 }
 
-// `Most` or a little less, so that all parts are of about the same size.
-constexpr size_t even_part(size_t count, size_t most) {
-    size_t const parts = (count + most - 1) / most;
-    return (count + parts - 1) / parts;
-}
-
 // Whether x is a matrix, or a batch of them, that `to` takes turned as it lies in memory.
 template <class To, class X>
 constexpr bool is_transposed() {
@@ -112,7 +106,7 @@ constexpr bool is_transposed() {
 template <class T, class S, class Strides, class X>
 CASTNET_ALWAYS_INLINE void write(tensor_view<T, S, Strides> to, X const& x) {
     using target = tensor_view<T, S, Strides>;
-    constexpr size_t most_rows = 16, most_columns = 256 / sizeof(T);
+    constexpr size_t most_rows = 64 / sizeof(T), most_columns = 64; // turned in whole vectors
     if constexpr (writes_at_once<target>) {
         T block[S::count];
         T* next = block;
@@ -133,7 +127,7 @@ CASTNET_ALWAYS_INLINE void write(tensor_view<T, S, Strides> to, X const& x) {
         constexpr size_t width = S::extent[S::rank - 1];
         write_in_tiles<true, short_rows_in_tile<S>, width>(to, x);
     } else if constexpr (S::rank > 1 && !is_along_rows<X>()) {
-        write_in_tiles<false, even_part(S::extent[S::rank - 2], most_rows),
+        write_in_tiles<false, std::min(S::extent[S::rank - 2], most_rows),
                        std::min(S::extent[S::rank - 1], most_columns)>(to, x);
     } else {
         for_each_row<S>([&](auto... row) {
