@@ -45,6 +45,9 @@ TEST_CASE("products of matrices of all sizes around the blocks") {
     check_product<float, 150, 130, 70>();
     check_product<double, 1, 40, 200>();
     check_product<double, 70, 65, 1>();
+    check_product<float, 10, 784, 1>(); // turned: one row times many short ones
+    check_product<float, 1, 784, 10>();
+    check_product<double, 3, 2000, 5>();
     check_product<int, 5, 6, 7>();
 }
 

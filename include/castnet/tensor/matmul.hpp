@@ -139,8 +139,8 @@ auto matmul(A const& a, B const& b) {
         auto const right = detail::factor<T, factor_order::apart>(b);
         return detail::multiply_matrices<T>(detail::view_of(left), detail::view_of(right));
     } else {
-        constexpr size_t k = SB::extent[SB::rank - 2], n = SB::extent[SB::rank - 1];
-        constexpr bool rows = detail::needs_rows<k, n, T>;
+        constexpr size_t m = SA::extent[SA::rank - 2], n = SB::extent[SB::rank - 1];
+        constexpr bool rows = detail::needs_rows<m, n, T>;
         auto const left = detail::factor < T,
                    n == 1 ? factor_order::along : factor_order::any > (a);
         auto const right = detail::factor<T, rows ? factor_order::rows : factor_order::along>(b);

@@ -39,10 +39,9 @@ multiply_rows(T const* a, size_t a_row, size_t a_step, T const* b, T* c, bool la
     }
 }
 
-// Whether the right factor is so small that its rows are read again and again from the cache.
-template <size_t K, size_t N, class T>
-inline constexpr bool is_small_factor =
-    N <= static_cast<size_t>(cpu::tile_columns<T>) && K * N <= 4096;
+// Whether registers hold whole rows of the product, for several rows at once.
+template <size_t N, class T>
+inline constexpr bool fits_registers = N <= static_cast<size_t>(cpu::tile_columns<T>);
 
 template <size_t M, size_t K, size_t N, class T>
 CASTNET_WIDE_VECTORS void multiply_small(T const* a, size_t a_row, size_t a_step, T const* b,
@@ -144,9 +143,9 @@ CASTNET_WIDE_VECTORS inline void multiply_4x4(float const* a, float const* b, fl
 template <size_t Row, size_t Column>
 struct matrix_strides {};
 
-// Whether b (K x N) must lie row after row to be multiplied with.
-template <size_t K, size_t N, class T>
-inline constexpr bool needs_rows = !InVectors<T> || N == 1 || is_small_factor<K, N, T>;
+// Whether b (N columns) must lie row after row to be multiplied with.
+template <size_t M, size_t N, class T>
+inline constexpr bool needs_rows = !InVectors<T> || N == 1 || (M > 1 && fits_registers<N, T>);
 
 // c (M x N, contiguous) = a (M x K) times b (K x N).
 template <size_t M, size_t K, size_t N, class T, size_t A, size_t AStep, size_t B, size_t BStep>
@@ -165,12 +164,14 @@ void multiply(T const* a, matrix_strides<A, AStep>, T const* b, matrix_strides<B
         multiply_vector<T>(M, K, a, A, b, c);
     } else if constexpr (N == 1 && M > 1) { // turned, a row times a matrix
         multiply_large<T>({1, M, K, {b, K, 1}, {a, AStep, A}, c, M});
-    } else if constexpr (M * N <= 16 && N % 4 != 0) {
+    } else if constexpr (M == 1 && AStep == 1 && B == 1 && N > 1) { // a row times rows
+        multiply_vector<T>(N, K, b, BStep, a, c);
+    } else if constexpr (M * N <= 16 && N % 4 != 0 && K <= 16) {
         for (size_t i = 0; i < M; ++i) {
             for (size_t j = 0; j < N; ++j) {
-                T sum = a[i * A] * b[j];
+                T sum = a[i * A] * b[j * BStep];
                 for (size_t k = 1; k < K; ++k) {
-                    sum += a[i * A + k * AStep] * b[k * N + j];
+                    sum += a[i * A + k * AStep] * b[k * B + j * BStep];
                 }
                 c[i * N + j] = sum;
             }
@@ -178,7 +179,7 @@ void multiply(T const* a, matrix_strides<A, AStep>, T const* b, matrix_strides<B
     } else if constexpr (std::is_same_v<T, float> && cpu::simd<T>::width == 16 && M == 4 &&
                          K == 4 && N == 4 && A == 4 && AStep == 1) {
         multiply_4x4(a, b, c);
-    } else if constexpr (is_small_factor<K, N, T>) {
+    } else if constexpr (fits_registers<N, T> && B == N && BStep == 1) {
         multiply_small<M, K, N>(a, A, AStep, b, c);
     } else {
         multiply_large<T>({M, N, K, {a, A, AStep}, {b, B, BStep}, c, N});
