@@ -107,6 +107,36 @@ TEST_CASE("sums of products by their letters") {
     CHECK(allclose(einsum<"ik,jk->ij">(a, transpose(a)), matmul(a, a)));
 }
 
+TEST_CASE("sums of products of matrices by their letters") {
+    auto const numbers = []<size_t... D>(shape<D...>, double first) {
+        return tensor<double, shape<D...>>(
+            castnet::sin(tensor<double, shape<D...>>::arange(first)));
+    };
+    auto const p = numbers(shape<3, 5, 2, 4>{}, 0); // b i k l
+    auto const q = numbers(shape<4, 6, 3, 2>{}, 1); // l j b k
+    auto const products = einsum<"bikl,ljbk->bij">(p, q);
+    auto const turned = einsum<"bikl,ljbk->jbi">(p, q);
+    tensor<double, shape<3, 5, 6>> expected;
+    for (size_t b = 0; b != 3; ++b) {
+        for (size_t i = 0; i != 5; ++i) {
+            for (size_t j = 0; j != 6; ++j) {
+                for (size_t k = 0; k != 2; ++k) {
+                    for (size_t l = 0; l != 4; ++l) {
+                        expected(b, i, j) += p(b, i, k, l) * q(l, j, b, k);
+                    }
+                }
+            }
+        }
+    }
+    CHECK(allclose(products, expected));
+    CHECK(allclose(turned, transpose<2, 0, 1>(expected)));
+    auto const one = p[1][2];
+    tensor<double, shape<3, 5>> const weighted = sum<2, 3>(p * one);
+    CHECK(allclose(einsum<"bikl,kl->ib">(p, one), transpose(weighted)));
+    CHECK(allclose(einsum<"kl,bikl->bi">(one, p), weighted));
+    CHECK(allclose(einsum<"ij,ij->j">(m, m), sum<0>(m * m)));
+}
+
 TEST_CASE("random numbers depend on seed, stream and position only") {
     using many = tensor<float, shape<10'001>>;
     many const u = random_uniform<float, shape<10'001>>(7, -1, 3);

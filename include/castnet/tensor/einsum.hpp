@@ -1,18 +1,19 @@
 // Sums of products by Einstein's convention, einsum<"ij,jk->ik">(a, b), with the text checked while
 // compiling: a letter for each axis of each operand, and after the arrow those of the result.
 // Letters that the result lacks are summed over; a letter twice in one operand is its diagonal. As
-// numpy.einsum with an explicit result. Computed at once: products of large matrices are faster by
-// matmul. Operands are
+// numpy.einsum with an explicit result. Computed at once; of two operands on the host by matmul,
+// where the text describes products of matrices, whatever the order of their axes. Operands are
 // tensors with names, or views.
 #pragma once
 
 #include <castnet/core/fixed_string.hpp>
 #include <castnet/tensor/elementwise.hpp>
+#include <castnet/tensor/matmul.hpp>
 #include <castnet/tensor/reduce.hpp>
 #include <castnet/tensor/views.hpp>
 
-#include <array>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace castnet {
@@ -39,25 +40,58 @@ struct einsum_text {
         }
     }
 
-    // All letters: those of the result, then those that are summed over.
     struct letters {
         char at[64] = {};
         size_t count = 0;
-        constexpr bool has(char c) const { return std::string_view(at, count).find(c) < count; }
+        constexpr std::string_view view() const { return {at, count}; }
+        constexpr bool has(char c) const { return view().find(c) < count; }
+        constexpr void add(char c) { at[count++] = c; }
+        constexpr letters and_then(letters const& more) const {
+            letters both = *this;
+            for (char const c : more.view()) {
+                both.add(c);
+            }
+            return both;
+        }
     };
+    // All letters: those of the result, then those that are summed over.
     constexpr letters all() const {
         letters l;
         for (char const c : result) {
-            l.at[l.count++] = c;
+            l.add(c);
         }
         for (size_t i = 0; i < operands; ++i) {
             for (char const c : operand[i]) {
                 if (!l.has(c)) {
-                    l.at[l.count++] = c;
+                    l.add(c);
                 }
             }
         }
         return l;
+    }
+    // The letters that the first of two operands, the second one and the result have, or have not.
+    constexpr letters of(bool in_first, bool in_second, bool in_result) const {
+        auto const has = [](std::string_view text, char c) { return text.find(c) < text.size(); };
+        letters found;
+        letters const every = all();
+        for (char const c : every.view()) {
+            if (has(operand[0], c) == in_first && has(operand[1], c) == in_second &&
+                has(result, c) == in_result) {
+                found.add(c);
+            }
+        }
+        return found;
+    }
+    // Whether the result consists of products of matrices.
+    constexpr bool is_product() const {
+        if (operands != 2) {
+            return false;
+        }
+        letters const batch = of(true, true, true), left = of(true, false, true);
+        letters const right = of(false, true, true), summed = of(true, true, false);
+        return summed.count > 0 && left.count + right.count > 0 &&
+               operand[0].size() == batch.count + left.count + summed.count &&
+               operand[1].size() == batch.count + right.count + summed.count;
     }
     constexpr bool result_is_known() const {
         for (size_t i = 0; i < result.size(); ++i) {
@@ -130,10 +164,18 @@ struct einsum_agrees {
     static constexpr bool checked = true;
 };
 
-// An operand as seen along all letters: strides of 0 along those that it lacks.
-template <fixed_string Text, size_t Operand, class All, class T, class S, class Strides,
-          class Device, size_t... I>
-auto along_letters(tensor_view<T, S, Strides, Device> x, std::index_sequence<I...>) {
+// The shape that these letters have.
+template <fixed_string Text, einsum_text::letters Letters, class... S, size_t... I>
+auto shape_of_letters(std::index_sequence<I...>)
+    -> shape<einsum_extent<Text, S...>(Letters.at[I])...>;
+template <fixed_string Text, einsum_text::letters Letters, class... S>
+using einsum_shape =
+    decltype(shape_of_letters<Text, Letters, S...>(std::make_index_sequence<Letters.count>{}));
+
+// An operand as seen along letters: strides of 0 along those that it lacks.
+template <fixed_string Text, size_t Operand, einsum_text::letters Letters, class All, class T,
+          class S, class Strides, class Device>
+auto along_letters(tensor_view<T, S, Strides, Device> x) {
     constexpr auto step = [](char letter) {
         size_t sum = 0;
         for (size_t axis = 0; axis < S::rank; ++axis) {
@@ -141,8 +183,74 @@ auto along_letters(tensor_view<T, S, Strides, Device> x, std::index_sequence<I..
         }
         return sum;
     };
-    constexpr auto letters = einsum_of<Text>.all();
-    return tensor_view<T const, All, strides<step(letters.at[I])...>, Device>{x.data()};
+    return [&]<size_t... I>(std::index_sequence<I...>) {
+        return tensor_view<T const, All, strides<step(Letters.at[I])...>, Device>{x.data()};
+    }(std::make_index_sequence<Letters.count>{});
+}
+
+// Whether the axes from First to End lie in memory as one.
+template <class V, size_t First, size_t End>
+constexpr bool lie_as_one() {
+    for (size_t axis = First + 1; axis < End; ++axis) {
+        if (V::strides_type::step[axis - 1] !=
+            V::strides_type::step[axis] * V::shape_type::extent[axis]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// x as a batch of matrices, whose rows are Rows axes of x and whose columns are the last ones;
+// copied where such axes do not lie in memory as one.
+template <size_t Batch, size_t Rows, class T, class S, class Strides, class Device>
+auto as_matrices(tensor_view<T, S, Strides, Device> x) {
+    using V = tensor_view<T, S, Strides, Device>;
+    constexpr size_t middle = Batch + Rows;
+    constexpr auto merged = [](size_t first, size_t end) {
+        size_t count = 1;
+        for (size_t axis = first; axis < end; ++axis) {
+            count *= S::extent[axis];
+        }
+        return count;
+    };
+    constexpr auto step = [](size_t first, size_t end) {
+        return first == end ? 0 : Strides::step[end - 1];
+    };
+    return [&]<size_t... I>(std::index_sequence<I...>) {
+        using matrices = shape<S::extent[I]..., merged(Batch, middle), merged(middle, S::rank)>;
+        if constexpr (lie_as_one<V, Batch, middle>() && lie_as_one<V, middle, S::rank>()) {
+            using steps = strides<Strides::step[I]..., step(Batch, middle), step(middle, S::rank)>;
+            return tensor_view<T, matrices, steps, Device>{x.data()};
+        } else {
+            return evaluate(x).template as<matrices>();
+        }
+    }(std::make_index_sequence<Batch>{});
+}
+
+// einsum where it consists of products of matrices.
+template <fixed_string Text, class A, class B>
+auto einsum_product(A const& a, B const& b) {
+    using SA = typename A::shape_type;
+    using SB = typename B::shape_type;
+    constexpr auto text = einsum_of<Text>;
+    constexpr auto batch = text.of(true, true, true), left = text.of(true, false, true);
+    constexpr auto right = text.of(false, true, true), summed = text.of(true, true, false);
+    constexpr auto of_a = batch.and_then(left).and_then(summed);
+    constexpr auto of_b = batch.and_then(summed).and_then(right);
+    constexpr auto of_both = batch.and_then(left).and_then(right);
+    auto const first = as_matrices<batch.count, left.count>(
+        along_letters<Text, 0, of_a, einsum_shape<Text, of_a, SA, SB>>(a));
+    auto const second = as_matrices<batch.count, summed.count>(
+        along_letters<Text, 1, of_b, einsum_shape<Text, of_b, SA, SB>>(b));
+    auto products = matmul(first, second).template as<einsum_shape<Text, of_both, SA, SB>>();
+    if constexpr (text.result == of_both.view()) {
+        return products;
+    } else {
+        return [&]<size_t... Axis>(std::index_sequence<Axis...>) {
+            return evaluate(with_axes(
+                products.view(), std::index_sequence<of_both.view().find(text.result[Axis])...>{}));
+        }(std::make_index_sequence<of_both.count>{});
+    }
 }
 
 } // namespace detail
@@ -153,32 +261,37 @@ auto einsum(X const&... x) {
     static_assert(
         detail::einsum_agrees<detail::einsum_extents_agree<Text, typename X::shape_type...>(), Text,
                               typename X::shape_type...>::checked);
-    constexpr auto letters = detail::einsum_of<Text>.all();
-    constexpr size_t kept = detail::einsum_of<Text>.result.size();
-    constexpr auto every = std::make_index_sequence<letters.count>{};
-    using all = decltype([]<size_t... I>(std::index_sequence<I...>) {
-        return shape<detail::einsum_extent<Text, typename X::shape_type...>(letters.at[I])...>{};
-    }(every));
-    auto const product = [&]<size_t... Operand>(std::index_sequence<Operand...>) {
-        auto const multiply = [](auto const& multiply_more, auto first, auto... more) {
-            if constexpr (sizeof...(more) == 0) {
-                return first;
+    constexpr auto text = detail::einsum_of<Text>;
+    constexpr bool by_matmul = text.is_product() &&
+                               std::is_floating_point_v<detail::common_value_t<X...>> &&
+                               detail::is_host<detail::device_of_operands<X...>>;
+    if constexpr (by_matmul) {
+        return detail::einsum_product<Text>(detail::view_of(x)...);
+    } else {
+        constexpr auto letters = text.all();
+        constexpr size_t kept = text.result.size();
+        using all = detail::einsum_shape<Text, letters, typename X::shape_type...>;
+        auto const product = [&]<size_t... Operand>(std::index_sequence<Operand...>) {
+            auto const multiply = [](auto const& multiply_more, auto first, auto... more) {
+                if constexpr (sizeof...(more) == 0) {
+                    return first;
+                } else {
+                    return first * multiply_more(multiply_more, more...);
+                }
+            };
+            return multiply(multiply, detail::along_letters<Text, Operand, letters, all>(
+                                          detail::view_of(x))...);
+        };
+        auto const summed = [&]<size_t... Axis>(auto const& terms, std::index_sequence<Axis...>) {
+            if constexpr (sizeof...(Axis) == 0) {
+                return evaluate(terms);
             } else {
-                return first * multiply_more(multiply_more, more...);
+                return sum<(kept + Axis)...>(terms);
             }
         };
-        return multiply(multiply,
-                        detail::along_letters<Text, Operand, all>(detail::view_of(x), every)...);
-    };
-    auto const summed = [&]<size_t... Axis>(auto const& terms, std::index_sequence<Axis...>) {
-        if constexpr (sizeof...(Axis) == 0) {
-            return evaluate(terms);
-        } else {
-            return sum<(kept + Axis)...>(terms);
-        }
-    };
-    return summed(product(std::index_sequence_for<X...>{}),
-                  std::make_index_sequence<letters.count - kept>{});
+        return summed(product(std::index_sequence_for<X...>{}),
+                      std::make_index_sequence<letters.count - kept>{});
+    }
 }
 
 } // namespace castnet
