@@ -69,6 +69,8 @@ TEST_CASE("expressions have no temporaries") {
     CHECK(allocated_by([&] { transpose(result) *= 2; }) == 0);
     CHECK(allocated_by([&] { static_cast<void>(sum<0>(stack<0>(a, a))); }) == 2);
     CHECK(allocated_by([&] { static_cast<void>(sum<1>(a * row)); }) == 0); // few numbers
+    CHECK(allocated_by([&] { static_cast<void>(variance<1>(a)); }) == 0);
+    CHECK(allocated_by([&] { static_cast<void>(variance<1>(a * row)); }) == 1);
     CHECK(allocated_by([&] { static_cast<void>(matmul(slice<0, 0, 8>(a), row)); }) == 0);
     CHECK(allocated_by([&] { static_cast<void>(matrix::ones() + matrix::ones()); }) == 2);
 }

@@ -6,6 +6,7 @@
 #include <castnet/expr/math.hpp>
 #include <castnet/tensor/elementwise.hpp>
 #include <castnet/tensor/reduce.hpp>
+#include <castnet/tensor/views.hpp>
 
 #include <cmath>
 
@@ -23,12 +24,22 @@ auto root_of(X const& x) {
     }
 }
 
+// What can be read several times: a view of elements in memory, else their values.
+template <class X>
+auto kept_values(X const& x) {
+    if constexpr (requires { typename X::strides_type; }) {
+        return view_of(x);
+    } else {
+        return evaluate(x);
+    }
+}
+
 } // namespace detail
 
 // The mean of squared differences to the mean, as numpy.var; torch.var divides by one less.
 template <size_t... Axes, TensorExpression X, std::same_as<keepdims_t>... Keep>
 auto variance(X const& x, Keep... keep) {
-    auto const values = evaluate(x);
+    auto const values = detail::kept_values(x);
     auto const centre = mean<Axes...>(values, keepdims);
     return mean<Axes...>(square(values - centre), keep...);
 }
