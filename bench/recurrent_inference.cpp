@@ -1,6 +1,10 @@
 // Time of one step of a recurrent layer with one input, and a dense layer of one output behind it:
-// a stateful_predictor beside loops written by hand, with the same weights and on one thread.
+// a stateful_predictor beside loops written by hand and, where CMake is told where RTNeural lies,
+// its compile-time model, with the same weights and on one thread.
 #include "networks.hpp"
+#if CASTNET_HAS_RTNEURAL
+#include "peers/rtneural_steps.hpp"
+#endif
 
 #include <array>
 #include <benchmark/benchmark.h>
@@ -142,8 +146,14 @@ void add(char const* units) {
     };
     measure(named("lstm", "castnet"), step<cn::lstm<Units>, void>);
     measure(named("lstm", "by_hand"), step<cn::lstm<Units>, lstm_by_hand<Units>>);
+#if CASTNET_HAS_RTNEURAL
+    measure(named("lstm", "RTNeural"), step<cn::lstm<Units>, rtneural_steps<Units, 4>>);
+#endif
     measure(named("gru", "castnet"), step<cn::gru<Units>, void>);
     measure(named("gru", "by_hand"), step<cn::gru<Units>, gru_by_hand<Units>>);
+#if CASTNET_HAS_RTNEURAL
+    measure(named("gru", "RTNeural"), step<cn::gru<Units>, rtneural_steps<Units, 3>>);
+#endif
 }
 
 [[maybe_unused]] bool const added =
