@@ -3,7 +3,10 @@
 // where a relu has died.
 #pragma once
 
+#include <castnet/core/float_bits.hpp>
 #include <castnet/core/target.hpp>
+
+#include <limits>
 
 namespace castnet::cpu::inline CASTNET_TARGET {
 
@@ -11,8 +14,17 @@ namespace castnet::cpu::inline CASTNET_TARGET {
 // Its destructor restores the thread's mode.
 class flush_denormals {
 public:
-    flush_denormals() : before_{mode()} { change(before_, before_ | both); }
-    ~flush_denormals() { change(before_ | both, before_); }
+    flush_denormals() : switches_{!are_flushed()} {
+        if (switches_) {
+            before_ = mode();
+            set(before_ | both);
+        }
+    }
+    ~flush_denormals() {
+        if (switches_) {
+            set(before_);
+        }
+    }
     flush_denormals(flush_denormals const&) = delete;
     flush_denormals& operator=(flush_denormals const&) = delete;
 
@@ -37,13 +49,17 @@ private:
     static void set(word) {}
 #endif
 
-    static void change(word from, word to) {
-        if (from != to) { // writing costs more than comparing
-            set(to);
-        }
+    // Calculates to know: the mode can only be read when all calculations before have ended, and a
+    // step of a small network begins while the one before ends.
+    static bool are_flushed() {
+        using bits = elementary::float_bits<float>;
+        float const volatile least = std::numeric_limits<float>::denorm_min();
+        float const volatile normal = std::numeric_limits<float>::min();
+        return least == 0 && bits::of(normal / 2) == 0;
     }
 
-    word before_;
+    bool switches_;
+    word before_ = 0;
 };
 
 } // namespace castnet::cpu::inline CASTNET_TARGET
