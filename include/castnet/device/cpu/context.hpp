@@ -25,6 +25,7 @@ struct context {
     std::ptrdiff_t repetition = 0; // of a repeated block
     philox_key key{};
     std::uint32_t step = 0;
+    bool backwards = false;         // alternates from run to run: see alternating_row_product
     std::uint32_t first_sample = 0; // of the batch, in the batch of all replicas
     std::span<gradient_rows>
         tables{}; // whose rows the executor looks at; of others, all are written

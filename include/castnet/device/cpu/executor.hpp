@@ -85,6 +85,7 @@ public:
     void run(std::ptrdiff_t samples, std::uint64_t step, After const&... after) {
         context_.samples = samples;
         context_.step = static_cast<std::uint32_t>(step);
+        context_.backwards = !context_.backwards;
         Device::template run<Plan>(context_, after...);
     }
 

@@ -166,7 +166,9 @@ template <class Step, bool Single, class T>
             small_column<from>(samples, a, b, to, bias);
         } else if constexpr (s.kind == op::matmul) {
             constexpr int units = out.size.channels;
-            if constexpr (Single) {
+            if constexpr (Single && reads_alternately<from, units, T>()) {
+                alternating_row_product<from, units>(a, b, to, bias, c.backwards);
+            } else if constexpr (Single) {
                 small_row_product<from, units>(a, b, units, to, bias);
             } else {
                 small_product<units>(samples, from, a, from, 1, b, units, to, units);

@@ -4,6 +4,7 @@
 
 #include <castnet/core/annotations.hpp>
 #include <castnet/cpu/tile.hpp>
+#include <castnet/device/cpu/tuning.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -126,6 +127,46 @@ small_product(std::ptrdiff_t rows, std::ptrdiff_t depth, T const* a, std::ptrdif
     if constexpr (Columns > columns) {
         small_product<Columns - columns>(rows, depth, a, row, step, b + columns, b_row, c + columns,
                                          c_row);
+    }
+}
+
+// Whether an L1 cache does not hold the matrix, and registers hold all sums of a row.
+template <int Depth, int Columns, class T>
+constexpr bool reads_alternately() {
+    constexpr int most = single_row_vectors<Columns, T> * simd<T>::width;
+    return std::ptrdiff_t{sizeof(T)} * Depth * Columns > l1_cache && Columns == most;
+}
+
+// A single row of the same, plus the bias, if there is one, for such a matrix. The rows of b are
+// read in four parts, from the last to the first if `backwards`: who alternates finds in the cache
+// what was read last. Parts are added in pairs, so that both ways give the same bits.
+template <int Depth, int Columns, class T>
+[[gnu::always_inline]] CASTNET_WIDE_VECTORS inline void
+alternating_row_product(T const* a, T const* b, T* c, T const* bias, bool backwards) {
+    constexpr int width = simd<T>::width, vectors = Columns / width;
+    vec<T> part[size_t(vectors)] = {}, total[size_t(vectors)] = {};
+    for (int i = 0; i < 4; ++i) {
+        int const from = backwards ? 3 - i : i;
+        vec<T> sum[size_t(vectors)] = {};
+        for (int k = Depth * from / 4; k < Depth * (from + 1) / 4; ++k) {
+            CASTNET_UNROLL
+            for (int j = 0; j < vectors; ++j) {
+                sum[j] += a[k] * *reinterpret_cast<vec<T> const*>(b + k * Columns + j * width);
+            }
+        }
+        CASTNET_UNROLL
+        for (int j = 0; j < vectors; ++j) {
+            if (i % 2 == 0) {
+                part[j] = sum[j];
+            } else {
+                total[j] += part[j] + sum[j];
+            }
+        }
+    }
+    CASTNET_UNROLL
+    for (int j = 0; j < vectors; ++j) {
+        *reinterpret_cast<vec<T>*>(c + j * width) =
+            bias ? total[j] + *reinterpret_cast<vec<T> const*>(bias + j * width) : total[j];
     }
 }
 

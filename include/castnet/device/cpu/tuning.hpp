@@ -25,6 +25,9 @@ inline constexpr double worthwhile_flops = 200'000;
 inline constexpr std::ptrdiff_t small_parameters = 4096, small_workspace = 65536, small_row = 64;
 inline constexpr std::ptrdiff_t single_sample_parameters = 32768, single_sample_row = 256;
 
+// Bytes of a typical L1 cache.
+inline constexpr std::ptrdiff_t l1_cache = 32768;
+
 // Queries and keys of a block of attention.
 inline constexpr std::ptrdiff_t attention_queries = 64, attention_keys = 128;
 
