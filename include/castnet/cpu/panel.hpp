@@ -1,5 +1,5 @@
 // Products of matrices panel by panel: a few columns of the right factor, packed row after row,
-// meet the rows of the left one while they are in the L1 cache.
+// meet the rows of the left one while they are in the cache.
 #pragma once
 
 #include <castnet/cpu/tile.hpp>
@@ -70,10 +70,15 @@ void prefetch(matrix<T> const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
     }
 }
 
-// For a part of a panel, so much that the L1 cache keeps it.
+// Bytes of the part of a panel that many rows meet. Wide vectors come from the L2 cache as fast as
+// the L1 cache, and with fewer parts sums are loaded and stored less often.
+inline constexpr std::ptrdiff_t panel_part = vector_bytes >= 64 ? 65536 : 24576;
+
+// For such a part.
 template <class F>
 struct panel_scratch {
-    static constexpr std::ptrdiff_t size = 8192;
+    static constexpr std::ptrdiff_t size =
+        std::max(std::ptrdiff_t{8192}, panel_part / std::ptrdiff_t{sizeof(F)});
     alignas(64) F data[size];
 };
 

@@ -17,7 +17,7 @@
 
 namespace castnet::cpu::inline CASTNET_TARGET {
 
-// In blocks: of b as much as the L1 cache holds meets a piece of a's rows. All of b is `packed` in
+// In blocks: of b as much as the cache holds meets a piece of a's rows. All of b is `packed` in
 // panels already, or its parts are where its rows are longer than a tile.
 template <class F>
 void multiply_blocks(product<sum_type<F>> const& p, F const* packed = nullptr) {

@@ -1,5 +1,5 @@
 // Cache blocking of products: many rows of A are multiplied with one packed panel of B (a few
-// columns, row after row) while it is in the L1 cache.
+// columns, row after row) while it is in the cache.
 #pragma once
 
 #include <castnet/cpu/panel.hpp>
@@ -43,7 +43,7 @@ template <class F>
 class row_block {
 public:
     static constexpr std::ptrdiff_t most_steps = // of a part of the depth
-        24576 / (tile_columns<F> * static_cast<std::ptrdiff_t>(sizeof(F)));
+        panel_part / (tile_columns<F> * static_cast<std::ptrdiff_t>(sizeof(F)));
 
     void push(F const* from, sum_type<F>* to) {
         if (tiles_ == 0 || tile_[tiles_ - 1].full()) {
@@ -81,7 +81,7 @@ public:
     }
 
     // C = A * B with the epilogue `end` for the batch of rows, which is empty afterwards. The depth
-    // is blocked so that a block's part of a panel fits half of the L1 cache.
+    // is taken in parts, so that the part of a panel stays in the cache.
     [[gnu::noinline]] void multiply(depth const& d, panels<F> const& b, std::ptrdiff_t columns,
                                     tile_end<sum_type<F>> const& end = {}) {
         if (tiles_ == 0) {
@@ -112,7 +112,7 @@ public:
     }
 
 private:
-    static constexpr int most = 16;
+    static constexpr int most = 34; // 14 x 14 pixels are one batch
 
     tile_pointers<F> tile_[most];
     int tiles_ = 0;
