@@ -12,6 +12,13 @@
 
 namespace castnet::cpu::inline CASTNET_TARGET {
 
+// Lanes of a row's vectors. Those of short rows are narrower, as most wide loads of these would
+// cross from one line of the cache to the next.
+template <int Columns, class T>
+inline constexpr int small_width =
+    std::min(simd<T>::width, std::max(16 / static_cast<int>(sizeof(T)),
+                                      static_cast<int>(std::bit_ceil(unsigned(Columns)))));
+
 // Vectors of a row that are computed at once.
 template <int Columns, class T>
 inline constexpr int small_vectors =
@@ -41,19 +48,20 @@ template <int Rows, int Columns, int Vectors, int Parts, class T>
 [[gnu::always_inline]] CASTNET_WIDE_VECTORS inline void
 small_block(std::ptrdiff_t depth, T const* a, std::ptrdiff_t row, std::ptrdiff_t step, T const* b,
             std::ptrdiff_t b_row, T* c, std::ptrdiff_t c_row, T const* bias = nullptr) {
-    constexpr int width = simd<T>::width, vectors = Vectors, parts = Parts;
-    vec<T> sum[size_t(parts)][size_t(Rows)][size_t(vectors)] = {};
+    constexpr int width = small_width<Columns, T>, vectors = Vectors, parts = Parts;
+    using lanes = typename vector_of<T, width>::type;
+    lanes sum[size_t(parts)][size_t(Rows)][size_t(vectors)] = {};
     if (Rows == 1 && bias) {
         CASTNET_UNROLL
         for (int j = 0; j < vectors; ++j) {
-            sum[0][0][j] = *reinterpret_cast<vec<T> const*>(bias + j * width);
+            sum[0][0][j] = *reinterpret_cast<lanes const*>(bias + j * width);
         }
     }
     auto const add = [&](int part, std::ptrdiff_t k) __attribute__((always_inline)) {
-        vec<T> right[size_t(vectors)];
+        lanes right[size_t(vectors)];
         CASTNET_UNROLL
         for (int j = 0; j < vectors; ++j) {
-            right[j] = *reinterpret_cast<vec<T> const*>(b + k * b_row + j * width);
+            right[j] = *reinterpret_cast<lanes const*>(b + k * b_row + j * width);
         }
         CASTNET_UNROLL
         for (int i = 0; i < Rows; ++i) {
@@ -92,9 +100,9 @@ small_block(std::ptrdiff_t depth, T const* a, std::ptrdiff_t row, std::ptrdiff_t
             constexpr int rest = Columns - (vectors - 1) * width;
             T* const to = c + i * c_row + j * width;
             if (rest >= width || j + 1 < vectors) {
-                *reinterpret_cast<vec<T>*>(to) = sum[0][i][j];
+                *reinterpret_cast<lanes*>(to) = sum[0][i][j];
             } else {
-                vec<T> const part = sum[0][i][j];
+                lanes const part = sum[0][i][j];
                 std::memcpy(to, &part, std::size_t(rest) * sizeof(T));
             }
         }
