@@ -2,10 +2,7 @@
 #pragma once
 
 #include <castnet/castnet.hpp>
-#include <castnet/zoo/densenet.hpp>
-#include <castnet/zoo/efficientnet.hpp>
 #include <castnet/zoo/mobilenet_v2.hpp>
-#include <castnet/zoo/unet.hpp>
 
 #include <sys/resource.h>
 
@@ -66,25 +63,6 @@ struct mobilenetv2 {
     static constexpr auto loss = cn::cross_entropy;
 };
 static_assert(mobilenetv2::network::parameter_count == 3'504'872);
-
-// EfficientNet-B0 (Tan & Le 2019) and DenseNet-121 (Huang et al. 2017) on the same images.
-struct efficientnet_b0 {
-    using network = cn::zoo::efficientnet_b0_of<cn::input<3, 96, 96>, 1000>;
-    using dataset = mobilenetv2::dataset;
-    static constexpr auto loss = cn::cross_entropy;
-};
-struct densenet121 {
-    using network = cn::zoo::densenet121_of<cn::input<3, 96, 96>, 1000>;
-    using dataset = mobilenetv2::dataset;
-    static constexpr auto loss = cn::cross_entropy;
-};
-
-// A U-Net of 64 to 1024 channels on images of 128 x 128, with one class for each pixel.
-struct wide_unet {
-    using network = cn::zoo::unet<cn::input<3, 128, 128>, 1>;
-    using dataset = cn::data::dataset<cn::shape<1, 128, 128>, cn::shape<3, 128, 128>>;
-    static constexpr auto loss = cn::binary_cross_entropy;
-};
 
 // A multi-layer perceptron of large products.
 struct wide_mlp {

@@ -1,4 +1,5 @@
-// Training steps. Names are those of bench/peers: network/batch:…/threads:….
+// Training steps; those of the zoo's networks are in zoo/. Names are those of bench/peers:
+// network/batch:…/threads:….
 #include "training.hpp"
 
 namespace {
@@ -10,10 +11,6 @@ BENCHMARK(train<convnet, 128>)->Name("convnet/batch:128")->Apply(settings);
 BENCHMARK(train<convnet, 512>)->Name("convnet/batch:512")->Apply(settings);
 BENCHMARK(train<dropout_cnn, 128>)->Name("dropout_cnn/batch:128")->Apply(settings);
 BENCHMARK(train<vgg16_convolutions, 8>)->Name("vgg16_convolutions/batch:8")->Apply(settings);
-BENCHMARK(train<mobilenetv2, 8>)->Name("mobilenetv2/batch:8")->Apply(settings);
-BENCHMARK(train<efficientnet_b0, 8>)->Name("efficientnet_b0/batch:8")->Apply(settings);
-BENCHMARK(train<densenet121, 8>)->Name("densenet121/batch:8")->Apply(settings);
-BENCHMARK(train<wide_unet, 4>)->Name("wide_unet/batch:4")->Apply(settings);
 BENCHMARK(train<wide_mlp, 128>)->Name("wide_mlp/batch:128")->Apply(settings);
 BENCHMARK(train<wide_mlp, 128, clipped_adam>)->Name("wide_mlp_clipped/batch:128")->Apply(settings);
 BENCHMARK(train<lstm, 32>)->Name("lstm/batch:32")->Apply(settings);

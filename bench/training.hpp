@@ -43,6 +43,7 @@ void train(benchmark::State& state) {
 inline void settings(benchmark::internal::Benchmark* b) {
     b->ArgName("threads")
         ->DenseRange(1, most_threads)
+        ->MeasureProcessCPUTime()
         ->UseRealTime()
         ->Unit(benchmark::kMicrosecond);
 }

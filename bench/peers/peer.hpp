@@ -72,7 +72,8 @@ inline void count_samples(benchmark::State& state, std::size_t batch) {
 }
 
 inline void training_settings(benchmark::internal::Benchmark* b) {
-    b->ArgName("threads")->DenseRange(1, 2)->UseRealTime()->Unit(benchmark::kMicrosecond);
+    b->ArgName("threads")->DenseRange(1, 2)->MeasureProcessCPUTime()->UseRealTime()->Unit(
+        benchmark::kMicrosecond);
 }
 
 } // namespace bench

@@ -2,14 +2,17 @@
 """Training steps of PyTorch on the CPU, with the networks and names of bench_training.
 
 Prints one line for each benchmark: its name, samples per second, milliseconds of the processor's
-time for a step, and the most memory that the process has had so far. A step gathers a batch of
+time for a step, and the most memory that the process has had so far, without that of PyTorch itself
+(so it is meaningful only for the first network of a run). A step gathers a batch of
 shuffled samples in memory, computes loss and gradients, and updates with Adam, as castnet's does.
 """
 
 import argparse
 import re
 import resource
+import sys
 import time
+from pathlib import Path
 
 import torch
 from torch import nn
@@ -37,25 +40,47 @@ def vgg16_convolutions():
     return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(512, 10))
 
 
+def torchvisions(name, **how):
+    """A network of torchvision, as a function of this file's kind, called name."""
+    def network():
+        import torchvision
+        return getattr(torchvision.models, name)(**how)
+    network.__name__ = name
+    return network
+
+
+def timms(name, timms_name, **how):
+    """The same for timm."""
+    def network():
+        import timm
+        return timm.create_model(timms_name, **how)
+    network.__name__ = name
+    return network
+
+
 def mobilenetv2():
-    import torchvision
-    return torchvision.models.mobilenet_v2()
+    return torchvisions("mobilenet_v2")()
 
 
-def efficientnet_b0():
-    import torchvision
-    return torchvision.models.efficientnet_b0()
+def resnet18_cifar():
+    net = torchvisions("resnet18", num_classes=10)()
+    net.conv1, net.maxpool = nn.Conv2d(3, 64, 3, padding=1, bias=False), nn.Identity()
+    return net
 
 
-def densenet121():
-    import torchvision
-    return torchvision.models.densenet121()
+def golden():
+    """The networks that castnet's own tests define."""
+    sys.path.append(str(Path(__file__).resolve().parents[2] / "tests/zoo"))
+    import golden
+    return golden
 
 
 def wide_unet():
-    sys.path.append(str(Path(__file__).resolve().parents[2] / "tests/zoo"))
-    import golden
-    return golden.UNet(3, 1)
+    return golden().UNet(3, 1)
+
+
+def autoencoder():
+    return golden().Autoencoder()
 
 
 def wide_mlp():
@@ -131,20 +156,31 @@ def tiny_mlp():
 
 
 # network, shape of a sample, loss, batch sizes
-NETWORKS = [(convnet, (1, 28, 28), nn.CrossEntropyLoss, (32, 128, 512)),
-            (dropout_cnn, (1, 28, 28), nn.CrossEntropyLoss, (128,)),
-            (vgg16_convolutions, (3, 224, 224), nn.CrossEntropyLoss, (8,)),
-            (mobilenetv2, (3, 96, 96), nn.CrossEntropyLoss, (8,)),
-            (efficientnet_b0, (3, 96, 96), nn.CrossEntropyLoss, (8,)),
-            (densenet121, (3, 96, 96), nn.CrossEntropyLoss, (8,)),
-            (wide_unet, (3, 128, 128), nn.BCEWithLogitsLoss, (4,)),
-            (wide_mlp, (784,), nn.CrossEntropyLoss, (128,)),
-            (lstm, (140, 256), nn.CrossEntropyLoss, (32,)),
-            (gru, (140, 256), nn.CrossEntropyLoss, (32,)),
-            (bidirectional_lstm, (140, 256), nn.CrossEntropyLoss, (32,)),
-            (two_sequences, (2, 140, 256), nn.CrossEntropyLoss, (32,)),
-            (gpt, (256,), nn.CrossEntropyLoss, (8,)),
-            (tiny_mlp, (13,), nn.MSELoss, (128,))]
+CLASSES, PIXELS, NUMBERS = nn.CrossEntropyLoss, nn.BCEWithLogitsLoss, nn.MSELoss
+NETWORKS = [(convnet, (1, 28, 28), CLASSES, (32, 128, 512)),
+            (dropout_cnn, (1, 28, 28), CLASSES, (128,)),
+            (vgg16_convolutions, (3, 224, 224), CLASSES, (8,)),
+            (wide_mlp, (784,), CLASSES, (128,)),
+            (lstm, (140, 256), CLASSES, (32,)),
+            (gru, (140, 256), CLASSES, (32,)),
+            (bidirectional_lstm, (140, 256), CLASSES, (32,)),
+            (two_sequences, (2, 140, 256), CLASSES, (32,)),
+            (gpt, (256,), CLASSES, (8,)),
+            (tiny_mlp, (13,), NUMBERS, (128,)),
+            (autoencoder, (1, 28, 28), PIXELS, (128,)),
+            (torchvisions("densenet121"), (3, 96, 96), CLASSES, (8,)),
+            (torchvisions("efficientnet_b0"), (3, 96, 96), CLASSES, (8,)),
+            (torchvisions("inception_v3", aux_logits=False, init_weights=False), (3, 96, 96), CLASSES, (8,)),
+            (timms("mixer_s16", "mixer_s16_224", img_size=96), (3, 96, 96), CLASSES, (8,)),
+            (mobilenetv2, (3, 96, 96), CLASSES, (8,)),
+            (torchvisions("resnet18"), (3, 96, 96), CLASSES, (8,)),
+            (resnet18_cifar, (3, 32, 32), CLASSES, (8,)),
+            (torchvisions("resnet34"), (3, 96, 96), CLASSES, (8,)),
+            (torchvisions("resnet50"), (3, 96, 96), CLASSES, (8,)),
+            (wide_unet, (3, 128, 128), PIXELS, (4,)),
+            (torchvisions("vgg16"), (3, 224, 224), CLASSES, (2,)),
+            (torchvisions("vgg19"), (3, 224, 224), CLASSES, (2,)),
+            (timms("xception", "legacy_xception"), (3, 96, 96), CLASSES, (8,))]
 BATCHES = 8  # in memory
 
 
@@ -159,8 +195,7 @@ def measure(network, shape, loss, batch, options):
     if options.channels_last and x.dim() == 4:
         model = model.to(memory_format=torch.channels_last)
         x = x.to(memory_format=torch.channels_last)
-    y = (torch.randint(10, (len(x),)) if loss is nn.CrossEntropyLoss
-         else torch.rand(len(x), 1, *shape[1:]))
+    y = torch.randint(10, (len(x),)) if loss is CLASSES else torch.rand(len(x), 1, *shape[1:])
     if network is gpt:
         x, y = torch.randint(65, x.shape), torch.randint(65, x.shape)
     order = torch.randperm(len(x)).split(batch)
@@ -195,14 +230,18 @@ def main():
     parser.add_argument("--fused", action="store_true", help="the fused Adam")
     parser.add_argument("--channels-last", action="store_true", help="images with channels last")
     options = parser.parse_args()
-    for network, shape, loss, batches in NETWORKS:
-        for batch in batches:
-            for threads in options.threads:
-                name = f"{network.__name__}/batch:{batch}/threads:{threads}"
-                if re.search(options.filter, name):
-                    torch.set_num_threads(threads)
-                    rate, processor = measure(network, shape, loss, batch, options)
-                    print(name, f"{rate:.1f} {processor:.1f} ms {peak_megabytes():.0f} MB", flush=True)
+    chosen = [(f"{network.__name__}/batch:{batch}/threads:{threads}", threads,
+               (network, shape, loss, batch)) for network, shape, loss, batches in NETWORKS
+              for batch in batches for threads in options.threads]
+    chosen = [one for one in chosen if re.search(options.filter, one[0])]
+    with torch.device("meta"):
+        for network in {what[0] for _, _, what in chosen}:
+            network()  # imports what it needs, without memory for parameters
+    before = peak_megabytes()
+    for name, threads, what in chosen:
+        torch.set_num_threads(threads)
+        rate, processor = measure(*what, options)
+        print(name, f"{rate:.6g} {processor:.4f} ms {peak_megabytes() - before:.0f} MB", flush=True)
 
 
 if __name__ == "__main__":
