@@ -3,10 +3,17 @@
 
 #include "labelled_run.hpp"
 
+#include <type_traits>
+
 namespace cn = castnet;
 using namespace planned;
 
 namespace {
+
+// All of a plan is in its type: templates that take it take an empty object.
+using step =
+    cn::detail::compiled_step<cn::detail::step_recipe<planned::mse>, chain, device, 4, true>;
+static_assert(std::is_empty_v<std::remove_cvref_t<decltype(step::value)>>);
 
 template <class Network, bool Training, std::size_t Batch, class Loss, class Device>
 void check_plan(char const* name) {

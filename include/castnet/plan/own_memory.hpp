@@ -42,11 +42,11 @@ constexpr std::ptrdiff_t offset_in_own_memory(device_memory const& owner, array_
     return r.offset - part->offset + (part == &owner.others ? owner.trained.count : 0);
 }
 
-template <class Plan>
-constexpr Plan in_own_memory(Plan p) {
-    constexpr int devices = Plan::sizes.devices;
+template <class Tables>
+constexpr Tables in_own_memory(Tables p) {
     auto const move = [&](array_ref& r) {
-        r.offset = offset_in_own_memory(p.devices[owner_of(p.devices, devices, r)], r);
+        r.offset =
+            offset_in_own_memory(p.devices[owner_of(p.devices, Tables::sizes.devices, r)], r);
     };
     for (array_ref& r : p.arrays) {
         move(r);
@@ -56,8 +56,16 @@ constexpr Plan in_own_memory(Plan p) {
     }
     return p;
 }
+template <class Made>
+struct made_in_own_memory {
+    static constexpr auto tables = in_own_memory(Made::tables);
+};
+template <class Made>
+constexpr plan<made_in_own_memory<Made>> moved(plan<Made>) {
+    return {};
+}
 template <auto const& Plan>
-inline constexpr auto own_memory = in_own_memory(Plan);
+inline constexpr auto own_memory = moved(Plan);
 
 // Where the samples of the batch begin: before them lies what all devices read.
 template <class Plan>

@@ -121,7 +121,7 @@ protected:
 
 public:
     static constexpr traced_sizes trace_sizes = traced_in<trace_capacity>.sizes;
-    static constexpr bool evaluated = traced.node_count >= 0;
+    static constexpr bool evaluated = trace_sizes.nodes >= 0;
 };
 
 // From the graph to the list of launches.
@@ -130,8 +130,9 @@ class launch_passes : public trace_passes<Recipe, Network, Device, Training> {
 protected:
     using trace_passes<Recipe, Network, Device, Training>::keeps_prepared;
     using trace_passes<Recipe, Network, Device, Training>::traced;
+    static constexpr int nodes = trace_passes<Recipe, Network, Device, Training>::trace_sizes.nodes;
 
-    static constexpr fused_groups<Device, traced.node_count> groups{traced};
+    static constexpr fused_groups<Device, nodes> groups{traced};
 
     // The parts of the list of launches.
     template <int Part>
@@ -147,15 +148,14 @@ protected:
         launch_list_builder<Device> builder{traced, groups.view(), part_begin<Part>(),
                                             keeps_prepared};
         int const last = (Part + 1) * nodes_of_part;
-        launch_list_draft const d =
-            builder.run(last < traced.node_count ? last : traced.node_count);
+        launch_list_draft const d = builder.run(last < nodes ? last : nodes);
         return launch_list<Capacity>{d};
     }
     template <int Part, launch_list_sizes Capacity>
     static constexpr launch_list<Capacity> part_in = list_part<Part, Capacity>();
     template <int Part>
     static constexpr launch_list_sizes part_capacity =
-        part_in<Part, usual_launch_list(traced.node_count)>.capacity();
+        part_in<Part, usual_launch_list(nodes)>.capacity();
 
     template <int... Part>
     static constexpr launch_list_sizes sum_of_parts(std::integer_sequence<int, Part...>) {
@@ -163,7 +163,7 @@ protected:
         (..., void(all = all.then(part_in<Part, part_capacity<Part>>.sizes)));
         return all;
     }
-    using part_numbers = std::make_integer_sequence<int, launch_list_parts(traced.node_count)>;
+    using part_numbers = std::make_integer_sequence<int, launch_list_parts(nodes)>;
     static constexpr launch_list_sizes sizes_of_list = sum_of_parts(part_numbers{});
     template <int... Part>
     static constexpr launch_list<sizes_of_list> join(std::integer_sequence<int, Part...>) {
@@ -182,25 +182,31 @@ class pipeline : public launch_passes<Recipe, Network, Device, Training> {
     using before = launch_passes<Recipe, Network, Device, Training>;
     using before::keeps_prepared;
     using before::listed;
+    using before::nodes;
     using before::sizes_of_list;
     using before::traced;
 
-    static constexpr value_lifetimes<traced.node_count> alive{traced, listed, device_count<Device>};
+    static constexpr value_lifetimes<nodes> alive{traced, listed, device_count<Device>};
     static constexpr lifetimes_view lives = alive.view();
     static constexpr stages<Device, sizes_of_list.launches> staged{traced, listed,
                                                                    static_cast<int>(Batch)};
 
+    struct made {
+        static constexpr plan_tables<sizes_of(traced, sizes_of_list, staged.count,
+                                              device_count<Device>)>
+            tables{traced,
+                   listed,
+                   lives,
+                   staged,
+                   static_cast<int>(Batch),
+                   Device::alignment,
+                   bf16_per_value<Device>(),
+                   keeps_prepared,
+                   BatchKeepingDevice<Device>};
+    };
+
 public:
-    static constexpr plan<sizes_of(traced, sizes_of_list, staged.count, device_count<Device>)>
-        value{traced,
-              listed,
-              lives,
-              staged,
-              static_cast<int>(Batch),
-              Device::alignment,
-              bf16_per_value<Device>(),
-              keeps_prepared,
-              BatchKeepingDevice<Device>};
+    static constexpr plan<made> value{};
     static constexpr bool evaluated = value.sizes.launches >= 0;
 };
 
