@@ -51,7 +51,8 @@ using one_at_a_time = cn::sequential<
     cn::input<3 * 95 * 91>, cn::reshape<3, 95, 91>, conv2d_with_padding<24>, cn::batch_norm,
     cn::relu, cn::max_pool2d<3, cn::pooling{.stride = 2, .padding = 1}>,
     cn::conv2d<24, 3, cn::conv{.padding = 1, .groups = 24}>, cn::gelu, conv2d_with_padding<32>,
-    cn::upsample2d<2>, conv2d_with_padding<32>, cn::avg_pool2d<3>, cn::flatten, cn::dense<5>>;
+    cn::upsample2d<2>, conv2d_with_padding<32>, cn::avg_pool2d<3>,
+    cn::conv_transpose2d<24, 3, cn::conv_transpose{.stride = 2}>, cn::flatten, cn::dense<5>>;
 
 // Predictions before and after a step of training, and what that made of the parameters.
 std::vector<float> of_one_sample(int threads) {

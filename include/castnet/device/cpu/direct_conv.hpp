@@ -195,7 +195,8 @@ void for_each_column_class(window const& w, F const& f) {
 }
 
 // Adds to every pixel of dx under the window, for each row of the window, the product of the
-// gradients of the output pixels that meet it there with the weights of these places.
+// gradients of the output pixels that meet it there with the weights of these places. Threads share
+// the rows of dx, whose sums are made in the same order whoever makes them.
 template <class F>
 void direct_conv_data(kernel_launch const& s, tables const& t, context<sum_type<F>> const& c) {
     using T = sum_type<F>;
@@ -206,55 +207,68 @@ void direct_conv_data(kernel_launch const& s, tables const& t, context<sum_type<
     T const* const dy = c.at(t.arrays[s.first_array]);
     T* const dx = c.at(t.arrays[s.output]);
     F const* const turned = factors_at<F>(c, t.arrays[s.prepared]);
-    row_block<F> block;
-    // `first`, `next_image`: the gradients of the band's first pixel, and from image to image
-    auto const place = [&](band const& b, F const* first, std::ptrdiff_t next_image,
-                           std::ptrdiff_t g, int ky,
-                           column_class const& k) __attribute__((noinline)) {
-        depth const d{filters, 1, k.places, -std::ptrdiff_t{w.dilation} * next_pixel};
-        panels<F> const weight{turned + (g * w.kernel_h + ky) * turned_size<F>(w) +
-                                   k.first_place * filters * tile_columns<F>,
-                               tile_columns<F>, w.kernel_w * filters * tile_columns<F>};
-        for (std::ptrdiff_t i = 0; i < b.images; ++i) {
-            for (int row = 0; row < b.rows; ++row) {
-                int const y = (b.row + row) * w.stride_h + ky * w.dilation - w.pad_top;
-                if (y < 0 || y >= w.height) {
+    std::ptrdiff_t const row_count = std::ptrdiff_t{w.width} * w.channels;
+    auto const compute = [&](std::ptrdiff_t top, std::ptrdiff_t bottom, std::ptrdiff_t worker) {
+        row_block<F> block;
+        // `first`, `next_image`: the gradients of the band's first pixel, and from image to image
+        auto const place = [&](band const& b, F const* first, std::ptrdiff_t next_image,
+                               std::ptrdiff_t g, int ky,
+                               column_class const& k) __attribute__((noinline)) {
+            depth const d{filters, 1, k.places, -std::ptrdiff_t{w.dilation} * next_pixel};
+            panels<F> const weight{turned + (g * w.kernel_h + ky) * turned_size<F>(w) +
+                                       k.first_place * filters * tile_columns<F>,
+                                   tile_columns<F>, w.kernel_w * filters * tile_columns<F>};
+            for (std::ptrdiff_t i = 0; i < b.images; ++i) {
+                for (int row = 0; row < b.rows; ++row) {
+                    int const y = (b.row + row) * w.stride_h + ky * w.dilation - w.pad_top;
+                    if (y < top || y >= bottom) {
+                        continue;
+                    }
+                    F const* from = first + i * next_image + g * filters +
+                                    (std::ptrdiff_t{row} * w.out_width + k.out_x) * next_pixel;
+                    T* to = dx + (b.image + i) * image_count(w) + g * channels + y * row_count +
+                            std::ptrdiff_t{k.x} * w.channels;
+                    block.push_run(
+                        k.columns, from, next_pixel, to, std::ptrdiff_t{k.step} * w.channels,
+                        [&] { block.multiply(d, weight, channels, {.accumulate = true}); });
+                }
+            }
+            block.multiply(d, weight, channels, {.accumulate = true});
+        };
+        for (std::ptrdiff_t i = 0; i < c.samples; ++i) {
+            std::fill_n(dx + i * image_count(w) + top * row_count, (bottom - top) * row_count,
+                        T(0));
+        }
+        for (std::ptrdiff_t i = 0; i < c.samples; i += band_images(w)) {
+            std::ptrdiff_t const images = std::min<std::ptrdiff_t>(band_images(w), c.samples - i);
+            for (int row = 0; row < w.out_height; row += band_rows(w)) {
+                band const b{i, images, row, std::min(band_rows(w), w.out_height - row)};
+                int const first_y = row * w.stride_h - w.pad_top;
+                if (first_y >= bottom ||
+                    first_y + (b.rows - 1) * w.stride_h + (w.kernel_h - 1) * w.dilation < top) {
                     continue;
                 }
-                F const* from = first + i * next_image + g * filters +
-                                (std::ptrdiff_t{row} * w.out_width + k.out_x) * next_pixel;
-                T* to = dx + (b.image + i) * image_count(w) + g * channels +
-                        (std::ptrdiff_t{y} * w.width + k.x) * w.channels;
-                block.push_run(k.columns, from, next_pixel, to, std::ptrdiff_t{k.step} * w.channels,
-                               [&] { block.multiply(d, weight, channels, {.accumulate = true}); });
-            }
-        }
-        block.multiply(d, weight, channels, {.accumulate = true});
-    };
-    std::fill_n(dx, c.samples * image_count(w), T(0));
-    for (std::ptrdiff_t i = 0; i < c.samples; i += band_images(w)) {
-        std::ptrdiff_t const images = std::min<std::ptrdiff_t>(band_images(w), c.samples - i);
-        for (int row = 0; row < w.out_height; row += band_rows(w)) {
-            band const b{i, images, row, std::min(band_rows(w), w.out_height - row)};
-            T const* const numbers =
-                dy + i * result_count(w) + std::ptrdiff_t{row} * w.out_width * w.filters;
-            F const* first = nullptr;
-            if constexpr (numbers_in<F> == 1) {
-                first = numbers;
-            } else { // several images are whole ones
-                F* const rounded = as_factors<F>(scratch_of(s, t, c));
-                round_neighbours(numbers, b.images * b.rows * w.out_width * w.filters, rounded);
-                first = rounded;
-            }
-            for (std::ptrdiff_t g = 0; g < w.groups; ++g) {
-                for (int ky = 0; ky < w.kernel_h; ++ky) {
-                    for_each_column_class(w, [&](column_class const& k) {
-                        place(b, first, result_count(w) / numbers_in<F>, g, ky, k);
-                    });
+                T const* const numbers =
+                    dy + i * result_count(w) + std::ptrdiff_t{row} * w.out_width * w.filters;
+                F const* first = nullptr;
+                if constexpr (numbers_in<F> == 1) {
+                    first = numbers;
+                } else { // several images are whole ones
+                    F* const rounded = as_factors<F>(scratch_of(s, t, c, worker));
+                    round_neighbours(numbers, b.images * b.rows * w.out_width * w.filters, rounded);
+                    first = rounded;
+                }
+                for (std::ptrdiff_t g = 0; g < w.groups; ++g) {
+                    for (int ky = 0; ky < w.kernel_h; ++ky) {
+                        for_each_column_class(w, [&](column_class const& k) {
+                            place(b, first, result_count(w) / numbers_in<F>, g, ky, k);
+                        });
+                    }
                 }
             }
         }
-    }
+    };
+    share_range(w.height, conv_work(w, c.samples), compute);
 }
 
 // The pieces of the weight gradient's rows that threads share: few, since each takes another pass
