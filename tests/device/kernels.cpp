@@ -443,6 +443,12 @@ TEST_CASE_TEMPLATE("convolution of every kernel, stride, padding and dilation", 
     }
 }
 
+// More rows than a pass over the weights takes, and parts of the depth and of the filters.
+TEST_CASE_TEMPLATE("convolution of deep windows over many pixels", T, float, double) {
+    check_convolution<T>(cn::make_window(300, 15, 15, 70, 1, 1, cn::valid, 1, 1), 3);
+    check_convolution<T>(cn::make_window(90, 11, 13, 130, 3, 2, cn::same, 1, 1), 2);
+}
+
 TEST_CASE_TEMPLATE("convolution of places in the window that meet nothing but padding", T, float,
                    double) {
     for (int const size : {1, 2, 3}) {
