@@ -40,10 +40,12 @@ void reshape(kernel_launch const& s, tables const& t, context<T> const& c) {
     });
 }
 
-// Copies at least as many neighbours as a vector has.
-template <class V, class T>
+// Copies at least as many neighbours as a vector has. (A vector's type as an argument of the
+// template would be without its alignment.)
+template <int Width, class T>
 [[gnu::always_inline]] inline void copy_vectors(T const* from, std::ptrdiff_t count, T* to) {
-    constexpr std::ptrdiff_t width = sizeof(V) / sizeof(T);
+    using V = typename vector_of<T, Width>::type;
+    constexpr std::ptrdiff_t width = Width;
     for (std::ptrdiff_t i = 0;; i = std::min(i + width, count - width)) { // the last two overlap
         *reinterpret_cast<V*>(to + i) = *reinterpret_cast<V const*>(from + i);
         if (i == count - width) {
@@ -65,10 +67,9 @@ void copy_rows(pixel_rows const& read, T const* from, std::ptrdiff_t from_width,
         }
     };
     if (channels >= width) {
-        each([=](T const* x, T* y) { copy_vectors<vec<T>>(x, channels, y); });
+        each([=](T const* x, T* y) { copy_vectors<width>(x, channels, y); });
     } else if (channels >= width / 2) {
-        using half = typename vector_of<T, width / 2>::type;
-        each([=](T const* x, T* y) { copy_vectors<half>(x, channels, y); });
+        each([=](T const* x, T* y) { copy_vectors<width / 2>(x, channels, y); });
     } else {
         each([=](T const* x, T* y) { std::copy_n(x, channels, y); });
     }
