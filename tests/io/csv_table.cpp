@@ -61,9 +61,9 @@ TEST_CASE("a missing value is an error, or the number that the user says") {
     auto const spelt = table("a\nNAN\n-nan\nnan(1)\n", {.missing_value = -1});
     CHECK(spelt.numbers("a") == std::vector<double>{-1, -1, -1});
     CHECK_THROWS_AS(table("a\n-NaN\n").numbers("a"), file_error);
-          CHECK(refusal([&] { table(text).classes("b"); }) ==
-                "castnet: t.csv: row 1, column \"b\": the cell is empty, expected the name of a "
-                "class");
+    CHECK(refusal([&] { table(text).classes("b"); }) ==
+          "castnet: t.csv: row 1, column \"b\": the cell is empty, expected the name of a "
+          "class");
 }
 
 TEST_CASE("what is wrong is said with its place") {
