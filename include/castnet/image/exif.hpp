@@ -1,6 +1,8 @@
 // Exif data of image files: how the camera was held.
 #pragma once
 
+#include <castnet/core/language.hpp>
+
 #include <cstddef>
 #include <span>
 
