@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cn = castnet;
@@ -55,6 +56,16 @@ struct named_with_lengths {
         auto const steps = cn::with_lengths(x, length);
         auto const y = named<"reader", cn::gru<2>.return_sequences()>(steps);
         return cn::concat(y, cn::shared<"other", cn::rnn<3>.return_sequences()>(steps));
+    }
+};
+
+struct frozen_with_lengths {
+    constexpr auto operator()(auto x, auto length) const {
+        constexpr auto encoder = cn::transformer_encoder_layer<1>;
+        auto const y = cn::frozen<named<"encoder", encoder>>(x, cn::length_mask(length));
+        auto const z =
+            cn::on<0, cn::frozen<named<"reader", cn::gru<2>>>>(cn::with_lengths(y, length));
+        return cn::concat(z, cn::on<0, cn::frozen<cn::relu, dense<3>>>(z));
     }
 };
 
@@ -207,6 +218,18 @@ TEST_CASE("freezing and placing change no name") {
     CHECK(names<plain>() == expected);
     CHECK(names<frozen>() == expected);
     CHECK(names<placed>() == expected);
+}
+
+TEST_CASE("layers that take masks or lengths are frozen and placed") {
+    using net = cn::network<frozen_with_lengths{}, input<5, 3>, cn::input_length<5>>;
+    CHECK(same<output<net>, shape<5>>);
+    cn::ir::graph g{true};
+    net::trace(g);
+    CHECK(g.parameters[0].name.text() == std::string_view{"encoder.self_attn.in_proj_weight"});
+    for (cn::parameter const& p : g.parameters) {
+        INFO(p.name.text());
+        CHECK_FALSE(p.trainable);
+    }
 }
 
 TEST_CASE("every layer of a function that stands in a chain has a name of its own") {

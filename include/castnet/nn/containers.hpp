@@ -222,7 +222,7 @@ namespace detail {
 
 // Several layers as a block; a single one unchanged.
 template <auto... Layers>
-constexpr auto together(Symbol auto... x) {
+constexpr auto together(auto const&... x) {
     if constexpr (sizeof...(Layers) == 1) {
         return (Layers(x...), ...);
     } else {
@@ -241,8 +241,11 @@ struct frozen_layer {
     static constexpr char const* name = "frozen";
     static constexpr bool transparent = true;
 
-    constexpr auto operator()(Symbol auto x) const {
-        return freeze(*x.g, [&] { return detail::together<Layers...>(x); });
+    template <class X, class... More>
+        requires(is_symbol<X> || is_time_steps<X>)
+    constexpr auto operator()(X x, More const&... more) const {
+        return freeze(*detail::steps_of(x).values.g,
+                      [&] { return detail::together<Layers...>(x, more...); });
     }
     template <size_t First>
     constexpr auto from(Symbol auto x) const {
@@ -274,8 +277,11 @@ struct on_layer {
     static constexpr char const* name = "on";
     static constexpr bool transparent = true;
 
-    constexpr auto operator()(Symbol auto... x) const {
-        return place(*detail::graph_of(x...), [&] { return detail::together<Layers...>(x...); });
+    template <class X, class... More>
+        requires(is_symbol<X> || is_time_steps<X>)
+    constexpr auto operator()(X x, More const&... more) const {
+        return place(*detail::steps_of(x).values.g,
+                     [&] { return detail::together<Layers...>(x, more...); });
     }
     template <size_t First>
     constexpr auto from(Symbol auto x) const {
