@@ -32,6 +32,7 @@ struct context {
     castnet::philox_key key{};
     std::uint32_t step = 0; // for device::run()
     std::uint32_t first_sample = 0;
+    bool backwards = false; // set by the CPU's executor, for its kernels
     castnet::cuda::step_values const* now = nullptr;
     castnet::cuda::reduction_parts<T> parts{};
 
