@@ -79,7 +79,7 @@ template <class F>
 struct panel_scratch {
     static constexpr std::ptrdiff_t size =
         std::max(std::ptrdiff_t{8192}, panel_part / std::ptrdiff_t{sizeof(F)});
-    alignas(64) F data[size];
+    alignas(64) F data[size_t(size)];
 };
 
 // The rows of the left factor under a part of a panel: where they lie or, in pairs, some of them
