@@ -1,14 +1,21 @@
 #!/usr/bin/env bash
-# Builds everything and runs all tests, from any folder, after installing what is missing (Debian).
+# Builds castnet and runs its tests, from any folder, after installing what is missing (Debian):
+#   tests/run.sh             what needs the default compiler and a CPU only (preset quick)
+#   tests/run.sh release     everything: other compilers, vectors and MPIs, sanitizers, CUDA, benchmarks
+# or another preset of CMakePresets.json.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . cmake/packages.sh
 
-need_packages g++ cmake ninja-build doctest-dev libbenchmark-dev zlib1g-dev dataset-fashion-mnist
-want_packages clang-19 g++-aarch64-linux-gnu qemu-user libopenmpi-dev openmpi-bin \
-    mpich libmpich-dev libjpeg-dev libpng-dev libdlpack-dev libeigen3-dev
+preset=${1:-quick}
+need_packages g++ cmake ninja-build doctest-dev zlib1g-dev dataset-fashion-mnist
+want_packages libopenmpi-dev openmpi-bin libjpeg-dev libpng-dev libdlpack-dev libeigen3-dev
+if [[ $preset != quick ]]; then
+    need_packages libbenchmark-dev
+    want_packages clang-19 g++-aarch64-linux-gnu qemu-user mpich libmpich-dev
+fi
 jobs=$(nproc)
 
-cmake --preset release
-cmake --build --preset release -j "$jobs"
-ctest --preset release -j "$jobs"
+cmake --preset "$preset"
+cmake --build --preset "$preset" -j "$jobs"
+ctest --preset "$preset" -j "$jobs"
