@@ -190,6 +190,21 @@ TEST_CASE("where a sample cannot be read there is no file, and the error names i
     CHECK(sample_of(kept, 430) == sample_of(some_images(600), 430));
 }
 
+TEST_CASE("a cache refuses samples that change with every epoch") {
+    auto const source = some_images(10);
+    auto const refused = [](auto const& data) {
+        CHECK_THROWS_WITH_AS(cache(data), Contains("change with every epoch"), castnet::error);
+    };
+    auto const flipped = augment(source, random_flip{});
+    refused(flipped);
+    refused(prefetch(subset{flipped, {1, 2}}, {.workers = 1}));
+    refused(mixup(one_hot(source)));
+    refused(balanced_sample(source));
+    refused(random_crop<shape<1, 1, 1>>(source));
+    CHECK(cache(center_crop<shape<1, 1, 1>>(source)).size() == 10);
+    CHECK(cache(one_hot(source)).size() == 10);
+}
+
 TEST_CASE("what is trained does not depend on a cache, or on who reads it") {
     temporary_directory const folder;
     using net = sequential<input<1, 2, 2>, flatten, dense<5>>;

@@ -36,7 +36,7 @@ TEST_CASE("generated samples are a data set as others: parts, caches, augmentati
     auto const data = generated<label<2>, shape<1, 2, 2>>(
         10, [](size_t i, auto x) { std::fill(x.begin(), x.end(), float(i)); },
         [](size_t i, auto y) { y[0] = float(i % 2); });
-    auto const some = cache(augment(subset{data, {7, 2}}, random_flip{}));
+    auto const some = augment(cache(subset{data, {7, 2}}), random_flip{});
     float x[4], y = -1;
     some.copy_input(0, x);
     some.copy_target(0, &y);

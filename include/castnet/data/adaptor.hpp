@@ -51,6 +51,8 @@ public:
         }
     }
 
+    bool changes_with_epoch() const { return data::changes_with_epoch(data_); }
+
     // The data set that this one was made from.
     Data const& base() const { return data_; }
 

@@ -80,6 +80,7 @@ public:
         random_.begin(e);
         data::begin_epoch(this->base(), e);
     }
+    static bool changes_with_epoch() { return true; }
 
     // What is done to an image in this epoch, one after the other.
     auto drawn_for(size_t sample) const

@@ -79,6 +79,12 @@ class cached : public adaptor<Data> {
 public:
     cached(Data data, cache_options const& options)
         : adaptor<Data>{std::move(data)}, format_{format_of(options)} {
+        if (data::changes_with_epoch(this->base())) {
+            throw error(
+                "castnet: data::cache: these samples change with every epoch (they are augmented, "
+                "cropped, mixed or drawn at random), and a cache would keep those of the first; "
+                "keep them before they are changed, as in augment(cache(data), ...)");
+        }
         if (options.file.empty()) {
             memory_ = std::make_shared<detail::samples_in_memory const>(format_);
             return;
@@ -153,10 +159,10 @@ private:
 // cache), or in a file: then all are read now, by all threads of the machine, and written to it,
 // unless it is there, and later each is read from it when it is asked for. What is inside is read
 // once, so augment() belongs around it. Memory for all samples is taken now; the file appears whole
-// or not at all. Throws castnet::error where there is not enough memory, and for options.bytes
-// where a number is no such byte; file_error where the file is damaged, or was made with other
-// options or of another number of samples or numbers. That the samples themselves were others does
-// not show, so remove the file when the data change.
+// or not at all. Throws castnet::error where the samples change with every epoch, where there is
+// not enough memory, and for options.bytes where a number is no such byte; file_error where the
+// file is damaged, or was made with other options or of another number of samples or numbers. That
+// the samples themselves were others does not show, so remove the file when the data change.
 template <class Data>
 cached<Data> cache(Data data, cache_options const& options = {}) {
     return {std::move(data), options};

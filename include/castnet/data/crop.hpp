@@ -60,6 +60,7 @@ public:
         random_.begin(e);
         data::begin_epoch(this->base(), e);
     }
+    bool changes_with_epoch() const { return at_random_ || data::changes_with_epoch(this->base()); }
 
 private:
     size_t height() const { return from::extent[1] + 2 * padding_; }

@@ -40,6 +40,15 @@ void begin_step([[maybe_unused]] Data const& data) {
     }
 }
 
+// Whether the samples of an epoch differ from those of others, of data sets that say so.
+template <class Data>
+bool changes_with_epoch([[maybe_unused]] Data const& data) {
+    if constexpr (requires { data.changes_with_epoch(); }) {
+        return data.changes_with_epoch();
+    }
+    return false;
+}
+
 // The seconds since the epoch began in which its reader waited for samples; 0 for data sets that
 // are not read ahead.
 template <class Data>

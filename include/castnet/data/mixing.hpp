@@ -65,6 +65,7 @@ public:
         random_.begin(e);
         data::begin_epoch(this->base(), e);
     }
+    static bool changes_with_epoch() { return true; }
 
 protected:
     mixed(Data data, char const* call, double alpha)

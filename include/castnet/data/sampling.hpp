@@ -29,6 +29,7 @@ public:
             selection<Data>::begin_epoch(e);
         }
     }
+    static bool changes_with_epoch() { return true; }
 
 private:
     Draw draw_;

@@ -198,6 +198,7 @@ public:
     void begin_epoch(data::epoch const& e) const { random_.begin(e); }
     void begin_step() const {}
     void end_epoch() const {}
+    bool changes_with_epoch() const { return contents_->options.crop.has_value(); }
 
     std::string const& file(size_t sample) const { return contents_->files.at(sample); }
     // In the order of their numbers; empty for a list of files, unless the options named them.
