@@ -170,8 +170,7 @@ struct named_layer {
                   "castnet: named<name, layer>, shared<name, layer>: the name "
                   "is empty");
 
-    template <class X, class... More>
-        requires(is_symbol<X> || is_time_steps<X>)
+    template <LayerInput X, class... More>
     constexpr auto operator()(X x, More const&... more) const {
         ir::graph& g = *detail::steps_of(x).values.g;
         scope_guard const scope{g, Name.text};
@@ -192,8 +191,7 @@ struct shared_layer {
     static constexpr char const* name = Name.text;
     static constexpr bool in_place_of_position = true;
 
-    template <class X, class... More>
-        requires(is_symbol<X> || is_time_steps<X>)
+    template <LayerInput X, class... More>
     constexpr auto operator()(X x, More const&... more) const {
         ir::graph& g = *detail::steps_of(x).values.g;
         if (g.repeat >= 0) {
@@ -241,8 +239,7 @@ struct frozen_layer {
     static constexpr char const* name = "frozen";
     static constexpr bool transparent = true;
 
-    template <class X, class... More>
-        requires(is_symbol<X> || is_time_steps<X>)
+    template <LayerInput X, class... More>
     constexpr auto operator()(X x, More const&... more) const {
         return freeze(*detail::steps_of(x).values.g,
                       [&] { return detail::together<Layers...>(x, more...); });
@@ -277,8 +274,7 @@ struct on_layer {
     static constexpr char const* name = "on";
     static constexpr bool transparent = true;
 
-    template <class X, class... More>
-        requires(is_symbol<X> || is_time_steps<X>)
+    template <LayerInput X, class... More>
     constexpr auto operator()(X x, More const&... more) const {
         return place(*detail::steps_of(x).values.g,
                      [&] { return detail::together<Layers...>(x, more...); });

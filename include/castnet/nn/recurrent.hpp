@@ -159,8 +159,7 @@ struct recurrent_layer {
         return copy;
     }
 
-    template <class X>
-        requires(is_symbol<X> || is_time_steps<X>)
+    template <LayerInput X>
     constexpr auto operator()(X x) const {
         using S = typename X::shape_type;
         static_assert(recurrent_takes<S>, "castnet: rnn, gru and lstm need a sequence (time, "
@@ -176,8 +175,7 @@ struct recurrent_layer {
 
     // The outputs of all steps, and the state after the last one: h, of lstm a tuple of h and c.
     // For one layer in one direction. The initial state is zeros where it is not given.
-    template <class X, class... Initial>
-        requires(is_symbol<X> || is_time_steps<X>)
+    template <LayerInput X, class... Initial>
     constexpr auto with_state(X x, Initial... initial) const {
         static_assert(Form.layers == 1 && !Form.both_directions,
                       "castnet: with_state() is for one layer in one direction");

@@ -185,8 +185,8 @@ constexpr auto scan_with(X x, All const& all, std::index_sequence<K...> numbers)
 // Every initial value is a symbol, a number or vector of a sample or of all samples, or a shape,
 // which stands for zeros. The cell returns as many carries of the same shapes. The result has
 // `outputs`, of all steps, and `last`, the carries after the last step.
-template <class X, class... InitialsAndCell>
-    requires((is_symbol<X> || is_time_steps<X>) && sizeof...(InitialsAndCell) > 1)
+template <LayerInput X, class... InitialsAndCell>
+    requires(sizeof...(InitialsAndCell) > 1)
 constexpr auto scan(X x, InitialsAndCell const&... initials_and_cell) {
     static_assert(is_sequence<typename X::shape_type>,
                   "castnet: scan needs a sequence (time, features) or (time); see "

@@ -131,8 +131,7 @@ constexpr auto standard_deviation(symbol<S> x) {
     return sqrt(variance(x));
 }
 
-template <class X, class Low, class High>
-    requires(is_symbol<X>)
+template <Symbol X, class Low, class High>
 constexpr auto clip(X x, Low low, High high) {
     return minimum(maximum(x, low), high);
 }

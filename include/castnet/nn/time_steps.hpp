@@ -25,6 +25,10 @@ inline constexpr bool is_time_steps = false;
 template <class S>
 inline constexpr bool is_time_steps<time_steps<S>> = true;
 
+// What layers are called with: a tensor, or a sequence with the order of its steps.
+template <class X>
+concept LayerInput = Symbol<X> || is_time_steps<X>;
+
 namespace detail {
 
 template <class S>
@@ -40,8 +44,7 @@ constexpr time_steps<S> steps_of(time_steps<S> x) {
 
 // The same sequence from its last step to its first. Results lie where their step is in the
 // sequence: the first that is computed comes last. (Keras' go_backwards turns them around.)
-template <class X>
-    requires(is_symbol<X> || is_time_steps<X>)
+template <LayerInput X>
 constexpr auto backward(X x) {
     auto steps = detail::steps_of(x);
     steps.backward = !steps.backward;
@@ -51,8 +54,7 @@ constexpr auto backward(X x) {
 // The same sequence with only as many steps of each sample as `lengths` says, from 0 to all: after
 // them, carries stay as they are and outputs are 0. In a backward scan the steps that count begin
 // with the last of them. (Keras' masks, PyTorch's pack_padded_sequence.)
-template <class X>
-    requires(is_symbol<X> || is_time_steps<X>)
+template <LayerInput X>
 constexpr auto with_lengths(X x, symbol<shape<>> lengths) {
     auto steps = detail::steps_of(x);
     steps.lengths = lengths;
