@@ -74,32 +74,18 @@ struct kernel_table {
     Kernel of[array_size(Count)];
 };
 
-// The programs of a plan, and one of them: constants of their own, because nvcc 13.0 copies all of
-// a constant for each number that a template argument takes of it, and a plan is large.
-template <int Programs, int Instructions>
-struct program_table {
-    int first[array_size(Programs + 1)];
-    instruction at[array_size(Instructions)];
-};
-template <auto const& Plan>
-constexpr auto copy_programs() {
-    program_table<Plan.sizes.programs, Plan.sizes.instructions> all{};
-    copy_array(all.first, Plan.first_instruction, Plan.sizes.programs + 1);
-    copy_array(all.at, Plan.instructions, Plan.sizes.instructions);
-    return all;
-}
-template <auto const& Plan>
-inline constexpr auto programs_of = copy_programs<Plan>();
-
+// One of a plan's programs: a constant of its own, because nvcc 13.0 copies all of a constant for
+// each number that a template argument takes of it.
 template <int Length>
 struct program_code {
     instruction at[array_size(Length)];
 };
-template <auto const& Programs, int Program>
+template <auto const& Plan, int Program>
 constexpr auto copy_program() {
-    constexpr int first = Programs.first[Program], length = Programs.first[Program + 1] - first;
+    constexpr int first = Plan.first_instruction[Program],
+                  length = Plan.first_instruction[Program + 1] - first;
     program_code<length> code{};
-    copy_array(code.at, Programs.at + first, length);
+    copy_array(code.at, Plan.instructions + first, length);
     return code;
 }
 
@@ -108,7 +94,7 @@ auto program_type(std::index_sequence<I...>) -> program<Code.at[I]...>;
 
 template <auto const& Plan, int Program>
 struct program_of {
-    static constexpr auto code = copy_program<programs_of<Plan>, Program>();
+    static constexpr auto code = copy_program<Plan, Program>();
     using type = decltype(program_type<code>(std::make_index_sequence<std::size(code.at)>{}));
 };
 
