@@ -1,112 +1,18 @@
 // Reduction kernels: fused programs whose results are reduced on the way.
 #pragma once
 
+#include <castnet/core/exponential.hpp>
+#include <castnet/core/logarithm.hpp>
+#include <castnet/core/select.hpp>
 #include <castnet/cpu/vector.hpp>
 #include <castnet/device/cpu/kernel.hpp>
 #include <castnet/device/cpu/map.hpp>
+#include <castnet/device/cpu/reduce_row.hpp>
 #include <castnet/device/reducer.hpp>
 
 #include <algorithm>
-#include <limits>
 
 namespace castnet::cpu::inline CASTNET_TARGET {
-
-// What a reducer would keep of these values, computed in vectors. x is overwritten; there is room
-// for whole vectors.
-template <class T>
-reducer<reduction::log_sum_exp, T> log_sum_exp_of(T* x, std::ptrdiff_t count) {
-    constexpr std::ptrdiff_t width = simd<T>::width;
-    for (; count % width != 0; ++count) {
-        x[count] = minus_infinity<T>;
-    }
-    T part[size_t(width)];
-    std::copy_n(x, width, part);
-    for (std::ptrdiff_t i = width; i < count; i += width) {
-        for (std::ptrdiff_t j = 0; j < width; ++j) {
-            part[j] = x[i + j] > part[j] ? x[i + j] : part[j];
-        }
-    }
-    T best = minus_infinity<T>; // which NaN does not replace
-    for (T const largest : part) {
-        best = largest > best ? largest : best;
-    }
-    for (std::ptrdiff_t i = 0; i < count; ++i) {
-        x[i] = elementary::exp(select(x[i] == best, T(0), x[i] - best));
-    }
-    std::copy_n(x, width, part);
-    for (std::ptrdiff_t i = width; i < count; i += width) {
-        for (std::ptrdiff_t j = 0; j < width; ++j) {
-            part[j] += x[i + j];
-        }
-    }
-    T total = 0;
-    for (T const sum : part) {
-        total += sum;
-    }
-    return {best, total};
-}
-
-// The same of few values, for which the beginning and end of vectors would take longer.
-template <class T>
-reducer<reduction::log_sum_exp, T> log_sum_exp_of_few(T const* x, std::ptrdiff_t count) {
-    reducer<reduction::log_sum_exp, T> r;
-    for (std::ptrdiff_t i = 0; i < count; ++i) {
-        r.best = x[i] > r.best ? x[i] : r.best;
-    }
-    for (std::ptrdiff_t i = 0; i < count; ++i) {
-        r.total += elementary::exp(select(x[i] == r.best, T(0), x[i] - r.best));
-    }
-    return r;
-}
-
-// The sum of these values, in as many parts as a vector holds, so that none waits for the one
-// before.
-template <class T>
-T sum_of(T const* x, std::ptrdiff_t count) {
-    constexpr std::ptrdiff_t width = simd<T>::width;
-    T part[size_t(width)] = {};
-    std::ptrdiff_t i = 0;
-    for (; i + width <= count; i += width) {
-        for (std::ptrdiff_t j = 0; j < width; ++j) {
-            part[j] += x[i + j];
-        }
-    }
-    for (std::ptrdiff_t j = 0; i < count; ++i, ++j) {
-        part[j] += x[i];
-    }
-    T total = 0;
-    for (T const sum : part) {
-        total += sum;
-    }
-    return total;
-}
-
-// r with the values at the points from p on, `count` channels of one row; computed in blocks, in
-// vectors. (By value: a reducer whose address is known is not in registers elsewhere either.)
-template <class Program, reduction R, class T>
-reducer<R, T> with_row(reducer<R, T> r, program_arguments<T> const& a, point const& p,
-                       std::ptrdiff_t count) {
-    constexpr std::ptrdiff_t most = 256;
-    T x[size_t(most)];
-    for (std::ptrdiff_t first = 0; first < count; first += most) {
-        std::ptrdiff_t const here = std::min(most, count - first);
-        CASTNET_IVDEP
-        for (std::ptrdiff_t i = 0; i < here; ++i) {
-            x[i] = evaluate<Program>(
-                a, point{p.sample, p.pixel, p.channel + first + i, p.pixels, p.channels});
-        }
-        if constexpr (R == reduction::log_sum_exp) {
-            r.join(here < 32 ? log_sum_exp_of_few(x, here) : log_sum_exp_of(x, here));
-        } else if constexpr (R == reduction::sum) {
-            r.take(sum_of(x, here), first);
-        } else {
-            for (std::ptrdiff_t i = 0; i < here; ++i) {
-                r.take(x[i], first + i);
-            }
-        }
-    }
-    return r;
-}
 
 // All points of these samples and pixels to one number.
 template <class Program, reduction R, class T>
@@ -194,7 +100,7 @@ template <class Program, reduction R, class T>
 
 // What a sum or maximum begins with.
 template <reduction R, class T>
-inline constexpr T identity_of = R == reduction::sum ? T(0) : -std::numeric_limits<T>::infinity();
+inline constexpr T identity_of = R == reduction::sum ? T(0) : minus_infinity<T>;
 
 // All points of these samples and pixels to one number per channel, together with what is there.
 template <class Program, reduction R, class T>
