@@ -31,6 +31,15 @@ constexpr int group_in_vector(window const& w) {
     return is_depthwise(w) ? 1 : fits && (size == 4 || size == 8) ? size : 0;
 }
 
+// Calls f(std::integral_constant<int, Group>) for one of the sizes that group_in_vector gives.
+template <class T, class F>
+constexpr auto with_group(int group, F const& f) {
+    constexpr int width = simd<T>::width;
+    return group == 4   ? f(std::integral_constant<int, std::min(4, width)>{})
+           : group == 8 ? f(std::integral_constant<int, std::min(8, width)>{})
+                        : f(std::integral_constant<int, 1>{});
+}
+
 // What meets a vector of filters of the elements at `from`: channel I of each filter's group.
 template <int Group, int I, class T>
 [[gnu::always_inline]] CASTNET_WIDE_VECTORS inline auto spread(T const* from) {
@@ -250,127 +259,6 @@ void grouped_conv_data(kernel_launch const& s, tables const& t, context<T> const
             }
         }
     }
-}
-
-// Taps whose gradients are summed at once, that of each channel of a group in a register.
-template <int Group>
-inline constexpr int taps_at_once = std::clamp((vector_registers >= 32 ? 18 : 9) / Group, 1, 9);
-
-// Some outputs, row by row, and the pixels that they meet at the first tap.
-template <class T>
-struct grouped_outputs {
-    std::ptrdiff_t rows, columns, filters;
-    T const* x;
-    std::ptrdiff_t x_row, x_column;
-    T const* dy;
-    std::ptrdiff_t dy_row;
-};
-
-// Adds the gradients of some taps, which lie at these offsets in the image and in the sums.
-template <int Group, int Taps, class T>
-[[gnu::noinline]] CASTNET_WIDE_VECTORS void grouped_sums(grouped_outputs<T> const& o,
-                                                         std::ptrdiff_t const* in_image,
-                                                         std::ptrdiff_t const* in_sums, T* to) {
-    constexpr std::ptrdiff_t width = simd<T>::width;
-    std::ptrdiff_t const step = o.x_column, next = o.filters;
-    for (std::ptrdiff_t first = 0; first < o.filters; first += width) {
-        vec<T> sum[size_t(Taps)][size_t(Group)] = {};
-        T const* row[size_t(Taps)];
-        CASTNET_UNROLL
-        for (int i = 0; i < Taps; ++i) {
-            row[i] = o.x + first + in_image[i];
-        }
-        for (std::ptrdiff_t y = 0; y < o.rows; ++y) {
-            T const* dy = o.dy + first + y * o.dy_row;
-            std::ptrdiff_t at = y * o.x_row;
-            for (std::ptrdiff_t const end = at + o.columns * step; at != end; at += step) {
-                vec<T> const right = *reinterpret_cast<vec<T> const*>(dy);
-                CASTNET_UNROLL
-                for (int i = 0; i < Taps; ++i) {
-                    for_each_channel<Group>(
-                        [&]<int I>(std::integral_constant<int, I>) __attribute__((always_inline)) {
-                            sum[i][I] += spread<Group, I>(row[i] + at) * right;
-                        });
-                }
-                dy += next;
-            }
-        }
-        std::ptrdiff_t const columns = std::min(width, o.filters - first);
-        for (int i = 0; i < Taps; ++i) {
-            T* total = to + in_sums[i] + first;
-            for (int j = 0; j < Group; ++j, total += next) {
-                if (columns == width) {
-                    *reinterpret_cast<vec<T>*>(total) += sum[i][j];
-                } else {
-                    for (std::ptrdiff_t k = 0; k < columns; ++k) {
-                        total[k] += sum[i][j][k];
-                    }
-                }
-            }
-        }
-    }
-}
-
-// Adds the gradient of the weights by the outputs at the crossings of two runs, some rows at a time
-// so that these stay in the cache.
-template <int Group, class T>
-void add_grouped_weight(window const& w, tap_run const& rows, tap_run const& columns,
-                        grouped_image<T const> const& x, grouped_image<T const> const& dy,
-                        T* sums) {
-    constexpr int most_taps = taps_at_once<Group>;
-    static constexpr auto add = []<size_t... I>(std::index_sequence<I...>) {
-        return std::array{&grouped_sums<Group, int(I) + 1, T>...};
-    }(std::make_index_sequence<size_t(most_taps)>{});
-    std::ptrdiff_t in_image[size_t(most_taps)], in_sums[size_t(most_taps)];
-    int const most_rows = std::max(1, band_pixels / columns.results),
-              taps = rows.taps * columns.taps;
-    for (int row = 0; row < rows.results; row += most_rows) {
-        grouped_outputs<T> const o{std::min(most_rows, rows.results - row),
-                                   columns.results,
-                                   w.filters,
-                                   x.at(rows.source + row * rows.by_result, columns.source),
-                                   rows.by_result * x.row(),
-                                   columns.by_result * x.filters,
-                                   dy.at(rows.result + row, columns.result),
-                                   dy.row()};
-        for (int first = 0; first < taps; first += most_taps) {
-            int const here = std::min(most_taps, taps - first);
-            for (int i = 0; i < here; ++i) {
-                int const down = (first + i) / columns.taps, right = (first + i) % columns.taps;
-                in_image[i] = down * rows.by_tap * x.row() + right * columns.by_tap * x.filters;
-                in_sums[i] = (std::ptrdiff_t{rows.tap + down} * w.kernel_w + columns.tap + right) *
-                             Group * w.filters;
-            }
-            add[size_t(here) - 1](o, in_image, in_sums, sums);
-        }
-    }
-}
-
-// Of a chunk's samples.
-template <int Group, class T>
-void grouped_conv_weight(kernel_launch const& s, tables const& t, context<T> const& c) {
-    window const& w = t.windows[s.window];
-    T* const sums = c.sum_at(t.arrays[s.sums]);
-    for (std::ptrdiff_t i = 0; i < c.samples; ++i) {
-        T const* const image = c.at(t.arrays[s.first_array]) + i * image_count(w);
-        grouped_image<T const> const x{widened(w, image, scratch_of(s, t, c)), w.width, w.filters};
-        grouped_image<T const> const dy{c.at(t.arrays[s.first_array + 1]) + i * result_count(w),
-                                        w.out_width, w.filters};
-        for_each_output_run(vertical_axis(w), 0, w.out_height, [&](tap_run const& rows) {
-            for_each_output_run(horizontal_axis(w), 0, w.out_width, [&](tap_run const& columns) {
-                add_grouped_weight<Group>(w, rows, columns, x, dy, sums);
-            });
-        });
-    }
-}
-
-// Calls f(std::integral_constant<int, Group>) for one of the sizes that group_in_vector gives.
-template <class T, class F>
-constexpr auto with_group(int group, F const& f) {
-    constexpr int width = simd<T>::width;
-    return group == 4   ? f(std::integral_constant<int, std::min(4, width)>{})
-           : group == 8 ? f(std::integral_constant<int, std::min(8, width)>{})
-                        : f(std::integral_constant<int, 1>{});
 }
 
 } // namespace castnet::cpu::inline CASTNET_TARGET
