@@ -6,10 +6,10 @@
 #include <castnet/device/cuda/gradients.hpp>
 #include <castnet/device/cuda/messages.hpp>
 #include <castnet/device/cuda/numbering.hpp>
-#include <castnet/device/cuda/penalized_ranges.hpp>
 #include <castnet/device/cuda/session.hpp>
 #include <castnet/device/cuda/step_buffer.hpp>
 #include <castnet/device/cuda/step_memory.hpp>
+#include <castnet/device/cuda/update_memory.hpp>
 #include <castnet/device/executor_sizes.hpp>
 #include <castnet/device/launches.hpp>
 #include <castnet/optim/optimizer.hpp>
@@ -17,10 +17,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <tuple>
-#include <type_traits>
-#include <utility>
 #include <vector>
 
 namespace castnet::cuda {
@@ -39,7 +36,8 @@ public:
     }
 
     executor(session const& where, T* parameters, philox_key key, executor_sizes const& z)
-        : session_{where}, memory_{where, parameters, key, z, buffer::bytes(z)}, messages_{where} {
+        : session_{where}, memory_{where, parameters, key, z, buffer::bytes(z)}, update_{where},
+          messages_{where} {
         buffers_.reserve(step_memory::buffers);
         for (int i = 0; i < step_memory::buffers; ++i) {
             buffers_.emplace_back(z, memory_.buffer(i), memory_.context());
@@ -134,14 +132,7 @@ public:
     // Sets the groups of the plan's parameters (plan/penalties.hpp). Waits for the GPU.
     template <auto const& Plan>
     void set_groups(std::span<update_group const> groups) {
-        groups_.assign(groups.begin(), groups.end());
-        penalties<Plan>();
-        write_ranges(penalized_ranges(Plan, groups_), penalties_, session_);
-        if (pieces_.bytes() > 0) {
-            write_pieces<Plan>();
-        }
-        if (!orthogonal_.empty()) { // captured steps have products for other weights
-            orthogonal_.clear();
+        if (update_.template set_groups<Plan>(groups)) {
             forget_graphs();
         }
     }
@@ -150,12 +141,14 @@ public:
     // for the GPU.
     template <auto const& Plan>
     double squares(T scale, std::ptrdiff_t first, std::ptrdiff_t last) {
-        T* const factor = reinterpret_cast<T*>(norm_sums() + norm_elements);
+        T* const factor = update_.norm_scale();
+        double* const sums = update_.norm_sums();
         session_.write(factor, 1, [&](T* to) { *to = scale; });
-        launch(last_->context, squares_call<Device, Plan>(last_->context, factor, penalties<Plan>(),
-                                                          norm_sums(), first, last));
+        launch(last_->context,
+               squares_call<Device, Plan>(last_->context, factor,
+                                          update_.template penalties<Plan>(), sums, first, last));
         double sum = 0;
-        session_.read(norm_sums(), 1, [&](double const* from) { sum = *from; });
+        session_.read(sums, 1, [&](double const* from) { sum = *from; });
         return sum;
     }
 
@@ -165,7 +158,7 @@ public:
         session_.use();
         auto* const to = last_->template values<Rule>();
         launch(last_->context, set_values_call(update_values<Rule, T>{rule, scale}, to));
-        enqueue_update<Plan, Slots>(last_->context, to, tables<Plan>(rule));
+        enqueue_update<Plan, Slots>(last_->context, to, update_.template tables<Plan>(rule));
         session_.compute().record(last_->done);
     }
 
@@ -195,7 +188,7 @@ public:
         submit<Plan>(work_kind::train, step, [&](context const& c) {
             constexpr int left_out = widens_in_update<Rule>(Plan) ? 1 : 0;
             auto* const values = next_->template values<Rule>();
-            update_tables const t = tables<Plan>(rule);
+            update_tables const t = update_.template tables<Plan>(rule);
             std::apply([&](auto const&... call) { enqueue<Plan, left_out>(call...); },
                        closing_calls<Device, Plan, Slots>(c, values, t, memory_.totals()));
             if constexpr (Orthogonalizes<Rule>) {
@@ -218,7 +211,8 @@ public:
                 compute(c, session_);
                 launch(c, totals_call<Plan>(c, memory_.totals()));
                 if (updates) {
-                    update(c, session_, next_->template values<Rule>(), tables<Plan>(rule));
+                    update(c, session_, next_->template values<Rule>(),
+                           update_.template tables<Plan>(rule));
                 }
             },
             [&] {
@@ -357,7 +351,7 @@ private:
     template <auto const& Plan, class Rule>
     void bring(Rule const& rule, T scale) {
         next_->set(update_values<Rule, T>{rule, scale});
-        tables<Plan>(rule); // allocates
+        update_.template tables<Plan>(rule); // allocates
     }
 
     struct nobody {
@@ -403,69 +397,9 @@ private:
         last_->context.launch(grid_for(body.count), body);
         session_.compute().record(last_->done);
     }
-    template <auto const& Plan>
-    penalized_range const* penalties() {
-        if (penalties_.bytes() == 0) { // with room for a range for each parameter
-            std::size_t const most = std::size(Plan.parameters) + 1;
-            penalties_ = session_.allocate(most * sizeof(penalized_range), "penalties");
-            write_ranges(penalized_ranges(Plan, groups_), penalties_, session_);
-        }
-        return penalties_.template as<penalized_range>();
-    }
-
-    // The pieces of the parameters, for rules of whole ones; after them the squares of each.
-    template <auto const& Plan>
-    parameter_piece const* pieces() {
-        if (pieces_.bytes() == 0) {
-            pieces_ = session_.allocate(squares_at<Plan> +
-                                            std::size_t(piece_squares<T>(Plan)) * sizeof(double),
-                                        "the norms of parameters");
-            write_pieces<Plan>();
-        }
-        return pieces_.template as<parameter_piece>();
-    }
-    template <auto const& Plan>
-    static constexpr std::size_t squares_at =
-        rounded_to_alignment(std::size_t(count_pieces<T>(Plan)) * sizeof(parameter_piece));
-    template <auto const& Plan>
-    void write_pieces() const {
-        std::vector<parameter_piece> const all = pieces_of<T>(Plan, groups_);
-        session_.write(pieces_.template as<parameter_piece>(), std::ptrdiff_t(all.size()),
-                       [&](parameter_piece* to) { std::copy(all.begin(), all.end(), to); });
-    }
-
-    // What the update by a rule reads.
-    template <auto const& Plan, class Rule>
-    update_tables tables([[maybe_unused]] Rule const& rule) {
-        update_tables t{penalties<Plan>(), NeedsNorm<Rule> ? norm_sums() : nullptr};
-        if constexpr (ByParameter<Rule>) {
-            t.pieces = pieces<Plan>();
-            t.squares_of_pieces =
-                reinterpret_cast<double*>(pieces_.template as<char>() + squares_at<Plan>);
-        }
-        if constexpr (Orthogonalizes<Rule>) {
-            if (orthogonal_.empty()) {
-                orthogonal_ = orthogonalizations_of(Plan, rule, groups_);
-            }
-            t.orthogonal = orthogonal_;
-        }
-        return t;
-    }
-
-    // The sum of squares and its parts; after them the scale of the gradients.
-    double* norm_sums() {
-        if (norm_sums_.bytes() == 0) {
-            norm_sums_ = session_.allocate(norm_elements * sizeof(double) + sizeof(T),
-                                           "the norm of the gradient");
-        }
-        return norm_sums_.template as<double>();
-    }
-
     session const& session_;
     step_memory memory_;
-    memory penalties_, pieces_, norm_sums_;
-    std::vector<update_group> groups_;          // see set_groups(); none at first
-    std::vector<orthogonalization> orthogonal_; // see update_tables; empty before the first step
+    update_memory<T> update_;
     std::vector<buffer> buffers_;
     buffer* next_;                  // for the next run
     buffer* last_;                  // of the last run
