@@ -8,6 +8,7 @@
 #include <castnet/device/cuda/joint_buffer.hpp>
 #include <castnet/device/cuda/joint_stages.hpp>
 #include <castnet/device/cuda/joint_streams.hpp>
+#include <castnet/device/cuda/joint_totals.hpp>
 #include <castnet/device/cuda/joint_update.hpp>
 #include <castnet/device/cuda/numbering.hpp>
 #include <castnet/device/cuda/sessions.hpp>
@@ -57,13 +58,14 @@ public:
 
     joint_executor(sessions const& gpus, divided<T> const& parameters, philox_key key,
                    sizes const& each)
-        : gpus_{gpus}, streams_{gpus}, sizes_{each}, update_{gpus, streams_, each} {
+        : gpus_{gpus}, streams_{gpus}, sizes_{each}, update_{gpus, streams_, each}, totals_{gpus} {
         std::ptrdiff_t end_of_workspace = 0;
         for (int d = 0; d < devices; ++d) {
             executor_sizes const& z = each[std::size_t(d)];
             gpus.on(d, [&](session const& here) {
                 memories_.emplace_back(here, begin_on(d, parameters), key, z, buffer::bytes(z));
             });
+            totals_.set_memory(d, memories_.back().totals());
             add_gradients(d);
             workspaces_[d].workspace = {region::workspace, end_of_workspace, z.workspace};
             end_of_workspace += z.workspace;
@@ -91,7 +93,7 @@ public:
     // As of executor. The budget is of all GPUs together.
     template <class Rule, auto const&... Plan>
     void prepare(std::size_t parameter_bytes) {
-        (..., set_owners_of_totals<Plan>()); // the same for training and evaluation
+        (..., totals_.template set_owners<Plan>()); // the same for training and evaluation
         std::size_t workspace = 0;
         for (int d = 0; d < devices; ++d) {
             gpus_.on(d, [&](session const& here) {
@@ -174,7 +176,7 @@ public:
     template <auto const& Plan>
     void add_totals() {
         behind_last_run(
-            [&](int d, session const&, context const& c) { add_totals_on<Plan>(d, c); });
+            [&](int d, session const&, context const& c) { totals_.template add<Plan>(d, c); });
     }
 
     // Adds all gradients to others that are kept `place` elements after them, unless they are the
@@ -209,7 +211,7 @@ public:
                     context const& c = next_->contexts[std::size_t(d)];
                     stages.wait_for_readers(d);
                     update_.template update<Plan, Slots>(d, c, next_->template values<Rule>(d));
-                    add_totals_on<Plan>(d, c);
+                    totals_.template add<Plan>(d, c);
                 });
             }
         });
@@ -219,35 +221,15 @@ public:
         submit<Plan>(work_kind::evaluate, 0, [&](auto&) {
             for (int d = 0; d < devices; ++d) {
                 gpus_.on(d, [&](session const&) {
-                    add_totals_on<Plan>(d, next_->contexts[std::size_t(d)]);
+                    totals_.template add<Plan>(d, next_->contexts[std::size_t(d)]);
                 });
             }
         });
     }
 
     // Reads and sets the totals. Both wait for the GPUs.
-    void read_totals(double* to, std::size_t count) const {
-        for (int d = 0; d < devices; ++d) {
-            gpus_.read(totals_on(d), std::ptrdiff_t(count), [&](double const* from) {
-                for (std::size_t i = 0; i < count; ++i) {
-                    if (owner_of_total_[i] == d) {
-                        to[i] = *from++;
-                    }
-                }
-            });
-        }
-    }
-    void set_totals(double const* from, std::size_t count) {
-        for (int d = 0; d < devices; ++d) {
-            gpus_.write(totals_on(d), std::ptrdiff_t(count), [&](double* to) {
-                for (std::size_t i = 0; i < count; ++i) {
-                    if (owner_of_total_[i] == d) {
-                        *to++ = from[i];
-                    }
-                }
-            });
-        }
-    }
+    void read_totals(double* to, std::size_t count) const { totals_.read(to, count); }
+    void set_totals(double const* from, std::size_t count) { totals_.set(from, count); }
 
 private:
     // The device's parameters; nullptr if there are none.
@@ -274,22 +256,6 @@ private:
         }
     }
     std::ptrdiff_t trained_on(int device) const { return sizes_[std::size_t(device)].gradients; }
-    placed<double> totals_on(int device) const {
-        return {memories_[std::size_t(device)].totals(), device};
-    }
-
-    template <auto const& Plan>
-    static constexpr int owner_of_output(int i) {
-        return owner_of(Plan.devices, devices, Plan.outputs[i]);
-    }
-    template <auto const& Plan>
-    void set_owners_of_totals() {
-        owner_of_total_.clear();
-        for (int i = 0; i < Plan.sizes.outputs; ++i) {
-            owner_of_total_.insert(owner_of_total_.end(), std::size_t(Plan.outputs[i].size.count()),
-                                   owner_of_output<Plan>(i));
-        }
-    }
 
     template <auto const& Plan>
     void choose(int device) const {
@@ -355,21 +321,6 @@ private:
             c.launch(grid_for(body.count), body);
         }
     }
-    template <auto const& Plan>
-    void add_totals_on(int device, context const& c) const {
-        static_assert(Plan.sizes.outputs <= max_results,
-                      "castnet: policy::cuda sums the loss and at most 31 metrics");
-        add_totals_body<T> body{{}, {}, totals_on(device).at, 0};
-        int results = 0;
-        for (int i = 0; i < Plan.sizes.outputs; ++i) {
-            if (owner_of_output<Plan>(i) == device) {
-                body.results[results] = c.at(own_memory<Plan>.outputs[i]);
-                body.count += Plan.outputs[i].size.count();
-                body.end[results++] = body.count;
-            }
-        }
-        launch(c, body);
-    }
 
     sessions const& gpus_;
     joint_streams streams_;
@@ -377,7 +328,7 @@ private:
     std::vector<step_memory> memories_; // of each GPU
     joint_update<Device> update_;
     std::vector<piece<T>> gradients_;
-    std::vector<int> owner_of_total_;
+    joint_totals<Device> totals_;
     std::vector<buffer> buffers_;
     std::uint32_t first_sample_ = 0;
     buffer* next_;                                    // for the next run
