@@ -3,10 +3,9 @@
 
 #include <castnet/plan/block_allocator.hpp>
 #include <castnet/plan/buffer_assignment.hpp>
+#include <castnet/plan/operand_reuse.hpp>
 #include <castnet/plan/parameter_copy.hpp>
 #include <castnet/plan/stage.hpp>
-
-#include <utility>
 
 namespace castnet::ir {
 
@@ -18,8 +17,8 @@ public:
                                    int chunks, int workers, bool keeps, std::ptrdiff_t alignment,
                                    int bf16_per_value)
         : p_{p}, g_{g}, nodes_{g.nodes}, uses_{uses}, buffers_{buffers}, lives_{lives},
-          chunks_{chunks}, workers_{workers}, keeps_{keeps}, alignment_{alignment},
-          copy_{p, bf16_per_value},
+          reuse_{g.nodes, uses, buffers, lives}, chunks_{chunks}, workers_{workers}, keeps_{keeps},
+          alignment_{alignment}, copy_{p, bf16_per_value},
           stages_{list<int>::filled(Plan::sizes.launches + 1, Plan::sizes.stages)},
           stage_of_{stages_.data()} {}
 
@@ -204,8 +203,8 @@ private:
     }
 
     // The result that is this array of a launch.
-    constexpr void place_result(int array, kernel_launch const& s, int launch_number,
-                                int stage_number, block_allocator& memory, block_allocator& chunk) {
+    constexpr void place_result(int array, kernel_launch const& s, int number, int stage_number,
+                                block_allocator& memory, block_allocator& chunk) {
         int const id = uses_[array].node;
         if (id < 0) { // the copy of all parameters
             auto const part = static_cast<int>(uses_[s.output].scratch);
@@ -231,10 +230,10 @@ private:
         bool const at_every_point = // by a program of its own
             nodes_[id].kind == op::map && (s.kind == op::map || s.kind == op::reduce);
         int const reused = array != s.output      ? -1
-                           : at_every_point       ? dying_operand(s, launch_number, result.in_chunk)
+                           : at_every_point       ? reuse_.dying_operand(s, number, result.in_chunk)
                            : s.kind != op::concat ? -1
-                           : s.loop >= 0          ? take_finished(launch_number, now)
-                                                  : dying_rows(s, launch_number, result.in_chunk);
+                           : s.loop >= 0          ? reuse_.take_finished(p_.launches, number, now)
+                                                  : reuse_.dying_rows(s, number, result.in_chunk);
         extents const e = nodes_[id].stored == storage::array
                               ? nodes_[id].size
                               : size_in_memory(nodes_[id], nodes_[id]);
@@ -321,81 +320,13 @@ private:
              of.stride};
     }
 
-    // The block of an operand that nobody reads after this launch and that the result may
-    // overwrite element by element; -1 if there is none.
-    constexpr int dying_operand(kernel_launch const& s, int now, bool in_chunk) const {
-        node const& result = nodes_[uses_[s.output].node];
-        bool const in_bf16 = uses_[s.output].is_bf16;
-        for (int k = s.first_array; k < s.output; ++k) {
-            int const base = lives_.base[uses_[k].node];
-            if (lives_.last[base] != now) {
-                continue;
-            }
-            node const& operand = nodes_[uses_[k].node];
-            node_buffer const& from = buffers_[base];
-            if (from.held >= 0 && from.in_chunk == in_chunk && operand.size == result.size &&
-                operand.stored == result.stored && from.is_bf16 == in_bf16) {
-                int readers = 0;
-                for (int j = s.first_array; j < s.output; ++j) {
-                    readers += lives_.base[uses_[j].node] == base;
-                }
-                if (readers == 1) {
-                    return from.held;
-                }
-            }
-        }
-        return -1;
-    }
-
-    // The block of an array that nobody reads after this concat, which leaves some of its channels
-    // where they are and overwrites all others; -1 if there is none.
-    constexpr int dying_rows(kernel_launch const& s, int now, bool in_chunk) const {
-        int const id = uses_[s.output].node;
-        int dying = -1, first = 0;
-        for (int k = s.first_array; k < s.output; ++k) {
-            node const& part = nodes_[uses_[k].node];
-            int const base = lives_.base[uses_[k].node];
-            if (part.stored == storage::in_place) {
-                node_buffer const& from = buffers_[base];
-                if ((dying >= 0 && dying != base) || lives_.last[base] != now || from.held < 0 ||
-                    from.in_chunk != in_chunk || from.is_bf16 != buffers_[id].is_bf16 ||
-                    nodes_[base].size != nodes_[id].size || part.attribute != first) {
-                    return -1;
-                }
-                dying = base;
-            }
-            first += part.size.channels;
-        }
-        return dying < 0 ? -1 : buffers_[dying].held;
-    }
-
-    // The block of an array of the same size that the present step of a loop was the last to read,
-    // in launches up to this one, which may write there; -1 if there is none. Nobody else takes it.
-    constexpr int take_finished(int now, stage const& loop) {
-        int const id = uses_[p_.launches[now].output].node;
-        for (int k = loop.first; k <= now; ++k) {
-            kernel_launch const& s = p_.launches[k];
-            for (int j = s.first_array; j < s.output; ++j) {
-                int const base = lives_.base[uses_[j].node];
-                node const& n = nodes_[base];
-                node_buffer& from = buffers_[base];
-                if (n.loop != nodes_[id].loop && n.size == nodes_[id].size &&
-                    n.stored == nodes_[id].stored && from.held >= 0 &&
-                    from.is_bf16 == buffers_[id].is_bf16 && lives_.last[base] >= loop.first &&
-                    lives_.last[base] < now) {
-                    return std::exchange(from.held, -1);
-                }
-            }
-        }
-        return -1;
-    }
-
     Plan& p_;
     graph_view g_;
     node const* nodes_;
     array_use const* uses_;
     buffer_assignment& buffers_;
     lifetimes_view lives_;
+    operand_reuse reuse_;
     int chunks_, workers_;
     bool keeps_; // what depends on parameters alone is computed once
     std::ptrdiff_t prepared_end_ = 0;
