@@ -2,16 +2,13 @@
 // fit(), evaluate() or step(), for loops of one's own, run it.
 #pragma once
 
-#include <castnet/core/clock.hpp>
 #include <castnet/core/finite.hpp>
-#include <castnet/core/hyperparameters.hpp>
 #include <castnet/core/name_argument.hpp>
 #include <castnet/data/is_dataset.hpp>
-#include <castnet/optim/wrapped.hpp>
 #include <castnet/train/compile_arguments.hpp>
 #include <castnet/train/fit_loop.hpp>
 #include <castnet/train/parameter_groups.hpp>
-#include <castnet/train/replicas.hpp>
+#include <castnet/train/training_state.hpp>
 
 #include <exception>
 #include <numeric>
@@ -31,25 +28,36 @@ struct fit_takes { // a class, so that every compiler prints the types
 };
 
 template <class Model, class Loss, class Optimizer, class... Metrics>
-class training {
-    using T = typename Model::value_type;
-    using replicas_type = replicas<Model, Loss, Optimizer, Metrics...>;
-    using replica_type = typename replicas_type::replica_type;
+class training : public training_state<Model, Loss, Optimizer, Metrics...> {
+    using state = training_state<Model, Loss, Optimizer, Metrics...>;
+    using state::begin_averages_of_frozen;
+    using state::epochs_;
+    using state::frozen_;
+    using state::history_;
+    using state::metrics_;
+    using state::model_;
+    using state::optimizer_;
+    using state::position_;
+    using state::replicas_;
+    using state::steps_;
+    using typename state::replica_type;
+    using typename state::replicas_type;
+    using typename state::T;
 
 public:
+    using state::set_frozen;
+    using state::training_plan;
+    using typename state::scores_type;
+    using typename state::sums_type;
+
     using value_type = T;
     using device = typename Model::device;
     using optimizer_type = Optimizer;
-    using scores_type = typename replica_type::scores_type;
-    using sums_type = typename scores_type::sums_type;
-    using position_type = fit_position<sums_type>;
 
-    static constexpr auto const& training_plan() { return replica_type::training_plan(); }
     static constexpr auto const& evaluation_plan() { return replica_type::evaluation_plan(); }
     static auto evaluate_plans() { replica_type::evaluate_plans(); }
 
     static constexpr bool has_processes = replicas_type::has_processes;
-    using strategies = typename replica_type::strategies;
     using exchanges = typename replica_type::exchanges;
 
     // Memory in bytes of each replica: what training adds to the parameters, and both together. (An
@@ -77,24 +85,8 @@ public:
     // range or not finite; and on all processes of a policy with several if they differ in
     // anything that their programs decide, or in these numbers.
     training(Model& m, Loss const& loss, Optimizer const& o, Metrics const&... metrics)
-        : model_{m}, optimizer_{checked(o)}, scalars_{detail::all_scalars(loss, metrics...)},
-          metrics_{detail::metrics_of_step<typename Model::network_type, Loss>(metrics...)},
-          replicas_{m, scalars_} {
+        : state{m, loss, o, metrics...} {
         static_assert(fits_budget<bytes, Model::policy_type::budget>::checked);
-        detail::check_scalars(scalars_);
-        replicas_.agree("compile", [&](auto& s) {
-            replica_type::describe(s);
-            s.add("the seed", model_.seed_value());
-            detail::add_optimizer<T>(s, optimizer_);
-            detail::add_scalars(s, scalars_);
-            if constexpr (detail::has_groups<Optimizer>) {
-                s.add("parameter groups", optimizer_.group_names());
-            }
-        });
-        if constexpr (detail::has_groups<Optimizer>) {
-            detail::check_groups(optimizer_, training_plan().parameters);
-            set_groups();
-        }
     }
 
     // The same with the numbers of loss and metrics that they have by default.
@@ -105,14 +97,10 @@ public:
         return replicas_.first().allocated_bytes() + Model::parameter_bytes;
     }
 
-    // The number of replicas in all processes, which share the samples of every step; the rank of
-    // this process's first one; and the most samples of a step.
+    // The number of replicas in all processes, which share the samples of every step, and the most
+    // samples of a step.
     int replica_count() const { return replicas_.size(); }
-    int rank() const { return replicas_.rank(); }
     size_t step_capacity() const { return replicas_.step_capacity(); }
-
-    // Steps done so far.
-    std::uint64_t steps() const { return steps_; }
 
     // One update from these samples of the data, at most step_capacity(); returns loss and metrics
     // before the update. The learning rate, finite and not negative, is the optimizer's own if none
@@ -278,68 +266,9 @@ public:
         }
     }
 
-    // The content of a checkpoint besides the parameters: steps() and the number of epochs, which
-    // select random numbers, the position of the fit, its history, and the optimizer state of a
-    // trained parameter, in logical order.
-    std::uint64_t epochs() const { return epochs_; }
-    position_type position() const {
-        position_type p = position_;
-        if (p.samples > 0) {
-            p.sums = replicas_.totals();
-            p.seconds = detail::monotonic_seconds() - epoch_start_;
-        }
-        return p;
-    }
-    history const& fit_history() const { return history_; }
-    Optimizer const& optimizer() const { return optimizer_; }
-    auto const& scalars() const { return scalars_; } // of loss and metrics, in their order
-    std::vector<T> slot(int which, ir::placed_parameter const& p) const {
-        return replicas_.first().slot(which, p);
-    }
-    // With a sharded optimizer no replica has the whole state. read_state() is collective over all
-    // processes and calls read() on rank 0, where slot() returns all of it; set_slot() must be
-    // called for all slots and parameters.
-    template <class Read>
-    void read_state(Read const& read, char const* call = "save") const {
-        if constexpr (strategies::sharded_optimizer) {
-            replicas_.agree(call, [](auto&) {});
-        }
-        replicas_.collect_state();
-        if (rank() == 0) {
-            read();
-        }
-        replicas_.forget_whole_state();
-    }
-    // Gives all replicas and processes the parameters of rank 0, which all of them have set;
-    // collective. Otherwise the next call that needs them does.
-    void synchronize() const { replicas_.synchronize(); }
-    void set_slot(int which, ir::placed_parameter const& p, std::span<T const> values) {
-        replicas_.first().set_slot(which, p, values);
-        replicas_.changed();
-    }
-    // A flag for each parameter of the training plan, or none.
-    void set_frozen(detail::frozen_flags flags) {
-        if (flags != frozen_) {
-            frozen_ = std::move(flags);
-            set_groups();
-        }
-    }
-    // The next fit() goes on from `position`.
-    void resume(std::uint64_t steps, std::uint64_t epochs, position_type const& position,
-                history h) {
-        steps_ = steps;
-        epochs_ = epochs;
-        position_ = position;
-        history_ = std::move(h);
-        resumed_ = true;
-        begin_epoch();
-    }
-
-    Model& model() const { return model_; }
-
-    // The gradient of the last step by a parameter, divided by the sum of weights, in logical
-    // order; empty for a frozen one. Throws castnet::error if there is no parameter of this name.
-    // For tests and for loops of one's own.
+    // The gradient of the last step with respect to a parameter, divided by the sum of weights, in
+    // logical order; empty for a frozen one. Throws castnet::error if there is no parameter of this
+    // name. For tests and for loops of one's own.
     std::vector<T> gradient(name_argument name) const {
         static_assert(!replica_type::strategies::sharded_optimizer,
                       "castnet: with strategy::sharded_optimizer no replica has all gradients");
@@ -389,33 +318,9 @@ private:
         return {s, metrics_};
     }
 
-    // Begins a fit with the parameters and the position of the first process.
-    void begin_together() {
-        if constexpr (!replicas_type::is_single) {
-            replicas_.changed();
-            replicas_.synchronize();
-            steps_ = replicas_.of_first(steps_);
-            epochs_ = replicas_.of_first(epochs_);
-            position_ = replicas_.of_first(position());
-            std::vector<double> const of_first =
-                replicas_.of_first(std::vector<double>(frozen_.begin(), frozen_.end()));
-            set_frozen({of_first.begin(), of_first.end()});
-        }
-    }
-
-    // Tells the replicas by which rule of the optimizer they update each parameter.
-    [[gnu::cold]] void set_groups() {
-        replicas_.set_groups(detail::groups_of(optimizer_, frozen_, training_plan().parameters));
-    }
     [[gnu::cold]] void set_frozen(char const* call, std::string_view pattern, bool freezes) {
         set_frozen(
             detail::with_frozen(frozen_, training_plan().parameters, call, pattern, freezes));
-    }
-
-    // At the beginning of an epoch, or within it after a restart.
-    void begin_epoch() {
-        epoch_start_ = detail::monotonic_seconds() - position_.seconds;
-        replicas_.set_totals(position_.sums);
     }
 
     // One step, whose loss and metrics are added to the totals.
@@ -434,39 +339,13 @@ private:
         steps_ += replicas_.train(data, samples, steps_, rule, class_weight);
     }
 
-    // The first step begins all averages of ema(), also of parameters that it does not update.
-    [[gnu::cold]] void begin_averages_of_frozen() {
-        auto const parameters = detail::plan_parameters{training_plan().parameters};
-        for (size_t i = 0; i < parameters.size(); ++i) {
-            if (detail::is_frozen(frozen_, i)) {
-                set_slot(0, parameters[i], model_.get(parameters[i].name.text()));
-            }
-        }
-    }
-
-    [[gnu::cold]] static Optimizer checked(Optimizer const& o) {
-        detail::check_hyperparameters_of(o);
-        return o;
-    }
     [[noreturn, gnu::cold]] void refuse_rate(double rate) const {
         throw error({"castnet: the learning rate of step ", steps_ + 1, " is ", rate,
                      ", expected a finite number that is not negative; see the schedule, or the "
                      "rate given to step()"});
     }
 
-    Model& model_;
-    Optimizer optimizer_;
-    typename replica_type::scalars scalars_;
-    typename scores_type::metrics_type metrics_;
-    replicas_type replicas_;
-    std::uint64_t steps_ = 0;
-    std::uint64_t epochs_ = 0;
-    position_type position_{};
-    history history_{};      // of the epochs of the fit
-    double epoch_start_ = 0; // seconds, see position()
-    bool resumed_ = false;   // by load(): the next fit goes on from position_
     bool fitting_ = false;
-    detail::frozen_flags frozen_;
 };
 
 // The step of a model: its loss (nn/losses.hpp or one's own), optimizer and metrics. The training
