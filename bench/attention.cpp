@@ -1,5 +1,6 @@
 // Attention of six heads of 64 features in sequences of different lengths, causal: as one operation
-// and with the weights of all pairs stored; its result alone, and with the gradients by all inputs.
+// and with the weights of all pairs stored; its result alone, and with the gradients with respect
+// to all inputs.
 #include "networks.hpp"
 #include "peak.hpp"
 
@@ -27,7 +28,8 @@ struct attend {
     }
 };
 
-// The result, or the gradients by the inputs, with a target for that by the result.
+// The result, or the gradients with respect to the inputs, with a target for the gradient of the
+// result.
 template <bool Gradients>
 struct recipe {
     template <class Network>

@@ -1,6 +1,6 @@
 // The dense layers and convolutions of the benchmarked networks, one by one: each is benchmarked as
 // the three operations of training. `matmul` and `conv` compute its output, `…_data` the gradient
-// by its input, `…_weight` the one by its weight.
+// with respect to its input, `…_weight` the one with respect to its weight.
 #pragma once
 
 namespace bench {

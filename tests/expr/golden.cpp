@@ -32,7 +32,7 @@ void derivative(std::string const& tensor, std::vector<values> const& x, values 
     }
 }
 
-// `by`: the names of the derivatives by each input; empty where the file has none.
+// `by`: the names of the derivatives with respect to each input; empty where the file has none.
 template <fn F, std::size_t... I>
 void points(std::string const& name, std::vector<values> const& x,
             std::vector<std::string> const& by, std::index_sequence<I...> inputs) {

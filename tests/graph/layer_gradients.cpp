@@ -67,7 +67,7 @@ struct stretched { // its parameter is seen in another shape only
     }
 };
 
-struct same_gradient_twice { // the gradients by both biases are one and the same sum
+struct same_gradient_twice { // the gradients with respect to both biases are one and the same sum
     template <cn::Shape S>
     constexpr auto operator()(cn::symbol<S> x) const {
         cn::scope_guard const scope{*x.g, cn::layer_kind{"biases"}};

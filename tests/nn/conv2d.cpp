@@ -1,4 +1,4 @@
-// conv2d against PyTorch: outputs, and gradients by input, weight and bias.
+// conv2d against PyTorch: outputs, and gradients with respect to input, weight and bias.
 #include <castnet/nn/conv2d.hpp>
 
 #include "harness.hpp"

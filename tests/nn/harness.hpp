@@ -1,5 +1,5 @@
-// Runs a network alone, in double: its outputs, its gradients by inputs and parameters, and its
-// statistics. All values are in logical order.
+// Runs a network alone, in double: its outputs, its gradients with respect to inputs and
+// parameters, and its statistics. All values are in logical order.
 #pragma once
 
 #include <castnet/core/philox.hpp>
@@ -21,9 +21,9 @@ using device = castnet::cpu_device<double>;
 
 namespace check {
 
-// Outputs: the network's first, then the gradient by each input of sum(output * target): the
-// target holds the gradient by the output. An input that has no gradient, such as a label, shows
-// the output instead.
+// Outputs: the network's first, then the gradient with respect to each input of sum(output *
+// target): the target holds the gradient with respect to the output. An input that has no gradient,
+// such as a label, shows the output instead.
 struct gradients_recipe {
     template <class Network>
     static constexpr castnet::ir::results build(castnet::ir::graph& g) {
@@ -182,7 +182,8 @@ layer_run run_of() {
     return layer_of<Layer, Shape, Training, Batch>::make();
 }
 
-// Compares with a case of layers.safetensors, or of another such file. There is no gradient by ids.
+// Compares with a case of layers.safetensors, or of another such file. There is no gradient with
+// respect to ids.
 inline void against_golden(layer_run r, std::string const& name, double tolerance = 1e-12,
                            std::string const& file = "layers") {
     static std::map<std::string, golden_file> files;
@@ -223,8 +224,9 @@ inline values random_values(std::size_t count, std::uint32_t stream) {
     return x;
 }
 
-// Random inputs, parameters and gradient by the output; then the gradients that the network
-// computes against central finite differences. Where the first input holds ids, they are given.
+// Random inputs, parameters and gradient with respect to the output; then the gradients that the
+// network computes against central finite differences. Where the first input holds ids, they are
+// given.
 inline void against_finite_differences(layer_run r, double tolerance = 1e-7,
                                        values const& ids = {}) {
     std::uint32_t stream = 0;

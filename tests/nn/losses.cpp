@@ -130,7 +130,7 @@ void golden(std::string const& name, double tolerance = 1e-13) {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// The loss of one sample, and its gradient by the prediction.
+// The loss of one sample, and its gradient with respect to the prediction.
 struct outcome {
     double loss;
     values gradient;

@@ -69,7 +69,8 @@ void acts_on_rows() {
     REQUIRE(r.parameters().size() == rows.parameters().size());
     for (std::size_t i = 0; i < r.parameters().size(); ++i) {
         if (r.parameters()[i].trainable) {
-            check::close("gradient by a parameter", r.gradient(r.parameters()[i].name.text()),
+            check::close("gradient with respect to a parameter",
+                         r.gradient(r.parameters()[i].name.text()),
                          rows.gradient(rows.parameters()[i].name.text()), 1e-13);
         }
     }

@@ -287,8 +287,8 @@ TEST_CASE("a loop keeps once what two gradients have in common") {
     using net = cn::sequential<cn::input<length, 2>, cn::gru<units>>;
     using step =
         castnet::detail::compiled_step<check::gradients_recipe, net, check::device, 1, true>;
-    // The gates, the new state's product with the weight, and h. Of the gradients by the input and
-    // by the state only a third differs, which takes the place of that product.
+    // The gates, the new state's product with the weight, and h. Of the gradients with respect to
+    // the input and by the state only a third differs, which takes the place of that product.
     std::ptrdiff_t const arrays = (3 + 1 + 1) * units * length;
     CHECK(step::value.elements(castnet::ir::region::workspace) < arrays + arrays / 16);
 }

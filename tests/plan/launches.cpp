@@ -368,7 +368,7 @@ TEST_CASE("gradients and statistics are written where they belong") {
     }
 }
 
-TEST_CASE("the gradient by the input is not computed") {
+TEST_CASE("the gradient with respect to the input is not computed") {
     using network = cn::sequential<input<1, 8, 8>, cn::conv2d<4, 3>, cn::relu, cn::conv2d<4, 3>,
                                    cn::flatten, cn::dense<3>>;
     auto const d = training_of<network>();

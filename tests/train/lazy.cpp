@@ -15,7 +15,7 @@ namespace {
 
 using where = cn::policy::basic_cpu<double>;
 
-// sum(output * target), whose gradient by the output is the target.
+// sum(output * target), whose gradient with respect to the output is the target.
 struct product_loss {
     static constexpr bool labels = false;
     static constexpr char const* name = "product";

@@ -1,5 +1,5 @@
 // Every optimizer on a device against PyTorch over six steps, in double. The gradient by the
-// weights of a product is its input, where the gradient by its output is 1.
+// weights of a product is its input, where the gradient with respect to its output is 1.
 #include <castnet/nn/dense.hpp>
 #include <castnet/nn/losses.hpp>
 #include <castnet/nn/network.hpp>

@@ -52,7 +52,7 @@ TEST_CASE("a profile counts all repetitions of a block") {
     for (auto const& row : cn::profile(training, data, std::vector<std::size_t>{0, 1}, 1)) {
         flops += row.what.find("matmul_") != std::string::npos ? row.flops : 0;
     }
-    // of two samples; the first layer needs no gradient by its input
+    // of two samples; the first layer needs no gradient with respect to its input
     double const of_four = 2 * 4 * 4, of_two = 2 * 4 * 2;
     CHECK(flops == 2 * (of_four + 3 * 2 * of_four + 2 * of_two));
 }

@@ -19,7 +19,7 @@ namespace {
 
 using where = check::policy;
 
-// sum(output * target), whose gradient by the output is the target.
+// sum(output * target), whose gradient with respect to the output is the target.
 struct product_loss {
     static constexpr bool labels = false;
     static constexpr char const* name = "product";

@@ -28,9 +28,9 @@ struct function<fn::normalize> : derivative_reads<0b01100, 0b01100, 0b01011, 0b0
     }
 };
 
-// The gradient by x where mean and deviation are those of the batch (Ioffe & Szegedy 2015):
-// gamma * deviation * (g - share * (sum_g + xhat * sum_gx)), with share = 1 / number of elements
-// per channel for samples that are present and 0 for those that are not.
+// The gradient with respect to x where mean and deviation are those of the batch (Ioffe & Szegedy
+// 2015): gamma * deviation * (g - share * (sum_g + xhat * sum_gx)), with share = 1 / number of
+// elements per channel for samples that are present and 0 for those that are not.
 template <>
 struct function<fn::normalize_gradient>
     : derivative_reads<no_gradient, no_gradient, no_gradient, no_gradient, no_gradient, no_gradient,
@@ -43,8 +43,8 @@ struct function<fn::normalize_gradient>
     }
 };
 
-// (x - mean)^2. It has no derivative by the mean: added up over all x that this is the mean of, it
-// is 0.
+// (x - mean)^2. It has no derivative with respect to the mean: added up over all x that this is the
+// mean of, it is 0.
 template <>
 struct function<fn::squared_difference> : derivative_reads<0b011, no_gradient> {
     static constexpr char const* name = "squared_difference";

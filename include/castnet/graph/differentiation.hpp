@@ -47,7 +47,8 @@ public:
     }
     constexpr int times(int a, int b, extents size) { return map(fn::multiply, size, {a, b}); }
 
-    // gradient * derivative of node i by its input k. `value` is the node that holds its value.
+    // gradient * derivative of node i with respect to its input k. `value` is the node that holds
+    // its value.
     constexpr int chain(int i, int k, unsigned reads, int gradient) {
         return chain(i, k, reads, gradient, i);
     }

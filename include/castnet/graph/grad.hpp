@@ -73,7 +73,8 @@ namespace detail {
 // Whether a gradient is the last one or can be differentiated again.
 enum class gradient_form : unsigned char { last, again };
 
-// Gradients by these nodes of the sum of node `of` times node `seed`; -1 for those that are 0.
+// Gradients with respect to these nodes of the sum of node `of` times node `seed`; -1 for those
+// that are 0.
 template <gradient_form Form>
 constexpr ir::list<int> gradient_nodes(ir::graph& g, int of, int seed, ir::list<int> const& by) {
     ir::differentiation d{g, by};
@@ -185,7 +186,8 @@ struct gradient_functions {
         }
     }
 
-    // J'u is linear in u, and its gradient by u, with v in place of what arrives, is J v.
+    // J'u is linear in u, and its gradient with respect to u is J v, with v in place of what
+    // arrives.
     template <size_t By, class F, class V, class... X>
     static constexpr auto jvp(F const& f, V v, X... x) {
         auto const y = result_of<gives_tensor>(f, x...);

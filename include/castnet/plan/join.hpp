@@ -85,7 +85,7 @@ public:
 private:
     static constexpr int near = 12;     // nodes between results of a launch
     static constexpr int most_ends = 6; // results of a program
-    // Of a layer whose gradient by its input a program computes.
+    // Of a layer whose gradient with respect to its input a program computes.
     static constexpr int most_units = 16, most_features = 4096;
 
     constexpr bool is_outside_of_loops(int id) const {
@@ -222,8 +222,8 @@ private:
         end_[pooling] = group_end::joined;
     }
 
-    // A dense layer's gradient by its input costs an element-wise launch less than to load it where
-    // the layer has few units.
+    // A dense layer's gradient with respect to its input costs an element-wise launch less than to
+    // load it where the layer has few units.
     constexpr void multiply_where_read(int product) {
         node const& n = nodes_[product];
         node const &gradient = nodes_[n.in[0]], &weight = nodes_[n.in[1]];

@@ -1,5 +1,5 @@
-// Gradient of a convolution by its image, where windows move by one, as a convolution of the
-// result's gradient with the weights turned.
+// Gradient of a convolution with respect to its image, where windows move by one, as a convolution
+// of the result's gradient with the weights turned.
 #pragma once
 
 #include <castnet/device/cpu/sliding.hpp>

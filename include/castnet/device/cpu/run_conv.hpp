@@ -1,5 +1,5 @@
-// Convolutions of few channels or filters, and such gradients by the image, as runs of pixels
-// (runs.hpp): general tiles would be too small.
+// Convolutions of few channels or filters, and such gradients with respect to the image, as runs of
+// pixels (runs.hpp): general tiles would be too small.
 #pragma once
 
 #include <castnet/device/cpu/band_conv.hpp>

@@ -1,7 +1,7 @@
-// Gradients of convolutions by images of few channels, where windows move by more than a pixel, as
-// in the last layer of a decoder (conv_transpose2d): a product for each place of the window would
-// leave most of a vector empty, so one product has the columns of all places, and its results are
-// added to the image (Caffe's col2im).
+// Gradients of convolutions with respect to images of few channels, where windows move by more than
+// a pixel, as in the last layer of a decoder (conv_transpose2d): a product for each place of the
+// window would leave most of a vector empty, so one product has the columns of all places, and its
+// results are added to the image (Caffe's col2im).
 #pragma once
 
 #include <castnet/core/annotations.hpp>

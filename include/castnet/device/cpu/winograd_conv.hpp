@@ -1,5 +1,6 @@
-// Convolutions by Winograd's algorithm (winograd.hpp), and such gradients by the image: tiles are
-// transformed in blocks, multiplied and transformed back while they are in the cache.
+// Convolutions by Winograd's algorithm (winograd.hpp), and such gradients with respect to the
+// image: tiles are transformed in blocks, multiplied and transformed back while they are in the
+// cache.
 #pragma once
 
 #include <castnet/device/cpu/epilogue.hpp>

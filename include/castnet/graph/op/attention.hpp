@@ -82,8 +82,8 @@ struct operation<op::attention_log_sum_exp> {
     static constexpr operation_traits traits{.stores_bf16 = false, .beside = true};
 };
 
-// Operands: queries, keys, values, the result, log_sum_exp, the gradient by the result, and maybe
-// lengths. Results: the gradients by queries, keys and values.
+// Operands: queries, keys, values, the result, log_sum_exp, the gradient with respect to the
+// result, and maybe lengths. Results: the gradients with respect to queries, keys and values.
 template <>
 struct operation<op::attention_gradient> {
     static constexpr char const* name = "attention_gradient";

@@ -55,9 +55,9 @@ constexpr auto convolve(symbol<S> x, symbol<Weight> weight, ir::window const& w)
                                                     {detail::sample_id(x), weight.id});
 }
 
-// Transposed convolution, the gradient of a convolution by its image: x is what window w makes of
-// an image of shape Result, and weight is that convolution's, (channels of x, filters / groups,
-// height, width).
+// Transposed convolution, the gradient of a convolution with respect to its image: x is what window
+// w makes of an image of shape Result, and weight is that convolution's, (channels of x, filters /
+// groups, height, width).
 template <Shape Result, class S, class Weight>
 constexpr auto convolve_transposed(symbol<S> x, symbol<Weight> weight, ir::window const& w) {
     static_assert(slides_over<S>,

@@ -22,8 +22,8 @@ inline constexpr bool rows_exist<ids<Values, D...>, shape<Rows, Columns>> = Valu
 // For every id the row of the table with that number: ids (time) give (time, columns). A row may be
 // left without a gradient (-1: none).
 //
-// The gradient by the table is an array of the table's size. Each of its rows is added up by one
-// thread, in the order of samples and positions.
+// The gradient with respect to the table is an array of the table's size. Each of its rows is added
+// up by one thread, in the order of samples and positions.
 template <size_t Rows, size_t Columns, size_t Values, size_t... D>
 constexpr auto gather_rows(symbol<shape<Rows, Columns>> table, symbol<ids<Values, D...>> x,
                            int without_gradient = -1) {

@@ -19,7 +19,7 @@ enum tensor_id : std::int64_t {
     sum_id = 6      // and before the activation
 };
 
-// A convolution, or its gradient by the input or the weights.
+// A convolution, or its gradient with respect to the input or the weights.
 struct convolution {
     op kind = op::conv; // conv, conv_data or conv_weight
     window geometry;
