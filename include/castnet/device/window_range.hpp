@@ -16,11 +16,6 @@ CASTNET_HD constexpr pixel_range adaptive_range(int out, int count, int size) {
     return {out * size / count, ((out + 1) * size + count - 1) / count};
 }
 
-// The windows of adaptive_range that read pixel `in`.
-CASTNET_HD constexpr pixel_range adaptive_windows(int in, int count, int size) {
-    return {in * count / size, ((in + 1) * count + size - 1) / size};
-}
-
 // A pixel of a finer grid: (1 - share) of one pixel plus `share` of another.
 template <class T>
 struct interpolated {
