@@ -2,13 +2,15 @@
 // (grouped_conv.hpp, grouped_weight.hpp), along the window (few_filters.hpp) or all its places
 // (scattered_conv.hpp), places inside the image (inside_conv.hpp), Winograd's algorithm
 // (winograd_conv.hpp, winograd_weight.hpp), runs of pixels with few channels or filters
-// (run_conv.hpp, shallow_conv.hpp, row_weight.hpp), or products over any windows
-// (direct_conv.hpp). Windows are constants of a plan, so only the kernels that it needs are
-// compiled; the first ones, and Winograd's for windows in pieces, are many, so that they are not
-// even instantiated for a plan without such convolutions.
+// (run_conv.hpp, shallow_conv.hpp, row_weight.hpp), or products over any windows (direct_conv.hpp,
+// direct_data.hpp, direct_weight.hpp). Windows are constants of a plan, so only the kernels that it
+// needs are compiled; the first ones, and Winograd's for windows in pieces, are many, so that they
+// are not even instantiated for a plan without such convolutions.
 #pragma once
 
 #include <castnet/device/cpu/direct_conv.hpp>
+#include <castnet/device/cpu/direct_data.hpp>
+#include <castnet/device/cpu/direct_weight.hpp>
 #include <castnet/device/cpu/few_filters.hpp>
 #include <castnet/device/cpu/grouped_conv.hpp>
 #include <castnet/device/cpu/grouped_weight.hpp>

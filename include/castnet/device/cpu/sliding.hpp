@@ -102,6 +102,10 @@ constexpr int band_rows(window const& w) { // so many that padding copies a row 
 constexpr int band_images(window const& w) {
     return std::max(1, band_pixels / (w.out_width * w.out_height));
 }
+// The most pixels of a band.
+constexpr std::ptrdiff_t most_band_pixels(window const& w) {
+    return std::max(band_pixels, band_rows(w) * w.out_width);
+}
 constexpr std::ptrdiff_t band_height(window const& w, int rows) { // of the image
     return std::ptrdiff_t{rows - 1} * w.stride_h + std::ptrdiff_t{w.kernel_h - 1} * w.dilation + 1;
 }
