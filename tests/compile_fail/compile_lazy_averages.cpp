@@ -1,5 +1,5 @@
 // Averages move in every step, of all rows.
-// expect: castnet: ema averages all rows of an embedding in each step, which lazy leaves out
+// expect: castnet: ema averages all rows of an embedding in each step, and lazy skips most of them
 // expect: lazy_without_averages<.*adam
 #include <castnet/castnet.hpp>
 

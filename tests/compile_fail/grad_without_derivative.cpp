@@ -1,5 +1,5 @@
-// A function must depend on what it is differentiated by.
-// expect: castnet: grad: the function does not depend on an argument that it is differentiated by
+// A function must depend on what it is differentiated with respect to.
+// expect: castnet: grad: the function does not depend on an argument that it is differentiated with respect to
 #include <castnet/castnet.hpp>
 
 namespace cn = castnet;

@@ -1,5 +1,5 @@
 // Groups stand around what else changes an optimizer.
-// expect: castnet: groups\(optimizer, ...\) is the outermost of what changes an optimizer
+// expect: castnet: groups\(optimizer, ...\) must be the outermost wrapper of an optimizer
 // expect: groups_are_outermost<.*grouped<
 #include <castnet/castnet.hpp>
 

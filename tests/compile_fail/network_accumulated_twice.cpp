@@ -1,5 +1,5 @@
 // Steps are of several batches once.
-// expect: castnet: accumulate<n>: the steps of this optimizer are of several batches already
+// expect: castnet: accumulate<n>: this optimizer accumulates several batches already
 #include <castnet/castnet.hpp>
 
 namespace cn = castnet;

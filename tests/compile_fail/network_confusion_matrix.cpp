@@ -1,5 +1,5 @@
 // A confusion matrix has as many classes as the network has outputs.
-// expect: castnet: confusion_matrix<classes> is of another number of classes
+// expect: castnet: confusion_matrix<classes> needs as many classes
 // expect: as_many_classes<5(UL)?, 3(UL)?>
 #include <castnet/castnet.hpp>
 

@@ -1,5 +1,5 @@
 // A sequence is no longer than all of its steps.
-// expect: castnet: the steps of a sequence are masked by a length of it: input_length<time>
+// expect: castnet: a mask of the steps of a sequence needs the sequence's length: input_length<time>
 // expect: is_length_within<9[^,]*, .*ids<20
 #include <castnet/castnet.hpp>
 

@@ -1,5 +1,5 @@
 // As many outputs as classes.
-// expect: castnet: the network has another number of outputs than the labels have classes
+// expect: castnet: the network needs as many outputs as the labels have classes
 // expect: outputs_and_classes<10(UL)?, 5(UL)?>
 #include <castnet/castnet.hpp>
 

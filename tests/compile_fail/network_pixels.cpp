@@ -1,5 +1,5 @@
 // What combines with several heads of a sequence has a value for each of them or one for all.
-// expect: castnet: element by element, a tensor combines with one for all of its axes but the channels
+// expect: castnet: element by element, an operand is broadcast along all axes but the channels
 // expect: axes_agree<.*shape<5, ?4>, .*ordered_shape<.*2, ?5, ?4>
 #include <castnet/castnet.hpp>
 

@@ -85,10 +85,11 @@ TEST_CASE("the names that a pattern means") {
 
     one<network> model;
     auto training = compiled(model);
-    CHECK_THROWS_WITH_AS(training.freeze("tail.*"),
-                         "castnet: freeze: no trained parameter has a name such as 'tail.*'; there "
-                         "are body.weight, body.bias, 2.weight, 2.bias, head.weight, head.bias",
-                         cn::error);
+    CHECK_THROWS_WITH_AS(
+        training.freeze("tail.*"),
+        "castnet: freeze: no trained parameter has a name that matches 'tail.*'; there "
+        "are body.weight, body.bias, 2.weight, 2.bias, head.weight, head.bias",
+        cn::error);
     training.freeze("*");
     auto const before = check::everything(model);
     fit(training);

@@ -23,8 +23,9 @@ public:
                     {"comparison of the numbers of replicas"});
         for (std::size_t r = 1; r < all.size(); ++r) {
             if (all[r] != all[0]) {
-                throw error({"castnet: rank 0 has ", all[0], " replicas, but rank ", r, " has ",
-                             all[r], "; all processes need equally many (devices that they see)"});
+                throw error(
+                    {"castnet: rank 0 has ", all[0], " replicas, but rank ", r, " has ", all[r],
+                     "; all processes need the same number, and so must see as many devices"});
             }
         }
     }

@@ -62,10 +62,11 @@ struct function_has_arguments {
 template <class Expected, class Given>
 struct vector_fits {
     static constexpr bool checked = has_shape_of<Expected, Given>;
-    static_assert(checked,
-                  "castnet: the vector of a product must have the shape of the function's result "
-                  "in vjp(f, v, x...), and of the argument that it is differentiated by in "
-                  "jvp(f, v, x...) and hvp(f, v, x...); see vector_fits<expected, given>");
+    static_assert(
+        checked,
+        "castnet: the vector of a product must have the shape of the function's result "
+        "in vjp(f, v, x...), and of the argument that it is differentiated with respect to in "
+        "jvp(f, v, x...) and hvp(f, v, x...); see vector_fits<expected, given>");
 };
 
 namespace detail {

@@ -52,8 +52,7 @@ struct network_has_no_mistake {
         Found != mistake::product_of_activations,
         "castnet: matmul() multiplies with a parameter of role::dense_weight (units, features), "
         "which new_parameter() gives; of two activations it multiplies (..., n, k) and (..., k, "
-        "m): "
-        "for the transposed right one write matmul_transposed()");
+        "m): for a transposed right factor write matmul_transposed()");
     static_assert(Found != mistake::convolution_with_activation,
                   "castnet: convolve() takes a parameter of role::conv_weight (filters, channels / "
                   "groups, height, width), or (filters, channels / groups, time) for sequences, "
@@ -62,8 +61,9 @@ struct network_has_no_mistake {
                   "castnet: a parameter of role::dense_weight or conv_weight is for matmul() or "
                   "convolve() only; for everything else take one of role::vector");
     static_assert(Found != mistake::operation_without_gradient,
-                  "castnet: an operation between the result and what it is differentiated by has "
-                  "no gradient: one of your own without gradient() (castnet/graph/operation.hpp), "
+                  "castnet: an operation between the result and what it is differentiated with "
+                  "respect to has no gradient: one of your own without gradient() "
+                  "(castnet/graph/operation.hpp), "
                   "or, where a gradient is differentiated again, that of a convolution, pooling, "
                   "attention or gather_rows");
     static_assert(Found != mistake::no_second_derivative,
@@ -71,8 +71,9 @@ struct network_has_no_mistake {
                   "that is differentiated again may contain only castnet's own");
     static_assert(
         Found != mistake::no_gradient_by_argument,
-        "castnet: grad: the function does not depend on an argument that it is differentiated by, "
-        "or only through functions without a derivative, such as argmax and comparisons");
+        "castnet: grad: the function does not depend on an argument that it is differentiated "
+        "with respect to, or only through functions without a derivative, such as argmax and "
+        "comparisons");
     static_assert(Found != mistake::parameter_in_function,
                   "castnet: grad: the function has layers with parameters, which belong to a "
                   "model: pass what it computes with as arguments");

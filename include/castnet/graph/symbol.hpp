@@ -15,10 +15,11 @@ namespace castnet {
 // Classes, so that every compiler prints the types.
 template <class Variable, class Value>
 struct keeps_its_shape {
-    static_assert(detail::never<Value>,
-                  "castnet: a variable keeps its type, and with it the shape of its tensor: name "
-                  "what has another shape anew, auto const y = x | cn::dense<8>; see "
-                  "keeps_its_shape<shape of the variable, assigned shape>");
+    static_assert(
+        detail::never<Value>,
+        "castnet: a variable keeps its type, and with it the shape of its tensor: give "
+        "a tensor of another shape a name of its own, auto const y = x | cn::dense<8>; see "
+        "keeps_its_shape<shape of the variable, assigned shape>");
 };
 template <class S>
 struct has_value_while_compiling {

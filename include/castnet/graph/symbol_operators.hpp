@@ -27,8 +27,8 @@ constexpr auto apply(function<F>, X const&... x) {
         "castnet: an image combines element by element only with images (channels, height, "
         "width) and numbers; see orders_agree<operand, result>");
     static_assert((axes_agree<typename detail::shape_of<X>::type, result> && ...),
-                  "castnet: element by element, a tensor combines with one for all of its axes but "
-                  "the channels (features) or for none of them; see axes_agree<operand, result>");
+                  "castnet: element by element, an operand is broadcast along all axes but the "
+                  "channels (features), or along none of them; see axes_agree<operand, result>");
     ir::graph& g = *detail::graph_of(x...);
     return symbol<result>{&g,
                           detail::push_map(g, ir::graph::shaped<result>(op::map, false), F,

@@ -74,7 +74,7 @@ struct attention_function {
         static_assert(
             attends<Heads, Q, K, V>,
             "castnet: attention needs sequences: queries (time, features), keys and "
-            "values of one length, keys with the features of the queries, and features "
+            "values of one length, keys with as many features as the queries, and features "
             "that the heads can share equally; see attends<heads, queries, keys, values>");
         using result = shape<Q::extent[0], channels_of<V>>;
         if constexpr (attends<Heads, Q, K, V>) {

@@ -84,8 +84,8 @@ struct confusion_matrix_metric {
     template <size_t Outputs>
     constexpr auto operator()(symbol<shape<Outputs>> prediction, symbol<shape<>> label) const {
         static_assert(as_many_classes<Classes, Outputs>,
-                      "castnet: confusion_matrix<classes> is of another number of classes than the "
-                      "network has outputs; see as_many_classes<given, outputs>");
+                      "castnet: confusion_matrix<classes> needs as many classes as the network has "
+                      "outputs; see as_many_classes<given, outputs>");
         auto const made = strict_argmax(prediction);
         auto const column = where(less(made, 0), double(Classes), made);
         constexpr size_t numbers = confusion_counts<Classes>::sums;

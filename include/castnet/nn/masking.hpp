@@ -18,7 +18,7 @@ inline constexpr bool is_length_within<Time, ids<Values, D...>> =
 template <size_t Time, class Length>
 constexpr auto sequence_mask(symbol<Length> length) {
     static_assert(is_length_within<Time, Length>,
-                  "castnet: the steps of a sequence are masked by a length of it: "
+                  "castnet: a mask of the steps of a sequence needs the sequence's length: "
                   "input_length<time>; see is_length_within<time, given>");
     symbol<shape<>> const count{length.g, length.id};
     return reshaped(less(channel_index<shape<Time>>(*length.g), count), shape<Time, 1>{});

@@ -41,7 +41,7 @@ struct pool2d_layer {
     static constexpr char const* name = Kind == op::max_pool ? "max_pool2d" : "avg_pool2d";
     static constexpr bool pools = detail::meets_pixels(Kernel, Options.padding);
     static_assert(pools, "castnet: pooling: the kernel is at least 1, and the padding is smaller "
-                         "than it: else there are windows without any pixel");
+                         "than it: otherwise some windows contain no pixel");
 
     template <Shape S>
     constexpr auto operator()(symbol<S> x) const {

@@ -31,7 +31,7 @@ struct pool1d_layer {
                   "castnet: pooling: a stride or padding along time is a single number");
     static constexpr bool pools = detail::meets_pixels(Kernel, Options.padding);
     static_assert(pools, "castnet: pooling: the kernel is at least 1, and the padding is smaller "
-                         "than it: else there are windows without any step");
+                         "than it: otherwise some windows contain no step");
 
     template <Shape S>
     constexpr auto operator()(symbol<S> x) const {

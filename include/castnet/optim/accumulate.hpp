@@ -29,8 +29,8 @@ constexpr int batches_of_step() {
 
 template <bool Once, class Optimizer>
 struct accumulates_once {
-    static_assert(Once, "castnet: accumulate<n>: the steps of this optimizer are of several "
-                        "batches already");
+    static_assert(Once,
+                  "castnet: accumulate<n>: this optimizer accumulates several batches already");
     static constexpr bool checked = true;
 };
 

@@ -46,7 +46,7 @@ inline constexpr bool has_groups = requires { Optimizer::group_count; };
 template <class Optimizer>
 struct groups_are_outermost { // a class, so that every compiler prints the type
     static_assert(!has_groups<Optimizer>,
-                  "castnet: groups(optimizer, ...) is the outermost of what changes an optimizer: "
+                  "castnet: groups(optimizer, ...) must be the outermost wrapper of an optimizer: "
                   "cn::groups(cn::clip_norm(cn::adam{}, 1), ...); see "
                   "groups_are_outermost<optimizer>");
     static constexpr bool checked = true;
@@ -59,8 +59,8 @@ template <class Optimizer>
 struct lazy_without_averages {
     static_assert(
         !is_lazy<Optimizer> && !requires { typename Optimizer::averaged_optimizer; },
-        "castnet: ema averages all rows of an embedding in each step, which lazy leaves "
-        "out: take one of them; see lazy_without_averages<optimizer>");
+        "castnet: ema averages all rows of an embedding in each step, and lazy skips most of "
+        "them: use one of the two; see lazy_without_averages<optimizer>");
     static constexpr bool checked = true;
 };
 

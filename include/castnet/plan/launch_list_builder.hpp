@@ -203,7 +203,7 @@ private:
             bool const bf16_bias = product != id && is_bf16(id);
             lower.run(id, first, next, product == id ? -1 : product, bf16_bias);
             if (lower.arrays.size() > max_arrays || lower.scalars.size() > max_scalars) {
-                throw "castnet: a fused kernel reads more than it can be given";
+                throw "castnet: a fused kernel reads too many arrays or scalars";
             }
             end = lower.code.back();
             if (end.code == opcode::reduce && n.kind == op::map) { // it is stored besides

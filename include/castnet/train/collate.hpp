@@ -41,8 +41,8 @@ struct target_count_fits {
 template <size_t Outputs, size_t Classes>
 struct outputs_and_classes {
     static_assert(Outputs == Classes,
-                  "castnet: the network has another number of outputs than the labels have "
-                  "classes: its last layer needs one for each class; see "
+                  "castnet: the network needs as many outputs as the labels have classes: its last "
+                  "layer needs one unit for each class; see "
                   "outputs_and_classes<outputs, classes>");
     static constexpr bool checked = true;
 };

@@ -54,7 +54,7 @@ inline bool is_frozen(frozen_flags const& flags, size_t parameter) {
         }
     }
     if (!found) {
-        throw error({"castnet: ", call, ": no trained parameter has a name such as '", pattern,
+        throw error({"castnet: ", call, ": no trained parameter has a name that matches '", pattern,
                      "'; there are ", known});
     }
     return flags;

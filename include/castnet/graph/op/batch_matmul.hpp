@@ -57,7 +57,8 @@ constexpr auto matmul(symbol<A> a, symbol<B> b) {
     static_assert(matrices_agree<A, B>,
                   "castnet: matmul: of two activations, neither an image, the left one needs as "
                   "many columns as the right one has rows, (..., n, k) and (..., k, m), and both "
-                  "the same axes before; for the transposed right one write matmul_transposed; see "
+                  "need the same axes before these; for a transposed right factor write "
+                  "matmul_transposed; see "
                   "matrices_agree<left, right>");
     if constexpr (matrices_agree<A, B>) {
         using result = detail::with_matrix<A, detail::matrix_rows<A>, detail::matrix_columns<B>>;
