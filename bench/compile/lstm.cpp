@@ -1,4 +1,4 @@
-// The training step of two LSTMs over 140 steps of time.
+// The training step of two LSTMs over 140 time steps.
 #include <castnet/castnet.hpp>
 
 namespace cn = castnet;

@@ -31,8 +31,8 @@ enum class op : std::uint8_t {
     batch_matmul,           // of two activations; its gradients are such products again
     attention,              // of all heads; see graph/op/attention.hpp
     attention_log_sum_exp,  // of the scores of each query, made by attention's own kernel
-    attention_gradient,     // by the queries
-    attention_key_gradient, // by the keys, then by the values; made by attention_gradient's kernel
+    attention_gradient,     // of the queries
+    attention_key_gradient, // of the keys, then of the values; made by attention_gradient's kernel
     conv,
     conv_data,
     conv_weight,

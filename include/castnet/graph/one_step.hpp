@@ -1,4 +1,4 @@
-// Graph of a single step of time of a network with loops or causal attention: carries become
+// Graph of a single time step of a network with loops or causal attention: carries become
 // inputs, which the step before has computed, and outputs; keys and values become caches.
 //
 // A value of the network is computed step by step if it has a time axis and none of its steps

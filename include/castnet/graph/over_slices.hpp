@@ -1,5 +1,5 @@
-// Values of a loop over time that are stored over what they are made of: gates over the projections
-// of the input, so that a training step keeps one of both.
+// In-place storage of a loop's values over the slices that they are computed from: gates over the
+// projections of the input, so that a training step keeps only one of the two.
 //
 // A loop's function of a slice that nobody reads afterwards may have its place, if only programs
 // read either, which find some channels of a wider array. The slices of that array are apart from

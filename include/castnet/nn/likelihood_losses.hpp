@@ -1,5 +1,5 @@
-// Losses of probability distributions: Kullback-Leibler divergence, and what is unlikely by a
-// Poisson or normal distribution.
+// Losses of probability distributions: Kullback-Leibler divergence, and the negative log-likelihood
+// of Poisson and normal distributions.
 #pragma once
 
 #include <castnet/nn/losses.hpp>

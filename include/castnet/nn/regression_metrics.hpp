@@ -1,4 +1,4 @@
-// Metrics of regressions that are no means of samples.
+// Regression metrics that are not means over samples.
 #pragma once
 
 #include <castnet/nn/metrics.hpp>

@@ -1,4 +1,4 @@
-// Common parts of optimizers that are made of another one (clip_norm, ema, groups).
+// Common parts of optimizers that wrap another one (clip_norm, ema, groups).
 #pragma once
 
 #include <castnet/core/fixed_string.hpp>

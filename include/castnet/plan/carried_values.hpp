@@ -1,4 +1,4 @@
-// Values that a step of time leaves for the next one, placed where that finds them.
+// Values carried from one time step to the next, placed where the next one finds them.
 #pragma once
 
 #include <castnet/plan/buffer_assignment.hpp>

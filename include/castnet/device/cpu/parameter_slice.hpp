@@ -1,4 +1,4 @@
-// Parts of parameters.
+// Slices of parameters.
 #pragma once
 
 #include <castnet/device/cpu/kernel.hpp>

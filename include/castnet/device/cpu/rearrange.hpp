@@ -1,4 +1,5 @@
-// Operations that only move elements: reshape between orders in memory, join, cut, turn around.
+// Operations that only move elements: reshape between orders in memory,
+// concatenate, slice, reverse.
 #pragma once
 
 #include <castnet/cpu/transpose.hpp>

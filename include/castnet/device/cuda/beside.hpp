@@ -1,4 +1,4 @@
-// Two kernels that do not depend on each other as one launch, side by side in its grid.
+// Two independent kernels as one launch, side by side in its grid.
 #pragma once
 
 #include <castnet/device/cuda/launch.hpp>

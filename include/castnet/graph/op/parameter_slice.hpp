@@ -1,4 +1,4 @@
-// Parts of a parameter: some of the units of a dense weight or of its bias.
+// Slices of a parameter: some of the units of a dense weight or of its bias.
 #pragma once
 
 #include <castnet/graph/differentiation.hpp>

@@ -1,5 +1,4 @@
-// Operations that only move elements: reshaping, joining, slicing, reversing, copying to another
-// device.
+// Operations that only move elements: reshape, concatenate, slice, reverse, copy to another device.
 #pragma once
 
 #include <castnet/core/reshape.hpp>
