@@ -6,7 +6,7 @@
 #include <castnet/nn/reshape.hpp>
 #include <castnet/nn/similarity_losses.hpp>
 
-#include "harness.hpp"
+#include "golden_loss.hpp"
 
 #include <cmath>
 #include <limits>
@@ -107,25 +107,9 @@ void golden_of_several(std::string const& name, std::size_t predictions) {
 template <class Network>
 void golden(std::string const& name, double tolerance = 1e-13) {
     check::golden_file const& file = golden_losses();
-    CAPTURE(name);
-    auto r = check::layer_run::of<Network, true, 4>();
-    r.set_input(file[name + "/prediction"], 0);
-    r.set_input(file[name + "/target"], 1);
-    values weight = file.has(name + "/weight") ? file[name + "/weight"] : values{1, 1, 1, 1};
-    double const sum = weight[0] + weight[1] + weight[2] + weight[3];
-    for (double& w : weight) {
-        w /= sum;
-    }
-    r.set_grad_output(weight);
-    r.run();
-    values const per_sample = r.output();
-    double loss = 0;
-    for (std::size_t i = 0; i < 4; ++i) {
-        loss += weight[i] * per_sample[i];
-    }
-    check::close("per sample", per_sample, file[name + "/per_sample"], tolerance);
-    check::close("loss", {loss}, file[name + "/loss"], tolerance);
-    check::close("gradient", r.grad_input(), file[name + "/grad"], tolerance);
+    check::golden_loss<Network>(
+        file, name, file.has(name + "/weight") ? file[name + "/weight"] : values{1, 1, 1, 1},
+        tolerance);
 }
 
 constexpr double infinity = std::numeric_limits<double>::infinity();

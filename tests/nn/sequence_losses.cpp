@@ -4,7 +4,7 @@
 #include <castnet/nn/metrics.hpp>
 #include <castnet/nn/network.hpp>
 
-#include "harness.hpp"
+#include "golden_loss.hpp"
 
 #include <cmath>
 #include <limits>
@@ -76,28 +76,8 @@ void golden_ctc(std::string const& name) {
 template <class Network>
 void golden(std::string const& name, double tolerance = 1e-13) {
     static check::golden_file const file{"sequences"};
-    CAPTURE(name);
-    auto r = layer_run::of<Network, true, 4>();
-    r.set_input(file[name + "/prediction"], 0);
-    r.set_input(file[name + "/target"], 1);
-    values weight = file[name + "/counted"]; // so that steps count alike, as in PyTorch's mean
-    double sum = 0;
-    for (double const w : weight) {
-        sum += w;
-    }
-    for (double& w : weight) {
-        w /= sum;
-    }
-    r.set_grad_output(weight);
-    r.run();
-    values const per_sample = r.output();
-    double loss = 0;
-    for (std::size_t i = 0; i < 4; ++i) {
-        loss += weight[i] * per_sample[i];
-    }
-    check::close("per sample", per_sample, file[name + "/per_sample"], tolerance);
-    check::close("loss", {loss}, file[name + "/loss"], tolerance);
-    check::close("gradient", r.grad_input(), file[name + "/grad"], tolerance);
+    // with weights such that steps count alike, as in PyTorch's mean
+    check::golden_loss<Network>(file, name, file[name + "/counted"], tolerance);
 }
 
 template <class Network>
