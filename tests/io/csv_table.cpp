@@ -81,6 +81,21 @@ TEST_CASE("what is wrong is said with its place") {
           "castnet: t.csv: row 2, column \"b\": found \"+-4\", expected a number");
     CHECK(refusal([] { table("a,b\n1,2\n-1e39,4\n").matrix({"b", "a"}); }) ==
           "castnet: t.csv: row 2, column \"a\": found -1e+39, beyond the range of float");
+    CHECK(refusal([] { table("a\n1\n-1e400\n").numbers("a"); }) ==
+          "castnet: t.csv: row 2, column \"a\": found \"-1e400\", beyond the range of double, "
+          "5e-324 to 1.8e+308; write 0 or the bound, or leave the row out of the file");
+    CHECK(refusal([] { table("a\n1e-400\n").numbers("a"); }) ==
+          doctest::Contains("beyond the range of double"));
+    CHECK(refusal([] { table("a;b\n1,5;2\n", {.separator = ';'}).numbers("a"); }) ==
+          "castnet: t.csv: row 1, column \"a\": found \"1,5\", expected a number with a point "
+          "before its fraction and no other mark");
+    CHECK(refusal([] { table("a,b\n\"1\n2\",\"\n\"\n1\n"); }) ==
+          "castnet: t.csv: line 5: found 1 cells, expected 2 as in the first line");
+    CHECK(refusal([] {
+              table(std::string("\xFF\xFE"
+                                "a\0",
+                                4));
+          }) == "castnet: t.csv: the text is in UTF-16, expected UTF-8; save it as that");
     CHECK(refusal([] { table("a,b\n1,2\n").numbers("c"); }) ==
           "castnet: t.csv: there is no column \"c\"; there are \"a\", \"b\"");
     CHECK(refusal([] { table("a\n1\n").text(1, "a"); }) ==

@@ -54,7 +54,7 @@ public:
         return unquoted(cell(row, number_of(column)));
     }
 
-    // A column of numbers. Throws file_error for a cell that is none.
+    // A column of numbers. Throws file_error for a cell that is none, or none of double's range.
     [[gnu::cold]] std::vector<double> numbers(std::string_view column) const {
         size_t const number = number_of(column);
         std::vector<double> values(rows());
@@ -172,8 +172,19 @@ private:
         }
         double number = 0;
         auto const [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
-        if (failed != std::errc{} || end != text.data() + text.size()) {
-            fail(row, column, string_of({"found ", detail::shown(whole), ", expected a number"}));
+        bool const is_whole = end == text.data() + text.size();
+        if (failed == std::errc::result_out_of_range && is_whole) {
+            fail(row, column,
+                 string_of({"found ", detail::shown(whole),
+                            ", beyond the range of double, 5e-324 to 1.8e+308; write 0 or the "
+                            "bound, or leave the row out of the file"}));
+        }
+        if (failed != std::errc{} || !is_whole) {
+            bool const has_comma = text.find(',') != text.npos;
+            fail(row, column,
+                 string_of(
+                     {"found ", detail::shown(whole), ", expected a number",
+                      has_comma ? " with a point before its fraction and no other mark" : ""}));
         }
         return std::isnan(number) ? missing(row, column) : number; // however it is spelt
     }
@@ -204,10 +215,14 @@ private:
         if (rest.starts_with("\xEF\xBB\xBF")) { // a byte order mark
             rest.remove_prefix(3);
         }
+        if (rest.starts_with("\xFF\xFE") || rest.starts_with("\xFE\xFF")) {
+            throw file_error(file_, "the text is in UTF-16, expected UTF-8; save it as that");
+        }
         std::vector<std::string_view> line;
         size_t width = 0;
         for (size_t number = 1; !rest.empty(); ++number) {
             line.clear();
+            size_t const first = number;
             next_line(rest, line, number);
             if (line.size() == 1 && line[0].empty() && width != 1) {
                 continue; // an empty line
@@ -223,7 +238,7 @@ private:
                 }
             }
             if (line.size() != width) {
-                throw file_error(file_, {"line ", number, ": found ", line.size(),
+                throw file_error(file_, {"line ", first, ": found ", line.size(),
                                          " cells, expected ", width, " as in the first line"});
             }
             cells_.insert(cells_.end(), line.begin(), line.end());
@@ -239,9 +254,9 @@ private:
         }
     }
 
-    // Takes the cells of a line off the text, with its end.
+    // Takes the cells of a row off the text, with the end of its last line, whose number is left.
     [[gnu::cold]] void next_line(std::string_view& rest, std::vector<std::string_view>& line,
-                                 size_t number) const {
+                                 size_t& number) const {
         for (;;) {
             size_t end = 0;
             if (!rest.empty() && rest[0] == '"') {
@@ -258,6 +273,8 @@ private:
                     }
                 }
                 ++end;
+                number +=
+                    size_t(std::count(rest.begin(), rest.begin() + std::ptrdiff_t(end), '\n'));
                 if (end < rest.size() && rest[end] != options_.separator && rest[end] != '\n' &&
                     rest[end] != '\r') {
                     throw file_error(file_,
