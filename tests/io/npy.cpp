@@ -126,6 +126,9 @@ TEST_CASE("what is wrong is said") {
     CHECK(said("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }") != "(accepted)");
     CHECK(said("{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999, 99999999999), }") ==
           "castnet: x.npy: the header is for more than 2^64 bytes; the file is damaged");
+    CHECK(said("{'descr': [('x', '<f4')], 'fortran_order': False, 'shape': (1,), }") ==
+          "castnet: x.npy: holds elements of several fields, expected numbers; save each field, "
+          "array['name'], as an array of its own");
     CHECK(said("{'descr': '<f4', 'shape': (1,), }") ==
           "castnet: x.npy: the NumPy header does not say 'fortran_order', expected it; the file is "
           "damaged");

@@ -138,6 +138,10 @@ private:
         return rest;
     }
     [[noreturn, gnu::cold]] void fail(std::string_view key, char const* expected) const {
+        if (text_.find("'descr': [") != text_.npos) {
+            throw file_error(file_, "holds elements of several fields, expected numbers; save each "
+                                    "field, array['name'], as an array of its own");
+        }
         throw file_error(file_, {"the NumPy header does not say '", key, "', expected ", expected,
                                  "; the file is damaged"});
     }
