@@ -4,12 +4,12 @@
 
 #include <castnet/comm/in_process.hpp>
 #include <castnet/comm/single_replica.hpp>
+#include <castnet/core/own_threads.hpp>
 
 #include <condition_variable>
 #include <exception>
 #include <functional>
 #include <memory>
-#include <thread>
 
 namespace castnet::comm {
 
@@ -29,9 +29,7 @@ public:
             ended_ = true;
         }
         called_.notify_all();
-        for (std::thread& t : workers_) {
-            t.join();
-        }
+        workers_.join();
     }
 
     int local() const { return rendezvous_.size(); }
@@ -41,7 +39,8 @@ public:
     // Calls f(i, communicator) on all replicas. If one throws or is late, throws castnet::error
     // that names the replica and its last collective, with the replica's exception nested; the
     // group is unusable afterwards. A replica that does not return within the timeout ends the
-    // program.
+    // program. Throws castnet::error, too, where the system does not start the threads, and in a
+    // child of the process that has started them.
     template <class F>
     void run(F const& f) {
         if (size() == 1) {
@@ -62,10 +61,9 @@ private:
                          "compile another training. ",
                          rendezvous_.message()});
         }
-        if (workers_.empty()) {
-            for (int i = 1; i < size(); ++i) {
-                workers_.emplace_back([this, i] { live(i); });
-            }
+        workers_.check_process();
+        for (int i = 1 + int(workers_.size()); i < size(); ++i) {
+            workers_.start([this, i] { live(i); });
         }
         {
             std::lock_guard const lock{mutex_};
@@ -132,7 +130,7 @@ private:
     }
 
     rendezvous rendezvous_;
-    std::vector<std::thread> workers_;
+    castnet::detail::own_threads workers_;
     std::mutex mutex_;
     std::condition_variable called_;
     std::function<void(int)> const* work_ = nullptr;

@@ -8,23 +8,30 @@
 #include <atomic>
 #include <cstddef>
 #include <exception>
+#include <system_error>
 #include <thread>
 #include <vector>
 
 namespace castnet::data::detail {
 
-// Calls f(i) for all i below count. f throws nothing.
+// Calls f(i) for all i below count, on this thread and as many others as the machine has, or as the
+// system starts. f throws nothing.
 template <class F>
 void for_each_in_threads(std::size_t count, F const& f) {
     std::atomic<std::size_t> next = 0;
-    std::vector<std::jthread> threads;
-    for (unsigned i = 0; i < std::max(std::thread::hardware_concurrency(), 1U); ++i) {
-        threads.emplace_back([&] {
-            for (std::size_t k = next++; k < count; k = next++) {
-                f(k);
-            }
-        });
+    auto const work = [&] {
+        for (std::size_t k = next++; k < count; k = next++) {
+            f(k);
+        }
+    };
+    std::vector<std::jthread> others;
+    try {
+        for (unsigned i = 1; i < std::thread::hardware_concurrency(); ++i) {
+            others.emplace_back(work);
+        }
+    } catch (std::system_error const&) { // no more of them
     }
+    work();
 }
 
 // Calls use(make(i)) for all samples i below count: make in threads, use in order, on this one.

@@ -1,39 +1,41 @@
 // Team of threads that run one plan, each as one device, and wait for each other's stages.
 #pragma once
 
+#include <castnet/core/own_threads.hpp>
 #include <castnet/device/cpu/threads.hpp>
 
 #include <atomic>
-#include <thread>
 #include <vector>
 
 namespace castnet::cpu::inline CASTNET_TARGET {
 
 class thread_team {
 public:
-    // Each thread gets an equal share of the calling thread's OpenMP threads.
+    // Each thread gets an equal share of the calling thread's OpenMP threads. Throws castnet::error
+    // where the system does not start all of them.
     explicit thread_team(int size) : ended_(static_cast<std::size_t>(size)) {
         int const share = thread_share(size);
-        for (int i = 0; i < size; ++i) {
-            threads_.emplace_back([this, i, share] {
-                set_thread_count(share);
-                live(i);
-            });
+        try {
+            for (int i = 0; i < size; ++i) {
+                threads_.start([this, i, share] {
+                    set_thread_count(share);
+                    live(i);
+                });
+            }
+        } catch (...) {
+            end_threads();
+            throw;
         }
     }
     thread_team(thread_team const&) = delete;
     thread_team& operator=(thread_team const&) = delete;
-    ~thread_team() {
-        call_ = nullptr;
-        begin_round();
-        for (std::thread& t : threads_) {
-            t.join();
-        }
-    }
+    ~thread_team() { end_threads(); }
 
-    // Calls work(i) on thread i, on all at the same time; returns when all have returned.
+    // Calls work(i) on thread i, on all at the same time; returns when all have returned. Throws
+    // castnet::error in a child of the process that has made the team.
     template <class F>
     void run(F const& work) {
+        threads_.check_process();
         work_ = &work;
         call_ = [](void const* f, int i) { (*static_cast<F const*>(f))(i); };
         for (position& p : ended_) {
@@ -67,6 +69,12 @@ private:
         }
     }
 
+    void end_threads() {
+        call_ = nullptr;
+        begin_round();
+        threads_.join();
+    }
+
     void begin_round() {
         round_.fetch_add(1, std::memory_order_release);
         round_.notify_all();
@@ -85,7 +93,7 @@ private:
         }
     }
 
-    std::vector<std::thread> threads_;
+    detail::own_threads threads_;
     std::vector<position> ended_; // last completed stage in this round, per thread
     void (*call_)(void const*, int) = nullptr;
     void const* work_ = nullptr;

@@ -10,6 +10,15 @@
 
 #ifdef _OPENMP
 #include <omp.h>
+#include <pthread.h>
+
+namespace castnet::cpu {
+
+// Whether this is a child, by fork(), of a process that had started OpenMP's threads. It has none
+// of them, and GCC's OpenMP would wait for them for ever.
+inline bool lacks_threads = false;
+
+} // namespace castnet::cpu
 #endif
 
 namespace castnet::cpu::inline CASTNET_TARGET {
@@ -17,7 +26,7 @@ namespace castnet::cpu::inline CASTNET_TARGET {
 // Number of threads of parallel loops.
 inline int thread_count() {
 #ifdef _OPENMP
-    return omp_get_max_threads();
+    return lacks_threads ? 1 : omp_get_max_threads();
 #else
     return 1;
 #endif
@@ -65,6 +74,8 @@ piece_of_work piece_of(F const& f) {
                                          piece_of_work const& f) {
 #ifdef _OPENMP
     if (work > worthwhile_flops && count > 1 && thread_count() > 1 && !omp_in_parallel()) {
+        [[maybe_unused]] static int const watches =
+            ::pthread_atfork(nullptr, nullptr, [] { lacks_threads = true; });
         std::ptrdiff_t const threads = thread_count() < count ? thread_count() : count;
 #pragma omp parallel num_threads(static_cast<int>(threads))
         {
