@@ -231,6 +231,45 @@ TEST_CASE("trainings in several threads do not share what reads ahead") {
     CHECK(message.empty());
 }
 
+TEST_CASE("a callback evaluates what the fit reads ahead, and changes nothing") {
+    auto const drawn = [] { return cn::data::balanced_sample(augmented(some_images(60)), 300, 3); };
+    auto const inner = drawn();
+    auto const data = cn::data::prefetch(inner, {.workers = 3, .ahead = 100});
+    auto const evaluating = [&](auto const& evaluated) {
+        run<> r;
+        r.training.fit(data, {.epochs = 2,
+                              .verbose = cn::verbosity::silent,
+                              .callbacks = {cn::on_step_end{[&](cn::step_report const& report) {
+                                  if (report.step % 5 == 1) {
+                                      r.training.evaluate(evaluated);
+                                  }
+                              }}}});
+        return r.weights();
+    };
+    run<> alone;
+    alone.fit(drawn(), 2);
+    CHECK(evaluating(data) == alone.weights());
+    CHECK(evaluating(inner) == alone.weights());
+}
+
+TEST_CASE("an epoch that cannot begin leaves the data to other threads") {
+    struct begins_later : cn::data::adaptor<images> {
+        std::shared_ptr<bool> ready = std::make_shared<bool>(false);
+        using adaptor::adaptor;
+        void begin_epoch(cn::data::epoch const&) const {
+            if (!*ready) {
+                throw cn::error("not yet");
+            }
+        }
+    };
+    begins_later const late{some_images(20)};
+    auto const data = cn::data::prefetch(late);
+    run<> one, another;
+    CHECK_THROWS_WITH(one.fit(data), "not yet");
+    *late.ready = true;
+    std::thread{[&] { CHECK_NOTHROW(another.fit(data)); }}.join();
+}
+
 TEST_CASE("replicas read ahead together; samples may be drawn more than once") {
     using mirrored = cn::policy::mirrored<cn::policy::cpu, 2>;
     auto const drawn = [] { return cn::data::balanced_sample(augmented(some_images(30)), 70, 3); };

@@ -157,6 +157,7 @@ TEST_CASE("samples come again, and are augmented anew each time") {
     CHECK(numbers_in(data::repeat(data, 2)) == std::vector{0, 1, 2, 0, 1, 2});
     CHECK(data::repeat(data, 0).size() == 0);
     CHECK(data::repeat(take(data, 0), 5).size() == 0);
+    CHECK_THROWS_AS(data::repeat(data, ~size_t{0} / 3 + 2), castnet::error); // 3 times as many: 2
     auto const weighted = data::repeat(numbered(3).with_weights({1, 2, 3}), 2);
     CHECK(weighted.weight(4) == 2);
 }

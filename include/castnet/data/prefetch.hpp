@@ -3,6 +3,7 @@
 
 #include <castnet/core/clock.hpp>
 #include <castnet/core/error.hpp>
+#include <castnet/core/own_threads.hpp>
 #include <castnet/data/adaptor.hpp>
 #include <castnet/data/detail/sample_row.hpp>
 
@@ -55,8 +56,8 @@ public:
         reader_ = {};
     }
 
+    // After end().
     void begin(epoch const& e, size_t samples) {
-        end();
         order_.assign(e.order.begin(), e.order.end());
         place_of_.assign(samples, nowhere);
         for (size_t const sample : order_) {
@@ -91,11 +92,9 @@ public:
             stopping_ = true;
             room_.notify_all();
         }
-        for (std::thread& worker : workers_) {
-            worker.join();
-        }
-        workers_.clear();
+        workers_.join();
         rows_.clear();
+        order_.clear();
     }
 
     // Calls use(numbers) for a sample that is or will be in the ring, and returns true; waits until
@@ -166,12 +165,16 @@ private:
         constexpr double share = 0.01;
         if (options_.workers == 0 && waited_ > share * (now - started_) &&
             workers_.size() < std::thread::hardware_concurrency()) {
-            add_worker();
+            try {
+                add_worker();
+            } catch (error const&) { // those that there are go on
+                options_.workers = unsigned(workers_.size());
+            }
         }
     }
 
     void add_worker() {
-        workers_.emplace_back([this] { work(); });
+        workers_.start([this] { work(); });
     }
 
     void work() {
@@ -213,7 +216,7 @@ private:
     std::vector<row> rows_;
     std::vector<size_t> place_of_; // of each sample; another sample's once it was forgotten
     std::vector<float> values_;
-    std::vector<std::thread> workers_;
+    castnet::detail::own_threads workers_;
     std::thread::id reader_; // that trains; none: nobody does
     bool stopping_ = false;
     double started_ = 0, waited_ = 0;
@@ -250,10 +253,17 @@ public:
 
     void begin_epoch(epoch const& e) const {
         ring_->claim();
-        if constexpr (ReadByEpochs<Data>) {
-            base::begin_epoch(e);
+        try {
+            ring_->end(); // of an epoch around this one, as where a callback of fit() evaluates
+            if constexpr (ReadByEpochs<Data>) {
+                base::begin_epoch(e);
+            }
+            ring_->begin(e, this->size());
+        } catch (...) {
+            ring_->end();
+            ring_->release();
+            throw;
         }
-        ring_->begin(e, this->size());
     }
     void begin_step() const {
         ring_->begin_step();

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -23,8 +24,13 @@ public:
     drawn(Data data, Draw draw)
         : selection<Data>{std::move(data), draw(std::uint64_t{0})}, draw_{std::move(draw)} {}
 
+    // An epoch within another of the same number, as where a callback of fit() evaluates, changes
+    // nothing: workers may be reading for the outer one.
     void begin_epoch(epoch const& e) const {
-        this->numbers() = draw_(e.number);
+        if (*drawn_for_ != e.number) {
+            this->numbers() = draw_(e.number);
+            *drawn_for_ = e.number;
+        }
         if constexpr (ReadByEpochs<Data>) {
             selection<Data>::begin_epoch(e);
         }
@@ -33,6 +39,7 @@ public:
 
 private:
     Draw draw_;
+    std::shared_ptr<std::uint64_t> drawn_for_ = std::make_shared<std::uint64_t>(0); // the epoch
 };
 
 namespace detail {
@@ -63,6 +70,7 @@ struct draw_in_turn {
 
     std::vector<size_t> operator()(std::uint64_t epoch) const {
         std::vector<size_t> numbers, order(all);
+        numbers.reserve(count);
         for (std::uint64_t next = epoch * count; numbers.size() < count;) {
             data::shuffle(order, seed, next / all);
             size_t const first = size_t(next % all),

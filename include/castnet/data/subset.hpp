@@ -141,6 +141,10 @@ parts<subset<Data>> split(Data const& data, double fraction) {
 // around it changes each of them in another way.
 template <class Data>
 subset<Data> repeat(Data const& data, size_t times) {
+    if (data.size() > 0 && times > std::vector<size_t>{}.max_size() / data.size()) {
+        throw error({"castnet: data::repeat: found ", data.size(), " samples, ", times,
+                     " times, which no memory can hold the numbers of"});
+    }
     std::vector<size_t> numbers(data.size() * times);
     for (size_t i = 0; i < numbers.size(); ++i) {
         numbers[i] = i % data.size();
