@@ -212,6 +212,34 @@ TEST_CASE("a signal ends the fit behind its step, and is the program's again aft
     CHECK(second.weights() == whole.weights());
 }
 
+TEST_CASE("a signal that comes after the last step is told") {
+    run<> r;
+    auto const terminate = cn::on_epoch_end{[](cn::epoch_report&) { std::raise(SIGTERM); }};
+    r.fit({cn::stop_on_signal{}, terminate}, 1);
+    CHECK(cn::stop_on_signal::arrived() == SIGTERM);
+    auto const h = r.fit({cn::stop_on_signal{}}, 1);
+    CHECK(h.epochs() == 1);
+    CHECK(cn::stop_on_signal::arrived() == 0);
+}
+
+TEST_CASE("handlers of the program come back with what they take, also after a fit that failed") {
+    static int sender = 0;
+    struct sigaction mine{}, before{}, now{};
+    mine.sa_sigaction = [](int, siginfo_t* info, void*) { sender = info->si_pid; };
+    mine.sa_flags = SA_SIGINFO;
+    REQUIRE(::sigaction(SIGTERM, &mine, &before) == 0);
+    run<> r;
+    std::vector<cn::callback> callbacks{cn::stop_on_signal{}};
+    auto failing = callbacks;
+    failing.push_back(cn::on_step_end{[](cn::step_report&) { throw std::runtime_error{"step"}; }});
+    CHECK_THROWS(r.fit(failing, 1));
+    r.fit(callbacks, 1);
+    std::raise(SIGTERM);
+    CHECK(sender == ::getpid());
+    REQUIRE(::sigaction(SIGTERM, &before, &now) == 0);
+    CHECK((now.sa_flags & SA_SIGINFO) != 0);
+}
+
 TEST_CASE("an event file has the history's columns") {
     temporary_directory const folder;
     run<> r;

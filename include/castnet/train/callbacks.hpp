@@ -256,7 +256,9 @@ private:
 
 // Ends the fit after the step in which SIGINT (Ctrl-C) or SIGTERM arrives, in order: the
 // checkpoint of fit() is written, and a later fit goes on there. A second signal ends the program
-// as usual. Afterwards signals are treated as before the fit. One fit at a time.
+// as usual. Afterwards signals are treated as before the fit. One fit at a time. A signal between
+// steps, such as during validation, ends the fit after the next one; where there is none, all
+// epochs are done, and stop_on_signal::arrived() tells that there was a signal.
 class stop_on_signal {
 public:
     stop_on_signal() = default;
@@ -265,34 +267,33 @@ public:
     stop_on_signal& operator=(stop_on_signal const&) = delete;
     ~stop_on_signal() { restore(); }
 
+    // The last signal within a fit with this callback, the last one that has begun; 0: none.
+    static int arrived() { return last_; }
+
     void begin_fit(history const&) {
-        arrived() = 0;
+        restore(); // after a fit that an exception has ended
+        last_ = 0;
+        struct sigaction noting{};
+        noting.sa_handler = [](int which) { last_ = which; };
+        noting.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
+        ::sigaction(SIGINT, &noting, &interrupt_);
+        ::sigaction(SIGTERM, &noting, &terminate_);
         installed_ = true;
-        interrupt_ = std::signal(SIGINT, note);
-        terminate_ = std::signal(SIGTERM, note);
     }
-    void end_step(step_report& report) const { report.stop = report.stop || arrived() != 0; }
+    void end_step(step_report& report) const { report.stop = report.stop || last_ != 0; }
     void end_fit(history const&) { restore(); }
 
 private:
-    static std::sig_atomic_t volatile& arrived() {
-        static std::sig_atomic_t volatile which = 0;
-        return which;
-    }
-    static void note(int which) {
-        arrived() = which;
-        std::signal(which, SIG_DFL);
-    }
     void restore() {
         if (std::exchange(installed_, false)) {
-            std::signal(SIGINT, interrupt_);
-            std::signal(SIGTERM, terminate_);
+            ::sigaction(SIGINT, &interrupt_, nullptr);
+            ::sigaction(SIGTERM, &terminate_, nullptr);
         }
     }
 
+    static inline std::sig_atomic_t volatile last_ = 0;
     bool installed_ = false;
-    void (*interrupt_)(int) = nullptr;
-    void (*terminate_)(int) = nullptr;
+    struct sigaction interrupt_{}, terminate_{}; // as they were before
 };
 
 // A function of a step's or an epoch's report as a callback (Keras's LambdaCallback).
