@@ -88,6 +88,15 @@ TEST_CASE("a histogram takes any finite numbers") {
     }
 }
 
+TEST_CASE("a file that is removed while it is written is an error") {
+    temporary_directory const folder;
+    io::event_file file{folder.path};
+    file.add_scalar("loss", 1, 0.5);
+    ::unlink(file.path().c_str());
+    CHECK(refusal([&] { file.add_scalar("loss", 2, 0.25); }) ==
+          doctest::Contains("was removed while it is written"));
+}
+
 TEST_CASE("a record that a full disk refuses leaves no part of itself") {
     temporary_directory const folder;
     io::event_file file{folder.path};

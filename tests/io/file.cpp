@@ -81,6 +81,9 @@ TEST_CASE("what cannot be read says which file and why") {
     CHECK(read(directory.path) ==
           ("castnet: " + directory.path + ": is a directory, expected a regular file").c_str());
     CHECK(read("") == Contains("No such file"));
+    auto const longer = directory / std::string("a\0b", 3);
+    CHECK(read(longer) == Contains("/a: after this the file's name has a byte of 0"));
+    CHECK(refusal([&] { io::atomic_file{longer}; }) == Contains("a byte of 0"));
     CHECK(read("/proc/self/mem") == Contains("cannot read the file"));
     auto const secret = directory.put("secret", {1});
     ::chmod(secret.c_str(), 0);

@@ -134,6 +134,7 @@ class atomic_file {
 public:
     [[gnu::cold]] explicit atomic_file(std::string const& path)
         : path_{path}, target_{detail::followed(path)} {
+        detail::check_name(path);
         struct stat old{};
         bool const replaces = ::stat(target_.c_str(), &old) == 0;
         if (replaces) {

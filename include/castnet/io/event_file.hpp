@@ -32,10 +32,12 @@ struct event_setting {
 // Records of TensorFlow's Event messages (tensorflow/core/util/event.proto) in TFRecord framing. A
 // new file is made in the folder, whose runs TensorBoard shows by the names of their folders.
 // Records are written when they are added, each at once. All functions throw file_error where
-// writing fails; the records before stay readable, and others may follow.
+// writing fails, also because the file has been removed; otherwise the records before stay
+// readable, and others may follow.
 class event_file {
 public:
     explicit event_file(std::string const& folder) {
+        detail::check_name(folder);
         std::error_code failed;
         std::filesystem::create_directories(folder, failed);
         if (failed) {
@@ -223,6 +225,11 @@ private:
                 detail::system_failure(path_, "cannot write the file");
             }
             done += written < 0 ? 0 : static_cast<size_t>(written);
+        }
+        struct stat status{};
+        if (::fstat(file_.fd, &status) == 0 && status.st_nlink == 0) {
+            throw file_error(path_,
+                             "the file was removed while it is written, with the records so far");
         }
     }
     static std::uint32_t masked(std::span<unsigned char const> data) {

@@ -19,6 +19,14 @@ namespace detail {
     throw file_error(path, {attempt, ": ", std::strerror(errno)});
 }
 
+// Throws file_error for a name that the system would take for a shorter one.
+[[gnu::cold]] inline void check_name(std::string const& path) {
+    if (path.find('\0') != path.npos) {
+        throw file_error(path.c_str(), "after this the file's name has a byte of 0, at which the "
+                                       "system would end it");
+    }
+}
+
 struct descriptor {
     int fd = -1;
 
@@ -52,6 +60,7 @@ struct regular_file {
     size_t size = 0; // when it was opened
 
     [[gnu::cold]] explicit regular_file(std::string const& path) {
+        check_name(path);
         struct stat status{};
         // Checked before, since opening a device may have effects, and after, since it may be
         // another file by then.
