@@ -234,6 +234,16 @@ cudaError_t cudaMemcpyAsync(void* to, void const* from, std::size_t bytes, cudaM
     if (to == nullptr || from == nullptr) {
         return cudaErrorInvalidValue;
     }
+    if (kind == cudaMemcpyDefault) { // between GPUs, by the host's memory unless they are peers
+        int const device = here().device_of(to), source = here().device_of(from);
+        if (device < 0 || source < 0) {
+            return cudaErrorInvalidValue;
+        }
+        if (of(stream).captures && device != source && !here().peers.contains({device, source})) {
+            return cudaErrorStreamCaptureUnsupported;
+        }
+        ++here().peer_copies;
+    }
     machine::work copy;
     if (kind == cudaMemcpyHostToDevice && !is_pinned(from) && !here().reads_late) {
         auto const* const first = static_cast<char const*>(from);
@@ -275,6 +285,9 @@ cudaError_t cudaMemcpyPeerAsync(void* to, int device, void const* from, int sour
     std::lock_guard const lock{here().mutex};
     if (!here().is_memory_of(device, to) || !here().is_memory_of(source, from)) {
         return cudaErrorInvalidValue;
+    }
+    if (of(stream).captures) {
+        return cudaErrorStreamCaptureUnsupported;
     }
     machine::work copy;
     copy.run = [=] { std::memcpy(to, from, bytes); };

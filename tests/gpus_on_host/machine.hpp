@@ -148,14 +148,16 @@ struct state {
         }
     }
 
-    // Whether an address is in the memory of a GPU.
-    bool is_memory_of(int device, void const* p) {
+    // The GPU in whose memory an address is; -1 in no GPU's.
+    int device_of(void const* p) {
         std::lock_guard const lock{mutex};
         auto const at = static_cast<char const*>(p);
         auto const next = blocks.upper_bound(at);
-        return next != blocks.begin() && std::prev(next)->second.device == device &&
-               at < std::prev(next)->first + std::prev(next)->second.bytes;
+        bool const inside =
+            next != blocks.begin() && at < std::prev(next)->first + std::prev(next)->second.bytes;
+        return inside ? std::prev(next)->second.device : -1;
     }
+    bool is_memory_of(int device, void const* p) { return device_of(p) == device; }
 
     // Whether a graph that the program has not destroyed, or a capture, holds a communicator.
     bool is_held(void const* communicator) {

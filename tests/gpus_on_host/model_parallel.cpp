@@ -207,6 +207,13 @@ TEST_CASE("GPUs copy from each other directly where they can") {
     machine::here().has_peers = false;
     {
         stepped now;
+        auto const launches = machine::here().launches, copies = machine::here().peer_copies;
+        for (int i = 0; i < 6; ++i) {
+            now.step();
+        }
+        // By way of the host, which no graph can.
+        CHECK(machine::here().launches == launches);
+        CHECK(machine::here().peer_copies - copies == 6 * (4 + 2 + 2 + 4));
     }
     CHECK(machine::here().peers.empty());
     machine::here().has_peers = true;

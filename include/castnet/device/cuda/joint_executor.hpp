@@ -1,6 +1,6 @@
 // Executor of plans for several devices on several GPUs: each stage runs on the stream of its
 // device, in the device's own memory, and copies wait there for their sources. The host waits for
-// nothing within a step, and the steps of all GPUs are one graph.
+// nothing within a step, and the steps of all GPUs are one graph, where these are peers.
 #pragma once
 
 #include <castnet/device/cuda/enqueue.hpp>
@@ -292,7 +292,7 @@ private:
         send<Plan>(step);
         gpus_[0].use(); // whose stream the graph is launched on
         next_->known.submit(
-            {&Plan, kind, false}, streams_.of(0), gpus_[0].use_graphs(),
+            {&Plan, kind, false}, streams_.of(0), gpus_.use_graphs(),
             [&] { prepare_libraries<Plan>(); },
             [&] {
                 streams_.fork();

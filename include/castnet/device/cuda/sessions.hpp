@@ -22,7 +22,8 @@ public:
         for (int d = 0; d < count(); ++d) {
             for (int other = 0; other < count(); ++other) {
                 on(d, [&](session const& here) {
-                    open(here.index(), all_[std::size_t(other)]->index());
+                    are_peers_ =
+                        open(here.index(), all_[std::size_t(other)]->index()) && are_peers_;
                 });
             }
         }
@@ -30,6 +31,10 @@ public:
 
     int count() const { return static_cast<int>(all_.size()); }
     session const& operator[](int device) const { return *all_[static_cast<std::size_t>(device)]; }
+
+    // Whether all GPUs copy from each other's memory without the host; then steps may be graphs.
+    bool are_peers() const { return are_peers_; }
+    bool use_graphs() const { return are_peers_ && all_.front()->use_graphs(); }
 
     // Calls f(session) with the device's GPU as the current one. Errors say which it was.
     template <class F>
@@ -81,34 +86,42 @@ public:
     }
 
 private:
-    // Lets the current GPU copy from another one's memory without the host, where it can; elsewhere
-    // the runtime copies through the host. It stays so, since other sessions may rely on it.
-    static void open(int gpu, int other) {
-        int can = 0;
+    // Lets the current GPU copy from another one's memory without the host; says whether it can. It
+    // stays so, since other sessions may rely on it.
+    static bool open(int gpu, int other) {
+        int can = 1;
         if (gpu == other) {
-            return;
+            return true;
         }
         CASTNET_CUDA(cudaDeviceCanAccessPeer(&can, gpu, other));
         if (can == 0) {
-            return;
+            return false;
         }
         cudaError_t const status = cudaDeviceEnablePeerAccess(other, 0);
         if (status == cudaErrorPeerAccessAlreadyEnabled || status == cudaErrorTooManyPeers) {
             cudaGetLastError(); // so that the next call does not report it
-        } else {
-            check(status, "cudaDeviceEnablePeerAccess", __FILE__, __LINE__);
+            return status == cudaErrorPeerAccessAlreadyEnabled;
         }
+        check(status, "cudaDeviceEnablePeerAccess", __FILE__, __LINE__);
+        return true;
     }
 
     std::vector<std::unique_ptr<session>> all_;
+    bool are_peers_ = true;
 };
 
-// Copies from one device to another on the other's stream; the runtime knows whether directly.
+// Copies from one device to another on the other's stream: by addresses alone, which a graph may
+// hold, or by way of the host's memory (cudaMemcpyPeerAsync cannot be captured).
 inline void copy_between(sessions const& gpus, void const* from, int source, void* to,
                          int destination, std::size_t bytes) {
     session const& there = gpus[destination];
-    CASTNET_CUDA(cudaMemcpyPeerAsync(to, there.index(), from, gpus[source].index(), bytes,
-                                     there.compute().get()));
+    cudaStream_t const stream = there.compute().get();
+    if (gpus.are_peers()) {
+        CASTNET_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream));
+    } else {
+        CASTNET_CUDA(
+            cudaMemcpyPeerAsync(to, there.index(), from, gpus[source].index(), bytes, stream));
+    }
 }
 
 } // namespace castnet::cuda
