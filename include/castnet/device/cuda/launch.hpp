@@ -95,13 +95,17 @@ struct device_block {
     __device__ unsigned index() const { return blockIdx.x; }
     __device__ unsigned blocks() const { return gridDim.x; }
     __device__ void sync() const { __syncthreads(); }
+    // (The fences stand beside the ticket, in its thread: barriers order what the block's other
+    // threads have written before the first, and what they read then after the second.)
     __device__ bool is_last(unsigned* ticket, unsigned count) const {
-        __threadfence();
         __syncthreads();
-        bool const last = threadIdx.x == 0 && atomicInc(ticket, count - 1) == count - 1;
-        bool const all = __syncthreads_or(last) != 0;
-        __threadfence();
-        return all;
+        bool last = false;
+        if (threadIdx.x == 0) {
+            __threadfence();
+            last = atomicInc(ticket, count - 1) == count - 1;
+            __threadfence();
+        }
+        return __syncthreads_or(last) != 0;
     }
     template <class T>
     __device__ T* shared() const {
