@@ -47,6 +47,7 @@ export CASTNET_TEST_DATA=$PWD/tests/data PATH=$PATH:/usr/local/cuda/bin scratch 
 mkdir -p "$results"
 
 gpu=$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | head -n 1)
+capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | grep -m 1 -x '[0-9]*\.[0-9]' | tr -d .)
 if [[ -z $gpu && ${parts[*]} != build ]]; then
     echo "castnet: nvidia-smi finds no GPU; without one, tests/gpu.sh can only build" >&2
     exit 1
@@ -65,7 +66,7 @@ build_programs() {
     ! command -v ninja >/dev/null || generator=Ninja keep_going=-k0
     # Another compiler may warn of something new.
     cmake -S . -B $build -G "$generator" -DCMAKE_BUILD_TYPE=Release -DCASTNET_WERROR=OFF -DCASTNET_ALL_GPU_TESTS=ON \
-        -DCMAKE_CUDA_ARCHITECTURES="${CASTNET_ARCHITECTURES:-$([[ $gpu ]] && echo native || echo 90)}" \
+        -DCMAKE_CUDA_ARCHITECTURES="${CASTNET_ARCHITECTURES:-${capability:-90}}" \
         ${headers:+-DCASTNET_HEADERS="$(realpath "$headers")"} || return
     if [[ $(cmake --build $build --target help) == *gpu_tests* ]]; then
         targets="bench_gpu gpu_tests"

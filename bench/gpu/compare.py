@@ -9,14 +9,16 @@ in PyTorch in each of its ways, one after another. Figures are medians over the 
 smallest and the largest; ratios are taken round by round, with the policy that has the precision of
 PyTorch's way, and are above 1 where castnet is faster. The files are written anew after every
 benchmark, and the last round may be incomplete (--minutes). Without PyTorch, castnet is measured
-alone; what failed once is left out of further rounds. Both keep their models between figures. The
-policy autotuned comes last, since it takes long to begin.
+alone. Both keep their models between figures. What fails is tried once more with both programs started
+anew, since their models may fill the GPU, and after some errors a program can do nothing more; what
+fails again is left out of further rounds. The policy autotuned comes last, since it takes long to begin.
 """
 
 import argparse
 import json
 import os
 import re
+import select
 import statistics
 import subprocess
 import sys
@@ -26,6 +28,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 # PyTorch's ways, each with the policy of castnet that it is compared with.
 WAYS = {"eager": "float", "tuned": "autotuned", "compile": "autotuned", "graph": "autotuned"}
+PATIENCE = 600  # seconds for a figure, with all that comes before the first
 
 
 def output_of(*command):
@@ -53,37 +56,51 @@ class Program:
     """A program that answers every line with a line of JSON."""
 
     def __init__(self, *command):
-        self.process = subprocess.Popen(command, text=True, stdin=subprocess.PIPE,
+        self.command = command
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen(self.command, text=True, stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE)
 
+    def restart(self):
+        """With nothing left on the GPU."""
+        self.process.kill()
+        self.process.wait()
+        self.start()
+
     def ask(self, *words):
-        """None where the program has ended."""
         try:
             self.process.stdin.write(" ".join(map(str, words)) + "\n")
             self.process.stdin.flush()
         except BrokenPipeError:
-            return None
+            return {"error": "the program ended"}
+        if not select.select([self.process.stdout], [], [], PATIENCE)[0]:
+            return {"error": f"no answer for {PATIENCE} seconds"}
         line = self.process.stdout.readline()
-        return json.loads(line) if line else None
+        return json.loads(line) if line else {"error": "the program ended"}
 
 
 def measure(options, names, found, save):
     """Adds figures round by round, and saves after every benchmark."""
-    command = [options.bench], [options.python, str(HERE / "torch_training.py")]
-    programs = [Program(*command[0]), Program(*command[1]) if options.torch else None]
+    programs = [Program(options.bench)]
+    if options.torch:
+        programs.append(Program(options.python, str(HERE / "torch_training.py")))
     end = time.monotonic() + 60 * options.minutes
 
     def ask(which, library, name, way):
         label = f"{library} {way}"
         one = found[name]
-        if programs[which] is None or label in one["failed"] or time.monotonic() > end:
+        if which >= len(programs) or label in one["failed"] or time.monotonic() > end:
             return
-        answer = programs[which].ask(name, way, options.seconds)
-        if answer is None:  # the next benchmark gets a new one
-            programs[which] = Program(*command[which])
-            answer = {"error": "the program ended"}
-        if "error" in answer:
+        for _ in range(2):
+            answer = programs[which].ask(name, way, options.seconds)
+            if "error" not in answer:
+                break
             print(f"{name}, {label}: {answer['error']}", file=sys.stderr)
+            for program in programs:
+                program.restart()
+        else:
             one["failed"][label] = answer["error"]
             return
         one["us"].setdefault(label, []).append(answer["step_us"])
