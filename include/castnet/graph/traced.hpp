@@ -90,6 +90,10 @@ struct traced_sizes {
                parameters <= capacity.parameters && updates <= capacity.updates &&
                repeats <= capacity.repeats && outputs <= capacity.outputs;
     }
+    // Room that is enough.
+    constexpr traced_sizes room(traced_sizes const& usual) const {
+        return fit(usual) ? usual : *this;
+    }
 };
 
 // Enough for DenseNet-121, before differentiation: room that is not used costs compilers next to
@@ -153,9 +157,6 @@ struct traced_graph {
             gradients[i] = -1;
         }
     }
-
-    // Room that is enough.
-    constexpr traced_sizes capacity() const { return sizes.fit(Capacity) ? Capacity : sizes; }
 
     // What it was made of, for more nodes.
     constexpr graph graph_again() const {

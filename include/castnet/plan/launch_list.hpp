@@ -35,6 +35,10 @@ struct launch_list_sizes {
                scalars <= capacity.scalars && programs <= capacity.programs &&
                instructions <= capacity.instructions;
     }
+    // Room that is enough.
+    constexpr launch_list_sizes room(launch_list_sizes const& usual) const {
+        return fit(usual) ? usual : *this;
+    }
 };
 
 // A graph is listed in parts of so many nodes, since compilers limit the steps of one constant.
@@ -101,9 +105,6 @@ struct launch_list {
         launch_list_sizes end{};
         (..., append(parts, end));
     }
-
-    // Enough for this list.
-    constexpr launch_list_sizes capacity() const { return sizes.fit(Capacity) ? Capacity : sizes; }
 
     // Where the part after this one begins, which itself begins at `begin`.
     constexpr launch_list_begin after(launch_list_begin const& begin) const {

@@ -43,7 +43,8 @@ protected:
         PreparingDevice<Device> && requires { requires Recipe::keeps_parameters; };
 
     // How large a pass's tables must be is known when it has run. So they have the usual capacity
-    // at first, and a pass runs again only where that was not enough. (Named objects throughout:
+    // at first, and a pass runs again only where that was not enough. (Sizes are constants of their
+    // own, since nvcc copies a table wherever an expression names it. Named objects throughout:
     // nvcc 13.0 does not destroy some temporaries in constant expressions, and takes no references
     // to these constants.)
     template <traced_sizes Capacity>
@@ -86,8 +87,8 @@ protected:
     }
     template <traced_sizes Capacity>
     static constexpr traced_graph<Capacity> forward_in = trace_forward<Capacity>();
-    static constexpr traced_sizes forward_capacity = forward_in<usual_trace>.capacity();
-    static constexpr traced_sizes forward_sizes = forward_in<forward_capacity>.sizes;
+    static constexpr traced_sizes forward_sizes = forward_in<usual_trace>.sizes;
+    static constexpr traced_sizes forward_capacity = forward_sizes.room(usual_trace);
 
     // With its gradients and the copies that devices need.
     template <traced_sizes Capacity>
@@ -115,13 +116,16 @@ protected:
     }
     template <traced_sizes Capacity>
     static constexpr traced_graph<Capacity> traced_in = trace<Capacity>();
-    static constexpr traced_sizes trace_capacity =
-        traced_in<usual_differentiated(forward_sizes)>.capacity();
-    static constexpr graph_view traced = traced_in<trace_capacity>.view();
+    static constexpr traced_sizes usual = usual_differentiated(forward_sizes);
 
 public:
-    static constexpr traced_sizes trace_sizes = traced_in<trace_capacity>.sizes;
-    static constexpr bool evaluated = trace_sizes.nodes >= 0;
+    static constexpr traced_sizes trace_sizes = traced_in<usual>.sizes;
+
+protected:
+    static constexpr graph_view traced = traced_in<trace_sizes.room(usual)>.view();
+
+public:
+    static constexpr bool evaluated = traced.node_count >= 0;
 };
 
 // From the graph to the list of launches.
@@ -154,13 +158,15 @@ protected:
     template <int Part, launch_list_sizes Capacity>
     static constexpr launch_list<Capacity> part_in = list_part<Part, Capacity>();
     template <int Part>
+    static constexpr launch_list_sizes part_sizes = part_in<Part, usual_launch_list(nodes)>.sizes;
+    template <int Part>
     static constexpr launch_list_sizes part_capacity =
-        part_in<Part, usual_launch_list(nodes)>.capacity();
+        part_sizes<Part>.room(usual_launch_list(nodes));
 
     template <int... Part>
     static constexpr launch_list_sizes sum_of_parts(std::integer_sequence<int, Part...>) {
         launch_list_sizes all{};
-        (..., void(all = all.then(part_in<Part, part_capacity<Part>>.sizes)));
+        (..., void(all = all.then(part_sizes<Part>)));
         return all;
     }
     using part_numbers = std::make_integer_sequence<int, launch_list_parts(nodes)>;
