@@ -138,6 +138,18 @@ TEST_CASE("gradients within functions") {
     CHECK(cn::allclose(cn::grad(second, w), 36 * cn::square(w), 1e-12, 1e-12));
 }
 
+TEST_CASE("gradients go back through all steps of a loop") {
+    auto const decaying = [](auto x, auto v) {
+        auto const cell = [](auto x_t, auto sum) { return 0.5 * sum + x_t; };
+        return cn::dot(cn::reshape<4>(cn::scan(x, cn::shape<1>{}, cell).outputs), v);
+    };
+    auto const x = cn::random_normal<double, cn::shape<4, 1>>(3);
+    cn::tensor<double, cn::shape<4>> const v{1, -2, 0.5, 3};
+    cn::tensor<double, cn::shape<4, 1>> const slope{
+        {1 - 1 + 0.125 + 0.375}, {-2 + 0.25 + 0.75}, {0.5 + 1.5}, {3}};
+    CHECK(cn::allclose(cn::grad(decaying, x, v), slope, 1e-12, 1e-12));
+}
+
 TEST_CASE("ridge regression has its closed form where the gradient is 0") {
     auto const x = cn::random_normal<double, cn::shape<20, 3>>(1);
     cn::tensor<double, cn::shape<20>> const y =

@@ -5,13 +5,13 @@
 
 namespace castnet::ir {
 
-constexpr differentiation::differentiation(graph& g, bool by_inputs)
-    : g_{g}, forward_{g.nodes.size()}, gradient_{list<int>::filled(forward_, -1)},
-      wanted_{list<char>::filled(forward_, 0)} {
+// What depends on a node that `begins`: in loops and repeated blocks also by what is passed on.
+template <class Begins>
+constexpr void differentiation::find_wanted(Begins const& begins) {
     char* const wanted = wanted_.data();
     for (int i = 0; i < forward_; ++i) {
-        node const& n = g.nodes.data()[i];
-        wanted[i] = wants(n, wanted) || (by_inputs && n.kind == op::input) ? 1 : 0;
+        node const& n = g_.nodes.data()[i];
+        wanted[i] = begins(i) || wants(n, wanted) ? 1 : 0;
         if ((n.kind == op::feedback || n.kind == op::repeated) && wanted[n.in[1]] &&
             !wanted[n.in[0]]) {
             wanted[n.in[0]] = 1; // and so are its readers
@@ -20,22 +20,24 @@ constexpr differentiation::differentiation(graph& g, bool by_inputs)
     }
 }
 
+constexpr differentiation::differentiation(graph& g, bool by_inputs)
+    : g_{g}, forward_{g.nodes.size()}, gradient_{list<int>::filled(forward_, -1)},
+      wanted_{list<char>::filled(forward_, 0)} {
+    find_wanted([&](int i) { return by_inputs && at(i).kind == op::input; });
+}
+
 constexpr differentiation::differentiation(graph& g, list<int> const& by)
     : g_{g}, forward_{g.nodes.size()}, gradient_{list<int>::filled(forward_, -1)},
       wanted_{list<char>::filled(forward_, 0)}, ends_{list<char>::filled(forward_, 0)} {
     for (int id : by) {
         ends_[id] = 1;
     }
-    char* const wanted = wanted_.data();
-    for (int i = 0; i < forward_; ++i) {
-        node const& n = g.nodes.data()[i];
-        wanted[i] = ends_[i] == 1 || (n.kind != op::parameter && wants(n, wanted)) ? 1 : 0;
-    }
+    find_wanted([&](int i) { return ends_[i] == 1; });
 }
 
 constexpr bool differentiation::wants(node const& n, char const* wanted) const {
     if (n.kind == op::parameter) {
-        return g_.parameters[n.attribute].trainable;
+        return ends_.empty() && g_.parameters[n.attribute].trainable;
     }
     if (n.kind == op::map) {
         return map_passes_gradient(n, wanted);

@@ -159,6 +159,15 @@ public:
     // Repeated blocks: the number of the one that goes back through block k.
     constexpr int repeat_back(int k) const { return g_.repeats.size() + k; }
 
+    // Both have one way back: whether this run is the first to go through loop (block) k, which no
+    // other has made. Else it is a mistake.
+    constexpr bool first_through_loop(int k) const {
+        return first_through(&node::loop, k, g_.loops);
+    }
+    constexpr bool first_through_repeat(int k) const {
+        return first_through(&node::repeat, k, g_.repeats.size());
+    }
+
     // Whether a gradient has arrived at the loop that ends with feedback i, or at its other ends.
     constexpr bool reaches_loop(int i) const {
         int const loop = at(i).loop;
@@ -212,6 +221,15 @@ private:
     struct slice_contribution {
         int of, first, node;
     };
+
+    constexpr bool first_through(int node::* number, int k, int count) const {
+        bool first = k < count;
+        for (int i = 0; i < forward_; ++i) {
+            first = first && at(i).*number != count + k;
+        }
+        g_.expect(first, mistake::operation_without_gradient);
+        return first;
+    }
 
     // The slice of node i that waits and begins at this channel, or -1.
     constexpr int slice_at(int i, int first) const {
@@ -304,6 +322,8 @@ private:
         }
     }
 
+    template <class Begins>
+    constexpr void find_wanted(Begins const& begins);
     constexpr bool wants(node const& n, char const* wanted) const;
     static constexpr bool costs_little(fn f) {
         return f == fn::subtract || f == fn::equal || f == fn::less || f == fn::greater;

@@ -63,9 +63,9 @@ struct network_has_no_mistake {
     static_assert(Found != mistake::operation_without_gradient,
                   "castnet: an operation between the result and what it is differentiated with "
                   "respect to has no gradient: one of your own without gradient() "
-                  "(castnet/graph/operation.hpp), "
-                  "or, where a gradient is differentiated again, that of a convolution, pooling, "
-                  "attention or gather_rows");
+                  "(castnet/graph/operation.hpp), or, where a gradient is differentiated again, "
+                  "that of max pooling, attention, gather_rows, batch_norm in training (layer_norm "
+                  "has one), a loop over time or repeat<...>");
     static_assert(Found != mistake::no_second_derivative,
                   "castnet: functions of your own (fn::own) have no second derivative: a gradient "
                   "that is differentiated again may contain only castnet's own");

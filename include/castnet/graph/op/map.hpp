@@ -35,10 +35,11 @@ constexpr void softmax_gradient(ir::differentiation& d, int i, int g) {
 
 } // namespace detail
 
+// (The gradient of batch_norm would pass one: it is refused where one arrives.)
 constexpr bool map_passes_gradient(ir::node const& n, char const* wanted) {
     unsigned const* const reads = ir::function_of(n).reads;
     for (int k = 0; k < n.operands; ++k) {
-        if (wanted[n.in[k]] && reads[k] != no_gradient) {
+        if (wanted[n.in[k]] && (reads[k] != no_gradient || n.function == fn::normalize_gradient)) {
             return true;
         }
     }
@@ -53,6 +54,10 @@ struct operation<op::map> {
         ir::function_entry const& f = ir::function_of(d.at(i));
         if (d.at(i).function == fn::normalize && d.at(i).attribute >= 0) {
             detail::batch_norm_gradient(d, i, g);
+            return;
+        }
+        if (d.at(i).function == fn::normalize_gradient) {
+            d.nodes().report(mistake::operation_without_gradient);
             return;
         }
         if (d.at(i).function == fn::softmax) {

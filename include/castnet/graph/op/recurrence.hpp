@@ -69,7 +69,7 @@ struct operation<op::feedback> {
         .reads_attribute = true, .by_pixels = true, .recurrent = true};
     static constexpr void gradient(ir::differentiation& d, int i, int) {
         ir::node const n = d.at(i);
-        if (d.wanted(n.in[0]) && d.reaches_loop(i)) {
+        if (d.wanted(n.in[0]) && d.reaches_loop(i) && d.first_through_loop(n.loop)) {
             int const step = n.attribute > 0 ? n.size.pixels - 1 : 0;
             int const back = detail::delay_node(d.nodes(), n.size, d.loop_back(n.loop),
                                                 -n.attribute, d.take_step(n.in[1], step));

@@ -54,7 +54,7 @@ struct operation<op::repeated> {
     static constexpr operation_traits traits{};
     static constexpr void gradient(ir::differentiation& d, int i, int g) {
         ir::node const n = d.at(i);
-        if (d.wanted(n.in[1])) {
+        if (d.wanted(n.in[1]) && d.first_through_repeat(d.at(n.in[0]).repeat)) {
             int const back = detail::carry_node(d.nodes(), d.repeat_back(d.at(n.in[0]).repeat), g);
             d.remember(n.in[0], back);
             d.accumulate(n.in[1], back);
