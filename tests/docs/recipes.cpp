@@ -1,6 +1,7 @@
 // Programs of docs/guide.md, between "// [name]" and "// [/name]"; check_snippets.sh compares.
 #include <castnet/castnet.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <doctest/doctest.h>
 
@@ -42,6 +43,41 @@ inline constexpr normalize_heads_layer normalize_heads{};
 using classifier = cn::sequential<cn::input<2>, projection<16>, cn::tanh, cn::dense<3>>;
 using first_layers = cn::sequential<cn::input<2>, projection<16>, cn::tanh>;
 // [/inner]
+
+// [saliency]
+inline constexpr auto layers =
+    cn::named<"layers", cn::block<cn::dense<16>, cn::tanh, cn::dense<3>>>;
+
+struct saliency { // how the largest score changes with each input
+    constexpr auto operator()(auto x) const {
+        return cn::grad([](auto t) { return cn::max(layers(t)); }, x);
+    }
+};
+using scores_network = cn::sequential<cn::input<2>, layers>;    // is trained, and saved
+using saliency_network = cn::network<saliency{}, cn::input<2>>; // loads the same file
+// [/saliency]
+
+// [penalty]
+struct penalized_critic { // of a Wasserstein GAN with gradient penalty
+    static constexpr auto score =
+        cn::shared<"critic", cn::block<cn::dense<16>, cn::tanh, cn::dense<1>>>;
+
+    constexpr auto operator()(auto real, auto fake, auto share) const {
+        auto const between = share * real + (1 - share) * fake;
+        auto const slope = cn::grad([](auto x) { return cn::sum(score(x)); }, between);
+        return cn::outputs<"real", "fake", "penalty">(score(real), score(fake),
+                                                      cn::square(cn::norm(slope) - 1));
+    }
+};
+using critic_network = cn::network<penalized_critic{}, cn::input<2>, cn::input<2>, cn::input<1>>;
+// [/penalty]
+
+struct critic_loss {
+    static constexpr bool labels = false;
+    constexpr auto operator()(auto real, auto fake, auto penalty, auto) const {
+        return cn::sum(fake) - cn::sum(real) + 10 * penalty;
+    }
+};
 
 using normalized = cn::sequential<cn::input<2, 16>, normalize_heads>;
 
@@ -111,4 +147,40 @@ TEST_CASE("recipes of the guide") {
         logit += double(activations[i]) * double(weights[i]);
     }
     CHECK(logit == doctest::Approx(double(model.predict(data)[0])).epsilon(1e-4));
+}
+
+TEST_CASE("gradients by inputs of the guide") {
+    cn::model<scores_network, cn::policy::basic_cpu<double>, cn::batch<1>> scores{cn::seed{1}};
+    cn::model<saliency_network, cn::policy::basic_cpu<double>, cn::batch<1>> slopes{cn::seed{2}};
+    for (std::size_t i = 0; i < scores.parameter_tensors(); ++i) {
+        auto const name = scores.parameter_at(i).name.text();
+        slopes.set(name, scores.get(name));
+    }
+    auto const largest = [&](double a, double b) {
+        std::vector<double> const y = scores.predict(std::vector{a, b});
+        return *std::max_element(y.begin(), y.end());
+    };
+    std::vector<double> const slope = slopes.predict(std::vector{0.3, -0.8});
+    CHECK(slope[0] == doctest::Approx((largest(0.301, -0.8) - largest(0.299, -0.8)) / 0.002));
+    CHECK(slope[1] == doctest::Approx((largest(0.3, -0.799) - largest(0.3, -0.801)) / 0.002));
+
+    std::size_t const count = 32;
+    std::vector<double> real, fake, share, none(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        double const t = double(i);
+        real.insert(real.end(), {1 + std::cos(t), 1 + std::sin(t)});
+        fake.insert(fake.end(), {std::sin(3 * t), std::cos(5 * t)});
+        share.push_back(t / double(count));
+    }
+    cn::data::dataset<cn::shape<1>, cn::shape<2>, cn::shape<2>, cn::shape<1>> const data{
+        real, fake, share, none};
+    cn::model<critic_network, cn::policy::cpu, cn::batch<count>> critic{cn::seed{3}};
+    auto training = cn::compile(critic, critic_loss{}, cn::adam{.learning_rate = 1e-2});
+    training.fit(data, {.epochs = 300, .verbose = cn::verbosity::silent});
+    double steepness = 0;
+    for (double const p : critic.predict<2>(data)) {
+        steepness += p / double(count);
+    }
+    CHECK(steepness < 0.1);                       // slopes near 1
+    CHECK(training.evaluate(data).loss() < -0.3); // and real ones above fake ones
 }

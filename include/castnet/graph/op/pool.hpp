@@ -81,7 +81,7 @@ struct operation<op::avg_pool> : detail::windowed_operation<op::avg_pool_gradien
     static constexpr char const* name = "avg_pool";
 };
 template <>
-struct operation<op::avg_pool_gradient> : detail::windowed_operation<op::count> {
+struct operation<op::avg_pool_gradient> : detail::windowed_operation<op::avg_pool> {
     static constexpr char const* name = "avg_pool_gradient";
 };
 
@@ -90,7 +90,7 @@ struct operation<op::upsample> : detail::windowed_operation<op::upsample_gradien
     static constexpr char const* name = "upsample";
 };
 template <>
-struct operation<op::upsample_gradient> : detail::windowed_operation<op::count> {
+struct operation<op::upsample_gradient> : detail::windowed_operation<op::upsample> {
     static constexpr char const* name = "upsample_gradient";
 };
 

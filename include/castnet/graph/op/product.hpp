@@ -85,6 +85,19 @@ constexpr void product_gradient(ir::differentiation& d, int i, int g) {
     }
 }
 
+// Of what goes back through a product, by a gradient g and a weight w: where it is differentiated
+// again.
+template <op Product, op Weight>
+constexpr void data_gradient(ir::differentiation& d, int i, int g) {
+    int const x = d.at(i).in[0], w = d.at(i).in[1], attribute = d.at(i).attribute;
+    if (d.wanted(x)) {
+        d.accumulate(x, d.emit<Product>(x, attribute, g, w));
+    }
+    if (d.wanted(w)) {
+        d.accumulate(w, d.emit<Weight>(w, attribute, g, x));
+    }
+}
+
 constexpr std::ptrdiff_t flops_of_product(ir::node const& n, ir::graph_view const& g) {
     return 2 * g.nodes[n.in[0]].size.count() * n.size.channels;
 }
@@ -110,6 +123,7 @@ template <>
 struct operation<op::matmul_data> {
     static constexpr char const* name = "matmul_data";
     static constexpr operation_traits traits{.product = true, .by_pixels = true};
+    static constexpr auto gradient = &detail::data_gradient<op::matmul, op::matmul_weight>;
     static constexpr auto flops = &detail::flops_of_product;
 };
 template <>
@@ -132,15 +146,7 @@ template <>
 struct operation<op::conv_data> {
     static constexpr char const* name = "conv_data";
     static constexpr operation_traits traits{.product = true, .image = true, .windowed = true};
-    static constexpr void gradient(ir::differentiation& d, int i, int g) {
-        int const x = d.at(i).in[0], w = d.at(i).in[1], attribute = d.at(i).attribute;
-        if (d.wanted(x)) {
-            d.accumulate(x, d.emit<op::conv>(x, attribute, g, w));
-        }
-        if (d.wanted(w)) {
-            d.accumulate(w, d.emit<op::conv_weight>(w, attribute, g, x));
-        }
-    }
+    static constexpr auto gradient = &detail::data_gradient<op::conv, op::conv_weight>;
     static constexpr auto flops = &detail::flops_of_convolution;
 };
 template <>
