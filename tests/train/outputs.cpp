@@ -214,6 +214,12 @@ TEST_CASE("one loss of all outputs and all targets is their weighted sum") {
     auto const b = together.evaluate(data);
     CHECK(a.loss() == doctest::Approx(b.loss()).epsilon(1e-12));
     CHECK(a["copy_mae"] == b["copy_mae"]);
+
+    // And a metric, beside one of the first output.
+    auto watched = cn::compile(model, losses{}, cn::momentum{}, two_targets{}, cn::accuracy);
+    auto const c = watched.evaluate(data);
+    CHECK(c["two_targets"] == doctest::Approx(a.loss()).epsilon(1e-12));
+    CHECK(c["accuracy"] == a["accuracy"]);
 }
 
 TEST_CASE("a history has the columns of every output") {

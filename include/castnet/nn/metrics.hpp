@@ -1,6 +1,7 @@
 // Metrics: expressions of a prediction and its target, like losses. Every loss is a metric, too. If
 // a network has several outputs, a metric compares the first with its target, on_output<n, metric>
-// another one (nn/output_losses.hpp).
+// another one (nn/output_losses.hpp); one that takes more is called with all outputs and then all
+// targets, like a loss.
 //
 // A metric gives a number for each sample, of which the weighted mean is reported; or several, a
 // vector, and says what becomes of their sums over the samples, each times the sample's weight:
@@ -21,7 +22,7 @@
 namespace castnet {
 
 template <class T>
-concept Metric = Loss<T> && requires {
+concept Metric = (Loss<T> || requires { typename T::targets; }) && requires {
     { T::name } -> std::convertible_to<char const*>;
 };
 

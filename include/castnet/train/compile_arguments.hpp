@@ -143,8 +143,8 @@ constexpr compile_mistake mistake_in_optimizer() {
     }
 }
 
-template <class Metric, class Loss, class Output>
-constexpr compile_mistake mistake_in_metric() {
+template <class Metric, class Loss, class Output, class... More>
+constexpr compile_mistake mistake_in_metric(type_list<Output, More...>) {
     if constexpr (is_text<Metric>) {
         return compile_mistake::text;
     } else if constexpr (Optimizer<Metric>) {
@@ -158,7 +158,9 @@ constexpr compile_mistake mistake_in_metric() {
         if constexpr (!std::is_same_v<symbol<typename target_of<Metric, Output>::type>, target>) {
             return compile_mistake::metric_compares_others;
         } else if constexpr (!callable_with<Metric, symbol<Output>, target>) {
-            return compile_mistake::metric_takes_others;
+            return callable_with<Metric, symbol<Output>, symbol<More>..., target>
+                       ? compile_mistake::none // what it gives is checked where it is used
+                       : compile_mistake::metric_takes_others;
         } else if constexpr (requires { &Metric::result; } && !MakesResult<Metric>) {
             return compile_mistake::metric_result_takes_others;
         } else {
@@ -190,7 +192,7 @@ constexpr compile_mistake mistake_in_compile() {
         using outputs = typename Model::output_shapes;
         compile_mistake const all[] = {mistake_in_loss<Loss>(outputs{}),
                                        mistake_in_optimizer<Model, Optimizer>(),
-                                       mistake_in_metric<Metrics, Loss, nth_of<0, outputs>>()...};
+                                       mistake_in_metric<Metrics, Loss>(outputs{})...};
         for (compile_mistake m : all) {
             if (m != compile_mistake::none) {
                 return m;
@@ -266,7 +268,7 @@ struct arguments_of_compile {
                   "cn::categorical_accuracy for one-hot targets, cn::binary_accuracy for 0 and 1");
     static_assert(found != compile_mistake::metric_takes_others,
                   "castnet: a metric cannot be called with the first output of the network and "
-                  "the target");
+                  "the target, nor with all outputs and the target");
     static_assert(
         found != compile_mistake::metric_gives_others,
         "castnet: a metric must give one number for each sample, symbol<shape<>>: return "

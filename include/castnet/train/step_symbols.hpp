@@ -34,11 +34,11 @@ struct metric_has_output {
                   "has no target; see metric_has_output<number, outputs, targets>");
     static constexpr bool checked = true;
 };
-template <class Metric, class Output, class Target>
+template <class Metric, class... Arguments>
 struct metric_takes {
-    static_assert(callable_with<Metric, Output, Target>,
-                  "castnet: a metric cannot be called with its output and the target; see "
-                  "metric_takes<metric, output, target>");
+    static_assert(callable_with<Metric, Arguments...>,
+                  "castnet: a metric cannot be called with its output and the target, nor with all "
+                  "outputs and then all targets; see metric_takes<metric, output, target>");
     static constexpr bool checked = true;
 };
 
@@ -80,6 +80,12 @@ public:
     using output_type = symbol<nth_of<I, type_list<S...>>>;
     template <size_t I>
     using target_type = symbol<nth_of<I, type_list<data::target_shape<Target>...>>>;
+
+    // Whether a metric takes all of them and not only the first.
+    template <class Metric>
+    static constexpr bool needs_all =
+        !callable_with<Metric, output_type<0>, target_type<0>> &&
+        callable_with<Metric, symbol<S>..., symbol<data::target_shape<Target>>...>;
 
     constexpr step_symbols(ir::graph& g, int const* output_ids)
         : g_{&g}, outputs_{output_ids},
@@ -168,16 +174,17 @@ constexpr symbol<shape<>> step_loss(std::type_identity<loss_list<Loss...>>, Symb
     }
 }
 
-template <class Metric, size_t Output, size_t Target, class Symbols>
-constexpr auto call_metric(Symbols const& s) {
-    using output = typename Symbols::template output_type<Output>;
-    using target = typename Symbols::template target_type<Target>;
-    if constexpr (!callable_with<Metric, output, target>) {
-        static_assert(metric_takes<Metric, output, target>::checked);
+template <class Metric, class Symbols, size_t... Output, size_t... Target>
+constexpr auto call_metric(Symbols const& s, std::index_sequence<Output...>,
+                           std::index_sequence<Target...>) {
+    if constexpr (!callable_with<Metric, typename Symbols::template output_type<Output>...,
+                                 typename Symbols::template target_type<Target>...>) {
+        static_assert(metric_takes<Metric, typename Symbols::template output_type<Output>...,
+                                   typename Symbols::template target_type<Target>...>::checked);
         return s.any();
     } else {
-        auto const given =
-            in_trace<Metric>(s.graph())(s.template output<Output>(), s.template target<Target>());
+        auto const given = in_trace<Metric>(s.graph())(s.template output<Output>()...,
+                                                       s.template target<Target>()...);
         using given_type = std::remove_const_t<decltype(given)>;
         if constexpr (gives_sums<Metric, given_type>) {
             return given;
@@ -189,7 +196,9 @@ constexpr auto call_metric(Symbols const& s) {
 }
 template <class Metric, class Symbols>
 constexpr auto step_metric(std::type_identity<Metric>, Symbols const& s) {
-    return call_metric<Metric, 0, 0>(s);
+    constexpr bool all = Symbols::template needs_all<Metric>;
+    return call_metric<Metric>(s, std::make_index_sequence<all ? Symbols::outputs : 1>{},
+                               std::make_index_sequence<all ? Symbols::targets : 1>{});
 }
 template <size_t Output, class Metric, class Symbols>
 constexpr auto step_metric(std::type_identity<output_metric<Output, Metric>>, Symbols const& s) {
@@ -199,7 +208,7 @@ constexpr auto step_metric(std::type_identity<output_metric<Output, Metric>>, Sy
         static_assert(metric_has_output<Output, outputs, targets>::checked);
         return s.any();
     } else {
-        return call_metric<Metric, Output, target>(s);
+        return call_metric<Metric>(s, std::index_sequence<Output>{}, std::index_sequence<target>{});
     }
 }
 
