@@ -32,11 +32,19 @@ using images = sequential<input<3, 28, 28>, conv2d<32, 3, conv{.padding = same}>
 using of_images = sequential<
     input<3, 28, 28>, depthwise_conv2d<3>, depthwise_conv2d<3, conv{}, 2>,
     separable_conv2d<32, 3, conv{.padding = same}>, squeeze_excitation<8>, channel_shuffle<2>,
-    stochastic_depth<0.2F>,
+    stochastic_depth<0.2F>, gaussian_noise<0.1F>,
     conv_transpose2d<32, 3, conv_transpose{.stride = 2, .padding = 1, .output_padding = 1}>,
     conv_transpose2d<32, 3, conv_transpose{.stride = 2, .padding = same}>,
     zero_pad2d<sides{1, 2, 3, 0}>, crop2d<2>, adaptive_max_pool2d<7>, upsample2d<2>.bilinear(),
     adaptive_avg_pool2d<size2{7, 5}>>;
+
+struct sampled {
+    constexpr auto operator()(auto x) const {
+        auto const mean = x | dense<64>, v = x | dense<64>;
+        return mean + exp(0.5 * v) * normal_noise(mean);
+    }
+};
+using code = network<sampled{}, input<9>>;
 
 using normalisations = sequential<input<6, 8, 8>, layer_norm, layer_norm.over_all_axes(), rms_norm,
                                   group_norm<3>, instance_norm.affine(), instance_norm>;

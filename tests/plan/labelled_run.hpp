@@ -317,7 +317,7 @@ private:
                 add_reads(id, operand, found, all);
             }
         }
-        if (!again && kind != op::constant && kind != op::index && kind != op::bernoulli) {
+        if (!again && kind != op::constant && kind != op::index && !cn::ir::is_drawn(kind)) {
             all.insert(source(from));
         }
     }

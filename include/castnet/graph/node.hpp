@@ -21,6 +21,7 @@ enum class op : std::uint8_t {
     index,
     sample_mask,
     bernoulli,
+    normal,
     // element-wise functions and reductions
     map,
     reduce,
@@ -65,6 +66,11 @@ enum class op : std::uint8_t {
 };
 
 namespace ir {
+
+// Random numbers.
+constexpr bool is_drawn(op kind) {
+    return kind == op::bernoulli || kind == op::normal;
+}
 
 CASTNET_HD constexpr bool is_matmul(op kind) {
     return kind == op::matmul || kind == op::matmul_data || kind == op::matmul_weight;
@@ -115,11 +121,11 @@ struct node {
     extents size{};
     double scalar = 1; // constant: value; reduce, sample_mask: factor; bernoulli, attention: keep
     // window: index in graph::windows. parameter: index in graph::parameters. input, target: which.
-    // scalar: which. bernoulli: number of the random stream. slice and its gradient: first channel.
-    // batch_matmul: a product_form. attention and its gradient: an attention_form. reverse: how
-    // many channels move together. gather_rows and its gradient: the row without one, or -1.
-    // cache: its number. reshape: as_stored or -1. reduce: detached or -1. map of normalize: the
-    // node of sample_mask if the statistics are those of the batch, else -1; stored over_slice:
+    // scalar: which. bernoulli, normal: number of the random stream. slice and its gradient: first
+    // channel. batch_matmul: a product_form. attention and its gradient: an attention_form.
+    // reverse: how many channels move together. gather_rows and its gradient: the row without one,
+    // or -1. cache: its number. reshape: as_stored or -1. reduce: detached or -1. map of normalize:
+    // the node of sample_mask if the statistics are those of the batch, else -1; stored over_slice:
     // that slice. delay, feedback: 1, or -1 where the loop runs backwards in time.
     int attribute = -1;
     storage stored{};

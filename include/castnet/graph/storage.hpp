@@ -124,8 +124,8 @@ private:
     constexpr bool may_be_in_place(int i) const {
         node const& n = nodes_[i];
         op const from = nodes_[n.in[0]].kind;
-        bool const in_memory = from != op::constant && from != op::index &&
-                               from != op::sample_mask && from != op::bernoulli;
+        bool const in_memory =
+            from != op::constant && from != op::index && from != op::sample_mask && !is_drawn(from);
         int const loop = loop_of_readers_[i];
         bool const in_one_loop = loop >= 0 && (n.loop < 0 || n.loop == loop);
         return in_memory && loop > nobody && (in_one_loop || !differentiated_) &&

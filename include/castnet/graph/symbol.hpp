@@ -251,7 +251,7 @@ constexpr int push_map(ir::graph& g, ir::node n, fn function, ir::function_entry
     for (int id : operands) {
         ir::node const& x = g.nodes.data()[id];
         n.size.sample |= x.size.sample;
-        n.in[n.operands++] = x.kind == op::bernoulli ? drawn(g, id, n.size) : id;
+        n.in[n.operands++] = ir::is_drawn(x.kind) ? drawn(g, id, n.size) : id;
     }
     return g.push(n);
 }

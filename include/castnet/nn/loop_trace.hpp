@@ -29,7 +29,7 @@ public:
         ir::list<char> changes = ir::list<char>::filled(g_.nodes.size() - changing, 0);
         for (int i = changing; i < g_.nodes.size(); ++i) {
             ir::node& n = g_.nodes[i];
-            bool mine = i < first || n.kind == op::bernoulli;
+            bool mine = i < first || ir::is_drawn(n.kind);
             for (int k = 0; k < n.operands; ++k) {
                 mine = mine || (n.in[k] >= changing && changes[n.in[k] - changing] != 0);
             }
@@ -37,7 +37,7 @@ public:
             if (i < first || !mine) {
                 continue;
             }
-            bool const by_steps = n.kind == op::bernoulli || ir::traits_of(n).by_pixels;
+            bool const by_steps = ir::is_drawn(n.kind) || ir::traits_of(n).by_pixels;
             if (!by_steps || n.size.pixels > 1) {
                 g_.report(mistake::cell_of_scan);
             }

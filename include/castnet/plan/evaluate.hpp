@@ -5,6 +5,7 @@
 #include <castnet/core/bfloat16.hpp>
 #include <castnet/core/philox.hpp>
 #include <castnet/core/select.hpp>
+#include <castnet/core/standard_normal.hpp>
 #include <castnet/core/target.hpp>
 #include <castnet/expr/expr.hpp>
 #include <castnet/plan/instruction.hpp>
@@ -137,6 +138,9 @@ CASTNET_HD constexpr T execute(T const* r, program_arguments<T> const& a,
     } else if constexpr (I.code == opcode::bernoulli) {
         std::uint32_t const word = random(a, static_cast<std::uint32_t>(a.scalar[I.b]), p);
         return select(uniform<T>(word) < a.scalar[I.a], T(1) / a.scalar[I.a], T(0));
+    } else if constexpr (I.code == opcode::normal) {
+        return elementary::standard_normal<T>(
+            random(a, static_cast<std::uint32_t>(a.scalar[I.b]), p));
     } else if constexpr (I.code == opcode::store || I.code == opcode::reduce) {
         return T(0);
     } else {

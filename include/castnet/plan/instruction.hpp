@@ -15,6 +15,7 @@ enum class opcode : std::uint8_t {
     index,       // the number of the channel
     sample_mask, // a: which array (one value per sample), b: which scalar to multiply it with
     bernoulli,   // a: which scalar is `keep`, b: which scalar numbers the random stream
+    normal,      // b: which scalar numbers the random stream
     apply,       // function of registers a, b, c, …
     dot,   // array a, at this sample and pixel, times row `channel` of array b: the gradient by
            // the input of a product with few units; c: 1 if a is bfloat16, 2 more if b is
@@ -70,6 +71,9 @@ inline constexpr int no_register = 255; // an argument that the function does no
 CASTNET_HD constexpr bool is_end(instruction const& i) {
     return i.code == opcode::store || i.code == opcode::reduce;
 }
+CASTNET_HD constexpr bool is_drawn(instruction const& i) {
+    return i.code == opcode::bernoulli || i.code == opcode::normal;
+}
 // A program is by rows if other instructions follow its first ends. These begin its next phase: a
 // row of channels goes through one phase after the other, and what a phase reduces it to is known
 // after it. Registers are numbered within a phase. What there is one of for each row is stored, or
@@ -101,9 +105,9 @@ struct program {
     // Along what the stored array varies, as of a load.
     static constexpr int stored = end.c == 1 ? 5 : end.c == 2 ? 15 : 7;
 
-    static constexpr int random_streams = (0 + ... + int(I.code == opcode::bernoulli));
+    static constexpr int random_streams = (0 + ... + int(is_drawn(I)));
     // Which scalar numbers the stream of a program that has one.
-    static constexpr int stream = (0 + ... + (I.code == opcode::bernoulli ? I.b : 0));
+    static constexpr int stream = (0 + ... + (is_drawn(I) ? I.b : 0));
     // It reads or stores bfloat16.
     static constexpr bool has_bf16 =
         (((I.code == opcode::load && I.c != 0) || (I.code == opcode::store && I.a != 0)) || ...);

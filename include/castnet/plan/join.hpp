@@ -318,7 +318,7 @@ private:
                 if (!find_parts(from, end, parts)) {
                     return false;
                 }
-            } else if (nodes_[from].kind == op::bernoulli) {
+            } else if (is_drawn(nodes_[from].kind)) {
                 return false;
             } else if (nodes_[from].size == n.size) {
                 bool known = false;

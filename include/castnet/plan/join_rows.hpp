@@ -80,7 +80,7 @@ private:
                 add_operands(from, group_[from], all);
             } else {
                 op const kind = nodes_[from].kind;
-                bool const drawn = kind == op::bernoulli;
+                bool const drawn = is_drawn(kind);
                 all.arrays += kind == op::constant || drawn ? 0 : 1;
                 all.scalars += drawn ? 2 : kind == op::constant || kind == op::sample_mask ? 1 : 0;
             }

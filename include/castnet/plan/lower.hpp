@@ -295,6 +295,10 @@ private:
             x.a = scalar(n.scalar);
             x.b = scalar(n.attribute);
             break;
+        case op::normal:
+            x.code = opcode::normal;
+            x.b = scalar(n.attribute);
+            break;
         default:
             return load(id);
         }

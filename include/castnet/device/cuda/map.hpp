@@ -94,7 +94,7 @@ CASTNET_HD void execute_lanes(T (&r)[Lanes][Registers], program_arguments<T> con
         for (int i = 0; i < Lanes; ++i) {
             r[i][Number] = shared;
         }
-    } else if constexpr (Lanes > 1 && I.code == opcode::bernoulli) {
+    } else if constexpr (Lanes > 1 && ir::is_drawn(I)) {
         constexpr int blocks = (Lanes + 3) / 4;
         std::uint32_t const first = p.pixel * p.channels + p.channel;
         random_of_blocks<blocks> random;

@@ -22,6 +22,14 @@ constexpr symbol<S> bernoulli(ir::graph& g, double keep) {
     return emit<S>(g, n);
 }
 
+// For every element independently a number of the standard normal distribution, in the same way.
+template <Shape S>
+constexpr symbol<S> standard_normal(ir::graph& g) {
+    ir::node n = ir::graph::shaped<S>(op::normal, true);
+    n.attribute = g.random_streams++;
+    return emit<S>(g, n);
+}
+
 namespace detail {
 
 // What the host feeds, and what a kernel computes where it needs it, is on all devices.
@@ -67,6 +75,10 @@ struct operation<op::sample_mask> : detail::source_operation {
 template <>
 struct operation<op::bernoulli> : detail::source_operation {
     static constexpr char const* name = "bernoulli";
+};
+template <>
+struct operation<op::normal> : detail::source_operation {
+    static constexpr char const* name = "normal";
 };
 template <>
 struct operation<op::parameter> {

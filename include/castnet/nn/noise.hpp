@@ -1,0 +1,42 @@
+// Gaussian noise in training.
+#pragma once
+
+#include <castnet/core/finite.hpp>
+#include <castnet/nn/scope.hpp>
+
+namespace castnet {
+
+// In training, for each element of x a number of the standard normal distribution, another one in
+// every step (PyTorch's randn_like); in evaluation and prediction 0. x itself does not matter. So a
+// variational autoencoder has the code
+//     mean + exp(log_variance / 2) * normal_noise(mean)
+// The numbers are a function of the seed, the step and the sample's place in it, as dropout is.
+template <Shape S>
+constexpr symbol<S> normal_noise(symbol<S> x) {
+    ir::graph& g = *x.g;
+    if (g.training) {
+        return standard_normal<S>(g);
+    }
+    int const zero = constant_node(g, 0);
+    return {&g, map_node(g, fn::add, ir::space_of<S>, {zero, zero})};
+}
+
+template <float Deviation>
+struct gaussian_noise_layer {
+    static constexpr char const* name = "gaussian_noise";
+    static_assert(
+        Deviation >= 0 && detail::is_finite(Deviation),
+        "castnet: gaussian_noise: the standard deviation must be finite and not negative");
+
+    template <Shape S>
+    constexpr symbol<S> operator()(symbol<S> x) const {
+        return x.g->training ? x + double{Deviation} * normal_noise(x) : x;
+    }
+};
+
+// In training, every element plus noise of this standard deviation (Keras' GaussianNoise); in
+// evaluation nothing happens.
+template <float Deviation>
+inline constexpr gaussian_noise_layer<Deviation> gaussian_noise{};
+
+} // namespace castnet

@@ -1,0 +1,105 @@
+// Noise: its distribution, where it is, and the gradients through it.
+#include <castnet/nn/dense.hpp>
+#include <castnet/nn/noise.hpp>
+#include <castnet/optim/optimizers.hpp>
+#include <castnet/policy/cpu.hpp>
+#include <castnet/train/training.hpp>
+
+#include "harness.hpp"
+
+#include <cmath>
+
+namespace cn = castnet;
+using check::against_finite_differences, check::run_of, cn::shape;
+
+namespace {
+
+struct only_noise {
+    constexpr auto operator()(auto x) const { return 0 * x + cn::normal_noise(x); }
+};
+struct reparameterized {
+    constexpr auto operator()(auto x) const {
+        auto const mean = x | cn::dense<2>, log_variance = x | cn::dense<2>;
+        return mean + cn::exp(0.5 * log_variance) * cn::normal_noise(mean);
+    }
+};
+
+// Mean, variance, third and fourth moment.
+std::array<double, 4> moments(check::values const& all) {
+    std::array<double, 4> m{};
+    for (double const x : all) {
+        for (std::size_t k = 0; k < 4; ++k) {
+            m[k] += std::pow(x, double(k + 1)) / double(all.size());
+        }
+    }
+    return m;
+}
+
+} // namespace
+
+TEST_CASE("quantiles of random words") {
+    using cn::elementary::standard_normal;
+    auto const word = [](double probability) { return std::uint32_t(probability * 0x1p24) << 8; };
+    for (auto const& [probability, quantile] : {std::pair{0.5, 0.0},
+                                                {0.75, 0.674489750196},
+                                                {0.975, 1.959963984540},
+                                                {0.99, 2.326347874041},
+                                                {0.999, 3.090232306168},
+                                                {0.00001, -4.264890793923}}) {
+        CAPTURE(probability);
+        double const step = 0x1p-24 / std::exp(-quantile * quantile / 2); // between two words
+        CHECK(std::abs(standard_normal<double>(word(probability)) - quantile) < 3 * step + 2e-7);
+        CHECK(std::abs(standard_normal<float>(word(probability)) - quantile) < 3 * step + 2e-6);
+    }
+    CHECK(standard_normal<float>(0) == doctest::Approx(-5.41998).epsilon(1e-6));
+    CHECK(standard_normal<float>(0xffffffff) == -standard_normal<float>(0));
+}
+
+TEST_CASE("noise has the standard normal distribution, in images as well") {
+    auto r = run_of<only_noise{}, shape<3, 40, 40>>();
+    r.run();
+    auto const m = moments(r.output());
+    double const count = double(r.output().size()); // 19,200
+    CHECK(std::abs(m[0]) < 4 / std::sqrt(count));
+    CHECK(std::abs(m[1] - 1) < 4 * std::sqrt(2 / count));
+    CHECK(std::abs(m[2]) < 4 * std::sqrt(15 / count));
+    CHECK(std::abs(m[3] - 3) < 4 * std::sqrt(96 / count));
+    auto flat = run_of<only_noise{}, shape<50>>();
+    flat.run();
+    check::values const y = flat.output();
+    for (std::size_t i = 1; i < y.size(); ++i) {
+        CHECK(y[i] != y[i - 1]);
+    }
+}
+
+TEST_CASE("there is no noise in evaluation") {
+    auto r = run_of<cn::gaussian_noise<0.5F>, shape<4>, false>();
+    check::values const x = check::random_values(16, 1);
+    r.set_input(x);
+    r.run();
+    CHECK(r.output() == x);
+}
+
+TEST_CASE("gradients go around noise") {
+    against_finite_differences(run_of<cn::gaussian_noise<0.5F>, shape<7>>());
+    against_finite_differences(run_of<cn::gaussian_noise<0.5F>, shape<2, 3, 3>>());
+    against_finite_differences(run_of<reparameterized{}, shape<3>>());
+}
+
+TEST_CASE("every step has noise of its own, which the seed determines") {
+    using network = cn::sequential<cn::input<2>, cn::gaussian_noise<1.0F>, cn::dense<1>>;
+    auto const losses = [](std::uint64_t seed) {
+        cn::model<network, cn::policy::cpu, cn::batch<8>> model{cn::seed{1}};
+        cn::model<network, cn::policy::cpu, cn::batch<8>> other{cn::seed{seed}};
+        other.set("1.weight", model.get("1.weight"));
+        auto training = cn::compile(other, cn::mse, cn::sgd{});
+        cn::data::dataset<cn::shape<1>, cn::shape<2>> const data{std::vector<float>(16),
+                                                                 std::vector<float>(8)};
+        std::vector<std::size_t> const all{0, 1, 2, 3, 4, 5, 6, 7};
+        return std::pair{training.step(data, all, 0.0).loss(),
+                         training.step(data, all, 0.0).loss()};
+    };
+    CHECK(losses(1).first != losses(1).second);
+    CHECK(losses(1) == losses(1));
+    CHECK(losses(1) != losses(2));
+}
