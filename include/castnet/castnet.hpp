@@ -31,6 +31,7 @@
 #include <castnet/nn/mean_iou.hpp>
 #include <castnet/nn/network.hpp>
 #include <castnet/nn/noise.hpp>
+#include <castnet/nn/one_hot.hpp>
 #include <castnet/nn/pad2d.hpp>
 #include <castnet/nn/permute.hpp>
 #include <castnet/nn/pooling.hpp>

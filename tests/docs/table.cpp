@@ -46,6 +46,14 @@ struct sampled {
 };
 using code = network<sampled{}, input<9>>;
 
+struct chosen_value {
+    constexpr auto operator()(auto q, auto action) const {
+        auto const x = action;
+        return outputs(one_hot<4>(x), sum(q * one_hot<4>(action)));
+    }
+};
+using values_of_actions = network<chosen_value{}, input<4>, input_ids<4>>;
+
 using normalisations = sequential<input<6, 8, 8>, layer_norm, layer_norm.over_all_axes(), rms_norm,
                                   group_norm<3>, instance_norm.affine(), instance_norm>;
 

@@ -3,6 +3,7 @@
 #include <castnet/nn/dense.hpp>
 #include <castnet/nn/embedding.hpp>
 #include <castnet/nn/network.hpp>
+#include <castnet/nn/one_hot.hpp>
 #include <castnet/nn/reshape.hpp>
 
 #include "harness.hpp"
@@ -23,6 +24,15 @@ values words(std::size_t count, std::size_t limit) {
     }
     return ids;
 }
+
+struct one_hot_of_five {
+    constexpr auto operator()(auto x) const { return cn::one_hot<5>(x); }
+};
+template <class S>
+using vectors_of = typename decltype(cn::one_hot<3>(std::declval<cn::symbol<S>>()))::shape_type;
+static_assert(std::is_same_v<vectors_of<cn::ids<7, 5>>, shape<5, 3>>);
+static_assert(std::is_same_v<vectors_of<shape<>>, shape<3>>);
+static_assert(std::is_same_v<vectors_of<cn::ids<3, 2, 5>>, cn::row_major_shape<2, 5, 3>>);
 
 template <class S>
 using rows_of = typename decltype(embedding<7, 3>(std::declval<cn::symbol<S>>()))::shape_type;
@@ -144,4 +154,16 @@ TEST_CASE("the result and gradient of many samples do not depend on the number o
     omp_set_num_threads(threads);
 #endif
     CHECK(r.gradient("0.weight") == before);
+}
+
+TEST_CASE("one-hot vectors of ids") {
+    auto r = layer_run::of<sequential<input_ids<7, 3>, one_hot_of_five{}>, true, 2>();
+    r.set_input({4, 0, 6, 1, 1, 3});
+    r.run();
+    CHECK(r.output() == values{0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+                               0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 0});
+    auto one = layer_run::of<sequential<input_ids<5>, one_hot_of_five{}>, true, 2>();
+    one.set_input({3, 0});
+    one.run();
+    CHECK(one.output() == values{0, 0, 0, 1, 0, 1, 0, 0, 0, 0});
 }

@@ -155,7 +155,10 @@ public:
             if (weights[i] != 0 && !in_range) {
                 throw error({"castnet: dataset::with_weights: the weight of sample ", i, " is ",
                              weights[i], ", expected 0 or a number from ", least_weight, " to ",
-                             most_weight, "; only the ratios of weights matter"});
+                             most_weight,
+                             "; only the ratios of weights matter; numbers of either sign, "
+                             "such as advantages, are a second target, which a loss multiplies "
+                             "with"});
             }
         }
         auto weighted = *this;
