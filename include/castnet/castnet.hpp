@@ -45,6 +45,7 @@
 #include <castnet/nn/squeeze_excitation.hpp>
 #include <castnet/nn/stochastic_depth.hpp>
 #include <castnet/nn/tensor_functions.hpp>
+#include <castnet/nn/tied_dense.hpp>
 #include <castnet/nn/transformer.hpp>
 #include <castnet/optim/accumulate.hpp>
 #include <castnet/optim/clipping.hpp>

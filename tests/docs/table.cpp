@@ -45,6 +45,8 @@ struct sampled {
     }
 };
 using code = network<sampled{}, input<9>>;
+using tied_halves =
+    sequential<input<64>, shared<"first", dense<9>>, shared<"first", tied_dense<64>>>;
 
 struct chosen_value {
     constexpr auto operator()(auto q, auto action) const {

@@ -35,6 +35,20 @@ constexpr int image_of(flattened<Image> x) {
     return x.image;
 }
 
+// A vector seen as an image of so many pixels: with its elements in that order in memory already,
+// `attribute` is as_stored, or moved there.
+template <class S>
+constexpr int as_image(symbol<S> x, int pixels, int attribute) {
+    ir::axes const image{
+        2, {static_cast<int>(S::count) / pixels, pixels}, memory_order::channels_last};
+    ir::node n;
+    n.kind = op::reshape;
+    n.size = ir::extents_of(image, x.g->nodes[x.id].size.sample);
+    n.attribute = attribute;
+    n.in[n.operands++] = x.id;
+    return x.g->push(n);
+}
+
 } // namespace detail
 
 // x with its features in the order that the rows of a dense weight have in memory. A shared layer
@@ -49,18 +63,25 @@ constexpr symbol<typename X::shape_type> in_order_of(symbol<Weight> weight, X x)
     }
     int image = detail::image_of(x);
     if (image < 0 || g.nodes[image].size.pixels != pixels) {
-        ir::axes const as_image{
-            2, {static_cast<int>(features::count) / pixels, pixels}, memory_order::channels_last};
-        ir::node moved;
-        moved.kind = op::reshape;
-        moved.size = ir::extents_of(as_image, g.nodes[x.id].size.sample);
-        moved.in[moved.operands++] = x.id;
-        image = g.push(moved);
+        image = detail::as_image(x, pixels, -1);
     }
     ir::node n = ir::graph::shaped<features>(op::reshape, g.nodes[image].size.sample);
     n.attribute = ir::as_stored;
     n.in[n.operands++] = image;
     return emit<features>(g, n);
+}
+
+// The reverse: a vector whose elements are in the order of that weight's rows in logical order.
+template <Shape Weight, Shape S>
+constexpr symbol<S> from_order_of(symbol<Weight> weight, symbol<S> x) {
+    ir::graph& g = *x.g;
+    int const pixels = g.parameters[g.nodes[weight.id].attribute].pixels;
+    if (S::rank != 1 || pixels == 1) {
+        return x;
+    }
+    ir::node n = ir::graph::shaped<S>(op::reshape, g.nodes[x.id].size.sample);
+    n.in[n.operands++] = detail::as_image(x, pixels, ir::as_stored);
+    return emit<S>(g, n);
 }
 
 } // namespace castnet
