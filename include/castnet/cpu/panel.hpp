@@ -58,14 +58,17 @@ void pack_panel(std::ptrdiff_t depth, std::ptrdiff_t columns, matrix<sum_type<F>
     }
 }
 
-// What lies in a and will be read for the next rows.
+// What lies in a matrix and will be needed: one of `parts` shares of it, in the order of memory.
 template <class T>
-void prefetch(matrix<T> const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
+void prefetch(matrix<T> const& a, std::ptrdiff_t rows, std::ptrdiff_t columns,
+              std::ptrdiff_t part = 0, std::ptrdiff_t parts = 1) {
     constexpr std::ptrdiff_t line = 64 / std::ptrdiff_t{sizeof(T)};
-    std::ptrdiff_t const down = a.row == 1 ? line : 1, across = a.column == 1 ? line : 1;
-    for (std::ptrdiff_t i = 0; i < rows; i += down) {
-        for (std::ptrdiff_t j = 0; j < columns; j += across) {
-            __builtin_prefetch(a.data + i * a.row + j * a.column, 0, 2);
+    bool const turned = a.column != 1;
+    std::ptrdiff_t const count = turned ? columns : rows, length = turned ? rows : columns,
+                         step = turned ? a.column : a.row;
+    for (std::ptrdiff_t i = count * part / parts; i < count * (part + 1) / parts; ++i) {
+        for (std::ptrdiff_t j = 0; j < length; j += line) {
+            __builtin_prefetch(a.data + i * step + j, 0, 2);
         }
     }
 }
@@ -149,66 +152,90 @@ struct product {
     bool turns = false;
 };
 
-// Columns of a product from `left` on (at most a tile's), in its rows from top to bottom. `steps`
-// of the depth, at most most_steps_at_once, are taken at once, so few that a packed panel of them
-// has room in panel_scratch. All of the panel is `packed` already, or each part is now, or none:
-// then the panel must have contiguous rows, and be read up to whole vectors.
+// Part of a panel of a product's right factor, from a row and a column on.
+template <class T>
+struct right_part {
+    matrix<T> from;
+    std::ptrdiff_t depth, columns;
+
+    right_part(product<T> const& p, std::ptrdiff_t row, std::ptrdiff_t column,
+               std::ptrdiff_t most_rows, std::ptrdiff_t most_columns)
+        : from{p.b.data + row * p.b.row + column * p.b.column, p.b.row, p.b.column},
+          depth{std::min(most_rows, p.k - row)},
+          columns{std::clamp(p.n - column, std::ptrdiff_t{0}, most_columns)} {}
+};
+
+// Columns of a product from left to right, in its rows from top to bottom: panel by panel for each
+// part of the depth. `steps` of it, at most most_steps_at_once, are taken at once, so few that a
+// packed panel of them has room in panel_scratch. All panels are `packed` already, or the part of
+// each is now, or none: then they must have contiguous rows, and are read up to whole vectors.
+// Where c turns, there is one panel.
 template <class F>
-void multiply_panel(product<sum_type<F>> const& p, std::ptrdiff_t left, std::ptrdiff_t top,
-                    std::ptrdiff_t bottom, std::ptrdiff_t steps, bool pack,
-                    F const* packed = nullptr) {
+void multiply_panels(product<sum_type<F>> const& p, std::ptrdiff_t left, std::ptrdiff_t right,
+                     std::ptrdiff_t top, std::ptrdiff_t bottom, std::ptrdiff_t steps, bool pack,
+                     F const* packed = nullptr) {
     using T = sum_type<F>;
     constexpr std::ptrdiff_t width = tile_columns<F>;
-    std::ptrdiff_t const columns = std::min(width, p.n - left);
-    matrix<T> const &a = p.a, &b = p.b;
+    std::ptrdiff_t const tiles = (bottom - top + tile_rows - 1) / tile_rows;
+    std::ptrdiff_t const most = steps * numbers_in<F>;
+    bool const in_place = !packed && !pack && numbers_in<F> == 1;
     panel_scratch<F> part;
     T turning[size_t(most_turned_rows * width)];
     std::ptrdiff_t offset[most_steps_at_once];
     std::ptrdiff_t begin = 0;
     do { // at least once: a sum over no samples is 0
-        std::ptrdiff_t const end = std::min(begin + steps * numbers_in<F>, p.k);
-        left_rows<F> under{{a.data + top * a.row + begin * a.column, a.row, a.column}, end - begin};
-        tile_depth<F> d{steps_of<F>(end - begin), offset, nullptr, b.row};
+        std::ptrdiff_t const end = std::min(begin + most, p.k);
+        left_rows<F> under{{p.a.data + top * p.a.row + begin * p.a.column, p.a.row, p.a.column},
+                           end - begin};
+        tile_depth<F> d{steps_of<F>(end - begin), offset, part.data, width};
         for (std::ptrdiff_t s = 0; s < d.steps; ++s) {
             offset[s] = s * under.column;
         }
-        matrix<T> const right{b.data + begin * b.row + left * b.column, b.row, b.column};
-        if constexpr (numbers_in<F> == 1) {
-            d.b = right.data;
-        }
-        if (packed) {
-            d.b = packed + steps_of<F>(begin) * width;
-            d.b_stride = width;
-        } else if (pack || numbers_in<F> > 1) {
-            pack_panel<F>(end - begin, columns, right, part.data);
-            d.b = part.data;
-            d.b_stride = width;
-            if (end < p.k) {
-                prefetch<T>({right.data + (end - begin) * b.row, b.row, b.column},
-                            std::min(end - begin, p.k - end), columns);
-            }
-        }
-        tile_end<T> mine = end == p.k ? p.end.from(left) : tile_end<T>{};
+        tile_end<T> mine = end == p.k ? p.end : tile_end<T>{};
         mine.accumulate = p.end.accumulate || begin > 0;
-        for (std::ptrdiff_t first = top; first < bottom; first += tile_rows) {
-            under.prepare(first - top, bottom - first);
-            tile_pointers<F> rows;
-            for (std::ptrdiff_t r = first; r < std::min(first + tile_rows, bottom); ++r) {
-                rows.push(under.row(r - top),
-                          p.turns ? turning + r * width : p.c + r * p.c_row + left);
+        for (std::ptrdiff_t j = left; j < right; j += width) {
+            right_part<T> const here{p, begin, j, most, width};
+            if (packed) {
+                d.b = packed + j * steps_of<F>(p.k) + steps_of<F>(begin) * width;
+            } else if (!in_place) {
+                pack_panel<F>(here.depth, here.columns, here.from, part.data);
             }
-            rows.repeat_last();
-            if (!packed) { // else the right factor comes from beyond the L1 cache, too
-                std::ptrdiff_t const next = std::min(first + tile_rows, p.m - 1);
-                prefetch<T>({a.data + next * a.row + begin * a.column, a.row, a.column},
-                            std::min<std::ptrdiff_t>(tile_rows, p.m - next), end - begin);
+            bool const goes_deeper = j + width >= right && end < p.k;
+            right_part<T> const next{p,
+                                     goes_deeper         ? end
+                                     : j + width < right ? begin
+                                                         : 0,
+                                     goes_deeper ? left : j + width, most, width};
+            for (std::ptrdiff_t i = 0; i < tiles; ++i) {
+                std::ptrdiff_t const first = top + i * tile_rows,
+                                     last = std::min(first + tile_rows, bottom);
+                under.prepare(first - top, bottom - first);
+                tile_pointers<F> rows;
+                for (std::ptrdiff_t r = first; r < last; ++r) {
+                    rows.push(under.row(r - top),
+                              p.turns ? turning + r * width : p.c + r * p.c_row + j);
+                }
+                rows.repeat_last();
+                prefetch<T>({rows.c[0], p.turns ? width : p.c_row, 1}, last - first, here.columns);
+                if constexpr (numbers_in<F> == 1) {
+                    if (in_place) { // two vectors of each row by a tile
+                        d.b = here.from.data;
+                        d.b_stride = here.from.row;
+                        d.next = i * 2 < tile_vectors && next.columns > 0
+                                     ? next.from.data + i * 2 * simd<T>::width
+                                     : nullptr;
+                    }
+                }
+                if (!packed && !in_place) {
+                    prefetch<T>(next.from, next.depth, next.columns, i, tiles);
+                }
+                tile_panel(&rows, 1, 0, static_cast<int>(here.columns), d, mine.from(j));
             }
-            tile_panel(&rows, 1, 0, static_cast<int>(columns), d, mine);
         }
         begin = end;
     } while (begin < p.k);
     if (p.turns) {
-        transpose(p.m, columns, turning, width, p.c + left * p.c_row, p.c_row);
+        transpose(p.m, right - left, turning, width, p.c + left * p.c_row, p.c_row);
     }
 }
 

@@ -75,7 +75,7 @@ void add_to(T* to, T const* from, std::ptrdiff_t count) {
 }
 
 // Some columns of a product, as many as the sums have room for: `steps` of the depth are summed up
-// before they are added to the result, in the order of tiles (multiply_panel), so that a row does
+// before they are added to the result, in the order of tiles (multiply_panels), so that a row does
 // not depend on how many others there are. Rows of b are contiguous.
 template <class F>
 void multiply_columns(product<sum_type<F>> const& p, std::ptrdiff_t left, std::ptrdiff_t columns,

@@ -17,6 +17,29 @@
 
 namespace castnet::cpu::inline CASTNET_TARGET {
 
+// Rows of a product up to which the panels of b are read where they lie.
+inline constexpr std::ptrdiff_t most_rows_in_place = std::ptrdiff_t{12} * tile_rows;
+
+// What threads share of a product: pieces of its rows, and for each of these groups of its panels.
+// There are as few pieces as the cache allows, since each packs the panels again, but several
+// pieces and groups for each thread.
+struct product_pieces {
+    std::ptrdiff_t tiles, pieces, groups; // tiles of rows
+
+    product_pieces(std::ptrdiff_t m, std::ptrdiff_t panels, std::ptrdiff_t least_groups,
+                   std::ptrdiff_t threads)
+        : tiles{(m + tile_rows - 1) / tile_rows}, pieces{(tiles + 95) / 96}, groups{least_groups} {
+        if (threads > 1) {
+            std::ptrdiff_t const items = 4 * threads;
+            groups = std::clamp((items + pieces - 1) / pieces, groups, panels);
+            pieces = std::clamp((items + groups - 1) / groups, pieces, (tiles + 3) / 4);
+        }
+    }
+    std::ptrdiff_t first_row(std::ptrdiff_t piece) const {
+        return tiles * piece / pieces * tile_rows;
+    }
+};
+
 // In blocks: of b as much as the cache holds meets a piece of a's rows. All of b is `packed` in
 // panels already, or its parts are where its rows are longer than a tile.
 template <class F>
@@ -31,18 +54,20 @@ void multiply_blocks(product<sum_type<F>> const& p, F const* packed = nullptr) {
         multiply_few_rows<F>(p, steps * numbers_in<F>);
         return;
     }
-    std::ptrdiff_t const piece = std::ptrdiff_t{panels > 1 ? 24 : 4} * tile_rows;
-    std::ptrdiff_t const pieces = (m + piece - 1) / piece;
-    bool const by_pieces = m > p.n; // the smaller factor is the one to be read again
-    parallel_for(panels * pieces, 2.0 * double(m) * double(p.n) * double(p.k),
-                 [&](std::ptrdiff_t i) {
-                     std::ptrdiff_t const left = (by_pieces ? i % panels : i / pieces) * width,
-                                          top = (by_pieces ? i / panels : i % pieces) * piece,
-                                          bottom = std::min(top + piece, m);
-                     multiply_panel<F>(p, left, top, bottom, steps,
-                                       packs && (p.b.column != 1 || bottom - top > tile_rows),
-                                       packed ? packed + left * steps_of<F>(p.k) : nullptr);
-                 });
+    double const work = 2.0 * double(m) * double(p.n) * double(p.k);
+    // rows that lie turned are not read ahead by the processor, so they stay in its cache
+    bool const by_parts = p.a.column != 1 && !p.turns;
+    product_pieces const share{m, panels, by_parts ? 1 : panels, threads_for(work)};
+    parallel_for(share.pieces * share.groups, work, [&](std::ptrdiff_t i) {
+        std::ptrdiff_t const piece = i / share.groups, group = i % share.groups,
+                             top = share.first_row(piece),
+                             bottom = std::min(share.first_row(piece + 1), m),
+                             left = panels * group / share.groups * width,
+                             right = std::min(panels * (group + 1) / share.groups * width, p.n);
+        bool const many = bottom - top > most_rows_in_place;
+        multiply_panels<F>(p, left, right, top, bottom, steps, packs && (p.b.column != 1 || many),
+                           packed);
+    });
 }
 
 // The same where rows of a and b lie without gaps and k is at most most_steps_at_once, so that

@@ -64,7 +64,8 @@ void multiply_large(cpu::product<T> const& p) {
         // A panel is read beyond its columns unless it is packed.
         bool const packs = p.b.column != 1 || left + width > p.n || p.m > cpu::tile_rows;
         for (std::ptrdiff_t top = 0; top < p.m; top += piece) {
-            cpu::multiply_panel<T>(p, left, top, std::min(top + piece, p.m), steps, packs);
+            cpu::multiply_panels<T>(p, left, std::min(left + width, p.n), top,
+                                    std::min(top + piece, p.m), steps, packs);
         }
     }
 }

@@ -1,0 +1,91 @@
+// Products of matrices in every layout of their factors, in pieces of rows and parts of the depth:
+// against sums in double, and on several threads.
+#include <castnet/device/cpu/matmul.hpp>
+
+#include <cmath>
+#include <doctest/doctest.h>
+#include <vector>
+
+namespace cpu = castnet::cpu;
+
+namespace {
+
+struct sizes {
+    std::ptrdiff_t m, n, k;
+};
+
+template <class T>
+std::vector<T> waves(std::ptrdiff_t count, double phase) {
+    std::vector<T> all(static_cast<std::size_t>(count));
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        all[i] = T(std::sin(1.7 * double(i) + phase));
+    }
+    return all;
+}
+
+// Elements (i, j) of a matrix as it lies, or turned.
+template <class T>
+cpu::matrix<T> lying(std::vector<T> const& all, std::ptrdiff_t rows, std::ptrdiff_t columns,
+                     bool turned) {
+    return turned ? cpu::matrix<T>{all.data(), 1, rows} : cpu::matrix<T>{all.data(), columns, 1};
+}
+
+// A product on so many threads, added to numbers, with as much memory after the right factor as
+// vectors may read.
+template <class T>
+std::vector<T> product_on(int threads, sizes s, bool a_turned, bool b_turned) {
+    auto const a = waves<T>(s.m * s.k, 1), b = waves<T>(s.k * s.n + 2 * cpu::simd<T>::width, 2);
+    auto c = waves<T>(s.m * s.n, 3);
+    int const before = cpu::thread_count();
+    cpu::set_thread_count(threads);
+    cpu::multiply<T>(s.m, s.n, s.k, lying(a, s.m, s.k, a_turned), lying(b, s.k, s.n, b_turned),
+                     c.data(), s.n, {.accumulate = true});
+    cpu::set_thread_count(before);
+    return c;
+}
+
+template <class T>
+double farthest(std::vector<T> const& c, sizes s, bool a_turned, bool b_turned) {
+    auto const a = waves<T>(s.m * s.k, 1), b = waves<T>(s.k * s.n, 2),
+               start = waves<T>(s.m * s.n, 3);
+    auto const left = lying(a, s.m, s.k, a_turned), right = lying(b, s.k, s.n, b_turned);
+    double most = 0;
+    for (std::ptrdiff_t i = 0; i < s.m; i += i < s.m - 8 ? 7 : 1) {
+        for (std::ptrdiff_t j = 0; j < s.n; ++j) {
+            auto const at = static_cast<std::size_t>(i * s.n + j);
+            double sum = double(start[at]);
+            for (std::ptrdiff_t k = 0; k < s.k; ++k) {
+                sum += double(left.data[i * left.row + k * left.column]) *
+                       double(right.data[k * right.row + j * right.column]);
+            }
+            most = std::max(most, std::abs(sum - double(c[at])));
+        }
+    }
+    return most;
+}
+
+} // namespace
+
+TEST_CASE_TEMPLATE("products of factors that lie in either way, on one and several threads", T,
+                   float, double) {
+    for (sizes const s : {sizes{601, 70, 300},
+                          {80, 130, 600},
+                          {72, 200, 530},
+                          {73, 129, 33},
+                          {1160, 20, 40},
+                          {12, 300, 20},
+                          {9, 65, 1030}}) {
+        for (bool const a_turned : {false, true}) {
+            for (bool const b_turned : {false, true}) {
+                CAPTURE(s.m);
+                CAPTURE(a_turned);
+                CAPTURE(b_turned);
+                auto const alone = product_on<T>(1, s, a_turned, b_turned);
+                CHECK(farthest(alone, s, a_turned, b_turned) < (sizeof(T) > 4 ? 1e-11 : 2e-3));
+                for (int const threads : {2, 3, 8}) {
+                    CHECK(product_on<T>(threads, s, a_turned, b_turned) == alone);
+                }
+            }
+        }
+    }
+}
