@@ -218,10 +218,10 @@ void multiply_panels(product<sum_type<F>> const& p, std::ptrdiff_t left, std::pt
                 rows.repeat_last();
                 prefetch<T>({rows.c[0], p.turns ? width : p.c_row, 1}, last - first, here.columns);
                 if constexpr (numbers_in<F> == 1) {
-                    if (in_place) { // two vectors of each row by a tile
+                    if (in_place) { // two vectors of each row by a tile, and what ends beyond
                         d.b = here.from.data;
                         d.b_stride = here.from.row;
-                        d.next = i * 2 < tile_vectors && next.columns > 0
+                        d.next = i * 2 <= tile_vectors && next.columns > 0
                                      ? next.from.data + i * 2 * simd<T>::width
                                      : nullptr;
                     }
