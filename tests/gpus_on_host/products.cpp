@@ -1,6 +1,8 @@
 // The functions of the simulated cuBLASLt (products.hpp). Descriptors are the library's own.
 #include "products.hpp"
 
+#include <castnet/expr/activation.hpp>
+
 #include "machine.hpp"
 
 #include <algorithm>
@@ -36,10 +38,29 @@ struct matrix {
     }
 };
 
-// d = factors[0] a b + factors[1] addend
+// An epilogue of our columns, cuBLASLt's rows, but for that of gradients.
+template <class T>
+struct epilogue {
+    cublasLtEpilogue_t kind;
+    T const* bias;
+
+    T of(T sum, std::int64_t row) const {
+        if (kind & CUBLASLT_EPILOGUE_BIAS) {
+            sum += bias[row];
+        }
+        if (kind & CUBLASLT_EPILOGUE_RELU) {
+            return std::max(sum, T(0));
+        }
+        return kind & CUBLASLT_EPILOGUE_GELU ? castnet::function<castnet::fn::gelu_tanh>::value(sum)
+                                             : sum;
+    }
+};
+
+// d = end(factors[0] a b + factors[1] addend)
 template <class T>
 void multiply(matrix const& a, bool turn_a, T const* x, matrix const& b, bool turn_b, T const* y,
-              T const (&factors)[2], T const* addend, matrix const& d, T* to) {
+              T const (&factors)[2], T const* addend, matrix const& d, T* to,
+              epilogue<T> const& end) {
     std::int64_t const depth = turn_a ? a.rows : a.columns;
     for (int number = 0; number < d.batch; ++number) {
         for (std::int64_t i = 0; i < d.rows; ++i) {
@@ -49,7 +70,8 @@ void multiply(matrix const& a, bool turn_a, T const* x, matrix const& b, bool tu
                     sum += x[a.at(i, k, turn_a, number)] * y[b.at(k, j, turn_b, number)];
                 }
                 std::int64_t const at = d.at(i, j, false, number);
-                to[at] = factors[0] * sum + (factors[1] != 0 ? factors[1] * addend[at] : T(0));
+                to[at] = end.of(
+                    factors[0] * sum + (factors[1] != 0 ? factors[1] * addend[at] : T(0)), i);
             }
         }
     }
@@ -105,6 +127,12 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t product, vo
     auto const number_at = [&](void const* at) {
         return is_wide ? *static_cast<double const*>(at) : double(*static_cast<float const*>(at));
     };
+    cublasLtEpilogue_t end{};
+    cublasLtMatmulDescGetAttribute(product, CUBLASLT_MATMUL_DESC_EPILOGUE, &end, sizeof end,
+                                   nullptr);
+    void const* bias = nullptr;
+    cublasLtMatmulDescGetAttribute(product, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias,
+                                   nullptr);
     machine::work w;
     w.run = [=, of_product = number_at(alpha), of_addend = number_at(beta),
              number = int(algorithm->data[0]), a = matrix{first}, b = matrix{second},
@@ -117,11 +145,13 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t product, vo
         } else if (is_wide) {
             multiply<double>(a, turn_a, static_cast<double const*>(x), b, turn_b,
                              static_cast<double const*>(y), {of_product, of_addend},
-                             static_cast<double const*>(addend), d, static_cast<double*>(to));
+                             static_cast<double const*>(addend), d, static_cast<double*>(to),
+                             {end, static_cast<double const*>(bias)});
         } else {
             multiply<float>(a, turn_a, static_cast<float const*>(x), b, turn_b,
                             static_cast<float const*>(y), {float(of_product), float(of_addend)},
-                            static_cast<float const*>(addend), d, static_cast<float*>(to));
+                            static_cast<float const*>(addend), d, static_cast<float*>(to),
+                            {end, static_cast<float const*>(bias)});
         }
     };
     machine::here().put(*reinterpret_cast<machine::stream*>(stream), std::move(w));

@@ -4,6 +4,9 @@
 #include <castnet/device/cuda/tensor.hpp>
 
 #include "tensor_launches.hpp"
+#ifndef __CUDACC__
+#include "products.hpp"
+#endif
 
 #include <cmath>
 #include <doctest/doctest.h>
@@ -253,6 +256,58 @@ TEST_CASE("products on a GPU") {
         numbers<double, 4, 2, 5>(1), numbers<double, 3, 2, 5>(2));
 }
 
+TEST_CASE("ends of products on a GPU") {
+    auto const a = numbers<float, 12, 7>(1);
+    auto const b = numbers<float, 7, 10>(2);
+    auto const row = numbers<float, 10>(3);
+    // by cuBLASLt, without a kernel
+    auto const by_library = [](auto const& x, auto const& y, auto const& bias) {
+        return cn::matmul(x, y, [&](auto p) { return cn::relu(0.5 * p + bias); });
+    };
+    alike(0, by_library, a, b, row);
+    alike(0, by_library, numbers<float, 3, 12, 7>(1), b, row);
+    alike(
+        0,
+        [](auto const& x, auto const& y, auto const& bias) {
+            return cn::matmul(x, y, [&](auto p) { return cn::gelu_tanh(bias + p); });
+        },
+        a, b, row);
+    alike(
+        0,
+        [](auto const& x, auto const& y) { return cn::matmul(x, y, [](auto p) { return 3 * p; }); },
+        numbers<double, 6, 7>(1), numbers<double, 7, 10>(2));
+    alike(
+        0,
+        [](auto const& x, auto const& y) {
+            return cn::matmul(x, y, [](auto p) { return cn::relu(p); });
+        },
+        a, b);
+    // by one kernel more: another function, a number for each row, doubles, vectors, in parts
+    alike(
+        1,
+        [](auto const& x, auto const& y, auto const& bias) {
+            return cn::matmul(x, y, [&](auto p) { return cn::tanh(p * 2 + bias) * p; });
+        },
+        a, b, row);
+    alike(
+        1,
+        [](auto const& x, auto const& y, auto const& bias) {
+            return cn::matmul(x, y, [&](auto p) { return cn::relu(p + bias); });
+        },
+        a, b, numbers<float, 12, 1>(3));
+    alike(1, by_library, numbers<double, 4, 7>(1), numbers<double, 7, 10>(2),
+          numbers<double, 10>(3));
+    alike(1, by_library, numbers<float, 7>(1), b, row);
+    alike(1, by_library, numbers<float, 2, 1, 12, 7>(1), numbers<float, 1, 3, 7, 10>(2), row);
+    alike(
+        1,
+        [](auto const& x, auto const& y, auto const& bias) {
+            return cn::matmul(x, y,
+                              [&](auto p) { return cn::relu(p + cn::slice<0, 1, 11>(bias)); });
+        },
+        a, b, numbers<float, 11>(3));
+}
+
 TEST_CASE("streams of tensors") {
     cn::cuda::tensor_stream const first, second;
     auto const x = numbers<float, 500>(1);
@@ -277,6 +332,19 @@ TEST_CASE("streams of tensors") {
 }
 
 #ifndef __CUDACC__
+TEST_CASE("the end of a product is a kernel where cuBLASLt has no epilogue") {
+    cn::cuda::tensor_stream const own; // which prepares its products anew
+    cn::cuda::stream_scope const scope{own};
+    products::simulated.epilogues = CUBLAS_STATUS_NOT_SUPPORTED;
+    alike(
+        1,
+        [](auto const& x, auto const& y, auto const& bias) {
+            return cn::matmul(x, y, [&](auto p) { return cn::relu(0.5 * p + bias); });
+        },
+        numbers<float, 5, 7>(1), numbers<float, 7, 10>(2), numbers<float, 10>(3));
+    products::simulated.epilogues = CUBLAS_STATUS_SUCCESS;
+}
+
 TEST_CASE("a GPU without memory for a tensor") {
     machine::here().is_full = true;
     CHECK_THROWS_WITH_AS((gpu<double, 1000>{}),

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 #include <new>
 #include <thread>
+#include <utility>
 
 namespace {
 
@@ -73,6 +74,30 @@ TEST_CASE("expressions have no temporaries") {
     CHECK(allocated_by([&] { static_cast<void>(variance<1>(a * row)); }) == 1);
     CHECK(allocated_by([&] { static_cast<void>(matmul(slice<0, 0, 8>(a), row)); }) == 0);
     CHECK(allocated_by([&] { static_cast<void>(matrix::ones() + matrix::ones()); }) == 2);
+}
+
+TEST_CASE("an expression is computed in the memory of a temporary tensor that it has") {
+    matrix const a = matrix::arange();
+    tensor<float, shape<30>> const row = tensor<float, shape<30>>::arange();
+    CHECK(allocated_by([&] {
+              matrix const made = 1 - relu(2 * matrix::full(3) + row) * a;
+              CHECK(array_equal(made, 1 - (6 + row) * a));
+          }) == 1);
+    CHECK(allocated_by([&] {
+              auto const made = evaluate(matrix::full(3) * matrix::full(2));
+              CHECK(array_equal(made, matrix::full(6)));
+          }) == 3); // and the last line's
+    CHECK(allocated_by([&] { tensor<double, shape<20, 30>> const other = -matrix::ones(); }) == 2);
+    CHECK(allocated_by([&] {
+              static_cast<void>(matmul(a, transpose(a), [](auto y) { return y / 2; }));
+          }) == 1);
+
+    auto named = matrix::full(3) + row; // what has a name stays as it is
+    matrix const first = named, second = named;
+    CHECK(array_equal(first, 3 + row));
+    CHECK(array_equal(second, first));
+    matrix const last = std::move(named);
+    CHECK(array_equal(last, first));
 }
 
 TEST_CASE("a thread keeps the memory of two large tensors of a size") {

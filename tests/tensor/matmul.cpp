@@ -103,3 +103,32 @@ TEST_CASE("mixed element types meet in their common type") {
     CHECK(array_equal(matmul(a, b), tensor<double, shape<2, 2>>{{0.5, 0.5}, {1.5, 1}}));
     CHECK(array_equal(matmul(b, a), tensor<double, shape<2, 2>>{{0.5, 1}, {0.75, 1}}));
 }
+
+TEST_CASE("a product with an end is the function of the product") {
+    tensor<float, shape<30, 20>> const a = random_normal<float, shape<30, 20>>(1);
+    tensor<float, shape<20, 70>> const b = random_normal<float, shape<20, 70>>(2);
+    tensor<float, shape<70>> const row = random_normal<float, shape<70>>(3);
+    tensor<float, shape<30, 1>> const column = random_normal<float, shape<30, 1>>(4);
+    auto const product = matmul(a, b);
+    CHECK(allclose(matmul(a, b, [&](auto y) { return relu(0.5 * y + row); }),
+                   relu(0.5 * product + row)));
+    CHECK(allclose(matmul(a, b, [&](auto y) { return y * castnet::tanh(y - column) / row; }),
+                   product * castnet::tanh(product - column) / row, 1e-4, 1e-4));
+    CHECK(allclose(matmul(a, b, [&](auto y) { return y + castnet::exp(row * 2); }),
+                   product + castnet::exp(row * 2)));
+    CHECK(array_equal(matmul(a, b, [](auto y) { return y; }), product));
+    // of another type
+    tensor<double, shape<70>> const wide = row;
+    auto const doubles = matmul(a, b, [&](auto y) { return y + wide; });
+    static_assert(std::is_same_v<decltype(doubles)::value_type, double>);
+    CHECK(allclose(doubles, product + wide));
+    // vectors and batches
+    CHECK(allclose(matmul(a[0], b, [&](auto y) { return y + row; }), product[0] + row));
+    CHECK(allclose(matmul(a, select<1>(b, 3), [](auto y) { return -y; }),
+                   -matmul(a, select<1>(b, 3))));
+    CHECK(matmul(a[1], a[2], [](auto y) { return y + 1; })() ==
+          doctest::Approx(1 + dot(a[1], a[2])));
+    auto const pair = stack<0>(a, 2 * a);
+    CHECK(allclose(matmul(pair, b, [&](auto y) { return relu(y + row); }),
+                   relu(matmul(pair, b) + row)));
+}

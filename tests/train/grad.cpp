@@ -51,6 +51,9 @@ TEST_CASE("gradients and Hessian products agree with finite differences") {
     check([](auto x) { return x[0] * cn::square(x[1]) - cn::maximum(x[2], x[0]); }, w);
     check([](auto x, auto m) { return cn::mean(cn::square(cn::matmul(m, x) - 1)); }, w, a);
     check([](auto m, auto x) { return cn::sum(cn::tanh(cn::matmul(m, x))); }, a, w);
+    check([](auto m,
+             auto x) { return cn::sum(cn::matmul(m, x, [&](auto y) { return cn::tanh(y) * y; })); },
+          a, w);
     check(
         [](auto m) {
             return cn::sum(cn::square(cn::sum<0>(m))) * cn::sum(cn::exp(cn::mean<1>(m)));

@@ -164,6 +164,13 @@ constexpr symbol<shape<M>> matmul(symbol<shape<M, N>> a, symbol<shape<N>> b) {
     return reshaped(matmul(a, reshaped(b, shape<N, 1>{})), shape<M>{});
 }
 
+// A product with an end, a function of the product.
+template <Symbol A, Symbol B, class F>
+    requires(!Symbol<F>)
+constexpr auto matmul(A a, B b, F const& f) {
+    return f(matmul(a, b));
+}
+
 // transpose(x) reverses the axes; transpose<2, 0, 1>(x) makes axis 2 the first, 0 the second, ….
 template <size_t... Axes, class S>
 constexpr auto transpose(symbol<S> x) {

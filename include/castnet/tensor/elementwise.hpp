@@ -74,6 +74,7 @@ public:
     static constexpr size_t size() { return S::count; }
 
     std::tuple<X...> const& operands() const { return operands_; }
+    std::tuple<X...>& operands() { return operands_; }
 
     template <class... Index>
     CASTNET_ALWAYS_INLINE T element(Index... index) const {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <castnet/tensor/detail/product.hpp>
+#include <castnet/tensor/detail/product_end.hpp>
 #include <castnet/tensor/reduce.hpp>
 #include <castnet/tensor/views.hpp>
 
@@ -40,9 +41,9 @@ auto last_strides(V const&) {
 template <size_t... Batch, size_t M, size_t N>
 auto batch_of_matrices(shape<Batch...>, shape<M, N>) -> shape<Batch..., M, N>;
 
-// Views of elements of type T with at least two axes each.
-template <class T, class A, class B>
-auto multiply_matrices(A const& a, B const& b) {
+// Views of elements of type T with at least two axes each. `end`: on a GPU, an end that it knows.
+template <class T, class A, class B, class... End>
+auto multiply_matrices(A const& a, B const& b, End const&... end) {
     using SA = typename A::shape_type;
     using SB = typename B::shape_type;
     constexpr size_t m = SA::extent[SA::rank - 2], k = SA::extent[SA::rank - 1];
@@ -61,7 +62,7 @@ auto multiply_matrices(A const& a, B const& b) {
                               &result(at..., size_t{0}, size_t{0}));
         });
     } else {
-        Device::multiply(left, right, result.view());
+        Device::multiply(left, right, result.view(), end...);
     }
     return result;
 }
@@ -106,6 +107,20 @@ auto factor(X const& x) {
     }
 }
 
+// What f makes of a product, in its memory where the type stays the same.
+template <class Product, class F>
+auto ended(Product product, F const& f) {
+    auto const end = end_of_product<Product>(f);
+    auto const value = with_product(product.view(), end);
+    if constexpr (std::is_same_v<typename decltype(end)::value_type,
+                                 typename Product::value_type>) {
+        product = value;
+        return product;
+    } else {
+        return evaluate(value);
+    }
+}
+
 } // namespace detail
 
 template <TensorExpression A, TensorExpression B>
@@ -145,6 +160,37 @@ auto matmul(A const& a, B const& b) {
                    n == 1 ? factor_order::along : factor_order::any > (a);
         auto const right = detail::factor<T, rows ? factor_order::rows : factor_order::along>(b);
         return detail::multiply_matrices<T>(detail::view_of(left), detail::view_of(right));
+    }
+}
+
+// The same with an end: f makes an element-wise expression of the product, as in
+//     matmul(x, weight, [&](auto y) { return relu(0.5 * y + bias); })
+// It is called once, with what stands for the product, and its result computed in the product's
+// memory. On a GPU, cuBLASLt computes activation(factor * y + bias) of floats on the way, each part
+// of which may be missing: a number as factor, a vector with a number for each column as bias, relu
+// or gelu_tanh as activation. Anything else is one more kernel.
+template <TensorExpression A, TensorExpression B, class F>
+    requires(!TensorExpression<F>)
+auto matmul(A const& a, B const& b, F const& f) {
+    using T = number_of<fn::multiply, detail::common_value_t<A, B>>;
+    using Device = detail::device_of_operands<A, B>;
+    if constexpr (detail::is_host<Device> || A::shape_type::rank < 2 || B::shape_type::rank < 2) {
+        return detail::ended(matmul(a, b), f);
+    } else {
+        using detail::factor_order;
+        auto const left = detail::factor<T, factor_order::apart>(a);
+        auto const right = detail::factor<T, factor_order::apart>(b);
+        auto const multiply = [&](auto const&... end) {
+            return detail::multiply_matrices<T>(detail::view_of(left), detail::view_of(right),
+                                                end...);
+        };
+        using product = decltype(multiply());
+        using end = decltype(detail::end_of_product<product>(f));
+        if constexpr (Device::template ends_product<product, end>()) {
+            return multiply(detail::end_of_product<product>(f));
+        } else {
+            return detail::ended(multiply(), f);
+        }
     }
 }
 

@@ -8,6 +8,7 @@
 #include <castnet/tensor/detail/checks.hpp>
 #include <castnet/tensor/detail/evaluate.hpp>
 #include <castnet/tensor/detail/nested_list.hpp>
+#include <castnet/tensor/detail/temporary.hpp>
 #include <castnet/tensor/elementwise.hpp>
 #include <castnet/tensor/view.hpp>
 
@@ -95,6 +96,12 @@ public:
             detail::write_on(view(), x);
         }
     }
+
+    // The same, computed in the memory of a temporary tensor of this type, such as the product in
+    // relu(matmul(a, b) + bias).
+    template <TensorExpression X>
+        requires detail::keeps_memory<X, tensor>
+    tensor(X&& x) : tensor(std::move(detail::computed_in_kept<tensor>(x))) {}
 
     // Assigns an expression, broadcast to this shape, or one number everywhere. The expression may
     // read this tensor, in any order: where elements would be overwritten before they are read, as
@@ -239,8 +246,10 @@ tensor(X const&) -> tensor<typename X::value_type, typename X::shape_type, typen
 
 // The value of an expression as a tensor of its own.
 template <TensorExpression X>
-auto evaluate(X const& x) {
-    return tensor<typename X::value_type, typename X::shape_type, typename X::device_type>(x);
+auto evaluate(X&& x) {
+    using expression = std::remove_cvref_t<X>;
+    return tensor<typename expression::value_type, typename expression::shape_type,
+                  typename expression::device_type>(static_cast<X&&>(x));
 }
 
 namespace detail {

@@ -24,6 +24,12 @@ struct device::cuda {
     template <class A, class B, class R>
     static void multiply(A const& a, B const& b, R const& result);
 
+    // The same with an end (tensor/detail/product_end.hpp) that cuBLASLt may compute on the way.
+    template <class A, class B, class R, class End>
+    static void multiply(A const& a, B const& b, R const& result, End const& end);
+    template <class Product, class End>
+    static constexpr bool ends_product();
+
     // Random numbers as on the host: make(pair) for each pair of neighbouring elements.
     template <class T, class S, class Make>
     static void fill_with_random(tensor_view<T, S, row_major<S>, cuda> to, philox_key key,

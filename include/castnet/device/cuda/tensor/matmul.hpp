@@ -1,7 +1,8 @@
-// Products of matrices on a GPU, by cuBLASLt.
+// Products of matrices on a GPU, by cuBLASLt, with its epilogues.
 #pragma once
 
 #include <castnet/device/cuda/tensor/device.hpp>
+#include <castnet/device/cuda/tensor/evaluate.hpp>
 #include <castnet/device/cuda/tensor/stream.hpp>
 
 namespace castnet {
@@ -60,26 +61,48 @@ auto* matrices_at(X const& x, Index... index) {
     return (x.data() + offset).get();
 }
 
-} // namespace detail
+// What cuBLASLt computes after a product: of the sums, a factor, and a number for each column.
+struct product_epilogue {
+    cublasLtEpilogue_t kind = CUBLASLT_EPILOGUE_DEFAULT;
+    void const* bias = nullptr;
+    double factor = 1;
+};
 
-} // namespace cuda
+template <class Form>
+constexpr bool has_known_activation() {
+    if constexpr (Form::has_activation) {
+        return Form::activation == fn::relu || Form::activation == fn::gelu_tanh;
+    } else {
+        return true;
+    }
+}
 
+// The epilogue of a form of ends (tensor/detail/product_end.hpp).
+template <class Form>
+constexpr cublasLtEpilogue_t epilogue_of() {
+    if constexpr (!Form::has_activation) {
+        return Form::has_bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
+    } else if constexpr (Form::activation == fn::relu) {
+        return Form::has_bias ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_RELU;
+    } else {
+        return Form::has_bias ? CUBLASLT_EPILOGUE_GELU_BIAS : CUBLASLT_EPILOGUE_GELU;
+    }
+}
+
+// result = a b, by as few calls as there are distances between matrices. False where the epilogue
+// was not computed, of any of them.
 template <class A, class B, class R>
-void device::cuda::multiply(A const& a, B const& b, R const& result) {
-    namespace blas = castnet::cuda::cublas;
-    using castnet::cuda::detail::matrices_at;
+bool multiply(A const& a, B const& b, R const& result, product_epilogue const& end) {
     using T = typename R::value_type;
     using S = typename R::shape_type;
     static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>,
                   "castnet: matmul on a GPU multiplies floats or doubles: convert the tensors");
     constexpr std::size_t rank = S::rank;
-    constexpr auto left = castnet::cuda::detail::layout_of<A>(),
-                   right = castnet::cuda::detail::layout_of<B>();
-    constexpr std::size_t together = castnet::cuda::detail::axes_at_one_step<A, B>();
-    using apart = decltype(castnet::cuda::detail::first_axes<S>(
-        std::make_index_sequence<rank - 2 - together>{}));
+    constexpr auto left = layout_of<A>(), right = layout_of<B>();
+    constexpr std::size_t together = axes_at_one_step<A, B>();
+    using apart = decltype(first_axes<S>(std::make_index_sequence<rank - 2 - together>{}));
 
-    blas::product p;
+    cublas::product p;
     p.rows = static_cast<std::int64_t>(S::extent[rank - 2]);
     p.columns = static_cast<std::int64_t>(S::extent[rank - 1]);
     p.depth = static_cast<std::int64_t>(A::shape_type::extent[rank - 1]);
@@ -91,7 +114,13 @@ void device::cuda::multiply(A const& a, B const& b, R const& result) {
     p.a = left.lies;
     p.b = right.lies;
     p.d = {p.columns, p.rows * p.columns};
-    auto const& stream = castnet::cuda::tensor_stream::current();
+    bool const ends = apart::count == 1 && // else they might differ in this
+                      reinterpret_cast<std::uintptr_t>(end.bias) % alignment_bytes == 0;
+    if (ends) {
+        p.end = end.kind;
+    }
+    auto const& stream = tensor_stream::current();
+    bool ended = ends;
     castnet::detail::for_each_index<apart>([&](auto... at) {
         auto const* const x = matrices_at(a, at...);
         auto const* const y = matrices_at(b, at...);
@@ -99,13 +128,47 @@ void device::cuda::multiply(A const& a, B const& b, R const& result) {
         auto const address = [](auto const* first) {
             return reinterpret_cast<std::intptr_t>(first);
         };
-        p.alignment = blas::common_alignment(
+        p.alignment = cublas::common_alignment(
             address(x), address(y), address(d), p.a.row * std::int64_t{sizeof(T)},
             p.a.next * std::int64_t{sizeof(T)}, p.b.row * std::int64_t{sizeof(T)},
             p.b.next * std::int64_t{sizeof(T)}, p.d.row * std::int64_t{sizeof(T)},
             p.d.next * std::int64_t{sizeof(T)});
-        stream.multiply(p, x, y, d);
+        ended = stream.multiply(p, x, y, d, end.bias, ends ? end.factor : 1) && ended;
     });
+    return ended;
+}
+
+} // namespace detail
+
+} // namespace cuda
+
+template <class A, class B, class R>
+void device::cuda::multiply(A const& a, B const& b, R const& result) {
+    castnet::cuda::detail::multiply(a, b, result, {});
+}
+
+template <class A, class B, class R, class End>
+void device::cuda::multiply(A const& a, B const& b, R const& result, End const& end) {
+    using form = castnet::detail::end_form<End>;
+    auto const bias = form::bias(end);
+    if (!castnet::cuda::detail::multiply(
+            a, b, result,
+            {castnet::cuda::detail::epilogue_of<form>(), bias.get(), form::factor(end)})) {
+        write(result, castnet::detail::with_product(result, end));
+    }
+}
+
+template <class Product, class End>
+constexpr bool device::cuda::ends_product() {
+    using form = castnet::detail::end_form<End>;
+    using T = typename Product::value_type;
+    if constexpr (form::is_known && std::is_same_v<typename End::value_type, T>) {
+        bool const by_factor = !form::has_bias && !form::has_activation;
+        return (by_factor || std::is_same_v<T, float>) && // cuBLASLt has no others for double
+               castnet::cuda::detail::has_known_activation<form>();
+    } else {
+        return false;
+    }
 }
 
 } // namespace castnet

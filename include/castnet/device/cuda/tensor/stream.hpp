@@ -90,15 +90,20 @@ public:
     }
     void give_back(void* p) const noexcept { cudaFreeAsync(p, get()); }
 
-    // Multiplies matrices.
-    void multiply(cublas::product const& p, void const* a, void const* b, void* d) const {
+    // Multiplies matrices, with a factor and the product's epilogue, for which `bias` has a number
+    // for each column. False where cuBLASLt has no such epilogue: then only d = a b is computed.
+    bool multiply(cublas::product const& p, void const* a, void const* b, void* d,
+                  void const* bias = nullptr, double factor = 1) const {
         use();
         if (!all_->products) { // (either may throw, and is tried again)
             all_->workspace = memory(workspace_bytes, "the workspace of cuBLASLt");
             all_->products.emplace(all_->own, workspace_bytes, algorithm_order::as_listed);
         }
-        all_->products->run(all_->products->prepare(p), a, b, d, nullptr,
-                            all_->workspace.as<char>());
+        cublas::prepared_product const& prepared = all_->products->prepare(p);
+        bool const ends = p.end == CUBLASLT_EPILOGUE_DEFAULT || prepared.finishes;
+        all_->products->run(prepared, a, b, d, bias, all_->workspace.as<char>(),
+                            {.of_product = ends ? factor : 1});
+        return ends;
     }
 
     // Memory for reductions whose elements are split.
