@@ -3,10 +3,13 @@
 
 #include "golden_functions.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <doctest/doctest.h>
 #include <limits>
+#include <numeric>
+#include <vector>
 
 using namespace castnet;
 
@@ -75,6 +78,57 @@ TEST_CASE("order along the last axis") {
           std::vector<int>{1, 2, 3});
     static_assert(std::is_same_v<decltype(cumsum(tensor<std::uint8_t, shape<2>>()))::value_type,
                                  std::uint64_t>);
+}
+
+namespace {
+
+template <class T, size_t Length>
+void check_order_of_many() {
+    // few different ones, of which some are equal, and both zeros
+    using rows = tensor<T, shape<3, Length>>;
+    rows numbers = rows::arange();
+    size_t state = 7;
+    for (T& number : numbers) {
+        state = state * 6364136223846793005U + 1442695040888963407U;
+        number = static_cast<T>(static_cast<T>(state >> 56) - static_cast<T>(100));
+        if (std::is_floating_point_v<T> && state >> 58 == 3) {
+            number = state >> 57 & 1 ? static_cast<T>(NAN) : static_cast<T>(-0.0);
+        }
+    }
+    auto const before = [](T one, T other) {
+        return one < other || (one == one && other != other);
+    };
+    auto const ordered = castnet::sort(numbers);
+    auto const places = argsort(numbers);
+    for (size_t row = 0; row < 3; ++row) {
+        std::vector<size_t> expected(Length);
+        std::iota(expected.begin(), expected.end(), size_t{0});
+        std::stable_sort(expected.begin(), expected.end(), [&](size_t one, size_t other) {
+            return before(numbers(row, one), numbers(row, other));
+        });
+        for (size_t i = 0; i < Length; ++i) {
+            REQUIRE(places(row, i) == expected[i]);
+            T const number = numbers(row, expected[i]);
+            REQUIRE((ordered(row, i) == number || (number != number && ordered(row, i) != number)));
+        }
+    }
+}
+
+} // namespace
+
+TEST_CASE("order of many numbers of any type") {
+    check_order_of_many<float, 20>();
+    check_order_of_many<float, 300>();
+    check_order_of_many<double, 500>();
+    check_order_of_many<std::int8_t, 100>();
+    check_order_of_many<std::uint8_t, 100>();
+    check_order_of_many<std::int16_t, 100>();
+    check_order_of_many<int, 200>();
+    check_order_of_many<unsigned, 200>();
+    check_order_of_many<std::int64_t, 200>();
+    check_order_of_many<bool, 30>();
+    tensor<float, shape<100>> const falling = tensor<float, shape<100>>::arange(1e30F, -2e28F);
+    CHECK(array_equal(argsort(falling), tensor<int, shape<100>>::arange(99, -1)));
 }
 
 TEST_CASE("histograms and places in ordered numbers") { // of numpy.histogram and searchsorted

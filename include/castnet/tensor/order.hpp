@@ -6,10 +6,12 @@
 #include <castnet/core/annotations.hpp>
 #include <castnet/tensor/detail/checks.hpp>
 #include <castnet/tensor/detail/reduction.hpp>
+#include <castnet/tensor/detail/sort.hpp>
 #include <castnet/tensor/owning_tensor.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <vector>
 
@@ -67,9 +69,12 @@ auto sort(X const& x) {
     static_assert(detail::has_last_axis<S>, "castnet: a tensor of rank 0 has no axis to sort");
     constexpr size_t length = S::extent[S::rank - 1];
     auto values = detail::value_on_host(x);
-    for (size_t row = 0; row != S::count; row += length) {
-        std::sort(values.data() + row, values.data() + row + length, detail::ascending{});
-    }
+    auto* const all = values.data();
+    using key = detail::sort_key<typename X::value_type>;
+    using key_type = typename key::type;
+    detail::sort_rows<length, key_type>(
+        S::count / length, [all](size_t row, size_t i) { return key::of(all[row + i]); },
+        [all](size_t row, size_t i, key_type k) { all[row + i] = key::number(k); }, std::less{});
     return values;
 }
 
@@ -78,13 +83,24 @@ template <TensorExpression X>
 auto argsort(X const& x) {
     using S = typename X::shape_type;
     static_assert(detail::has_last_axis<S>, "castnet: a tensor of rank 0 has no axis to sort");
+    using T = typename X::value_type;
+    using item = detail::placed_key<T>;
+    constexpr size_t length = S::extent[S::rank - 1];
     auto const values = detail::value_on_host(x);
-    return detail::arranged_positions(values, [](size_t* first, size_t* last, auto const* row) {
-        std::sort(first, last, [row](size_t a, size_t b) {
-            return detail::ascending{}(row[a], row[b]) ||
-                   (!detail::ascending{}(row[b], row[a]) && a < b);
+    auto places = tensor<size_t, S>::empty();
+    detail::sort_rows<length, item>(
+        S::count / length,
+        [all = values.data()](size_t row, size_t i) {
+            T const number = static_cast<T>(all[row + i] + T(0)); // -0 is 0
+            return item{detail::sort_key<T>::of(number), static_cast<std::uint32_t>(i)};
+        },
+        [all = places.data()](size_t row, size_t i, item const& found) {
+            all[row + i] = found.place;
+        },
+        [](item const& a, item const& b) {
+            return a.key < b.key || (a.key == b.key && a.place < b.place);
         });
-    });
+    return places;
 }
 
 template <class Values, class Indices>
@@ -144,9 +160,8 @@ auto cumsum(X const& x) {
 // The different elements of a tensor in ascending order.
 template <TensorExpression X>
 auto unique(X const& x) {
-    auto const values = detail::value_on_host(x);
+    auto const values = sort(detail::value_on_host(x).template as<shape<X::size()>>());
     std::vector<typename X::value_type> all(values.begin(), values.end());
-    std::sort(all.begin(), all.end(), detail::ascending{});
     all.erase(std::unique(all.begin(), all.end()), all.end());
     return all;
 }

@@ -1,0 +1,122 @@
+// Sorting of numbers by their digits, from the last one to the first (radix sort), or by
+// comparisons where they are few.
+#pragma once
+
+#include <castnet/core/shape.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace castnet::detail {
+
+// Numbers as unsigned keys in the same order: NaN is the largest.
+template <class T>
+struct sort_key {
+    static_assert(sizeof(T) <= 8);
+    using type = std::conditional_t<
+        sizeof(T) == 1, std::uint8_t,
+        std::conditional_t<sizeof(T) == 2, std::uint16_t,
+                           std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
+    static constexpr type sign = static_cast<type>(type{1} << (8 * sizeof(T) - 1));
+
+    static type of(T x) {
+        if constexpr (std::is_floating_point_v<T>) {
+            type const bits = std::bit_cast<type>(x == x ? x : std::numeric_limits<T>::quiet_NaN());
+            return (bits & sign) != 0 ? ~bits : bits | sign;
+        } else if constexpr (std::is_signed_v<T>) {
+            return static_cast<type>(static_cast<type>(x) ^ sign);
+        } else {
+            return static_cast<type>(x);
+        }
+    }
+    static T number(type key) {
+        if constexpr (std::is_floating_point_v<T>) {
+            return std::bit_cast<T>((key & sign) != 0 ? key ^ sign : ~key);
+        } else if constexpr (std::is_signed_v<T>) {
+            return static_cast<T>(static_cast<type>(key ^ sign));
+        } else {
+            return static_cast<T>(key);
+        }
+    }
+};
+
+// A number with its place, in the order of the numbers.
+template <class T>
+struct placed_key {
+    typename sort_key<T>::type key;
+    std::uint32_t place;
+};
+
+template <class Key>
+Key sorted_by(Key key) {
+    return key;
+}
+template <class T>
+auto sorted_by(placed_key<T> const& item) {
+    return item.key;
+}
+
+// Sorts items by the digits of their keys; equal ones stay in their order. `other` has room for as
+// many.
+template <class Item>
+void sort_by_digits(Item* items, Item* other, std::uint32_t count) {
+    constexpr size_t digits = sizeof(sorted_by(*items)), values = 256;
+    auto const digit = [](Item const& item, size_t d) {
+        return static_cast<size_t>(sorted_by(item) >> (8 * d)) % values;
+    };
+    std::uint32_t counts[digits][values] = {};
+    for (size_t i = 0; i != count; ++i) {
+        for (size_t d = 0; d != digits; ++d) {
+            ++counts[d][digit(items[i], d)];
+        }
+    }
+    Item* from = items;
+    for (size_t d = 0; d != digits; ++d) {
+        if (counts[d][digit(from[0], d)] == count) {
+            continue; // one digit for all
+        }
+        std::uint32_t next[values], sum = 0;
+        for (size_t v = 0; v != values; ++v) {
+            next[v] = std::exchange(sum, sum + counts[d][v]);
+        }
+        for (size_t i = 0; i != count; ++i) {
+            other[next[digit(from[i], d)]++] = from[i];
+        }
+        std::swap(from, other);
+    }
+    if (from != items) {
+        std::copy_n(from, count, items);
+    }
+}
+
+// The fewest items for which this takes less time than comparisons.
+template <class Item>
+inline constexpr size_t least_by_digits = 12 * sizeof(sorted_by(Item{}));
+
+// Sorts rows of Length items: read(i) gives that of element i, write(i, item) takes it back.
+template <size_t Length, class Item, class Read, class Write, class Before>
+void sort_rows(size_t rows, Read const& read, Write const& write, Before const& before) {
+    static_assert(Length <= std::numeric_limits<std::uint32_t>::max());
+    constexpr bool by_digits = Length >= least_by_digits<Item>;
+    std::vector<Item> items(Length), other(by_digits ? Length : 0);
+    for (size_t first = 0; first != rows * Length; first += Length) {
+        for (size_t i = 0; i != Length; ++i) {
+            items[i] = read(first, i);
+        }
+        if constexpr (by_digits) {
+            sort_by_digits(items.data(), other.data(), std::uint32_t{Length});
+        } else {
+            std::sort(items.begin(), items.end(), before);
+        }
+        for (size_t i = 0; i != Length; ++i) {
+            write(first, i, items[i]);
+        }
+    }
+}
+
+} // namespace castnet::detail
