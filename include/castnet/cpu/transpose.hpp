@@ -10,16 +10,16 @@
 
 namespace castnet::cpu::inline CASTNET_TARGET {
 
-// Exchanges of two vectors the lanes of `low` with bit Distance by those of `high` without it.
-template <int Distance, class T, int Lanes>
+// Exchanges of two vectors the lanes of `low` with bit Distance by those of `high` without it. (No
+// lambda with these lanes: nvcc 13.0 crashes.)
+template <int Distance, class T, int Lanes, int... Lane>
 [[gnu::always_inline]] CASTNET_WIDE_VECTORS inline void
-exchange_lanes(typename vector_of<T, Lanes>::type& low, typename vector_of<T, Lanes>::type& high) {
+exchange_lanes(typename vector_of<T, Lanes>::type& low, typename vector_of<T, Lanes>::type& high,
+               std::integer_sequence<int, Lane...>) {
     using vector = typename vector_of<T, Lanes>::type;
-    [&]<int... Lane>(std::integer_sequence<int, Lane...>) __attribute__((always_inline)) {
-        vector const a = low, b = high;
-        low = vector{(Lane & Distance ? b[Lane & ~Distance] : a[Lane])...};
-        high = vector{(Lane & Distance ? b[Lane] : a[Lane | Distance])...};
-    }(std::make_integer_sequence<int, Lanes>{});
+    vector const a = low, b = high;
+    low = vector{(Lane & Distance ? b[Lane & ~Distance] : a[Lane])...};
+    high = vector{(Lane & Distance ? b[Lane] : a[Lane | Distance])...};
 }
 
 // Turns a block of as many rows as a vector has lanes: for each power of two, the blocks of that
@@ -31,7 +31,8 @@ turn_lanes(typename vector_of<T, Lanes>::type (&row)[size_t(Lanes)]) {
         CASTNET_UNROLL
         for (int i = 0; i < Lanes; ++i) {
             if ((i & Distance) == 0) {
-                exchange_lanes<Distance, T, Lanes>(row[i], row[i + Distance]);
+                exchange_lanes<Distance, T, Lanes>(row[i], row[i + Distance],
+                                                   std::make_integer_sequence<int, Lanes>{});
             }
         }
         turn_lanes<2 * Distance, T, Lanes>(row);
