@@ -61,6 +61,53 @@ TEST_CASE("outer products and linear equations") {
     CHECK(castnet::solve(tensor<int, shape<1, 1>>{{4}}, tensor<int, shape<1>>{2})(0) == 0.5);
 }
 
+namespace {
+
+template <class T, size_t N, size_t Columns>
+void check_factors() {
+    using square = tensor<T, shape<N, N>>;
+    square const system = random_normal<T, shape<N, N>>(1);
+    square const definite = matmul(system, transpose(system)) + T(N) * square::eye();
+    square const factor = cholesky(definite);
+    CHECK(allclose(matmul(factor, transpose(factor)), definite, 1e-9, 1e-9));
+    CHECK(factor(0, N - 1) == 0);
+    tensor<T, shape<N, Columns>> const right = random_normal<T, shape<N, Columns>>(2);
+    CHECK(allclose(matmul(system, castnet::solve(system, right)), right, 1e-8, 1e-8));
+}
+
+} // namespace
+
+TEST_CASE("factors of matrices of several blocks") {
+    check_factors<double, 31, 1>();
+    check_factors<double, 33, 5>();
+    check_factors<double, 70, 40>();
+    check_factors<double, 130, 1>();
+    auto const numbered = tensor<double, shape<100, 100>>::arange();
+    CHECK_THROWS_WITH_AS(castnet::solve(numbered * 0, numbered),
+                         doctest::Contains("castnet: solve: the matrix is singular: column 0"),
+                         error);
+    tensor<double, shape<50, 50>> late = tensor<double, shape<50, 50>>::eye();
+    late(40, 40) = -1;
+    CHECK_THROWS_WITH_AS(cholesky(late), doctest::Contains("pivot 40 is -1"), error);
+}
+
+TEST_CASE("linear equations in batches") {
+    using squares = tensor<double, shape<5, 2, 3, 3>>;
+    squares const systems = random_normal<double, shape<5, 2, 3, 3>>(1) + 3 * square_matrix::eye();
+    auto const vectors = random_normal<double, shape<5, 2, 3>>(2);
+    auto const matrices = random_normal<double, shape<5, 2, 3, 4>>(3);
+    auto const x = castnet::solve(systems, vectors);
+    auto const y = castnet::solve(systems, matrices);
+    squares const definite = matmul(systems, transpose<0, 1, 3, 2>(systems));
+    auto const factors = cholesky(definite);
+    static_assert(std::is_same_v<decltype(x)::shape_type, shape<5, 2, 3>>);
+    for (size_t i = 0; i < 5; ++i) {
+        CHECK(allclose(x[i][1], castnet::solve(systems[i][1], vectors[i][1])));
+        CHECK(allclose(y[i][0], castnet::solve(systems[i][0], matrices[i][0])));
+        CHECK(allclose(factors[i][1], cholesky(definite[i][1])));
+    }
+}
+
 TEST_CASE("order along the last axis") {
     CHECK(is<shape<2, 3, 4>>(castnet::sort(x), golden::sorted_rows));
     CHECK(is<shape<2, 3, 4>>(argsort(x), golden::sorting));

@@ -1,0 +1,131 @@
+// Factors of square matrices in memory, block by block: most of the work is products of matrices.
+#pragma once
+
+#include <castnet/core/error.hpp>
+#include <castnet/tensor/detail/product.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+namespace castnet::detail::inline CASTNET_VECTORS {
+
+// Columns that are factorized together.
+inline constexpr size_t factor_block = 32;
+
+// c (m x n, rows c_row apart) -= a (m x k, rows a_row apart) b (k x n); `minus` is memory for -a.
+template <class T>
+void subtract_product(size_t m, size_t n, size_t k, T const* a, size_t a_row,
+                      cpu::matrix<T> const& b, T* c, size_t c_row, std::vector<T>& minus) {
+    if (m == 0 || n == 0 || k == 0) {
+        return;
+    }
+    minus.resize(m * k);
+    for (size_t i = 0; i < m; ++i) {
+        for (size_t j = 0; j < k; ++j) {
+            minus[i * k + j] = -a[i * a_row + j];
+        }
+    }
+    auto const signed_of = [](size_t count) { return static_cast<std::ptrdiff_t>(count); };
+    cpu::product<T> p{
+        signed_of(m),    signed_of(n), signed_of(k), {minus.data(), signed_of(k), 1}, b, c,
+        signed_of(c_row)};
+    p.end.accumulate = true;
+    multiply_large<T>(p);
+}
+
+// row -= factor * other, of `count` numbers that do not overlap
+template <class T>
+void subtract_row(T* row, T factor, T const* other, size_t count) {
+    CASTNET_IVDEP
+    for (size_t j = 0; j < count; ++j) {
+        row[j] -= factor * other[j];
+    }
+}
+
+// The lower triangle of a (n x n), of which only that is read, becomes that of its Cholesky factor.
+template <size_t N, class T>
+void factorize_definite(T* a) {
+    constexpr size_t n = N;
+    std::vector<T> minus;
+    auto const whole = static_cast<std::ptrdiff_t>(n);
+    for (size_t first = 0; first < n; first += factor_block) {
+        size_t const end = std::min(first + factor_block, n);
+        T* const rows = a + first * n;
+        subtract_product<T>(n - first, end - first, first, rows, n, {rows, 1, whole}, rows + first,
+                            n, minus);
+        for (size_t j = first; j < end; ++j) {
+            T const* const line = a + j * n;
+            for (size_t i = j; i < n; ++i) {
+                T rest = a[i * n + j];
+                for (size_t k = first; k < j; ++k) {
+                    rest -= a[i * n + k] * line[k];
+                }
+                if (i > j) {
+                    a[i * n + j] = rest / line[j];
+                } else if (rest > T(0)) {
+                    a[i * n + j] = std::sqrt(rest);
+                } else {
+                    throw error({"castnet: cholesky: the matrix is not positive definite: pivot ",
+                                 j, " is ", static_cast<double>(rest)});
+                }
+            }
+        }
+    }
+}
+
+// b (n x columns) becomes x with a x = b, by elimination with pivots, which changes a (n x n).
+template <size_t N, size_t Columns, class T>
+void solve_in_place(T* a, T* b) {
+    constexpr size_t n = N, columns = Columns;
+    std::vector<T> minus;
+    auto const whole = static_cast<std::ptrdiff_t>(n), all = static_cast<std::ptrdiff_t>(columns);
+    for (size_t first = 0; first < n; first += factor_block) {
+        size_t const end = std::min(first + factor_block, n);
+        for (size_t k = first; k < end; ++k) {
+            size_t pivot = k;
+            for (size_t i = k + 1; i < n; ++i) {
+                pivot = std::abs(a[i * n + k]) > std::abs(a[pivot * n + k]) ? i : pivot;
+            }
+            if (!(std::abs(a[pivot * n + k]) > T(0))) {
+                throw error({"castnet: solve: the matrix is singular: column ", k,
+                             " depends on those before it"});
+            }
+            if (pivot != k) {
+                std::swap_ranges(a + k * n, a + (k + 1) * n, a + pivot * n);
+                std::swap_ranges(b + k * columns, b + (k + 1) * columns, b + pivot * columns);
+            }
+            T const* const line = a + k * n;
+            for (size_t i = k + 1; i < n; ++i) {
+                T* const row = a + i * n;
+                row[k] /= line[k];
+                subtract_row(row + k + 1, row[k], line + k + 1, end - k - 1);
+            }
+        }
+        // what the block's rows have to its right, when no more of them change places
+        for (size_t i = first + 1; i < end; ++i) {
+            for (size_t k = first; k < i; ++k) {
+                T const factor = a[i * n + k];
+                subtract_row(a + i * n + end, factor, a + k * n + end, n - end);
+                subtract_row(b + i * columns, factor, b + k * columns, columns);
+            }
+        }
+        T* const below = a + end * n;
+        subtract_product<T>(n - end, n - end, end - first, below + first, n,
+                            {a + first * n + end, whole, 1}, below + end, n, minus);
+        subtract_product<T>(n - end, columns, end - first, below + first, n,
+                            {b + first * columns, all, 1}, b + end * columns, columns, minus);
+    }
+    for (size_t k = n; k-- > 0;) {
+        T* const row = b + k * columns;
+        for (size_t j = 0; j < columns; ++j) {
+            row[j] /= a[k * n + k];
+        }
+        for (size_t i = 0; i < k; ++i) {
+            subtract_row(b + i * columns, a[i * n + k], row, columns);
+        }
+    }
+}
+
+} // namespace castnet::detail::inline CASTNET_VECTORS
