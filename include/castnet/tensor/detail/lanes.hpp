@@ -56,7 +56,29 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE T join_lanes(Vector const& all, Join 
     }
 }
 
-inline constexpr auto plus = [](auto& to, auto const& by)
-                                 __attribute__((always_inline)) { to += by; };
+// What lanes are joined by, as the first of two. (No lambdas: nvcc 13.0 defines them twice.)
+struct add_to {
+    template <class To, class By>
+    [[gnu::always_inline]] CASTNET_WIDE_VECTORS void operator()(To& to, By const& by) const {
+        to += by;
+    }
+};
+inline constexpr add_to plus{};
+
+struct keep_common_bits {
+    template <class To, class By>
+    [[gnu::always_inline]] CASTNET_WIDE_VECTORS void operator()(To& to, By const& by) const {
+        to &= by;
+    }
+};
+
+// The larger one if Sign is 1, the smaller one if it is -1.
+template <int Sign>
+struct keep_extreme {
+    template <class Best, class By>
+    [[gnu::always_inline]] CASTNET_WIDE_VECTORS void operator()(Best& best, By const& by) const {
+        best = (Sign > 0 ? best < by : by < best) ? by : best;
+    }
+};
 
 } // namespace castnet::detail::inline CASTNET_VECTORS

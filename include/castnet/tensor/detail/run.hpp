@@ -61,6 +61,23 @@ CASTNET_ALWAYS_INLINE T sum_of_few(T const* x) {
     }
 }
 
+// Adds a vector of doubles to total, or the halves of one of floats to total and other. (No lambda:
+// nvcc 13.0 crashes.)
+template <InVectors T, class Vector, class Wide>
+CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void add_wide(Vector const& sum, Wide& total,
+                                                         Wide& other) {
+    constexpr size_t width = run_width<T>;
+    if constexpr (width == run_width<double>) {
+        total += sum;
+    } else {
+        using halves = typename lanes<T, width / 2>::type;
+        halves const low = __builtin_shufflevector(sum, sum, 0, 1, 2, 3, 4, 5, 6, 7);
+        halves const high = __builtin_shufflevector(sum, sum, 8, 9, 10, 11, 12, 13, 14, 15);
+        total += __builtin_convertvector(low, Wide);
+        other += __builtin_convertvector(high, Wide);
+    }
+}
+
 // Floats are added by sixteens, and these sums in double in runs of more than 256.
 template <InVectors T, size_t Count, class Run>
 CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE double sum_of_run(Run const& run) {
@@ -72,17 +89,6 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE double sum_of_run(Run const& run) {
     constexpr size_t whole = Count > block ? Count / block * block : 0;
     constexpr size_t few = (Count - whole) / width;
     wide total = {}, other = {};
-    auto const add = [&](vector const& sum) __attribute__((always_inline)) {
-        if constexpr (width == run_width<double>) {
-            total += sum;
-        } else {
-            using halves = typename lanes<T, width / 2>::type;
-            halves const low = __builtin_shufflevector(sum, sum, 0, 1, 2, 3, 4, 5, 6, 7);
-            halves const high = __builtin_shufflevector(sum, sum, 8, 9, 10, 11, 12, 13, 14, 15);
-            total += __builtin_convertvector(low, wide);
-            other += __builtin_convertvector(high, wide);
-        }
-    };
     for (size_t i = 0; i != whole; i += block) {
         stored const* const x = reinterpret_cast<stored const*>(run(length<block>{}, i));
         vector sum[4];
@@ -90,7 +96,7 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE double sum_of_run(Run const& run) {
         for (size_t k = 0; k < 4; ++k) {
             sum[k] = (x[4 * k] + x[4 * k + 1]) + (x[4 * k + 2] + x[4 * k + 3]);
         }
-        add((sum[0] + sum[1]) + (sum[2] + sum[3]));
+        add_wide<T>((sum[0] + sum[1]) + (sum[2] + sum[3]), total, other);
     }
     if constexpr (Count != whole) {
         vector sum[2] = {};
@@ -121,10 +127,30 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE double sum_of_run(Run const& run) {
         if constexpr (whole == 0) {
             return static_cast<double>(join_lanes<T, width>(sum[0], plus));
         }
-        add(sum[0]);
+        add_wide<T>(sum[0], total, other);
     }
     total += other;
     return join_lanes<double, run_width<double>>(total, plus);
+}
+
+// Adds the sums of columns from row `begin` to row `end` to total. (No lambda, as above.)
+template <InVectors T, size_t Vectors, class Wide, class Rows>
+CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void add_rows(Rows const& rows, size_t begin, size_t end,
+                                                         Wide (&total)[Vectors]) {
+    using vector = typename lanes<T, run_width<T>>::type;
+    using stored = typename lanes<T, run_width<T>>::stored;
+    vector sum[Vectors] = {};
+    for (size_t i = begin; i != end; ++i) {
+        stored const* const x = reinterpret_cast<stored const*>(rows(i));
+        CASTNET_UNROLL
+        for (size_t k = 0; k < Vectors; ++k) {
+            sum[k] += x[k];
+        }
+    }
+    CASTNET_UNROLL
+    for (size_t k = 0; k < Vectors; ++k) {
+        total[k] += __builtin_convertvector(sum[k], Wide);
+    }
 }
 
 // The sums of columns, as many as Vectors have lanes: rows(i) gives the address of row i, which is
@@ -132,31 +158,15 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE double sum_of_run(Run const& run) {
 // there are more than 256 rows.
 template <InVectors T, size_t Count, size_t Vectors, class Rows>
 CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void sum_of_columns(Rows const& rows, double* sums) {
-    using vector = typename lanes<T, run_width<T>>::type;
-    using stored = typename lanes<T, run_width<T>>::stored;
     constexpr size_t few = 16;
     using wide =
         typename lanes<std::conditional_t<(Count > few * few), double, T>, run_width<T>>::type;
     wide total[Vectors] = {};
-    auto const add = [&](size_t begin, size_t end) __attribute__((always_inline)) {
-        vector sum[Vectors] = {};
-        for (size_t i = begin; i != end; ++i) {
-            stored const* const x = reinterpret_cast<stored const*>(rows(i));
-            CASTNET_UNROLL
-            for (size_t k = 0; k < Vectors; ++k) {
-                sum[k] += x[k];
-            }
-        }
-        CASTNET_UNROLL
-        for (size_t k = 0; k < Vectors; ++k) {
-            total[k] += __builtin_convertvector(sum[k], wide);
-        }
-    };
     for (size_t i = 0; i != Count - Count % few; i += few) {
-        add(i, i + few);
+        add_rows<T>(rows, i, i + few, total);
     }
     if constexpr (Count % few != 0) {
-        add(Count - Count % few, Count);
+        add_rows<T>(rows, Count - Count % few, Count, total);
     }
     for (size_t k = 0; k < Vectors; ++k) {
         for (size_t j = 0; j < run_width<T>; ++j) {
@@ -174,9 +184,7 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void extreme_of_run(Run const& run, T
     using mask = typename lanes<T, run_width<T>>::mask;
     constexpr size_t width = run_width<T>, block = run_block * width;
     constexpr size_t whole = Count / block * block, few = (Count - whole) / width;
-    auto const improve = [](auto& best, auto const& by) __attribute__((always_inline)) {
-        best = (Sign > 0 ? best < by : by < best) ? by : best;
-    };
+    constexpr keep_extreme<Sign> improve;
     vector best[2];
     best[0] = best[1] = *reinterpret_cast<stored const*>(run(length<width>{}, Count - width));
     mask numbers = best[0] == best[0];
@@ -208,9 +216,7 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void extreme_of_run(Run const& run, T
     }
     improve(best[0], best[1]);
     number = join_lanes<T, width>(best[0], improve);
-    auto const both = [](auto& all, auto const& more)
-                          __attribute__((always_inline)) { all &= more; };
-    has_nan = join_lanes<typename lanes<T, width>::bits, width>(numbers, both) == 0;
+    has_nan = join_lanes<typename lanes<T, width>::bits, width>(numbers, keep_common_bits{}) == 0;
 }
 
 // The same of columns, as many as Vectors have lanes: rows(i) gives the address of row i, which is
@@ -249,12 +255,8 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE size_t place_in_run(Run const& run, T
     constexpr size_t width = run_width<T>, most = run_block * width;
     constexpr size_t part = Count < most ? width : most;
     constexpr place none = std::numeric_limits<place>::max();
-    auto const improve = [](auto& best, auto const& by) __attribute__((always_inline)) {
-        best = (Sign > 0 ? best < by : by < best) ? by : best;
-    };
-    auto const keep_first = [](auto& first, auto const& other) __attribute__((always_inline)) {
-        first = other < first ? other : first;
-    };
+    constexpr keep_extreme<Sign> improve;
+    constexpr keep_extreme<-1> keep_first;
     auto const read = [&](size_t begin) __attribute__((always_inline)) {
         return reinterpret_cast<stored const*>(run(length<part>{}, begin));
     };
