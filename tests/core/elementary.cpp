@@ -2,6 +2,7 @@
 #include <castnet/core/error_function.hpp>
 #include <castnet/core/exponential.hpp>
 #include <castnet/core/logarithm.hpp>
+#include <castnet/core/sine.hpp>
 
 #include <bit>
 #include <cmath>
@@ -37,6 +38,8 @@ CASTNET_TEST_FUNCTION(log, 1)
 CASTNET_TEST_FUNCTION(log1p, 2)
 CASTNET_TEST_FUNCTION(tanh, 3)
 CASTNET_TEST_FUNCTION(erf, 3)
+CASTNET_TEST_FUNCTION(sin, 2.5)
+CASTNET_TEST_FUNCTION(cos, 2.5)
 #undef CASTNET_TEST_FUNCTION
 
 template <class Number>
@@ -119,6 +122,8 @@ void check_all(std::vector<T> const& x) {
     check<log1p_function, Exact>(x);
     check<tanh_function, Exact>(x);
     check<erf_function, Exact>(x);
+    check<sin_function, Exact>(x);
+    check<cos_function, Exact>(x);
     check<sigmoid_function<T>, Exact>(x);
 }
 
@@ -154,7 +159,7 @@ TEST_CASE("elementary functions of doubles are as accurate as documented" *
     std::vector<double> x;
     for (int i = 0; i < 20'000; ++i) {
         x.push_back(std::bit_cast<double>(random()));
-        for (double const range : {1.0, 7.0, 50.0, 800.0}) {
+        for (double const range : {1.0, 7.0, 50.0, 800.0, 2.5e6}) {
             x.push_back(range * (std::ldexp(double(random() >> 11), -52) - 1));
         }
         x.push_back(0.5 + std::ldexp(double(random() >> 11), -53)); // where the logarithm cancels
@@ -189,6 +194,15 @@ TEST_CASE_TEMPLATE("special values of elementary functions", T, float, double) {
     CHECK(alone<sigmoid_function<T>>(T(0)) == T(0.5));
     CHECK(alone<sigmoid_function<T>>(-infinity) == T(0));
     CHECK(alone<sigmoid_function<T>>(infinity) == T(1));
+    CHECK(alone<cos_function>(T(0)) == T(1));
+    CHECK(alone<sin_function>(limits::max()) == std::sin(limits::max()));
+    CHECK(alone<cos_function>(limits::max()) == std::cos(limits::max()));
+    CHECK(alone<sin_function>(-limits::denorm_min()) == -limits::denorm_min());
+    CHECK(std::isnan(alone<sin_function>(infinity)));
+    CHECK(std::isnan(alone<cos_function>(-infinity)));
+    CHECK(std::isnan(alone<sin_function>(nan)));
+    CHECK(std::isnan(alone<cos_function>(nan)));
+    check_zeros<sin_function, T>();
     check_zeros<expm1_function, T>();
     check_zeros<log1p_function, T>();
     check_zeros<tanh_function, T>();

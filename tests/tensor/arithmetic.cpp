@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdint>
 #include <doctest/doctest.h>
+#include <iterator>
+#include <limits>
 
 using namespace castnet;
 
@@ -208,6 +210,81 @@ TEST_CASE("a number is computed to the same bits wherever it lies") {
         tensor<float, shape<1>> const alone = f(tensor<float, shape<1>>{x.data()[i]});
         CHECK(alone(0) == rows.data()[i]);
     }
+}
+
+namespace {
+
+template <class T>
+bool same_number(T a, T b) {
+    return (a == b && std::signbit(a) == std::signbit(b)) || (std::isnan(a) && std::isnan(b));
+}
+
+// Whether f of a tensor has the same elements as f of each number.
+template <class T, class S, class F>
+bool is_of_each(tensor<T, S> const& x, F const& f) {
+    tensor<T, S> const all = f(x);
+    tensor<T, S> within = -castnet::abs(f(f(1 * x))), in_place = x;
+    in_place = f(in_place);
+    bool same = true;
+    for (size_t i = 0; i < x.size(); ++i) {
+        T const one = x.data()[i], y = f(one);
+        same &= same_number(all.data()[i], y) && same_number(in_place.data()[i], y) &&
+                same_number(within.data()[i], -castnet::abs(f(y)));
+    }
+    return same;
+}
+
+} // namespace
+
+TEST_CASE_TEMPLATE("functions of blocks agree with those of numbers", T, float, double) {
+    using limits = std::numeric_limits<T>;
+    using row = tensor<T, shape<1100>>; // two blocks, and a rest that fills no vector
+    auto const check = [](auto const& x) {
+        CHECK(is_of_each(x, [](auto const& t) { return castnet::sqrt(t); }));
+        CHECK(is_of_each(x, [](auto const& t) { return castnet::rsqrt(t); }));
+        CHECK(is_of_each(x, [](auto const& t) { return castnet::sin(t); }));
+        CHECK(is_of_each(x, [](auto const& t) { return castnet::cos(t); }));
+    };
+    row x = row::arange(-500) * T(0.37);
+    check(x);
+    T const special[] = {T(0),
+                         T(-0.0),
+                         limits::denorm_min(),
+                         limits::min(),
+                         limits::max(),
+                         T(1e10),
+                         limits::infinity(),
+                         -limits::infinity(),
+                         limits::quiet_NaN()};
+    for (size_t i = 0; i < std::size(special); ++i) {
+        x(600 + i) = special[i]; // in the second block only
+    }
+    check(x);
+    check(tensor<T, shape<3, 7>>(T(0.5) * tensor<T, shape<3, 7>>::arange(-4)));
+}
+
+TEST_CASE("functions of blocks read operands that broadcast, and lie in any order") {
+    tensor<float, shape<40, 600>> const x =
+        castnet::square(castnet::sin(tensor<float, shape<40, 600>>::arange()));
+    tensor<float, shape<600, 40>> const turned = castnet::transpose(x);
+    auto const row = tensor<float, shape<600>>::arange();
+    auto const per_row = tensor<float, shape<40, 1>>::arange(1);
+    tensor<double, shape<40, 600>> const by_root = x / castnet::sqrt(per_row) - castnet::sqrt(row);
+    tensor<float, shape<40, 600>> const turns = castnet::cos(castnet::transpose(turned) + per_row);
+    tensor<float, shape<40, 600>> const roots = castnet::sqrt(castnet::sqrt(castnet::sum(x)) * x);
+    tensor<float, shape<40>> const one = castnet::sqrt(castnet::select<1>(x, 7));
+    bool same = true;
+    for (size_t i = 0; i < 40; ++i) {
+        same &= one(i) == std::sqrt(x(i, 7));
+        for (size_t j = 0; j < 600; ++j) {
+            same &= by_root(i, j) == double(x(i, j) / std::sqrt(per_row(i, 0)) - std::sqrt(row(j)));
+            same &= turns(i, j) == castnet::cos(x(i, j) + per_row(i, 0));
+            same &= roots(i, j) == std::sqrt(std::sqrt(castnet::sum(x)) * x(i, j));
+        }
+    }
+    CHECK(same);
+    tensor<double, shape<5>> const of_integers = castnet::sqrt(tensor<int, shape<5>>::arange());
+    CHECK(of_integers(4) == 2);
 }
 
 TEST_CASE("views of views read and write the same elements") {

@@ -32,13 +32,7 @@ CASTNET_HD CASTNET_ALWAYS_INLINE constexpr reduced_exponent<T> reduce_exponent(T
     constexpr T shift = T(1.5) * bits::power_of_two(bits::bias + bits::mantissa_size) + T(Plus);
     T const sum = multiply_add(x, T(Factor * 1.4426950408889634), shift);
     auto const n = bits::of(sum);
-#if defined(__ASSOCIATIVE_MATH__) || defined(__clang__)
-    // The detour over bits keeps -ffast-math from taking the difference to be x log2(e).
-    constexpr auto exponent = (bits::bias + bits::mantissa_size) << bits::mantissa_size;
-    T const minus_n = shift - bits::number((n & bits::mantissa) | exponent);
-#else
-    T const minus_n = shift - sum;
-#endif
+    T const minus_n = minus_added_integer(shift, sum);
     T const high = multiply_add(minus_n, Few ? T(0.69314718055994531) : ln2_high, T(Factor) * x);
     T const r = Few ? high : multiply_add(minus_n, ln2_low, high);
     T const low = multiply_add(minus_n, ln2_low, high - r);

@@ -58,6 +58,20 @@ CASTNET_HD constexpr T with_sign_of(T unsigned_number, T x) {
     return bits::number(bits::of(unsigned_number) | (bits::of(x) & bits::sign));
 }
 
+// shift - sum, both so large that they have no bits for a fraction: minus the integer that was
+// added to shift, and rounded by that.
+template <Binary T>
+CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T minus_added_integer(T shift, T sum) {
+#if defined(__ASSOCIATIVE_MATH__) || defined(__clang__)
+    // The detour over bits keeps -ffast-math from taking the difference to be what was added.
+    using bits = float_bits<T>;
+    constexpr auto exponent = (bits::bias + bits::mantissa_size) << bits::mantissa_size;
+    return shift - bits::number((bits::of(sum) & bits::mantissa) | exponent);
+#else
+    return shift - sum;
+#endif
+}
+
 // A number, or 0 where x has a sign; without a comparison.
 template <Binary T>
 CASTNET_HD constexpr T unless_negative(T number, T x) {

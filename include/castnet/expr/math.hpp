@@ -6,6 +6,7 @@
 #include <castnet/core/exponential.hpp>
 #include <castnet/core/logarithm.hpp>
 #include <castnet/core/select.hpp>
+#include <castnet/core/sine.hpp>
 #include <castnet/expr/function.hpp>
 
 #include <cmath>
@@ -119,7 +120,7 @@ struct function<fn::sin> : derivative_reads<0b01> {
     static constexpr char const* name = "sin";
     template <class T>
     CASTNET_HD static constexpr T value(T x) {
-        return std::sin(x);
+        return elementary::sin(x);
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T x, T) {
@@ -132,7 +133,7 @@ struct function<fn::cos> : derivative_reads<0b01> {
     static constexpr char const* name = "cos";
     template <class T>
     CASTNET_HD static constexpr T value(T x) {
-        return std::cos(x);
+        return elementary::cos(x);
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T x, T) {

@@ -76,22 +76,25 @@ public:
     std::tuple<X...> const& operands() const { return operands_; }
     std::tuple<X...>& operands() { return operands_; }
 
+    // Of elements of the operands
+    template <class... Element>
+    CASTNET_ALWAYS_INLINE static T value(Element... x) {
+        return function<F>::value(static_cast<T>(x)...);
+    }
+
     template <class... Index>
     CASTNET_ALWAYS_INLINE T element(Index... index) const {
         return std::apply(
             [&](X const&... x) __attribute__((always_inline)) {
-                return function<F>::value(
-                    static_cast<T>(detail::broadcast_element(x, index...))...);
+                return value(detail::broadcast_element(x, index...)...);
             },
             operands_);
     }
 
     CASTNET_ALWAYS_INLINE T flat(size_t i) const {
-        return std::apply(
-            [&](X const&... x) __attribute__((always_inline)) {
-                return function<F>::value(static_cast<T>(detail::flat_element<S>(x, i))...);
-            },
-            operands_);
+        return std::apply([&](X const&... x) __attribute__((
+                              always_inline)) { return value(detail::flat_element<S>(x, i)...); },
+                          operands_);
     }
 
     template <class View>

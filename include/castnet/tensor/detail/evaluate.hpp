@@ -3,6 +3,7 @@
 #pragma once
 
 #include <castnet/core/annotations.hpp>
+#include <castnet/tensor/detail/blocks.hpp>
 #include <castnet/tensor/detail/loop.hpp>
 #include <castnet/tensor/detail/operand.hpp>
 #include <castnet/tensor/detail/tile.hpp>
@@ -19,42 +20,6 @@ template <class T, Shape S, class Device>
 class tensor;
 
 namespace detail {
-
-// out[i] = value(i) for i < Count, where iterations do not depend on each other: what value(i)
-// reads is not written, or is element i itself. (GCC forgets this about loops that it unrolls
-// before it looks for vectors, and clang cannot be told: there, elements are computed before they
-// are stored.)
-template <size_t Count, class T, class Value>
-CASTNET_ALWAYS_INLINE void store(T* out, Value const& value) {
-#ifdef __clang__
-    constexpr size_t block_length = 64, rest = Count % block_length;
-#else
-    constexpr size_t block_length = 16, rest = Count <= block_length ? Count : 0;
-#endif
-    auto const store_block = [&]<size_t Length>(size_t first, shape<Length>)
-                                 __attribute__((always_inline)) {
-                                     T block[Length];
-                                     for (size_t i = 0; i < Length; ++i) {
-                                         block[i] = static_cast<T>(value(first + i));
-                                     }
-                                     std::memcpy(out + first, block, sizeof block);
-                                 };
-#ifdef __clang__
-    for (size_t first = 0; first != Count - rest; first += block_length) {
-        store_block(first, shape<block_length>{});
-    }
-#else
-    if constexpr (rest == 0) {
-        CASTNET_IVDEP
-        for (size_t i = 0; i < Count; ++i) {
-            out[i] = static_cast<T>(value(i));
-        }
-    }
-#endif
-    if constexpr (rest > 0) {
-        store_block(Count - rest, shape<rest>{});
-    }
-}
 
 // Tensors of as many elements at most are computed before anything is written, so that they may
 // read what they are assigned to in any order.
@@ -115,9 +80,7 @@ CASTNET_ALWAYS_INLINE void write(tensor_view<T, S, Strides> to, X const& x) {
         });
         std::memcpy(to.data(), block, sizeof block);
     } else if constexpr (target::is_flat && is_flat_over<X, S>()) {
-        store<S::count>(to.data(), [&](size_t i) __attribute__((always_inline)) {
-            return flat_element<S>(x, i);
-        });
+        store_elements<S::count>(to.data(), x, flat_reader<S>{});
     } else if constexpr (Strides::step[S::rank - 1] != 1) {
         for_each_index<S>(
             [&](auto... i) { to.element(i...) = static_cast<T>(broadcast_element(x, i...)); });
@@ -131,10 +94,8 @@ CASTNET_ALWAYS_INLINE void write(tensor_view<T, S, Strides> to, X const& x) {
                        std::min(S::extent[S::rank - 1], most_columns)>(to, x);
     } else {
         for_each_row<S>([&](auto... row) {
-            store<S::extent[S::rank - 1]>(&to.element(row..., size_t{0}),
-                                          [&](size_t i) __attribute__((always_inline)) {
-                                              return broadcast_element(x, row..., i);
-                                          });
+            store_elements<S::extent[S::rank - 1]>(&to.element(row..., size_t{0}), x,
+                                                   row_reader<decltype(row)...>{{row...}});
         });
     }
 }
