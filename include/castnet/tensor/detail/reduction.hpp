@@ -103,6 +103,7 @@ struct mean_reduction : sum_reduction<T, Lanes> {
     }
 };
 
+// Floats are multiplied by fours, and these products in double.
 template <class T, size_t Lanes>
 struct product_reduction {
     using result = sum_result<T>;
@@ -120,6 +121,13 @@ struct product_reduction {
     CASTNET_HD CASTNET_ALWAYS_INLINE void take(T const* x, size_t) {
         for (size_t j = 0; j < Lanes; ++j) {
             product[j] *= static_cast<accumulator>(x[j]);
+        }
+    }
+    CASTNET_HD CASTNET_ALWAYS_INLINE void take_four(T const* const (&x)[4])
+        requires std::is_floating_point_v<T>
+    {
+        for (size_t j = 0; j < Lanes; ++j) {
+            product[j] *= static_cast<accumulator>((x[0][j] * x[1][j]) * (x[2][j] * x[3][j]));
         }
     }
     CASTNET_HD CASTNET_ALWAYS_INLINE void join(size_t j, product_reduction const& other, size_t k) {
