@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <doctest/doctest.h>
+#include <limits>
 
 using namespace castnet;
 
@@ -163,7 +164,52 @@ void check_runs() {
 
 } // namespace
 
+namespace {
+
+// Reduces many rows of Count numbers, of which a vector takes several at once.
+template <class T, size_t Count>
+void check_many_rows() {
+    using rows = tensor<T, shape<37, Count>>;
+    rows x = castnet::sin(rows::arange());
+    for (size_t i = 0; i < 37; ++i) {
+        x(i, (5 * i) % Count) = T(2);
+        x(i, (3 * i) % Count) = T(2); // of equals, the first
+        x(i, (7 * i + 1) % Count) = T(-1.5);
+    }
+    x(20, Count - 1) = x(20, Count / 2) = NAN;
+    x(36, 0) = -std::numeric_limits<T>::infinity();
+    auto const largest = argmax<1>(x), of_sum = argmax<1>(x + x), smallest = argmin<1>(x);
+    auto const products = prod<1>(x), of_squares = prod<1>(x * x);
+    for (size_t i = 0; i < 37; ++i) {
+        size_t most = 0, least = 0;
+        double product = 1;
+        for (size_t j = 0; j < Count; ++j) {
+            bool const found = std::isnan(x(i, most));
+            most = !found && (x(i, j) > x(i, most) || std::isnan(x(i, j))) ? j : most;
+            least = !found && (x(i, j) < x(i, least) || std::isnan(x(i, j))) ? j : least;
+            product *= double(x(i, j));
+        }
+        INFO(Count, ", row ", i);
+        CHECK(largest(i) == most);
+        CHECK(of_sum(i) == most);
+        CHECK(smallest(i) == least);
+        if (i == 20) {
+            CHECK(std::isnan(products(i)));
+        } else if (i != 36) {
+            CHECK(products(i) == doctest::Approx(product).epsilon(1e-5));
+            CHECK(of_squares(i) == doctest::Approx(product * product).epsilon(1e-5));
+        }
+    }
+}
+
+} // namespace
+
 TEST_CASE_TEMPLATE("rows of every length are reduced to their end", T, float, double) {
+    check_many_rows<T, 3>();
+    check_many_rows<T, 10>();
+    check_many_rows<T, 16>();
+    check_many_rows<T, 19>();
+    check_many_rows<T, 100>();
     check_runs<T, 7>();
     check_runs<T, 16>();
     check_runs<T, 33>();

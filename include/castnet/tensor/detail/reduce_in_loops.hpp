@@ -205,6 +205,28 @@ CASTNET_ALWAYS_INLINE void reduce_short_rows(X const& x, Result* out) {
     });
 }
 
+// Whether rows of Length elements are better turned, so that each lane reduces a row.
+template <template <class, size_t> class Reduction, class T, size_t Length>
+inline constexpr bool turns_rows = InVectors<T> && Length > 1 && Length <= 64 && (requires {
+                                       typename Reduction<T, 1>::joins_slowly;
+                                   } || (Length > 8 && !takes_runs<Reduction<T, 1>, Length>));
+
+// Reduces rows, one after the other in memory, as many at a time as a vector has lanes.
+template <template <class, size_t> class Reduction, size_t Rows, size_t Length, class T,
+          class Result>
+CASTNET_ALWAYS_INLINE void reduce_turned_rows(T const* rows, Result* out) {
+    constexpr size_t lanes = run_width<T>;
+    static_assert(Rows >= lanes);
+    for (size_t i = 0; i < Rows; i += lanes) {
+        size_t const first = std::min(i, Rows - lanes); // the last ones begin earlier
+        alignas(64) T turned[Length * lanes];
+        transpose_fixed<Length, lanes>(rows + first * Length, Length, turned, lanes);
+        using S = shape<Length, lanes>;
+        reduce_columns<Reduction, lanes, S, shape<Length, 1>>(tensor_view<T const, S>{turned}, 0,
+                                                              out + first, size_t{0});
+    }
+}
+
 // The results, with extent 1 on the axes that are reduced.
 template <template <class, size_t> class Reduction, size_t... Axes, class X>
 CASTNET_ALWAYS_INLINE auto reduce_in_loops(X const& x, std::index_sequence<Axes...> axes) {
@@ -226,6 +248,9 @@ CASTNET_ALWAYS_INLINE auto reduce_in_loops(X const& x, std::index_sequence<Axes.
     constexpr bool only_rows = sizeof...(Axes) == 1 && along;
     if constexpr (only_rows && !is_in_memory<X> && has_short_rows<S, T>) {
         reduce_short_rows<Reduction>(x, out);
+    } else if constexpr (only_rows && flat && is_in_memory<X> && turns_rows<Reduction, T, length> &&
+                         S::count / length >= run_width<T>) {
+        reduce_turned_rows<Reduction, S::count / length, length>(x.data(), out);
     } else if constexpr (along && takes_runs<Reduction<T, 1>, length>) {
         for_each_row<kept>([&](auto... row) __attribute__((always_inline)) {
             Reduction<T, 1> total;

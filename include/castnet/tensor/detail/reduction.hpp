@@ -8,6 +8,7 @@
 //   take_four(rows, position)     optional: as much of each of four rows, for all lanes
 //   take_run<Count>(run, position)   optional, of one lane: Count neighbours (run.hpp)
 //   take_rows<Count>(rows)        optional, first: all of Count rows for all lanes (run.hpp)
+//   joins_slowly                  optional: a type, if taking a short run means to join many lanes
 //   join(j, other, k)             adds lane k of another one, or of its own, to lane j
 //   get(j, count)                 lane j's answer for `count` elements
 //   part                          a type, where the answers of parts, for a `count` of 1, may be
@@ -222,6 +223,7 @@ struct extreme_value {
 template <class T, size_t Lanes, int Sign>
 struct extreme_place {
     using result = size_t;
+    using joins_slowly = void;
     using place = lane_number<T>;
     static constexpr T neutral = worst<Sign, T>();
     static constexpr place nowhere = std::numeric_limits<place>::max();
