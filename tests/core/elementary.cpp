@@ -2,6 +2,7 @@
 #include <castnet/core/error_function.hpp>
 #include <castnet/core/exponential.hpp>
 #include <castnet/core/logarithm.hpp>
+#include <castnet/core/power.hpp>
 #include <castnet/core/sine.hpp>
 
 #include <bit>
@@ -214,4 +215,23 @@ TEST_CASE_TEMPLATE("special values of elementary functions", T, float, double) {
     CHECK(std::isnan(alone<tanh_function>(nan)));
     CHECK(std::isnan(alone<erf_function>(nan)));
     CHECK(std::isnan(alone<sigmoid_function<T>>(nan)));
+}
+
+TEST_CASE_TEMPLATE("powers are those of the C library", T, float, double) {
+    using limits = std::numeric_limits<T>;
+    std::vector<T> numbers{T(0),          limits::denorm_min(), limits::min(), T(0.1),
+                           T(1),          T(1) / T(3),          T(7.3),        T(1e10),
+                           limits::max(), limits::infinity()};
+    for (std::size_t i = numbers.size(); i-- > 0;) {
+        numbers.push_back(-numbers[i]);
+    }
+    numbers.push_back(limits::quiet_NaN());
+    for (T const exponent : {T(2), T(3), T(0.5), T(-1), T(0), T(1), T(-0.5), T(2.3)}) {
+        for (T const x : numbers) {
+            T const found = elementary::pow(x, exponent);
+            INFO(x << " to the power of " << exponent);
+            CHECK(std::signbit(found) == std::signbit(std::pow(x, exponent)));
+            CHECK(error_of(found, static_cast<long double>(std::pow(x, exponent))) <= 2);
+        }
+    }
 }

@@ -244,6 +244,9 @@ TEST_CASE_TEMPLATE("functions of blocks agree with those of numbers", T, float, 
         CHECK(is_of_each(x, [](auto const& t) { return castnet::rsqrt(t); }));
         CHECK(is_of_each(x, [](auto const& t) { return castnet::sin(t); }));
         CHECK(is_of_each(x, [](auto const& t) { return castnet::cos(t); }));
+        for (T const power : {T(2), T(3), T(0.5), T(-1), T(1.7)}) {
+            CHECK(is_of_each(x, [&](auto const& t) { return castnet::pow(t, power); }));
+        }
     };
     row x = row::arange(-500) * T(0.37);
     check(x);

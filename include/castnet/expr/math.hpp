@@ -5,6 +5,7 @@
 #include <castnet/core/error_function.hpp>
 #include <castnet/core/exponential.hpp>
 #include <castnet/core/logarithm.hpp>
+#include <castnet/core/power.hpp>
 #include <castnet/core/select.hpp>
 #include <castnet/core/sine.hpp>
 #include <castnet/expr/function.hpp>
@@ -102,7 +103,7 @@ struct function<fn::pow> : derivative_reads<0b011, 0b101> {
     static constexpr char const* name = "pow";
     template <class T>
     CASTNET_HD static constexpr T value(T base, T exponent) {
-        return std::pow(base, exponent);
+        return elementary::pow(base, exponent);
     }
     template <int I, class T>
     CASTNET_HD static constexpr T derivative(T base, T exponent, T y) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <castnet/core/annotations.hpp>
+#include <castnet/core/power.hpp>
 #include <castnet/core/sine.hpp>
 #include <castnet/core/square_root.hpp>
 #include <castnet/cpu/vector.hpp>
@@ -25,15 +26,19 @@ namespace detail {
 template <fn F>
 struct block_function;
 
-// f of the numbers in x, vector by vector, and then one by one
+// f of the numbers in x, vector by vector, and then one by one. (nvcc refuses vectors in functions
+// that are for devices, too.)
 template <size_t Count, class T, class F>
 [[gnu::always_inline]] CASTNET_WIDE_VECTORS inline void replace_by(T* x, F const& f) {
-    constexpr size_t width = cpu::simd<T>::width, rest = Count % width;
-    for (size_t i = 0; i != Count - rest; i += width) {
+    size_t i = 0;
+#ifndef __CUDACC__
+    constexpr size_t width = cpu::simd<T>::width;
+    for (; i != Count - Count % width; i += width) {
         auto& lanes = *reinterpret_cast<cpu::vec<T>*>(x + i);
         lanes = f(lanes);
     }
-    for (size_t i = Count - rest; i != Count; ++i) {
+#endif
+    for (; i != Count; ++i) {
         x[i] = f(x[i]);
     }
 }
@@ -93,6 +98,32 @@ struct block_function<fn::cos> {
         take_turns<fn::cos, Count>(x, [](T one) __attribute__((always_inline)) {
             return elementary::cosine_of_few_turns(one);
         });
+    }
+};
+
+template <>
+struct block_function<fn::pow> {
+    template <size_t Count, class T>
+    CASTNET_ALWAYS_INLINE static void take(T* x, T exponent) {
+        auto const take_power = [&](T power) __attribute__((always_inline)) {
+            for (size_t i = 0; i != Count; ++i) {
+                x[i] = elementary::pow(x[i], power);
+            }
+        };
+        if (exponent == T(0.5)) {
+            for (size_t i = 0; i != Count; ++i) {
+                x[i] = elementary::for_square_root(x[i]);
+            }
+            block_function<fn::sqrt>::take<Count>(x);
+        } else if (exponent == T(2)) { // loops over constant powers have vectors
+            take_power(2);
+        } else if (exponent == T(3)) {
+            take_power(3);
+        } else if (exponent == T(-1)) {
+            take_power(-1);
+        } else {
+            take_power(exponent);
+        }
     }
 };
 
