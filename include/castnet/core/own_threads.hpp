@@ -4,6 +4,7 @@
 #include <castnet/core/error.hpp>
 
 #include <cstddef>
+#include <new>
 #include <system_error>
 #include <thread>
 #include <unistd.h>
@@ -46,7 +47,8 @@ public:
     // Waits until all have ended.
     void join() {
         if (!are_here()) { // a thread that is not there can be neither joined nor destroyed
-            new std::vector<std::thread>(std::exchange(threads_, {}));
+            alignas(list) std::byte never_destroyed[sizeof(list)];
+            ::new (never_destroyed) list(std::exchange(threads_, {}));
             return;
         }
         for (std::thread& each : threads_) {
@@ -56,9 +58,11 @@ public:
     }
 
 private:
+    using list = std::vector<std::thread>;
+
     bool are_here() const { return threads_.empty() || process_ == ::getpid(); }
 
-    std::vector<std::thread> threads_;
+    list threads_;
     ::pid_t process_ = 0; // that has started them
 };
 

@@ -22,8 +22,9 @@ namespace detail {
 // Throws file_error for a name that the system would take for a shorter one.
 [[gnu::cold]] inline void check_name(std::string const& path) {
     if (path.find('\0') != path.npos) {
-        throw file_error(path.c_str(), "after this the file's name has a byte of 0, at which the "
-                                       "system would end it");
+        throw file_error(path.substr(0, path.find('\0')),
+                         "after this the file's name has a byte of 0, at which the "
+                         "system would end it");
     }
 }
 

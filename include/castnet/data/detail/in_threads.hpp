@@ -25,11 +25,12 @@ void for_each_in_threads(std::size_t count, F const& f) {
         }
     };
     std::vector<std::jthread> others;
-    try {
-        for (unsigned i = 1; i < std::thread::hardware_concurrency(); ++i) {
+    for (unsigned i = 1; i < std::thread::hardware_concurrency(); ++i) {
+        try {
             others.emplace_back(work);
+        } catch (std::system_error const&) {
+            break; // the system starts no more
         }
-    } catch (std::system_error const&) { // no more of them
     }
     work();
 }

@@ -51,9 +51,9 @@ auto call_with_product(Product const& product, elementwise_expression<F, T, S, X
 template <class Product, class X>
 decltype(auto) with_product(Product const& product, X const& x) {
     if constexpr (is_product<X>) {
-        return static_cast<Product const&>(product);
+        return (product);
     } else if constexpr (Number<X> || requires { typename X::strides_type; }) {
-        return static_cast<X const&>(x);
+        return (x);
     } else {
         return call_with_product(product, x);
     }
