@@ -10,6 +10,7 @@
 #include <castnet/tensor/views.hpp>
 
 #include <cstdint>
+#include <utility>
 
 namespace castnet {
 
@@ -107,15 +108,15 @@ auto factor(X const& x) {
     }
 }
 
-// What f makes of a product, in its memory where the type stays the same.
+// What f makes of a product, in the memory of the product where the type stays the same.
 template <class Product, class F>
-auto ended(Product product, F const& f) {
+auto ended(Product&& product, F const& f) {
     auto const end = end_of_product<Product>(f);
     auto const value = with_product(product.view(), end);
     if constexpr (std::is_same_v<typename decltype(end)::value_type,
                                  typename Product::value_type>) {
         product = value;
-        return product;
+        return std::forward<Product>(product);
     } else {
         return evaluate(value);
     }

@@ -162,7 +162,7 @@ template <TensorExpression X>
 auto unique(X const& x) {
     auto const values = sort(detail::value_on_host(x).template as<shape<X::size()>>());
     std::vector<typename X::value_type> all(values.begin(), values.end());
-    all.erase(std::unique(all.begin(), all.end()), all.end());
+    all.resize(static_cast<size_t>(std::unique(all.begin(), all.end()) - all.begin()));
     return all;
 }
 
