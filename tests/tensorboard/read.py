@@ -17,6 +17,9 @@ assert (numbers.min, numbers.max, numbers.num, numbers.sum, numbers.sum_squares)
 assert sum(numbers.bucket) == 4 and numbers.bucket[0] == 1 and numbers.bucket[-1] == 1, numbers
 assert numbers.bucket_limit[-1] == 3, numbers
 assert events.Tensors("note")[0].tensor_proto.string_val[0].decode() == "**bold** ü"
+(image,) = events.Images("picture")
+assert (image.step, image.width, image.height) == (2, 5, 7), image
+assert image.encoded_image_string == b"\x89PNG\x00\xff", image
 assert {"0.weight", "0.bias"} <= set(events.Tags()["histograms"])
 assert {"0.weight.gradient", "2.bias.gradient"} <= set(events.Tags()["histograms"])
 

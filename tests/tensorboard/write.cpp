@@ -16,6 +16,8 @@ int main(int, char** arguments) {
     std::vector<double> const values{1, 2, 2, 3, std::numeric_limits<double>::infinity()};
     file.add_histogram("values", 300, std::span{values});
     file.add_text("note", 1, "**bold** \xC3\xBC");
+    unsigned char const encoded[] = {0x89, 'P', 'N', 'G', 0, 0xff};
+    file.add_image("picture", 2, 5, 7, encoded);
     cn::model<net, cn::policy::cpu, cn::batch<4>> model;
     auto training = cn::compile(model, cn::cross_entropy, cn::adam{.learning_rate = 0.25});
     training.step(cn::data::blobs<3, 2>(4, 1));

@@ -76,9 +76,10 @@ namespace detail {
 
 template <class Data>
 size_t label_of(Data const& data, size_t sample) {
-    static_assert(targets_of<Data>::only_label >= 0,
-                  "castnet: samples are told apart by their class: the data set needs a target "
-                  "that is a label, and one only");
+    static_assert(
+        targets_of<Data>::only_label >= 0,
+        "castnet: samples are chosen by their class: the data set needs exactly one target "
+        "that is a label");
     double label = 0;
     constexpr auto target = size_t(targets_of<Data>::only_label);
     data::copy_target<target>(data, sample, &label);
