@@ -88,6 +88,10 @@ struct parts {
         return outputs(concatenate<0>(a, b), stack<0>(a, b), pooled);
     }
 };
+struct repeated_vector {
+    constexpr auto operator()(auto x) const { return broadcast_to<7, 64>(x); }
+};
+using repeated_vectors = sequential<input<64>, repeated_vector{}>;
 using parts_of_words = network<parts{}, input_ids<20'000, 200>, input_length<200>>;
 
 using two_sequences = network<attention_to_memory{}, input<10, 16>, input<7, 16>, input<1>>;

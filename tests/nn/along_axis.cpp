@@ -4,6 +4,7 @@
 #include <castnet/nn/along_axis.hpp>
 #include <castnet/nn/network.hpp>
 #include <castnet/nn/reshape.hpp>
+#include <castnet/nn/tensor_functions.hpp>
 
 #include "harness.hpp"
 
@@ -43,6 +44,15 @@ struct swapped {
     constexpr auto operator()(auto x) const {
         auto const [first, second] = cn::split<Axis, 2>(cn::sin(x));
         return cn::concatenate<Axis>(second, first * first);
+    }
+};
+template <std::size_t... Extents>
+struct spread {
+    constexpr auto operator()(auto x) const { return cn::broadcast_to<Extents...>(x); }
+};
+struct spread_parameter {
+    constexpr auto operator()(auto x) const {
+        return x + cn::broadcast_to<4, 3>(cn::new_parameter<shape<1, 3>>(*x.g, "row", {}));
     }
 };
 template <auto Layer>
@@ -144,6 +154,21 @@ TEST_CASE("a new axis, anywhere") {
     using symbol = cn::symbol<shape<2, 3>>;
     static_assert(std::is_same_v<decltype(cn::stack<0>(symbol{}, symbol{}))::shape_type,
                                  row_major_shape<2, 2, 3>>);
+}
+
+TEST_CASE("a tensor is repeated along axes that it lacks") {
+    layer_run r = check::run_of<spread<2, 3>{}, shape<3>, true, 2>();
+    r.set_input({1, 2, 3, 4, 5, 6});
+    r.run();
+    CHECK(r.output() == values{1, 2, 3, 1, 2, 3, 4, 5, 6, 4, 5, 6});
+    check::against_finite_differences(check::run_of<inside<spread<4, 3>{}>{}, shape<3>, true, 2>());
+    check::against_finite_differences(
+        check::run_of<inside<spread<4, 3>{}>{}, shape<4, 1>, true, 2>());
+    check::against_finite_differences(
+        check::run_of<inside<spread<2, 4, 3>{}>{}, shape<3>, true, 2>()); // no image
+    check::against_finite_differences(
+        check::run_of<inside<spread<3, 2, 4>{}>{}, shape<3, 1, 1>, true, 2>()); // an image
+    check::against_finite_differences(check::run_of<spread_parameter{}, shape<4, 3>, true, 2>());
 }
 
 TEST_CASE("any number of tensors are joined") {

@@ -183,6 +183,27 @@ constexpr auto transpose(symbol<S> x) {
     }
 }
 
+template <class From, class To>
+inline constexpr bool can_broadcast_to =
+    From::rank <= To::rank && shapes_agree<From, To> && axes_agree<From, To> &&
+    std::is_same_v<To, decltype(detail::broadcast_shape<From, To>(
+                           std::make_index_sequence<To::rank>{}))>;
+
+// With missing axes in front, and axes of one element, repeated: features become a sequence of
+// equal steps (PyTorch's expand, Keras' RepeatVector).
+template <size_t... Extents, class S>
+constexpr auto broadcast_to(symbol<S> x) {
+    using result =
+        detail::shape_in<is_image<S> ? memory_order::channels_last : memory_order::row_major,
+                         Extents...>;
+    static_assert(can_broadcast_to<S, result>,
+                  "castnet: broadcast_to: a tensor is repeated along axes of one element, all but "
+                  "the last or none of them; see can_broadcast_to<shape found, shape wanted>");
+    ir::graph& g = *x.g;
+    return symbol<result>{
+        &g, map_node(g, fn::add, ir::space_of<result>, {detail::value_id(x), constant_node(g, 0)})};
+}
+
 // The part at position i of an axis, which disappears.
 template <size_t Axis, class S>
 constexpr auto select(symbol<S> x, size_t i) {
