@@ -108,6 +108,25 @@ using translation_network =
     cn::network<translation{}, cn::input<12, 32>, cn::input<1>, cn::input<9, 32>>;
 // [/attention]
 
+// [alibi]
+struct alibi { // scores fall with the distance, in each head at another rate (Press et al. 2022)
+    template <cn::Shape S> // heads, queries, keys
+    constexpr auto operator()(cn::symbol<S> scores) const {
+        constexpr std::size_t heads = S::extent[0];
+        using of_heads = cn::shape<heads, S::count / heads>; // a row for each
+        auto& g = *scores.g;
+        auto const distance = cn::abs(cn::row_index<S>(g) - cn::channel_index<S>(g));
+        auto const slope = cn::pow(0.5, 8.0 / heads * (cn::row_index<of_heads>(g) + 1));
+        return scores - cn::reshape_to<S>(slope * cn::reshape_to<of_heads>(distance));
+    }
+};
+// [/alibi]
+struct scores_of_alibi {
+    constexpr auto operator()(auto x) const {
+        return alibi{}(cn::reshape_to<cn::row_major_shape<2, 1, 3>>(x)) | cn::flatten;
+    }
+};
+
 // [frozen]
 using tuned = cn::sequential<cn::input<3, 32, 32>,
                              cn::frozen<conv_norm<16>, cn::relu, unit<16>>, // keeps its values
@@ -230,6 +249,9 @@ TEST_CASE("networks of the guide") {
     CHECK(price_network::parameter_count == 3 * 8 * 9 + 8 + 12 * 16 + 16 + 24 + 1);
     CHECK(twin_network::parameter_count == 8 * 16 + 16 + 16 + 1);
     CHECK(translation_network::parameter_count == 17'056);
+    cn::model<cn::sequential<cn::input<6>, scores_of_alibi{}>, cn::policy::cpu, cn::batch<1>>
+        biases;
+    CHECK(biases.predict(std::vector<float>(6))[2] == doctest::Approx(-2 / 16.0));
     CHECK(on_three::parameter_count == 8 * 16 + 16 + 32 * 16 + 16 + 16 + 1);
     CHECK(with_swish::parameter_count == 99);
     CHECK(scaled::parameter_count == 4 + 4 + 1);

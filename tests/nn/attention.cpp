@@ -1,7 +1,9 @@
 // Attention against PyTorch and finite differences.
 #include <castnet/nn/attention.hpp>
 #include <castnet/nn/network.hpp>
+#include <castnet/nn/one_hot.hpp>
 #include <castnet/nn/reshape.hpp>
+#include <castnet/nn/tensor_functions.hpp>
 
 #include "torch_attention.hpp"
 
@@ -37,6 +39,21 @@ struct with_all_masks {
 };
 struct plainly {
     constexpr auto operator()(auto q, auto k, auto v) const { return cn::attention<2>(q, k, v); }
+};
+struct by_distance { // a bias of its own for each distance between a query and a key
+    template <cn::Shape S>
+    constexpr cn::symbol<S> operator()(cn::symbol<S> scores) const {
+        constexpr std::size_t time = S::extent[1];
+        using pairs = shape<time, time>;
+        cn::ir::graph& g = *scores.g;
+        auto const table = cn::new_parameter<shape<2 * time - 1, S::extent[0]>>(g, "biases", {});
+        auto const distance = cn::row_index<pairs>(g) - cn::channel_index<pairs>(g) + (time - 1);
+        auto const row = cn::one_hot<2 * time - 1>(cn::reshape<time * time>(distance));
+        return scores + cn::reshape_to<S>(cn::transpose(cn::matmul(row, table)));
+    }
+};
+struct with_distances {
+    constexpr auto operator()(auto x) const { return cn::attention<2>(x, x, x, by_distance{}); }
 };
 struct sees_all {
     constexpr auto operator()(auto scores) const { return scores; }
@@ -95,6 +112,7 @@ TEST_CASE("gradients of attention") {
         layer_run::of<cn::network<with_mask{}, input<3, 4>, input<3, 3>>, true, 2>(), 1e-6);
     against_finite_differences(
         layer_run::of<cn::network<of_keys{}, input<3, 4>, input<2, 4>, input<2>>, true, 2>(), 1e-6);
+    against_finite_differences(check::run_of<with_distances{}, shape<3, 4>, true, 2>(), 1e-6);
     against_finite_differences(check::run_of<cn::frozen<heads>, shape<3, 4>, true, 2>(), 1e-6);
 }
 

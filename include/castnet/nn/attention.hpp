@@ -43,6 +43,25 @@ constexpr X masked(X scores, Mask const& mask, More const&... more) {
     return masked(mask(scores), more...);
 }
 
+// The element-wise functions from node `first` on that make node `id`, as nodes of their own. What
+// they read otherwise, such as parameters and random numbers, stays one.
+constexpr int written_again(ir::graph& g, int first, int id) {
+    int const end = g.nodes.size();
+    ir::list<int> again;
+    for (int i = first; i < end; ++i) {
+        ir::node n = g.nodes[i];
+        if (n.kind == op::map || n.kind == op::reshape) {
+            for (int k = 0; k < n.operands; ++k) {
+                n.in[k] = n.in[k] < first ? n.in[k] : again[n.in[k] - first];
+            }
+            again.push(g.push(n));
+        } else {
+            again.push(i);
+        }
+    }
+    return id < first ? id : again[id - first];
+}
+
 template <Shape S>
 inline constexpr bool has_time_and_features = S::rank == 2;
 
@@ -113,9 +132,11 @@ private:
         constexpr double scale = 1 / constant_square_root(features);
         auto const products = detail::batch_matmul<per_head>(
             q, k, {.batch = heads, .transposed_b = true, .beside_a = true, .beside_b = true});
+        int const first = q.g->nodes.size();
+        auto const scores = detail::masked(products * scale, masks...);
         // Written twice: each kernel that reads the scores masks them, and none stores that.
-        auto const scores = [&] { return detail::masked(products * scale, masks...); };
-        auto const weights = elementwise<fn::softmax>{}(scores(), log_sum_exp(scores()));
+        decltype(scores) again{q.g, detail::written_again(*q.g, first, scores.id)};
+        auto const weights = elementwise<fn::softmax>{}(scores, log_sum_exp(again));
         return detail::batch_matmul<Result>(detail::dropped(weights, rate), v,
                                             {.batch = heads, .beside_b = true, .beside_c = true});
     }
