@@ -1,5 +1,5 @@
 // Loops over time do not nest.
-// expect: castnet: the cell of a scan works on numbers and vectors .features. of one step
+// expect: castnet: the cell of a scan contains a scan or a recurrent layer, but loops over time do not
 #include <castnet/castnet.hpp>
 
 namespace cn = castnet;

@@ -30,6 +30,7 @@ enum class mistake : std::uint8_t {
     number_of_initializer,
     padding_beyond_rows,
     cell_of_scan,
+    loop_in_cell,
     no_loop_over_time,
     not_step_by_step,
     repeated_block_in_block,
@@ -113,6 +114,11 @@ struct network_has_no_mistake {
         "castnet: the cell of a scan works on numbers and vectors (features) of one step, with "
         "element-wise functions, dense layers, dropout, concat, slice_channels and reductions; "
         "apply everything else to the whole sequence before or after scan");
+    static_assert(
+        Found != mistake::loop_in_cell,
+        "castnet: the cell of a scan contains a scan or a recurrent layer, but loops over "
+        "time do not nest: write the inner one as a for loop of C++, whose layers are "
+        "shared<name, layer>, or apply it to the whole sequence before or after scan");
     static_assert(Found != mistake::no_loop_over_time,
                   "castnet: stateful_predictor is for networks with a recurrent layer, a scan or "
                   "causal attention, whose state it keeps; this one has none: use predictor and "

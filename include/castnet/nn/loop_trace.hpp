@@ -26,6 +26,9 @@ public:
     // The nodes from `first` on are those of the cell. What depends on steps or delays, the nodes
     // from `changing` on, has a value for each step.
     constexpr void spread(int changing, int first) {
+        for (int i = first; i < g_.nodes.size(); ++i) {
+            g_.expect(g_.nodes[i].kind != op::delay, mistake::loop_in_cell);
+        }
         ir::list<char> changes = ir::list<char>::filled(g_.nodes.size() - changing, 0);
         for (int i = changing; i < g_.nodes.size(); ++i) {
             ir::node& n = g_.nodes[i];
