@@ -24,7 +24,9 @@ void same_numbers(layer_run a, layer_run b) {
         set(a, x);
         set(b, x);
     };
-    in_both(a.input().size(), [](layer_run& r, values const& x) { r.set_input(x); });
+    for (std::size_t i = 0; i < a.inputs(); ++i) {
+        in_both(a.input(i).size(), [i](layer_run& r, values const& x) { r.set_input(x, i); });
+    }
     in_both(a.grad_output().size(), [](layer_run& r, values const& x) { r.set_grad_output(x); });
     REQUIRE(a.parameters().size() == b.parameters().size());
     for (std::size_t i = 0; i < a.parameters().size(); ++i) {
@@ -96,6 +98,29 @@ struct listed_written {
     }
 };
 
+// Blocks that read something of each sample and of all samples besides.
+struct scaled_attention {
+    constexpr auto operator()(auto x, auto scale, auto const& mask) const {
+        return cn::tanh(scale * attention(x, mask));
+    }
+};
+template <auto Blocks>
+struct reading {
+    constexpr auto operator()(auto x, auto number) const {
+        auto const scale = cn::mean(cn::greater(x, 0)) + 2; // without gradients
+        auto const lengths = 2 + cn::greater(number, 0);
+        return cn::named<"blocks", Blocks>(x, scale, cn::length_mask(lengths));
+    }
+};
+struct two_written {
+    constexpr auto operator()(auto x, auto const&... more) const {
+        auto const y = cn::named<"0", scaled_attention{}>(x, more...);
+        return cn::named<"1", scaled_attention{}>(y, more...);
+    }
+};
+template <auto Blocks>
+using reading_network = cn::network<reading<Blocks>{}, input<4, 6>, input<>>;
+
 } // namespace
 
 TEST_CASE("repeated dense layers") {
@@ -106,6 +131,7 @@ TEST_CASE("repeated dense layers") {
 
 TEST_CASE("repeated attention and recurrence") {
     same_network<deep, deep_written>();
+    same_network<reading_network<repeat<2, scaled_attention{}>>, reading_network<two_written{}>>();
 }
 
 TEST_CASE("repeated images with batch normalisation") {

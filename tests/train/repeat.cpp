@@ -31,6 +31,21 @@ using one = cn::model<Network, policy, cn::batch<8>>;
 template <class Network>
 using by_two = cn::model<Network, cn::policy::logical<policy, 2>, cn::batch<4>>;
 
+// Blocks that read what the network's input is, besides.
+struct masked_part {
+    constexpr auto operator()(auto x, auto mask) const { return part(x) * mask; }
+};
+template <std::size_t Device>
+struct masked {
+    constexpr auto operator()(auto x) const {
+        auto const positive = cn::greater(x, 0);
+        auto const y = cn::on<Device, cn::repeat<3, masked_part{}>>(x | cn::dense<4>, positive);
+        return y | cn::flatten | cn::dense<3>;
+    }
+};
+template <std::size_t Device>
+using masked_network = cn::network<masked<Device>{}, cn::input<3, 4>>;
+
 auto samples() {
     std::vector<float> x(20 * 12), y(20);
     for (std::size_t i = 0; i < x.size(); ++i) {
@@ -94,15 +109,20 @@ TEST_CASE("outputs of the repetitions of a block") {
 }
 
 #ifndef CASTNET_TEST_DEVICE
-TEST_CASE("a repeated block on a device of several") {
+template <class Placed, class Network>
+void is_the_same_on_two_devices() {
     using two = cn::policy::model_parallel<policy, 2>;
-    using placed = network<cn::on<1, cn::repeat<3, part>>>;
-    cn::model<placed, two, cn::batch<8>> a{cn::seed{3}};
-    one<repeated> b{cn::seed{3}};
+    cn::model<Placed, two, cn::batch<8>> a{cn::seed{3}};
+    one<Network> b{cn::seed{3}};
     auto first = compiled(a);
     auto second = compiled(b);
     fit(first, 2);
     fit(second, 2);
     CHECK(check::everything(a) == check::everything(b));
+}
+
+TEST_CASE("a repeated block on a device of several") {
+    is_the_same_on_two_devices<network<cn::on<1, cn::repeat<3, part>>>, repeated>();
+    is_the_same_on_two_devices<masked_network<1>, masked_network<0>>();
 }
 #endif

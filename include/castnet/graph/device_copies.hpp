@@ -27,6 +27,9 @@ public:
             if (n.kind == op::parameter) {
                 continue;
             }
+            if (n.repeat >= 0 && (i == 0 || old_[i - 1].repeat != n.repeat)) {
+                copy_for_block(i);
+            }
             for (int k = 0; k < n.operands; ++k) {
                 if (n.in[k] >= 0) {
                     n.in[k] = on(n.device, n.in[k]);
@@ -59,6 +62,17 @@ private:
             for (int k = 0; k < n.operands; ++k) {
                 if (n.in[k] >= 0 && old_[n.in[k]].kind == op::parameter) {
                     on(n.device, n.in[k]);
+                }
+            }
+        }
+    }
+
+    // What the repeated block that begins with this node reads is copied before it.
+    constexpr void copy_for_block(int first) {
+        for (int i = first; i < old_.size() && old_[i].repeat == old_[first].repeat; ++i) {
+            for (int k = 0; k < old_[i].operands; ++k) {
+                if (old_[i].in[k] >= 0 && old_[i].in[k] < first) {
+                    on(old_[i].device, old_[i].in[k]);
                 }
             }
         }

@@ -99,6 +99,7 @@ public:
         if (!wanted(i) || contribution < 0) {
             return;
         }
+        check_block_of(i);
         extents const to = at(i).size;
         if (!to.sample && to.pixels == 1 && at(contribution).kind == op::max_pool_gradient) {
             contribution = at(contribution).in[1]; // which has the same sum over the pixels
@@ -120,6 +121,7 @@ public:
     // together they are joined, which costs less than to add arrays that are mostly 0.
     constexpr void accumulate_slice(int i, int first, int contribution) {
         if (wanted(i)) {
+            check_block_of(i);
             slices_.push({i, first, contribution});
             waiting_ += 1;
             join_slices(i);
@@ -229,6 +231,12 @@ private:
         }
         g_.expect(first, mistake::operation_without_gradient);
         return first;
+    }
+
+    // Gradients leave a repeated block by its carry alone: no other adds up those of repetitions.
+    constexpr void check_block_of(int i) {
+        g_.expect(g_.repeat < 0 || g_.repeat == repeat_back(at(i).repeat),
+                  mistake::repeated_block_reads);
     }
 
     // The slice of node i that waits and begins at this channel, or -1.

@@ -35,6 +35,7 @@ enum class mistake : std::uint8_t {
     not_step_by_step,
     repeated_block_in_block,
     repeated_block_shares,
+    repeated_block_reads,
     repeated_block_on_devices
 };
 
@@ -139,6 +140,10 @@ struct network_has_no_mistake {
                   "castnet: a block of repeat<N, block> has parameters of its own in every "
                   "repetition, so it cannot contain shared<name, layer>: write the layers one "
                   "after the other, as block<layer, layer, ...>");
+    static_assert(Found != mistake::repeated_block_reads,
+                  "castnet: what a block of repeat<N, block> is called with besides x, such as "
+                  "masks, gets no gradient, so it cannot depend on parameters that are trained: "
+                  "write the layers one after the other");
     static_assert(Found != mistake::repeated_block_on_devices,
                   "castnet: all layers of a block of repeat<N, block> must be on one device: write "
                   "on<device, repeat<N, block>>");

@@ -34,16 +34,17 @@ template <size_t Position, class Layer>
 struct at_layer {
     Layer const& layer;
 
-    constexpr auto operator()(Symbol auto x) const {
+    template <Symbol X, class... More>
+    constexpr auto operator()(X x, More const&... more) const {
         if constexpr (TransparentLayer<Layer>) {
-            return layer.template from<Position>(x);
+            return layer.template from<Position>(x, more...);
         } else if constexpr (NamedLayer<Layer>) {
-            return layer(x);
+            return layer(x, more...);
         } else {
             scope_guard const scope{*x.g, static_cast<int>(Position)};
-            if constexpr (requires { layer(x); }) {
-                if constexpr (layer_returns<Layer, decltype(layer(x))>::checked) {
-                    auto const y = layer(x);
+            if constexpr (requires { layer(x, more...); }) {
+                if constexpr (layer_returns<Layer, decltype(layer(x, more...))>::checked) {
+                    auto const y = layer(x, more...);
                     if constexpr (requires { y.id; }) {
                         x.g->path.list_layer(y.id);
                     }

@@ -27,6 +27,26 @@ struct repeated_block_keeps_shape {
     static constexpr bool checked = true;
 };
 
+// A class, so that every compiler prints the types.
+template <class Block, class Input, class... More>
+struct repeated_block_takes {
+    static constexpr bool checked = [] {
+        if constexpr (sizeof...(More) == 0) {
+            return true; // or not, which the block says itself
+        } else if constexpr (TransparentLayer<Block>) {
+            return requires(Block const& b, Input x, More... more) {
+                b.template from<0>(x, more...);
+            };
+        } else {
+            return requires(Block const& b, Input x, More... more) { b(x, more...); };
+        }
+    }();
+    static_assert(checked,
+                  "castnet: repeat<N, block>(x, more...): the block cannot be called with what "
+                  "comes after x, such as masks: write one with operator()(auto x, auto mask), "
+                  "whose layers take them; see repeated_block_takes<block, x, more...>");
+};
+
 namespace detail {
 
 // A repeated block while it is traced.
@@ -66,6 +86,9 @@ private:
 // are numbered like the layers around them, "3.weight", "4.weight"; elsewhere from 0 on, as in
 // named<"blocks", repeat<12, block>>, whose names are those of a ModuleList: "blocks.0.weight".
 //
+// As a function it takes what every block is called with besides, such as masks, which gets no
+// gradient: repeat<12, encoder>(x, length_mask(lengths)).
+//
 // Compiling costs what a single block costs: it is traced, differentiated and planned once, and a
 // step runs it N times, with the parameters and the memory of each repetition. Activations that the
 // gradient reads are kept for all repetitions; the whole takes the memory of the blocks written out
@@ -77,20 +100,27 @@ struct repeat_layer {
     static constexpr bool transparent = true;
     static_assert(N > 0, "castnet: repeat<N, block> needs at least one repetition");
 
-    constexpr auto operator()(Symbol auto x) const {
+    template <Symbol X, class... More>
+    constexpr auto operator()(X x, More const&... more) const {
         scope_guard const scope{*x.g, layer_kind{"block"}};
-        return from<0>(x);
+        return from<0>(x, more...);
     }
-    template <size_t First, Shape S>
-    constexpr auto from(symbol<S> x) const {
-        auto const block = detail::placed<First>(Block);
-        using result = typename std::remove_cvref_t<decltype(block(x))>::shape_type;
-        static_assert(repeated_block_keeps_shape<S, result>::checked);
-        if constexpr (std::is_same_v<S, result>) {
-            return N == 1 || x.g->unrolls || x.g->repeat >= 0 ? one_by_one(block, x)
-                                                              : repeated(block, x);
+    template <size_t First, Shape S, class... More>
+    constexpr auto from(symbol<S> x, More const&... more) const {
+        if constexpr (!repeated_block_takes<std::remove_cvref_t<decltype(Block)>, symbol<S>,
+                                            More...>::checked) {
+            return x;
         } else {
-            return block(x);
+            auto const placed = detail::placed<First>(Block);
+            auto const block = [&](symbol<S> before) { return placed(before, more...); };
+            using result = typename std::remove_cvref_t<decltype(block(x))>::shape_type;
+            static_assert(repeated_block_keeps_shape<S, result>::checked);
+            if constexpr (std::is_same_v<S, result>) {
+                return N == 1 || x.g->unrolls || x.g->repeat >= 0 ? one_by_one(block, x)
+                                                                  : repeated(block, x);
+            } else {
+                return block(x);
+            }
         }
     }
 
