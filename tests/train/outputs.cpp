@@ -7,8 +7,11 @@
 #include "../temporary_path.hpp"
 #include "policy.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <doctest/doctest.h>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -355,6 +358,31 @@ TEST_CASE("an output of three axes that is no image has targets and predictions 
     };
     auto const sequence = run(cn::shape<6, 4>{});
     CHECK(check::largest_difference(run(cn::row_major_shape<2, 3, 4>{}), sequence) < 1e-12);
+}
+
+TEST_CASE("predict_one takes vectors, arrays and spans of the numbers of one sample") {
+    using net = cn::sequential<cn::input<3>, cn::dense<2>>;
+    cn::model<net, cn::policy::cpu, cn::batch<4>> const model{cn::seed{1}};
+    std::vector<float> const sample{1, -2, 3}, expected = model.predict(sample);
+    std::array<float, 3> const in_array{1, -2, 3};
+    std::vector<float> a(2);
+    model.predict_one(sample, a);
+    CHECK(a == expected);
+    std::array<float, 2> b{};
+    cn::predictor own{model};
+    own.predict_one(in_array, b);
+    CHECK(std::equal(b.begin(), b.end(), expected.begin()));
+    model.predict_one(std::span{sample}, std::span{a}.first(2));
+    CHECK(a == expected);
+    cn::tensor<float, cn::shape<2>> c;
+    model.predict_one(cn::tensor<float, cn::shape<3>>{1, -2, 3}, c);
+    CHECK(std::equal(c.begin(), c.end(), expected.begin()));
+
+    a.resize(3);
+    CHECK_THROWS_WITH_AS(model.predict_one(sample, a),
+                         "castnet: predict_one: the output has 3 numbers, expected 2", cn::error);
+    CHECK_THROWS_WITH_AS(own.predict_one(std::vector<float>(4), b),
+                         "castnet: predict_one: the input has 4 numbers, expected 3", cn::error);
 }
 
 TEST_CASE("predict_one agrees with predict, for images of several channels too") {

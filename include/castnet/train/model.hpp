@@ -173,12 +173,12 @@ public:
     }
 
     // One sample of a network with one input, given by its elements in logical order; writes the
-    // elements of an output (the first unless told). For real-time loops: allocates nothing after
-    // the first call or, with several predicting threads, after as many have predicted at the same
-    // time (a predictor of one's own is independent of others). Throws castnet::error as predict()
-    // does.
-    template <size_t Output = 0>
-    void predict_one(input_type const* input, value_type* output) const {
+    // elements of an output (the first unless told). Both are vectors, arrays or spans of just as
+    // many elements, or pointers. For real-time loops: allocates nothing after the first call or,
+    // with several predicting threads, after as many have predicted at the same time (a predictor
+    // of one's own is independent of others). Throws castnet::error as predict() does.
+    template <size_t Output = 0, class Input, class Result>
+    void predict_one(Input const& input, Result&& output) const {
         detail::prediction_call const now{*this, "predict_one", executors_};
         now->template predict_one<Output>(input, output);
     }

@@ -5,6 +5,7 @@
 #include <castnet/policy/devices.hpp>
 #include <castnet/train/collate.hpp>
 #include <castnet/train/model_access.hpp>
+#include <castnet/train/one_sample.hpp>
 #include <castnet/train/samples_in_memory.hpp>
 
 #include <algorithm>
@@ -76,16 +77,19 @@ public:
         with_samples([&](auto const& data) { predict_all<Output>(data, to); }, inputs...);
     }
 
-    template <size_t Output, class Number>
-    void predict_one(Number const* input, T* result) {
+    template <size_t Output, class Input, class Result>
+    void predict_one(Input const& given, Result& room) {
         static_assert(network::inputs::size == 1,
                       "castnet: predict_one is for networks with one input; "
                       "give the numbers of each input to predict()");
         using shape = nth_of<0, typename network::inputs>;
+        using number = typename Model::input_type;
+        number const* const input = numbers_of_one<number const, shape::count>(given, "input");
+        T* const result = numbers_of_one<T, output<Output>::count>(room, "output");
         model_.finish_changes();
         T* const batch = executor_.batch();
         place_sample<shape>(batch + plan().inputs[0].offset, batch + plan().staging, [&](T* to) {
-            std::transform(input, input + shape::count, to, [](Number x) { return T(x); });
+            std::transform(input, input + shape::count, to, [](number x) { return T(x); });
             check_ids<shape, 0>(to, 0);
         });
         run<Output>(1, [&](T const* from) { read_sample<output<Output>>(from, result); });

@@ -30,8 +30,8 @@ public:
             return now->template predict<Output>(inputs...);
         }
     }
-    template <size_t Output = 0>
-    void predict_one(typename Model::input_type const* input, typename Model::value_type* output) {
+    template <size_t Output = 0, class Input, class Result>
+    void predict_one(Input const& input, Result&& output) {
         detail::prediction_call const now{*model_, "predict_one", *executor_};
         now->template predict_one<Output>(input, output);
     }
