@@ -79,6 +79,35 @@ struct critic_loss {
     }
 };
 
+// [adversaries]
+struct adversaries {
+    static constexpr auto generator =
+        cn::named<"generator", cn::block<cn::dense<16>, cn::relu, cn::dense<2>>>;
+    static constexpr auto discriminator =
+        cn::shared<"discriminator", cn::block<cn::dense<16>, cn::relu, cn::dense<1>>>;
+
+    constexpr auto operator()(auto real, auto noise) const {
+        auto const made = generator(noise);
+        auto const of_real = discriminator(real);
+        return cn::outputs<"real", "fake", "made">(of_real, discriminator(made), made);
+    }
+};
+using adversarial_network = cn::network<adversaries{}, cn::input<2>, cn::input<4>>;
+
+struct discriminator_loss { // outputs, then the target, which says nothing here
+    static constexpr bool labels = false;
+    constexpr auto operator()(auto real, auto fake, auto, auto) const {
+        return cn::sum(cn::softplus(-real)) + cn::sum(cn::softplus(fake));
+    }
+};
+struct generator_loss {
+    static constexpr bool labels = false;
+    constexpr auto operator()(auto, auto fake, auto, auto) const {
+        return cn::sum(cn::softplus(-fake));
+    }
+};
+// [/adversaries]
+
 using normalized = cn::sequential<cn::input<2, 16>, normalize_heads>;
 
 } // namespace
@@ -183,4 +212,31 @@ TEST_CASE("gradients by inputs of the guide") {
     }
     CHECK(steepness < 0.1);                       // slopes near 1
     CHECK(training.evaluate(data).loss() < -0.3); // and real ones above fake ones
+}
+
+TEST_CASE("two networks of the guide train against each other") {
+    std::uint64_t const steps = 400;
+    cn::tensor const points = 0.1 * cn::random_normal<float, cn::shape<64, 2>>(1'000) + 2;
+    std::vector<float> const real(points.begin(), points.end()), none(64);
+
+    // [adversarial]
+    cn::model<adversarial_network, cn::policy::cpu, cn::batch<64>> model{cn::seed{1}};
+    cn::adam const adam{.learning_rate = 2e-3, .beta_1 = 0.5};
+    auto discriminator = cn::compile(model, discriminator_loss{}, adam);
+    auto generator = cn::compile(model, generator_loss{}, adam);
+    discriminator.freeze("generator.*");
+    generator.freeze("discriminator.*");
+    for (std::uint64_t step = 0; step < steps; ++step) {
+        auto const z = cn::random_normal<float, cn::shape<64, 4>>(step);
+        cn::data::dataset<cn::shape<1>, cn::shape<2>, cn::shape<4>> const data{
+            real, std::vector<float>(z.begin(), z.end()), none};
+        discriminator.step(data);
+        generator.step(data);
+    }
+    // [/adversarial]
+
+    auto const noise = cn::random_normal<float, cn::shape<64, 4>>(steps);
+    auto const made = cn::mean<0>(model.predict<2>(points, noise));
+    CHECK(made[0] == doctest::Approx(2).epsilon(0.2));
+    CHECK(made[1] == doctest::Approx(2).epsilon(0.2));
 }

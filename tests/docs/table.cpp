@@ -54,6 +54,10 @@ struct chosen_value {
         return outputs(one_hot<4>(x), sum(q * one_hot<4>(action)));
     }
 };
+struct binarized { // 1 or -1, with the gradient of x: straight through
+    constexpr auto operator()(auto x) const { return x + (sign(x) - stop_gradient(x)); }
+};
+using binary_code = sequential<input<4>, dense<8>, binarized{}>;
 using values_of_actions = network<chosen_value{}, input<4>, input_ids<4>>;
 
 using normalisations = sequential<input<6, 8, 8>, layer_norm, layer_norm.over_all_axes(), rms_norm,

@@ -127,6 +127,7 @@ TEST_CASE("known values") {
         {"lerp", castnet::lerp(2.0, 6.0, 0.25), 3},
         {"multiply_add", multiply_add(2.0, 3.0, 4.0), 10},
         {"abs", castnet::abs(-2.5), 2.5},
+        {"stop_gradient", castnet::stop_gradient(2.5), 2.5},
         {"sign", sign(-2.5) + sign(0.0), -1},
         {"square", square(-3.0), 9},
         {"minimum", minimum(2.0, -1.0), -1},

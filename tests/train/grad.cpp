@@ -141,6 +141,11 @@ TEST_CASE("gradients within functions") {
     CHECK(cn::allclose(cn::grad(second, w), 36 * cn::square(w), 1e-12, 1e-12));
 }
 
+TEST_CASE("what stop_gradient returns is a constant") {
+    auto const f = [](auto x) { return cn::sum(x * cn::stop_gradient(cn::exp(x))); };
+    CHECK(cn::allclose(cn::grad(f, w), cn::exp(w)));
+}
+
 TEST_CASE("gradients go back through all steps of a loop") {
     auto const decaying = [](auto x, auto v) {
         auto const cell = [](auto x_t, auto sum) { return 0.5 * sum + x_t; };

@@ -163,4 +163,14 @@ struct function<fn::lerp> : integer_derivative_reads<0b100, 0b100, 0b011> {
     }
 };
 
+// The number itself, as a constant for differentiation: PyTorch's detach(), Keras' stop_gradient.
+template <>
+struct function<fn::stop_gradient> : integer_derivative_reads<no_gradient> {
+    static constexpr char const* name = "stop_gradient";
+    template <class T>
+    CASTNET_HD static constexpr T value(T a) {
+        return a;
+    }
+};
+
 } // namespace castnet

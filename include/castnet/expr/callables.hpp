@@ -16,6 +16,7 @@ inline constexpr elementwise<fn::minimum> minimum{};
 inline constexpr elementwise<fn::maximum> maximum{};
 inline constexpr elementwise<fn::multiply_add> multiply_add{};
 inline constexpr elementwise<fn::lerp> lerp{};
+inline constexpr elementwise<fn::stop_gradient> stop_gradient{};
 
 inline constexpr elementwise<fn::less> less{};
 inline constexpr elementwise<fn::less_equal> less_equal{};

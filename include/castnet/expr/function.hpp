@@ -40,7 +40,7 @@ namespace castnet {
 enum class fn : std::uint8_t {
     // arithmetic.hpp
     add, subtract, multiply, divide, negate, absolute, sign, square, minimum, maximum, multiply_add,
-    lerp,
+    lerp, stop_gradient,
     // compare.hpp
     less, less_equal, greater, greater_equal, equal, not_equal, where,
     // math.hpp

@@ -21,7 +21,8 @@ struct parameter_is_used {
     static_assert(
         Name.view().empty(),
         "castnet: a parameter of the network does not reach its outputs (or, in training, "
-        "the loss); see parameter_is_used<name>");
+        "the loss, other than through cn::stop_gradient: if it is to stay as it is, put its layer "
+        "in cn::frozen); see parameter_is_used<name>");
     static constexpr bool checked = true;
 };
 template <fixed_string Name>
@@ -77,10 +78,11 @@ private:
         spell<Number>([&](char c) { *end++ = c; });
         return fixed_string{text};
     }
-    // All programs of a network have the same parameters: it is enough to look at one.
-    static constexpr int repeated = std::is_same_v<Recipe, prediction_recipe>
-                                        ? repeated_name(value.parameters, value.sizes.parameters)
-                                        : -1;
+    // All programs of a network have the same parameters and inputs: it is enough to look at one.
+    // (A loss may leave inputs out, such as that of a generator, which sees no real samples.)
+    static constexpr bool predicts = std::is_same_v<Recipe, prediction_recipe>;
+    static constexpr int repeated =
+        predicts ? repeated_name(value.parameters, value.sizes.parameters) : -1;
     static_assert(devices_exist<stages::trace_sizes.devices, ir::device_count<Device>>::checked);
     static constexpr mistake wrong = stages::trace_sizes.wrong;
     static constexpr bool right = wrong == mistake::none; // one mistake is one error
@@ -91,7 +93,7 @@ private:
             name_text<right && uses_all ? stages::launch_sizes.unused_parameter : -1>()>::checked);
     static_assert(parameter_name_is_unique<name_text<right ? repeated : -1>()>::checked);
     static_assert(
-        input_is_used<(right && uses_all ? stages::launch_sizes.unused_input : -1)>::checked);
+        input_is_used<(right && predicts ? stages::launch_sizes.unused_input : -1)>::checked);
 };
 
 } // namespace detail
