@@ -88,6 +88,18 @@ private:
 
 } // namespace detail
 
+// Only for its message: the dataset is its specialisation.
+template <class Type, class... Inputs>
+class dataset {
+    static_assert(castnet::detail::never<Type>,
+                  "castnet: dataset<target, inputs...> needs the type of the target first: "
+                  "label<classes>, a shape of real numbers or targets<...>; then a shape, or "
+                  "ids<...>, for each input");
+
+public:
+    explicit dataset(auto const&...) {}
+};
+
 // Type is label<K>, a shape of real numbers or, for several targets, targets<T…> of these; Inputs
 // are shapes, in row-major order: channels, height, width; ids<…> where the numbers are whole. The
 // constructor takes one column for each input, then one for each target; it throws castnet::error
@@ -95,7 +107,7 @@ private:
 // allows. Copies and subsets share the columns and hold
 // only a list of sample numbers.
 template <TargetType Type, Shape... Inputs>
-class dataset : detail::table<as_targets<Type>, Inputs...> {
+class dataset<Type, Inputs...> : detail::table<as_targets<Type>, Inputs...> {
     static_assert(sizeof...(Inputs) >= 1, "castnet: a dataset needs at least one input");
 
     using table = detail::table<as_targets<Type>, Inputs...>;

@@ -3,15 +3,32 @@
 #pragma once
 
 #include <castnet/core/hyperparameters.hpp>
-#include <castnet/core/language.hpp>
+#include <castnet/core/shape.hpp>
 
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <type_traits>
+#include <utility>
 
 namespace castnet {
 
-using schedule = std::function<double(std::uint64_t step, std::uint64_t total)>;
+struct schedule : std::function<double(std::uint64_t step, std::uint64_t total)> {
+    schedule() = default;
+    template <class F>
+        requires(!std::is_same_v<F, schedule>)
+    schedule(F rate) {
+        if constexpr (std::is_constructible_v<function, F>) {
+            function::operator=(std::move(rate));
+        } else {
+            static_assert(detail::never<F>,
+                          "castnet: a schedule is a function of the step (from 0) and of the "
+                          "number of steps of a fit, which returns the learning rate, such as "
+                          "[](std::uint64_t step, std::uint64_t) { return 0.1 / (1 + step); }; a "
+                          "constant rate is the optimizer's learning_rate");
+        }
+    }
+};
 
 namespace detail {
 
