@@ -58,6 +58,7 @@
 #include <castnet/train/averaged_weights.hpp>
 #include <castnet/train/callbacks.hpp>
 #include <castnet/train/checkpoint.hpp>
+#include <castnet/train/copy_parameters.hpp>
 #include <castnet/train/grad.hpp>
 #include <castnet/train/layer_output.hpp>
 #include <castnet/train/partial_load.hpp>

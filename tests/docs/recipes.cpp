@@ -163,10 +163,7 @@ TEST_CASE("recipes of the guide") {
 
     // [activations]
     cn::model<first_layers, cn::policy::cpu, cn::batch<16>> inner;
-    for (std::size_t i = 0; i < inner.parameter_tensors(); ++i) {
-        auto const name = inner.parameter_at(i).name.text(); // "0.weight", as in the whole network
-        inner.set(name, model.get(name));
-    }
+    cn::copy_parameters(model, inner); // "0.weight" has the same name in both
     std::vector<float> const activations = inner.predict(data); // 16 for each sample
     // [/activations]
     CHECK(activations == features);

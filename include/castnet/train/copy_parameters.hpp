@@ -1,0 +1,69 @@
+// Copy of the parameters of a model into another one, or a part of the way there.
+#pragma once
+
+#include <castnet/core/hyperparameters.hpp>
+#include <castnet/train/model.hpp>
+#include <castnet/train/shape_text.hpp>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace castnet {
+
+namespace detail {
+
+// The number of the parameter of From that has the name and the shape of p.
+template <class From>
+[[gnu::cold]] size_t same_parameter(ir::placed_parameter const& p) {
+    std::string const name = p.name.text();
+    for (size_t i = 0; i < From::parameter_tensors(); ++i) {
+        ir::placed_parameter const& other = From::parameter_at(i);
+        if (other.name.text() == name) {
+            if (!std::equal(other.shape.begin(), other.shape.end(), p.shape.begin(),
+                            p.shape.end())) {
+                throw error({"castnet: copy_parameters: parameter '", name, "' is ",
+                             shape_text(other.shape), " in one model, but ", shape_text(p.shape),
+                             " in the other"});
+            }
+            return i;
+        }
+    }
+    throw error({"castnet: copy_parameters: the first model has no parameter '", name,
+                 "', which the second one has"});
+}
+
+} // namespace detail
+
+// Gives every parameter and running statistic of `to` the values of the one of the same name in
+// `from`, as Keras' to.set_weights(from.get_weights()) does; the policies and batches of the models
+// may differ, and `from` may have more parameters. With a share below 1, each becomes
+// to + share * (from - to), as in target networks that follow slowly (Polyak averaging). Throws
+// castnet::error, and changes nothing, if `from` has no parameter of that name and shape, if the
+// share is not between 0 and 1, or if another thread uses `to` or changes `from`.
+template <class Net, class Where, class Batch, class OtherNet, class Other, class OtherBatch>
+void copy_parameters(model<Net, Where, Batch> const& from, model<OtherNet, Other, OtherBatch>& to,
+                     double share = 1) {
+    using source = model<Net, Where, Batch>;
+    using T = typename Other::value_type;
+    detail::check_hyperparameters("copy_parameters", {{"share", share, hyperparameter::fraction}});
+    std::vector<size_t> numbers;
+    for (size_t i = 0; i < to.parameter_tensors(); ++i) {
+        numbers.push_back(detail::same_parameter<source>(to.parameter_at(i)));
+    }
+    model_access::shared const reads{from.access(), "copy_parameters"};
+    model_access::exclusive const writes{to.access(), "copy_parameters"};
+    for (size_t i = 0; i < numbers.size(); ++i) {
+        std::string const name = to.parameter_at(i).name.text();
+        auto const values = from.get(name);
+        std::vector<T> result(values.begin(), values.end());
+        if (share < 1) {
+            std::vector<T> const before = to.get(name);
+            std::transform(before.begin(), before.end(), result.begin(), result.begin(),
+                           [&](T x, T y) { return x + static_cast<T>(share) * (y - x); });
+        }
+        to.set(name, result);
+    }
+}
+
+} // namespace castnet

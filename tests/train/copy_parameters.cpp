@@ -1,0 +1,64 @@
+// Parameters copied from one model to another.
+#include <castnet/castnet.hpp>
+
+#include <doctest/doctest.h>
+#include <vector>
+
+namespace cn = castnet;
+
+namespace {
+
+using net = cn::sequential<cn::input<3>, cn::dense<4>, cn::batch_norm, cn::tanh, cn::dense<2>>;
+using first_layers = cn::sequential<cn::input<3>, cn::dense<4>, cn::batch_norm>;
+using wider = cn::sequential<cn::input<3>, cn::dense<5>>;
+using deeper = cn::sequential<cn::input<3>, cn::dense<4>, cn::batch_norm, cn::dense<1>>;
+
+std::vector<float> const samples{1, -2, 3, 0.5F, 0.25F, -1};
+
+} // namespace
+
+TEST_CASE("a model gets the parameters of another one of the same network") {
+    cn::model<net, cn::policy::cpu, cn::batch<4>> from{cn::seed{1}};
+    from.set("1.running_mean", std::vector<float>{1, 2, 3, 4});
+    cn::model<net, cn::policy::basic_cpu<double>, cn::batch<1>> to{cn::seed{2}};
+    cn::copy_parameters(from, to);
+    auto const expected = from.predict(samples);
+    auto const found = to.predict(std::vector<double>(samples.begin(), samples.end()));
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        CHECK(found[i] == doctest::Approx(expected[i]).epsilon(1e-5));
+    }
+    CHECK(to.get("1.running_mean") == std::vector<double>{1, 2, 3, 4});
+}
+
+TEST_CASE("a target network follows by a share of the difference") {
+    cn::model<net, cn::policy::cpu, cn::batch<4>> from{cn::seed{1}}, to{cn::seed{2}};
+    float const a = from.get("0.weight")[5], b = to.get("0.weight")[5];
+    cn::copy_parameters(from, to, 0.125);
+    CHECK(to.get("0.weight")[5] == doctest::Approx(b + 0.125 * (a - b)));
+    auto const before = to.predict(samples);
+    cn::copy_parameters(from, to, 0);
+    CHECK(to.predict(samples) == before);
+    CHECK_THROWS_WITH_AS(cn::copy_parameters(from, to, 1.5),
+                         doctest::Contains("copy_parameters: share is 1.5"), cn::error);
+}
+
+TEST_CASE("the first layers of a network get theirs by name") {
+    cn::model<net, cn::policy::cpu, cn::batch<4>> from{cn::seed{1}};
+    cn::model<first_layers, cn::policy::cpu, cn::batch<4>> inner{cn::seed{2}};
+    cn::copy_parameters(from, inner);
+    CHECK(inner.get("0.weight") == from.get("0.weight"));
+    CHECK(inner.get("1.bias") == from.get("1.bias"));
+
+    cn::model<deeper, cn::policy::cpu, cn::batch<4>> other{cn::seed{2}};
+    auto const before = other.get("0.weight");
+    CHECK_THROWS_WITH_AS(cn::copy_parameters(from, other),
+                         "castnet: copy_parameters: the first model has no parameter '2.weight', "
+                         "which the second one has",
+                         cn::error);
+    CHECK(other.get("0.weight") == before);
+    cn::model<wider, cn::policy::cpu, cn::batch<4>> wide;
+    CHECK_THROWS_WITH_AS(cn::copy_parameters(from, wide),
+                         "castnet: copy_parameters: parameter '0.weight' is (4, 3) in one model, "
+                         "but (5, 3) in the other",
+                         cn::error);
+}
