@@ -6,6 +6,7 @@
 //
 // Without a file, one with the size of the Boston housing data is made of random numbers.
 #include <castnet/castnet.hpp>
+#include <castnet/data/standardize_columns.hpp>
 #include <castnet/io/csv_table.hpp>
 #include <castnet/train/tensorboard.hpp>
 
@@ -13,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -41,21 +43,6 @@ void write_houses(std::string const& file) {
     cn::io::write_csv(file, names, values);
 }
 
-// Every column with mean 0 and deviation 1, as measured on the first rows.
-void standardize(std::vector<float>& x, std::size_t columns, std::size_t rows) {
-    for (std::size_t c = 0; c < columns; ++c) {
-        double sum = 0, squares = 0;
-        for (std::size_t r = 0; r < rows; ++r) {
-            sum += x[r * columns + c];
-            squares += x[r * columns + c] * x[r * columns + c];
-        }
-        double const mean = sum / double(rows), variance = squares / double(rows) - mean * mean;
-        for (std::size_t i = c; i < x.size(); i += columns) {
-            x[i] = float((x[i] - mean) / std::sqrt(variance + 1e-12));
-        }
-    }
-}
-
 int main(int count, char** arguments) try {
     std::string const file = count > 1 ? arguments[1] : "houses.csv";
     std::string const target = count > 2 ? arguments[2] : "price";
@@ -66,7 +53,8 @@ int main(int count, char** arguments) try {
     auto const table = cn::io::read_csv(file);
     auto facts = table.matrix(table.names_without({target}));
     std::size_t const for_training = table.rows() * 4 / 5;
-    standardize(facts, 13, for_training);
+    auto const rows = std::span{facts}.first(13 * for_training);
+    cn::data::standardize_columns(facts, cn::data::statistics_of_columns(rows, 13));
     cn::data::dataset<cn::shape<1>, cn::shape<13>> const houses{facts, table.numbers(target)};
 
     cn::model<network, cn::policy::cpu, cn::batch<128>> model{cn::seed{42}};

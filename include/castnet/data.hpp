@@ -13,6 +13,7 @@
 #include <castnet/data/pad_sequences.hpp>
 #include <castnet/data/prefetch.hpp>
 #include <castnet/data/sampling.hpp>
+#include <castnet/data/standardize_columns.hpp>
 #include <castnet/data/statistics.hpp>
 #include <castnet/data/stream.hpp>
 #include <castnet/data/subset.hpp>

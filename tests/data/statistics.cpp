@@ -1,6 +1,9 @@
 #include <castnet/data.hpp>
 
+#include <cmath>
 #include <doctest/doctest.h>
+#include <limits>
+#include <vector>
 
 using namespace castnet;
 using namespace castnet::data;
@@ -59,4 +62,24 @@ TEST_CASE("what reading a sample throws reaches the caller") {
         [](size_t, auto y) { y[0] = 0; });
     CHECK_THROWS_WITH_AS(statistics_of(data), doctest::Contains("picture.jpg: number 281"),
                          file_error);
+}
+
+TEST_CASE("columns of a table are standardized over the numbers that are there") {
+    float const none = std::numeric_limits<float>::quiet_NaN();
+    std::vector<float> table = {1e6F,     3,    none, //
+                                1e6F + 4, none, none, //
+                                1e6F + 8, 3,    none};
+    auto const found = statistics_of_columns(table, 3);
+    CHECK(found.mean == std::vector<double>{1e6 + 4, 3, 0});
+    CHECK(found.deviation[0] == doctest::Approx(std::sqrt(32 / 3.0)).epsilon(1e-12));
+    CHECK(found.deviation[1] == 1); // of equal numbers
+    CHECK(found.deviation[2] == 1); // of none
+    standardize_columns(table, found);
+    float const end = float(4 / std::sqrt(32 / 3.0));
+    CHECK(table == std::vector<float>{-end, 0, 0, 0, 0, 0, end, 0, 0});
+    CHECK_THROWS_WITH_AS(statistics_of_columns(table, 4),
+                         "castnet: data::statistics_of_columns: found 9 numbers, expected whole "
+                         "rows of 4",
+                         error);
+    CHECK_THROWS_AS(standardize_columns(table, channel_statistics{}), error);
 }

@@ -8,6 +8,7 @@
 #include "../io/hostile.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <doctest/doctest.h>
 #include <filesystem>
 #include <fstream>
@@ -63,12 +64,17 @@ TEST_CASE("guide: image files") {
     std::string const flowers_file = folder + "/flowers.csv";
     std::ofstream{flowers_file} << "kind,length,width\nrose,1,2\n\"iris, blue\",3,NA\nrose,5,6\n";
     // [table]
-    auto const table = cn::io::read_csv(flowers_file, {.missing_value = 0}); // else an error
+    auto const table = cn::io::read_csv(flowers_file, {.missing_value = NAN}); // else an error
     auto const kinds = table.classes("kind"); // of texts: names, sorted, and a number for each row
-    cn::data::dataset<cn::data::label<2>, cn::shape<2>> flowers{table.matrix({"length", "width"}),
-                                                                kinds.labels};
+    auto sizes = table.matrix({"length", "width"});
+    auto const columns = cn::data::statistics_of_columns(sizes, 2);
+    cn::data::standardize_columns(sizes, columns); // mean 0 and deviation 1; what is missing is 0
+    cn::data::dataset<cn::data::label<2>, cn::shape<2>> flowers{sizes, kinds.labels};
     // [/table]
     CHECK(flowers.size() == 3);
+    CHECK(sizes[0] == doctest::Approx(-2 / std::sqrt(8 / 3.0)));
+    CHECK(sizes[3] == 0);
+    CHECK(sizes[5] == 1);
     CHECK(kinds.names == std::vector<std::string>{"iris, blue", "rose"});
 
     // [parts]

@@ -8,7 +8,8 @@
 
 namespace castnet::data {
 
-// Of the channels of images, in their order: what standardize takes.
+// Of the channels of images, in their order: what standardize takes; or of the columns of a table,
+// for standardize_columns.
 struct channel_statistics {
     std::vector<double> mean, deviation;
 

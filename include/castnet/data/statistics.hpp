@@ -48,7 +48,8 @@ channel_statistics statistics_of(Data const& data) {
     using image = typename Data::template input_shape<0>;
     static_assert(image::rank == 3,
                   "castnet: data::statistics_of is for images: the first input of the data set "
-                  "needs a shape of channels, height and width");
+                  "needs a shape of channels, height and width; for the columns of a table there "
+                  "is statistics_of_columns");
     constexpr size_t channels = image::extent[0], pixels = image::count / channels;
     using of_channels = std::array<detail::moments, channels>;
     of_channels all{};

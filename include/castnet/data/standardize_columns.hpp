@@ -1,0 +1,63 @@
+// Standardized columns of a table: each with mean 0 and deviation 1.
+#pragma once
+
+#include <castnet/core/error.hpp>
+#include <castnet/data/description.hpp>
+
+#include <cmath>
+#include <span>
+#include <vector>
+
+namespace castnet::data {
+
+namespace detail {
+
+[[gnu::cold]] inline void check_rows(char const* whose, std::size_t numbers, std::size_t columns) {
+    if (columns == 0 || numbers % columns != 0) {
+        throw error({"castnet: data::", whose, ": found ", numbers,
+                     " numbers, expected whole rows of ", columns});
+    }
+}
+
+} // namespace detail
+
+// Mean and standard deviation of each column of a table, whose rows lie one after the other, over
+// the numbers that are there, not NaN: those of Keras' Normalization.adapt and of scikit-learn's
+// StandardScaler. As with the latter, the deviation of a column of equal numbers is 1. To be
+// measured on the rows that a model is trained with, and kept with it: model::describe(). Throws
+// castnet::error unless the rows are whole.
+[[gnu::cold]] inline channel_statistics statistics_of_columns(std::span<float const> table,
+                                                              std::size_t columns) {
+    detail::check_rows("statistics_of_columns", table.size(), columns);
+    channel_statistics all;
+    for (std::size_t c = 0; c < columns; ++c) {
+        double count = 0, mean = 0, squares = 0; // of distances from the mean (Welford, 1962)
+        for (std::size_t i = c; i < table.size(); i += columns) {
+            if (!std::isnan(table[i])) {
+                double const distance = double(table[i]) - mean;
+                count += 1;
+                mean += distance / count;
+                squares += distance * (double(table[i]) - mean);
+            }
+        }
+        all.mean.push_back(mean);
+        all.deviation.push_back(squares == 0 ? 1 : std::sqrt(squares / count));
+    }
+    return all;
+}
+
+// Each number of the table minus the mean of its column, divided by the deviation. NaN, a number
+// that is missing, becomes 0, as if it were the mean. Throws castnet::error unless the rows are
+// whole.
+[[gnu::cold]] inline void standardize_columns(std::span<float> table,
+                                              channel_statistics const& statistics) {
+    std::size_t const columns = statistics.mean.size();
+    detail::check_rows("standardize_columns", table.size(), columns);
+    for (std::size_t i = 0; i < table.size(); ++i) {
+        std::size_t const c = i % columns;
+        double const distance = double(table[i]) - statistics.mean[c];
+        table[i] = std::isnan(table[i]) ? 0 : float(distance / statistics.deviation.at(c));
+    }
+}
+
+} // namespace castnet::data
