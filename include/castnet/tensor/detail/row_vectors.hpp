@@ -21,7 +21,10 @@ struct row_vectors {
     static constexpr size_t rest = N - (count - 1) * width, more = width - rest;
 
     using vector = typename cpu::vector_of<T, static_cast<int>(width)>::type;
-    vector at[count] = {};
+    vector at[count];
+
+    // (No constexpr constructor: with --expt-relaxed-constexpr, nvcc 13.0 crashes at its vectors.)
+    [[gnu::always_inline]] CASTNET_WIDE_VECTORS row_vectors() : at{} {}
 
     // The same number in all places.
     [[gnu::always_inline]] CASTNET_WIDE_VECTORS void fill(T number) {
