@@ -221,7 +221,7 @@ TEST_CASE("trainings in several threads do not share what reads ahead") {
                                     std::thread{train_another}.join();
                                 }
                             }}}});
-    CHECK(message.find("call prefetch() for each training") != std::string::npos);
+    CHECK(message.find("call data::prefetch() for each training") != std::string::npos);
     run<> alone;
     alone.fit(some_images(20), 1);
     CHECK(one.weights() == alone.weights());
@@ -229,6 +229,43 @@ TEST_CASE("trainings in several threads do not share what reads ahead") {
     message = {};
     std::thread{train_another}.join(); // after the other one
     CHECK(message.empty());
+}
+
+TEST_CASE("trainings in several threads do not share what is drawn anew in each epoch") {
+    // What another thread is told that evaluates the data within an epoch of this one, after this
+    // one has.
+    auto const said = [](auto const& data) {
+        run<> one, another;
+        std::string message = "not called";
+        auto const evaluate = [&] {
+            message = {};
+            try {
+                another.training.evaluate(data);
+            } catch (cn::error const& e) {
+                message = e.what();
+            }
+        };
+        one.training.fit(data, {.verbose = cn::verbosity::silent,
+                                .callbacks = {cn::on_step_end{[&](cn::step_report const&) {
+                                    one.training.evaluate(data);
+                                    std::thread{evaluate}.join();
+                                }}}});
+        std::string const within = message;
+        std::thread{evaluate}.join();
+        CHECK(message.empty());
+        return within;
+    };
+    auto const refuses = [&](auto const& data, std::string const& call) {
+        return said(data).find("call " + call + "() for each training") != std::string::npos;
+    };
+    auto const images = some_images(10);
+    CHECK(refuses(augmented(images), "data::augment"));
+    CHECK(refuses(cn::data::random_crop<cn::shape<1, 4, 4>>(images, {.padding = 1}),
+                  "data::random_crop"));
+    CHECK(refuses(cn::data::balanced_sample(images), "data::weighted_sample"));
+    CHECK(refuses(cn::data::epochs_of(images, 7), "data::epochs_of"));
+    CHECK(refuses(cn::data::prefetch(augmented(images)), "data::prefetch"));
+    CHECK(said(cn::data::center_crop<cn::shape<1, 4, 4>>(images)).empty());
 }
 
 TEST_CASE("a callback evaluates what the fit reads ahead, and changes nothing") {

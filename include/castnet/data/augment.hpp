@@ -3,7 +3,7 @@
 
 #include <castnet/core/hyperparameters.hpp>
 #include <castnet/data/adaptor.hpp>
-#include <castnet/data/detail/epoch_random.hpp>
+#include <castnet/data/detail/redrawn.hpp>
 #include <castnet/data/pixels.hpp>
 
 #include <tuple>
@@ -49,7 +49,7 @@ void transform_image(Transform const& transform, pixels<T> image, random_stream&
 }
 
 template <class Data, class... Transform>
-class augmented : public adaptor<Data> {
+class augmented : public detail::redrawn<Data> {
     using image = typename Data::template input_shape<0>;
     static_assert(image::rank == 3,
                   "castnet: augment changes images: the first input of the data set needs a shape "
@@ -57,7 +57,8 @@ class augmented : public adaptor<Data> {
 
 public:
     explicit augmented(Data data, Transform... transforms)
-        : adaptor<Data>{std::move(data)}, transforms_{std::move(transforms)...} {
+        : detail::redrawn<Data>{std::move(data), "data::augment"},
+          transforms_{std::move(transforms)...} {
         std::apply(
             [](auto const&... transform) {
                 (castnet::detail::check_hyperparameters_of(transform), ...);
@@ -76,11 +77,6 @@ public:
                 transforms_);
         }
     }
-    void begin_epoch(epoch const& e) const {
-        random_.begin(e);
-        data::begin_epoch(this->base(), e);
-    }
-    static bool changes_with_epoch() { return true; }
 
     // What is done to an image in this epoch, one after the other.
     auto drawn_for(size_t sample) const
@@ -98,11 +94,10 @@ public:
 private:
     random_stream random_of(size_t sample) const {
         constexpr std::uint32_t purpose = 0x6175676d; // "augm"
-        return random_.of(purpose, sample);
+        return detail::redrawn<Data>::random_of(purpose, sample);
     }
 
     std::tuple<Transform...> transforms_;
-    detail::epoch_random random_;
 };
 
 // The samples of a data set whose first input, an image, went through these transforms one after

@@ -4,8 +4,7 @@
 #include <castnet/core/error.hpp>
 #include <castnet/core/hyperparameters.hpp>
 #include <castnet/core/shape.hpp>
-#include <castnet/data/adaptor.hpp>
-#include <castnet/data/detail/epoch_random.hpp>
+#include <castnet/data/detail/redrawn.hpp>
 
 #include <algorithm>
 #include <vector>
@@ -13,7 +12,7 @@
 namespace castnet::data {
 
 template <Shape To, class Data>
-class cropped : public adaptor<Data> {
+class cropped : public detail::redrawn<Data> {
     using from = typename Data::template input_shape<0>;
     static_assert(from::rank == 3 && To::rank == 3,
                   "castnet: images are cropped: the first input of the data set and the result "
@@ -27,7 +26,8 @@ public:
 
     // At random with `padding` pixels of `value` on each side; or from the middle.
     cropped(Data data, bool at_random, size_t padding, double value)
-        : adaptor<Data>{std::move(data)}, at_random_{at_random}, padding_{padding}, value_{value} {
+        : detail::redrawn<Data>{std::move(data), "data::random_crop", at_random}, padding_{padding},
+          value_{value} {
         if (height() < To::extent[1] || width() < To::extent[2]) {
             throw error({"castnet: data::random_crop: found images of ", from::extent[1], " x ",
                          from::extent[2], " pixels with ", padding,
@@ -43,10 +43,10 @@ public:
             std::vector<T> whole(from::count);
             adaptor<Data>::template copy_input<0>(sample, whole.data());
             constexpr std::uint32_t purpose = 0x63726f70; // "crop"
-            auto random = random_.of(purpose, sample);
+            auto random = this->random_of(purpose, sample);
             auto const first = [&](size_t size, size_t part) {
-                return std::ptrdiff_t(at_random_ ? random.below(size - part + 1)
-                                                 : (size - part) / 2) -
+                return std::ptrdiff_t(this->draws() ? random.below(size - part + 1)
+                                                    : (size - part) / 2) -
                        std::ptrdiff_t(padding_);
             };
             std::ptrdiff_t const top = first(height(), To::extent[1]);
@@ -56,11 +56,6 @@ public:
             adaptor<Data>::template copy_input<I>(sample, out);
         }
     }
-    void begin_epoch(epoch const& e) const {
-        random_.begin(e);
-        data::begin_epoch(this->base(), e);
-    }
-    bool changes_with_epoch() const { return at_random_ || data::changes_with_epoch(this->base()); }
 
 private:
     size_t height() const { return from::extent[1] + 2 * padding_; }
@@ -83,10 +78,8 @@ private:
         }
     }
 
-    bool at_random_;
     size_t padding_;
     double value_;
-    detail::epoch_random random_;
 };
 
 struct crop_options {

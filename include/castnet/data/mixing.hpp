@@ -4,7 +4,7 @@
 #include <castnet/core/error.hpp>
 #include <castnet/core/shape.hpp>
 #include <castnet/data/adaptor.hpp>
-#include <castnet/data/detail/epoch_random.hpp>
+#include <castnet/data/detail/redrawn.hpp>
 #include <castnet/data/mixture.hpp>
 #include <castnet/data/whole_numbers.hpp>
 
@@ -57,28 +57,21 @@ struct targets_to_mix<targets<T...>> {
 //   static constexpr bool cuts_images          the first input alone is cut; or else all inputs are
 //                                              blended, as all targets are
 template <class Data>
-class mixed : public adaptor<Data> {
+class mixed : public detail::redrawn<Data> {
     static_assert(detail::targets_to_mix<targets_of<Data>>::checked);
-
-public:
-    void begin_epoch(epoch const& e) const {
-        random_.begin(e);
-        data::begin_epoch(this->base(), e);
-    }
-    static bool changes_with_epoch() { return true; }
 
 protected:
     mixed(Data data, char const* call, double alpha)
-        : adaptor<Data>{std::move(data)}, alpha_{alpha} {
+        : detail::redrawn<Data>{std::move(data), call}, alpha_{alpha} {
         if (!(alpha > 0) || !std::isfinite(alpha)) {
-            throw error({"castnet: data::", call, ": found alpha ", alpha,
-                         ", expected a finite number above 0"});
+            throw error(
+                {"castnet: ", call, ": found alpha ", alpha, ", expected a finite number above 0"});
         }
     }
 
     detail::random_stream random_of(size_t sample) const {
         constexpr std::uint32_t purpose = 0x6d697820; // "mix "
-        return random_.of(purpose, sample);
+        return detail::redrawn<Data>::random_of(purpose, sample);
     }
     mixture draw(detail::random_stream& random) const {
         size_t const partner = random.below(this->size());
@@ -104,7 +97,6 @@ protected:
 
 private:
     double alpha_;
-    detail::epoch_random random_;
 };
 
 template <size_t Number, class Input>
@@ -125,7 +117,7 @@ class mixup_set : public mixed<Data> {
 public:
     static constexpr bool cuts_images = false;
 
-    mixup_set(Data data, double alpha) : mixed<Data>{std::move(data), "mixup", alpha} {}
+    mixup_set(Data data, double alpha) : mixed<Data>{std::move(data), "data::mixup", alpha} {}
 
     mixture mixture_for(size_t sample) const {
         auto random = this->random_of(sample);
@@ -155,7 +147,7 @@ class cutmix_set : public mixed<Data> {
 public:
     static constexpr bool cuts_images = true;
 
-    cutmix_set(Data data, double alpha) : mixed<Data>{std::move(data), "cutmix", alpha} {}
+    cutmix_set(Data data, double alpha) : mixed<Data>{std::move(data), "data::cutmix", alpha} {}
 
     // The sample's share is that of the pixels outside of the cut.
     mixture mixture_for(size_t sample) const {

@@ -5,6 +5,7 @@
 #include <castnet/core/error.hpp>
 #include <castnet/core/own_threads.hpp>
 #include <castnet/data/adaptor.hpp>
+#include <castnet/data/detail/epoch_owner.hpp>
 #include <castnet/data/detail/sample_row.hpp>
 
 #include <algorithm>
@@ -41,20 +42,8 @@ public:
 
     // An epoch is this thread's from now on, until release(). Throws castnet::error where one is
     // another thread's.
-    void claim() {
-        std::lock_guard const lock{mutex_};
-        if (reader_ != std::thread::id{} && reader_ != std::this_thread::get_id()) {
-            throw error("castnet: data::prefetch: another thread trains with this data set or with "
-                        "a copy, which reads ahead for one of them; call prefetch() for each "
-                        "training (and augment(), mixup(), balanced_sample(), … within it, whose "
-                        "copies share the epoch, too)");
-        }
-        reader_ = std::this_thread::get_id();
-    }
-    void release() {
-        std::lock_guard const lock{mutex_};
-        reader_ = {};
-    }
+    void claim() { owner_.claim("data::prefetch"); }
+    void release() { owner_.release(); }
 
     // After end().
     void begin(epoch const& e, size_t samples) {
@@ -203,6 +192,7 @@ private:
         }
     }
 
+    epoch_owner owner_;
     Read read_;
     size_t numbers_;
     prefetch_options options_;
@@ -217,7 +207,6 @@ private:
     std::vector<size_t> place_of_; // of each sample; another sample's once it was forgotten
     std::vector<float> values_;
     castnet::detail::own_threads workers_;
-    std::thread::id reader_; // that trains; none: nobody does
     bool stopping_ = false;
     double started_ = 0, waited_ = 0;
 };

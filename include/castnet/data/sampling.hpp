@@ -2,7 +2,7 @@
 #pragma once
 
 #include <castnet/core/error.hpp>
-#include <castnet/data/adaptor.hpp>
+#include <castnet/data/detail/epoch_owner.hpp>
 #include <castnet/data/shuffle.hpp>
 #include <castnet/data/subset.hpp>
 
@@ -17,7 +17,7 @@
 namespace castnet::data {
 
 // The samples whose numbers draw(epoch) returns, as many in each; outside of fit(), those of epoch
-// 0. Copies share the epoch.
+// 0. Copies share the epoch; Draw::call is the function that makes the data set.
 template <class Data, class Draw>
 class drawn : public selection<Data> {
 public:
@@ -27,25 +27,43 @@ public:
     // An epoch within another of the same number, as where a callback of fit() evaluates, changes
     // nothing: workers may be reading for the outer one.
     void begin_epoch(epoch const& e) const {
-        if (*drawn_for_ != e.number) {
-            this->numbers() = draw_(e.number);
-            *drawn_for_ = e.number;
+        drawn_->owner.claim(Draw::call);
+        try {
+            if (drawn_->epoch != e.number) {
+                auto const numbers = draw_(e.number);
+                this->numbers().assign(numbers.begin(), numbers.end()); // in place: others read it
+                drawn_->epoch = e.number;
+            }
+            if constexpr (ReadByEpochs<Data>) {
+                selection<Data>::begin_epoch(e);
+            }
+        } catch (...) {
+            drawn_->owner.release();
+            throw;
         }
-        if constexpr (ReadByEpochs<Data>) {
-            selection<Data>::begin_epoch(e);
-        }
+    }
+    void end_epoch() const {
+        selection<Data>::end_epoch();
+        drawn_->owner.release();
     }
     static bool changes_with_epoch() { return true; }
 
 private:
+    struct shared {
+        detail::epoch_owner owner;
+        std::uint64_t epoch = 0; // that the numbers are of
+    };
+
     Draw draw_;
-    std::shared_ptr<std::uint64_t> drawn_for_ = std::make_shared<std::uint64_t>(0); // the epoch
+    std::shared_ptr<shared> drawn_ = std::make_shared<shared>();
 };
 
 namespace detail {
 
 // With replacement, each number with a probability in proportion to its weight.
 struct draw_by_weight {
+    static constexpr char const* call = "data::weighted_sample";
+
     std::vector<double> sums; // of the weights up to each
     size_t count;
     std::uint64_t seed;
@@ -65,6 +83,8 @@ struct draw_by_weight {
 
 // The next `count` numbers of random orders of all, one after the other.
 struct draw_in_turn {
+    static constexpr char const* call = "data::epochs_of";
+
     size_t all, count;
     std::uint64_t seed;
 

@@ -195,9 +195,17 @@ public:
         *out = T(contents_->labels.at(sample));
     }
 
-    void begin_epoch(data::epoch const& e) const { random_.begin(e); }
+    void begin_epoch(data::epoch const& e) const {
+        if (changes_with_epoch()) {
+            random_.begin(e);
+        }
+    }
     void begin_step() const {}
-    void end_epoch() const {}
+    void end_epoch() const {
+        if (changes_with_epoch()) {
+            random_.end();
+        }
+    }
     bool changes_with_epoch() const { return contents_->options.crop.has_value(); }
 
     std::string const& file(size_t sample) const { return contents_->files.at(sample); }
@@ -271,7 +279,7 @@ private:
     }
 
     std::shared_ptr<contents> contents_;
-    data::detail::epoch_random random_;
+    data::detail::epoch_random random_{"image::folder"};
 };
 
 } // namespace castnet::image
