@@ -2,6 +2,7 @@
 #include <castnet/castnet.hpp>
 #include <castnet/policy/mirrored.hpp>
 #include <castnet/policy/model_parallel.hpp>
+#include <castnet/train/checkpoint.hpp>
 
 #include <array>
 #include <atomic>
@@ -157,26 +158,34 @@ void training_refuses_others() {
     image_data const plain{numbers(8 * 72), std::vector<int>(8)};
     std::size_t const some[] = {0, 1, 2};
     int epochs = 0;
-    training.fit(plain, {.epochs = 2, .verbose = cn::verbosity::silent, .on_epoch_end = [&](auto&) {
-                             ++epochs;
-                             CHECK(model.predict(x).size() == 3); // a call of the same thread
-                             model.set("3.bias", model.get("3.bias"));
-                             auto const says = [](auto const& call) {
-                                 return refusal_elsewhere([&] { (void)call(); });
-                             };
-                             auto const predict = says([&] { return model.predict(x); });
-                             CHECK(contains(predict, "castnet: predict: "));
-                             CHECK(contains(predict, "another thread is in fit"));
-                             CHECK(contains(says([&] { return model.get("3.bias"); }), "get"));
-                             CHECK(contains(says([&] { return other.step(plain, some); }), "step"));
-                             CHECK(contains(says([&] { return other.fit(plain); }), "fit"));
-                             CHECK(contains(says([&] { return other.evaluate(plain); }), "eval"));
-                             CHECK(contains(says([&] {
-                                                cn::load(model, "none");
-                                                return 0;
-                                            }),
-                                            "none"));
-                         }});
+    training.fit(plain,
+                 {.epochs = 2, .verbose = cn::verbosity::silent, .on_epoch_end = [&](auto&) {
+                      ++epochs;
+                      CHECK(model.predict(x).size() == 3); // a call of the same thread
+                      model.set("3.bias", model.get("3.bias"));
+                      auto const says = [](auto const& call) {
+                          return refusal_elsewhere([&] { (void)call(); });
+                      };
+                      auto const predict = says([&] { return model.predict(x); });
+                      CHECK(contains(predict, "castnet: predict: "));
+                      CHECK(contains(predict, "another thread is in fit"));
+                      CHECK(contains(says([&] { return model.get("3.bias"); }), "get"));
+                      CHECK(contains(says([&] { return other.evaluate(plain); }), "eval"));
+                      for (auto* const each : {&training, &other}) {
+                          for (auto const& call : std::initializer_list<std::function<void()>>{
+                                   [&] { each->fit(plain); }, [&] { each->step(plain, some); },
+                                   [&] { each->freeze("*"); }, [&] { each->frozen(); },
+                                   [&] { each->gradient("3.bias"); },
+                                   [&] { cn::save(*each, "none"); }}) {
+                              CHECK(contains(refusal_elsewhere(call), "thread is in fit"));
+                          }
+                      }
+                      CHECK(contains(says([&] {
+                                         cn::load(model, "none");
+                                         return 0;
+                                     }),
+                                     "none"));
+                  }});
     CHECK(epochs == 2);
     CHECK(refusal_elsewhere([&] { (void)model.predict(x); }).empty());
     CHECK(refusal_elsewhere([&] { other.fit(plain, {.verbose = cn::verbosity::silent}); }).empty());

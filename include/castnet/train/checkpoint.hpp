@@ -96,7 +96,6 @@ template <class Model, class Loss, class Optimizer, class... Metrics>
 void load(training<Model, Loss, Optimizer, Metrics...>& t, std::string const& file) {
     using training_type = training<Model, Loss, Optimizer, Metrics...>;
     using T = typename Model::value_type;
-    t.refuse_within_fit("load");
     io::safetensors_file const stored = io::load_safetensors(file);
     detail::training_record const record{stored.metadata(), file};
     detail::check_settings(t, record, file);
@@ -119,6 +118,7 @@ void load(training<Model, Loss, Optimizer, Metrics...>& t, std::string const& fi
     });
     auto frozen = detail::frozen_in(record, training_type::training_plan(), file);
     model_access::exclusive const access{model.access(), "load"};
+    t.refuse_within_fit("load");
     // nothing can fail from here on
     detail::set_parameters(model, parameters);
     model.describe(std::move(description));

@@ -111,6 +111,7 @@ public:
     scores_type step(Data const& data, std::span<size_t const> samples,
                      std::optional<double> learning_rate = {},
                      std::span<float const> class_weight = {}) {
+        model_access::exclusive const access{model_.access(), "step"};
         refuse_within_fit("step");
         double const rate = learning_rate.value_or(optimizer_.learning_rate);
         replicas_.agree("step", [&](auto& s) {
@@ -123,7 +124,6 @@ public:
             s.add("digest of frozen parameters", detail::digest_of(frozen_));
         });
         detail::check_class_weight<data::targets_of<Data>>("step", class_weight);
-        model_access::exclusive const access{model_.access(), "step"};
         replicas_.keep(data);
         return totals_of([&] { advance(data, samples, rate, class_weight); });
     }
@@ -163,12 +163,14 @@ public:
     // counts the others only. The plan stays: their gradients are computed, which cn::frozen<...>
     // in the network saves; running statistics of batch normalisation go on. Checkpoints have what
     // is frozen. May be called between fits or in their callbacks, in all processes alike. Throws
-    // castnet::error if no trained parameter has such a name.
+    // castnet::error if no trained parameter has such a name, or if another thread uses the
+    // parameters.
     void freeze(name_argument pattern) { set_frozen("freeze", pattern, true); }
     void unfreeze(name_argument pattern) { set_frozen("unfreeze", pattern, false); }
 
     // The names of the parameters that freeze() has left as they are.
     std::vector<std::string> frozen() const {
+        model_access::shared const access{model_.access(), "frozen"};
         return detail::names_of_frozen(frozen_, training_plan().parameters);
     }
 
@@ -176,9 +178,9 @@ public:
     // castnet::error if there is no sample, or none that counts.
     template <data::Dataset<T> Data>
     scores_type evaluate(Data const& data) {
+        model_access::exclusive const access{model_.access(), "evaluate"};
         replicas_.agree("evaluate", [&](auto& s) { detail::add_data(s, "the data", data); });
         detail::check_samples("evaluate", data.size());
-        model_access::exclusive const access{model_.access(), "evaluate"};
         replicas_.keep(data);
         scores_type const s = totals_of([&] { replicas_.evaluate(data, epochs_); });
         if (s.weight == 0) {
@@ -206,16 +208,19 @@ public:
     // for what a data set of the program's own throws.
     template <data::Dataset<T> Data>
     history fit(Data const& data, fit_options<training> const& options = {}) {
-        refuse_within_fit("fit");
-        detail::fit_loop<training> loop{*this, options};
-        loop.check(data);
+        history h;
         {
             model_access::exclusive const access{model_.access(), "fit"};
-            fit_scope const within{fitting_};
-            loop.run(data);
+            refuse_within_fit("fit");
+            detail::fit_loop<training> loop{*this, options};
+            loop.check(data);
+            {
+                fit_scope const within{fitting_};
+                loop.run(data);
+            }
+            position_ = {};
+            h = std::exchange(history_, {});
         }
-        position_ = {};
-        history h = std::exchange(history_, {});
         for (callback const& each : options.callbacks) {
             each.end_fit(h);
         }
@@ -257,6 +262,7 @@ public:
     }
 
     // Throws castnet::error where fit() is running, and calls back: `call` would change its steps.
+    // The caller has the model's parameters to itself, so that no other thread's fit() is running.
     void refuse_within_fit(char const* call) const {
         if (fitting_) {
             throw error({"castnet: ", call,
@@ -268,10 +274,11 @@ public:
 
     // The gradient of the last step with respect to a parameter, divided by the sum of weights, in
     // logical order; empty for a frozen one. Throws castnet::error if there is no parameter of this
-    // name. For tests and for loops of one's own.
+    // name, or if another thread trains. For tests and for loops of one's own.
     std::vector<T> gradient(name_argument name) const {
         static_assert(!replica_type::strategies::sharded_optimizer,
                       "castnet: with strategy::sharded_optimizer no replica has all gradients");
+        model_access::shared const access{model_.access(), "gradient"};
         for (ir::placed_parameter const& p : training_plan().parameters) {
             if (p.trainable && p.name.text() == name) {
                 return replicas_.first().gradient(p);
@@ -319,6 +326,7 @@ private:
     }
 
     [[gnu::cold]] void set_frozen(char const* call, std::string_view pattern, bool freezes) {
+        model_access::exclusive const access{model_.access(), call};
         set_frozen(
             detail::with_frozen(frozen_, training_plan().parameters, call, pattern, freezes));
     }

@@ -63,6 +63,9 @@ public:
     // called for all slots and parameters.
     template <class Read>
     void read_state(Read const& read, char const* call = "save") const {
+        using access = std::conditional_t<strategies::sharded_optimizer, model_access::exclusive,
+                                          model_access::shared>; // until the whole state is read
+        access const here{model_.access(), call};
         if constexpr (strategies::sharded_optimizer) {
             replicas_.agree(call, [](auto&) {});
         }

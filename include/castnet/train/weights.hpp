@@ -100,7 +100,6 @@ template <class Model>
 
 template <class Model, class Values>
 [[gnu::cold]] void set_parameters(Model& m, Values const& values) {
-    model_access::exclusive const access{m.access(), "load"};
     for (size_t i = 0; i < values.size(); ++i) {
         m.set(m.parameter_at(i).name.text(), values[i]);
     }
@@ -130,6 +129,7 @@ void load(model<Net, Where, Batch>& m, std::string const& file) {
     auto const parameters = detail::parameters_in<model<Net, Where, Batch>>(stored);
     data::description d = m.description();
     detail::find_description(stored.metadata(), file, d);
+    model_access::exclusive const access{m.access(), "load"};
     detail::set_parameters(m, parameters);
     m.describe(std::move(d));
 }
