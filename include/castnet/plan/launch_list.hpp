@@ -50,6 +50,9 @@ constexpr int launch_list_parts(int nodes) {
 
 // Enough for a part of most graphs of so many nodes.
 constexpr launch_list_sizes usual_launch_list(int of_graph) {
+    if (counts_first) {
+        return {};
+    }
     int const nodes = of_graph < nodes_of_part ? of_graph : nodes_of_part;
     return {2 * nodes / 3 + 16, 3 * nodes + 32, nodes / 2 + 16, 48, 256};
 }

@@ -171,11 +171,13 @@ protected:
     }
     using part_numbers = std::make_integer_sequence<int, launch_list_parts(nodes)>;
     static constexpr launch_list_sizes sizes_of_list = sum_of_parts(part_numbers{});
+    // (Of a call with constants only, nvcc keeps the result besides.)
     template <int... Part>
-    static constexpr launch_list<sizes_of_list> join(std::integer_sequence<int, Part...>) {
-        return launch_list<sizes_of_list>{sizes_of_list, part_in<Part, part_capacity<Part>>...};
+    static constexpr launch_list<sizes_of_list> join(launch_list_sizes const& all,
+                                                     std::integer_sequence<int, Part...>) {
+        return launch_list<sizes_of_list>{all, part_in<Part, part_capacity<Part>>...};
     }
-    static constexpr launch_list<sizes_of_list> listed = join(part_numbers{});
+    static constexpr launch_list<sizes_of_list> listed = join(sizes_of_list, part_numbers{});
 
 public:
     static constexpr launch_list_sizes launch_sizes = sizes_of_list;
