@@ -194,9 +194,21 @@ inline void run_block() {
     }
 }
 
+// Whether CUDA would launch it, on a GPU of compute capability 9.0.
+template <class Body>
+bool can_launch(castnet::cuda::grid const& g) {
+    constexpr std::size_t most_shared = std::size_t{227} << 10;
+    return g.blocks > 0 && g.blocks < 1U << 31 && g.threads > 0 &&
+           g.threads <= castnet::cuda::threads_of<Body> && g.shared_bytes <= most_shared;
+}
+
 // Without shared memory there are no barriers, and threads may run one after the other.
 template <class Body>
 void launch(castnet::cuda::grid const& g, Body const& body) {
+    if (!can_launch<Body>(g)) {
+        std::fputs("simt: CUDA would not launch this grid\n", stderr);
+        std::abort();
+    }
     now.call = [](void const* b) { (*static_cast<Body const*>(b))(block{}); };
     now.body = &body;
     now.grid = g;

@@ -273,7 +273,7 @@ auto piecewise_calls(Context const& c,
                                         gradients,      gradients + Plan.trainable,
                                         Plan.trainable, c.region[int(region::workspace)],
                                         squares};
-    grid const where{count, block_threads, piecewise<Rule, Slots, T>::shared_bytes};
+    grid const where{count > 0 ? count : 1, block_threads, piecewise<Rule, Slots, T>::shared_bytes};
     auto const call = [&]<class Body>(std::type_identity<Body>) {
         return kernel_call<Body>{where, {all}};
     };

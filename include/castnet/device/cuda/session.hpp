@@ -94,8 +94,10 @@ public:
 private:
     void copy(void* to, void const* from, std::size_t bytes, cudaMemcpyKind way) const {
         wait();
-        CASTNET_CUDA(cudaMemcpyAsync(to, from, bytes, way, copies().get()));
-        copies().wait(); // no watchdog ends this, since the host's numbers must outlive the copy
+        if (bytes > 0) {
+            CASTNET_CUDA(cudaMemcpyAsync(to, from, bytes, way, copies().get()));
+            copies().wait(); // no watchdog ends this: the host's numbers must outlive the copy
+        }
     }
 
     template <class Work, class Wait>

@@ -83,7 +83,7 @@ private:
     // The pieces of the parameters, for rules of whole ones; after them the squares of each.
     template <auto const& Plan>
     parameter_piece const* pieces() {
-        if (pieces_.bytes() == 0) {
+        if (count_pieces<T>(Plan) > 0 && pieces_.bytes() == 0) {
             pieces_ = session_.allocate(squares_at<Plan> +
                                             std::size_t(piece_squares<T>(Plan)) * sizeof(double),
                                         "the norms of parameters");
