@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# gpu.sh [build] [smoke] [tests] [kernels] [sanitizers] [benchmarks]
+# gpu.sh [build] [smoke] [tests] [kernels] [benchmarks] [sanitizers]
 #
 # Everything that needs a GPU, or the parts that are named: builds the programs, measures a few training
 # steps for a moment, runs every test in a process of its own, lists the kernels of a step with their
-# times, runs tests again under compute-sanitizer's tools, and measures training steps beside PyTorch.
-# Goes on after a failure and ends with what failed.
+# times, measures training steps beside PyTorch, and runs tests again under compute-sanitizer's tools.
+# So what tells most comes first. Goes on after a failure and ends with what failed.
 #
 # 'build' needs nvcc, CMake, cuDNN and doctest, and no GPU. The other parts need only the programs,
 # which another machine may have built: copy the folder, and name it here. It also has doctest's
@@ -13,7 +13,8 @@
 # In the environment:
 #   CASTNET_PROGRAMS       folder of the programs (build/gpu/programs unless told)
 #   CASTNET_RESULTS        folder for results and logs (build/gpu/results unless told)
-#   CASTNET_MINUTES        that each part may take, but the build (60 unless told)
+#   CASTNET_MINUTES        that all of it may take, with the build; what has not begun by then is
+#                          left out, and what has not ended is killed (600 unless told)
 #   CASTNET_ARCHITECTURES  GPUs to build for (this machine's; 90 where it has none)
 #   CASTNET_HEADERS        folder with doctest/doctest.h, where the package is not installed
 #   CASTNET_PYTHON         the Python that has PyTorch (python3 unless told)
@@ -26,7 +27,7 @@
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
 
-all_parts=(build smoke tests kernels sanitizers benchmarks)
+all_parts=(build smoke tests kernels benchmarks sanitizers)
 parts=("${@:-${all_parts[@]}}")
 for part in "${parts[@]}"; do
     if [[ " ${all_parts[*]} " != *" $part "* ]]; then
@@ -40,10 +41,10 @@ build=build/gpu
 python=${CASTNET_PYTHON:-python3}
 programs=$(realpath -m "${CASTNET_PROGRAMS:-$build/programs}")
 results=$(realpath -m "${CASTNET_RESULTS:-$build/results}")
-minutes=${CASTNET_MINUTES:-60}
+end=$((EPOCHSECONDS + 60 * ${CASTNET_MINUTES:-600}))
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-export CASTNET_TEST_DATA=$PWD/tests/data PATH=$PATH:/usr/local/cuda/bin scratch programs
+export CASTNET_TEST_DATA=$PWD/tests/data PATH=$PATH:/usr/local/cuda/bin scratch programs end
 mkdir -p "$results"
 
 gpu=$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | head -n 1)
@@ -53,10 +54,23 @@ if [[ -z $gpu && ${parts[*]} != build ]]; then
     exit 1
 fi
 
+# Whether there is time left, and within <seconds> <command>…: a command that ends by then, too.
+in_time() { ((EPOCHSECONDS < end)); }
+within() {
+    local left=$((end - EPOCHSECONDS))
+    in_time && timeout -k 10 $((left < $1 ? left : $1)) "${@:2}"
+}
+export -f in_time within
+
 # step <name> <function>, with a log of this name
 failed=()
 step() {
     echo "== $1"
+    if ! in_time; then
+        echo "-- left out: no time is left"
+        failed+=("$1")
+        return
+    fi
     "$2" 2>&1 | tee "$results/$1.log" || failed+=("$1")
 }
 
@@ -75,7 +89,7 @@ build_programs() {
         status=1
     fi
     # shellcheck disable=SC2086
-    cmake --build $build --parallel "$(nproc)" --target $targets -- $keep_going || status=1
+    within 36000 cmake --build $build --parallel "$(nproc)" --target $targets -- $keep_going || status=1
     mkdir -p "$programs"
     for program in "$build"/tests/gpu/test_gpu* "$build"/bench/gpu/bench_gpu; do
         [[ ! -x $program || -d $program ]] || strip -o "$programs/${program##*/}" "$program"
@@ -112,11 +126,12 @@ starts() {
     fi
 }
 
-# one_test <program> <number>: prints what failed, or one line.
+# one_test <program> <number>: prints what failed, or one line; nothing if no time is left.
 one_test() {
     local name log=$scratch/${1##*/}.$2
+    in_time || return 0
     name="${1##*/}: $(sed -n "$2p" "$scratch/${1##*/}.names")"
-    if (cd "$scratch" && timeout 300 "$1" --first="$2" --last="$2") >"$log" 2>&1; then
+    if (cd "$scratch" && within 300 "$1" --first="$2" --last="$2") >"$log" 2>&1; then
         echo "-- passed: $name$(sed -n 's/^skipped/, skipped/p' "$log")"
     else
         echo "-- FAILED ($?): $name"
@@ -126,12 +141,17 @@ one_test() {
 }
 export -f one_test
 
-# What every other part needs: each kind of network and precision takes steps at all.
+# What every other part needs: each kind of network and precision takes steps at all. In a process each,
+# since after some errors of CUDA a process can do nothing more.
 run_smoke() {
+    local step status=0
     starts "$programs/bench_gpu" || return
-    printf '%s\n' "tiny_mlp/128 float 0.3" "convnet/512 tf32 0.3" "convnet/512 bf16 0.3" \
-        "resnet50/128 bf16 0.3" | timeout "${minutes}m" "$programs/bench_gpu" | tee "$scratch/smoke"
-    [[ $(grep -c '^{"step_us"' "$scratch/smoke") == 4 ]]
+    for step in "tiny_mlp/128 float" "convnet/512 tf32" "convnet/512 bf16" "resnet50/128 bf16"; do
+        echo "-- $step"
+        within 300 "$programs/bench_gpu" <<<"$step 0.3" | tee "$scratch/smoke"
+        grep -q '^{"step_us"' "$scratch/smoke" || status=1
+    done
+    return $status
 }
 
 # A line for each test whose name is asked for, <program> <number>.
@@ -149,10 +169,11 @@ list_tests() {
 # in_parallel <count> <function> <file of arguments>: fails unless there are some, and all pass.
 in_parallel() {
     local passed
-    timeout "${minutes}m" xargs -r -P "$1" -L 1 bash -c "$2"' "$@"' "$2" <"$3" | tee "$3.log"
+    xargs -r -P "$1" -L 1 bash -c "$2"' "$@"' "$2" <"$3" | tee "$3.log"
     passed=$(grep -c "^-- passed" "$3.log")
     echo "== $passed of $(wc -l <"$3") passed"
     grep "^-- FAILED" "$3.log"
+    in_time || echo "-- left out: what had not begun when the time was over"
     [[ $passed == $(wc -l <"$3") && -s $3 ]]
 }
 
@@ -166,14 +187,14 @@ run_tests() {
 # that may not count, from Nsight Systems.
 one_step() {
     local name=kernels_${1//\//_}_$2
-    if ncu --clock-control none --profile-from-start off --csv --print-units base --metrics \
+    if within 300 ncu --clock-control none --profile-from-start off --csv --print-units base --metrics \
         gpu__time_duration.sum,dram__bytes.sum,smsp__inst_executed.sum \
         "$programs/bench_gpu" --step "$1" "$2" >"$results/$name.csv" &&
         "$python" bench/gpu/kernels.py <"$results/$name.csv" >"$results/$name.md"; then
         cat "$results/$name.md"
     else
         tail -n 3 "$results/$name.csv"
-        nsys profile --capture-range=cudaProfilerApi --trace=cuda --force-overwrite=true \
+        within 300 nsys profile --capture-range=cudaProfilerApi --trace=cuda --force-overwrite=true \
             --output "$scratch/$name" "$programs/bench_gpu" --step "$1" "$2" >/dev/null &&
             nsys stats --report cuda_gpu_kern_sum "$scratch/$name.nsys-rep" | tee "$results/$name.txt"
     fi
@@ -190,14 +211,15 @@ list_kernels() {
     return $status
 }
 
-# one_sanitized <tool> <program> <number>: prints what failed, or one line.
+# one_sanitized <tool> <program> <number>: as one_test.
 one_sanitized() {
     local log=$scratch/$1.${2##*/}.$3 only=(--kernel-regex kns=castnet) name
+    in_time || return 0
     name="$1 of ${2##*/}: $(sed -n "$3p" "$scratch/${2##*/}.names")"
     # The libraries' kernels are given our pointers, so memcheck looks at some of them, too; to look
     # at more is slow, and they are not ours.
     [[ $1 != memcheck || ${2##*/} != test_gpu ]] || only=()
-    if (cd "$scratch" && timeout -k 10 600 stdbuf -oL compute-sanitizer --tool "$1" \
+    if (cd "$scratch" && within 600 stdbuf -oL compute-sanitizer --tool "$1" \
         --report-api-errors no --error-exitcode 9 "${only[@]}" "$2" --first="$3" --last="$3") \
         >"$log" 2>&1; then
         echo "-- passed: $name"
@@ -223,7 +245,7 @@ run_benchmarks() {
     local more
     read -ra more <<<"${BENCH:-}"
     "$python" bench/gpu/compare.py "$programs/bench_gpu" "$results/gpu_training" \
-        --python "$python" --minutes "$minutes" "${more[@]}"
+        --python "$python" --seconds-left $((end - EPOCHSECONDS)) "${more[@]}"
 }
 
 ! wanted build || step build build_programs
@@ -236,8 +258,8 @@ if wanted tests; then
         cp "$scratch/gpu_description.json" "$results/gpu_$(tr -cs 'A-Za-z0-9\n' _ <<<"$gpu").json"
 fi
 ! wanted kernels || step kernels list_kernels
-! wanted sanitizers || step sanitizers run_sanitizers
 ! wanted benchmarks || step benchmarks run_benchmarks
+! wanted sanitizers || step sanitizers run_sanitizers
 
 if ((${#failed[@]})); then
     printf 'castnet: failed: %s\n' "${failed[@]}" >&2

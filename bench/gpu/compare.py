@@ -8,7 +8,7 @@ Both programs stay alive; in every round each benchmark runs in castnet with eac
 in PyTorch in each of its ways, one after another. Figures are medians over the rounds, beside the
 smallest and the largest; ratios are taken round by round, with the policy that has the precision of
 PyTorch's way, and are above 1 where castnet is faster. The files are written anew after every
-benchmark, and the last round may be incomplete (--minutes). Without PyTorch, castnet is measured
+benchmark, and the last round may be incomplete (--seconds-left). Without PyTorch, castnet is measured
 alone. Both keep their models between figures. What fails is tried once more with both programs started
 anew, since their models may fill the GPU, and after some errors a program can do nothing more; what
 fails again is left out of further rounds. The policy autotuned comes last, since it takes long to begin.
@@ -28,7 +28,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 # PyTorch's ways, each with the policy of castnet that it is compared with.
 WAYS = {"eager": "float", "tuned": "autotuned", "compile": "autotuned", "graph": "autotuned"}
-PATIENCE = 600  # seconds for a figure, with all that comes before the first
+PATIENCE = 300  # seconds for a figure, with all that comes before the first
 
 
 def output_of(*command):
@@ -69,14 +69,14 @@ class Program:
         self.process.wait()
         self.start()
 
-    def ask(self, *words):
+    def ask(self, patience, *words):
         try:
             self.process.stdin.write(" ".join(map(str, words)) + "\n")
             self.process.stdin.flush()
         except BrokenPipeError:
             return {"error": "the program ended"}
-        if not select.select([self.process.stdout], [], [], PATIENCE)[0]:
-            return {"error": f"no answer for {PATIENCE} seconds"}
+        if not select.select([self.process.stdout], [], [], patience)[0]:
+            return {"error": f"no answer for {patience:.0f} seconds"}
         line = self.process.stdout.readline()
         return json.loads(line) if line else {"error": "the program ended"}
 
@@ -86,15 +86,18 @@ def measure(options, names, found, save):
     programs = [Program(options.bench)]
     if options.torch:
         programs.append(Program(options.python, str(HERE / "torch_training.py")))
-    end = time.monotonic() + 60 * options.minutes
+    end = time.monotonic() + options.seconds_left
 
     def ask(which, library, name, way):
         label = f"{library} {way}"
         one = found[name]
-        if which >= len(programs) or label in one["failed"] or time.monotonic() > end:
+        if which >= len(programs) or label in one["failed"]:
             return
         for _ in range(2):
-            answer = programs[which].ask(name, way, options.seconds)
+            left = end - time.monotonic()
+            if left <= 0:
+                return
+            answer = programs[which].ask(min(PATIENCE, left), name, way, options.seconds)
             if "error" not in answer:
                 break
             print(f"{name}, {label}: {answer['error']}", file=sys.stderr)
@@ -158,7 +161,7 @@ def main():
     parser.add_argument("--filter", default="", help="regular expression for names")
     parser.add_argument("--policies", default=".*", help="regular expression for castnet's policies")
     parser.add_argument("--ways", default=".*", help="regular expression for PyTorch's ways")
-    parser.add_argument("--minutes", type=float, default=60, help="begin nothing later")
+    parser.add_argument("--seconds-left", type=float, default=3600, help="measure nothing later")
     parser.add_argument("--python", default="python3", help="the Python that has PyTorch")
     options = parser.parse_args()
 

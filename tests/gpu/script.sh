@@ -82,6 +82,8 @@ check "the others do not" test "$(grep "^racecheck" "$scratch/sanitized" | grep 
 check "a step has kernels" said "3 kernels, 12.0 µs one after another"
 check "castnet's have the names of their bodies" said "| map_body | 2 | 3.0 | 25.0% | 2 | 0.00 |"
 check "the longest is first" grep -A 1 -- "|---" "$scratch/results/kernels_convnet_512_bf16.md"
+check "benchmarks come before what takes longest" test "$(grep -n "^== benchmarks" "$scratch/log" | cut -d : -f 1)" -lt \
+    "$(grep -n "^== sanitizers" "$scratch/log" | cut -d : -f 1)"
 check "both steps" test "$(wc -l <"$scratch/steps")" = 2
 check "benchmarks are those of the names and policies, autotuned last" \
     test "$(tail -n 2 "$scratch/measured" | tr '\n' ' ')" = "convnet/512 bf16 convnet/512 autotuned "
@@ -99,6 +101,8 @@ touch "$scratch/full"
 check "what fails is measured again" run benchmarks
 check "after saying so" said "convnet/512, castnet bf16: the GPU is full"
 check "and is in the table" grep -q "| convnet/512 | castnet bf16 | 7.5 " "$scratch/results/gpu_training.md"
+check "what has no time is left out" bash -c '! CASTNET_MINUTES=0 bash "$0" smoke tests >"$1" 2>&1' "$script" "$scratch/log"
+check "and said to be" test "$(grep -c "left out: no time is left" "$scratch/log")" = 2
 check "no other part is known" bash -c '! bash "$0" test 2>/dev/null' "$script"
 
 exit $failed
