@@ -11,6 +11,7 @@
 #include <cmath>
 #include <doctest/doctest.h>
 #include <limits>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -343,6 +344,15 @@ TEST_CASE("the end of a product is a kernel where cuBLASLt has no epilogue") {
         },
         numbers<float, 5, 7>(1), numbers<float, 7, 10>(2), numbers<float, 10>(3));
     products::simulated.epilogues = CUBLAS_STATUS_SUCCESS;
+}
+
+TEST_CASE("after a stream's scope, a thread's own stream is on the GPU that was current before") {
+    std::thread([] {
+        cn::cuda::tensor_stream const elsewhere{2};
+        cudaSetDevice(1);
+        { cn::cuda::stream_scope const scope{elsewhere}; }
+        CHECK(cn::cuda::tensor_stream::current().gpu() == 1);
+    }).join();
 }
 
 TEST_CASE("a GPU without memory for a tensor") {

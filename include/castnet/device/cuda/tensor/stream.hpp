@@ -166,6 +166,7 @@ private:
 class stream_scope {
 public:
     explicit stream_scope(tensor_stream const& s) : before_{tensor_stream::of_thread()} {
+        CASTNET_CUDA(cudaGetDevice(&gpu_before_));
         s.use();
         tensor_stream::of_thread() = s;
     }
@@ -173,13 +174,12 @@ public:
     stream_scope& operator=(stream_scope const&) = delete;
     ~stream_scope() {
         tensor_stream::of_thread() = before_;
-        if (before_) {
-            cudaSetDevice(before_->gpu());
-        }
+        cudaSetDevice(gpu_before_);
     }
 
 private:
     std::optional<tensor_stream> before_;
+    int gpu_before_ = 0;
 };
 
 } // namespace castnet::cuda
