@@ -1,5 +1,5 @@
 // A loop over time has a gradient, which has none.
-// expect: castnet: an operation between the result and what it is differentiated by has no gradient
+// expect: castnet: an operation between the result and what it is differentiated with respect to has no gradient
 #include <castnet/castnet.hpp>
 
 namespace cn = castnet;
