@@ -33,19 +33,19 @@ cpu::matrix<T> lying(std::vector<T> const& all, std::ptrdiff_t rows, std::ptrdif
 // A product on so many threads, added to numbers, with as much memory after the right factor as
 // vectors may read.
 template <class T>
-std::vector<T> product_on(int threads, sizes s, bool a_turned, bool b_turned) {
+std::vector<T> product_on(int threads, sizes s, bool a_turned, bool b_turned, bool adds) {
     auto const a = waves<T>(s.m * s.k, 1), b = waves<T>(s.k * s.n + 2 * cpu::simd<T>::width, 2);
     auto c = waves<T>(s.m * s.n, 3);
     int const before = cpu::thread_count();
     cpu::set_thread_count(threads);
     cpu::multiply<T>(s.m, s.n, s.k, lying(a, s.m, s.k, a_turned), lying(b, s.k, s.n, b_turned),
-                     c.data(), s.n, {.accumulate = true});
+                     c.data(), s.n, {.accumulate = adds});
     cpu::set_thread_count(before);
     return c;
 }
 
 template <class T>
-double farthest(std::vector<T> const& c, sizes s, bool a_turned, bool b_turned) {
+double farthest(std::vector<T> const& c, sizes s, bool a_turned, bool b_turned, bool adds) {
     auto const a = waves<T>(s.m * s.k, 1), b = waves<T>(s.k * s.n, 2),
                start = waves<T>(s.m * s.n, 3);
     auto const left = lying(a, s.m, s.k, a_turned), right = lying(b, s.k, s.n, b_turned);
@@ -53,7 +53,7 @@ double farthest(std::vector<T> const& c, sizes s, bool a_turned, bool b_turned) 
     for (std::ptrdiff_t i = 0; i < s.m; i += i < s.m - 8 ? 7 : 1) {
         for (std::ptrdiff_t j = 0; j < s.n; ++j) {
             auto const at = static_cast<std::size_t>(i * s.n + j);
-            double sum = double(start[at]);
+            double sum = adds ? double(start[at]) : 0;
             for (std::ptrdiff_t k = 0; k < s.k; ++k) {
                 sum += double(left.data[i * left.row + k * left.column]) *
                        double(right.data[k * right.row + j * right.column]);
@@ -73,18 +73,20 @@ TEST_CASE_TEMPLATE("products of factors that lie in either way, on one and sever
                           {72, 200, 530},
                           {73, 129, 33},
                           {1160, 20, 40},
+                          {64, 24, 96},
+                          {70, 40, 100},
                           {12, 300, 20},
                           {9, 65, 1030}}) {
-        for (bool const a_turned : {false, true}) {
-            for (bool const b_turned : {false, true}) {
-                CAPTURE(s.m);
-                CAPTURE(a_turned);
-                CAPTURE(b_turned);
-                auto const alone = product_on<T>(1, s, a_turned, b_turned);
-                CHECK(farthest(alone, s, a_turned, b_turned) < (sizeof(T) > 4 ? 1e-11 : 2e-3));
-                for (int const threads : {2, 3, 8}) {
-                    CHECK(product_on<T>(threads, s, a_turned, b_turned) == alone);
-                }
+        for (int way = 0; way < 8; ++way) {
+            bool const a_turned = way % 2 == 1, b_turned = way / 2 % 2 == 1, adds = way / 4 == 1;
+            CAPTURE(s.m);
+            CAPTURE(a_turned);
+            CAPTURE(b_turned);
+            CAPTURE(adds);
+            auto const alone = product_on<T>(1, s, a_turned, b_turned, adds);
+            CHECK(farthest(alone, s, a_turned, b_turned, adds) < (sizeof(T) > 4 ? 1e-11 : 2e-3));
+            for (int const threads : {2, 3, 8}) {
+                CHECK(product_on<T>(threads, s, a_turned, b_turned, adds) == alone);
             }
         }
     }
