@@ -4,6 +4,10 @@
 #include "../io/hostile.hpp"
 
 #include <doctest/doctest.h>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
 
 namespace cn = castnet;
 using castnet::testing::refusal;
@@ -41,6 +45,24 @@ TEST_CASE("class names and statistics travel with the file of a model, bit by bi
     auto const metadata = cn::io::load_safetensors(file).metadata();
     CHECK(metadata.at("castnet.classes") ==
           "[\"cat\",\"dog \\\"of\\\" mine\",\"\xC3\xA9toile\\u000a\"]");
+}
+
+TEST_CASE("a model is loaded from the bytes of a file in memory") {
+    temporary_directory const folder;
+    std::string const file = folder / "m.safetensors";
+    model saved{cn::seed{3}};
+    saved.describe(pets);
+    cn::save(saved, file);
+    std::ifstream in{file, std::ios::binary};
+    std::vector<unsigned char> bytes{std::istreambuf_iterator<char>{in}, {}};
+    model loaded;
+    cn::load(loaded, bytes);
+    CHECK(loaded.description() == pets);
+    CHECK(loaded.get("0.weight") == saved.get("0.weight"));
+
+    bytes.pop_back();
+    CHECK(refusal([&] { cn::load(loaded, bytes); }) == Contains("castnet: weights in memory: "));
+    CHECK(loaded.get("0.weight") == saved.get("0.weight"));
 }
 
 TEST_CASE("a file without a description leaves the model's; only classes are one, too") {

@@ -11,7 +11,9 @@
 #include <castnet/train/shape_text.hpp>
 
 #include <algorithm>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace castnet {
@@ -105,6 +107,16 @@ template <class Model, class Values>
     }
 }
 
+template <class Model>
+[[gnu::cold]] void set_parameters_and_description(Model& m, io::safetensors_file const& stored) {
+    auto const parameters = parameters_in<Model>(stored);
+    data::description d = m.description();
+    find_description(stored.metadata(), stored.file_name(), d);
+    model_access::exclusive const access{m.access(), "load"};
+    set_parameters(m, parameters);
+    m.describe(std::move(d));
+}
+
 } // namespace detail
 
 // Writes all parameters and running statistics, and the model's description; the file appears whole
@@ -125,13 +137,15 @@ void save(model<Net, Where, Batch> const& m, std::string const& file) {
 // checkpoint of a training only the weights are read.)
 template <class Net, class Where, class Batch>
 void load(model<Net, Where, Batch>& m, std::string const& file) {
-    io::safetensors_file const stored = io::load_safetensors(file);
-    auto const parameters = detail::parameters_in<model<Net, Where, Batch>>(stored);
-    data::description d = m.description();
-    detail::find_description(stored.metadata(), file, d);
-    model_access::exclusive const access{m.access(), "load"};
-    detail::set_parameters(m, parameters);
-    m.describe(std::move(d));
+    detail::set_parameters_and_description(m, io::load_safetensors(file));
+}
+
+// The same from the bytes of such a file in memory, for programs that have their weights in
+// themselves.
+template <class Net, class Where, class Batch>
+void load(model<Net, Where, Batch>& m, std::span<unsigned char const> file) {
+    io::memory_source bytes{file, "weights in memory"};
+    detail::set_parameters_and_description(m, io::safetensors_file{bytes});
 }
 
 } // namespace castnet
