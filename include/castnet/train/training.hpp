@@ -252,6 +252,11 @@ public:
         static_assert(fit_takes<Data, Given, More...>::checked);
         return history{{}};
     }
+    template <class Columns, class Targets>
+    history fit(Columns const&, Targets const&, fit_options<training> const&) {
+        static_assert(fit_takes<Columns, Targets>::checked);
+        return history{{}};
+    }
 
     // Not here: says where.
     template <class Data>
