@@ -107,7 +107,7 @@ template <class Device, auto const& Plan>
 constexpr auto find_called() {
     kernel_table<bool, Plan.sizes.programs> called{};
     for (int i = 0; i < Plan.sizes.launches; ++i) {
-        kernel_launch const& s = Plan.launches[i];
+        kernel_launch const& s = Plan.launch(i);
         if (s.program >= 0 && (MayNotFinish<Device> || is_fused(s))) {
             called.of[s.program] = true;
         }
@@ -167,7 +167,7 @@ constexpr typename Device::kernel own_kernel(op kind) {
 template <class Device, auto const& Plan>
 void run_launch(int i, typename Device::context const& c) {
     static constexpr launch_tables tables{Plan.arrays, Plan.scalars, Plan.windows};
-    kernel_launch const& s = Plan.launches[i];
+    kernel_launch const& s = Plan.launch(i);
     typename Device::kernel const k = is_fused(s)        ? fused_kernels<Device, Plan>.of[s.program]
                                       : s.kind < op::own ? Device::kernel_of(s.kind)
                                                          : own_kernel<Device, Plan>(s.kind);

@@ -35,7 +35,7 @@ constexpr void for_each_penalty(Plan const& plan, std::span<update_group const> 
         first = last;
     };
     for (std::size_t i = 0; i < std::size(plan.parameters); ++i) {
-        placed_parameter const& p = plan.parameters[i];
+        placed_parameter const& p = plan.parameter(i);
         update_group const own = group_at(groups, i);
         if (p.trainable && p.shape.rank > 0 && !(p.cost == cost && own == group)) {
             up_to(p.offset);

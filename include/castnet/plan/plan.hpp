@@ -153,6 +153,11 @@ public:
     static constexpr auto const& given = memory.given;
     static constexpr std::ptrdiff_t staging = memory.staging;
 
+    // Of a table. (For a reference that is made where it is used, nvcc keeps a copy of all of it.)
+    static constexpr kernel_launch const& launch(int i) { return launches[i]; }
+    static constexpr array_ref const& array(int i) { return arrays[i]; }
+    static constexpr placed_parameter const& parameter(std::size_t i) { return parameters[i]; }
+
     constexpr std::ptrdiff_t elements(region r) const { return memory.elements(r); }
 
     // Whether a launch's second operand is kept in the form that its kernel wants.

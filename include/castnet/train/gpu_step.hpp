@@ -27,9 +27,9 @@ constexpr int last_result(Plan const& p) {
     int last = 0;
     ir::for_each_stage(p, [&](ir::stage const& g, int, int position) {
         for (int i = g.first; i < g.last; ++i) {
-            ir::kernel_launch const& s = p.launches[i];
+            ir::kernel_launch const& s = p.launch(i);
             for (int k = s.output; k < s.output + s.results; ++k) {
-                ir::array_ref const& to = p.arrays[k];
+                ir::array_ref const& to = p.array(k);
                 for (ir::array_ref const& r : p.outputs) {
                     bool const is_result = r.where == to.where && r.offset == to.offset;
                     last = is_result ? position + i - g.first : last;

@@ -97,7 +97,7 @@ public:
     [[gnu::cold]] static void describe(detail::settings& s) {
         detail::digest plan;
         for (ir::kernel_launch const& each : training_plan().launches) {
-            ir::array_ref const& r = training_plan().arrays[each.output];
+            ir::array_ref const& r = training_plan().array(each.output);
             plan.take(std::uint64_t(each.kind));
             plan.take(std::uint64_t(each.flops));
             plan.take(std::uint64_t(r.where) << 60 ^ std::uint64_t(r.offset));

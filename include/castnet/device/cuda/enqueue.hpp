@@ -51,11 +51,11 @@ auto widening_update_call(Context const& c,
                           penalized_range const* ranges) {
     using T = typename Context::value_type;
     constexpr int last = Plan.sizes.launches - 1;
-    kernel_launch const& s = Plan.launches[last];
+    kernel_launch const& s = Plan.launch(last);
     auto const plain = update_call<Plan, Slots>(c, values, ranges);
     widened_gradients<T> gradients{c.region[int(region::gradients)], {}, s.arrays};
     for (int k = 0; k < s.arrays; ++k) {
-        array_ref const& to = Plan.arrays[s.output + k];
+        array_ref const& to = Plan.array(s.output + k);
         gradients.ranges[k] = {
             reinterpret_cast<bfloat16 const*>(c.at(Plan.arrays[s.first_array + k])), to.offset,
             to.offset + to.size.count()};

@@ -52,7 +52,7 @@ template <class T, class Plan>
 constexpr one_block_memory memory_in_one_block(Plan const& p) {
     std::ptrdiff_t scratch = 0;
     for (int i = 0; i < Plan::sizes.launches; ++i) {
-        kernel_launch const& s = p.launches[i];
+        kernel_launch const& s = p.launch(i);
         // a reduction to one array has at most 16 bytes for each thread; by rows, the result, too
         std::ptrdiff_t const arrays = s.kind == op::reduce ? s.results : 1,
                              parts = (16 / std::ptrdiff_t{sizeof(T)} + int(is_by_rows(p, s))) *
@@ -77,7 +77,7 @@ constexpr bool fits_one_block(Plan const& p) {
         return false;
     }
     for (int i = 0; i < Plan::sizes.launches; ++i) {
-        kernel_launch const& s = p.launches[i];
+        kernel_launch const& s = p.launch(i);
         // (attention's tiles fill a block's shared memory)
         if (is_conv(s.kind) || s.kind == op::attention || s.loop >= 0 || s.repeat >= 0) {
             return false;

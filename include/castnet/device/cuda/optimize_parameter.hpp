@@ -33,7 +33,7 @@ constexpr void for_each_piece(Plan const& plan, F const& f) {
     constexpr std::ptrdiff_t least = 4096, most = block_threads; // elements of one; pieces
     unsigned next = 0;
     for (std::size_t i = 0; i < std::size(plan.parameters); ++i) {
-        placed_parameter const& p = plan.parameters[i];
+        placed_parameter const& p = plan.parameter(i);
         if (!p.trainable || p.shape.rank == 0) {
             continue;
         }
@@ -59,7 +59,7 @@ std::vector<parameter_piece> pieces_of(Plan const& plan, std::span<update_group 
     std::vector<parameter_piece> all;
     for_each_piece<T>(plan, [&](std::size_t i, std::ptrdiff_t first, std::ptrdiff_t last,
                                 unsigned first_piece, unsigned pieces) {
-        placed_parameter const& p = plan.parameters[i];
+        placed_parameter const& p = plan.parameter(i);
         std::ptrdiff_t const outputs = is_weight(p.kind) ? p.shape.extent[0] : 0;
         all.push_back({first, last, first_piece, pieces, outputs,
                        outputs > 0 ? p.count() / outputs : 0, p.cost, ir::group_at(groups, i)});

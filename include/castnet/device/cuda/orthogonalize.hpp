@@ -127,7 +127,7 @@ std::vector<orthogonalization> orthogonalizations_of(Plan const& plan, Rule cons
                                                      std::span<update_group const> groups) {
     std::vector<orthogonalization> all(std::size(plan.parameters));
     for (std::size_t i = 0; i < all.size(); ++i) {
-        placed_parameter const& p = plan.parameters[i];
+        placed_parameter const& p = plan.parameter(i);
         update_group const group = ir::group_at(groups, i);
         if (p.trainable && is_weight(p.kind) && group != no_group) {
             auto one = rule_of_group(rule, group);
@@ -148,7 +148,7 @@ void orthogonalize_all(Plan const& plan, std::span<orthogonalization const> each
     T* const directions = c.region[int(region::workspace)];
     for_each_piece<T>(plan, [&](std::size_t i, std::ptrdiff_t first, std::ptrdiff_t,
                                 unsigned first_piece, unsigned pieces) {
-        placed_parameter const& p = plan.parameters[i];
+        placed_parameter const& p = plan.parameter(i);
         if (first == p.offset && each[i].steps > 0) {
             orthogonalize(each[i], matrix_of(p), directions + first, squares + first_piece, pieces,
                           directions + plan.trainable, c);

@@ -19,7 +19,7 @@ namespace castnet::cuda {
 // Whether the last launch of a plan does nothing but widen gradients. (Not of a plan in one block.)
 template <class Plan>
 constexpr bool widens_last(Plan const& p) {
-    kernel_launch const& last = p.launches[Plan::sizes.launches - 1];
+    kernel_launch const& last = p.launch(Plan::sizes.launches - 1);
     return last.kind == op::convert && last.repeat < 0 &&
            p.arrays[last.output].where == region::gradients;
 }

@@ -12,7 +12,7 @@ void choose_algorithms(context<T> const& c, int device = 0) {
     launch_tables const t{Plan.arrays, Plan.scalars, Plan.windows};
     for (stage const& g : Plan.stages) {
         for (int i = g.first; i < g.last && g.device == device; ++i) {
-            kernel_launch const& s = Plan.launches[i];
+            kernel_launch const& s = Plan.launch(i);
             if (is_matmul(s.kind)) {
                 c.library->prepare(product_of(s, t, c));
             } else if (s.kind == op::batch_matmul) {
