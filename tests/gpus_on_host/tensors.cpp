@@ -350,7 +350,9 @@ TEST_CASE("after a stream's scope, a thread's own stream is on the GPU that was 
     std::thread([] {
         cn::cuda::tensor_stream const elsewhere{2};
         cudaSetDevice(1);
-        { cn::cuda::stream_scope const scope{elsewhere}; }
+        {
+            cn::cuda::stream_scope const scope{elsewhere};
+        }
         CHECK(cn::cuda::tensor_stream::current().gpu() == 1);
     }).join();
 }
