@@ -201,6 +201,36 @@ TEST_CASE("statistics, joined tensors and comparisons on a GPU") {
     CHECK_FALSE(cn::allclose(y / 0 * 0, y));
 }
 
+TEST_CASE("rounding, and tests for NaN and infinity on a GPU") {
+    auto x = numbers<float, 7, 9>(1);
+    x(3, 3) = std::numeric_limits<float>::quiet_NaN();
+    x(4, 0) = -std::numeric_limits<float>::infinity();
+    alike(
+        1,
+        [](auto const& t) {
+            auto const finite = cn::where(cn::isfinite(t), 8 * t, 100);
+            return cn::floor(finite) + cn::ceil(finite) * 3 + cn::round(finite) * 10 + cn::isnan(t);
+        },
+        x);
+    alike(1, [](auto const& t) { return cn::any<0>(cn::isnan(t)); }, x);
+    alike(1, [](auto const& t) { return cn::all<1>(cn::isfinite(t)); }, x);
+    alike(1, [](auto const& t) { return cn::any(t); }, host<int, 40000>::arange());
+    alike(1, [](auto const& t) { return cn::all(t); }, host<int, 40000>::arange());
+    alike(5, [](auto const& t) { return cn::logsumexp<1>(50 * t); }, numbers<float, 7, 9>(2));
+}
+
+TEST_CASE("elements at other places on a GPU") {
+    auto const x = numbers<float, 3, 5, 4>(1);
+    alike(1, [](auto const& t) { return cn::flip<1>(t); }, x);
+    alike(1, [](auto const& t) { return cn::roll<2>(t, -3); }, x);
+    alike(
+        1, [](auto const& t, auto const& ids) { return cn::take<1>(t, ids); }, x,
+        host<int, 2, 2>{{4, 0}, {0, 1}});
+    alike(1, [](auto const& t) { return cn::tile<2, 1, 3>(t); }, x);
+    alike(1, [](auto const& t) { return cn::repeat_interleave<0, 4>(t); }, x);
+    alike(2, [](auto const& t) { return cn::flip<0>(cn::transpose(t)); }, x);
+}
+
 TEST_CASE("places in ordered numbers on a GPU") {
     alike(
         1, [](auto const& v, auto const& x) { return cn::searchsorted(v, x); },

@@ -44,6 +44,62 @@ TEST_CASE("clip, variance, standard deviation and norm") {
     CHECK(is<shape<2, 3>>(castnet::norm<2>(x), golden::norm_2));
 }
 
+TEST_CASE("rounding, and tests for NaN and infinity") {
+    CHECK(is<shape<2, 3, 4>>(evaluate(castnet::floor(4 * x)), golden::floors));
+    CHECK(is<shape<2, 3, 4>>(evaluate(castnet::ceil(4 * x)), golden::ceilings));
+    CHECK(is<shape<2, 3, 4>>(evaluate(castnet::round(4 * x)), golden::rounded));
+    using halves = tensor<float, shape<7>>;
+    CHECK(is<shape<7>>(evaluate(castnet::round(halves::arange(-3) / 2)), golden::rounded_halves));
+    CHECK(array_equal(castnet::floor(tensor<int, shape<3>>{-1, 0, 7}),
+                      tensor<int, shape<3>>{-1, 0, 7}));
+    auto const special = [](auto infinity) {
+        using T = decltype(infinity);
+        tensor<T, shape<5>> const some{1, T(NAN), infinity, -infinity, -T(NAN)};
+        CHECK(array_equal(castnet::isnan(some), tensor<T, shape<5>>{0, 1, 0, 0, 1}));
+        CHECK(array_equal(castnet::isfinite(some), tensor<T, shape<5>>{1, 0, 0, 0, 0}));
+    };
+    special(std::numeric_limits<float>::infinity());
+    special(std::numeric_limits<double>::infinity());
+    special(std::numeric_limits<long double>::infinity());
+    CHECK(castnet::isnan(3) == 0);
+    CHECK(castnet::isfinite(3) == 1);
+}
+
+TEST_CASE("numbers at equal distances") {
+    CHECK(is<shape<7>>(tensor<double, shape<7>>::linspace(-0.3, 1.1), golden::spaced));
+    CHECK(tensor<float, shape<2, 3>>::linspace(0, 1)(1, 2) == 1);
+    CHECK(tensor<float, shape<1>>::linspace(2, 3)(0) == 2);
+}
+
+TEST_CASE("logarithms of sums of exponentials") {
+    CHECK(is<shape<2, 4>>(logsumexp<1>(300 * x), golden::log_of_sums));
+    CHECK(is<shape<2, 1, 4>>(logsumexp<1>(300 * x, keepdims), golden::log_of_sums));
+    CHECK(logsumexp(vector::full(1000)) == doctest::Approx(1000 + std::log(3.0)));
+    double const infinity = std::numeric_limits<double>::infinity();
+    CHECK(logsumexp(vector::full(-infinity)) == -infinity);
+    CHECK(logsumexp(vector{0, infinity, 1}) == infinity);
+    CHECK(std::isnan(logsumexp(vector{0, NAN, 1})));
+}
+
+TEST_CASE("any and all") {
+    CHECK(is<shape<2, 3>>(any<2>(x > 0.9), golden::any_large));
+    CHECK(is<shape<1, 3, 1>>(all<0, 2>(x < 0.95, keepdims), golden::all_small));
+    static_assert(std::is_same_v<decltype(any(x)), bool>);
+    CHECK(any(vector{0, NAN, 0}));
+    CHECK_FALSE(any(vector::zeros()));
+    CHECK(all(x < 1));
+    CHECK_FALSE(all(x != 0)); // the first is
+    tensor<bool, shape<70, 41>> some;
+    some(69, 40) = true;
+    CHECK(any(some));
+    CHECK_FALSE(all(some));
+    CHECK(sum(any<0>(some)) == 1);
+    CHECK(sum(any<1>(some)) == 1);
+    CHECK(sum(all<1>(some == 0)) == 69);
+    CHECK(any(tensor<float, shape<300>>::arange() == 299));
+    CHECK(all(tensor<int, shape<300>>::arange(1)));
+}
+
 TEST_CASE("outer products and linear equations") {
     CHECK(is<shape<3, 3>>(outer(b, a[0]), golden::outer_product));
     square_matrix const system = a + 2 * square_matrix::eye();

@@ -29,7 +29,7 @@ CASTNET_HD constexpr philox_key key_of(std::uint64_t seed) {
 
 // Four random 32-bit words for this counter and key; ten rounds.
 CASTNET_HD constexpr philox_block philox(philox_block counter, philox_key key) {
-    for (int round = 0; round < 10; ++round) {
+    for (int i = 0; i < 10; ++i) {
         std::uint64_t const a = std::uint64_t{0xD2511F53U} * counter.x0;
         std::uint64_t const b = std::uint64_t{0xCD9E8D57U} * counter.x2;
         counter = {static_cast<std::uint32_t>(b >> 32) ^ counter.x1 ^ key.k0,

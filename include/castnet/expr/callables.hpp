@@ -18,6 +18,12 @@ inline constexpr elementwise<fn::multiply_add> multiply_add{};
 inline constexpr elementwise<fn::lerp> lerp{};
 inline constexpr elementwise<fn::stop_gradient> stop_gradient{};
 
+inline constexpr elementwise<fn::floor> floor{};
+inline constexpr elementwise<fn::ceil> ceil{};
+inline constexpr elementwise<fn::round> round{};
+inline constexpr elementwise<fn::is_nan> isnan{};
+inline constexpr elementwise<fn::is_finite> isfinite{};
+
 inline constexpr elementwise<fn::less> less{};
 inline constexpr elementwise<fn::less_equal> less_equal{};
 inline constexpr elementwise<fn::greater> greater{};

@@ -10,3 +10,4 @@
 #include <castnet/expr/math.hpp>
 #include <castnet/expr/normalize.hpp>
 #include <castnet/expr/rectifier.hpp>
+#include <castnet/expr/rounding.hpp>

@@ -41,6 +41,8 @@ enum class fn : std::uint8_t {
     // arithmetic.hpp
     add, subtract, multiply, divide, negate, absolute, sign, square, minimum, maximum, multiply_add,
     lerp, stop_gradient,
+    // rounding.hpp
+    floor, ceil, round, is_nan, is_finite,
     // compare.hpp
     less, less_equal, greater, greater_equal, equal, not_equal, where,
     // math.hpp

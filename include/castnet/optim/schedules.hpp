@@ -57,11 +57,11 @@ inline schedule one_cycle(double peak, double rising = 0.3) {
     };
 }
 
-// From `rate` down to `floor` along half a cosine (Loshchilov & Hutter 2017, without restarts).
-inline schedule cosine_decay(double rate, double floor = 0) {
-    detail::check_hyperparameters("cosine_decay", {{"rate", rate}, {"floor", floor}});
+// From `rate` down to `lowest` along half a cosine (Loshchilov & Hutter 2017, without restarts).
+inline schedule cosine_decay(double rate, double lowest = 0) {
+    detail::check_hyperparameters("cosine_decay", {{"rate", rate}, {"lowest", lowest}});
     return [=](std::uint64_t step, std::uint64_t total) {
-        return detail::cosine(rate, floor, static_cast<double>(step) / static_cast<double>(total));
+        return detail::cosine(rate, lowest, static_cast<double>(step) / static_cast<double>(total));
     };
 }
 
@@ -100,12 +100,12 @@ inline schedule polynomial_decay(double rate, double end = 0, double power = 1) 
     };
 }
 
-// Half a cosine from `rate` to `floor` during the first `period` steps and again during the next
+// Half a cosine from `rate` to `lowest` during the first `period` steps and again during the next
 // ones, each time `growth` times as long: SGDR (Loshchilov & Hutter 2017), PyTorch's
 // CosineAnnealingWarmRestarts. `period` and `growth` are at least 1.
 inline schedule cosine_restarts(double rate, std::uint64_t period, std::uint64_t growth = 1,
-                                double floor = 0) {
-    detail::check_hyperparameters("cosine_restarts", {{"rate", rate}, {"floor", floor}});
+                                double lowest = 0) {
+    detail::check_hyperparameters("cosine_restarts", {{"rate", rate}, {"lowest", lowest}});
     if (period == 0 || growth == 0) {
         throw error({"castnet: cosine_restarts: found a period of ", period,
                      " steps and a growth of ", growth, ", expected numbers from 1"});
@@ -116,7 +116,7 @@ inline schedule cosine_restarts(double rate, std::uint64_t period, std::uint64_t
             now -= length;
             length *= static_cast<double>(growth);
         }
-        return detail::cosine(rate, floor, now / length);
+        return detail::cosine(rate, lowest, now / length);
     };
 }
 

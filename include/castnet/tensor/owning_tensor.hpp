@@ -135,6 +135,18 @@ public:
         return t;
     }
 
+    // As many numbers as the tensor has from first to last, at equal distances, in row-major order,
+    // as numpy.linspace; one is `first`. On the host.
+    static tensor linspace(T first, T last)
+        requires on_host
+    {
+        static_assert(std::is_floating_point_v<T>,
+                      "castnet: linspace makes tensors of floating-point numbers");
+        tensor t = arange(first, (last - first) / static_cast<T>(S::count > 1 ? S::count - 1 : 1));
+        t.data()[size() - 1] = S::count > 1 ? last : first;
+        return t;
+    }
+
     // 1 on the main diagonal, 0 elsewhere. On the host.
     static tensor eye()
         requires on_host

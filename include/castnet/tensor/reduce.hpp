@@ -1,5 +1,6 @@
 // Reductions over all axes, sum(x), or over some, sum<0, 2>(x): sum, mean, prod, min, max, argmin,
-// argmax. They are computed at once; an expression as argument is computed on the way, not stored.
+// argmax, any, all. They are computed at once; an expression as argument is computed on the way,
+// not stored.
 //
 // Over all axes the answer is a number, or on a GPU a tensor of no axes. Over some it is a tensor
 // without these axes, or, with a second argument `keepdims`, with extent 1 there.
@@ -7,7 +8,8 @@
 // The order of additions depends on the shape and on how the elements lie in memory, and on nothing
 // else. As in NumPy, sums and products of integers are 64 bits wide, the mean of integers is a
 // double, and a NaN is the maximum and the minimum of what it is in. argmin and argmax give the
-// first place (over several axes: counted in row-major order).
+// first place (over several axes: counted in row-major order). any and all, which are bool, tell
+// whether elements are not 0, as NaN is not.
 #pragma once
 
 #include <castnet/tensor/detail/checks.hpp>
@@ -84,6 +86,10 @@ template <class T, size_t Lanes>
 using argmin_reduction = extreme_place<T, Lanes, -1>;
 template <class T, size_t Lanes>
 using argmax_reduction = extreme_place<T, Lanes, 1>;
+template <class T, size_t Lanes>
+using any_reduction = truth<T, Lanes, true>;
+template <class T, size_t Lanes>
+using all_reduction = truth<T, Lanes, false>;
 
 } // namespace detail
 
@@ -120,6 +126,16 @@ auto argmin(X const& x, Keep... keep) {
 template <size_t... Axes, TensorExpression X, std::same_as<keepdims_t>... Keep>
 auto argmax(X const& x, Keep... keep) {
     return detail::reduce<detail::argmax_reduction, Axes...>(x, keep...);
+}
+
+template <size_t... Axes, TensorExpression X, std::same_as<keepdims_t>... Keep>
+auto any(X const& x, Keep... keep) {
+    return detail::reduce<detail::any_reduction, Axes...>(x, keep...);
+}
+
+template <size_t... Axes, TensorExpression X, std::same_as<keepdims_t>... Keep>
+auto all(X const& x, Keep... keep) {
+    return detail::reduce<detail::all_reduction, Axes...>(x, keep...);
 }
 
 } // namespace castnet

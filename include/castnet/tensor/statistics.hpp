@@ -1,9 +1,11 @@
-// Variance, standard deviation and norm, over all axes or over some, as reductions (reduce.hpp):
-// computed at once; numbers over all axes, or tensors without the axes, or with `keepdims`.
+// Variance, standard deviation, norm and logsumexp, over all axes or over some, as reductions
+// (reduce.hpp): computed at once; numbers over all axes, or tensors without the axes, or with
+// `keepdims`.
 #pragma once
 
 #include <castnet/expr/callables.hpp>
 #include <castnet/expr/math.hpp>
+#include <castnet/expr/rounding.hpp>
 #include <castnet/tensor/elementwise.hpp>
 #include <castnet/tensor/reduce.hpp>
 #include <castnet/tensor/views.hpp>
@@ -54,6 +56,16 @@ auto standard_deviation(X const& x, Keep... keep) {
 template <size_t... Axes, TensorExpression X, std::same_as<keepdims_t>... Keep>
 auto norm(X const& x, Keep... keep) {
     return detail::root_of(sum<Axes...>(square(x), keep...));
+}
+
+// The logarithm of the sum of exponentials, computed without overflow, as torch.logsumexp.
+template <size_t... Axes, TensorExpression X, std::same_as<keepdims_t>... Keep>
+auto logsumexp(X const& x, Keep... keep) {
+    auto const values = detail::kept_values(x);
+    auto const largest = max<Axes...>(values, keepdims);
+    auto const centre = evaluate(where(isfinite(largest), largest, 0));
+    auto const sums = sum<Axes...>(castnet::exp(values - centre), keepdims);
+    return max<Axes...>(castnet::log(sums) + centre, keep...); // of one element each
 }
 
 } // namespace castnet

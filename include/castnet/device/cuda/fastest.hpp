@@ -39,7 +39,7 @@ std::optional<std::size_t> fastest(stream const& s, std::size_t count, Run const
         }
     }
     event const begin{event_time::known}, end{event_time::known};
-    for (int round = 0; round < rounds; ++round) {
+    for (int i = 0; i < rounds; ++i) {
         for (contestant& c : contestants) {
             if (c.graph && c.all < enough) {
                 s.record(begin);

@@ -5,6 +5,7 @@
 #include <castnet/device/cuda/tensor/closeness.hpp>
 #include <castnet/device/cuda/tensor/device.hpp>
 #include <castnet/device/cuda/tensor/evaluate.hpp>
+#include <castnet/device/cuda/tensor/gather.hpp>
 #include <castnet/device/cuda/tensor/matmul.hpp>
 #include <castnet/device/cuda/tensor/owning_tensor.hpp>
 #include <castnet/device/cuda/tensor/random.hpp>

@@ -266,4 +266,26 @@ struct extreme_place {
     CASTNET_HD CASTNET_ALWAYS_INLINE result get(size_t j, size_t) const { return where[j]; }
 };
 
+// Whether any element is not 0, or all are.
+template <class T, size_t Lanes, bool Any>
+struct truth {
+    using result = bool;
+    using part = bool;
+    static constexpr T neutral = static_cast<T>(Any ? 0 : 1);
+    lane_number<T> decided[Lanes] = {}; // by an element that is not 0, or by one that is
+
+    template <size_t>
+    CASTNET_HD CASTNET_ALWAYS_INLINE void take(T const* x, size_t) {
+        for (size_t j = 0; j < Lanes; ++j) {
+            decided[j] = (x[j] != T(0)) == Any ? 1 : decided[j];
+        }
+    }
+    CASTNET_HD CASTNET_ALWAYS_INLINE void join(size_t j, truth const& other, size_t k) {
+        decided[j] |= other.decided[k];
+    }
+    CASTNET_HD CASTNET_ALWAYS_INLINE result get(size_t j, size_t) const {
+        return (decided[j] != 0) == Any;
+    }
+};
+
 } // namespace castnet::detail

@@ -20,6 +20,12 @@ struct device::cuda {
     template <template <class, size_t> class Reduction, class X, size_t... Axes>
     static auto reduce(X const& x, std::index_sequence<Axes...>);
 
+    // Position i of each of an axis' To positions = position place(i) of From, in lines of Inner
+    // neighbours; `count` elements in all.
+    template <size_t From, size_t To, size_t Inner, class T, class Place>
+    static void gather(device_ptr<T const> from, device_ptr<T> to, size_t count,
+                       Place const& place);
+
     // The products of two batches of matrices, views whose rows or columns lie apart.
     template <class A, class B, class R>
     static void multiply(A const& a, B const& b, R const& result);

@@ -1,0 +1,89 @@
+// Gather along an axis: position i of the result is position place(i) of a tensor.
+#pragma once
+
+#include <castnet/core/annotations.hpp>
+#include <castnet/core/error.hpp>
+#include <castnet/tensor/join.hpp>
+#include <castnet/tensor/matmul.hpp>
+#include <castnet/tensor/owning_tensor.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace castnet::detail {
+
+// Places in an axis.
+template <size_t Extent>
+struct from_the_end {
+    CASTNET_HD size_t operator()(size_t i) const { return Extent - 1 - i; }
+};
+template <size_t Extent>
+struct turned_by {
+    size_t first;
+    CASTNET_HD size_t operator()(size_t i) const {
+        return i < Extent - first ? i + first : i + first - Extent;
+    }
+};
+template <class Id>
+struct chosen {
+    Id const* ids;
+    CASTNET_HD size_t operator()(size_t i) const { return static_cast<size_t>(ids[i]); }
+};
+
+template <size_t Extent, class Id>
+void check_ids(Id const* ids, size_t count) {
+    for (size_t i = 0; i != count; ++i) {
+        if (static_cast<size_t>(ids[i]) >= Extent) {
+            throw error({"castnet: take: id ", static_cast<long long>(ids[i]), " at place ", i,
+                         " is out of range: the axis has ", Extent, " positions"});
+        }
+    }
+}
+
+// The axes of a shape, with others in place of one
+template <size_t Axis, class S, size_t... New>
+auto axis_replaced(shape<New...>) {
+    return []<size_t... Before, size_t... After>(std::index_sequence<Before...>,
+                                                 std::index_sequence<After...>) {
+        return shape<S::extent[Before]..., New..., S::extent[Axis + 1 + After]...>{};
+    }(std::make_index_sequence<Axis>{}, std::make_index_sequence<S::rank - 1 - Axis>{});
+}
+
+template <class S, size_t... Times>
+inline constexpr bool counts_every_axis = sizeof...(Times) == S::rank && ((Times > 0) && ...);
+
+// Each axis as two: Times of it, and the axis.
+template <size_t... Times, class T, class S, class Strides, class Device, size_t... I>
+auto tiled(tensor_view<T, S, Strides, Device> x, std::index_sequence<I...>) {
+    constexpr size_t times[] = {Times..., 0};
+    return tensor_view<T const, shape<(I % 2 == 0 ? times[I / 2] : S::extent[I / 2])...>,
+                       strides<(I % 2 == 0 ? 0 : Strides::step[I / 2])...>, Device>{x.data()};
+}
+
+// What x has at the places of Extent positions of an axis.
+template <size_t Axis, size_t Extent, class X, class Place>
+auto gathered(X const& x, Place const& place) {
+    using S = typename X::shape_type;
+    using T = typename X::value_type;
+    using Device = typename X::device_type;
+    constexpr size_t extent = S::extent[Axis], inner = row_major<S>::step[Axis];
+    auto const values = factor<T, factor_order::rows>(x);
+    auto result =
+        tensor<T, decltype(lengthened<Axis, Extent, S>(std::make_index_sequence<S::rank>{})),
+               Device>::empty();
+    if constexpr (is_host<Device>) {
+        T const* from = values.data();
+        T* to = result.data();
+        for (; to != result.end(); from += extent * inner) {
+            for (size_t i = 0; i != Extent; ++i) {
+                to = std::copy_n(from + place(i) * inner, inner, to);
+            }
+        }
+    } else {
+        Device::template gather<extent, Extent, inner>(values.data(), result.data(), result.size(),
+                                                       place);
+    }
+    return result;
+}
+
+} // namespace castnet::detail

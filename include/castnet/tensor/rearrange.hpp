@@ -1,0 +1,85 @@
+// Elements at other places along the axes: flip, roll, take, tile, repeat_interleave. Computed at
+// once, as a tensor of its own.
+#pragma once
+
+#include <castnet/tensor/detail/gather.hpp>
+#include <castnet/tensor/join.hpp>
+#include <castnet/tensor/matmul.hpp>
+#include <castnet/tensor/views.hpp>
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+namespace castnet {
+
+// The positions of an axis in reverse order, as numpy.flip.
+template <size_t Axis, TensorExpression X>
+auto flip(X const& x) {
+    using S = typename X::shape_type;
+    static_assert(detail::has_axis<S, Axis>, "castnet: the tensor has no such axis");
+    return detail::gathered<Axis, S::extent[Axis]>(x, detail::from_the_end<S::extent[Axis]>{});
+}
+
+// Each position of an axis moved by `shift`, which may be negative; what is moved beyond one end
+// comes in at the other, as numpy.roll.
+template <size_t Axis, TensorExpression X>
+auto roll(X const& x, std::ptrdiff_t shift) {
+    using S = typename X::shape_type;
+    static_assert(detail::has_axis<S, Axis>, "castnet: the tensor has no such axis");
+    constexpr size_t extent = S::extent[Axis];
+    auto const count = static_cast<std::ptrdiff_t>(extent);
+    auto const first = static_cast<size_t>((count - shift % count) % count);
+    return detail::gathered<Axis, extent>(x, detail::turned_by<extent>{first});
+}
+
+// The positions of an axis that `ids` names, a tensor of whole numbers from 0 on, whose axes take
+// the place of that axis: as numpy.take(x, ids, axis). On the host it throws castnet::error for an
+// id that the axis does not have; on a GPU ids are not checked.
+template <size_t Axis, TensorExpression X, TensorExpression Ids>
+auto take(X const& x, Ids const& ids) {
+    using S = typename X::shape_type;
+    using Id = typename Ids::value_type;
+    static_assert(detail::has_axis<S, Axis>, "castnet: the tensor has no such axis");
+    static_assert(std::is_integral_v<Id>, "castnet: take needs ids that are whole numbers");
+    auto const all = detail::factor<Id, detail::factor_order::rows>(ids);
+    if constexpr (detail::is_host<detail::device_of_operands<X, Ids>>) {
+        detail::check_ids<S::extent[Axis]>(all.data(), all.size());
+    }
+    auto found = detail::gathered<Axis, Ids::shape_type::count>(
+        x, detail::chosen<Id>{detail::raw(all.data())});
+    using shape_type = decltype(detail::axis_replaced<Axis, S>(typename Ids::shape_type{}));
+    return std::move(found).template as<shape_type>();
+}
+
+// The tensor so many times along each axis, one number for each, as numpy.tile.
+template <size_t... Times, TensorExpression X>
+auto tile(X const& x) {
+    using S = typename X::shape_type;
+    static_assert(detail::counts_every_axis<S, Times...>,
+                  "castnet: tile needs a number, at least 1, for each axis of the tensor");
+    auto const values = detail::factor<typename X::value_type, detail::factor_order::rows>(x);
+    return [&]<size_t... Axis>(std::index_sequence<Axis...>) {
+        auto repeated = evaluate(detail::tiled<Times...>(detail::view_of(values),
+                                                         std::make_index_sequence<2 * S::rank>{}));
+        return std::move(repeated).template as<shape<(Times * S::extent[Axis])...>>();
+    }(std::make_index_sequence<S::rank>{});
+}
+
+// Each position of an axis so many times, one after the other, as numpy.repeat and
+// torch.repeat_interleave.
+template <size_t Axis, size_t Times, TensorExpression X>
+auto repeat_interleave(X const& x) {
+    using S = typename X::shape_type;
+    static_assert(detail::has_axis<S, Axis>, "castnet: the tensor has no such axis");
+    static_assert(Times > 0, "castnet: repeat_interleave repeats at least once");
+    auto const values = detail::factor<typename X::value_type, detail::factor_order::rows>(x);
+    using axes = std::make_index_sequence<S::rank + 1>;
+    using apart = decltype(detail::stacked<Axis + 1, Times, S>(axes{}));
+    using together = decltype(detail::lengthened<Axis, Times * S::extent[Axis], S>(
+        std::make_index_sequence<S::rank>{}));
+    auto const view = expand_dims<Axis + 1>(detail::view_of(values));
+    return evaluate(detail::spread<apart>(view, axes{})).template as<together>();
+}
+
+} // namespace castnet

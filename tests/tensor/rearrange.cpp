@@ -1,0 +1,56 @@
+// flip, roll, take, tile and repeat_interleave, against NumPy.
+#include <castnet/tensor/tensor.hpp>
+
+#include "golden_functions.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <doctest/doctest.h>
+#include <type_traits>
+#include <vector>
+
+using namespace castnet;
+
+namespace {
+
+tensor<double, shape<2, 3, 4>> const x = castnet::sin(tensor<double, shape<2, 3, 4>>::arange());
+
+template <class S, class X>
+bool is(X const& found, std::vector<double> const& expected) {
+    static_assert(std::is_same_v<typename X::shape_type, S>);
+    return allclose(found, tensor<double, S>(expected), 1e-12, 1e-12);
+}
+
+} // namespace
+
+TEST_CASE("axes are reversed and moved in a circle") {
+    CHECK(is<shape<2, 3, 4>>(flip<1>(x), golden::flipped));
+    CHECK(is<shape<2, 3, 4>>(flip<2>(x + 0), golden::flipped_rows));
+    CHECK(is<shape<2, 3, 4>>(roll<2>(x, 5), golden::rolled));
+    CHECK(is<shape<2, 3, 4>>(roll<0>(x, -1), golden::rolled_back));
+    for (std::ptrdiff_t const shift : {-8, -4, 0, 4, 12}) {
+        CHECK(array_equal(roll<2>(x, shift), x));
+    }
+    auto const flipped = flip<2>(x);
+    CHECK(array_equal(flip<0>(transpose(x)), transpose(flipped)));
+}
+
+TEST_CASE("positions of an axis are taken by their numbers") {
+    tensor<int, shape<2, 2>> const ids{{2, 0}, {1, 2}};
+    CHECK(is<shape<2, 2, 2, 4>>(take<1>(x, ids), golden::taken));
+    CHECK(is<shape<2, 3, 3>>(take<2>(x, tensor<std::uint8_t, shape<3>>{3, 3, 0}),
+                             golden::taken_last));
+    CHECK(array_equal(take<0>(sort(x[0][0]), argsort(argsort(x[0][0]))), x[0][0]));
+    CHECK_THROWS_WITH_AS(take<1>(x, ids + 1),
+                         doctest::Contains("castnet: take: id 3 at place 0 is out of range: the "
+                                           "axis has 3 positions"),
+                         error);
+    CHECK_THROWS_WITH_AS(take<1>(x, -ids), doctest::Contains("id -2 at place 0"), error);
+}
+
+TEST_CASE("tensors and their positions are repeated") {
+    CHECK(is<shape<2, 6, 12>>(tile<1, 2, 3>(x), golden::tiled));
+    CHECK(is<shape<2, 6, 4>>(repeat_interleave<1, 2>(x), golden::repeated));
+    CHECK(is<shape<2, 3, 12>>(repeat_interleave<2, 3>(x * 1), golden::repeated_last));
+    CHECK(array_equal(tile<1, 1, 1>(transpose(x)), transpose(x)));
+}
