@@ -234,6 +234,42 @@ TEST_CASE("order of many numbers of any type") {
     CHECK(array_equal(argsort(falling), tensor<int, shape<100>>::arange(99, -1)));
 }
 
+namespace {
+
+// Rows that fill vectors, and rows that are left.
+template <class T, size_t Rows, size_t Length>
+void check_sorted_rows() {
+    tensor<T, shape<Rows, Length>> x;
+    x = random_uniform<double, shape<Rows, Length>>(Length, std::is_unsigned_v<T> ? 0 : -100, 100);
+    if constexpr (std::is_floating_point_v<T>) {
+        x(0, Length / 2) = -std::numeric_limits<T>::infinity();
+        x(Rows - 1, 0) = x(1, Length - 1) = std::numeric_limits<T>::quiet_NaN();
+    }
+    auto const ordered = castnet::sort(x);
+    for (size_t row = 0; row < Rows; ++row) {
+        std::vector<T> expected(&x(row, 0), &x(row, 0) + Length);
+        std::sort(expected.begin(), expected.end(),
+                  [](T a, T b) { return a < b || (a == a && b != b); });
+        for (size_t i = 0; i < Length; ++i) {
+            T const found = ordered(row, i);
+            CHECK((found == expected[i] || (found != found && expected[i] != expected[i])));
+        }
+    }
+}
+
+} // namespace
+
+TEST_CASE("many short rows are sorted") {
+    check_sorted_rows<float, 37, 2>();
+    check_sorted_rows<float, 16, 13>();
+    check_sorted_rows<double, 17, 31>();
+    check_sorted_rows<double, 8, 100>();
+    check_sorted_rows<float, 19, 256>();
+    check_sorted_rows<int, 20, 33>();
+    check_sorted_rows<std::uint8_t, 70, 7>();
+    check_sorted_rows<std::int64_t, 9, 64>();
+}
+
 TEST_CASE("histograms and places in ordered numbers") { // of numpy.histogram and searchsorted
     tensor<double, shape<13>> const some{0,   0.1, 0.25,   0.3,  0.5, 0.7, 0.75,
                                          0.9, 1.0, 1.0001, -0.1, NAN, 0.6};

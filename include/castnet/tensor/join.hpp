@@ -54,8 +54,8 @@ auto concatenate(X const& x, More const&... more) {
     constexpr size_t total = (S::extent[Axis] + ... + More::shape_type::extent[Axis]);
     using joined =
         decltype(detail::lengthened<Axis, total, S>(std::make_index_sequence<S::rank>{}));
-    tensor<detail::common_value_t<X, More...>, joined, detail::device_of_operands<X, More...>>
-        result;
+    auto result = tensor<detail::common_value_t<X, More...>, joined,
+                         detail::device_of_operands<X, More...>>::empty();
     detail::fill_along<Axis, 0>(result, x, more...);
     return result;
 }
@@ -68,8 +68,8 @@ auto stack(X const& x, More const&... more) {
                   "castnet: tensors that are stacked must have the same shape");
     using piled = decltype(detail::stacked<Axis, 1 + sizeof...(More), S>(
         std::make_index_sequence<S::rank + 1>{}));
-    tensor<detail::common_value_t<X, More...>, piled, detail::device_of_operands<X, More...>>
-        result;
+    auto result = tensor<detail::common_value_t<X, More...>, piled,
+                         detail::device_of_operands<X, More...>>::empty();
     size_t place = 0;
     select<Axis>(result, place) = x;
     ((select<Axis>(result, ++place) = more), ...);
