@@ -152,6 +152,12 @@ int run_on(std::string const& replicas, char const* checkpoint) {
 
 int main(int count, char** arguments) {
     std::string const asked = arguments[1], replicas = count > 3 ? arguments[3] : "alone";
+    if (asked == "own-mpi" || asked == "finalized") {
+        MPI_Init(nullptr, nullptr);
+    }
+    if (asked == "finalized") {
+        MPI_Finalize();
+    }
     fault = cn::comm::mpi{}.rank() == 1 ? asked : "none";
     if (fault == "program") { // its plan has another batch
         return run<cn::policy::distributed<cn::policy::cpu>, 16>(arguments[2]);
@@ -164,5 +170,9 @@ int main(int count, char** arguments) {
             return 1;
         }
     }
-    return run_on<8>(replicas, arguments[2]);
+    int const status = run_on<8>(replicas, arguments[2]);
+    if (asked == "own-mpi") {
+        MPI_Finalize();
+    }
+    return status;
 }

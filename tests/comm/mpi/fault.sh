@@ -101,6 +101,13 @@ run() {
         job 40 early-stop "$directory/early-stop-$replicas" || fail "the job failed"
         grep -q "after 3 epochs" "$output" || fail "the fit went on"
         ;;
+    own-mpi) # initialized and finalized by the program
+        job 40 own-mpi "$directory/own-mpi-$replicas" || fail "the job failed"
+        ;;
+    finalized) # before the first model
+        job 40 finalized "$directory/finalized-$replicas" && fail "the job ended well"
+        grep -q "castnet: MPI has been finalized" "$output" || fail "no message"
+        ;;
     environment)
         for text in 5s nan -5 0; do
             job "$text" none "$directory/environment" && fail "a timeout of '$text' is accepted"
@@ -116,7 +123,7 @@ run() {
 }
 
 mpiexec=("$@")
-[ "$faults" != all ] || faults="early-stop environment ${names[*]}"
+[ "$faults" != all ] || faults="early-stop own-mpi finalized environment ${names[*]}"
 for replicas in $kinds; do
     expected=""
     for fault in $faults; do

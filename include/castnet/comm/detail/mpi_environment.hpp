@@ -91,7 +91,13 @@ private:
 
     mpi_environment() {
         timeout(); // throws while there is no job to end
-        int running = 0;
+        int running = 0, over = 0;
+        MPI_Finalized(&over);
+        if (over != 0) {
+            throw error(
+                "castnet: MPI has been finalized: call MPI_Finalize after the last model and "
+                "training, or leave it to castnet");
+        }
         MPI_Initialized(&running);
         if (running == 0) {
             int threads = 0;
@@ -123,8 +129,11 @@ private:
     ~mpi_environment() {
         int over = 0, in_its_thread = 0;
         MPI_Finalized(&over);
-        MPI_Is_thread_main(&in_its_thread);
-        if (!owner_ || over != 0 || in_call_ || in_its_thread == 0) {
+        if (!owner_ || over != 0 || in_call_) {
+            return;
+        }
+        MPI_Is_thread_main(&in_its_thread); // which ends the job once MPI is finalized
+        if (in_its_thread == 0) {
             return;
         }
         char nothing = 0;
