@@ -1,19 +1,30 @@
-// The memory of a training step: as large as declared, and taken once.
+// The memory of a training step: as large as declared, and taken once. And what is left where there
+// is none.
 #include <castnet/castnet.hpp>
+
+#include "temporary_path.hpp"
 
 #include <atomic>
 #include <cstdlib>
 #include <doctest/doctest.h>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <new>
+#include <string>
+#include <vector>
 
 namespace {
 
 // Atomic, since the other tests of the program have threads.
 std::atomic<int> allocations = 0;
 std::atomic<std::size_t> allocated = 0; // bytes
+std::atomic<int> refused = -1;          // the number of the allocation that fails; none
 
 void* count(std::size_t bytes, std::size_t alignment) {
-    ++allocations;
+    if (++allocations == refused) {
+        throw std::bad_alloc{};
+    }
     allocated += bytes;
     if (void* memory = std::aligned_alloc(alignment, (bytes / alignment + 1) * alignment)) {
         return memory;
@@ -128,4 +139,90 @@ TEST_CASE("prediction step by step allocates nothing after its construction") {
     }
     steps.reset();
     CHECK(allocations == made);
+}
+
+namespace {
+
+// Whether f() came to its end, where its n-th allocation fails (from 1).
+bool done_without(int n, auto const& f) {
+    refused = allocations + n;
+    bool done = true;
+    try {
+        f();
+    } catch (std::bad_alloc const&) {
+        done = false;
+    } catch (cn::error const&) { // a sentence about it
+        done = false;
+    }
+    refused = -1;
+    return done;
+}
+
+struct trained { // 40 samples an epoch
+    model_type model{cn::seed{3}};
+    decltype(cn::compile(model, cn::cross_entropy, cn::adam{}, cn::accuracy)) training =
+        cn::compile(model, cn::cross_entropy, cn::adam{}, cn::accuracy);
+
+    void fit() { training.fit(cn::data::blobs<4, 64>(40, 1), {.verbose = cn::verbosity::silent}); }
+    auto numbers() const {
+        std::vector<float> all;
+        for (std::size_t i = 0; i < model_type::parameter_tensors(); ++i) {
+            auto const some = model.get(model_type::parameter_at(i).name.text());
+            all.insert(all.end(), some.begin(), some.end());
+        }
+        return all;
+    }
+};
+
+std::string content_of(std::string const& file) {
+    std::ifstream in{file, std::ios::binary};
+    return {std::istreambuf_iterator<char>{in}, {}};
+}
+
+} // namespace
+
+TEST_CASE("where memory ends, a file is loaded or saved as a whole or not at all") {
+    check::temporary_path const folder{"weights_and_checkpoints"};
+    std::filesystem::create_directory(folder.name);
+    std::string const weights = folder.name + "/weights", checkpoint = folder.name + "/checkpoint",
+                      saved = folder.name + "/saved";
+    trained source;
+    source.fit();
+    cn::save(source.model, weights);
+    cn::save(source.training, checkpoint);
+    auto const before = trained{}.numbers(), after = source.numbers();
+    auto const fresh = [&] {
+        trained t;
+        t.fit();
+        return t.numbers();
+    }();
+    auto const load = [&](auto const& of) {
+        for (int n = 1;; ++n) {
+            CAPTURE(n);
+            trained t;
+            bool const done = done_without(n, [&] { of(t); });
+            REQUIRE(t.numbers() == (done ? after : before));
+            if (done) {
+                return n;
+            }
+            t.fit(); // from the beginning
+            REQUIRE(t.numbers() == fresh);
+        }
+    };
+    CHECK(load([&](trained& t) { cn::load(t.model, weights); }) > 10);
+    CHECK(load([&](trained& t) { cn::load(t.model, weights, cn::partial{}); }) > 10);
+    CHECK(load([&](trained& t) { cn::load(t.training, checkpoint); }) > 10);
+    auto const save = [&](auto const& what) {
+        for (int n = 1;; ++n) {
+            CAPTURE(n);
+            std::ofstream{saved} << "old";
+            bool const done = done_without(n, [&] { cn::save(what, saved); });
+            REQUIRE((content_of(saved) == "old") == !done);
+            if (done) {
+                return n;
+            }
+        }
+    };
+    CHECK(save(source.model) > 10);
+    CHECK(save(source.training) > 10);
 }

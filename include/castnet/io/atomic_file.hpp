@@ -179,6 +179,7 @@ public:
     // the folder cannot be brought to the disk, the new content is in place, but may not outlast a
     // loss of power.
     [[gnu::cold]] void commit() {
+        auto const folder = detail::folder_of(target_); // before the rename, since it may throw
         if (detail::sync(file_.fd) != 0) {
             detail::system_failure(path_, "cannot bring the file to the disk");
         }
@@ -188,7 +189,6 @@ public:
         temporary_.clear();
         // The rename itself lasts when the folder is on the disk, too. Some file systems cannot do
         // that (EINVAL), and some folders may be written but not opened.
-        auto const folder = detail::folder_of(target_);
         detail::descriptor const parent{
             ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_CLOEXEC)};
         if (parent.fd < 0 ? errno != EACCES : detail::sync(parent.fd) != 0 && errno != EINVAL) {

@@ -22,9 +22,13 @@ template <class Training, class Visit>
 void for_each_slot(Visit const& visit) {
     for (ir::placed_parameter const& p : Training::training_plan().parameters) {
         for (int k = 0; p.trainable && k < Training::optimizer_type::slots; ++k) {
-            visit(k, p, string_of({optimizer_prefix, k, '/', p.name.text()}));
+            visit(k, p);
         }
     }
+}
+
+inline std::string slot_name(int slot, ir::placed_parameter const& p) {
+    return string_of({optimizer_prefix, slot, '/', p.name.text()});
 }
 
 template <class Model, class Loss, class Optimizer, class... Metrics>
@@ -33,8 +37,8 @@ void write_checkpoint(training<Model, Loss, Optimizer, Metrics...> const& t,
     using training_type = training<Model, Loss, Optimizer, Metrics...>;
     tensor_list<typename Model::value_type> list;
     add_parameters(list, t.model());
-    for_each_slot<training_type>([&](int k, ir::placed_parameter const& p,
-                                     std::string const& name) { list.add(name, p, t.slot(k, p)); });
+    for_each_slot<training_type>(
+        [&](int k, ir::placed_parameter const& p) { list.add(slot_name(k, p), p, t.slot(k, p)); });
     training_record record;
     record_settings(t, record);
     record_frozen(t.frozen(), record);
@@ -111,24 +115,22 @@ void load(training<Model, Loss, Optimizer, Metrics...>& t, std::string const& fi
         detail::check_numbers(file, Model::parameter_at(i).name.text(), parameters[i], false);
     }
     std::vector<std::vector<T>> state;
-    detail::for_each_slot<training_type>([&](int k, ir::placed_parameter const& p,
-                                             std::string const& name) {
+    detail::for_each_slot<training_type>([&](int k, ir::placed_parameter const& p) {
+        std::string const name = detail::slot_name(k, p);
         state.push_back(detail::values_of<T>(stored, name, p));
         detail::check_numbers(file, name, state.back(), detail::slot_not_negative<Optimizer>(k));
     });
     auto frozen = detail::frozen_in(record, training_type::training_plan(), file);
     model_access::exclusive const access{model.access(), "load"};
     t.refuse_within_fit("load");
+    t.set_frozen(std::move(frozen));
+    t.resume(steps, epochs, position, std::move(h));
     // nothing can fail from here on
     detail::set_parameters(model, parameters);
     model.describe(std::move(description));
     size_t next = 0;
     detail::for_each_slot<training_type>(
-        [&](int k, ir::placed_parameter const& p, std::string const&) {
-            t.set_slot(k, p, state[next++]);
-        });
-    t.set_frozen(std::move(frozen));
-    t.resume(steps, epochs, position, std::move(h));
+        [&](int k, ir::placed_parameter const& p) { t.set_slot(k, p, state[next++]); });
 }
 
 } // namespace castnet

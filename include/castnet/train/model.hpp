@@ -117,10 +117,13 @@ public:
 
     // Throws castnet::error if there is none of this name, if the count is wrong, or if another
     // thread uses the parameters.
-    void set(name_argument name, std::span<value_type const> values) {
-        ir::placed_parameter const& p = find(name);
+    void set(name_argument name, std::span<value_type const> values) { set(find(name), values); }
+
+    // The same of one of parameter_at(); allocates nothing in the host's memory, so that load()
+    // never stops between two of them.
+    void set(ir::placed_parameter const& p, std::span<value_type const> values) {
         if (values.size() != size_t(p.count())) {
-            throw error({"castnet: model::set: parameter '", name, "' has ", p.count(),
+            throw error({"castnet: model::set: parameter '", p.name.text(), "' has ", p.count(),
                          " numbers, but ", values.size(), " were given"});
         }
         model_access::exclusive const access{access_, "set"};

@@ -117,7 +117,7 @@ template <class Net, class Where, class Batch>
                                partial const& how) {
     using model_type = model<Net, Where, Batch>;
     io::safetensors_file const stored = io::load_safetensors(file);
-    detail::partial_match const all =
+    detail::partial_match all =
         detail::match(stored, {&model_type::parameter_at(0), model_type::parameter_tensors()}, how);
     std::vector<std::vector<typename Where::value_type>> values;
     values.reserve(all.pairs.size());
@@ -128,9 +128,9 @@ template <class Net, class Where, class Batch>
     }
     model_access::exclusive const access{m.access(), "load"};
     for (size_t i = 0; i < values.size(); ++i) {
-        m.set(all.pairs[i].parameter->name.text(), values[i]);
+        m.set(*all.pairs[i].parameter, values[i]);
     }
-    return all.report;
+    return std::move(all.report);
 }
 
 } // namespace castnet

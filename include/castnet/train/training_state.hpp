@@ -85,19 +85,19 @@ public:
     // A flag for each parameter of the training plan, or none.
     void set_frozen(detail::frozen_flags flags) {
         if (flags != frozen_) {
+            set_groups(flags);
             frozen_ = std::move(flags);
-            set_groups();
         }
     }
     // The next fit() goes on from `position`.
     void resume(std::uint64_t steps, std::uint64_t epochs, position_type const& position,
                 history h) {
+        set_epoch(position); // first, since it may throw
         steps_ = steps;
         epochs_ = epochs;
         position_ = position;
         history_ = std::move(h);
         resumed_ = true;
-        begin_epoch();
     }
 
 protected:
@@ -117,7 +117,7 @@ protected:
         });
         if constexpr (detail::has_groups<Optimizer>) {
             detail::check_groups(optimizer_, training_plan().parameters);
-            set_groups();
+            set_groups(frozen_);
         }
     }
 
@@ -136,14 +136,15 @@ protected:
     }
 
     // Tells the replicas by which rule of the optimizer they update each parameter.
-    [[gnu::cold]] void set_groups() {
-        replicas_.set_groups(detail::groups_of(optimizer_, frozen_, training_plan().parameters));
+    [[gnu::cold]] void set_groups(detail::frozen_flags const& frozen) {
+        replicas_.set_groups(detail::groups_of(optimizer_, frozen, training_plan().parameters));
     }
 
     // At the beginning of an epoch, or within it after a restart.
-    void begin_epoch() {
-        epoch_start_ = detail::monotonic_seconds() - position_.seconds;
-        replicas_.set_totals(position_.sums);
+    void begin_epoch() { set_epoch(position_); }
+    void set_epoch(position_type const& position) {
+        replicas_.set_totals(position.sums);
+        epoch_start_ = detail::monotonic_seconds() - position.seconds;
     }
 
     // The first step begins all averages of ema(), also of parameters that it does not update.

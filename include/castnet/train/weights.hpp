@@ -103,7 +103,7 @@ template <class Model>
 template <class Model, class Values>
 [[gnu::cold]] void set_parameters(Model& m, Values const& values) {
     for (size_t i = 0; i < values.size(); ++i) {
-        m.set(m.parameter_at(i).name.text(), values[i]);
+        m.set(m.parameter_at(i), values[i]);
     }
 }
 
