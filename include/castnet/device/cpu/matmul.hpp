@@ -100,14 +100,14 @@ constexpr void with_factors(std::ptrdiff_t features, std::ptrdiff_t units, Call 
 
 // Whether c has columns for a few vectors, of which so much would be empty that it takes a tenth
 // less to compute c turned. Threads then share less, so this is for small products, such as those
-// of attention's heads.
+// of attention's heads. (Of vectors of 32 bytes less is empty than turning costs.)
 template <class T>
 constexpr bool fills_more_turned(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k) {
     constexpr auto whole = [](std::ptrdiff_t count, std::ptrdiff_t unit) {
         return (count + unit - 1) / unit * unit;
     };
     constexpr std::ptrdiff_t width = simd<T>::width;
-    return n <= most_turned_rows && m >= tile_columns<T> &&
+    return width * sizeof(T) >= 64 && n <= most_turned_rows && m >= tile_columns<T> &&
            2.0 * double(m) * double(n) * double(k) <= 4 * worthwhile_flops &&
            10 * whole(m, width) * whole(n, tile_rows) < 9 * whole(m, tile_rows) * whole(n, width);
 }
