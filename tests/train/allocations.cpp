@@ -2,7 +2,7 @@
 // is none.
 #include <castnet/castnet.hpp>
 
-#include "temporary_path.hpp"
+#include "../temporary_path.hpp"
 
 #include <atomic>
 #include <cstdlib>
