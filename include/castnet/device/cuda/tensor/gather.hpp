@@ -9,7 +9,7 @@ namespace cuda {
 
 // Lines of Inner neighbours along an axis of From positions, gathered to To of them.
 template <std::size_t From, std::size_t To, std::size_t Inner, class T, class Place>
-struct gather_body {
+struct gather_along_axis {
     T const* from;
     T* to;
     std::size_t count;
@@ -32,7 +32,8 @@ void device::cuda::gather(device_ptr<T const> from, device_ptr<T> to, size_t cou
                           Place const& place) {
     castnet::cuda::tensor_stream::current().launch(
         castnet::cuda::grid_of_threads(count),
-        castnet::cuda::gather_body<From, To, Inner, T, Place>{from.get(), to.get(), count, place});
+        castnet::cuda::gather_along_axis<From, To, Inner, T, Place>{from.get(), to.get(), count,
+                                                                    place});
 }
 
 } // namespace castnet
