@@ -7,7 +7,7 @@ namespace cn = castnet;
 struct penalty {
     constexpr auto operator()(auto x) const {
         constexpr auto critic = [](auto t) {
-            return cn::sum(t | cn::dense<4> | cn::batch_norm | cn::tanh | cn::dense<1>);
+            return cn::sum(t | cn::dense<4> | cn::batch_norm | cn::tanh);
         };
         return cn::norm(cn::grad(critic, x));
     }
