@@ -72,7 +72,7 @@ constexpr one_block_memory memory_in_one_block(Plan const& p) {
 template <class T, class Plan>
 constexpr bool fits_one_block(Plan const& p) {
     constexpr std::ptrdiff_t capacity = one_block_bytes / std::ptrdiff_t{sizeof(T)};
-    if (p.trainable + p.elements(region::workspace) > capacity ||
+    if (Plan::sizes.launches == 0 || p.trainable + p.elements(region::workspace) > capacity ||
         p.flops() * p.batch > one_block_flops) {
         return false;
     }
