@@ -20,6 +20,17 @@ namespace castnet {
 
 namespace detail {
 
+// The place of a letter in a text, or its length. (std::string_view's find() asks whether an
+// address is null, which g++ 12 does not know of template arguments with -fsanitize=undefined, GCC
+// bug 71962.)
+constexpr size_t place_of(char letter, std::string_view text) {
+    size_t i = 0;
+    while (i < text.size() && text[i] != letter) {
+        ++i;
+    }
+    return i;
+}
+
 // The text in parts.
 struct einsum_text {
     std::string_view operand[8] = {};
@@ -28,13 +39,16 @@ struct einsum_text {
     bool has_arrow = false;
 
     constexpr explicit einsum_text(std::string_view text) {
-        size_t const arrow = text.find("->");
-        has_arrow = arrow != text.npos;
+        size_t arrow = 0;
+        while (arrow < text.size() && !text.substr(arrow).starts_with("->")) {
+            ++arrow;
+        }
+        has_arrow = arrow < text.size();
         std::string_view left = text.substr(0, arrow);
         result = has_arrow ? text.substr(arrow + 2) : std::string_view{};
         for (bool more = true; more && operands < 8;) {
-            size_t const comma = left.find(',');
-            more = comma != left.npos;
+            size_t const comma = place_of(',', left);
+            more = comma < left.size();
             operand[operands++] = left.substr(0, comma);
             left = more ? left.substr(comma + 1) : std::string_view{};
         }
@@ -44,7 +58,7 @@ struct einsum_text {
         char at[64] = {};
         size_t count = 0;
         constexpr std::string_view view() const { return {at, count}; }
-        constexpr bool has(char c) const { return view().find(c) < count; }
+        constexpr bool has(char c) const { return place_of(c, view()) < count; }
         constexpr void add(char c) { at[count++] = c; }
         constexpr letters and_then(letters const& more) const {
             letters both = *this;
@@ -71,7 +85,9 @@ struct einsum_text {
     }
     // The letters that the first of two operands, the second one and the result have, or have not.
     constexpr letters of(bool in_first, bool in_second, bool in_result) const {
-        auto const has = [](std::string_view text, char c) { return text.find(c) < text.size(); };
+        auto const has = [](std::string_view text, char c) {
+            return place_of(c, text) < text.size();
+        };
         letters found;
         letters const every = all();
         for (char const c : every.view()) {
@@ -95,10 +111,10 @@ struct einsum_text {
     }
     constexpr bool result_is_known() const {
         for (size_t i = 0; i < result.size(); ++i) {
-            bool known = result.find(result[i]) == i; // once
+            bool known = place_of(result[i], result) == i; // once
             bool among = false;
             for (size_t k = 0; k < operands; ++k) {
-                among = among || operand[k].find(result[i]) != std::string_view::npos;
+                among = among || place_of(result[i], operand[k]) < operand[k].size();
             }
             if (!known || !among) {
                 return false;
@@ -247,8 +263,9 @@ auto einsum_product(A const& a, B const& b) {
         return products;
     } else {
         return [&]<size_t... Axis>(std::index_sequence<Axis...>) {
-            return evaluate(with_axes(
-                products.view(), std::index_sequence<of_both.view().find(text.result[Axis])...>{}));
+            return evaluate(
+                with_axes(products.view(),
+                          std::index_sequence<place_of(text.result[Axis], of_both.view())...>{}));
         }(std::make_index_sequence<of_both.count>{});
     }
 }
