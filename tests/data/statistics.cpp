@@ -82,4 +82,10 @@ TEST_CASE("columns of a table are standardized over the numbers that are there")
                          "rows of 4",
                          error);
     CHECK_THROWS_AS(standardize_columns(table, channel_statistics{}), error);
+    CHECK_THROWS_WITH_AS(standardize_columns(table, {{0, 0, 0}, {1, 1}}),
+                         "castnet: data::standardize_columns: found 3 means and 2 deviations, "
+                         "expected as many of both, at least one",
+                         error);
+    CHECK_THROWS_WITH_AS(standardize_columns(table, {{0, 0, 0}, {1, 0, 1}}),
+                         doctest::Contains("data::standardize_columns: a deviation is 0"), error);
 }

@@ -37,6 +37,7 @@ TEST_CASE("a target network follows by a share of the difference") {
     CHECK(to.get("0.weight")[5] == doctest::Approx(b + 0.125 * (a - b)));
     auto const before = to.predict(samples);
     cn::copy_parameters(from, to, 0);
+    cn::copy_parameters(to, to);
     CHECK(to.predict(samples) == before);
     CHECK_THROWS_WITH_AS(cn::copy_parameters(from, to, 1.5),
                          doctest::Contains("copy_parameters: share is 1.5"), cn::error);

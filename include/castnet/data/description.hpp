@@ -1,8 +1,10 @@
 // Description of a model's inputs and outputs: names of classes, statistics of channels.
 #pragma once
 
-#include <castnet/core/language.hpp>
+#include <castnet/core/error.hpp>
+#include <castnet/core/hyperparameters.hpp>
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,6 +17,25 @@ struct channel_statistics {
 
     bool operator==(channel_statistics const&) const = default;
 };
+
+namespace detail {
+
+// Throws castnet::error, with the function `call` that divides by them, unless there are as many
+// means as deviations, the means are finite, and the deviations finite and above 0.
+[[gnu::cold]] inline void check_statistics(char const* call, std::span<double const> mean,
+                                           std::span<double const> deviation) {
+    if (mean.empty() || mean.size() != deviation.size()) {
+        throw error({"castnet: ", call, ": found ", mean.size(), " means and ", deviation.size(),
+                     " deviations, expected as many of both, at least one"});
+    }
+    for (std::size_t c = 0; c < mean.size(); ++c) {
+        castnet::detail::check_hyperparameters(
+            call, {{"a mean", mean[c], hyperparameter::finite},
+                   {"a deviation", deviation[c], hyperparameter::positive}});
+    }
+}
+
+} // namespace detail
 
 // model::describe() keeps it with the model, and files of the model hold it.
 struct description {

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <castnet/core/annotations.hpp>
-#include <castnet/core/error.hpp>
-#include <castnet/core/hyperparameters.hpp>
 #include <castnet/data/description.hpp>
 #include <castnet/data/detail/random_stream.hpp>
 #include <castnet/data/pixels.hpp>
@@ -21,15 +19,7 @@ class standardize {
 public:
     standardize(std::vector<double> mean, std::vector<double> deviation)
         : mean_{std::move(mean)}, deviation_{std::move(deviation)} {
-        if (mean_.empty() || mean_.size() != deviation_.size()) {
-            throw error({"castnet: data::standardize: found ", mean_.size(), " means and ",
-                         deviation_.size(), " deviations, expected as many of both, at least one"});
-        }
-        for (size_t c = 0; c < mean_.size(); ++c) {
-            castnet::detail::check_hyperparameters(
-                "data::standardize", {{"a mean", mean_[c], hyperparameter::finite},
-                                      {"a deviation", deviation_[c], hyperparameter::positive}});
-        }
+        detail::check_statistics("data::standardize", mean_, deviation_);
     }
 
     explicit standardize(channel_statistics statistics)

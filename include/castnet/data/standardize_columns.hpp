@@ -3,6 +3,7 @@
 
 #include <castnet/core/error.hpp>
 #include <castnet/data/description.hpp>
+#include <castnet/data/statistics.hpp>
 
 #include <cmath>
 #include <span>
@@ -31,32 +32,30 @@ namespace detail {
     detail::check_rows("statistics_of_columns", table.size(), columns);
     channel_statistics all;
     for (std::size_t c = 0; c < columns; ++c) {
-        double count = 0, mean = 0, squares = 0; // of distances from the mean (Welford, 1962)
+        detail::moments there;
         for (std::size_t i = c; i < table.size(); i += columns) {
             if (!std::isnan(table[i])) {
-                double const distance = double(table[i]) - mean;
-                count += 1;
-                mean += distance / count;
-                squares += distance * (double(table[i]) - mean);
+                there.add({.count = 1, .mean = double(table[i])});
             }
         }
-        all.mean.push_back(mean);
-        all.deviation.push_back(squares == 0 ? 1 : std::sqrt(squares / count));
+        all.mean.push_back(there.mean);
+        all.deviation.push_back(there.squares == 0 ? 1 : std::sqrt(there.squares / there.count));
     }
     return all;
 }
 
 // Each number of the table minus the mean of its column, divided by the deviation. NaN, a number
 // that is missing, becomes 0, as if it were the mean. Throws castnet::error unless the rows are
-// whole.
+// whole, the means finite, and the deviations finite and above 0.
 [[gnu::cold]] inline void standardize_columns(std::span<float> table,
                                               channel_statistics const& statistics) {
+    detail::check_statistics("data::standardize_columns", statistics.mean, statistics.deviation);
     std::size_t const columns = statistics.mean.size();
     detail::check_rows("standardize_columns", table.size(), columns);
     for (std::size_t i = 0; i < table.size(); ++i) {
         std::size_t const c = i % columns;
         double const distance = double(table[i]) - statistics.mean[c];
-        table[i] = std::isnan(table[i]) ? 0 : float(distance / statistics.deviation.at(c));
+        table[i] = std::isnan(table[i]) ? 0 : float(distance / statistics.deviation[c]);
     }
 }
 

@@ -4,6 +4,7 @@
 #include <castnet/core/hyperparameters.hpp>
 #include <castnet/train/model.hpp>
 #include <castnet/train/shape_text.hpp>
+#include <castnet/train/weights.hpp>
 
 #include <algorithm>
 #include <string>
@@ -13,10 +14,9 @@ namespace castnet {
 
 namespace detail {
 
-// The number of the parameter of From that has the name and the shape of p.
+// Throws castnet::error unless From has a parameter of the name and the shape of p.
 template <class From>
-[[gnu::cold]] size_t same_parameter(ir::placed_parameter const& p) {
-    std::string const name = p.name.text();
+[[gnu::cold]] void check_same_parameter(ir::placed_parameter const& p, std::string const& name) {
     for (size_t i = 0; i < From::parameter_tensors(); ++i) {
         ir::placed_parameter const& other = From::parameter_at(i);
         if (other.name.text() == name) {
@@ -26,7 +26,7 @@ template <class From>
                              shape_text(other.shape), " in one model, but ", shape_text(p.shape),
                              " in the other"});
             }
-            return i;
+            return;
         }
     }
     throw error({"castnet: copy_parameters: the first model has no parameter '", name,
@@ -47,23 +47,21 @@ void copy_parameters(model<Net, Where, Batch> const& from, model<OtherNet, Other
     using source = model<Net, Where, Batch>;
     using T = typename Other::value_type;
     detail::check_hyperparameters("copy_parameters", {{"share", share, hyperparameter::fraction}});
-    std::vector<size_t> numbers;
-    for (size_t i = 0; i < to.parameter_tensors(); ++i) {
-        numbers.push_back(detail::same_parameter<source>(to.parameter_at(i)));
-    }
-    model_access::shared const reads{from.access(), "copy_parameters"};
     model_access::exclusive const writes{to.access(), "copy_parameters"};
-    for (size_t i = 0; i < numbers.size(); ++i) {
+    model_access::shared const reads{from.access(), "copy_parameters"};
+    std::vector<std::vector<T>> results;
+    for (size_t i = 0; i < to.parameter_tensors(); ++i) {
         std::string const name = to.parameter_at(i).name.text();
+        detail::check_same_parameter<source>(to.parameter_at(i), name);
         auto const values = from.get(name);
-        std::vector<T> result(values.begin(), values.end());
+        std::vector<T>& result = results.emplace_back(values.begin(), values.end());
         if (share < 1) {
             std::vector<T> const before = to.get(name);
             std::transform(before.begin(), before.end(), result.begin(), result.begin(),
                            [&](T x, T y) { return x + static_cast<T>(share) * (y - x); });
         }
-        to.set(name, result);
     }
+    detail::set_parameters(to, results);
 }
 
 } // namespace castnet

@@ -100,7 +100,8 @@ constexpr void with_factors(std::ptrdiff_t features, std::ptrdiff_t units, Call 
 
 // Whether c has columns for a few vectors, of which so much would be empty that it takes a tenth
 // less to compute c turned. Threads then share less, so this is for small products, such as those
-// of attention's heads. (Of vectors of 32 bytes less is empty than turning costs.)
+// of attention's heads. (Narrower vectors than those of 64 bytes leave less empty than turning
+// costs.)
 template <class T>
 constexpr bool fills_more_turned(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k) {
     constexpr auto whole = [](std::ptrdiff_t count, std::ptrdiff_t unit) {
