@@ -80,7 +80,8 @@ void convolve(benchmark::State& state, bench::convolution const& c, role const& 
     cn::ir::extents const result{true, w.out_height * w.out_width, w.filters};
     cn::ir::extents const weight{false, 1, int(cpu::weight_count(w))};
 
-    // operands, result, scratch memory for all and for each chunk, one after another in one region
+    // operands, result, scratch memory for all and for each chunk, and the weight in another form, one
+    // after another in one region
     cn::ir::kernel_launch step;
     step.kind = r.kind;
     step.arrays = 2;
@@ -88,6 +89,7 @@ void convolve(benchmark::State& state, bench::convolution const& c, role const& 
     step.scratch = 3;
     step.sums = 4;
     step.chunk_scratch = 5;
+    step.prepared = 6;
     step.window = 0;
     cn::ir::scratch_size const scratch = device::scratch(step, &w, {});
     std::ptrdiff_t const sums = cn::ir::aligned(scratch.sums);
@@ -97,7 +99,7 @@ void convolve(benchmark::State& state, bench::convolution const& c, role const& 
                                      r.kind == cn::op::conv        ? result
                                      : r.kind == cn::op::conv_data ? image
                                                                    : weight};
-    cn::ir::array_ref arrays[6];
+    cn::ir::array_ref arrays[7];
     std::ptrdiff_t total = 0;
     for (int i = 0; i < 3; ++i) {
         arrays[i] = {cn::ir::region::workspace, total, sizes[i]};
@@ -107,7 +109,9 @@ void convolve(benchmark::State& state, bench::convolution const& c, role const& 
     total += cn::ir::aligned(scratch.shared);
     arrays[4] = {cn::ir::region::workspace, total, {false, 1, 1}, chunk};
     arrays[5] = {cn::ir::region::workspace, total + sums, {false, 1, 1}, chunk};
-    cpu::memory const room = room_for(total + cpu::chunks * chunk);
+    total += cpu::chunks * chunk;
+    arrays[6] = {cn::ir::region::workspace, total, {false, 1, 1}};
+    cpu::memory const room = room_for(total + cn::ir::aligned(scratch.prepared));
 
     cpu::tables const tables{arrays, nullptr, &w};
     cpu::context<float> context;

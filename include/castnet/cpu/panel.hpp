@@ -10,6 +10,10 @@
 
 namespace castnet::cpu::inline CASTNET_TARGET {
 
+constexpr std::ptrdiff_t panel_count(std::ptrdiff_t columns, std::ptrdiff_t width) {
+    return (columns + width - 1) / width;
+}
+
 // A matrix operand: element (i, j) lies at i * row + j * column.
 template <class T>
 struct matrix {
@@ -77,6 +81,11 @@ void prefetch(matrix<T> const& a, std::ptrdiff_t rows, std::ptrdiff_t columns,
 // the L1 cache, and with fewer parts sums are loaded and stored less often.
 inline constexpr std::ptrdiff_t panel_part = vector_bytes >= 64 ? 65536 : 24576;
 
+// Whether a panel has no more than one line of the cache in each row. A part of it then fills most
+// of the L1 cache: what comes next is not fetched ahead, and rows that lie turned, in as many lines
+// as there are steps, are packed.
+inline constexpr bool has_narrow_panels = vector_bytes * tile_vectors <= 64;
+
 // For such a part.
 template <class F>
 struct panel_scratch {
@@ -85,35 +94,81 @@ struct panel_scratch {
     alignas(64) F data[size_t(size)];
 };
 
-// The rows of the left factor under a part of a panel: where they lie or, in pairs, some of them
+// The most rows of a left factor that are packed for several panels, at the most steps of the depth
+// that panel_scratch holds: part of an L2 cache.
+template <class F>
+inline constexpr std::ptrdiff_t most_packed_rows =
+    294912 / std::ptrdiff_t{sizeof(F)} / (panel_scratch<F>::size / tile_columns<F>) / tile_rows *
+    tile_rows;
+
+// The rows of the left factor under a part of the depth of so many steps: where they lie; or
+// packed, where they lie turned and several narrow panels meet them; or, in pairs, some of them
 // rounded.
 template <class F>
 class left_rows {
 public:
-    left_rows(matrix<F> const& a, std::ptrdiff_t) : column{a.column}, a_{a} {}
+    left_rows(matrix<F> const& a, std::ptrdiff_t steps, std::ptrdiff_t rows, std::ptrdiff_t panels)
+        : a_{a}, next_tile_{((steps * tile_rows / line + 1) | 1) * line},
+          packed_{has_narrow_panels && a.row == 1 && a.column != 1 && panels >= 4 &&
+                          rows <= most_packed_rows<F>
+                      ? memory()
+                      : nullptr} {
+        if (packed_) {
+            pack(steps, rows);
+        }
+    }
 
-    std::ptrdiff_t const column; // from step to step
+    std::ptrdiff_t column() const { return packed_ ? tile_rows : a_.column; } // from step to step
     // Before the rows from `first` on, of which there are `rows`.
     void prepare(std::ptrdiff_t, std::ptrdiff_t) {}
-    F const* row(std::ptrdiff_t i) const { return a_.data + i * a_.row; }
+    F const* row(std::ptrdiff_t i) const {
+        return packed_ ? packed_ + i / tile_rows * next_tile_ + i % tile_rows
+                       : a_.data + i * a_.row;
+    }
 
 private:
+    static constexpr std::ptrdiff_t line = 64 / std::ptrdiff_t{sizeof(F)};
+
+    // Of each thread, since some C libraries give threads small stacks.
+    static F* memory() {
+        constexpr std::ptrdiff_t tiles = most_packed_rows<F> / tile_rows,
+                                 steps = panel_scratch<F>::size / tile_columns<F>;
+        alignas(
+            64) static thread_local F rows[size_t((tiles + 1) * (steps * tile_rows + 2 * line))];
+        return rows;
+    }
+
+    void pack(std::ptrdiff_t steps, std::ptrdiff_t rows) {
+        std::ptrdiff_t const tiles = rows / tile_rows;
+        F const* from = a_.data;
+        F* to = packed_;
+        for (std::ptrdiff_t k = 0; k < steps; ++k, from += a_.column, to += tile_rows) {
+            for (std::ptrdiff_t i = 0; i < tiles; ++i) {
+                std::memcpy(to + i * next_tile_, from + i * tile_rows, tile_rows * sizeof(F));
+            }
+            std::copy_n(from + tiles * tile_rows, rows - tiles * tile_rows,
+                        to + tiles * next_tile_);
+        }
+    }
+
     matrix<F> a_;
+    std::ptrdiff_t next_tile_; // lines, an even number of which tiles would share in the cache
+    F* packed_;
 };
 template <>
 class left_rows<bfloat16_pair> {
 public:
-    left_rows(matrix<float> const& a, std::ptrdiff_t depth)
-        : column{a.column == 1 ? 1 : at_once}, a_{a}, depth_{depth} {}
+    left_rows(matrix<float> const& a, std::ptrdiff_t depth, std::ptrdiff_t, std::ptrdiff_t)
+        : a_{a}, depth_{depth} {}
 
-    std::ptrdiff_t const column;
+    std::ptrdiff_t column() const { return a_.column == 1 ? 1 : at_once; }
     void prepare(std::ptrdiff_t first, std::ptrdiff_t rows) {
         if (first % at_once != 0) {
             return;
         }
         float const* from = a_.data + first * a_.row;
         std::ptrdiff_t const count = std::min(at_once, rows);
-        if (column == 1) {
+        if (a_.column == 1) {
             for (std::ptrdiff_t i = 0; i < count; ++i, from += a_.row) {
                 round_neighbours(from, depth_, rounded_ + i * most_steps);
             }
@@ -125,7 +180,7 @@ public:
         }
     }
     bfloat16_pair const* row(std::ptrdiff_t i) const {
-        return rounded_ + i % at_once * (column == 1 ? most_steps : 1);
+        return rounded_ + i % at_once * (a_.column == 1 ? most_steps : 1);
     }
 
 private:
@@ -186,10 +241,12 @@ void multiply_panels(product<sum_type<F>> const& p, std::ptrdiff_t left, std::pt
     do { // at least once: a sum over no samples is 0
         std::ptrdiff_t const end = std::min(begin + most, p.k);
         left_rows<F> under{{p.a.data + top * p.a.row + begin * p.a.column, p.a.row, p.a.column},
-                           end - begin};
+                           end - begin,
+                           bottom - top,
+                           panel_count(right - left, width)};
         tile_depth<F> d{steps_of<F>(end - begin), offset, part.data, width};
         for (std::ptrdiff_t s = 0; s < d.steps; ++s) {
-            offset[s] = s * under.column;
+            offset[s] = s * under.column();
         }
         tile_end<T> mine = end == p.k ? p.end : tile_end<T>{};
         mine.accumulate = p.end.accumulate || begin > 0;
@@ -226,7 +283,7 @@ void multiply_panels(product<sum_type<F>> const& p, std::ptrdiff_t left, std::pt
                                      : nullptr;
                     }
                 }
-                if (!packed && !in_place) {
+                if (!has_narrow_panels && !packed && !in_place) {
                     prefetch<T>(next.from, next.depth, next.columns, i, tiles);
                 }
                 tile_panel(&rows, 1, 0, static_cast<int>(here.columns), d, mine.from(j));

@@ -144,7 +144,9 @@ template <int Rows, int Vectors, class F>
             }
         }
         __builtin_prefetch(next);
-        __builtin_prefetch(next + width);
+        if constexpr (vector_bytes >= 64) { // narrow ones share a line
+            __builtin_prefetch(next + width);
+        }
         next += next_step;
         b += b_stride;
     }

@@ -17,8 +17,12 @@
 
 namespace castnet::cpu::inline CASTNET_TARGET {
 
-// Rows of a product up to which the panels of b are read where they lie.
-inline constexpr std::ptrdiff_t most_rows_in_place = std::ptrdiff_t{12} * tile_rows;
+// Whether the panels of b are read where they lie: few rows do not repay packing them. (Lines of
+// narrow ones would drive each other out of the cache where b is large.)
+constexpr bool reads_in_place(std::ptrdiff_t rows, std::ptrdiff_t bytes_of_b) {
+    return rows <= std::ptrdiff_t{12} * tile_rows &&
+           (!has_narrow_panels || bytes_of_b <= 2 * l1_cache);
+}
 
 // What threads share of a product: pieces of its rows, and for each of these groups of its panels.
 // There are as few pieces as the cache allows, since each packs the panels again, but several
@@ -26,9 +30,10 @@ inline constexpr std::ptrdiff_t most_rows_in_place = std::ptrdiff_t{12} * tile_r
 struct product_pieces {
     std::ptrdiff_t tiles, pieces, groups; // tiles of rows
 
-    product_pieces(std::ptrdiff_t m, std::ptrdiff_t panels, std::ptrdiff_t least_groups,
-                   std::ptrdiff_t threads)
-        : tiles{(m + tile_rows - 1) / tile_rows}, pieces{(tiles + 95) / 96}, groups{least_groups} {
+    product_pieces(std::ptrdiff_t m, std::ptrdiff_t panels, std::ptrdiff_t most_tiles,
+                   std::ptrdiff_t least_groups, std::ptrdiff_t threads)
+        : tiles{(m + tile_rows - 1) / tile_rows}, pieces{(tiles + most_tiles - 1) / most_tiles},
+          groups{least_groups} {
         if (threads > 1) {
             std::ptrdiff_t const items = 4 * threads;
             groups = std::clamp((items + pieces - 1) / pieces, groups, panels);
@@ -57,16 +62,18 @@ void multiply_blocks(product<sum_type<F>> const& p, F const* packed = nullptr) {
     double const work = 2.0 * double(m) * double(p.n) * double(p.k);
     // rows that lie turned are not read ahead by the processor, so they stay in its cache
     bool const by_parts = p.a.column != 1 && !p.turns;
-    product_pieces const share{m, panels, by_parts ? 1 : panels, threads_for(work)};
+    std::ptrdiff_t const most_tiles =
+        has_narrow_panels && by_parts && numbers_in<F> == 1 ? most_packed_rows<F> / tile_rows : 96;
+    product_pieces const share{m, panels, most_tiles, by_parts ? 1 : panels, threads_for(work)};
+    std::ptrdiff_t const bytes_of_b = p.k * p.n * std::ptrdiff_t{sizeof(sum_type<F>)};
     parallel_for(share.pieces * share.groups, work, [&](std::ptrdiff_t i) {
         std::ptrdiff_t const piece = i / share.groups, group = i % share.groups,
                              top = share.first_row(piece),
                              bottom = std::min(share.first_row(piece + 1), m),
                              left = panels * group / share.groups * width,
                              right = std::min(panels * (group + 1) / share.groups * width, p.n);
-        bool const many = bottom - top > most_rows_in_place;
-        multiply_panels<F>(p, left, right, top, bottom, steps, packs && (p.b.column != 1 || many),
-                           packed);
+        bool const in_place = p.b.column == 1 && reads_in_place(bottom - top, bytes_of_b);
+        multiply_panels<F>(p, left, right, top, bottom, steps, packs && !in_place, packed);
     });
 }
 

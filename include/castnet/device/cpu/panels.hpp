@@ -10,10 +10,6 @@
 
 namespace castnet::cpu::inline CASTNET_TARGET {
 
-constexpr std::ptrdiff_t panel_count(std::ptrdiff_t columns, std::ptrdiff_t width) {
-    return (columns + width - 1) / width;
-}
-
 // Size of B (depth x columns) in panels, in factors; the depth counts factors.
 template <class F>
 constexpr std::ptrdiff_t packed_size(std::ptrdiff_t depth, std::ptrdiff_t columns) {

@@ -60,6 +60,13 @@ void multiply_large(cpu::product<T> const& p) {
                              piece = std::ptrdiff_t{24} * cpu::tile_rows;
     std::ptrdiff_t const steps =
         std::min({p.k, cpu::most_steps_at_once, cpu::panel_scratch<T>::size / width});
+    if (cpu::has_narrow_panels && p.a.column != 1 && p.m > cpu::tile_rows) {
+        for (std::ptrdiff_t top = 0; top < p.m; top += cpu::most_packed_rows<T>) {
+            cpu::multiply_panels<T>(p, 0, p.n, top, std::min(top + cpu::most_packed_rows<T>, p.m),
+                                    steps, true);
+        }
+        return;
+    }
     for (std::ptrdiff_t left = 0; left < p.n; left += width) {
         // A panel is read beyond its columns unless it is packed.
         bool const packs = p.b.column != 1 || left + width > p.n || p.m > cpu::tile_rows;
