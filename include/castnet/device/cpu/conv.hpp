@@ -2,8 +2,9 @@
 // (grouped_conv.hpp, grouped_weight.hpp), along the window (few_filters.hpp) or all its places
 // (scattered_conv.hpp), places inside the image (inside_conv.hpp), Winograd's algorithm
 // (winograd_conv.hpp, winograd_weight.hpp), runs of pixels with few channels or filters
-// (run_conv.hpp, shallow_conv.hpp, row_weight.hpp), or products over any windows (direct_conv.hpp,
-// direct_data.hpp, direct_weight.hpp). Windows are constants of a plan, so only the kernels that it
+// (run_conv.hpp, shallow_conv.hpp, row_weight.hpp), products of matrices for windows of one pixel
+// (pointwise_conv.hpp), or products over any windows (direct_conv.hpp, direct_data.hpp,
+// direct_weight.hpp). Windows are constants of a plan, so only the kernels that it
 // needs are compiled; the first ones, and Winograd's for windows in pieces, are many, so that they
 // are not even instantiated for a plan without such convolutions.
 #pragma once
@@ -16,6 +17,7 @@
 #include <castnet/device/cpu/grouped_weight.hpp>
 #include <castnet/device/cpu/inside_conv.hpp>
 #include <castnet/device/cpu/kernel.hpp>
+#include <castnet/device/cpu/pointwise_conv.hpp>
 #include <castnet/device/cpu/row_weight.hpp>
 #include <castnet/device/cpu/run_conv.hpp>
 #include <castnet/device/cpu/scattered_conv.hpp>
@@ -140,10 +142,11 @@ constexpr kernel<sum_type<F>> conv_weight_kernel(window const& w) {
         return winograd_weight_kernel<false, F>(w);
     }
     if (!sums_by_chunk(w)) {
-        return {&direct_conv_whole_weight<F>};
+        return {is_pointwise(w) ? &pointwise_conv_whole_weight<F> : &direct_conv_whole_weight<F>};
     }
     return {weight_uses_rows<F>(w)    ? &row_conv_weight<T>
             : weight_is_shallow<F>(w) ? &shallow_conv_weight<T>
+            : is_pointwise(w)         ? &pointwise_conv_weight<F>
                                       : &direct_conv_weight<F>,
             nullptr, &conv_weight_begin<T>, &conv_weight_finish<T>};
 }
@@ -152,7 +155,8 @@ constexpr scratch_size conv_weight_scratch(window const& w) {
     return uses_winograd<F>(w) ? winograd_weight_scratch<F>(w)
            : sums_by_chunk(w) && (weight_is_shallow<F>(w) || weight_uses_rows<F>(w))
                ? scratch_size{0, weight_count(w), padded_band(w)}
-               : direct_conv_weight_scratch<F>(w);
+           : is_pointwise(w) ? scratch_size{0, sums_by_chunk(w) ? weight_count(w) : 0}
+                             : direct_conv_weight_scratch<F>(w);
 }
 
 // Those of convolutions whose groups share a vector.
@@ -270,28 +274,38 @@ template <class F>
 struct kernel_for<F, op::conv> {
     static constexpr kernel<sum_type<F>> of(kernel_launch const& s, window const* windows) {
         window const& w = windows[s.window];
-        return with_factors<F>(w, [&]<class Factor>() { return conv_kernel<Factor>(w); });
+        return with_factors<F>(w, [&]<class Factor>() {
+            return multiplies_batch<sum_type<F>>(s, w)
+                       ? kernel<sum_type<F>>{&pointwise_conv<Factor>}
+                       : conv_kernel<Factor>(w);
+        });
     }
     static constexpr scratch_size scratch(window const& w) {
         return with_factors<F>(w, [&]<class Factor>() { return conv_scratch<Factor>(w); });
     }
     static constexpr bool whole(kernel_launch const& s, window const* windows) {
         window const& w = windows[s.window];
-        return with_factors<F>(w, [&]<class Factor>() { return runs_alone<Factor>(w); });
+        return multiplies_batch<sum_type<F>>(s, w) ||
+               with_factors<F>(w, [&]<class Factor>() { return runs_alone<Factor>(w); });
     }
 };
 template <class F>
 struct kernel_for<F, op::conv_data> {
     static constexpr kernel<sum_type<F>> of(kernel_launch const& s, window const* windows) {
         window const& w = windows[s.window];
-        return with_factors<F>(w, [&]<class Factor>() { return conv_data_kernel<Factor>(w); });
+        return with_factors<F>(w, [&]<class Factor>() {
+            return multiplies_batch<sum_type<F>>(s, w)
+                       ? kernel<sum_type<F>>{&pointwise_conv_data<Factor>}
+                       : conv_data_kernel<Factor>(w);
+        });
     }
     static constexpr scratch_size scratch(window const& w) {
         return with_factors<F>(w, [&]<class Factor>() { return conv_data_scratch<Factor>(w); });
     }
     static constexpr bool whole(kernel_launch const& s, window const* windows) {
         window const& w = windows[s.window];
-        return with_factors<F>(w, [&]<class Factor>() { return data_runs_alone<Factor>(w); });
+        return multiplies_batch<sum_type<F>>(s, w) ||
+               with_factors<F>(w, [&]<class Factor>() { return data_runs_alone<Factor>(w); });
     }
 };
 template <class F>

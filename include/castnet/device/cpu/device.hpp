@@ -103,6 +103,9 @@ struct cpu_device {
         if (s.kind == op::matmul || s.kind == op::matmul_data) {
             return cpu::matmul_scratch<F>(s);
         }
+        if (s.window >= 0 && cpu::multiplies_batch<T>(s, windows[s.window])) {
+            return {};
+        }
         cpu::kernel_entry<T> const entry = cpu::kernel_entry_of<F>(s.kind);
         return entry.has_scratch ? entry.scratch(windows[s.window]) : ir::scratch_size{};
     }

@@ -66,10 +66,19 @@ constexpr bool is_depthwise(window const& w) {
     return w.groups > 1 && w.groups == w.channels;
 }
 
+// Windows of one pixel that move by one: products of matrices (pointwise_conv.hpp).
+constexpr bool is_pointwise(window const& w) {
+    return w.kernel_h == 1 && w.kernel_w == 1 && w.stride_h == 1 && w.stride_w == 1 &&
+           w.groups == 1 && !padded(w);
+}
+
 // The weight gradient is a sum over samples. If it is small, each chunk has its own; otherwise all
-// threads share one, and each of them reads all samples.
+// threads share one, and each of them reads all samples, or of products of matrices what it needs.
 constexpr bool sums_by_chunk(window const& w) {
-    return is_depthwise(w) || weight_count(w) <= 1 << 17;
+    std::ptrdiff_t const most =
+        is_pointwise(w) ? std::min<std::ptrdiff_t>(1 << 17, image_count(w) + result_count(w))
+                        : 1 << 17;
+    return is_depthwise(w) || weight_count(w) <= most;
 }
 
 // Channels are counted in factors.
