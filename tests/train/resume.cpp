@@ -346,6 +346,24 @@ TEST_CASE("a checkpoint that does not fit is refused and changes nothing") {
         CHECK(contains(message(cn::compile(other, cn::cross_entropy, cn::adam{}, cn::accuracy)),
                        "batch<4>"));
     }
+    SUBCASE("another element type") {
+        using wide_type = cn::model<network, cn::policy::basic_cpu<double>, cn::batch<8>>;
+        wide_type wide{cn::seed{7}};
+        auto training = cn::compile(wide, cn::cross_entropy, cn::adam{}, cn::accuracy);
+        cn::save(training, f.name);
+        CHECK(refusal(f.name) ==
+              "castnet: " + f.name +
+                  ": tensor \"1.bias\" is F64, but this training computes in F32; resume it with "
+                  "the element type of the file, or load the weights alone, into a model of that "
+                  "type, for copy_parameters");
+        cn::save(run<cn::adam>{}.training, f.name);
+        CHECK_THROWS_WITH_AS(cn::load(training, f.name),
+                             doctest::Contains("\"1.bias\" is F32, but this training computes in "
+                                               "F64; resume it with the element type of the file, "
+                                               "or load the weights alone, into the model"),
+                             cn::file_error);
+        cn::load(wide, f.name);
+    }
     SUBCASE("what no training can have come to") {
         CHECK_THROWS_AS(run<cn::adam>{}.fit(f.name, 1, 5), std::runtime_error);
         auto const stored = cn::io::load_safetensors(f.name);

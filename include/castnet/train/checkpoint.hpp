@@ -9,6 +9,7 @@
 
 #include <castnet/core/finite.hpp>
 #include <castnet/core/text.hpp>
+#include <castnet/io/dtype.hpp>
 #include <castnet/train/recorded_fit.hpp>
 #include <castnet/train/recorded_settings.hpp>
 #include <castnet/train/training.hpp>
@@ -67,6 +68,24 @@ checkpoint_options checkpoint(training<Model, Loss, Optimizer, Metrics...> const
 
 namespace detail {
 
+// Throws file_error unless all numbers of a checkpoint are T: others would be rounded, or would
+// have been rounded, in each step.
+template <class T>
+[[gnu::cold]] void check_element_type(io::safetensors_file const& file) {
+    for (io::stored_tensor const& t : file.entries()) {
+        if (t.type != io::dtype_of<T>) {
+            throw file_error(file.file_name(),
+                             {"tensor ", io::detail::shown(t.name), " is ", io::name_of(t.type),
+                              ", but this training computes in ", io::name_of(io::dtype_of<T>),
+                              "; resume it with the element type of the file, or load the weights "
+                              "alone, into ",
+                              io::widens_to<T>(t.type)
+                                  ? "the model"
+                                  : "a model of that type, for copy_parameters"});
+        }
+    }
+}
+
 template <class T>
 [[gnu::cold]] void check_numbers(std::string const& file, std::string const& name,
                                  std::vector<T> const& values, bool not_negative) {
@@ -94,8 +113,9 @@ constexpr bool slot_not_negative(int slot) {
 // Restores a training from a file of save() or fit(). After a file of fit(), the next fit() with
 // the same data and options does the remaining epochs, and returns the history of all. Throws
 // file_error, and leaves training and model as they were, unless the file fits the network, the
-// loss, the metrics, the optimizer with its hyperparameters and the batch, was written with the
-// model's seed, and holds only values that a training can produce, no NaN. Not within fit().
+// loss, the metrics, the optimizer with its hyperparameters, the batch and the element type, was
+// written with the model's seed, and holds only values that a training can produce, no NaN. Not
+// within fit().
 template <class Model, class Loss, class Optimizer, class... Metrics>
 void load(training<Model, Loss, Optimizer, Metrics...>& t, std::string const& file) {
     using training_type = training<Model, Loss, Optimizer, Metrics...>;
@@ -103,6 +123,7 @@ void load(training<Model, Loss, Optimizer, Metrics...>& t, std::string const& fi
     io::safetensors_file const stored = io::load_safetensors(file);
     detail::training_record const record{stored.metadata(), file};
     detail::check_settings(t, record, file);
+    detail::check_element_type<T>(stored);
     auto const position = detail::position_in<typename training_type::position_type>(record, file);
     constexpr std::uint64_t most = std::uint64_t{1} << 53;
     auto const steps = record.count("steps", most), epochs = record.count("epochs", most);
