@@ -289,6 +289,35 @@ TEST_CASE("numbers of callbacks that make no sense are refused before the first 
     CHECK(r.training.steps() == 0);
 }
 
+TEST_CASE(
+    "files that cannot be written are told before the first step, and nothing is left behind") {
+    temporary_directory const folder;
+    run<> r;
+    auto const refused = [&](auto const& fit, std::string const& message) {
+        CHECK_THROWS_WITH_AS(fit(), Contains(message.c_str()), cn::file_error);
+        CHECK(r.training.steps() == 0);
+    };
+    std::string const missing = folder / "none/it-{epoch}";
+    for (std::string const& file : {missing, folder.path}) {
+        std::string const message =
+            "castnet: " + file +
+            (file == missing ? ": cannot create a temporary file beside it: "
+                               "No such file or directory"
+                             : ": is a directory, expected a regular file");
+        refused([&] { r.fit({}, 1, file); }, message);
+        refused([&] { r.fit({cn::csv_log{file}}, 1); }, message);
+        refused([&] { r.fit({cn::save_best{r.model, file}}, 1); }, message);
+    }
+    refused([&] { r.fit({cn::save_each{r.model, missing, {.every = 2}}}, 3); },
+            folder / "none/it-2: cannot create");
+    refused([&] { r.fit({cn::save_each{r.training, missing}}, 3); }, folder / "none/it-1: cannot");
+    refused([&] { r.fit({cn::tensorboard{"/proc/none/run"}}, 1); }, "castnet: /proc/");
+    refused([&] { r.fit({cn::tensorboard{folder / "new"}, cn::csv_log{missing}}, 1); }, missing);
+    CHECK(folder.names().empty());
+    r.fit({cn::tensorboard{folder / "new/run/"}, cn::csv_log{folder / "log"}}, 1);
+    CHECK(folder.names().size() == 2);
+}
+
 TEST_CASE("files of each epoch, of which the last ones stay") {
     temporary_directory const folder;
     auto const exists = [&](std::string const& name) {

@@ -202,4 +202,10 @@ private:
     detail::descriptor file_{-1};
 };
 
+// Throws file_error where an atomic_file of this path cannot be made now, so that what takes long
+// need not begin; leaves nothing behind.
+[[gnu::cold]] inline void check_writable(std::string const& path) {
+    atomic_file const attempt{path};
+}
+
 } // namespace castnet::io

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <castnet/core/clock.hpp>
+#include <castnet/io/atomic_file.hpp>
 #include <castnet/io/crc32.hpp>
 #include <castnet/io/file.hpp>
 #include <castnet/io/protobuf.hpp>
@@ -58,6 +59,17 @@ public:
         event.add_double(1, now());
         event.add_text(3, "brain.Event:2");
         write(event);
+    }
+
+    // Throws file_error where one cannot be made in this folder now; makes neither.
+    static void check_folder(std::string const& folder) {
+        detail::check_name(folder);
+        std::error_code ignored; // what cannot be looked at cannot be written either
+        std::filesystem::path there = std::filesystem::absolute(folder, ignored);
+        while (there.has_relative_path() && !std::filesystem::exists(there, ignored)) {
+            there = there.parent_path();
+        }
+        check_writable((there / "events.out.tfevents").string());
     }
 
     std::string const& path() const { return path_; }

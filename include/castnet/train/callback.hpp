@@ -37,6 +37,8 @@ struct epoch_report {
 namespace detail {
 
 template <class C>
+concept ChecksFiles = requires(C& c, history const& h) { c.check_files(h); };
+template <class C>
 concept BeginsFit = requires(C& c, history const& h) { c.begin_fit(h); };
 template <class C>
 concept EndsStep = requires(C& c, step_report& r) { c.end_step(r); };
@@ -62,14 +64,16 @@ struct callback_is { // a class, so that every compiler prints the type
 } // namespace detail
 
 // An object with one or more of
+//   void check_files(history const&)   throws where it could not write its files; rank 0 only
 //   void begin_fit(history const&)     the epochs before a restart, or none
 //   void end_step(step_report&)
 //   void end_epoch(epoch_report&)
 //   void end_fit(history const&)       not where an exception ends the fit
 //   double rate_factor(history const&) const
 // The last one is asked before each epoch; the learning rate is multiplied by it. All are called on
-// the thread of fit(), in every process, and should decide by what they are given alone: then a
-// resumed training goes on as if it had not been interrupted. Copies share the object.
+// the thread of fit(), all but the first one in every process, and should decide by what they are
+// given alone: then a resumed training goes on as if it had not been interrupted. Copies share the
+// object.
 class callback {
 public:
     template <class C>
@@ -78,6 +82,7 @@ public:
         static_assert(detail::callback_is<C>::checked);
     }
 
+    void check_files(history const& h) const { object_->check_files(h); }
     void begin_fit(history const& h) const { object_->begin_fit(h); }
     void end_step(step_report& r) const { object_->end_step(r); }
     void end_epoch(epoch_report& r) const { object_->end_epoch(r); }
@@ -88,6 +93,7 @@ public:
 private:
     struct interface {
         virtual ~interface() = default;
+        virtual void check_files(history const&) = 0;
         virtual void begin_fit(history const&) = 0;
         virtual void end_step(step_report&) = 0;
         virtual void end_epoch(epoch_report&) = 0;
@@ -99,6 +105,11 @@ private:
     template <class C>
     struct holder final : interface {
         explicit holder(C given) : object{std::move(given)} {}
+        void check_files([[maybe_unused]] history const& h) override {
+            if constexpr (detail::ChecksFiles<C>) {
+                object.check_files(h);
+            }
+        }
         void begin_fit([[maybe_unused]] history const& h) override {
             if constexpr (detail::BeginsFit<C>) {
                 object.begin_fit(h);

@@ -1,10 +1,11 @@
 // Callbacks that Keras, Estimator and PyTorch users know, for fit_options::callbacks. Where one
-// monitors a column that the history will not have, or a number of one is out of its range, fit()
-// throws castnet::error before its first step.
+// monitors a column that the history will not have, a number of one is out of its range, or a file
+// cannot be written, fit() throws castnet::error before its first step.
 #pragma once
 
 #include <castnet/core/hyperparameters.hpp>
 #include <castnet/core/text.hpp>
+#include <castnet/io/atomic_file.hpp>
 #include <castnet/train/callback.hpp>
 #include <castnet/train/weights.hpp>
 
@@ -130,6 +131,7 @@ struct reduce_on_plateau {
 struct csv_log {
     std::string file;
 
+    void check_files(history const&) const { io::check_writable(file); }
     [[gnu::cold]] void end_epoch(epoch_report const& report) const {
         if (report.rank == 0) {
             report.history.save_csv(file);
@@ -151,6 +153,7 @@ public:
     save_best(Model& model, std::string file, best_options options = {})
         : model_{&model}, file_{std::move(file)}, options_{std::move(options)} {}
 
+    void check_files(history const&) const { io::check_writable(file_); }
     [[gnu::cold]] void begin_fit(history const& h) const { static_cast<void>(h[options_.monitor]); }
     [[gnu::cold]] void end_epoch(epoch_report const& report) const {
         bool const improved =
@@ -192,6 +195,10 @@ public:
         }
     }
 
+    [[gnu::cold]] void check_files(history const& h) const {
+        int const saved = int(h.epochs()) / options_.every;
+        io::check_writable(name_of((saved + 1) * options_.every));
+    }
     [[gnu::cold]] void end_epoch(epoch_report const& report) const {
         if (report.epoch % options_.every != 0) {
             return;

@@ -6,6 +6,7 @@
 #include <castnet/data/epoch.hpp>
 #include <castnet/data/is_dataset.hpp>
 #include <castnet/data/shuffle.hpp>
+#include <castnet/io/atomic_file.hpp>
 #include <castnet/train/fit_options.hpp>
 #include <castnet/train/hints.hpp>
 #include <castnet/train/loss_watch.hpp>
@@ -121,6 +122,9 @@ private:
         t_.history_ = history{std::move(names), t_.replicas_.of_first(t_.history_.rows())};
         bool const nothing_left =
             position.stopped || (position.epochs > 0 && options_.epochs <= int(position.epochs));
+        if (!nothing_left && t_.rank() == 0) {
+            check_files();
+        }
         for (callback const& each : options_.callbacks) {
             each.begin_fit(t_.history_);
         }
@@ -134,6 +138,16 @@ private:
                          position.epochs,
                          position.stopped ? ", where a callback ended the fit" : "",
                          options_.epochs);
+        }
+    }
+
+    // Throws file_error where a file could not be written after the first steps.
+    [[gnu::cold]] void check_files() const {
+        if (!options_.checkpoint.file.empty()) {
+            io::check_writable(options_.checkpoint.file);
+        }
+        for (callback const& each : options_.callbacks) {
+            each.check_files(t_.history_);
         }
     }
 

@@ -23,6 +23,7 @@ class tensorboard {
 public:
     explicit tensorboard(std::string folder) : folder_{std::move(folder)} {}
 
+    void check_files(history const&) const { io::event_file::check_folder(folder_); }
     void begin_fit(history const&) { file_.reset(); } // of one that an exception has ended
     void end_epoch(epoch_report const& report) {
         if (report.rank != 0) {
