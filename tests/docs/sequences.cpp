@@ -80,6 +80,20 @@ struct moving_mean { // of a sequence of numbers: the sum and how many there are
 };
 // [/carries]
 
+// [attentive]
+struct attentive_decoder { // what each step reads of the keys depends on the step before
+    constexpr auto operator()(auto x, auto keys) const {
+        auto h = cn::slice<0, 0, 1>(keys); // a sequence of one step
+        for (auto x_t : cn::split<0, 6>(x)) {
+            auto const seen = cn::shared<"see", cn::multi_head_attention<2>>(h, keys);
+            h = cn::tanh(x_t + (seen | cn::shared<"back", cn::dense<8>>));
+        }
+        return h;
+    }
+};
+using decoder_network = cn::network<attentive_decoder{}, cn::input<6, 8>, cn::input<5, 8>>;
+// [/attentive]
+
 // [words]
 struct classifier {
     constexpr auto operator()(auto words, auto length) const {
@@ -158,6 +172,7 @@ TEST_CASE("sequences of the guide") {
           3 * 32 * (8 + 32 + 2) + 2 * 4 * 16 * (32 + 16 + 2) + 32 + 1);
     CHECK(sentiment_network::parameter_count == 4 * 64 * (32 + 64 + 2) + 64 * 2 + 2);
     CHECK(translation::parameter_count == 2 * 4 * 24 * (6 + 24 + 2) + 24 * 20 + 20);
+    CHECK(decoder_network::parameter_count == 4 * 8 * (8 + 1) + 8 * (8 + 1));
     CHECK(cn::sequential<cn::input<10, 4>, leaky>::parameter_count ==
           32 + 32 * (4 + 1) + 32 * (32 + 1));
 }
