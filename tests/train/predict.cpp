@@ -91,6 +91,16 @@ TEST_CASE("numbers in memory are predicted as those of a data set") {
     CHECK(model.predict(std::vector<float>{}).empty());
 }
 
+TEST_CASE("numbers in braces are predicted") {
+    using net = cn::sequential<cn::input<2>, cn::dense<3>>;
+    cn::model<net, cn::policy::cpu, cn::batch<4>> const model{cn::seed{3}};
+    CHECK(model.predict({1, 0.1F, 3, 4}) == model.predict(std::vector<float>{1, 0.1F, 3, 4}));
+    CHECK(contains(refusal([&] { (void)model.predict({1, 2, 3}); }), "3 numbers"));
+    using words = cn::sequential<cn::input_ids<50, 3>, cn::embedding<50, 2>>;
+    cn::model<words, cn::policy::cpu, cn::batch<4>> const of_ids{cn::seed{3}};
+    CHECK(of_ids.predict({1, 49, 2}) == of_ids.predict(std::vector<int>{1, 49, 2}));
+}
+
 TEST_CASE("each input of a network is given by itself") {
     cn::model<two_inputs, cn::policy::cpu, cn::batch<16>> const model{cn::seed{3}};
     auto const photos = numbers(7 * 192), facts = numbers(7 * 5);

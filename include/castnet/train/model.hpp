@@ -22,6 +22,7 @@
 #include <castnet/train/typed_parameter.hpp>
 
 #include <atomic>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <vector>
@@ -173,6 +174,11 @@ public:
     auto predict(Inputs const&... inputs) const {
         detail::prediction_call const now{*this, "predict", executors_};
         return detail::predict_tensors<Output, model>(now, inputs...);
+    }
+    // The numbers of a network's only input in braces: predict({0.9F, 0.1F}).
+    template <size_t Output = 0>
+    std::vector<value_type> predict(std::initializer_list<input_type> numbers) const {
+        return predict<Output>(std::span{numbers.begin(), numbers.size()});
     }
 
     // One sample of a network with one input, given by its elements in logical order; writes the
