@@ -82,6 +82,11 @@ TEST_CASE("columns of a table are standardized over the numbers that are there")
                          "rows of 4",
                          error);
     CHECK_THROWS_AS(standardize_columns(table, channel_statistics{}), error);
+    table[7] = -std::numeric_limits<float>::infinity();
+    CHECK_THROWS_WITH_AS(statistics_of_columns(table, 3),
+                         "castnet: data::statistics_of_columns: row 2, column 1, both from 0, is "
+                         "-inf; give it a finite number, or NaN if it is missing",
+                         error);
     CHECK_THROWS_WITH_AS(standardize_columns(table, {{0, 0, 0}, {1, 1}}),
                          "castnet: data::standardize_columns: found 3 means and 2 deviations, "
                          "expected as many of both, at least one",

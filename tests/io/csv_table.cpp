@@ -30,6 +30,17 @@ TEST_CASE("columns are found by name and read as numbers or classes") {
     CHECK(t.text(1, "kind") == "dog");
 }
 
+TEST_CASE("classes are numbered by value, or as in another table") {
+    CHECK(table("k\n10\n2\n0\n2\n").classes("k").names == std::vector<std::string>{"0", "2", "10"});
+    CHECK(table("k\n10\n2\nx\n").classes("k").names == std::vector<std::string>{"10", "2", "x"});
+    auto const kinds = table("k\ncat\ndog\nbird\n").classes("k");
+    auto const tested = table("k\ndog\ncat\n").classes("k", kinds.names);
+    CHECK(tested.names == kinds.names);
+    CHECK(tested.labels == std::vector<int>{2, 1});
+    CHECK(refusal([&] { table("k\ndog\ncow\n").classes("k", kinds.names); }) ==
+          "castnet: t.csv: row 2, column \"k\": found \"cow\", which is none of the 3 classes");
+}
+
 TEST_CASE("quotes hold separators, quotes and ends of lines") {
     auto const t = table("\xEF\xBB\xBF\"a \"\"b\"\"\",c\r\n\"1\",\"x,\ny\"\r\n2,\r\n");
     CHECK(t.names() == std::vector<std::string>{"a \"b\"", "c"});

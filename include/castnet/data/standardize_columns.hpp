@@ -26,7 +26,7 @@ namespace detail {
 // the numbers that are there, not NaN: those of Keras' Normalization.adapt and of scikit-learn's
 // StandardScaler. As with the latter, the deviation of a column of equal numbers is 1. To be
 // measured on the rows that a model is trained with, and kept with it: model::describe(). Throws
-// castnet::error unless the rows are whole.
+// castnet::error unless the rows are whole and no number is infinite.
 [[gnu::cold]] inline channel_statistics statistics_of_columns(std::span<float const> table,
                                                               std::size_t columns) {
     detail::check_rows("statistics_of_columns", table.size(), columns);
@@ -34,6 +34,11 @@ namespace detail {
     for (std::size_t c = 0; c < columns; ++c) {
         detail::moments there;
         for (std::size_t i = c; i < table.size(); i += columns) {
+            if (std::isinf(table[i])) {
+                throw error({"castnet: data::statistics_of_columns: row ", i / columns, ", column ",
+                             c, ", both from 0, is ", double(table[i]),
+                             "; give it a finite number, or NaN if it is missing"});
+            }
             if (!std::isnan(table[i])) {
                 there.add({.count = 1, .mean = double(table[i])});
             }

@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -28,7 +30,7 @@ struct csv_options {
 
 // Class numbers of a column of text: a name for each number, and a number for each row.
 struct csv_classes {
-    std::vector<std::string> names; // sorted
+    std::vector<std::string> names;
     std::vector<int> labels;
 };
 
@@ -102,28 +104,56 @@ public:
         return kept;
     }
 
-    // A column of text as class numbers, in the order of the sorted names. Throws file_error for a
-    // cell that is missing.
+    // A column of text as class numbers, in the order of the sorted names; where all of them are
+    // whole numbers, by their values. Throws file_error for a cell that is missing.
     [[gnu::cold]] csv_classes classes(std::string_view column) const {
+        std::vector<std::string> names = class_names(number_of(column));
+        bool const are_numbers = std::all_of(names.begin(), names.end(), [](auto const& name) {
+            return name.find_first_not_of("0123456789") == name.npos;
+        });
+        std::sort(names.begin(), names.end(), [&](auto const& a, auto const& b) {
+            return are_numbers && a.size() != b.size() ? a.size() < b.size() : a < b;
+        });
+        names.erase(std::unique(names.begin(), names.end()), names.end());
+        return classes(column, std::move(names));
+    }
+
+    // The same with the names of another table, such as that of the training: a table that lacks
+    // one of the classes would number the others differently. Throws file_error for a cell that is
+    // none of them.
+    [[gnu::cold]] csv_classes classes(std::string_view column,
+                                      std::vector<std::string> names) const {
         size_t const number = number_of(column);
-        std::vector<std::string> cells;
-        for (size_t row = 0; row < rows(); ++row) {
-            cells.push_back(unquoted(cell(row, number)));
-            if (is_missing(cells.back())) {
-                fail(row, number, "the cell is empty, expected the name of a class");
-            }
+        std::map<std::string, int, std::less<>> numbers;
+        for (size_t i = 0; i < names.size(); ++i) {
+            numbers.emplace(names[i], static_cast<int>(i));
         }
-        csv_classes found{cells, {}};
-        std::sort(found.names.begin(), found.names.end());
-        found.names.erase(std::unique(found.names.begin(), found.names.end()), found.names.end());
-        for (std::string const& each : cells) {
-            auto const at = std::lower_bound(found.names.begin(), found.names.end(), each);
-            found.labels.push_back(static_cast<int>(at - found.names.begin()));
+        csv_classes found{std::move(names), {}};
+        for (std::string const& name : class_names(number)) {
+            auto const at = numbers.find(name);
+            if (at == numbers.end()) {
+                fail(found.labels.size(), number,
+                     string_of({"found ", detail::shown(name), ", which is none of the ",
+                                found.names.size(), " classes"}));
+            }
+            found.labels.push_back(at->second);
         }
         return found;
     }
 
 private:
+    // The texts of a column, none of which is missing.
+    [[gnu::cold]] std::vector<std::string> class_names(size_t column) const {
+        std::vector<std::string> names;
+        for (size_t row = 0; row < rows(); ++row) {
+            names.push_back(unquoted(cell(row, column)));
+            if (is_missing(names.back())) {
+                fail(row, column, "the cell is empty, expected the name of a class");
+            }
+        }
+        return names;
+    }
+
     // Quotes are part of it.
     std::string_view cell(size_t row, size_t column) const {
         if (row >= rows()) {
