@@ -169,6 +169,9 @@ TEST_CASE("columns of wrong size are refused") {
                          Contains("input 1: found 7 values, expected 2 samples of 3"), error);
     CHECK_THROWS_WITH_AS((two{floats(2), floats(6), floats(5)}),
                          Contains("the target: found 5 values, expected 2 samples of 2"), error);
+    using pairs = dataset<shape<2>, shape<4>>; // 39 numbers are no whole samples of targets
+    CHECK_THROWS_WITH_AS((pairs{floats(80), floats(39)}),
+                         Contains("the target: found 39 values, expected 19 samples of 2"), error);
     CHECK(two{floats{}, floats{}, floats{}}.size() == 0);
 }
 

@@ -37,7 +37,7 @@ public:
     [[gnu::cold]] explicit table(as_column<Inputs>... inputs, as_column<Targets>... all_targets)
         : columns_{std::make_shared<columns const>(
               columns{std::move(inputs)..., std::move(all_targets)...})} {
-        for (size_t i = 0; i < column_count; ++i) {
+        for (size_t i = column_count; i-- > 0;) { // the targets first, which say how many samples
             size_t const found = (*columns_)[i].size();
             if (found != samples() * counts[i]) {
                 throw error({"castnet: dataset: ", name_of(i), ": found ", found,
