@@ -10,6 +10,7 @@
 #include <castnet/core/finite.hpp>
 #include <castnet/core/text.hpp>
 #include <castnet/io/dtype.hpp>
+#include <castnet/io/widen.hpp>
 #include <castnet/train/recorded_fit.hpp>
 #include <castnet/train/recorded_settings.hpp>
 #include <castnet/train/training.hpp>
@@ -32,6 +33,20 @@ inline std::string slot_name(int slot, ir::placed_parameter const& p) {
     return string_of({optimizer_prefix, slot, '/', p.name.text()});
 }
 
+template <class T>
+[[gnu::cold]] void check_numbers(std::string const& file, std::string const& name,
+                                 std::vector<T> const& values, bool not_negative,
+                                 char const* advice) {
+    for (T const x : values) {
+        if (!is_finite(double(x)) || (not_negative && x < 0)) {
+            throw file_error(
+                file, {"tensor '", name, "' holds ", double(x), ", expected ",
+                       not_negative ? "finite numbers that are not negative" : "finite numbers",
+                       "; ", advice});
+        }
+    }
+}
+
 template <class Model, class Loss, class Optimizer, class... Metrics>
 void write_checkpoint(training<Model, Loss, Optimizer, Metrics...> const& t,
                       std::string const& file) {
@@ -40,6 +55,11 @@ void write_checkpoint(training<Model, Loss, Optimizer, Metrics...> const& t,
     add_parameters(list, t.model());
     for_each_slot<training_type>(
         [&](int k, ir::placed_parameter const& p) { list.add(slot_name(k, p), p, t.slot(k, p)); });
+    for (io::stored_tensor const& each : list.tensors()) {
+        check_numbers(file, each.name, io::widened<typename Model::value_type>(each), false,
+                      "no training goes on from that, so the checkpoint is not written, and one "
+                      "that was there stays");
+    }
     training_record record;
     record_settings(t, record);
     record_frozen(t.frozen(), record);
@@ -52,7 +72,8 @@ void write_checkpoint(training<Model, Loss, Optimizer, Metrics...> const& t,
 } // namespace detail
 
 // Writes the training and its model; the file appears whole or not at all. Of several processes the
-// first one writes; with a sharded optimizer all have to call this. Throws file_error.
+// first one writes; with a sharded optimizer all have to call this. Throws file_error, also where
+// a number is NaN or infinite, as load() would.
 template <class Model, class Loss, class Optimizer, class... Metrics>
 void save(training<Model, Loss, Optimizer, Metrics...> const& t, std::string const& file) {
     t.read_state([&] { detail::write_checkpoint(t, file); });
@@ -82,19 +103,6 @@ template <class T>
                               io::widens_to<T>(t.type)
                                   ? "the model"
                                   : "a model of that type, for copy_parameters"});
-        }
-    }
-}
-
-template <class T>
-[[gnu::cold]] void check_numbers(std::string const& file, std::string const& name,
-                                 std::vector<T> const& values, bool not_negative) {
-    for (T const x : values) {
-        if (!is_finite(double(x)) || (not_negative && x < 0)) {
-            throw file_error(
-                file, {"tensor '", name, "' holds ", double(x), ", expected ",
-                       not_negative ? "finite numbers that are not negative" : "finite numbers",
-                       "; resume from an earlier checkpoint"});
         }
     }
 }
@@ -131,15 +139,18 @@ void load(training<Model, Loss, Optimizer, Metrics...>& t, std::string const& fi
     Model& model = t.model();
     data::description description = model.description();
     detail::find_description(stored.metadata(), file, description);
+    constexpr char const* earlier = "resume from an earlier checkpoint";
     auto const parameters = detail::parameters_in<Model>(stored);
     for (size_t i = 0; i < parameters.size(); ++i) {
-        detail::check_numbers(file, Model::parameter_at(i).name.text(), parameters[i], false);
+        detail::check_numbers(file, Model::parameter_at(i).name.text(), parameters[i], false,
+                              earlier);
     }
     std::vector<std::vector<T>> state;
     detail::for_each_slot<training_type>([&](int k, ir::placed_parameter const& p) {
         std::string const name = detail::slot_name(k, p);
         state.push_back(detail::values_of<T>(stored, name, p));
-        detail::check_numbers(file, name, state.back(), detail::slot_not_negative<Optimizer>(k));
+        detail::check_numbers(file, name, state.back(), detail::slot_not_negative<Optimizer>(k),
+                              earlier);
     });
     auto frozen = detail::frozen_in(record, training_type::training_plan(), file);
     model_access::exclusive const access{model.access(), "load"};

@@ -1,7 +1,6 @@
 // Position and history of a fit, and frozen parameters, in the metadata of a checkpoint.
 #pragma once
 
-#include <castnet/core/finite.hpp>
 #include <castnet/core/text.hpp>
 #include <castnet/io/detail/shown.hpp>
 #include <castnet/train/history.hpp>
@@ -55,11 +54,9 @@ template <class Position>
     p.rate = record.not_negative("fit.rate");
     p.callback_pending = record.flag("fit.callback_pending");
     p.stopped = record.flag("fit.stopped");
-    bool const finite = std::all_of(sums.begin(), sums.end(), is_finite);
-    if (!finite || p.samples > p.data_size || (p.samples == 0 && p.sums.weight > 0)) {
+    if (p.samples > p.data_size || (p.samples == 0 && p.sums.weight > 0)) {
         throw file_error(file, {"its metadata has a place in an epoch that cannot be: ", p.samples,
-                                " of ", p.data_size, " samples, of the weight ", p.sums.weight,
-                                finite ? "" : ", with a loss or metric that is not finite"});
+                                " of ", p.data_size, " samples, of the weight ", p.sums.weight});
     }
     if (p.epochs == 0 && (p.callback_pending || p.stopped)) {
         throw file_error(file, "its metadata has callbacks of an epoch, but no epoch that ended");
