@@ -139,7 +139,7 @@ TEST_CASE("a file is written once, and read from then on") {
         }
         auto const second = cache(source, {.file = file, .bytes = bytes});
         check_same(second, some_images(700));
-        CHECK(*source.reads == 700);
+        CHECK(*source.reads == 701); // the first one, to compare
         CHECK(io::read_file(file).size() == 64 + 700 * ((bytes ? 4U : 16U) + 4 + 4));
         CHECK(folder.names().size() == 1);
         std::filesystem::remove(file);
@@ -154,6 +154,10 @@ TEST_CASE("a file of something else is refused, with what it holds") {
     CHECK(refusal([&] { (void)cache(some_images(31), {.file = file}); }) ==
           Contains("holds 30 samples of 4 inputs as floats and 1 targets, expected 31"));
     CHECK_THROWS_AS(cache(some_images(30), {.file = file, .bytes = true}), file_error);
+    CHECK(refusal([&] { (void)cache(some_images(31).skip(1), {.file = file}); }) ==
+          "castnet: " + doctest::String{file.c_str()} +
+              ": the first sample is another than that of the data; remove the file to have it "
+              "written again from the data");
     folder.put("text", castnet::testing::bytes_of(std::string(100, 'x')));
     CHECK(refusal([&] { (void)cache(some_images(30), {.file = folder / "text"}); }) ==
           Contains("does not hold packed samples"));

@@ -89,11 +89,15 @@ public:
             memory_ = std::make_shared<detail::samples_in_memory const>(format_);
             return;
         }
-        if (!io::exists(options.file)) {
+        bool const is_there = io::exists(options.file);
+        if (!is_there) {
             write(options.file);
         }
         file_ = std::make_shared<detail::packed_file const>(options.file);
         file_->require(format_);
+        if (is_there && format_.samples > 0) {
+            file_->require_first(made(0));
+        }
     }
 
     template <size_t I = 0, class T>
@@ -123,14 +127,14 @@ private:
         io::atomic_file to{path};
         to.write(detail::header_of(format_));
         detail::make_in_threads<io::bytes>(
-            format_.samples,
-            [&](size_t sample) {
-                io::bytes packed(format_.row_bytes());
-                make(sample, packed);
-                return packed;
-            },
+            format_.samples, [&](size_t sample) { return made(sample); },
             [&](io::bytes const& packed) { detail::write_row(to, packed); });
         to.commit();
+    }
+    io::bytes made(size_t sample) const {
+        io::bytes packed(format_.row_bytes());
+        make(sample, packed);
+        return packed;
     }
     void make(size_t sample, std::span<unsigned char> out) const {
         std::vector<float> numbers(row::count);
@@ -161,8 +165,8 @@ private:
 // once, so augment() belongs around it. Memory for all samples is taken now; the file appears whole
 // or not at all. Throws castnet::error where the samples change with every epoch, where there is
 // not enough memory, and for options.bytes where a number is no such byte; file_error where the
-// file is damaged, or was made with other options or of another number of samples or numbers. That
-// the samples themselves were others does not show, so remove the file when the data change.
+// file is damaged, was made with other options or of another number of samples or numbers, or has
+// another first sample. That others have changed does not show, so remove the file when they do.
 template <class Data>
 cached<Data> cache(Data data, cache_options const& options = {}) {
     return {std::move(data), options};

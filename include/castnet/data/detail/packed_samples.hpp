@@ -153,6 +153,15 @@ public:
         }
     }
 
+    // Throws file_error unless this is the first row.
+    [[gnu::cold]] void require_first(std::span<unsigned char const> expected) const {
+        with(0, [&](std::span<unsigned char const> row) {
+            if (!std::equal(row.begin(), row.end(), expected.begin(), expected.end())) {
+                fail("the first sample is another than that of the data");
+            }
+        });
+    }
+
     // Calls use(row). Throws file_error where it is damaged.
     template <class Use>
     void with(size_t sample, Use const& use) const {
