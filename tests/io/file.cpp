@@ -80,7 +80,8 @@ TEST_CASE("what cannot be read says which file and why") {
               .c_str());
     CHECK(read(directory.path) ==
           ("castnet: " + directory.path + ": is a directory, expected a regular file").c_str());
-    CHECK(read("") == Contains("No such file"));
+    CHECK(read("") == "castnet: \"\": the name of the file is empty");
+    CHECK(refusal([&] { io::check_writable(""); }) == Contains("the name of the file is empty"));
     auto const longer = directory / std::string("a\0b", 3);
     CHECK(read(longer) == Contains("/a: after this the file's name has a byte of 0"));
     CHECK(refusal([&] { io::atomic_file{longer}; }) == Contains("a byte of 0"));
@@ -279,7 +280,13 @@ TEST_CASE("only files are replaced") {
     CHECK(write(directory / "inner") == Contains("is a directory, expected"));
     CHECK(write("/dev/null") == Contains("is a device, expected"));
     CHECK(write(directory / "missing/model") == Contains("No such file or directory"));
-    CHECK(write(directory / std::string(300, 'x')) == Contains("File name too long"));
+    auto const too_long = directory / std::string(300, 'x');
+    CHECK(write(too_long) == Contains("File name too long"));
+    CHECK(refusal([&] { io::check_writable(too_long); }) == Contains("File name too long"));
+    directory.put("file", {});
+    CHECK(write(directory / "file/model") ==
+          Contains("file/model: cannot write a file of this name: Not a directory"));
+    ::unlink((directory / "file").c_str());
     CHECK(directory.names() == std::vector<std::string>{"inner"});
 }
 

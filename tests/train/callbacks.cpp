@@ -308,6 +308,8 @@ TEST_CASE(
         refused([&] { r.fit({cn::csv_log{file}}, 1); }, message);
         refused([&] { r.fit({cn::save_best{r.model, file}}, 1); }, message);
     }
+    refused([&] { r.fit({cn::csv_log{""}}, 1); }, "the name of the file is empty");
+    refused([&] { (void)cn::checkpoint(r.training, ""); }, "the name of the file is empty");
     refused([&] { r.fit({cn::save_each{r.model, missing, {.every = 2}}}, 3); },
             folder / "none/it-2: cannot create");
     refused([&] { r.fit({cn::save_each{r.training, missing}}, 3); }, folder / "none/it-1: cannot");

@@ -139,6 +139,8 @@ public:
         bool const replaces = ::stat(target_.c_str(), &old) == 0;
         if (replaces) {
             detail::check_regular(path_, old);
+        } else if (errno != ENOENT) {
+            detail::system_failure(path_, "cannot write a file of this name");
         }
         detail::temporary_files const temporaries{target_};
         temporaries.remove_left_behind(); // first, since the disk may be full of them

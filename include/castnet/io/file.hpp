@@ -19,8 +19,11 @@ namespace detail {
     throw file_error(path, {attempt, ": ", std::strerror(errno)});
 }
 
-// Throws file_error for a name that the system would take for a shorter one.
+// Throws file_error for a name that is empty, or that the system would take for a shorter one.
 [[gnu::cold]] inline void check_name(std::string const& path) {
+    if (path.empty()) {
+        throw file_error("\"\"", "the name of the file is empty");
+    }
     if (path.find('\0') != path.npos) {
         throw file_error(path.substr(0, path.find('\0')),
                          "after this the file's name has a byte of 0, at which the "

@@ -23,7 +23,11 @@ public:
         if (size > detail::largest_header) {
             throw file_error(file_,
                              {"byte 0: found a header size of ", size, " bytes, expected at most ",
-                              detail::largest_header, "; this is not a safetensors file"});
+                              detail::largest_header, "; this is not a safetensors file",
+                              static_cast<std::uint32_t>(size) == detail::zip_start
+                                  ? ", but a zip archive, as torch.save writes it: in PyTorch call "
+                                    "safetensors.torch.save_file(model.state_dict(), name)"
+                                  : ""});
         }
         auto header = detail::parse_header(in, static_cast<size_t>(size));
         auto const end = detail::check_places(header, file_);

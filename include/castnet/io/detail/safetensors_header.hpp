@@ -15,7 +15,8 @@ using safetensors_metadata = std::map<std::string, std::string>;
 
 namespace detail {
 
-inline constexpr size_t largest_header = 100'000'000; // the format's own limit, in bytes
+inline constexpr size_t largest_header = 100'000'000;  // the format's own limit, in bytes
+inline constexpr std::uint32_t zip_start = 0x04034b50; // "PK\3\4"
 
 // No writer comes near these; without them a header would need many times its size in memory.
 inline constexpr size_t most_axes = 64;
