@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -95,6 +96,21 @@ TEST_CASE("checkpoints and the best parameters have it, too") {
     auto again = cn::compile(resumed, cn::cross_entropy, cn::adam{});
     cn::load(again, file);
     CHECK(resumed.description() == pets);
+}
+
+TEST_CASE("a description that no file could hold is refused at once") {
+    model m{cn::seed{5}};
+    auto const refused = [&](cn::data::description const& d) {
+        return castnet::testing::refusal_of<cn::error>([&] { m.describe(d); });
+    };
+    double const none = std::numeric_limits<double>::quiet_NaN();
+    CHECK(refused({.channels = {{1, 2}, {1}}}) ==
+          "castnet: describe: found 2 means and 1 deviations, expected as many of both");
+    CHECK(refused({.channels = {{1, none}, {1, 1}}}) ==
+          "castnet: describe: a mean is nan, expected a finite number");
+    CHECK(refused({.classes = {"a", "\xFF"}}) ==
+          "castnet: describe: the name of a class is \"\\xff\", expected UTF-8");
+    CHECK(m.description() == cn::data::description{});
 }
 
 TEST_CASE("a description that is none is refused, and the model left as it was") {

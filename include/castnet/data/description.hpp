@@ -3,6 +3,8 @@
 
 #include <castnet/core/error.hpp>
 #include <castnet/core/hyperparameters.hpp>
+#include <castnet/io/detail/shown.hpp>
+#include <castnet/io/detail/utf8.hpp>
 
 #include <span>
 #include <string>
@@ -44,5 +46,29 @@ struct description {
 
     bool operator==(description const&) const = default;
 };
+
+namespace detail {
+
+// Throws castnet::error for one that no file could hold.
+[[gnu::cold]] inline void check_description(description const& d) {
+    auto const& [mean, deviation] = d.channels;
+    if (mean.size() != deviation.size()) {
+        throw error({"castnet: describe: found ", mean.size(), " means and ", deviation.size(),
+                     " deviations, expected as many of both"});
+    }
+    for (std::size_t c = 0; c < mean.size(); ++c) {
+        castnet::detail::check_hyperparameters(
+            "describe", {{"a mean", mean[c], hyperparameter::finite},
+                         {"a deviation", deviation[c], hyperparameter::finite}});
+    }
+    for (std::string const& name : d.classes) {
+        if (!io::detail::is_utf8(name)) {
+            throw error({"castnet: describe: the name of a class is ", io::detail::shown(name),
+                         ", expected UTF-8"});
+        }
+    }
+}
+
+} // namespace detail
 
 } // namespace castnet::data

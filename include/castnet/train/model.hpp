@@ -143,8 +143,10 @@ public:
     }
 
     // Names of classes and statistics of channels, for programs that only predict: save() writes
-    // them with the parameters, and load() gives them back.
+    // them with the parameters, and load() gives them back. Throws castnet::error unless names are
+    // UTF-8 and statistics finite, with as many means as deviations.
     void describe(data::description d) {
+        data::detail::check_description(d);
         model_access::exclusive const access{access_, "describe"};
         description_ = std::move(d);
     }
