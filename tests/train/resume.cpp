@@ -233,6 +233,15 @@ TEST_CASE("a checkpoint from which no training goes on does not take the place o
     CHECK(refusal(f.name) == "");
 }
 
+TEST_CASE("a fit refuses the checkpoint of another training") {
+    file const f;
+    run<cn::adam> one, other;
+    CHECK_THROWS_WITH_AS(other.fit(cn::checkpoint(one.training, f.name), {}),
+                         doctest::Contains("its checkpoint would be that of another training"),
+                         cn::error);
+    CHECK(!std::filesystem::exists(f.name));
+}
+
 TEST_CASE("a callback that was interrupted is called again and told so") {
     file const f;
     int calls = 0;

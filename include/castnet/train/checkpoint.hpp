@@ -85,7 +85,7 @@ template <class Model, class Loss, class Optimizer, class... Metrics>
 checkpoint_options checkpoint(training<Model, Loss, Optimizer, Metrics...> const& t,
                               std::string const& file, std::uint64_t every = 0) {
     io::detail::check_name(file);
-    return {[&t, file] { save(t, file); }, every, file};
+    return {[&t, file] { save(t, file); }, every, file, &t};
 }
 
 namespace detail {

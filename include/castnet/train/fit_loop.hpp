@@ -50,6 +50,10 @@ public:
         if (options_.epochs < 0) {
             throw error({"castnet: fit: ", options_.epochs, " epochs, expected a number from 0"});
         }
+        if (options_.checkpoint.training != nullptr && options_.checkpoint.training != &t_) {
+            throw error("castnet: fit: its checkpoint would be that of another training; give it "
+                        "castnet::checkpoint(training, file) of this one");
+        }
     }
 
     // From the position of a checkpoint, or from the beginning.

@@ -16,16 +16,18 @@ namespace castnet {
 
 // When fit() writes a checkpoint (see checkpoint() in train/checkpoint.hpp): after every epoch and,
 // if `every` is not 0, every `every` steps. Where `file` is told, the fit makes sure first that it
-// can be written.
+// can be written, and where `training` is, that it is the one that fits.
 struct checkpoint_options {
     // (No aggregate: GCC 12 warns of what it takes for uninitialized in one within another one.)
     checkpoint_options() = default;
-    checkpoint_options(std::function<void()> writer, std::uint64_t steps, std::string name = "")
-        : write{std::move(writer)}, every{steps}, file{std::move(name)} {}
+    checkpoint_options(std::function<void()> writer, std::uint64_t steps, std::string name = "",
+                       void const* of = nullptr)
+        : write{std::move(writer)}, every{steps}, file{std::move(name)}, training{of} {}
 
     std::function<void()> write{}; // empty: none
     std::uint64_t every = 0;
     std::string file{};
+    void const* training = nullptr;
 };
 
 // Position of a fit; its history is separate.
