@@ -552,6 +552,14 @@ TEST_CASE("what would divide by 0 is 0, and R2 of equal targets is 1 or 0") {
     CHECK(scored(two, samples_of<2>({1, 3, 2, 3}, {2, 3, 2, 3}), cn::mse, cn::r2)["r2"] == 0.5);
 }
 
+TEST_CASE(
+    "R2 of targets far from 0 is NaN, where it would have no digits, or exact with a center") {
+    trained<same<1>> one;
+    auto const far = samples_of<1>({1e6, 1e6 + 1, 1e6 + 5}, {1e6, 1e6 + 2, 1e6 + 4});
+    CHECK(std::isnan(scored(one, far, cn::mse, cn::r2)["r2"]));
+    CHECK(scored(one, far, cn::mse, cn::r2_metric{.center = 1e6})["r2"] == doctest::Approx(0.75));
+}
+
 TEST_CASE("logits of infinity pass all thresholds but the last, or none but the first") {
     double const infinity = std::numeric_limits<double>::infinity();
     trained<same<1>> one;

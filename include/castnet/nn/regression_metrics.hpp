@@ -5,6 +5,7 @@
 #include <castnet/nn/reshape.hpp>
 
 #include <cmath>
+#include <limits>
 #include <span>
 
 namespace castnet {
@@ -31,7 +32,7 @@ inline constexpr rmse_metric rmse{};
 //
 // The differences come from the sums of the targets and of their squares, which lose digits where
 // the mean is much larger than they are: `center` is a number near the mean that is subtracted
-// first.
+// first. Where the mean is more than 1000 times as large, the result is NaN.
 struct r2_metric {
     static constexpr char const* name = "r2";
     static constexpr bool labels = false;
@@ -48,9 +49,15 @@ struct r2_metric {
         double total = 0;
         for (size_t i = 0; i < outputs; ++i) {
             double const errors = sums[i], near = sums[outputs + i];
-            double const differences = sums[2 * outputs + i] - near * near / weight;
-            double const without = errors > 0 ? 0 : 1;
-            total += differences > 0 ? 1 - errors / differences : without;
+            double const squares = sums[2 * outputs + i];
+            double const differences = squares - near * near / weight;
+            if (differences > 1e-6 * squares) {
+                total += 1 - errors / differences;
+            } else if (differences >= -1e-12 * squares && differences <= 1e-12 * squares) {
+                total += errors > 0 ? 0 : 1;
+            } else { // hardly a digit of squares that were rounded to float is left
+                total += std::numeric_limits<double>::quiet_NaN();
+            }
         }
         return total / double(outputs);
     }
