@@ -4,6 +4,7 @@
 #include "../io/hostile.hpp"
 #include "bitmaps.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <doctest/doctest.h>
 #include <filesystem>
@@ -76,6 +77,18 @@ TEST_CASE("links to folders are followed, but not to those that they lie in") {
     CHECK(cn::image::detail::images_in(cats).size() == 6);
     fs::create_directory_symlink(root + "/dog/more", cats + "/linked");
     CHECK(cn::image::detail::images_in(cats).size() == 8);
+}
+
+TEST_CASE("a link to an image that is missing is no image less, but an error when it is read") {
+    two_classes const made;
+    std::string const link = made.root.path + "/cat/link.png";
+    fs::create_symlink("nothing.png", link);
+    std::vector<std::string> const files = cn::image::detail::images_in(made.root.path + "/cat");
+    CHECK(std::find(files.begin(), files.end(), link) != files.end());
+    std::vector<float> x(3 * 8 * 8);
+    CHECK_THROWS_WITH_AS((small{{link}, {0}}.copy_input(0, x.data())),
+                         doctest::Contains("link.png: cannot open the file for reading"),
+                         cn::file_error);
 }
 
 TEST_CASE("an image is resized and scaled, channel after channel") {

@@ -76,7 +76,7 @@ inline bool is_hidden(fs::path const& path) {
 
 // The images in a folder and the folders below it, sorted by path, without hidden ones, such as
 // "._1.jpg" of macOS and what lies in .ipynb_checkpoints. Links to folders are followed, but not to
-// one that they lie in.
+// one that they lie in; links to files that are missing count, so that reading them is an error.
 [[gnu::cold]] inline std::vector<std::string> images_in(std::string const& folder) try {
     std::vector<std::string> files;
     std::vector<fs::path> above{fs::canonical(folder)};
@@ -90,8 +90,7 @@ inline bool is_hidden(fs::path const& path) {
                 entry.disable_recursion_pending();
             }
             above.push_back(std::move(here));
-        } else if (is_image_name(entry->path()) && !is_hidden(entry->path()) &&
-                   entry->is_regular_file()) {
+        } else if (is_image_name(entry->path()) && !is_hidden(entry->path())) {
             files.push_back(entry->path().string());
         }
     }
