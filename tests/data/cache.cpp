@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <doctest/doctest.h>
+#include <filesystem>
 
 using namespace castnet;
 using namespace castnet::data;

@@ -88,6 +88,18 @@ TEST_CASE("a histogram takes any finite numbers") {
     }
 }
 
+TEST_CASE("the folder of a file is made with those that it lies in") {
+    temporary_directory const folder;
+    std::string const inner = folder.path + "//runs/first/";
+    io::event_file const file{inner}, another{inner};
+    CHECK(file.path() != another.path());
+    CHECK(io::read_file(file.path()).size() == io::read_file(another.path()).size());
+    CHECK(refusal([&] { io::event_file const below{file.path() + "/run"}; }) ==
+          doctest::Contains("cannot make the folder: File exists"));
+    CHECK(refusal([] { io::event_file const nowhere{""}; }) ==
+          doctest::Contains("cannot make the folder: No such file or directory"));
+}
+
 TEST_CASE("a file that is removed while it is written is an error") {
     temporary_directory const folder;
     io::event_file file{folder.path};

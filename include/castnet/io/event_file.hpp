@@ -5,6 +5,7 @@
 #include <castnet/core/clock.hpp>
 #include <castnet/io/atomic_file.hpp>
 #include <castnet/io/crc32.hpp>
+#include <castnet/io/detail/make_folder.hpp>
 #include <castnet/io/file.hpp>
 #include <castnet/io/protobuf.hpp>
 
@@ -12,7 +13,6 @@
 #include <array>
 #include <chrono>
 #include <cmath>
-#include <filesystem>
 #include <vector>
 
 namespace castnet::io {
@@ -39,11 +39,7 @@ class event_file {
 public:
     explicit event_file(std::string const& folder) {
         detail::check_name(folder);
-        std::error_code failed;
-        std::filesystem::create_directories(folder, failed);
-        if (failed) {
-            throw file_error(folder, {"cannot make the folder: ", failed.message()});
-        }
+        detail::make_folder(folder);
         char host[256] = "host";
         ::gethostname(host, sizeof host - 1);
         for (int number = 0; file_.fd < 0; ++number) {

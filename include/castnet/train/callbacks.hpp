@@ -12,12 +12,11 @@
 #include <algorithm>
 #include <cmath>
 #include <csignal>
-#include <filesystem>
+#include <cstdio>
 #include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 namespace castnet {
@@ -210,8 +209,7 @@ public:
         }
         int const old = report.epoch - options_.keep * options_.every;
         if (report.rank == 0 && options_.keep > 0 && old > 0) {
-            std::error_code ignored; // it may be gone
-            std::filesystem::remove(name_of(old), ignored);
+            std::remove(name_of(old).c_str()); // it may be gone
         }
     }
 
