@@ -45,8 +45,8 @@ using normalize_gradient =
 // The sums over samples and pixels of g and of g times the normalised x.
 template <bool Bf16>
 using two_sums = cn::ir::program<load(0, 7, Bf16), load(1, 7, Bf16), load(2, 4), load(3, 4),
-                                 apply(fn::subtract, 1, 2), apply(fn::multiply, 4, 3),
-                                 apply(fn::multiply, 5, 0), sum(4, 0), sum(4, 6)>;
+                                 apply(fn::subtract, 1, 2), apply(fn::multiply, 0, 4),
+                                 apply(fn::multiply, 5, 3), sum(4, 0), sum(4, 6)>;
 template <int Keep>
 using one_sum = cn::ir::program<load(0, 7), sum(Keep, 0)>;
 

@@ -94,9 +94,10 @@ struct program {
     static constexpr int size = length - results; // registers
 
     // What becomes of the registers: the store, or the reduction to result k.
-    CASTNET_HD static constexpr instruction end_of(int k) {
+    CASTNET_HD static constexpr instruction end_of(int k) { return at(size + k); }
+    CASTNET_HD static constexpr instruction at(int i) {
         instruction const all[] = {I...};
-        return all[size + k];
+        return all[i];
     }
     static constexpr instruction end = end_of(results - 1);
     // Those of the results that are stored at every point: all, or the first before reductions.

@@ -44,7 +44,44 @@ struct program_source {
         }
     }
 
+    // By what takes part in all products that are added up to a result.
+    CASTNET_HD void scale(std::uint32_t result, T (&times)[results * lanes]) const
+        requires may_split
+    {
+        scale_all(result * (in_lanes ? lanes : 1), times,
+                  std::make_integer_sequence<int, results * lanes>{});
+    }
+
 private:
+    // What is added up to result k: a register, without a factor that does not vary along what is
+    // reduced, whose register is `times`; -1 for none.
+    struct addend {
+        int of, times = -1;
+    };
+    CASTNET_HD static constexpr addend addend_of(int k) {
+        instruction const end = Program::end_of(stores + k), last = Program::at(end.d);
+        if (may_split && last.code == opcode::apply && last.function == fn::multiply &&
+            last.derivative < 0) {
+            instruction const factor = Program::at(last.b);
+            if (factor.code == opcode::load && (factor.b & ~end.b) == 0) {
+                return {last.a, last.b};
+            }
+        }
+        return {end.d};
+    }
+    template <int... N>
+    CASTNET_HD void scale_all(std::uint32_t channel, T (&times)[results * lanes],
+                              std::integer_sequence<int, N...>) const {
+        (..., scale_by<addend_of(N / lanes).times>({0, 0, channel + std::uint32_t(N % lanes), 1, 1},
+                                                   times[N]));
+    }
+    template <int Factor>
+    CASTNET_HD void scale_by(lane_point const& p, T& times) const {
+        if constexpr (Factor >= 0) {
+            times *= ir::execute<Program::at(Factor)>(&times, arguments, p, random_at_points{});
+        }
+    }
+
     template <int Lanes, class F>
     CASTNET_HD void visit_in(program_arguments<T> const& a, std::uint32_t kept, F const& f) const {
         // in lanes, a multiple of their number that the compiler knows
@@ -71,8 +108,7 @@ private:
     CASTNET_HD static void take(T const* r, int lane, std::ptrdiff_t channel, Parts& parts) {
         if constexpr (Program::reduces_alike) {
             for (int k = 0; k < results; ++k) {
-                parts[k * lanes + (keep_channels ? lane : 0)].take(r[Program::end_of(stores + k).d],
-                                                                   channel);
+                parts[k * lanes + (keep_channels ? lane : 0)].take(r[addend_of(k).of], channel);
             }
         } else {
             parts[0].each(

@@ -98,7 +98,8 @@ CASTNET_HD void for_each_step(std::uint32_t begin, std::uint32_t end, std::uint3
 // and in_lanes, whether units are lanes, and source.visit(result, f) calls f(at_once, take) once,
 // where take(element, parts) gives an element to the reducers parts[of the array * lanes + lane],
 // or to parts[0] where that is a bundle of different ones, and at_once<…> says how many elements
-// are worth reading at once.
+// are worth reading at once. If it has source.scale(result, times), that multiplies what the
+// results are multiplied with at the end, in the order of the reducers.
 template <class Source, class Reducer, class T>
 struct reduce_body {
     static constexpr bool is_bundle = requires { Reducer::is_bundle; };
@@ -137,7 +138,9 @@ struct reduce_body {
         if constexpr (Source::may_split) {
             if (shape.splits > 1) {
                 if (mine && at.y == 0) {
-                    store(part, T(1), result, [&](int k) { return partial_row(split, k); });
+                    T times[accumulators];
+                    fill(times, T(1));
+                    store(part, times, result, [&](int k) { return partial_row(split, k); });
                 }
                 if (!block.is_last(parts.tickets + group, shape.splits)) {
                     return;
@@ -153,7 +156,12 @@ struct reduce_body {
             }
         }
         if (mine && at.y == 0) {
-            store(part, factor, rows(result), [&](int k) { return out[k]; });
+            T times[accumulators];
+            fill(times, factor);
+            if constexpr (requires { source.scale(result, times); }) {
+                source.scale(result, times);
+            }
+            store(part, times, rows(result), [&](int k) { return out[k]; });
         }
     }
 
@@ -189,25 +197,30 @@ private:
         }
     }
 
+    CASTNET_HD static void fill(T (&times)[accumulators], T value) {
+        for (T& each : times) {
+            each = value;
+        }
+    }
     CASTNET_HD T* partial_row(std::uint32_t split, int array) const {
         std::uint32_t const row = split * arrays + static_cast<std::uint32_t>(array);
         return parts.elements + row * shape.results * (source.in_lanes ? lanes : 1);
     }
     template <class RowOf>
-    CASTNET_HD void store(Reducer const (&part)[accumulators], T times, std::uint32_t result,
-                          RowOf const& row_of) const {
+    CASTNET_HD void store(Reducer const (&part)[accumulators], T const (&times)[accumulators],
+                          std::uint32_t result, RowOf const& row_of) const {
         if constexpr (is_bundle) {
-            part[0].each([&](int k, auto const& one) { row_of(k)[result] = one.result(times); });
+            part[0].each([&](int k, auto const& one) { row_of(k)[result] = one.result(times[0]); });
         } else {
             for (int k = 0; k < arrays; ++k) {
                 if (lanes > 1 && source.in_lanes) {
                     T all[lanes];
                     for (int i = 0; i < lanes; ++i) {
-                        all[i] = part[k * lanes + i].result(times);
+                        all[i] = part[k * lanes + i].result(times[k * lanes + i]);
                     }
                     store_lanes(all, row_of(k) + result * lanes);
                 } else {
-                    row_of(k)[result] = part[k * lanes].result(times);
+                    row_of(k)[result] = part[k * lanes].result(times[k * lanes]);
                 }
             }
         }

@@ -12,8 +12,9 @@ constexpr void batch_norm_gradient(ir::differentiation& d, int i, int g) {
     ir::node const n = d.at(i);
     ir::extents const per_channel{false, 1, n.size.channels};
     int const x = n.in[0], gamma = n.in[3], beta = n.in[4];
-    int const hat = d.chain(i, 3, ir::function_of(n).reads[3], g);
-    int const sum_gx = d.sum(hat, per_channel);
+    int const centred = d.times(g, d.map(fn::subtract, n.size, {x, n.in[1]}), n.size);
+    int const sum_gx = // which kernels may multiply by the deviation at its end
+        d.nodes().push(reduce_node(centred, ir::reduction::sum, per_channel, 1, n.in[2]));
     int const sum_g = d.sum(g, per_channel);
     d.accumulate(gamma, sum_gx);
     d.accumulate(beta, sum_g);
