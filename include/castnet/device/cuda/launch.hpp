@@ -66,12 +66,13 @@ CASTNET_HD constexpr grid grid_for(std::ptrdiff_t count) {
 template <class Block, class F>
 CASTNET_HD void for_each_index(Block const& block, std::ptrdiff_t count, F const& f) {
     auto const end = static_cast<unsigned>(count);
-    unsigned i = block.index() * block.threads() + block.thread();
     if constexpr (Block::has_all_threads) {
+        unsigned const i = block.index() * block_threads + block.thread();
         if (i < end) {
             f(i);
         }
     } else {
+        unsigned i = block.index() * block.threads() + block.thread();
         for (; i < end; i += block.threads() * block.blocks()) {
             f(i);
         }

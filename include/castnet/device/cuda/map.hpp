@@ -18,7 +18,15 @@
 namespace castnet::cuda {
 
 // A point, and the arithmetic of its offsets, in the 32 bits that number all elements of an array.
-using lane_point = basic_point<std::uint32_t>;
+// It is the first of the lanes of a group, one of the `groups` of its row.
+struct lane_point : basic_point<std::uint32_t> {
+    std::uint32_t group, groups;
+
+    // The point in arrays whose elements are groups.
+    CASTNET_HD basic_point<std::uint32_t> in_groups() const {
+        return {sample, pixel, group, pixels, groups};
+    }
+};
 
 // How many neighbouring channels a thread computes at once: 16 bytes of bfloat16, or of T.
 template <class Program, class T>
@@ -38,7 +46,7 @@ struct random_of_blocks {
 
     template <class T>
     CASTNET_HD std::uint32_t operator()(program_arguments<T> const&, std::uint32_t,
-                                        lane_point const& p) const {
+                                        basic_point<std::uint32_t> const& p) const {
         std::uint32_t const element = p.pixel * p.channels + p.channel;
         return words[(element - first) / 4][element % 4];
     }
@@ -81,7 +89,8 @@ CASTNET_HD void execute_lanes(T (&r)[Lanes][Registers], program_arguments<T> con
     if constexpr (Lanes > 1 && I.code == opcode::load && (I.b & 12) == 4) {
         using stored_type = std::conditional_t<I.c != 0, bfloat16, T>;
         T loaded[Lanes];
-        load_lanes(reinterpret_cast<stored_type const*>(a.array[I.a]) + ir::offset_of_load<I>(a, p),
+        load_lanes(reinterpret_cast<stored_type const*>(a.array[I.a]) +
+                       std::size_t(Lanes) * ir::offset_of_load<I>(a, p.in_groups()),
                    loaded);
         for (int i = 0; i < Lanes; ++i) {
             r[i][Number] = loaded[i];
@@ -161,7 +170,7 @@ CASTNET_HD void store_result(T const (&value)[Lanes], T* out, lane_point const& 
             store_lanes(one, to + ir::offset_in<Program::stored>(p, row) + i);
         }
     } else {
-        store_lanes(value, to + p.offset(Program::stored));
+        store_lanes(value, to + std::size_t(Lanes) * p.in_groups().offset(Program::stored));
     }
 }
 
@@ -190,7 +199,9 @@ struct map_body {
         for_each_index(block, count, [&](std::uint32_t n) {
             std::uint32_t const line = groups.divide(n), row = rows(line);
             std::uint32_t const group = n - line * groups.divisor, sample = pixels.divide(row);
-            lane_point p{sample, row - sample * pixels.divisor, group, pixels.divisor, channels};
+            lane_point p{{sample, row - sample * pixels.divisor, group, pixels.divisor, channels},
+                         group,
+                         groups.divisor};
             if (in_lanes) {
                 p.channel *= lanes;
                 store_at<lanes>(a, p);

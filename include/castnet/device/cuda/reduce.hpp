@@ -76,7 +76,7 @@ private:
                                                    times[N]));
     }
     template <int Factor>
-    CASTNET_HD void scale_by(lane_point const& p, T& times) const {
+    CASTNET_HD void scale_by(ir::basic_point<std::uint32_t> const& p, T& times) const {
         if constexpr (Factor >= 0) {
             times *= ir::execute<Program::at(Factor)>(&times, arguments, p, random_at_points{});
         }
@@ -92,7 +92,8 @@ private:
             std::uint32_t const unit = next<keep_channels>(units, from_kept, from_rest);
             std::uint32_t const pixel = next<keep_pixels>(pixels, from_kept, from_rest);
             std::uint32_t const sample = keep_samples ? from_kept : from_rest;
-            lane_point const p{sample, pixel, unit * Lanes, pixels.divisor, width};
+            lane_point const p{
+                {sample, pixel, unit * Lanes, pixels.divisor, width}, unit, units.divisor};
             T value[stores > 0 ? stores : 1][Lanes];
             evaluate_lanes<Lanes>(Program{}, a, p, std::make_index_sequence<Program::length>{},
                                   [&](T const* r, int i) {

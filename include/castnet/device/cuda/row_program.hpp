@@ -172,9 +172,11 @@ private:
         std::uint32_t const sample = pixels.divide(at.row),
                             pixel = at.row - sample * pixels.divisor;
         CASTNET_NO_UNROLL
-        for (std::uint32_t channel = at.y * unsigned(Lanes); channel < channels;
-             channel += unsigned(Lanes) << shift) {
-            lane_point const p{sample, pixel, channel, pixels.divisor, channels};
+        for (std::uint32_t group = at.y; group < channels / unsigned(Lanes); group += 1U << shift) {
+            std::uint32_t const channel = group * unsigned(Lanes);
+            lane_point const p{{sample, pixel, channel, pixels.divisor, channels},
+                               group,
+                               channels / unsigned(Lanes)};
             T value[phase::results][Lanes];
             evaluate_lanes<Lanes>(
                 phase{}, a, p, std::make_index_sequence<phase::length>{}, [&](T const* r, int i) {
