@@ -48,8 +48,7 @@ struct program_source {
     CASTNET_HD void scale(std::uint32_t result, T (&times)[results * lanes]) const
         requires may_split
     {
-        scale_all(result * (in_lanes ? lanes : 1), times,
-                  std::make_integer_sequence<int, results * lanes>{});
+        scale_all(result, times, std::make_integer_sequence<int, results>{});
     }
 
 private:
@@ -69,16 +68,20 @@ private:
         }
         return {end.d};
     }
-    template <int... N>
-    CASTNET_HD void scale_all(std::uint32_t channel, T (&times)[results * lanes],
-                              std::integer_sequence<int, N...>) const {
-        (..., scale_by<addend_of(N / lanes).times>({0, 0, channel + std::uint32_t(N % lanes), 1, 1},
-                                                   times[N]));
+    template <int... K>
+    CASTNET_HD void scale_all(std::uint32_t result, T* times,
+                              std::integer_sequence<int, K...>) const {
+        (..., scale_by<addend_of(K).times>(result, times + K * lanes));
     }
     template <int Factor>
-    CASTNET_HD void scale_by(ir::basic_point<std::uint32_t> const& p, T& times) const {
+    CASTNET_HD void scale_by(std::uint32_t result, T* times) const {
         if constexpr (Factor >= 0) {
-            times *= ir::execute<Program::at(Factor)>(&times, arguments, p, random_at_points{});
+            for (std::uint32_t i = 0; i < lanes && (i == 0 || in_lanes); ++i) {
+                std::uint32_t const channel = in_lanes ? result * lanes + i : result;
+                basic_point<std::uint32_t> const p{0, 0, channel, 1, 1};
+                times[i] *=
+                    ir::execute<Program::at(Factor)>(times, arguments, p, random_at_points{});
+            }
         }
     }
 
