@@ -36,6 +36,14 @@ std::atomic<size_t> held{0}, most_held{0}, limit{~size_t{0}};
     most_held = std::max(most_held.load(), held.load());
     return memory;
 }
+// (That of std::stable_sort, which AddressSanitizer would take from its own memory.)
+[[gnu::noinline]] void* operator new(std::size_t bytes, std::nothrow_t const&) noexcept {
+    try {
+        return operator new(bytes);
+    } catch (std::bad_alloc const&) {
+        return nullptr;
+    }
+}
 [[gnu::noinline]] void operator delete(void* memory) noexcept {
     held -= memory == nullptr ? 0 : ::malloc_usable_size(memory);
     std::free(memory);

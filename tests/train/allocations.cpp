@@ -41,6 +41,14 @@ void* count(std::size_t bytes, std::size_t alignment) {
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
     return count(bytes, 16);
 }
+// (That of std::stable_sort, which AddressSanitizer would take from its own memory.)
+[[gnu::noinline]] void* operator new(std::size_t bytes, std::nothrow_t const&) noexcept {
+    try {
+        return operator new(bytes);
+    } catch (std::bad_alloc const&) {
+        return nullptr;
+    }
+}
 [[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept {
     std::free(memory);
 }
