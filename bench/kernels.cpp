@@ -80,8 +80,8 @@ void convolve(benchmark::State& state, bench::convolution const& c, role const& 
     cn::ir::extents const result{true, w.out_height * w.out_width, w.filters};
     cn::ir::extents const weight{false, 1, int(cpu::weight_count(w))};
 
-    // operands, result, scratch memory for all and for each chunk, and the weight in another form, one
-    // after another in one region
+    // operands, result, scratch memory for all and for each chunk, and the weight in another form,
+    // one after another in one region
     cn::ir::kernel_launch step;
     step.kind = r.kind;
     step.arrays = 2;

@@ -45,8 +45,8 @@ inline constexpr int band_pixels = 192;
 // measurement is in bench/results/cpu_operations.md.)
 inline constexpr int winograd_channels = 32;
 
-// Pixels of a sample up to which, and bytes of weights from which on, a convolution of single pixels
-// is a product for the whole batch.
+// Pixels of a sample up to which, and bytes of weights from which on, a convolution of single
+// pixels is a product for the whole batch.
 inline constexpr int most_pointwise_pixels = 64;
 inline constexpr std::ptrdiff_t pointwise_weights = 262144;
 
