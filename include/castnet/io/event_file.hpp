@@ -60,12 +60,16 @@ public:
     // Throws file_error where one cannot be made in this folder now; makes neither.
     static void check_folder(std::string const& folder) {
         detail::check_name(folder);
-        std::error_code ignored; // what cannot be looked at cannot be written either
-        std::filesystem::path there = std::filesystem::absolute(folder, ignored);
-        while (there.has_relative_path() && !std::filesystem::exists(there, ignored)) {
-            there = there.parent_path();
+        std::string there = folder; // or the last folder on the way that there is
+        struct stat found{};
+        while (!there.empty() && ::stat(there.c_str(), &found) != 0) {
+            size_t const cut = there.rfind('/');
+            there.resize(cut == there.npos ? 0 : cut);
         }
-        check_writable((there / "events.out.tfevents").string());
+        if (there.empty()) {
+            there = folder.front() == '/' ? "/" : ".";
+        }
+        check_writable(there + "/events.out.tfevents");
     }
 
     std::string const& path() const { return path_; }
