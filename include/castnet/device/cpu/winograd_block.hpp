@@ -62,11 +62,15 @@ constexpr std::ptrdiff_t next_column(tiling const& t) {
 // Calls f(pair, taps down, taps across), as with_taps does, for all pairs of pieces.
 template <bool Split, class F>
 void for_each_piece(tiling const& t, F const& f) {
-    for (int i = 0; i < t.down.pieces(); ++i) {
-        for (int j = 0; j < t.across.pieces(); ++j) {
-            piece_pair const p{t.down.piece(i), t.across.piece(j), i, j};
-            with_taps<Split>(p.down.taps, p.across.taps,
-                             [&](auto down, auto across) { f(p, down, across); });
+    if constexpr (!Split) {
+        f(piece_pair{{0, 3}, {0, 3}, 0, 0}, tap_count<3>{}, tap_count<3>{});
+    } else {
+        for (int i = 0; i < t.down.pieces(); ++i) {
+            for (int j = 0; j < t.across.pieces(); ++j) {
+                piece_pair const p{t.down.piece(i), t.across.piece(j), i, j};
+                with_taps<Split>(p.down.taps, p.across.taps,
+                                 [&](auto down, auto across) { f(p, down, across); });
+            }
         }
     }
 }

@@ -35,7 +35,17 @@ struct tile_axis {
     int first_tap = 0; // is the first one,
     int tap_step = 1;  // and so much further on the next one
     int first_result = 0, result_step = 1; // where results lie in memory
+    int all_pieces = 0, all_threes = 0;    // counted once, since each block asks for them
 
+    // The same with its pieces counted.
+    constexpr tile_axis counted() const {
+        tile_axis axis = *this;
+        for (int phase = 0; phase < stride; ++phase) {
+            axis.all_pieces += (taps_of(phase) - threes_of(phase)) / 2;
+            axis.all_threes += threes_of(phase);
+        }
+        return axis;
+    }
     constexpr int results() const { return (out - first_result + result_step - 1) / result_step; }
     // There are as many tiles as the dilation in each two dilations of results.
     constexpr int tiles() const {
@@ -69,20 +79,8 @@ struct tile_axis {
         }
         return {};
     }
-    constexpr int threes() const {
-        int sum = 0;
-        for (int phase = 0; phase < stride; ++phase) {
-            sum += threes_of(phase);
-        }
-        return sum;
-    }
-    constexpr int pieces() const {
-        int sum = 0;
-        for (int phase = 0; phase < stride; ++phase) {
-            sum += (taps_of(phase) - threes_of(phase)) / 2;
-        }
-        return sum;
-    }
+    constexpr int threes() const { return all_threes; }
+    constexpr int pieces() const { return all_pieces; }
     constexpr int pieces_at(int point) const { return point == 2 ? threes() : pieces(); }
     constexpr int pieces_before(int point) const {
         return point < 3 ? point * pieces() : (point - 1) * pieces() + threes();
@@ -124,10 +122,9 @@ struct tiling {
 };
 
 constexpr tiling forward_tiling(window const& w) {
-    return {{w.height, w.out_height, -w.pad_top, w.stride_h, w.dilation, w.kernel_h},
-            {w.width, w.out_width, -w.pad_left, w.stride_w, w.dilation, w.kernel_w},
-            w.channels,
-            w.filters};
+    tile_axis const down{w.height, w.out_height, -w.pad_top, w.stride_h, w.dilation, w.kernel_h},
+        across{w.width, w.out_width, -w.pad_left, w.stride_w, w.dilation, w.kernel_w};
+    return {down.counted(), across.counted(), w.channels, w.filters};
 }
 
 // The gradient by the image is a convolution of the result's gradient for each remainder of its
@@ -137,10 +134,12 @@ constexpr tile_axis data_axis(int in, int out, int taps, int stride, int pad, in
     int const here = (taps - remainder + stride - 1) / stride,
               last = remainder + stride * (here - 1);
     int const first = ((remainder - pad) % stride + stride) % stride;
-    return {out,   in,       (first + pad - remainder) / stride - (here - 1) * dilation,
-            1,     dilation, here,
-            last,  -stride,  first,
-            stride};
+    tile_axis const axis{
+        out,   in,       (first + pad - remainder) / stride - (here - 1) * dilation,
+        1,     dilation, here,
+        last,  -stride,  first,
+        stride};
+    return axis.counted();
 }
 constexpr tiling data_tiling(window const& w, int down, int across) {
     return {data_axis(w.height, w.out_height, w.kernel_h, w.stride_h, w.pad_top, w.dilation, down),
