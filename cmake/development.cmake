@@ -31,12 +31,6 @@ endif()
 add_library(castnet_native INTERFACE)
 if(CASTNET_NATIVE)
     target_compile_options(castnet_native INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-march=native>)
-    # For some processors (AMD's Zen 2 and 3) g++ makes multiply-adds of some loops only, and results
-    # would depend on which loop computes them.
-    if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-        target_compile_options(
-            castnet_native INTERFACE $<$<COMPILE_LANGUAGE:CXX>:--param=avoid-fma-max-bits=0>)
-    endif()
 endif()
 
 # CMAKE_CUDA_COMPILER says whether there are programs in CUDA C++.

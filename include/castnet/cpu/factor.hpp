@@ -68,18 +68,18 @@ template <class F>
 plus_product(vec<sum_type<F>> sum, typename factor_traits<F>::multiplier const& left,
              vec<F> const& right) {
     if constexpr (numbers_in<F> == 1) {
-        sum += left * right;
+        return multiply_add(left, right, sum);
     } else {
 #ifdef __AVX512BF16__
         asm("vdpbf16ps %2, %1, %0" : "+v"(sum) : "v"(left), "v"(right));
 #else
-        sum += __builtin_bit_cast(float, left.bits & 0xffff0000U) *
-               __builtin_bit_cast(vec<float>, right & 0xffff0000U);
-        sum += __builtin_bit_cast(float, left.bits << 16) *
-               __builtin_bit_cast(vec<float>, right << 16);
+        sum = multiply_add(__builtin_bit_cast(float, left.bits & 0xffff0000U),
+                           __builtin_bit_cast(vec<float>, right & 0xffff0000U), sum);
+        sum = multiply_add(__builtin_bit_cast(float, left.bits << 16),
+                           __builtin_bit_cast(vec<float>, right << 16), sum);
 #endif
+        return sum;
     }
-    return sum;
 }
 
 // Which two numbers make a pair: neighbours in a row, or those of a column in two rows.

@@ -216,8 +216,8 @@ template <class F>
     tile_function<F>* const all_rows = tile_of<tile_rows, F>(vectors);
     tile_depth<F> here = d;
     here.next_step = d.next ? d.b_stride / tiles : 0;
-    for (int i = 0; i < tiles; ++i) {
-        here.next = d.next ? d.next + d.steps * i / tiles * d.b_stride : d.b;
+    here.next = d.next ? d.next : d.b;
+    for (int i = 0; i < tiles; ++i, here.next += d.steps * here.next_step) {
         tile_function<F>* const run = p[i].rows == 1 ? one_row : all_rows;
         if (columns == vectors * width) {
             run(p[i], first, here, end);

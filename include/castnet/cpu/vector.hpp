@@ -1,9 +1,11 @@
 // SIMD vector types of the compiler, as wide as the target's registers.
 #pragma once
 
+#include <castnet/core/annotations.hpp>
 #include <castnet/core/target.hpp>
 
 #include <cstddef>
+#include <type_traits>
 
 namespace castnet::cpu::inline CASTNET_TARGET {
 
@@ -35,5 +37,47 @@ struct simd {
 
 template <class T>
 using vec = typename simd<T>::type;
+
+// a * b + c, rounded once where the target can. clang makes that of the sum as written; g++, where
+// it tunes for some processors (AMD's Zen 2 and 3), in some loops only, so that results would
+// depend on the loop, and so on the thread's part, that computes them.
+template <class V>
+[[gnu::always_inline]] CASTNET_WIDE_VECTORS inline V multiply_add(V a, V b, V c) {
+#if defined(__FMA__) && !defined(__clang__)
+    constexpr bool is_float = std::is_same_v<std::remove_reference_t<decltype(c[0])>, float>;
+#ifdef __AVX512F__
+    if constexpr (sizeof(V) == 64) {
+        constexpr int as_set = 4; // rounding: that of the thread
+        if constexpr (is_float) {
+            return __builtin_ia32_vfmaddps512_mask(a, b, c, -1, as_set);
+        } else {
+            return __builtin_ia32_vfmaddpd512_mask(a, b, c, -1, as_set);
+        }
+    } else
+#endif
+        if constexpr (sizeof(V) == 32) {
+        if constexpr (is_float) {
+            return __builtin_ia32_vfmaddps256(a, b, c);
+        } else {
+            return __builtin_ia32_vfmaddpd256(a, b, c);
+        }
+    } else if constexpr (sizeof(V) == 16) {
+        if constexpr (is_float) {
+            return __builtin_ia32_vfmaddps(a, b, c);
+        } else {
+            return __builtin_ia32_vfmaddpd(a, b, c);
+        }
+    } else
+#endif
+    {
+        return a * b + c;
+    }
+}
+// The same with a number that all lanes share.
+template <class V>
+[[gnu::always_inline]] CASTNET_WIDE_VECTORS inline V
+multiply_add(std::remove_reference_t<decltype(V{}[0])> a, V b, V c) {
+    return multiply_add(a - V{}, b, c);
+}
 
 } // namespace castnet::cpu::inline CASTNET_TARGET

@@ -75,7 +75,7 @@ few_filters_tile(T const* x, std::ptrdiff_t const (&step)[5], depth const& d, T 
             vec<T> const left = load(*reinterpret_cast<vec<T> const*>(from + step[p % 4]));
             CASTNET_UNROLL
             for (int f = 0; f < Filters; ++f) {
-                sum[p * Filters + f] += left * right[f];
+                sum[p * Filters + f] = multiply_add(left, right[f], sum[p * Filters + f]);
             }
             if (p % 4 == 3) {
                 from += step[4];

@@ -42,7 +42,7 @@ add_steps(matrix<sum_type<F>> const& a, sum_type<F> const* b, std::ptrdiff_t b_r
             vec<T> const right = as_factor<F>(*reinterpret_cast<vec<T> const*>(b + k * b_row + j));
             CASTNET_UNROLL
             for (int i = 0; i < Rows; ++i) {
-                sum[i] += left[i][k] * right;
+                sum[i] = multiply_add(left[i][k], right, sum[i]);
             }
         }
         CASTNET_UNROLL

@@ -120,7 +120,8 @@ template <int Group, int Pixels, class T>
                         vec<T> const right = *reinterpret_cast<vec<T> const*>(weight + I * filters);
                         CASTNET_UNROLL
                         for (int k = 0; k < Pixels; ++k) {
-                            sum[k][0] += spread<Group, I>(x + k * from_step) * right;
+                            sum[k][0] =
+                                multiply_add(spread<Group, I>(x + k * from_step), right, sum[k][0]);
                         }
                     });
             }

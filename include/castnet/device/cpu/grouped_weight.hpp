@@ -53,7 +53,8 @@ template <int Group, int Taps, class T>
                 for (int i = 0; i < Taps; ++i) {
                     for_each_channel<Group>(
                         [&]<int I>(std::integral_constant<int, I>) __attribute__((always_inline)) {
-                            sum[i][I] += spread<Group, I>(row[i] + at) * right;
+                            sum[i][I] =
+                                multiply_add(spread<Group, I>(row[i] + at), right, sum[i][I]);
                         });
                 }
                 dy += next;

@@ -50,7 +50,7 @@ template <int Vectors, int Filters, class T>
                     T const right = dy[f];
                     CASTNET_UNROLL
                     for (int j = 0; j < Vectors; ++j) {
-                        sum[f][j] += left[j] * right;
+                        sum[f][j] = multiply_add(right, left[j], sum[f][j]);
                     }
                 }
                 dy += filters;

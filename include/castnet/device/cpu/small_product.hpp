@@ -68,7 +68,7 @@ small_block(std::ptrdiff_t depth, T const* a, std::ptrdiff_t row, std::ptrdiff_t
             T const left = a[i * row + k * step];
             CASTNET_UNROLL
             for (int j = 0; j < vectors; ++j) {
-                sum[part][i][j] += left * right[j];
+                sum[part][i][j] = multiply_add(left, right[j], sum[part][i][j]);
             }
         }
     };
@@ -159,7 +159,8 @@ alternating_row_product(T const* a, T const* b, T* c, T const* bias, bool backwa
         for (int k = Depth * from / 4; k < Depth * (from + 1) / 4; ++k) {
             CASTNET_UNROLL
             for (int j = 0; j < vectors; ++j) {
-                sum[j] += a[k] * *reinterpret_cast<vec<T> const*>(b + k * Columns + j * width);
+                vec<T> const row = *reinterpret_cast<vec<T> const*>(b + k * Columns + j * width);
+                sum[j] = multiply_add(a[k], row, sum[j]);
             }
         }
         CASTNET_UNROLL
@@ -221,8 +222,9 @@ small_column(std::ptrdiff_t rows, T const* a, T const* b, T* c, T const* bias) {
         }
         CASTNET_UNROLL
         for (int j = 0; j < vectors; ++j) {
-            sum += *reinterpret_cast<lanes const*>(a + i * Depth + j * width) *
-                   *reinterpret_cast<lanes const*>(b + j * width);
+            lanes const left = *reinterpret_cast<lanes const*>(a + i * Depth + j * width),
+                        right = *reinterpret_cast<lanes const*>(b + j * width);
+            sum = multiply_add(left, right, sum);
         }
         T total = sum_of_lanes<width>(reinterpret_cast<T const*>(&sum));
         for (int k = vectors * width; k < Depth; ++k) {
