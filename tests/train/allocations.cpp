@@ -91,6 +91,12 @@ TEST_CASE("model and training allocate what they say, and no more") {
     CHECK(training.optimizer_bytes == 2 * training.gradient_bytes);
 }
 
+TEST_CASE("a model for which there is no memory is refused with a sentence") {
+    refused = allocations + 1;
+    CHECK_THROWS_WITH_AS(model_type{}, doctest::Contains("castnet: the system refuses"), cn::error);
+    refused = -1;
+}
+
 TEST_CASE("steps and evaluation allocate nothing") {
     auto const data = cn::data::blobs<4, 64>(100, 1);
     model_type model;
