@@ -398,20 +398,29 @@ void check_rows() {
     constexpr int rows = 13, in = 210, out = 530;
     cn::ir::extents const x_size{true, 1, in}, w_size{false, in, out}, y_size{true, 1, out};
     numbers random;
-    auto const x = random(rows * in), w = random(in * out), bias = random(out);
+    auto const x = random(rows * in), w = random(in * out), bias = random(out),
+               dy = random(rows * out);
+    auto const first_gradients = [&](int count) {
+        cn::ir::kernel_launch s;
+        s.kind = op::matmul_data;
+        std::vector<double> const some{dy.begin(), dy.begin() + count * out};
+        return one_kernel<T>{}(s, {}, count, 1, some, y_size, w, w_size, x_size);
+    };
     auto const first_rows = [&](int count) {
         cn::ir::kernel_launch s;
         s.kind = op::matmul;
         std::vector<double> const some{x.begin(), x.begin() + count * in};
         return one_kernel<T>{}(s, {}, count, 1, some, x_size, w, w_size, y_size, bias);
     };
-    auto const all = first_rows(rows);
+    auto const all = first_rows(rows), gradients = first_gradients(rows);
     int const before = cn::cpu::thread_count();
     for (int const threads : {1, 3}) {
         cn::cpu::set_thread_count(threads);
         for (int const count : {1, 2, 3, 8, 9}) {
             auto const some = first_rows(count);
             CHECK(std::equal(some.begin(), some.end(), all.begin()));
+            auto const some_gradients = first_gradients(count);
+            CHECK(std::equal(some_gradients.begin(), some_gradients.end(), gradients.begin()));
         }
     }
     cn::cpu::set_thread_count(before);
@@ -730,6 +739,7 @@ TEST_CASE_TEMPLATE("products of few rows", T, float, double) {
         check_product<T>(rows, 300, 71);
     }
     check_product<T>(2, 5, 4100);
+    check_product<T>(13, 700, 410); // of a weight that an L2 cache does not hold
 }
 
 TEST_CASE_TEMPLATE("a row of a product depends neither on other rows nor on threads", T, float,

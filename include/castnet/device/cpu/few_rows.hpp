@@ -5,7 +5,9 @@
 
 #include <castnet/core/annotations.hpp>
 #include <castnet/cpu/panel.hpp>
+#include <castnet/device/cpu/few_rows_turned.hpp>
 #include <castnet/device/cpu/threads.hpp>
+#include <castnet/device/cpu/tuning.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -13,8 +15,19 @@
 
 namespace castnet::cpu::inline CASTNET_TARGET {
 
-// The most rows of such a product, and rows of the right factor that are read side by side.
-inline constexpr std::ptrdiff_t most_few_rows = 8, rows_side_by_side = 8;
+// Rows of the right factor that are read side by side.
+inline constexpr std::ptrdiff_t rows_side_by_side = 8;
+
+// Whether a product has so few rows. (More of them repay packed panels, unless these are narrow and
+// of a factor that an L2 cache does not hold.)
+template <class F>
+constexpr bool has_few_rows(product<sum_type<F>> const& p) {
+    if (p.b.column == 1) {
+        bool const is_large = p.k * p.n * std::ptrdiff_t{sizeof(sum_type<F>)} > 32 * l1_cache;
+        return p.m <= (has_narrow_panels && is_large ? 16 : 8);
+    }
+    return numbers_in<F> == 1 && p.b.row == 1 && p.m <= most_few_rows_turned;
+}
 
 // Adds `Depth` steps of the depth to sums of `Rows` rows, which have whole vectors: as pairs of
 // factors do, the second number of each first.
@@ -74,9 +87,29 @@ void add_to(T* to, T const* from, std::ptrdiff_t count) {
     }
 }
 
+// sums (m x whole vectors) = the products of the steps from `begin` to `end` in some columns, where
+// rows of b are contiguous.
+template <class F>
+void sum_rows(product<sum_type<F>> const& p, std::ptrdiff_t left, std::ptrdiff_t whole,
+              std::ptrdiff_t begin, std::ptrdiff_t end, sum_type<F>* sums) {
+    std::fill_n(sums, p.m * whole, sum_type<F>(0));
+    auto const add = [&]<int Depth>(std::integral_constant<int, Depth>, std::ptrdiff_t& k) {
+        for (; k + Depth <= end; k += Depth) {
+            add_steps<Depth, F>(p.m, {p.a.data + k * p.a.column, p.a.row, p.a.column},
+                                p.b.data + k * p.b.row + left, p.b.row, whole, sums, whole);
+        }
+    };
+    std::ptrdiff_t k = begin;
+    add(std::integral_constant<int, rows_side_by_side>{}, k);
+    add(std::integral_constant<int, numbers_in<F>>{}, k);
+    if constexpr (numbers_in<F> > 1) {
+        add(std::integral_constant<int, 1>{}, k);
+    }
+}
+
 // Some columns of a product, as many as the sums have room for: `steps` of the depth are summed up
 // before they are added to the result, in the order of tiles (multiply_panels), so that a row does
-// not depend on how many others there are. Rows of b are contiguous.
+// not depend on how many others there are. Rows or columns of b are contiguous.
 template <class F>
 void multiply_columns(product<sum_type<F>> const& p, std::ptrdiff_t left, std::ptrdiff_t columns,
                       std::ptrdiff_t steps) {
@@ -86,19 +119,13 @@ void multiply_columns(product<sum_type<F>> const& p, std::ptrdiff_t left, std::p
     std::ptrdiff_t const whole = (columns + width - 1) / width * width;
     for (std::ptrdiff_t begin = 0; begin == 0 || begin < p.k; begin += steps) {
         std::ptrdiff_t const end = std::min(begin + steps, p.k);
-        std::fill_n(sums.data, p.m * whole, T(0));
-        auto const add = [&]<int Depth>(std::integral_constant<int, Depth>, std::ptrdiff_t& k) {
-            for (; k + Depth <= end; k += Depth) {
-                add_steps<Depth, F>(p.m, {p.a.data + k * p.a.column, p.a.row, p.a.column},
-                                    p.b.data + k * p.b.row + left, p.b.row, whole, sums.data,
-                                    whole);
-            }
-        };
-        std::ptrdiff_t k = begin;
-        add(std::integral_constant<int, rows_side_by_side>{}, k);
-        add(std::integral_constant<int, numbers_in<F>>{}, k);
-        if constexpr (numbers_in<F> > 1) {
-            add(std::integral_constant<int, 1>{}, k);
+        if (p.b.column == 1) {
+            sum_rows<F>(p, left, whole, begin, end, sums.data);
+        } else {
+            sum_turned<T>(p.m, columns, end - begin,
+                          {p.a.data + begin * p.a.column, p.a.row, p.a.column},
+                          {p.b.data + begin * p.b.row + left * p.b.column, p.b.row, p.b.column},
+                          sums.data, whole);
         }
         for (std::ptrdiff_t i = 0; i < p.m; ++i) {
             T* const c = p.c + i * p.c_row + left;

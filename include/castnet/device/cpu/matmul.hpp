@@ -6,6 +6,7 @@
 #include <castnet/device/cpu/context.hpp>
 #include <castnet/device/cpu/epilogue.hpp>
 #include <castnet/device/cpu/few_rows.hpp>
+#include <castnet/device/cpu/few_steps.hpp>
 #include <castnet/device/cpu/kernel.hpp>
 #include <castnet/device/cpu/panels.hpp>
 #include <castnet/device/cpu/runs.hpp>
@@ -55,9 +56,17 @@ void multiply_blocks(product<sum_type<F>> const& p, F const* packed = nullptr) {
     std::ptrdiff_t const at_once = std::min(most, panel_scratch<F>::size / (packs ? width : p.n));
     std::ptrdiff_t const steps =
         std::clamp(steps_of<F>(p.k), std::ptrdiff_t{1}, at_once); // k is 0 without samples
-    if (panels > 1 && m <= most_few_rows && p.b.column == 1 && !p.turns && !packed) {
-        multiply_few_rows<F>(p, steps * numbers_in<F>);
-        return;
+    if (panels > 1 && !p.turns && !packed) {
+        if (has_few_rows<F>(p)) {
+            multiply_few_rows<F>(p, steps * numbers_in<F>);
+            return;
+        }
+        if constexpr (numbers_in<F> == 1) {
+            if (has_few_steps(p)) {
+                multiply_few_steps(p);
+                return;
+            }
+        }
     }
     double const work = 2.0 * double(m) * double(p.n) * double(p.k);
     // rows that lie turned are not read ahead by the processor, so they stay in its cache
