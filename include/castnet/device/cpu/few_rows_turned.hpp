@@ -15,9 +15,9 @@ namespace castnet::cpu::inline CASTNET_TARGET {
 // The most rows for which this is faster than packed panels.
 inline constexpr std::ptrdiff_t most_few_rows_turned = 2;
 
-// One or two rows of a times two vectors' columns of b, or `columns` of them. Those of b are
-// contiguous, and are read up to whole vectors. (A sum for each row and vector hides the latency of
-// adding; more would not fit in the registers, beside a block.)
+// One or two rows of a times two vectors' columns of b, or `columns` of them, which are contiguous.
+// (A sum for each row and vector hides the latency of adding; more would not fit in the registers,
+// beside a block.)
 template <int Rows, class T>
 [[gnu::noinline]] CASTNET_WIDE_VECTORS void
 sum_turned_block(std::ptrdiff_t columns, std::ptrdiff_t depth, matrix<T> const& a,
@@ -35,7 +35,12 @@ sum_turned_block(std::ptrdiff_t columns, std::ptrdiff_t depth, matrix<T> const& 
             vec<T> block[size_t(width)];
             CASTNET_UNROLL
             for (int j = 0; j < width; ++j) {
-                block[j] = *reinterpret_cast<vec<T> const*>(column[group][j] + k);
+                if (steps == width) {
+                    block[j] = *reinterpret_cast<vec<T> const*>(column[group][j] + k);
+                } else { // nothing need follow the last column
+                    block[j] = vec<T>{};
+                    std::memcpy(&block[j], column[group][j] + k, size_t(steps) * sizeof(T));
+                }
             }
             turn_lanes<1, T>(block);
             CASTNET_UNROLL
