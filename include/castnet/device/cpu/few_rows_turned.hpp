@@ -29,38 +29,37 @@ sum_turned_block(std::ptrdiff_t columns, std::ptrdiff_t depth, matrix<T> const& 
         column[j / width][j % width] = b.data + std::min(j, columns - 1) * b.column;
     }
     vec<T> sum[size_t(Rows)][2] = {};
-    auto const add = [&](std::ptrdiff_t k, std::ptrdiff_t steps) __attribute__((always_inline)) {
+    std::ptrdiff_t k = 0;
+    auto const add = [&](int group, vec<T> const& right,
+                         std::ptrdiff_t at) __attribute__((always_inline)) {
+        CASTNET_UNROLL
+        for (int i = 0; i < Rows; ++i) {
+            sum[i][group] = multiply_add(a.data[i * a.row + at * step], right, sum[i][group]);
+        }
+    };
+    for (; k + width <= depth; k += width) {
         CASTNET_UNROLL
         for (int group = 0; group < 2; ++group) {
             vec<T> block[size_t(width)];
             CASTNET_UNROLL
             for (int j = 0; j < width; ++j) {
-                if (steps == width) {
-                    block[j] = *reinterpret_cast<vec<T> const*>(column[group][j] + k);
-                } else { // nothing need follow the last column
-                    block[j] = vec<T>{};
-                    std::memcpy(&block[j], column[group][j] + k, size_t(steps) * sizeof(T));
-                }
+                block[j] = *reinterpret_cast<vec<T> const*>(column[group][j] + k);
             }
             turn_lanes<1, T>(block);
             CASTNET_UNROLL
             for (std::ptrdiff_t s = 0; s < width; ++s) {
-                if (s < steps) {
-                    CASTNET_UNROLL
-                    for (int i = 0; i < Rows; ++i) {
-                        sum[i][group] = multiply_add(a.data[i * a.row + (k + s) * step], block[s],
-                                                     sum[i][group]);
-                    }
-                }
+                add(group, block[s], k + s);
             }
         }
-    };
-    std::ptrdiff_t k = 0;
-    for (; k + width <= depth; k += width) {
-        add(k, width);
     }
-    if (k < depth) {
-        add(k, depth - k);
+    for (; k < depth; ++k) { // nothing need follow the last column
+        for (int group = 0; group < 2; ++group) {
+            vec<T> right;
+            for (int j = 0; j < width; ++j) {
+                right[j] = column[group][j][k];
+            }
+            add(group, right, k);
+        }
     }
     T whole[2 * width];
     for (int i = 0; i < Rows; ++i) {
