@@ -228,6 +228,7 @@ TEST_CASE("elements at other places on a GPU") {
         host<int, 2, 2>{{4, 0}, {0, 1}});
     alike(1, [](auto const& t) { return cn::tile<2, 1, 3>(t); }, x);
     alike(1, [](auto const& t) { return cn::repeat_interleave<0, 4>(t); }, x);
+    alike(3, [](auto const& t) { return cn::pad<1, 2, 1>(t, -1); }, x);
     alike(2, [](auto const& t) { return cn::flip<0>(cn::transpose(t)); }, x);
 }
 

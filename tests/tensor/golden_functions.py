@@ -47,6 +47,8 @@ goldens = {
     "tiled": np.tile(x, (1, 2, 3)),
     "repeated": np.repeat(x, 2, 1),
     "repeated_last": np.repeat(x, 3, 2),
+    "padded": np.pad(x, ((0, 0), (2, 1), (0, 0))),
+    "padded_rows": np.pad(x, ((1, 0), (0, 0), (0, 3)), constant_values=-0.5),
 }
 
 lines = ["// Results of NumPy, written by golden_functions.py.", "#pragma once", "",

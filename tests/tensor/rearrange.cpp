@@ -1,4 +1,4 @@
-// flip, roll, take, tile and repeat_interleave, against NumPy.
+// flip, roll, take, tile, repeat_interleave and pad, against NumPy.
 #include <castnet/tensor/tensor.hpp>
 
 #include "golden_functions.hpp"
@@ -53,4 +53,12 @@ TEST_CASE("tensors and their positions are repeated") {
     CHECK(is<shape<2, 6, 4>>(repeat_interleave<1, 2>(x), golden::repeated));
     CHECK(is<shape<2, 3, 12>>(repeat_interleave<2, 3>(x * 1), golden::repeated_last));
     CHECK(array_equal(tile<1, 1, 1>(transpose(x)), transpose(x)));
+}
+
+TEST_CASE("axes are padded") {
+    CHECK(is<shape<2, 6, 4>>(pad<1, 2, 1>(x), golden::padded));
+    CHECK(is<shape<3, 3, 7>>(pad<0, 1, 0>(pad<2, 0, 3>(x * 1, -0.5), -0.5), golden::padded_rows));
+    CHECK(array_equal(pad<1, 0, 0>(transpose(x)), transpose(x)));
+    CHECK(array_equal(pad<0, 1, 2>(tensor<int, shape<2>>{1, 2}, 7.9),
+                      tensor<int, shape<5>>{7, 1, 2, 7, 7}));
 }

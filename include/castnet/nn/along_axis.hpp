@@ -2,6 +2,7 @@
 // have the names that they have for tensors (castnet/tensor/); pad and reverse are layers, too.
 #pragma once
 
+#include <castnet/core/pad.hpp>
 #include <castnet/graph/op/rearrange.hpp>
 #include <castnet/nn/reshape.hpp>
 
@@ -188,28 +189,21 @@ constexpr auto stack(symbol<First> x, symbol<More>... more) {
     }
 }
 
-// So many zeros before and after an axis (PyTorch's F.pad, Keras' ZeroPadding1D).
-template <size_t Axis, size_t Before, size_t After>
-struct pad_layer {
-    static constexpr char const* name = "pad";
-    template <Shape S>
-    constexpr auto operator()(symbol<S> x) const {
-        static_assert(
-            tensor_has_axis<S, Axis>,
-            "castnet: pad: the tensor has no such axis; see tensor_has_axis<shape, axis>");
-        if constexpr (tensor_has_axis<S, Axis>) {
-            constexpr size_t extent = Before + S::extent[Axis] + After;
-            using rows = detail::rows_along<S, Axis>;
-            return detail::on_rows<op::slice_gradient, detail::resized<S, Axis, extent>>(
-                *x.g, rows::rows, extent * rows::inner, static_cast<int>(Before * rows::inner),
-                {detail::sample_id(x)});
-        } else {
-            return x;
-        }
+// So many zeros before and after an axis (PyTorch's F.pad, Keras' ZeroPadding1D): pad of a symbol.
+template <size_t Axis, size_t Before, size_t After, Shape S>
+constexpr auto apply(pad_layer<Axis, Before, After>, symbol<S> x) {
+    static_assert(tensor_has_axis<S, Axis>,
+                  "castnet: pad: the tensor has no such axis; see tensor_has_axis<shape, axis>");
+    if constexpr (tensor_has_axis<S, Axis>) {
+        constexpr size_t extent = Before + S::extent[Axis] + After;
+        using rows = detail::rows_along<S, Axis>;
+        return detail::on_rows<op::slice_gradient, detail::resized<S, Axis, extent>>(
+            *x.g, rows::rows, extent * rows::inner, static_cast<int>(Before * rows::inner),
+            {detail::sample_id(x)});
+    } else {
+        return x;
     }
-};
-template <size_t Axis, size_t Before, size_t After>
-inline constexpr pad_layer<Axis, Before, After> pad{};
+}
 
 // The positions of an axis in reverse order (PyTorch's flip).
 template <size_t Axis>

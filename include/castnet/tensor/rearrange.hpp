@@ -1,7 +1,8 @@
-// Elements at other places along the axes: flip, roll, take, tile, repeat_interleave. Computed at
-// once, as a tensor of its own.
+// Elements at other places along the axes: flip, roll, take, tile, repeat_interleave, pad. Computed
+// at once, as a tensor of its own.
 #pragma once
 
+#include <castnet/core/pad.hpp>
 #include <castnet/tensor/detail/gather.hpp>
 #include <castnet/tensor/join.hpp>
 #include <castnet/tensor/matmul.hpp>
@@ -80,6 +81,29 @@ auto repeat_interleave(X const& x) {
         std::make_index_sequence<S::rank>{}));
     auto const view = expand_dims<Axis + 1>(detail::view_of(values));
     return evaluate(detail::spread<apart>(view, axes{})).template as<together>();
+}
+
+// pad<Axis, Before, After>(x, value = 0): so many positions before and after those of an axis,
+// filled with a number, which is converted to the type of the elements. As numpy.pad(x, …,
+// constant_values=value) along one axis.
+template <size_t Axis, size_t Before, size_t After, TensorExpression X,
+          Number Value = typename X::value_type>
+auto apply(pad_layer<Axis, Before, After>, X const& x, Value value = 0) {
+    using S = typename X::shape_type;
+    using T = typename X::value_type;
+    static_assert(detail::has_axis<S, Axis>, "castnet: the tensor has no such axis");
+    constexpr size_t end = Before + S::extent[Axis], total = end + After;
+    using padded =
+        decltype(detail::lengthened<Axis, total, S>(std::make_index_sequence<S::rank>{}));
+    auto result = tensor<T, padded, typename X::device_type>::empty();
+    if constexpr (Before > 0) {
+        slice<Axis, 0, Before>(result) = static_cast<T>(value);
+    }
+    slice<Axis, Before, end>(result) = x;
+    if constexpr (After > 0) {
+        slice<Axis, end, total>(result) = static_cast<T>(value);
+    }
+    return result;
 }
 
 } // namespace castnet
