@@ -58,6 +58,26 @@ struct sigmoid_function {
     }
 };
 
+// Powers with exponents from -20 to 20, which depend on the bits of the base.
+template <class Number>
+struct pow_function {
+    static constexpr char const* name = "pow";
+    static constexpr double most = 1.5;
+    template <class T>
+    static T exponent(T x) {
+        auto const bits = elementary::float_bits<Number>::of(static_cast<Number>(x));
+        return T(static_cast<Number>(static_cast<int>(bits % 4001) - 2000) / Number(100));
+    }
+    template <class T>
+    static T of(T x) {
+        return elementary::pow(x, exponent(x));
+    }
+    template <class T>
+    static T exactly(T x) {
+        return std::pow(x, exponent(x));
+    }
+};
+
 template <class F, class T>
 [[gnu::noinline]] T alone(T x) {
     return F::of(x);
@@ -126,6 +146,7 @@ void check_all(std::vector<T> const& x) {
     check<sin_function, Exact>(x);
     check<cos_function, Exact>(x);
     check<sigmoid_function<T>, Exact>(x);
+    check<pow_function<T>, Exact>(x);
 }
 
 template <class F, class T>
@@ -219,19 +240,51 @@ TEST_CASE_TEMPLATE("special values of elementary functions", T, float, double) {
 
 TEST_CASE_TEMPLATE("powers are those of the C library", T, float, double) {
     using limits = std::numeric_limits<T>;
-    std::vector<T> numbers{T(0),          limits::denorm_min(), limits::min(), T(0.1),
-                           T(1),          T(1) / T(3),          T(7.3),        T(1e10),
-                           limits::max(), limits::infinity()};
+    std::vector<T> numbers{T(0),
+                           T(0.5),
+                           T(1),
+                           T(2),
+                           T(3),
+                           T(4),
+                           T(5),
+                           T(0.1),
+                           T(1) / T(3),
+                           T(2.3),
+                           T(7.3),
+                           T(1.5),
+                           T(1e10),
+                           T(8388607),
+                           T(8388608.5),
+                           T(16777215),
+                           T(16777216),
+                           T(1e30),
+                           limits::min(),
+                           limits::denorm_min(),
+                           limits::max(),
+                           limits::infinity(),
+                           std::nextafter(T(1), T(0))};
     for (std::size_t i = numbers.size(); i-- > 0;) {
         numbers.push_back(-numbers[i]);
     }
     numbers.push_back(limits::quiet_NaN());
-    for (T const exponent : {T(2), T(3), T(0.5), T(-1), T(0), T(1), T(-0.5), T(2.3)}) {
+    for (T const exponent : numbers) {
         for (T const x : numbers) {
-            T const found = elementary::pow(x, exponent);
+            T const found = elementary::pow(x, exponent), expected = std::pow(x, exponent);
             INFO(x << " to the power of " << exponent);
-            CHECK(std::signbit(found) == std::signbit(std::pow(x, exponent)));
-            CHECK(error_of(found, static_cast<long double>(std::pow(x, exponent))) <= 2);
+            CHECK((std::isnan(expected) || std::signbit(found) == std::signbit(expected)));
+            CHECK(error_of(found, static_cast<long double>(expected)) <= 2);
         }
     }
+}
+
+TEST_CASE_TEMPLATE("powers of 1/2 and -1 are square roots and quotients", T, float, double) {
+    std::mt19937_64 random(1);
+    for (int i = 0; i < 100'000; ++i) {
+        T const x = std::ldexp(T(1) + static_cast<T>(std::ldexp(double(random() >> 12), -52)),
+                               static_cast<int>(random() % 200) - 100);
+        CHECK(same(elementary::pow(x, T(0.5)), std::sqrt(x)));
+        CHECK(same(elementary::pow(x, T(-1)), 1 / x));
+    }
+    T const below = std::nextafter(T(1), T(0)); // whose root is nearest to the middle
+    CHECK(same(elementary::pow(below, T(0.5)), std::sqrt(below)));
 }

@@ -22,7 +22,7 @@ CASTNET_HD constexpr T multiply_add(T a, T b, T c) {
 
 // Coefficients from that of the highest power to that of 1.
 template <Binary T, class... C>
-CASTNET_HD constexpr T polynomial(T x, T highest, C... lower) {
+CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T polynomial(T x, T highest, C... lower) {
     T sum = highest;
     (..., (sum = multiply_add(sum, x, lower)));
     return sum;

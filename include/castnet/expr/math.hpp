@@ -102,7 +102,7 @@ template <>
 struct function<fn::pow> : derivative_reads<0b011, 0b101> {
     static constexpr char const* name = "pow";
     template <class T>
-    CASTNET_HD static constexpr T value(T base, T exponent) {
+    CASTNET_HD CASTNET_ALWAYS_INLINE static constexpr T value(T base, T exponent) {
         return elementary::pow(base, exponent);
     }
     template <int I, class T>

@@ -84,7 +84,7 @@ public:
 
     template <class... Index>
     CASTNET_ALWAYS_INLINE T element(Index... index) const {
-        return std::apply(
+        return detail::apply_inline(
             [&](X const&... x) __attribute__((always_inline)) {
                 return value(detail::broadcast_element(x, index...)...);
             },
@@ -92,14 +92,15 @@ public:
     }
 
     CASTNET_ALWAYS_INLINE T flat(size_t i) const {
-        return std::apply([&](X const&... x) __attribute__((
-                              always_inline)) { return value(detail::flat_element<S>(x, i)...); },
-                          operands_);
+        return detail::apply_inline(
+            [&](X const&... x)
+                __attribute__((always_inline)) { return value(detail::flat_element<S>(x, i)...); },
+            operands_);
     }
 
     template <class View>
     CASTNET_ALWAYS_INLINE bool is_disturbed_by(View const& written) const {
-        return std::apply(
+        return detail::apply_inline(
             [&](X const&... x) __attribute__((always_inline)) {
                 return (detail::is_disturbed_by(x, written) || ...);
             },

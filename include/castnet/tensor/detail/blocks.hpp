@@ -161,9 +161,9 @@ struct row_reader {
 
     template <class X>
     CASTNET_ALWAYS_INLINE auto operator()(X const& x, size_t i) const {
-        return std::apply([&](auto... at) __attribute__((
-                              always_inline)) { return broadcast_element(x, at..., i); },
-                          row);
+        return apply_inline([&](auto... at) __attribute__((
+                                always_inline)) { return broadcast_element(x, at..., i); },
+                            row);
     }
 };
 
@@ -188,7 +188,7 @@ CASTNET_ALWAYS_INLINE void with_operands(Operands const& x, Read const& read, si
 template <size_t Count, fn F, class T, class S, class X, class... More, class Read>
 CASTNET_ALWAYS_INLINE void take_block(elementwise_expression<F, T, S, X, More...> const& x,
                                       Read const& read, size_t first, T* out) {
-    std::apply(
+    apply_inline(
         [&](X const& of, More... more) __attribute__((always_inline)) {
             with_block<Count>(of, read, first,
                               [&](auto const& elements)

@@ -5,7 +5,19 @@
 #include <castnet/tensor/broadcast.hpp>
 #include <castnet/tensor/tensor_base.hpp>
 
+#include <tuple>
+#include <utility>
+
 namespace castnet::detail {
+
+// std::apply, but inline: a call that a compiler leaves in a loop keeps it from being vectorized.
+template <class F, class... X>
+CASTNET_ALWAYS_INLINE decltype(auto) apply_inline(F const& f, std::tuple<X...> const& x) {
+    return [&]<size_t... I>(std::index_sequence<I...>)
+               __attribute__((always_inline)) -> decltype(auto) {
+                   return f(std::get<I>(x)...);
+               }(std::index_sequence_for<X...>{});
+}
 
 // Whether element i of the result, counted in memory order, needs just x.flat(i) (or x.flat(0)).
 template <class X, class S>
