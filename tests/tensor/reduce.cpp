@@ -209,6 +209,8 @@ TEST_CASE_TEMPLATE("rows of every length are reduced to their end", T, float, do
     check_many_rows<T, 10>();
     check_many_rows<T, 16>();
     check_many_rows<T, 19>();
+    check_many_rows<T, 33>();
+    check_many_rows<T, 64>();
     check_many_rows<T, 100>();
     check_runs<T, 7>();
     check_runs<T, 16>();

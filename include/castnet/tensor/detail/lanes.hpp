@@ -65,6 +65,14 @@ struct add_to {
 };
 inline constexpr add_to plus{};
 
+struct multiply_with {
+    template <class To, class By>
+    [[gnu::always_inline]] CASTNET_WIDE_VECTORS void operator()(To& to, By const& by) const {
+        to *= by;
+    }
+};
+inline constexpr multiply_with times{};
+
 struct keep_common_bits {
     template <class To, class By>
     [[gnu::always_inline]] CASTNET_WIDE_VECTORS void operator()(To& to, By const& by) const {

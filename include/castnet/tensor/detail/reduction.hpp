@@ -131,6 +131,12 @@ struct product_reduction {
             product[j] *= static_cast<accumulator>((x[0][j] * x[1][j]) * (x[2][j] * x[3][j]));
         }
     }
+    template <size_t Count, class Run>
+    CASTNET_ALWAYS_INLINE void take_run(Run const& run, size_t)
+        requires fills_vector<Count / 2, T> && (Count <= run_block * run_width<T>)
+    {
+        product[0] *= product_of_run<T, Count>(run);
+    }
     CASTNET_HD CASTNET_ALWAYS_INLINE void join(size_t j, product_reduction const& other, size_t k) {
         product[j] *= other.product[k];
     }

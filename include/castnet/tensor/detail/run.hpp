@@ -1,6 +1,6 @@
-// Sum and extreme value of a run: of neighbours, as many as the compiler knows. They are taken in
-// vectors of 64 bytes on every target, so that the order of additions is the same on all. Where
-// they do not fill the last vector, that has elements of the one before, too.
+// Sum, product and extreme value of a run: of neighbours, as many as the compiler knows. They are
+// taken in vectors of 64 bytes on every target, so that the order of additions is the same on all.
+// Where they do not fill the last vector, that has elements of the one before, too.
 //
 // A run is a function that gives the address of some elements, run(count, i) for `count` of them, a
 // std::integral_constant, from element i on. They are there until it is called again.
@@ -61,20 +61,20 @@ CASTNET_ALWAYS_INLINE T sum_of_few(T const* x) {
     }
 }
 
-// Adds a vector of doubles to total, or the halves of one of floats to total and other. (No lambda:
-// nvcc 13.0 crashes.)
-template <InVectors T, class Vector, class Wide>
-CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void add_wide(Vector const& sum, Wide& total,
-                                                         Wide& other) {
+// Joins a vector of doubles to total, or the halves of one of floats to total and other. (No
+// lambda: nvcc 13.0 crashes.)
+template <InVectors T, class Vector, class Wide, class Join>
+CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void join_wide(Vector const& x, Wide& total, Wide& other,
+                                                          Join const& join) {
     constexpr size_t width = run_width<T>;
     if constexpr (width == run_width<double>) {
-        total += sum;
+        join(total, x);
     } else {
         using halves = typename lanes<T, width / 2>::type;
-        halves const low = __builtin_shufflevector(sum, sum, 0, 1, 2, 3, 4, 5, 6, 7);
-        halves const high = __builtin_shufflevector(sum, sum, 8, 9, 10, 11, 12, 13, 14, 15);
-        total += __builtin_convertvector(low, Wide);
-        other += __builtin_convertvector(high, Wide);
+        halves const low = __builtin_shufflevector(x, x, 0, 1, 2, 3, 4, 5, 6, 7);
+        halves const high = __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15);
+        join(total, __builtin_convertvector(low, Wide));
+        join(other, __builtin_convertvector(high, Wide));
     }
 }
 
@@ -96,7 +96,7 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE double sum_of_run(Run const& run) {
         for (size_t k = 0; k < 4; ++k) {
             sum[k] = (x[4 * k] + x[4 * k + 1]) + (x[4 * k + 2] + x[4 * k + 3]);
         }
-        add_wide<T>((sum[0] + sum[1]) + (sum[2] + sum[3]), total, other);
+        join_wide<T>((sum[0] + sum[1]) + (sum[2] + sum[3]), total, other, plus);
     }
     if constexpr (Count != whole) {
         vector sum[2] = {};
@@ -127,10 +127,43 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE double sum_of_run(Run const& run) {
         if constexpr (whole == 0) {
             return static_cast<double>(join_lanes<T, width>(sum[0], plus));
         }
-        add_wide<T>(sum[0], total, other);
+        join_wide<T>(sum[0], total, other, plus);
     }
     total += other;
     return join_lanes<double, run_width<double>>(total, plus);
+}
+
+// Of a run that is no longer than a block. Floats are multiplied by fours, and these products in
+// double.
+template <InVectors T, size_t Count, class Run>
+CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE double product_of_run(Run const& run) {
+    using vector = typename lanes<T, run_width<T>>::type;
+    using stored = typename lanes<T, run_width<T>>::stored;
+    using mask = typename lanes<T, run_width<T>>::mask;
+    using wide = typename lanes<double, run_width<double>>::type;
+    constexpr size_t width = run_width<T>, few = Count / width;
+    stored const* const x = reinterpret_cast<stored const*>(run(length<few * width>{}, 0));
+    vector four[(few + 4) / 4];
+    CASTNET_UNROLL
+    for (size_t k = 0; k < few; ++k) {
+        four[k / 4] = k % 4 == 0 ? x[k] : four[k / 4] * x[k];
+    }
+    if constexpr (Count % width != 0) { // the last vector, without what another one has
+        mask missing = {};
+        for (size_t j = width - Count % width; j < width; ++j) {
+            missing[j] = -1;
+        }
+        vector const last = *reinterpret_cast<stored const*>(run(length<width>{}, Count - width));
+        vector const rest = missing ? last : vector{} + T(1);
+        four[few / 4] = few % 4 == 0 ? rest : four[few / 4] * rest;
+    }
+    wide total = wide{} + 1.0, other = total;
+    CASTNET_UNROLL
+    for (size_t k = 0; k < (Count + 4 * width - 1) / (4 * width); ++k) {
+        join_wide<T>(four[k], total, other, times);
+    }
+    total *= other;
+    return join_lanes<double, run_width<double>>(total, times);
 }
 
 // Adds the sums of columns from row `begin` to row `end` to total. (No lambda, as above.)
