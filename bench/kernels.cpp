@@ -30,15 +30,21 @@ void peak(benchmark::State& state) {
 }
 BENCHMARK(peak);
 
-// c (m x n) = a (m x k) b (k x n); with `turned`, a lies as (k x m).
+// c (m x n) = a (m x k) b (k x n). A gradient has a turned factor: that by the input a weight,
+// which lies as (n x k), and that by the weight samples, which lie as (k x m).
+enum class turned { none, a, b };
 void product(benchmark::State& state, std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k,
-             bool turned) {
+             turned which) {
     bench::use_threads(1);
     cpu::memory const a = room_for(m * k), b = room_for(k * n), c = room_for(m * n);
+    auto const factor = [](cpu::memory const& at, std::ptrdiff_t rows, std::ptrdiff_t columns,
+                           bool lies_turned) -> cpu::matrix<float> {
+        return {at.as<float>(), lies_turned ? 1 : columns, lies_turned ? rows : 1};
+    };
     bench::meter const clock;
     for ([[maybe_unused]] auto _ : state) {
-        cpu::multiply<float>(m, n, k, {a.as<float>(), turned ? 1 : k, turned ? m : 1},
-                             {b.as<float>(), n, 1}, c.as<float>(), n);
+        cpu::multiply<float>(m, n, k, factor(a, m, k, which == turned::a),
+                             factor(b, k, n, which == turned::b), c.as<float>(), n);
         benchmark::ClobberMemory();
     }
     clock.report(state, 2.0 * double(m) * double(n) * double(k));
@@ -134,15 +140,14 @@ void convolve(benchmark::State& state, bench::convolution const& c, role const& 
 
 bool const registered = [] {
     using benchmark::RegisterBenchmark;
-    RegisterBenchmark("product/1024x1024x1024", product, 1024, 1024, 1024, false);
+    RegisterBenchmark("product/1024x1024x1024", product, 1024, 1024, 1024, turned::none);
     for (bench::dense const& d : bench::dense_layers) {
-        constexpr std::ptrdiff_t samples = bench::dense::samples;
         auto const add = [&](char const* kind, auto... sizes) {
             RegisterBenchmark((std::string(kind) + "/" + d.name).c_str(), product, sizes...);
         };
-        add("matmul", samples, d.units, d.features, false);
-        add("matmul_data", samples, d.features, d.units, false);
-        add("matmul_weight", d.features, d.units, samples, true);
+        add("matmul", d.samples, d.units, d.features, turned::none);
+        add("matmul_data", d.samples, d.features, d.units, turned::b);
+        add("matmul_weight", d.features, d.units, d.samples, turned::a);
     }
     auto const add_each_role = [](bench::convolution const& c) {
         for (role const& r : roles) {

@@ -1,21 +1,25 @@
-// The dense layers and convolutions of the benchmarked networks, one by one: each is benchmarked as
-// the three operations of training. `matmul` and `conv` compute its output, `…_data` the gradient
-// with respect to its input, `…_weight` the one with respect to its weight.
+// The dense layers and convolutions of the benchmarked networks, and large dense layers of few
+// samples, one by one: each is benchmarked as the three operations of training. `matmul` and `conv`
+// compute its output, `…_data` the gradient with respect to its input, `…_weight` the one with
+// respect to its weight.
 #pragma once
 
 namespace bench {
 
 struct dense {
-    static constexpr int samples = 128;
     char const* name;
     int features, units;
+    int samples = 128;
 
     constexpr double flops() const { return 2.0 * samples * features * units; }
 };
 constexpr dense dense_layers[] = {
-    {"convnet/1", 576, 64},   {"convnet/2", 64, 10},    {"dropout_cnn/1", 9216, 128},
-    {"wide_mlp/1", 784, 512}, {"wide_mlp/2", 512, 512}, {"wide_mlp/3", 512, 10},
-    {"tiny_mlp/1", 13, 16},   {"tiny_mlp/2", 16, 32},   {"tiny_mlp/3", 32, 1}};
+    {"convnet/1", 576, 64},       {"convnet/2", 64, 10},        {"dropout_cnn/1", 9216, 128},
+    {"wide_mlp/1", 784, 512},     {"wide_mlp/2", 512, 512},     {"wide_mlp/3", 512, 10},
+    {"tiny_mlp/1", 13, 16},       {"tiny_mlp/2", 16, 32},       {"tiny_mlp/3", 32, 1},
+    {"few/1", 784, 512, 1},       {"few/2", 784, 512, 2},       {"few/4", 784, 512, 4},
+    {"few/8", 784, 512, 8},       {"large/1", 1024, 4096, 1},   {"large/4", 1024, 4096, 4},
+    {"large/12", 1024, 4096, 12}, {"large/16", 1024, 4096, 16}, {"large/32", 1024, 4096, 32}};
 
 // On square images, without padding or with as much as keeps the size where the stride is 1.
 struct convolution {

@@ -168,8 +168,8 @@ void add(std::string const& kind, std::string const& layer, Op const& op, memory
 [[maybe_unused]] bool const registered = [] {
     use_threads(1); // oneDNN decides how it shares the work when it makes a primitive
     for (dense const& d : dense_layers) {
-        add("matmul", d.name, onednn::inner_product{}, {dense::samples, d.features},
-            {d.units, d.features}, {dense::samples, d.units});
+        add("matmul", d.name, onednn::inner_product{}, {d.samples, d.features},
+            {d.units, d.features}, {d.samples, d.units});
     }
     auto const add_convolution = [](convolution const& c) {
         memory::dims weights{c.filters / c.groups, c.channels / c.groups, c.kernel, c.kernel};

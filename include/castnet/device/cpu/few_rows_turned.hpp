@@ -61,7 +61,7 @@ sum_turned_block(std::ptrdiff_t columns, std::ptrdiff_t depth, matrix<T> const& 
             add(group, right, k);
         }
     }
-    T whole[2 * width];
+    T whole[size_t(2 * width)];
     for (int i = 0; i < Rows; ++i) {
         *reinterpret_cast<vec<T>*>(whole) = sum[i][0];
         *reinterpret_cast<vec<T>*>(whole + width) = sum[i][1];

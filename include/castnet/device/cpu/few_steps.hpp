@@ -67,6 +67,26 @@ multiply_steps(matrix<T> const& a, T const* b, std::ptrdiff_t b_row, std::ptrdif
     }
 }
 
+// Some columns, from `left` on, of rows i and i + 1 of c = a * b.
+template <class T>
+void multiply_few_steps(product<T> const& p, std::ptrdiff_t i, std::ptrdiff_t left,
+                        std::ptrdiff_t columns) {
+    bool const both = i + 1 < p.m; // else one row is made twice
+    T *const first = p.c + i * p.c_row + left, *const second = both ? first + p.c_row : first;
+    std::ptrdiff_t k = 0;
+    auto const add = [&]<int Steps>(std::integral_constant<int, Steps>) {
+        for (; k + Steps <= p.k; k += Steps) {
+            matrix<T> const a{p.a.data + i * p.a.row + k * p.a.column, both ? p.a.row : 0,
+                              p.a.column};
+            multiply_steps<Steps>(a, p.b.data + k * p.b.row + left, p.b.row, columns, k == 0, first,
+                                  second);
+        }
+    };
+    add(std::integral_constant<int, 4>{});
+    add(std::integral_constant<int, 2>{});
+    add(std::integral_constant<int, 1>{});
+}
+
 // c = a * b: the steps of each sum follow one another as in a tile. Threads share the rows.
 template <class T>
 void multiply_few_steps(product<T> const& p) {
@@ -74,25 +94,8 @@ void multiply_few_steps(product<T> const& p) {
     share_range((p.m + 1) / 2, 2.0 * double(p.m) * double(p.n) * double(p.k),
                 [&](std::ptrdiff_t from, std::ptrdiff_t to) {
                     for (std::ptrdiff_t left = 0; left < p.n; left += at_once) {
-                        std::ptrdiff_t const columns = std::min(at_once, p.n - left);
                         for (std::ptrdiff_t pair = from; pair < to; ++pair) {
-                            std::ptrdiff_t const i = 2 * pair;
-                            bool const both = i + 1 < p.m; // else one row is made twice
-                            T* const c = p.c + i * p.c_row + left;
-                            auto const add = [&]<int Steps>(std::integral_constant<int, Steps>,
-                                                            std::ptrdiff_t& k) {
-                                for (; k + Steps <= p.k; k += Steps) {
-                                    multiply_steps<Steps>({p.a.data + i * p.a.row + k * p.a.column,
-                                                           both ? p.a.row : 0, p.a.column},
-                                                          p.b.data + k * p.b.row + left, p.b.row,
-                                                          columns, k == 0, c,
-                                                          both ? c + p.c_row : c);
-                                }
-                            };
-                            std::ptrdiff_t k = 0;
-                            add(std::integral_constant<int, 4>{}, k);
-                            add(std::integral_constant<int, 2>{}, k);
-                            add(std::integral_constant<int, 1>{}, k);
+                            multiply_few_steps(p, 2 * pair, left, std::min(at_once, p.n - left));
                         }
                     }
                 });
