@@ -51,7 +51,7 @@ template <class V>
         if constexpr (is_float) {
             return __builtin_ia32_vfmaddps512_mask(a, b, c, -1, as_set);
         } else {
-            return __builtin_ia32_vfmaddpd512_mask(a, b, c, -1, as_set);
+            return __builtin_ia32_vfmaddpd512_mask(a, b, c, 0xFF, as_set);
         }
     } else
 #endif

@@ -71,7 +71,7 @@ struct multiply_with {
         to *= by;
     }
 };
-inline constexpr multiply_with times{};
+inline constexpr multiply_with multiplies{};
 
 struct keep_common_bits {
     template <class To, class By>

@@ -160,10 +160,10 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE double product_of_run(Run const& run)
     wide total = wide{} + 1.0, other = total;
     CASTNET_UNROLL
     for (size_t k = 0; k < (Count + 4 * width - 1) / (4 * width); ++k) {
-        join_wide<T>(four[k], total, other, times);
+        join_wide<T>(four[k], total, other, multiplies);
     }
     total *= other;
-    return join_lanes<double, run_width<double>>(total, times);
+    return join_lanes<double, run_width<double>>(total, multiplies);
 }
 
 // Adds the sums of columns from row `begin` to row `end` to total. (No lambda, as above.)
