@@ -25,7 +25,8 @@ CASTNET_HD constexpr T for_square_root(T x) {
 }
 
 // Of a positive finite base. Square roots come out exactly rounded, as those of square_root.
-CASTNET_HD CASTNET_ALWAYS_INLINE constexpr float power_of_positive(float base, float exponent) {
+template <std::same_as<float> T>
+CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T power_of_positive(T base, T exponent) {
     using bits = float_bits<double>;
     constexpr double shift =
         1.5 * bits::power_of_two(bits::bias + bits::mantissa_size) + double(bits::bias);
@@ -59,7 +60,8 @@ CASTNET_HD CASTNET_ALWAYS_INLINE constexpr float power_of_positive(float base, f
 
 // Of any numbers, without branches. 2 and 3 are apart, since squares may lie in the middle of two
 // floats and since cubes are rounded twice, and -1, so that it costs little as a constant.
-CASTNET_HD CASTNET_ALWAYS_INLINE constexpr float power_of_float(float base, float exponent) {
+template <std::same_as<float> T>
+CASTNET_HD CASTNET_ALWAYS_INLINE constexpr T power_of_float(T base, T exponent) {
     using bits = float_bits<float>;
     constexpr float infinity = std::numeric_limits<float>::infinity();
     constexpr float nan = std::numeric_limits<float>::quiet_NaN();
