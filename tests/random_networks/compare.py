@@ -1,0 +1,447 @@
+#!/usr/bin/env python3
+"""Compares random networks with PyTorch: a step of gradient descent, predictions, or the time of a step.
+
+    tests/random_networks/compare.py 0 40          # seeds 0 to 39: right?
+    tests/random_networks/compare.py 0 40 --time   # larger ones, on one thread: how fast?
+
+Each network is compiled in double and float, and computes on 1 and 3 threads, with the same bits. It prints a line
+for each, and what differs; it ends with 1 if something does. Needs g++ and PyTorch, and half a minute for a network.
+"""
+
+import argparse
+import json
+import math
+import os
+import random
+import re
+import struct
+import subprocess
+import sys
+import time
+from collections import namedtuple
+from pathlib import Path
+
+import numpy
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+
+# How castnet and PyTorch spell a layer, and the shape of its result.
+Layer = namedtuple("Layer", "castnet torch shape")
+
+Sizes = namedtuple("Sizes", "channels side steps features inputs filters units batch most")
+SMALL = Sizes(channels=[1, 2, 3, 4, 8, 16], side=range(5, 21), steps=range(1, 21), features=[1, 3, 8, 12, 16],
+              inputs=[1, 3, 13, 64, 100, 300, 784], filters=[1, 2, 3, 5, 8, 12, 16, 17, 24, 32, 40, 64, 70],
+              units=[1, 3, 5, 8, 16, 20, 33, 50, 64, 130], batch=[1, 2, 3, 4, 5, 8, 9, 13, 16, 24], most=2e4)
+LARGE = Sizes(channels=[1, 3, 16, 32, 64], side=[16, 24, 28, 32, 48, 64], steps=[16, 32, 50, 64, 100, 128],
+              features=[4, 16, 32, 64, 128], inputs=[13, 64, 300, 784, 1024, 2048],
+              filters=[8, 16, 24, 32, 48, 64, 96, 128, 192], units=[10, 16, 32, 64, 100, 128, 256, 1000],
+              batch=[1, 4, 8, 16, 32, 64, 128], most=3e5)
+
+ACTIVATIONS = [("relu", nn.ReLU), ("tanh", nn.Tanh), ("sigmoid", nn.Sigmoid), ("gelu", nn.GELU), ("silu", nn.SiLU),
+               ("elu.alpha(0.5)", lambda: nn.ELU(0.5)), ("leaky_relu.slope(0.2)", lambda: nn.LeakyReLU(0.2)),
+               ("softplus", nn.Softplus), ("selu", nn.SELU), ("relu6", nn.ReLU6)]
+
+
+class Function(nn.Module):
+    """Of a module's result, or of x itself, as castnet's layer has it."""
+
+    def __init__(self, function, inner=None):
+        super().__init__()
+        self.function, self.inner = function, inner
+
+    def forward(self, x):
+        return self.function(self.inner, x) if self.inner else self.function(x)
+
+
+def turned(inner):
+    """Of (time, features) what inner makes of (features, time)."""
+    return Function(lambda f, x: f(x.transpose(1, 2)).transpose(1, 2), inner)
+
+
+def activation(r, shape):
+    name, module = r.choice(ACTIVATIONS)
+    return Layer(name, module(), shape)
+
+
+def places(size, kernel, stride, dilation, padding):
+    return (size + 2 * padding - dilation * (kernel - 1) - 1) // stride + 1
+
+
+def conv2d(r, shape, sizes):
+    channels, height, width = shape
+    kernel = r.choice([(1, 1), (3, 3), (3, 3), (5, 5), (2, 2), (3, 1), (1, 5), (7, 7), (4, 3)])
+    stride, dilation, filters = r.choice([1, 1, 1, 2, 3]), r.choice([1, 1, 1, 2]), r.choice(sizes.filters)
+    padding = min([r.choice([0, 0, 1, 2])] + [dilation * (k - 1) for k in kernel])
+    groups = r.choice([1, 1] + [g for g in (2, 3, 4, 8) if channels % g == filters % g == 0])
+    bias = r.random() < 0.8
+    options = f".stride = {stride}, .padding = {padding}, .dilation = {dilation}, .groups = {groups}"
+    name = f"conv2d<{filters}, size2{{{kernel[0]}, {kernel[1]}}}, conv{{{options}}}>"
+    return Layer(name + ("" if bias else ".no_bias()"),
+                 nn.Conv2d(channels, filters, kernel, stride, padding, dilation, groups, bias),
+                 (filters, places(height, kernel[0], stride, dilation, padding),
+                  places(width, kernel[1], stride, dilation, padding)))
+
+
+def depthwise_conv2d(r, shape, sizes):
+    channels, height, width = shape
+    kernel, stride, padding, times = r.choice([2, 3, 5]), r.choice([1, 2]), r.choice([0, 1]), r.choice([1, 1, 2])
+    return Layer(f"depthwise_conv2d<{kernel}, conv{{.stride = {stride}, .padding = {padding}}}, {times}>",
+                 nn.Conv2d(channels, channels * times, kernel, stride, padding, groups=channels),
+                 (channels * times, places(height, kernel, stride, 1, padding),
+                  places(width, kernel, stride, 1, padding)))
+
+
+def conv_transpose2d(r, shape, sizes):
+    filters, kernel = r.choice([1, 3, 8, 16, 20]), r.choice([2, 3, 4])
+    stride, padding = r.choice([1, 2]), r.choice([0, 1])
+    more = r.choice([0, 1]) if stride > 1 else 0
+    height, width = ((size - 1) * stride - 2 * padding + kernel + more for size in shape[1:])
+    options = f".stride = {stride}, .padding = {padding}, .output_padding = {more}"
+    return Layer(f"conv_transpose2d<{filters}, {kernel}, conv_transpose{{{options}}}>",
+                 nn.ConvTranspose2d(shape[0], filters, kernel, stride, padding, more), (filters, height, width))
+
+
+def pool2d(r, shape, sizes):
+    kernel, stride, padding, most = r.choice([2, 3]), r.choice([1, 2, 3]), r.choice([0, 0, 1]), r.random() < 0.5
+    return Layer(f"{'max' if most else 'avg'}_pool2d<{kernel}, pooling{{.stride = {stride}, .padding = {padding}}}>",
+                 nn.MaxPool2d(kernel, stride, padding) if most
+                 else nn.AvgPool2d(kernel, stride, padding, count_include_pad=False),
+                 (shape[0], *(places(size, kernel, stride, 1, padding) for size in shape[1:])))
+
+
+def adaptive_pool2d(r, shape, sizes):
+    height, width, most = r.randint(1, shape[1]), r.randint(1, shape[2]), r.random() < 0.5
+    return Layer(f"adaptive_{'max' if most else 'avg'}_pool2d<size2{{{height}, {width}}}>",
+                 (nn.AdaptiveMaxPool2d if most else nn.AdaptiveAvgPool2d)((height, width)), (shape[0], height, width))
+
+
+def upsample2d(r, shape, sizes):
+    bilinear = r.random() < 0.5
+    return Layer("upsample2d<2>" + (".bilinear()" if bilinear else ""),
+                 nn.Upsample(scale_factor=2, mode="bilinear" if bilinear else "nearest"),
+                 (shape[0], 2 * shape[1], 2 * shape[2]))
+
+
+def zero_pad2d(r, shape, sizes):
+    top, bottom, left, right = (r.randint(0, 2) for _ in range(4))
+    return Layer(f"zero_pad2d<sides{{{top}, {bottom}, {left}, {right}}}>", nn.ZeroPad2d((left, right, top, bottom)),
+                 (shape[0], shape[1] + top + bottom, shape[2] + left + right))
+
+
+def normalised_image(r, shape, sizes):
+    channels = shape[0]
+    groups = r.choice([g for g in (1, 2, 3, 4, 5) if channels % g == 0])
+    over_channels = Function(lambda f, x: f(x.permute(0, 2, 3, 1)).permute(0, 3, 1, 2), nn.LayerNorm(channels))
+    return r.choice([Layer("batch_norm", nn.BatchNorm2d(channels), shape), Layer("layer_norm", over_channels, shape),
+                     Layer(f"group_norm<{groups}>", nn.GroupNorm(groups, channels), shape)])
+
+
+def residual_image(r, shape, sizes):
+    channels, filters, kernel = shape[0], r.choice([4, 16, 33]), r.choice([1, 3, 5])
+    inner = [Layer(f"conv2d<{filters}, {kernel}, conv{{.padding = same}}>",
+                   nn.Conv2d(channels, filters, kernel, padding=kernel // 2), None), activation(r, None)]
+    if r.random() < 0.5:
+        inner.append(Layer("batch_norm", nn.BatchNorm2d(filters), None))
+    inner.append(Layer(f"conv2d<{channels}, 3, conv{{.padding = same}}>.no_bias()",
+                       nn.Conv2d(filters, channels, 3, padding=1, bias=False), None))
+    return residual(inner, shape)
+
+
+def residual(inner, shape):
+    return Layer(f"residual<{', '.join(layer.castnet for layer in inner)}>",
+                 Function(lambda f, x: x + f(x), nn.Sequential(*(layer.torch for layer in inner))), shape)
+
+
+def conv1d(r, shape, sizes):
+    steps, features = shape
+    filters, kernel, dilation = r.choice(sizes.filters), r.choice([1, 2, 3, 5]), r.choice([1, 1, 2, 4])
+    causal = r.random() < 0.4
+    stride = 1 if causal else r.choice([1, 1, 2])
+    padding = 0 if causal or kernel == 1 else r.choice([0, 1])
+    conv = nn.Conv1d(features, filters, kernel, stride, padding, dilation)
+    before = (kernel - 1) * dilation if causal else 0
+    return Layer(f"conv1d<{filters}, {kernel}, conv{{.stride = {stride}, .padding = {'causal' if causal else padding}, "
+                 f".dilation = {dilation}}}>",
+                 turned(Function(lambda f, x: f(F.pad(x, (before, 0))), conv)),
+                 (steps if causal else places(steps, kernel, stride, dilation, padding), filters))
+
+
+def recurrent(r, shape, sizes, sequence=True):
+    kind, units, layers = r.choice(["lstm", "gru", "rnn"]), r.choice(sizes.units[:8]), r.choice([1, 1, 2])
+    both = sequence and kind != "rnn" and r.random() < 0.3
+    layers = 1 if both else layers
+    cell = f"{kind}<{units}>" + (f".layers<{layers}>(0.0F)" if layers > 1 else "")
+    cell += ".return_sequences()" if sequence else ""
+    inner = getattr(nn, kind.upper())(shape[1], units, layers, batch_first=True, bidirectional=both)
+    return Layer(f"bidirectional<{cell}>" if both else cell,
+                 Function((lambda f, x: f(x)[0]) if sequence else (lambda f, x: f(x)[0][:, -1]), inner),
+                 (shape[0], 2 * units if both else units) if sequence else (units,))
+
+
+def dense(r, shape, sizes):
+    units, bias = r.choice(sizes.units), r.random() < 0.8
+    return Layer(f"dense<{units}>" + ("" if bias else ".no_bias()"), nn.Linear(shape[-1], units, bias),
+                 (*shape[:-1], units))
+
+
+def layer_norm(r, shape, sizes):
+    return Layer("layer_norm", nn.LayerNorm(shape[-1]), shape) if shape[-1] > 1 else None
+
+
+def attention(r, shape, sizes):
+    heads, causal = r.choice([h for h in (1, 2, 3, 4, 8) if shape[1] % h == 0]), r.random() < 0.5
+
+    def attend(f, x):
+        mask = nn.Transformer.generate_square_subsequent_mask(x.shape[1], dtype=x.dtype) if causal else None
+        return f(x, x, x, attn_mask=mask, need_weights=False)[0]
+    return Layer(f"multi_head_attention<{heads}>" + (".causal()" if causal else ""),
+                 Function(attend, nn.MultiheadAttention(shape[1], heads, batch_first=True)), shape)
+
+
+def pool1d(r, shape, sizes):
+    most = r.random() < 0.5
+    return Layer(f"{'max' if most else 'avg'}_pool1d<2>", turned((nn.MaxPool1d if most else nn.AvgPool1d)(2)),
+                 (shape[0] // 2, shape[1]))
+
+
+def permute(r, shape, sizes):
+    return Layer("permute<1, 0>", Function(lambda x: x.transpose(1, 2)), shape[::-1])
+
+
+def batch_norm(r, shape, sizes):
+    return Layer("batch_norm", nn.BatchNorm1d(shape[0]), shape)
+
+
+def residual_vector(r, shape, sizes):
+    return residual([Layer("dense<24>", nn.Linear(shape[0], 24), None), Layer("tanh", nn.Tanh(), None),
+                     Layer(f"dense<{shape[0]}>", nn.Linear(24, shape[0]), None)], shape)
+
+
+def activated(r, shape, sizes):
+    return activation(r, shape)
+
+
+# By the number of axes.
+LAYERS = {3: [conv2d] * 6 + [depthwise_conv2d, conv_transpose2d, normalised_image, activated, activated, pool2d, pool2d,
+                             adaptive_pool2d, upsample2d, zero_pad2d, residual_image],
+          2: [conv1d, conv1d, recurrent, recurrent, recurrent, dense, dense, layer_norm, activated, attention, pool1d,
+              permute],
+          1: [dense, dense, activated, batch_norm, layer_norm, residual_vector]}
+
+
+def ends(r, shape, sizes):
+    """Layers that make a vector of what is none, mostly, and the last one."""
+    layers, axes = [], len(shape)
+    flatten = Layer("flatten", nn.Flatten(), (math.prod(shape),))
+    if axes == 3:
+        layers = r.choice([[], [flatten], [Layer("global_avg_pool2d", Function(lambda x: x.mean((2, 3))), shape[:1])],
+                           [Layer("global_max_pool2d", Function(lambda x: x.amax((2, 3))), shape[:1])]])
+    elif axes == 2:
+        layers = r.choice([[], [flatten], [recurrent(r, shape, sizes, sequence=False)],
+                           [Layer("global_avg_pool1d", Function(lambda x: x.mean(1)), shape[1:])],
+                           [Layer("global_max_pool1d", Function(lambda x: x.amax(1)), shape[1:])]])
+    if axes == 1 or layers:
+        units, features = r.choice([1, 2, 10, 30]), (layers[-1].shape if layers else shape)[0]
+        layers = layers + [Layer(f"dense<{units}>", nn.Linear(features, units), (units,))]
+    return layers
+
+
+class Network:
+    def __init__(self, seed, sizes):
+        r = random.Random(seed)
+        torch.manual_seed(seed)
+        axes = r.choice([3, 3, 3, 2, 2, 1])
+        self.input = {3: (r.choice(sizes.channels), r.choice(sizes.side), r.choice(sizes.side)),
+                      2: (r.choice(sizes.steps), r.choice(sizes.features)), 1: (r.choice(sizes.inputs),)}[axes]
+        shape, layers, wanted = self.input, [], r.randint(2, 7)
+        while len(layers) < wanted:
+            layer = r.choice(LAYERS[len(shape)])(r, shape, sizes)
+            if layer and min(layer.shape) > 0 and self.work(layer) <= sizes.most:
+                layers.append(layer)
+                shape = layer.shape
+        layers += ends(r, shape, sizes)
+        self.output = layers[-1].shape
+        self.layers = [layer.castnet for layer in layers]
+        self.batch = r.choice(sizes.batch)
+        if any("batch_norm" in layer for layer in self.layers):
+            self.batch = max(self.batch, 4)
+        self.torch = nn.Sequential(*(layer.torch for layer in layers))
+        self.x, self.y = torch.randn(self.batch, *self.input), torch.randn(self.batch, *self.output)
+
+    @staticmethod
+    def work(layer):
+        """Numbers of its result, or how many take as long as a convolution."""
+        count = math.prod(layer.shape)
+        if isinstance(layer.torch, nn.Conv2d):
+            count = max(count, count * layer.torch.weight[0].numel() / 200)
+        return count
+
+    def __str__(self):
+        return f"{self.input} -> {self.output}, batch {self.batch}: {', '.join(self.layers)}"
+
+    def source(self, number):
+        def shape(extents):
+            return f"cn::shape<{', '.join(map(str, extents))}>"
+        return (f"namespace cn = castnet;\n"
+                f"using number = {number};\n"
+                f"constexpr cn::size_t batch = {self.batch};\n"
+                f"using output = {shape(self.output)};\n"
+                f"using dataset = cn::data::dataset<output, {shape(self.input)}>;\n"
+                f"namespace in_castnet {{\n"
+                f"using namespace castnet;\n"
+                f"using network = sequential<input<{', '.join(map(str, self.input))}>, {', '.join(self.layers)}>;\n"
+                f"}}\n"
+                f"using in_castnet::network;\n")
+
+    def compile(self, folder, number, *flags):
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "network.hpp").write_text(self.source(number))
+        self.x.numpy().tofile(folder / "x.bin")
+        self.y.numpy().tofile(folder / "y.bin")
+        command = ["g++", "-std=c++20", "-march=native", "-fopenmp", *flags, f"-I{ROOT}/include", f"-I{folder}",
+                   HERE / "program.cpp", "-o", folder / "program"]
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace")
+        if done.returncode != 0:
+            raise RuntimeError("\n".join([line for line in done.stderr.splitlines() if "error" in line][:4]))
+
+
+def run(folder, what, threads):
+    done = subprocess.run([folder / "program", what], cwd=folder, capture_output=True, text=True, errors="replace",
+                          env={**os.environ, "OMP_NUM_THREADS": str(threads)})
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr or f"ends with {done.returncode}")
+    return done.stdout
+
+
+def parameters(file):
+    """In PyTorch's order, which the names give."""
+    content = file.read_bytes()
+    begin = 8 + struct.unpack("<Q", content[:8])[0]
+    header = json.loads(content[8:begin])
+    header.pop("__metadata__", None)
+    kinds = ["in_proj_weight", "in_proj_bias", "weight", "bias", "running_mean", "running_var"]
+
+    def place(name):
+        *path, last = name.split(".")
+        order = ([kinds.index(last)] if last in kinds else
+                 [(int(m[3]), bool(m[4]), m[1] == "bias", m[2] == "hh")
+                  for m in [re.match(r"(weight|bias)_(ih|hh)_l(\d+)(_reverse)?", last)]])
+        return [(0, int(p), "") if p.isdigit() else (1, 0, p) for p in path], order
+    found = {}
+    for name in sorted(header, key=place):
+        first, last = header[name]["data_offsets"]
+        type_ = {"F64": numpy.float64, "F32": numpy.float32}[header[name]["dtype"]]
+        values = numpy.frombuffer(content[begin + first:begin + last], type_).astype(numpy.float64)
+        found[name] = torch.from_numpy(values.reshape(header[name]["shape"]))
+    return found
+
+
+class Comparison:
+    def __init__(self, number):
+        self.number, self.differences = number, []
+
+    def same(self, what, found, expected, tolerance, least):
+        size = max(float(expected.abs().max()), least)
+        error = float((found - expected).abs().max())
+        if not error <= tolerance * size:
+            self.differences.append(f"{self.number}: {what} differs by {error:.3g} of {size:.3g}")
+
+
+def differences(net, folder, number):
+    """Between a step of castnet's and of PyTorch's in double."""
+    net.compile(folder, number, "-O1")
+    exact = number == "double"
+    c = Comparison(number)
+    results = []
+    for threads in (1, 3):
+        run(folder, "check", threads)
+        results.append([(folder / file).read_bytes()
+                        for file in ("before.safetensors", "after.safetensors", "numbers.bin")])
+    if results[0] != results[1]:
+        c.differences.append(f"{number}: other bits on 3 threads than on 1")
+
+    before, after = parameters(folder / "before.safetensors"), parameters(folder / "after.safetensors")
+    torchs = net.torch.double()
+    state = {name: values for name, values in torchs.state_dict().items() if "num_batches" not in name}
+    if [values.shape for values in state.values()] != [values.shape for values in before.values()]:
+        raise RuntimeError(f"parameters {list(before)}, PyTorch has {list(state)}")
+    with torch.no_grad():
+        for into, values in zip(state.values(), before.values()):
+            into.copy_(values)
+    x, y = net.x.double(), net.y.double()
+    torchs.eval()
+    predicted = torchs(x)
+    torchs.train()
+    torchs.zero_grad()
+    loss = F.mse_loss(torchs(x), y)
+    loss.backward()
+    trained = dict(torchs.named_parameters())
+    for (name, into), (ours, old), new in zip(state.items(), before.items(), after.values()):
+        expected, found = (trained[name].grad, old - new) if name in trained else (into, new)
+        # (what a float loses where the gradient is subtracted from it is no difference)
+        lost = 0 if exact else 3e-7 * float(old.abs().max() + 1) / max(float(expected.abs().max()), 1e-3)
+        c.same(f"gradient of {ours}", found, expected, (1e-9 if exact else 2e-3) + lost, 1e-6 if exact else 1e-3)
+    numbers = torch.from_numpy(numpy.fromfile(folder / "numbers.bin", numpy.float64))
+    count = predicted.numel()
+    tolerance = 1e-8 if exact else 1e-3
+    c.same("prediction", numbers[:count], predicted.detach().flatten(), tolerance, 1e-3)
+    c.same("loss", numbers[count], loss.detach(), tolerance, 1)
+    if exact: # in float, what a rate of 1 makes of small differences is large
+        with torch.no_grad():
+            for p in trained.values():
+                p -= p.grad
+        torchs.eval()
+        c.same("prediction after the step", numbers[count + 1:], torchs(x).detach().flatten(), tolerance, 1e-3)
+    return c.differences
+
+
+def pytorchs_time(net):
+    model, x = net.torch, net.x
+    if len(net.input) == 3:
+        model, x = model.to(memory_format=torch.channels_last), x.contiguous(memory_format=torch.channels_last)
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-5, fused=True)
+    times, begin = [], time.perf_counter()
+    while time.perf_counter() < begin + 0.5 or len(times) < 4:
+        start = time.perf_counter()
+        optimizer.zero_grad(set_to_none=True)
+        F.mse_loss(model(x), net.y).backward()
+        optimizer.step()
+        times.append(time.perf_counter() - start)
+    return 1e3 * sorted(times)[len(times) // 4]
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("first", type=int)
+    options.add_argument("end", type=int)
+    options.add_argument("--time", action="store_true", help="milliseconds of a step instead of results")
+    options.add_argument("--folder", type=Path, default=ROOT / "build/random_networks")
+    given = options.parse_args()
+    torch.set_num_threads(1)
+    wrong = 0
+    for seed in range(given.first, given.end):
+        net, folder = Network(seed, LARGE if given.time else SMALL), given.folder / str(seed)
+        if given.time:
+            net.compile(folder, "float", "-O3")
+            ours, theirs = [], []
+            for _ in range(2):
+                ours.append(float(run(folder, "time", 1)))
+                theirs.append(pytorchs_time(net))
+            print(f"{seed}: {min(ours):.3f} ms, PyTorch {min(theirs):.3f}: {min(theirs) / min(ours):.2f}; {net}",
+                  flush=True)
+            continue
+        try:
+            found = differences(net, folder, "double") + differences(net, folder, "float")
+        except RuntimeError as e:
+            found = [str(e)]
+        print(f"{seed}: {'different' if found else 'same'}; {net}", *found, sep="\n    ", flush=True)
+        wrong += bool(found)
+    sys.exit(wrong > 0)
+
+
+if __name__ == "__main__":
+    main()
