@@ -291,11 +291,11 @@ class Network:
                 f"constexpr cn::size_t batch = {self.batch};\n"
                 f"using output = {shape(self.output)};\n"
                 f"using dataset = cn::data::dataset<output, {shape(self.input)}>;\n"
-                f"namespace in_castnet {{\n"
-                f"using namespace castnet;\n"
-                f"using network = sequential<input<{', '.join(map(str, self.input))}>, {', '.join(self.layers)}>;\n"
+                f"namespace castnet {{ // (elsewhere tanh is the C library's, too)\n"
+                f"using random_network = sequential<input<{', '.join(map(str, self.input))}>, "
+                f"{', '.join(self.layers)}>;\n"
                 f"}}\n"
-                f"using in_castnet::network;\n")
+                f"using network = cn::random_network;\n")
 
     def compile(self, folder, number, *flags):
         folder.mkdir(parents=True, exist_ok=True)
