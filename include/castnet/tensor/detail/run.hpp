@@ -78,12 +78,25 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void join_wide(Vector const& x, Wide&
     }
 }
 
+// The last vector of a run, with `neutral` in place of what the one before it has, too.
+template <InVectors T, size_t Count, class Run, class Vector>
+CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void read_rest(Run const& run, T neutral, Vector& rest) {
+    using stored = typename lanes<T, run_width<T>>::stored;
+    using mask = typename lanes<T, run_width<T>>::mask;
+    constexpr size_t width = run_width<T>;
+    mask missing = {};
+    for (size_t j = width - Count % width; j < width; ++j) {
+        missing[j] = -1;
+    }
+    Vector const last = *reinterpret_cast<stored const*>(run(length<width>{}, Count - width));
+    rest = missing ? last : Vector{} + neutral;
+}
+
 // Floats are added by sixteens, and these sums in double in runs of more than 256.
 template <InVectors T, size_t Count, class Run>
 CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE double sum_of_run(Run const& run) {
     using vector = typename lanes<T, run_width<T>>::type;
     using stored = typename lanes<T, run_width<T>>::stored;
-    using mask = typename lanes<T, run_width<T>>::mask;
     using wide = typename lanes<double, run_width<double>>::type;
     constexpr size_t width = run_width<T>, block = run_block * width;
     constexpr size_t whole = Count > block ? Count / block * block : 0;
@@ -112,14 +125,10 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE double sum_of_run(Run const& run) {
                 sum[k % 2] += x[k];
             }
         }
-        if constexpr (Count % width != 0) { // the last vector, without what another one has
-            mask missing = {};
-            for (size_t j = width - Count % width; j < width; ++j) {
-                missing[j] = -1;
-            }
-            vector const last =
-                *reinterpret_cast<stored const*>(run(length<width>{}, Count - width));
-            sum[1] += __builtin_bit_cast(vector, __builtin_bit_cast(mask, last) & missing);
+        if constexpr (Count % width != 0) {
+            vector rest;
+            read_rest<T, Count>(run, T(0), rest);
+            sum[1] += rest;
         }
         if constexpr (Count > width) {
             sum[0] += sum[1];
@@ -139,7 +148,6 @@ template <InVectors T, size_t Count, class Run>
 CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE double product_of_run(Run const& run) {
     using vector = typename lanes<T, run_width<T>>::type;
     using stored = typename lanes<T, run_width<T>>::stored;
-    using mask = typename lanes<T, run_width<T>>::mask;
     using wide = typename lanes<double, run_width<double>>::type;
     constexpr size_t width = run_width<T>, few = Count / width;
     stored const* const x = reinterpret_cast<stored const*>(run(length<few * width>{}, 0));
@@ -148,13 +156,9 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE double product_of_run(Run const& run)
     for (size_t k = 0; k < few; ++k) {
         four[k / 4] = k % 4 == 0 ? x[k] : four[k / 4] * x[k];
     }
-    if constexpr (Count % width != 0) { // the last vector, without what another one has
-        mask missing = {};
-        for (size_t j = width - Count % width; j < width; ++j) {
-            missing[j] = -1;
-        }
-        vector const last = *reinterpret_cast<stored const*>(run(length<width>{}, Count - width));
-        vector const rest = missing ? last : vector{} + T(1);
+    if constexpr (Count % width != 0) {
+        vector rest;
+        read_rest<T, Count>(run, T(1), rest);
         four[few / 4] = few % 4 == 0 ? rest : four[few / 4] * rest;
     }
     wide total = wide{} + 1.0, other = total;
