@@ -33,6 +33,16 @@ void train(synthetic const& data) {
     model.predict(last);
 }
 
+template <class T>
+bool compute() {
+    auto const x = cn::random_normal<T, cn::shape<30, 50>>(1);
+    auto const square = cn::matmul(cn::transpose(x), x) + cn::tensor<T, cn::shape<50, 50>>::eye();
+    auto const rows = cn::sum<1>(cn::exp(x)) + cn::mean<1>(x) * cn::prod<1>(x) - cn::max<1>(x);
+    auto const all = cn::concatenate<0>(cn::pad<0, 2, 1>(x), cn::sort(x), cn::cumsum(x));
+    return cn::argmax(all) < all.size() && cn::sum(cn::pow(rows, T(2))) >= 0 &&
+           cn::sum(cn::solve(square, cn::mean<0>(x))) > 0 && cn::argsort(rows).size() == 30;
+}
+
 } // namespace
 
 int main() {
@@ -43,4 +53,5 @@ int main() {
     cn::model<small, cn::policy::basic_cpu<double>, cn::batch<1>> tiny;
     auto training = cn::compile(tiny, cn::cross_entropy, cn::adadelta{});
     training.fit(cn::data::blobs<2, 4>(16, 1));
+    return compute<float>() && compute<double>() ? 0 : 1;
 }

@@ -95,11 +95,11 @@ struct mean_reduction : sum_reduction<T, Lanes> {
     using part = result;
     CASTNET_HD CASTNET_ALWAYS_INLINE result get(size_t j, size_t count) const {
         using wide = decltype(T{} + double{});
-        wide const total = static_cast<wide>(this->total[j]), of = static_cast<wide>(count);
+        wide const sum = static_cast<wide>(this->total[j]), of = static_cast<wide>(count);
         if constexpr (std::is_same_v<result, float>) { // for which the inverse is exact enough
-            return static_cast<result>(total * (1 / of));
+            return static_cast<result>(sum * (1 / of));
         } else {
-            return static_cast<result>(total / of);
+            return static_cast<result>(sum / of);
         }
     }
 };
