@@ -5,16 +5,15 @@
     tests/random_networks/compare.py 0 40 --time   # larger ones, on one thread: how fast?
 
 Each network is compiled in double and float, and computes on 1 and 3 threads, with the same bits. It prints a line
-for each, and what differs; it ends with 1 if something does. Needs g++ and PyTorch, and half a minute for a network.
+for each, and what differs; it ends with 1 if something does. Needs g++, PyTorch and safetensors, and half a minute for
+a network.
 """
 
 import argparse
-import json
 import math
 import os
 import random
 import re
-import struct
 import subprocess
 import sys
 import time
@@ -23,6 +22,7 @@ from pathlib import Path
 
 import numpy
 import torch
+from safetensors.torch import load_file
 from torch import nn
 from torch.nn import functional as F
 
@@ -62,7 +62,7 @@ def turned(inner):
     return Function(lambda f, x: f(x.transpose(1, 2)).transpose(1, 2), inner)
 
 
-def activation(r, shape):
+def activation(r, shape, sizes):
     name, module = r.choice(ACTIVATIONS)
     return Layer(name, module(), shape)
 
@@ -143,7 +143,7 @@ def normalised_image(r, shape, sizes):
 def residual_image(r, shape, sizes):
     channels, filters, kernel = shape[0], r.choice([4, 16, 33]), r.choice([1, 3, 5])
     inner = [Layer(f"conv2d<{filters}, {kernel}, conv{{.padding = same}}>",
-                   nn.Conv2d(channels, filters, kernel, padding=kernel // 2), None), activation(r, None)]
+                   nn.Conv2d(channels, filters, kernel, padding=kernel // 2), None), activation(r, None, sizes)]
     if r.random() < 0.5:
         inner.append(Layer("batch_norm", nn.BatchNorm2d(filters), None))
     inner.append(Layer(f"conv2d<{channels}, 3, conv{{.padding = same}}>.no_bias()",
@@ -221,16 +221,12 @@ def residual_vector(r, shape, sizes):
                      Layer(f"dense<{shape[0]}>", nn.Linear(24, shape[0]), None)], shape)
 
 
-def activated(r, shape, sizes):
-    return activation(r, shape)
-
-
 # By the number of axes.
-LAYERS = {3: [conv2d] * 6 + [depthwise_conv2d, conv_transpose2d, normalised_image, activated, activated, pool2d, pool2d,
-                             adaptive_pool2d, upsample2d, zero_pad2d, residual_image],
-          2: [conv1d, conv1d, recurrent, recurrent, recurrent, dense, dense, layer_norm, activated, attention, pool1d,
+LAYERS = {3: [conv2d] * 6 + [depthwise_conv2d, conv_transpose2d, normalised_image, activation, activation, pool2d,
+                             pool2d, adaptive_pool2d, upsample2d, zero_pad2d, residual_image],
+          2: [conv1d, conv1d, recurrent, recurrent, recurrent, dense, dense, layer_norm, activation, attention, pool1d,
               permute],
-          1: [dense, dense, activated, batch_norm, layer_norm, residual_vector]}
+          1: [dense, dense, activation, batch_norm, layer_norm, residual_vector]}
 
 
 def ends(r, shape, sizes):
@@ -319,10 +315,6 @@ def run(folder, what, threads):
 
 def parameters(file):
     """In PyTorch's order, which the names give."""
-    content = file.read_bytes()
-    begin = 8 + struct.unpack("<Q", content[:8])[0]
-    header = json.loads(content[8:begin])
-    header.pop("__metadata__", None)
     kinds = ["in_proj_weight", "in_proj_bias", "weight", "bias", "running_mean", "running_var"]
 
     def place(name):
@@ -331,13 +323,8 @@ def parameters(file):
                  [(int(m[3]), bool(m[4]), m[1] == "bias", m[2] == "hh")
                   for m in [re.match(r"(weight|bias)_(ih|hh)_l(\d+)(_reverse)?", last)]])
         return [(0, int(p), "") if p.isdigit() else (1, 0, p) for p in path], order
-    found = {}
-    for name in sorted(header, key=place):
-        first, last = header[name]["data_offsets"]
-        type_ = {"F64": numpy.float64, "F32": numpy.float32}[header[name]["dtype"]]
-        values = numpy.frombuffer(content[begin + first:begin + last], type_).astype(numpy.float64)
-        found[name] = torch.from_numpy(values.reshape(header[name]["shape"]))
-    return found
+    found = load_file(file)
+    return {name: found[name].double() for name in sorted(found, key=place)}
 
 
 class Comparison:
