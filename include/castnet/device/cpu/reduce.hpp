@@ -49,13 +49,37 @@ template <class Program, reduction R, class T>
 template <class T>
 inline constexpr std::ptrdiff_t long_row = std::ptrdiff_t{2} * simd<T>::width;
 
-// The rows of as many pixels as a vector has lanes, from this one on, each to a number: vectors lie
-// along the pixels, and the results are those of reduce_all.
+// The rows of as many pixels as a vector has lanes, from this one on, each to its sum: vectors lie
+// along the channels, and the results are those of reduce_all.
+template <class Program, class T>
+[[gnu::noinline]] void sum_pixels(kernel_launch const& s, program_arguments<T> const& a,
+                                  std::ptrdiff_t sample, std::ptrdiff_t pixel, T* out) {
+    constexpr std::ptrdiff_t width = simd<T>::width;
+    std::ptrdiff_t const p = s.space.pixels, c = s.space.channels;
+    T part[size_t(width)][size_t(width)] = {};
+    for (std::ptrdiff_t i = 0; i < width; ++i) {
+        T x[size_t(row_piece)];
+        CASTNET_IVDEP
+        for (std::ptrdiff_t k = 0; k < c; ++k) {
+            x[k] = evaluate<Program>(a, point{sample, pixel + i, k, p, c});
+        }
+        add_parts(x, c, part[i]);
+    }
+    join_parts(part, static_cast<T>(s.factor), out);
+}
+
+// The same for any reduction: vectors lie along the pixels where those of channels would be half
+// empty.
 template <class Program, reduction R, class T>
 [[gnu::noinline]] void reduce_pixels(kernel_launch const& s, program_arguments<T> const& a,
                                      std::ptrdiff_t sample, std::ptrdiff_t pixel, T* out) {
     constexpr std::ptrdiff_t width = simd<T>::width;
     std::ptrdiff_t const c = s.space.channels;
+    if constexpr (R == reduction::sum) {
+        if (c % width == 0 || c >= long_row<T>) {
+            return sum_pixels<Program>(s, a, sample, pixel, out);
+        }
+    }
     T x[size_t(long_row<T>)][size_t(width)];
     auto const lanes = [](auto const& f) __attribute__((always_inline)) {
         CASTNET_IVDEP
@@ -221,7 +245,8 @@ void reduce(kernel_launch const& s, tables const& t, context<T> const& c) {
                       (kind == reduction::sum || kind == reduction::max ||
                        kind == reduction::log_sum_exp)) {
             constexpr std::ptrdiff_t lanes = simd<T>::width;
-            if (pixels >= lanes && s.space.channels < long_row<T>) {
+            constexpr std::ptrdiff_t longest = kind == reduction::sum ? row_piece : long_row<T> - 1;
+            if (pixels >= lanes && s.space.channels <= longest) {
                 std::ptrdiff_t const blocks = (pixels + lanes - 1) / lanes;
                 parallel_for(samples * blocks, work, [&](std::ptrdiff_t i) {
                     T y[size_t(lanes)];

@@ -1,8 +1,10 @@
 // Reduction of a row of channels, computed in vectors.
 #pragma once
 
+#include <castnet/core/annotations.hpp>
 #include <castnet/core/exponential.hpp>
 #include <castnet/core/select.hpp>
+#include <castnet/cpu/transpose.hpp>
 #include <castnet/cpu/vector.hpp>
 #include <castnet/device/cpu/kernel.hpp>
 #include <castnet/device/reducer.hpp>
@@ -61,12 +63,11 @@ reducer<reduction::log_sum_exp, T> log_sum_exp_of_few(T const* x, std::ptrdiff_t
     return r;
 }
 
-// The sum of these values, in as many parts as a vector holds, so that none waits for the one
+// The sum of these values in as many parts as a vector holds, so that none waits for the one
 // before.
 template <class T>
-T sum_of(T const* x, std::ptrdiff_t count) {
+void add_parts(T const* x, std::ptrdiff_t count, T (&part)[size_t(simd<T>::width)]) {
     constexpr std::ptrdiff_t width = simd<T>::width;
-    T part[size_t(width)] = {};
     std::ptrdiff_t i = 0;
     for (; i + width <= count; i += width) {
         for (std::ptrdiff_t j = 0; j < width; ++j) {
@@ -76,6 +77,11 @@ T sum_of(T const* x, std::ptrdiff_t count) {
     for (std::ptrdiff_t j = 0; i < count; ++i, ++j) {
         part[j] += x[i];
     }
+}
+template <class T>
+T sum_of(T const* x, std::ptrdiff_t count) {
+    T part[size_t(simd<T>::width)] = {};
+    add_parts(x, count, part);
     T total = 0;
     for (T const sum : part) {
         total += sum;
@@ -83,15 +89,36 @@ T sum_of(T const* x, std::ptrdiff_t count) {
     return total;
 }
 
+// The same sums of as many rows as a vector has lanes, from their parts.
+template <class T>
+[[gnu::noinline]] CASTNET_WIDE_VECTORS void
+join_parts(T const (&part)[size_t(simd<T>::width)][size_t(simd<T>::width)], T factor, T* out) {
+    constexpr int width = simd<T>::width;
+    vec<T> lane[size_t(width)];
+    CASTNET_UNROLL
+    for (int i = 0; i < width; ++i) {
+        lane[i] = *reinterpret_cast<vec<T> const*>(part[i]);
+    }
+    turn_lanes<1, T>(lane);
+    vec<T> total{};
+    CASTNET_UNROLL
+    for (int i = 0; i < width; ++i) {
+        total += lane[i];
+    }
+    *reinterpret_cast<vec<T>*>(out) = total * factor;
+}
+
+// Values of a row that are computed before they are reduced.
+inline constexpr std::ptrdiff_t row_piece = 256;
+
 // r with the values at the points from p on, `count` channels of one row; computed in blocks, in
 // vectors. (By value: a reducer whose address is known is not in registers elsewhere either.)
 template <class Program, reduction R, class T>
 reducer<R, T> with_row(reducer<R, T> r, program_arguments<T> const& a, point const& p,
                        std::ptrdiff_t count) {
-    constexpr std::ptrdiff_t most = 256;
-    T x[size_t(most)];
-    for (std::ptrdiff_t first = 0; first < count; first += most) {
-        std::ptrdiff_t const here = std::min(most, count - first);
+    T x[size_t(row_piece)];
+    for (std::ptrdiff_t first = 0; first < count; first += row_piece) {
+        std::ptrdiff_t const here = std::min(row_piece, count - first);
         CASTNET_IVDEP
         for (std::ptrdiff_t i = 0; i < here; ++i) {
             x[i] = evaluate<Program>(
