@@ -57,24 +57,28 @@ transpose_block(T const* from, std::ptrdiff_t from_stride, T* to, std::ptrdiff_t
 // Rows and columns that are turned together: both stay in the L1 cache.
 inline constexpr std::ptrdiff_t transpose_piece = 16;
 
-// to[j, i] = from[i, j] for 0 <= i < rows and 0 <= j < columns; strides are those of a row.
+// to[j, i] = from[i, j] for 0 <= i < rows and 0 <= j < columns; strides are those of a row. The
+// last blocks end with the matrix, so they repeat some of it.
 template <class T>
 void transpose(std::ptrdiff_t rows, std::ptrdiff_t columns, T const* from,
                std::ptrdiff_t from_stride, T* to, std::ptrdiff_t to_stride) {
     constexpr std::ptrdiff_t width = simd<T>::width, piece = transpose_piece;
-    static_assert(piece % width == 0);
     for (std::ptrdiff_t top = 0; top < rows; top += piece) {
         std::ptrdiff_t const bottom = std::min(top + piece, rows);
         for (std::ptrdiff_t left = 0; left < columns; left += piece) {
             std::ptrdiff_t const right = std::min(left + piece, columns);
-            if (bottom - top == piece && right - left == piece) {
-                for (std::ptrdiff_t j = left; j < right; j += width) {
-                    for (std::ptrdiff_t i = top; i < bottom; i += width) {
-                        transpose_block(from + i * from_stride + j, from_stride,
-                                        to + j * to_stride + i, to_stride);
+            if constexpr (width <= piece) { // not for bytes
+                if (rows >= width && columns >= width) {
+                    for (std::ptrdiff_t j = left; j < right; j += width) {
+                        for (std::ptrdiff_t i = top; i < bottom; i += width) {
+                            std::ptrdiff_t const row = std::min(i, rows - width),
+                                                 column = std::min(j, columns - width);
+                            transpose_block(from + row * from_stride + column, from_stride,
+                                            to + column * to_stride + row, to_stride);
+                        }
                     }
+                    continue;
                 }
-                continue;
             }
             for (std::ptrdiff_t j = left; j < right; ++j) {
                 for (std::ptrdiff_t i = top; i < bottom; ++i) {

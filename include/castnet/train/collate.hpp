@@ -2,9 +2,9 @@
 #pragma once
 
 #include <castnet/core/error.hpp>
+#include <castnet/cpu/transpose.hpp>
 #include <castnet/data/dataset.hpp>
 #include <castnet/data/sample_error.hpp>
-#include <castnet/device/sample_order.hpp>
 #include <castnet/graph/graph.hpp>
 #include <castnet/nn/network.hpp>
 #include <castnet/plan/launch_list_builder.hpp>
@@ -113,8 +113,7 @@ void place_sample(T* out, T* staging, Copy const& copy) {
     constexpr ir::extents size = ir::space_of<S>;
     if constexpr (!size.in_logical_order()) {
         copy(staging);
-        ir::for_each_place<size.pixels, size.channels>(
-            [&](std::ptrdiff_t i, std::ptrdiff_t place) { out[place] = staging[i]; });
+        cpu::transpose<T>(size.channels, size.pixels, staging, size.pixels, out, size.channels);
     } else {
         copy(out);
     }
@@ -125,8 +124,7 @@ template <Shape S, class T>
 void read_sample(T const* from, T* logical) {
     constexpr ir::extents size = ir::space_of<S>;
     if constexpr (!size.in_logical_order()) {
-        ir::for_each_place<size.pixels, size.channels>(
-            [&](std::ptrdiff_t i, std::ptrdiff_t place) { logical[i] = from[place]; });
+        cpu::transpose<T>(size.pixels, size.channels, from, size.channels, logical, size.pixels);
     } else {
         std::copy_n(from, S::count, logical);
     }
