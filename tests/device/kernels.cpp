@@ -629,6 +629,21 @@ TEST_CASE_TEMPLATE("depthwise convolution of every kernel, stride, padding and d
     check_convolution<T>(cn::make_window(20, 1, 1, 20, 3, 2, cn::same, 1, 20), 3);
 }
 
+TEST_CASE_TEMPLATE("depthwise convolution of few channels and many columns", T, float, double) {
+    for (int channels : {2, 3, 5, 6}) {
+        for (int multiple : {1, 2}) {
+            for (int width : {20, 37, 53}) {
+                for (cn::padding2 padding : {cn::valid, cn::same}) {
+                    check_convolution<T>(cn::make_window(channels, 9, width, multiple * channels,
+                                                         {3, 4}, {2, 1}, padding, 2,
+                                                         std::size_t(channels)),
+                                         3);
+                }
+            }
+        }
+    }
+}
+
 TEST_CASE_TEMPLATE("convolution of one sample, of many, of one pixel", T, float, double) {
     for (int samples : {1, 2, 7, 8, 9, 20}) {
         check_convolution<T>(cn::make_window(3, 4, 4, 5, 3, 1, cn::valid, 1, 1), samples);

@@ -165,8 +165,8 @@ constexpr kernel<T> grouped_conv_kernel(op kind, window const& w) {
     return with_group<T>(group_in_vector<T>(w), [&](auto group) -> kernel<T> {
         constexpr int size = group();
         if (kind == op::conv_weight) {
-            return {&grouped_conv_weight<size, T>, nullptr, &conv_weight_begin<T>,
-                    &conv_weight_finish<T>};
+            return {&grouped_conv_weight<size, T>, nullptr, &grouped_conv_weight_begin<T>,
+                    &grouped_conv_weight_finish<T>};
         }
         if (kind == op::conv) {
             return {&grouped_conv<size, T>};
@@ -180,9 +180,16 @@ constexpr kernel<T> grouped_conv_kernel(op kind, window const& w) {
 }
 template <class T>
 constexpr scratch_size grouped_conv_scratch(op kind, window const& w) {
-    bool const turns = kind == op::conv_data && group_in_vector<T>(w) > 1;
-    return {0, kind == op::conv_weight ? weight_count(w) : 0, widened_scratch(w),
-            turns ? weight_count(w) : 0};
+    std::ptrdiff_t const widened = widened_scratch(w);
+    switch (kind) {
+    case op::conv_weight:
+        return {0, grouped_weight_sums<T>(w), widened};
+    case op::conv_data:
+        return {0, 0, widened + joined_scratch<T>(w, w.width),
+                group_in_vector<T>(w) > 1 ? weight_count(w) : 0};
+    default:
+        return {0, 0, widened + joined_scratch<T>(w, w.out_width)};
+    }
 }
 
 // The window of a convolution, or of a gradient by the image, that has few filters.

@@ -163,21 +163,67 @@ struct grouped_image {
     T* at(std::ptrdiff_t y, std::ptrdiff_t x) const { return data + (y * width + x) * filters; }
 };
 
+// Weights of a window's taps, and the epilogue of the sums with them.
+template <class T>
+struct grouped_weights {
+    T const* data;
+    tile_end<T> end;
+    std::ptrdiff_t filters;
+};
+
+// Where the filters of a depthwise convolution would not fill a vector, this many columns are
+// joined to one of as many times more filters, whose weights are repeated; 1 elsewhere.
+template <class T>
+constexpr int joined_columns(window const& w, int columns) {
+    constexpr int width = simd<T>::width;
+    bool const joins = is_depthwise(w) && w.filters < width && w.stride_w == 1;
+    return joins ? std::min(std::lcm(w.filters, width) / w.filters, columns) : 1;
+}
+template <class T>
+constexpr std::ptrdiff_t joined_scratch(window const& w, int columns) {
+    std::ptrdiff_t const joined = joined_columns<T>(w, columns);
+    // the weights and the bias, which are read in whole vectors
+    return joined > 1 ? aligned((weight_count(w) + w.filters) * joined + simd<T>::width) : 0;
+}
+template <class T>
+grouped_weights<T> join_columns(window const& w, grouped_weights<T> const& one, int columns,
+                                T* scratch) {
+    int const joined = joined_columns<T>(w, columns);
+    if (joined == 1) {
+        return one;
+    }
+    T* to = scratch;
+    auto const repeat = [&](T const* from) {
+        for (int i = 0; i < joined; ++i) {
+            to = std::copy_n(from, w.filters, to);
+        }
+    };
+    for (std::ptrdiff_t tap = 0; tap < weight_count(w); tap += w.filters) {
+        repeat(one.data + tap);
+    }
+    grouped_weights<T> many{scratch, one.end, std::ptrdiff_t{joined} * w.filters};
+    if (one.end.bias) {
+        many.end.bias = to;
+        repeat(one.end.bias);
+    }
+    return many;
+}
+
 // The results at the crossings of two runs.
 template <int Group, class T>
 void grouped_rectangle(window const& w, tap_run const& rows, tap_run const& columns,
-                       T const* weight, grouped_image<T const> const& from,
-                       grouped_image<T> const& to, tile_end<T> const& end) {
-    std::ptrdiff_t const tap = std::ptrdiff_t{Group} * w.filters;
-    met_taps<T> const t{w.filters,
+                       grouped_weights<T> const& weights, grouped_image<T const> const& from,
+                       grouped_image<T> const& to) {
+    std::ptrdiff_t const tap = std::ptrdiff_t{Group} * weights.filters;
+    met_taps<T> const t{weights.filters,
                         rows.taps,
                         columns.taps,
                         rows.by_tap * from.row(),
                         columns.by_tap * from.filters,
                         std::ptrdiff_t{rows.tap_step} * w.kernel_w * tap,
                         columns.tap_step * tap,
-                        weight + (rows.tap * w.kernel_w + columns.tap) * tap,
-                        end};
+                        weights.data + (rows.tap * w.kernel_w + columns.tap) * tap,
+                        weights.end};
     static constexpr auto tiles = []<size_t... I>(std::index_sequence<I...>) {
         return std::array{&grouped_pixels<Group, int(I) + 1, T>...};
     }(std::make_index_sequence<pixels_at_once>{});
@@ -202,21 +248,47 @@ void grouped_rectangle(window const& w, tap_run const& rows, tap_run const& colu
     }
 }
 
+// The same, with columns joined where there are enough. The last ones end with the run, so they
+// repeat some.
+template <int Group, class T>
+void joined_rectangle(window const& w, tap_run const& rows, tap_run const& columns,
+                      grouped_weights<T> const& one, grouped_weights<T> const& many,
+                      grouped_image<T const> const& from, grouped_image<T> const& to) {
+    int const joined = int(many.filters / one.filters);
+    if (joined == 1 || columns.results < joined) {
+        grouped_rectangle<Group>(w, rows, columns, one, from, to);
+        return;
+    }
+    tap_run run = columns;
+    run.results = columns.results / joined;
+    run.by_result = run.result_step = joined;
+    grouped_rectangle<Group>(w, rows, run, many, from, to);
+    if (columns.results % joined > 0) {
+        run.source += columns.results - joined;
+        run.result += columns.results - joined;
+        run.results = 1;
+        grouped_rectangle<Group>(w, rows, run, many, from, to);
+    }
+}
+
 template <int Group, class T>
 void grouped_conv(kernel_launch const& s, tables const& t, context<T> const& c) {
     window const& w = t.windows[s.window];
-    T const* const weight = c.at(t.arrays[s.first_array + 1]);
-    tile_end<T> const end = tile_end_of(s, t, c);
+    T* const scratch = scratch_of(s, t, c);
+    grouped_weights<T> const weights{c.at(t.arrays[s.first_array + 1]), tile_end_of(s, t, c),
+                                     w.filters};
+    grouped_weights<T> const joined =
+        join_columns(w, weights, w.out_width, scratch + widened_scratch(w));
     for (std::ptrdiff_t i = 0; i < c.samples; ++i) {
         T const* const x = c.at(t.arrays[s.first_array]) + i * image_count(w);
-        grouped_image<T const> const from{widened(w, x, scratch_of(s, t, c)), w.width, w.filters};
+        grouped_image<T const> const from{widened(w, x, scratch), w.width, w.filters};
         grouped_image<T> const to{c.at(t.arrays[s.output]) + i * result_count(w), w.out_width,
                                   w.filters};
         share_range(w.out_height, conv_work(w, 1), [&](std::ptrdiff_t first, std::ptrdiff_t last) {
             for_each_output_run(vertical_axis(w), int(first), int(last), [&](tap_run const& rows) {
                 for_each_output_run(
                     horizontal_axis(w), 0, w.out_width, [&](tap_run const& columns) {
-                        grouped_rectangle<Group>(w, rows, columns, weight, from, to, end);
+                        joined_rectangle<Group>(w, rows, columns, weights, joined, from, to);
                     });
             });
         });
@@ -239,17 +311,21 @@ void grouped_conv_data_prepare(kernel_launch const& s, tables const& t, context<
 template <int Group, class T>
 void grouped_conv_data(kernel_launch const& s, tables const& t, context<T> const& c) {
     window const& w = t.windows[s.window];
-    T const* const weight = c.at(t.arrays[Group > 1 ? s.prepared : s.first_array + 1]);
+    T* const scratch = scratch_of(s, t, c);
+    grouped_weights<T> const weights{
+        c.at(t.arrays[Group > 1 ? s.prepared : s.first_array + 1]), {}, w.filters};
+    grouped_weights<T> const joined =
+        join_columns(w, weights, w.width, scratch + widened_scratch(w));
     int const filters = w.filters / w.channels;
     for (std::ptrdiff_t i = 0; i < c.samples; ++i) {
         T* const dx = c.at(t.arrays[s.output]) + i * image_count(w);
         grouped_image<T const> const from{c.at(t.arrays[s.first_array]) + i * result_count(w),
                                           w.out_width, w.filters};
-        grouped_image<T> const to{filters > 1 ? scratch_of(s, t, c) : dx, w.width, w.filters};
+        grouped_image<T> const to{filters > 1 ? scratch : dx, w.width, w.filters};
         share_range(w.height, conv_work(w, 1), [&](std::ptrdiff_t first, std::ptrdiff_t last) {
             for_each_image_run(vertical_axis(w), int(first), int(last), [&](tap_run const& rows) {
                 for_each_image_run(horizontal_axis(w), 0, w.width, [&](tap_run const& columns) {
-                    grouped_rectangle<Group>(w, rows, columns, weight, from, to, {});
+                    joined_rectangle<Group>(w, rows, columns, weights, joined, from, to);
                 });
             });
         });

@@ -77,7 +77,7 @@ template <int Group, int Taps, class T>
 }
 
 // Adds the gradient of the weights by the outputs at the crossings of two runs, some rows at a time
-// so that these stay in the cache.
+// so that these stay in the cache. Columns may be joined: so the sums are those of as many weights.
 template <int Group, class T>
 void add_grouped_weight(window const& w, tap_run const& rows, tap_run const& columns,
                         grouped_image<T const> const& x, grouped_image<T const> const& dy,
@@ -89,24 +89,66 @@ void add_grouped_weight(window const& w, tap_run const& rows, tap_run const& col
     std::ptrdiff_t in_image[size_t(most_taps)], in_sums[size_t(most_taps)];
     int const most_rows = std::max(1, band_pixels / columns.results),
               taps = rows.taps * columns.taps;
-    for (int row = 0; row < rows.results; row += most_rows) {
-        grouped_outputs<T> const o{std::min(most_rows, rows.results - row),
-                                   columns.results,
-                                   w.filters,
-                                   x.at(rows.source + row * rows.by_result, columns.source),
-                                   rows.by_result * x.row(),
-                                   columns.by_result * x.filters,
-                                   dy.at(rows.result + row, columns.result),
-                                   dy.row()};
+    int const joined = joined_columns<T>(w, w.out_width);
+    auto const add_outputs = [&](grouped_outputs<T> const& o) {
         for (int first = 0; first < taps; first += most_taps) {
             int const here = std::min(most_taps, taps - first);
             for (int i = 0; i < here; ++i) {
                 int const down = (first + i) / columns.taps, right = (first + i) % columns.taps;
                 in_image[i] = down * rows.by_tap * x.row() + right * columns.by_tap * x.filters;
                 in_sums[i] = (std::ptrdiff_t{rows.tap + down} * w.kernel_w + columns.tap + right) *
-                             Group * w.filters;
+                             Group * joined * w.filters;
             }
             add[size_t(here) - 1](o, in_image, in_sums, sums);
+        }
+    };
+    for (int row = 0; row < rows.results; row += most_rows) {
+        grouped_outputs<T> o{std::min(most_rows, rows.results - row),
+                             columns.results / joined,
+                             std::ptrdiff_t{joined} * w.filters,
+                             x.at(rows.source + row * rows.by_result, columns.source),
+                             rows.by_result * x.row(),
+                             std::ptrdiff_t{joined} * columns.by_result * x.filters,
+                             dy.at(rows.result + row, columns.result),
+                             dy.row()};
+        if (o.columns > 0) {
+            add_outputs(o);
+        }
+        if (int const rest = columns.results % joined) {
+            o.x += o.columns * o.x_column;
+            o.dy += o.columns * o.filters;
+            o.columns = 1;
+            o.filters = std::ptrdiff_t{rest} * w.filters;
+            add_outputs(o);
+        }
+    }
+}
+
+template <class T>
+constexpr std::ptrdiff_t grouped_weight_sums(window const& w) {
+    return weight_count(w) * joined_columns<T>(w, w.out_width);
+}
+template <class T>
+void grouped_conv_weight_begin(kernel_launch const& s, tables const& t, context<T> const& c) {
+    std::fill_n(c.sum_at(t.arrays[s.sums]), grouped_weight_sums<T>(t.windows[s.window]), T(0));
+}
+template <class T>
+void grouped_conv_weight_finish(kernel_launch const& s, tables const& t, context<T> const& c) {
+    window const& w = t.windows[s.window];
+    array_ref const& sums = t.arrays[s.sums];
+    T* out = c.at(t.arrays[s.output]);
+    std::ptrdiff_t const filters = w.filters, joined = joined_columns<T>(w, w.out_width);
+    if (joined == 1) {
+        add_chunks(sums, c, weight_count(w), T(1), out);
+        return;
+    }
+    for (std::ptrdiff_t tap = 0; tap < weight_count(w); tap += filters, out += filters) {
+        std::fill_n(out, filters, T(0));
+        for (std::ptrdiff_t chunk = 0; chunk < chunks_in_use(c.samples); ++chunk) {
+            T const* const sum = c.sum_at(sums) + chunk * sums.chunk_stride + tap * joined;
+            for (std::ptrdiff_t i = 0; i < joined * filters; ++i) {
+                out[i % filters] += sum[i];
+            }
         }
     }
 }
