@@ -413,6 +413,9 @@ def main():
     for seed in range(given.first, given.end):
         net, folder = Network(seed, LARGE if given.time else SMALL), given.folder / str(seed)
         if given.time:
+            if not list(net.torch.parameters()):
+                print(f"{seed}: nothing to train; {net}", flush=True)
+                continue
             net.compile(folder, "float", "-O3")
             ours, theirs = [], []
             for _ in range(2):
