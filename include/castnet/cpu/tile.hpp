@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <limits>
 #include <type_traits>
 
@@ -143,11 +144,13 @@ template <int Rows, int Vectors, class F>
                 sum[i][j] = plus_product<F>(sum[i][j], left, right[j]);
             }
         }
-        __builtin_prefetch(next);
-        if constexpr (vector_bytes >= 64) { // narrow ones share a line
-            __builtin_prefetch(next + width);
+        if constexpr (Vectors > 1) { // otherwise reading it is most of the work
+            __builtin_prefetch(next);
+            if constexpr (vector_bytes >= 64) { // narrow ones share a line
+                __builtin_prefetch(next + width);
+            }
+            next += next_step;
         }
-        next += next_step;
         b += b_stride;
     }
     // calls f(sum, its destination)
@@ -174,6 +177,19 @@ template <class F>
 using tile_function = void(tile_pointers<F> const&, std::ptrdiff_t, tile_depth<F> const&,
                            tile_end<sum_type<F>> const&);
 
+// Fewer than 2 * Most numbers, in powers of two: calls of memmove would take longer.
+template <int Most, class T>
+[[gnu::always_inline]] inline void copy_few(T const* from, int count, T* to) {
+    if (count & Most) {
+        std::memcpy(to, from, Most * sizeof(T));
+        from += Most;
+        to += Most;
+    }
+    if constexpr (Most > 1) {
+        copy_few<Most / 2>(from, count, to);
+    }
+}
+
 // A tile with fewer columns than its vectors: computed in a temporary with whole vectors.
 template <class F>
 [[gnu::noinline]] void partial_tile(tile_function<F>* whole_tile, tile_pointers<F> const& p,
@@ -185,12 +201,12 @@ template <class F>
         there.c[i] = whole[i];
         if (end.accumulate) {
             std::fill_n(whole[i], tile_columns<F>, sum_type<F>(0));
-            std::copy_n(p.c[i] + first, columns, whole[i]);
+            copy_few<tile_columns<F> / 2>(p.c[i] + first, columns, whole[i]);
         }
     }
     whole_tile(there, 0, d, end.from(first));
     for (int i = 0; i < p.rows; ++i) {
-        std::copy_n(whole[i], columns, p.c[i] + first);
+        copy_few<tile_columns<F> / 2>(whole[i], columns, p.c[i] + first);
     }
 }
 
