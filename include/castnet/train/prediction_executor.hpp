@@ -4,6 +4,7 @@
 #include <castnet/core/error.hpp>
 #include <castnet/policy/devices.hpp>
 #include <castnet/train/collate.hpp>
+#include <castnet/train/data_contract.hpp>
 #include <castnet/train/model_access.hpp>
 #include <castnet/train/one_sample.hpp>
 #include <castnet/train/samples_in_memory.hpp>

@@ -7,6 +7,7 @@
 #include <castnet/device/host_memory.hpp>
 #include <castnet/optim/optimizer.hpp>
 #include <castnet/train/collate.hpp>
+#include <castnet/train/data_contract.hpp>
 #include <castnet/train/device_dataset.hpp>
 #include <castnet/train/host_step.hpp>
 #include <castnet/train/model.hpp>

@@ -1,6 +1,7 @@
 // stateful_predictor<Model>: prediction of sequences step by step, with a state of its own.
 #pragma once
 
+#include <castnet/train/data_contract.hpp>
 #include <castnet/train/model.hpp>
 #include <castnet/train/prefill.hpp>
 #include <castnet/train/sequence_recipes.hpp>

@@ -1,12 +1,17 @@
-// Choice of kernels for a convolution and its gradients: vectors along all groups
-// (grouped_conv.hpp, grouped_weight.hpp), along the window (few_filters.hpp) or all its places
-// (scattered_conv.hpp), places inside the image (inside_conv.hpp), Winograd's algorithm
-// (winograd_conv.hpp, winograd_weight.hpp), runs of pixels with few channels or filters
-// (run_conv.hpp, shallow_conv.hpp, row_weight.hpp), products of matrices for windows of one pixel
-// (pointwise_conv.hpp), or products over any windows (direct_conv.hpp, direct_data.hpp,
-// direct_weight.hpp). Windows are constants of a plan, so only the kernels that it
-// needs are compiled; the first ones, and Winograd's for windows in pieces, are many, so that they
-// are not even instantiated for a plan without such convolutions.
+// Choice of kernels for a convolution and its gradients, by its window:
+//
+//   vectors along all groups             grouped_conv, grouped_data, grouped_weight
+//   along the window                     few_filters
+//   along all places of the window       scattered_conv
+//   places inside the image only         inside_conv
+//   Winograd's algorithm                 winograd_conv, winograd_weight
+//   runs of pixels, for few channels     run_conv, shallow_conv, row_weight
+//   products for windows of one pixel    pointwise_conv
+//   products for any window              direct_conv, direct_data, direct_weight
+//
+// Windows are constants of a plan, so only the kernels that it needs are compiled. The first three,
+// and Winograd's for windows in pieces, are many: they are not even instantiated for a plan without
+// such convolutions.
 #pragma once
 
 #include <castnet/device/cpu/direct_conv.hpp>
@@ -14,6 +19,7 @@
 #include <castnet/device/cpu/direct_weight.hpp>
 #include <castnet/device/cpu/few_filters.hpp>
 #include <castnet/device/cpu/grouped_conv.hpp>
+#include <castnet/device/cpu/grouped_data.hpp>
 #include <castnet/device/cpu/grouped_weight.hpp>
 #include <castnet/device/cpu/inside_conv.hpp>
 #include <castnet/device/cpu/kernel.hpp>

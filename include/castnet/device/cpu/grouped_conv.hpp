@@ -5,9 +5,9 @@
 
 #include <castnet/core/annotations.hpp>
 #include <castnet/cpu/tile.hpp>
-#include <castnet/cpu/transpose.hpp>
 #include <castnet/device/cpu/context.hpp>
 #include <castnet/device/cpu/epilogue.hpp>
+#include <castnet/device/cpu/joined_columns.hpp>
 #include <castnet/device/cpu/kernel.hpp>
 #include <castnet/device/cpu/sliding.hpp>
 #include <castnet/device/cpu/taps.hpp>
@@ -15,7 +15,6 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <type_traits>
 #include <utility>
 
@@ -163,52 +162,6 @@ struct grouped_image {
     T* at(std::ptrdiff_t y, std::ptrdiff_t x) const { return data + (y * width + x) * filters; }
 };
 
-// Weights of a window's taps, and the epilogue of the sums with them.
-template <class T>
-struct grouped_weights {
-    T const* data;
-    tile_end<T> end;
-    std::ptrdiff_t filters;
-};
-
-// Where the filters of a depthwise convolution would not fill a vector, this many columns are
-// joined to one of as many times more filters, whose weights are repeated; 1 elsewhere.
-template <class T>
-constexpr int joined_columns(window const& w, int columns) {
-    constexpr int width = simd<T>::width;
-    bool const joins = is_depthwise(w) && w.filters < width && w.stride_w == 1;
-    return joins ? std::min(std::lcm(w.filters, width) / w.filters, columns) : 1;
-}
-template <class T>
-constexpr std::ptrdiff_t joined_scratch(window const& w, int columns) {
-    std::ptrdiff_t const joined = joined_columns<T>(w, columns);
-    // the weights and the bias, which are read in whole vectors
-    return joined > 1 ? aligned((weight_count(w) + w.filters) * joined + simd<T>::width) : 0;
-}
-template <class T>
-grouped_weights<T> join_columns(window const& w, grouped_weights<T> const& one, int columns,
-                                T* scratch) {
-    int const joined = joined_columns<T>(w, columns);
-    if (joined == 1) {
-        return one;
-    }
-    T* to = scratch;
-    auto const repeat = [&](T const* from) {
-        for (int i = 0; i < joined; ++i) {
-            to = std::copy_n(from, w.filters, to);
-        }
-    };
-    for (std::ptrdiff_t tap = 0; tap < weight_count(w); tap += w.filters) {
-        repeat(one.data + tap);
-    }
-    grouped_weights<T> many{scratch, one.end, std::ptrdiff_t{joined} * w.filters};
-    if (one.end.bias) {
-        many.end.bias = to;
-        repeat(one.end.bias);
-    }
-    return many;
-}
-
 // The results at the crossings of two runs.
 template <int Group, class T>
 void grouped_rectangle(window const& w, tap_run const& rows, tap_run const& columns,
@@ -292,49 +245,6 @@ void grouped_conv(kernel_launch const& s, tables const& t, context<T> const& c) 
                     });
             });
         });
-    }
-}
-
-// The weights of each group with channels and filters exchanged, for the gradient by the image.
-template <int Group, class T>
-void grouped_conv_data_prepare(kernel_launch const& s, tables const& t, context<T> const& c) {
-    window const& w = t.windows[s.window];
-    T const* const weight = c.at(t.arrays[s.first_array + 1]);
-    T* const turned = c.at(t.arrays[s.prepared]);
-    std::ptrdiff_t const tap = std::ptrdiff_t{Group} * w.filters;
-    for (std::ptrdiff_t first = 0; first < weight_count(w); first += tap) {
-        for (std::ptrdiff_t group = first; group < first + w.filters; group += Group) {
-            transpose(Group, Group, weight + group, w.filters, turned + group, w.filters);
-        }
-    }
-}
-template <int Group, class T>
-void grouped_conv_data(kernel_launch const& s, tables const& t, context<T> const& c) {
-    window const& w = t.windows[s.window];
-    T* const scratch = scratch_of(s, t, c);
-    grouped_weights<T> const weights{
-        c.at(t.arrays[Group > 1 ? s.prepared : s.first_array + 1]), {}, w.filters};
-    grouped_weights<T> const joined =
-        join_columns(w, weights, w.width, scratch + widened_scratch(w));
-    int const filters = w.filters / w.channels;
-    for (std::ptrdiff_t i = 0; i < c.samples; ++i) {
-        T* const dx = c.at(t.arrays[s.output]) + i * image_count(w);
-        grouped_image<T const> const from{c.at(t.arrays[s.first_array]) + i * result_count(w),
-                                          w.out_width, w.filters};
-        grouped_image<T> const to{filters > 1 ? scratch : dx, w.width, w.filters};
-        share_range(w.height, conv_work(w, 1), [&](std::ptrdiff_t first, std::ptrdiff_t last) {
-            for_each_image_run(vertical_axis(w), int(first), int(last), [&](tap_run const& rows) {
-                for_each_image_run(horizontal_axis(w), 0, w.width, [&](tap_run const& columns) {
-                    joined_rectangle<Group>(w, rows, columns, weights, joined, from, to);
-                });
-            });
-        });
-        if (filters > 1) {
-            for (std::ptrdiff_t k = 0; k < image_count(w); ++k) {
-                T const* const x = to.data + k * filters;
-                dx[k] = std::accumulate(x, x + filters, T(0));
-            }
-        }
     }
 }
 
