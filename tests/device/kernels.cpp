@@ -599,6 +599,31 @@ TEST_CASE_TEMPLATE("convolution in groups of channels that share a vector", T, f
     }
 }
 
+TEST_CASE_TEMPLATE("convolution in narrow groups of every kernel, stride, padding and dilation", T,
+                   float, double) {
+    for (cn::size2 kernel : {cn::size2{2}, cn::size2{1, 5}, cn::size2{3}, cn::size2{4, 3}}) {
+        for (cn::size2 stride : {cn::size2{1}, cn::size2{2}, cn::size2{3, 1}, cn::size2{1, 4}}) {
+            for (cn::padding2 padding : {cn::valid, cn::same, cn::padding2{cn::size2{3, 1}}}) {
+                for (std::size_t const dilation : {1U, 2U, 3U}) {
+                    check_convolution<T>(
+                        cn::make_window(6, 20, 23, 9, kernel, stride, padding, dilation, 3), 2);
+                }
+            }
+        }
+    }
+    for (int channels : {1, 2, 3, 5, 8}) {
+        for (int filters : {1, 2, 3, 6, 7, 12}) {
+            check_convolution<T>(
+                cn::make_window(channels * 5, 11, 13, filters * 5, 3, 1, cn::same, 1, 5), 3);
+            check_convolution<T>(
+                cn::make_window(channels * 17, 12, 12, filters * 17, {3, 2}, 2, cn::valid, 1, 17),
+                2);
+        }
+    }
+    check_convolution<T>(cn::make_window(24, 30, 31, 12, 7, 1, cn::same, 1, 4), 2);
+    check_convolution<T>(cn::make_window(24, 30, 31, 12, 5, 2, cn::padding2{2}, 2, 4), 20);
+}
+
 TEST_CASE_TEMPLATE("depthwise convolution of every number of channels", T, float, double) {
     for (int channels : {2, 3, 4, 7, 8, 9, 16, 17, 24, 31, 33, 48}) {
         for (int multiple : {1, 2, 3}) {
@@ -706,7 +731,10 @@ TEST_CASE_TEMPLATE("threads share the convolution of one sample and change no bi
     check_threads<T>(cn::make_window(24, 24, 21, 24, 3, 1, cn::same, 1, 24));
     check_threads<T>(cn::make_window(20, 41, 40, 40, 5, 2, cn::same, 1, 20));
     check_threads<T>(cn::make_window(40, 23, 22, 40, 3, 2, cn::same, 1, 10));
-    check_threads<T>(cn::make_window(24, 19, 17, 40, 3, 1, 1, 1, 1));  // padded rows
+    check_threads<T>(cn::make_window(40, 33, 32, 60, 5, 1, cn::same, 1, 20)); // in planes
+    check_threads<T>(cn::make_window(60, 33, 32, 40, 5, 2, cn::same, 1, 20));
+    check_threads<T>(cn::make_window(6, 33, 62, 6, 3, 1, cn::same, 1, 6)); // of joined columns
+    check_threads<T>(cn::make_window(24, 19, 17, 40, 3, 1, 1, 1, 1));      // padded rows
     check_threads<T>(cn::make_window(72, 7, 7, 150, 3, 2, 1, 1, 1));   // more weights than pixels
     check_threads<T>(cn::make_window(3, 33, 31, 20, 3, 1, 1, 1, 1));   // few channels
     check_threads<T>(cn::make_window(20, 33, 31, 3, 3, 1, 1, 1, 1));   // few filters

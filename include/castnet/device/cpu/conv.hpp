@@ -1,6 +1,7 @@
 // Choice of kernels for a convolution and its gradients, by its window:
 //
 //   vectors along all groups             grouped_conv, grouped_data, grouped_weight
+//   along positions, in narrow groups    planar_conv, planar_weight
 //   along the window                     few_filters
 //   along all places of the window       scattered_conv
 //   places inside the image only         inside_conv
@@ -9,7 +10,7 @@
 //   products for windows of one pixel    pointwise_conv
 //   products for any window              direct_conv, direct_data, direct_weight
 //
-// Windows are constants of a plan, so only the kernels that it needs are compiled. The first three,
+// Windows are constants of a plan, so only the kernels that it needs are compiled. The first four,
 // and Winograd's for windows in pieces, are many: they are not even instantiated for a plan without
 // such convolutions.
 #pragma once
@@ -23,6 +24,8 @@
 #include <castnet/device/cpu/grouped_weight.hpp>
 #include <castnet/device/cpu/inside_conv.hpp>
 #include <castnet/device/cpu/kernel.hpp>
+#include <castnet/device/cpu/planar_conv.hpp>
+#include <castnet/device/cpu/planar_weight.hpp>
 #include <castnet/device/cpu/pointwise_conv.hpp>
 #include <castnet/device/cpu/row_weight.hpp>
 #include <castnet/device/cpu/run_conv.hpp>
@@ -198,6 +201,21 @@ constexpr scratch_size grouped_conv_scratch(op kind, window const& w) {
     }
 }
 
+// Those of convolutions in planes.
+template <class T>
+constexpr kernel<T> planar_conv_kernel(op kind) {
+    return kind == op::conv        ? kernel<T>{&planar_conv<T>, &planar_conv_prepare<T>}
+           : kind == op::conv_data ? kernel<T>{&planar_conv_data<T>, &planar_conv_data_prepare<T>}
+                                   : kernel<T>{&planar_conv_weight<T>, nullptr,
+                                               &conv_weight_begin<T>, &conv_weight_finish<T>};
+}
+template <class T>
+constexpr scratch_size planar_scratch(op kind, window const& w) {
+    return kind == op::conv        ? scratch_size{0, 0, planar_conv_scratch<T>(w), weight_count(w)}
+           : kind == op::conv_data ? scratch_size{0, 0, planar_data_scratch<T>(w), weight_count(w)}
+                                   : scratch_size{0, weight_count(w), planar_conv_scratch<T>(w)};
+}
+
 // The window of a convolution, or of a gradient by the image, that has few filters.
 template <class T>
 constexpr bool has_few_filters(op kind, window const& w) {
@@ -248,6 +266,7 @@ constexpr bool is_special(kernel_launch const& s, window const* windows) {
     bool const convolution =
         s.kind == op::conv || s.kind == op::conv_data || s.kind == op::conv_weight;
     return convolution && (group_in_vector<T>(windows[s.window]) > 0 ||
+                           uses_planes<T>(s.kind, windows[s.window]) ||
                            has_few_filters<T>(s.kind, windows[s.window]) ||
                            (s.kind == op::conv_data && scatters_places<T>(windows[s.window])) ||
                            uses_split_winograd<F>(s.kind, windows[s.window]));
@@ -260,6 +279,9 @@ constexpr kernel<sum_type<F>> special_conv_kernel(op kind, window const& w) {
     }
     if (group_in_vector<T>(w) > 0) {
         return grouped_conv_kernel<T>(kind, w);
+    }
+    if (uses_planes<T>(kind, w)) {
+        return planar_conv_kernel<T>(kind);
     }
     if (kind == op::conv_data && scatters_places<T>(w)) {
         return {&scattered_conv_data<T>, &scattered_conv_prepare<T>};
@@ -275,6 +297,9 @@ constexpr scratch_size special_conv_scratch(op kind, window const& w) {
     }
     if (group_in_vector<T>(w) > 0) {
         return grouped_conv_scratch<T>(kind, w);
+    }
+    if (uses_planes<T>(kind, w)) {
+        return planar_scratch<T>(kind, w);
     }
     if (kind == op::conv_data && scatters_places<T>(w)) {
         return scattered_conv_scratch<T>(w);
