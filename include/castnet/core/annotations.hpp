@@ -37,8 +37,11 @@
 #define CASTNET_WIDE_VECTORS
 #endif
 
-// Unrolls the following loop of at most sixteen iterations. (nvcc has no such pragma.)
-#if defined(__GNUC__) && !defined(__CUDACC__)
+// Unrolls the following loop of at most sixteen iterations, so that arrays which it indexes can be
+// registers. (For the host, nvcc has no such pragma.)
+#ifdef __CUDA_ARCH__
+#define CASTNET_UNROLL _Pragma("unroll")
+#elif defined(__GNUC__) && !defined(__CUDACC__)
 #define CASTNET_UNROLL _Pragma("GCC unroll 16")
 #else
 #define CASTNET_UNROLL

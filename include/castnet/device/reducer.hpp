@@ -109,14 +109,15 @@ struct reducer_bundle<T, std::integer_sequence<int, K...>, R...> : numbered_redu
         (..., static_cast<numbered_reducer<K, R, T>&>(*this).join(
                   static_cast<numbered_reducer<K, R, T> const&>(other)));
     }
-    // Calls f(K, the reducer of result K).
+    // Calls f(K as a type, the reducer of result K).
     template <class F>
     CASTNET_HD void each(F const& f) {
-        (..., f(K, static_cast<numbered_reducer<K, R, T>&>(*this)));
+        (..., f(std::integral_constant<int, K>{}, static_cast<numbered_reducer<K, R, T>&>(*this)));
     }
     template <class F>
     CASTNET_HD void each(F const& f) const {
-        (..., f(K, static_cast<numbered_reducer<K, R, T> const&>(*this)));
+        (...,
+         f(std::integral_constant<int, K>{}, static_cast<numbered_reducer<K, R, T> const&>(*this)));
     }
 };
 

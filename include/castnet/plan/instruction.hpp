@@ -106,6 +106,11 @@ struct program {
     // Along what the stored array varies, as of a load.
     static constexpr int stored = end.c == 1 ? 5 : end.c == 2 ? 15 : 7;
 
+    // How many loads vary along others than these axes.
+    static constexpr int loads_beside(int axes) {
+        return (0 + ... + int(I.code == opcode::load && (I.b & ~axes) != 0));
+    }
+
     static constexpr int random_streams = (0 + ... + int(is_drawn(I)));
     // Which scalar numbers the stream of a program that has one.
     static constexpr int stream = (0 + ... + (is_drawn(I) ? I.b : 0));

@@ -29,9 +29,11 @@ struct lane_access {
 template <class S, class T, int Lanes>
 CASTNET_HD void load_lanes(S const* from, T (&lane)[Lanes]) {
     using access = lane_access<S, Lanes>;
+    CASTNET_UNROLL
     for (int first = 0; first < Lanes; first += access::lanes) {
         auto const w = *reinterpret_cast<typename access::words const*>(from + first);
         if constexpr (std::is_same_v<S, bfloat16>) {
+            CASTNET_UNROLL
             for (int i = 0; i < access::lanes; ++i) {
                 std::uint32_t const two = w.word[i / 2];
                 lane[first + i] =
@@ -46,9 +48,11 @@ CASTNET_HD void load_lanes(S const* from, T (&lane)[Lanes]) {
 template <class S, class T, int Lanes>
 CASTNET_HD void store_lanes(T const (&lane)[Lanes], S* to) {
     using access = lane_access<S, Lanes>;
+    CASTNET_UNROLL
     for (int first = 0; first < Lanes; first += access::lanes) {
         typename access::words w;
         if constexpr (std::is_same_v<S, bfloat16>) {
+            CASTNET_UNROLL
             for (int i = 0; i < access::lanes; i += 2) {
                 w.word[i / 2] = two_bfloat16(static_cast<float>(lane[first + i]),
                                              static_cast<float>(lane[first + i + 1]));

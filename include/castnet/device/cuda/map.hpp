@@ -62,12 +62,14 @@ CASTNET_HD void dot_lanes(T (&r)[Lanes][Registers], program_arguments<T> const& 
         reinterpret_cast<x_type const*>(a.array[I.a]) + (p.sample * p.pixels + p.pixel) * units;
     auto const* const weight =
         reinterpret_cast<weight_type const*>(a.array[I.b]) + p.channel * units;
+    CASTNET_UNROLL
     for (int i = 0; i < Lanes; ++i) {
         r[i][Number] = T(0);
     }
     CASTNET_NO_UNROLL
     for (std::uint32_t k = 0; k < units; ++k) {
         T const factor = T(x[k]);
+        CASTNET_UNROLL
         for (int i = 0; i < Lanes; ++i) {
             r[i][Number] += factor * T(weight[std::uint32_t(i) * units + k]);
         }
@@ -79,6 +81,7 @@ template <instruction I, int Number, int Lanes, int Registers, class T>
 CASTNET_HD void execute_lanes(T (&r)[Lanes][Registers], program_arguments<T> const& a,
                               lane_point const& p) {
     auto const each = [&](auto const& random) {
+        CASTNET_UNROLL
         for (int i = 0; i < Lanes; ++i) {
             lane_point at = p;
             at.channel += static_cast<std::uint32_t>(i);
@@ -92,6 +95,7 @@ CASTNET_HD void execute_lanes(T (&r)[Lanes][Registers], program_arguments<T> con
         load_lanes(reinterpret_cast<stored_type const*>(a.array[I.a]) +
                        std::size_t(Lanes) * ir::offset_of_load<I>(a, p.in_groups()),
                    loaded);
+        CASTNET_UNROLL
         for (int i = 0; i < Lanes; ++i) {
             r[i][Number] = loaded[i];
         }
@@ -100,6 +104,7 @@ CASTNET_HD void execute_lanes(T (&r)[Lanes][Registers], program_arguments<T> con
     } else if constexpr ((I.code == opcode::load && (I.b & 4) == 0) || I.code == opcode::constant ||
                          I.code == opcode::sample_mask) {
         T const shared = ir::execute<I>(r[0], a, p, random_at_points{});
+        CASTNET_UNROLL
         for (int i = 0; i < Lanes; ++i) {
             r[i][Number] = shared;
         }
@@ -108,6 +113,7 @@ CASTNET_HD void execute_lanes(T (&r)[Lanes][Registers], program_arguments<T> con
         std::uint32_t const first = p.pixel * p.channels + p.channel;
         random_of_blocks<blocks> random;
         random.first = first / 4 * 4;
+        CASTNET_UNROLL
         for (int k = 0; k < blocks; ++k) {
             random.words[k] = random_at_points::block(a, static_cast<std::uint32_t>(a.scalar[I.b]),
                                                       p.sample, first / 4 + std::uint32_t(k));
@@ -125,9 +131,19 @@ CASTNET_HD void evaluate_lanes(program<I...>, program_arguments<T> const& a, lan
                                std::index_sequence<N...>, F const& f) {
     T r[Lanes][sizeof...(I)];
     (..., execute_lanes<I, int(N)>(r, a, p));
+    CASTNET_UNROLL
     for (int i = 0; i < Lanes; ++i) {
         f(r[i], i);
     }
+}
+
+// Calls f(the number of an end) for all ends of a program, or the first ones, as types: what a
+// kernel looked up in a program by a number would be an array in the GPU's memory.
+template <class Program, int Count = Program::results, class F>
+CASTNET_HD void for_each_end(F const& f) {
+    [&]<int... K>(std::integer_sequence<int, K...>) {
+        (..., f(std::integral_constant<int, K>{}));
+    }(std::make_integer_sequence<int, Count>{});
 }
 
 // The address of a result that a program stores, in the type that it is stored in.
@@ -165,6 +181,7 @@ CASTNET_HD void store_result(T const (&value)[Lanes], T* out, lane_point const& 
                          store_lanes(numbers, to + place);
                      });
     } else if constexpr ((Program::stored & 8) != 0) { // which need not be aligned
+        CASTNET_UNROLL
         for (int i = 0; i < Lanes; ++i) {
             T const one[1] = {value[i]};
             store_lanes(one, to + ir::offset_in<Program::stored>(p, row) + i);
@@ -217,9 +234,10 @@ private:
         T value[results][Lanes];
         evaluate_lanes<Lanes>(Program{}, a, p, std::make_index_sequence<Program::length>{},
                               [&](T const* r, int i) {
-                                  for (int k = 0; k < results; ++k) {
+                                  for_each_end<Program>([&](auto number) {
+                                      constexpr int k = decltype(number)::value;
                                       value[k][i] = r[Program::end_of(k).d];
-                                  }
+                                  });
                               });
         store_all(value, p, std::make_index_sequence<results>{});
     }

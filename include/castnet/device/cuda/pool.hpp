@@ -37,6 +37,7 @@ struct max_pool_body {
                 for (int c = columns.first; c < columns.last; ++c, ++number) {
                     T value[Lanes];
                     image.load(map.in(at, r, c), value);
+                    CASTNET_UNROLL
                     for (int i = 0; i < Lanes; ++i) {
                         bool const larger = number == 0 || value[i] > best[i];
                         best[i] = larger ? value[i] : best[i];
@@ -124,6 +125,7 @@ template <class T, int Lanes>
 CASTNET_HD void add_times(T (&sum)[Lanes], T factor, stored<T> const& from, std::uint32_t place) {
     T x[Lanes];
     from.load(place, x);
+    CASTNET_UNROLL
     for (int i = 0; i < Lanes; ++i) {
         sum[i] += factor * x[i];
     }
@@ -143,6 +145,7 @@ struct max_pool_gradient_rule {
             T gradient[Lanes];
             from.largest.load(place, winner);
             from.a.load(place, gradient);
+            CASTNET_UNROLL
             for (int i = 0; i < Lanes; ++i) {
                 if (winner[i] == number) {
                     sum[i] += gradient[i];

@@ -67,12 +67,4 @@ struct row_reducers;
 template <class Phase, class T, int... K>
 struct row_reducers<Phase, T, std::integer_sequence<int, K...>> : row_reducer<Phase, K, T>... {};
 
-// Calls f(the number of an end) for all ends of a phase, as types.
-template <class Phase, class F>
-CASTNET_HD void for_each_end(F const& f) {
-    [&]<int... K>(std::integer_sequence<int, K...>) {
-        (..., f(std::integral_constant<int, K>{}));
-    }(std::make_integer_sequence<int, Phase::results>{});
-}
-
 } // namespace castnet::cuda

@@ -20,6 +20,8 @@ struct program_source {
     static constexpr bool may_split =
         static_cast<reduction>(Program::end.a) == reduction::sum && !keep_samples && !keep_pixels;
     static_assert(Program::reduces_alike || (keep_samples && !keep_channels));
+    // Elements whose loads are under way at once, where there are lanes.
+    static constexpr int at_once = Program::loads_beside(Program::end.b) <= 2 ? 4 : 2;
 
     program_arguments<T> arguments;
     step_values const* now;
@@ -89,8 +91,8 @@ private:
     CASTNET_HD void visit_in(program_arguments<T> const& a, std::uint32_t kept, F const& f) const {
         // in lanes, a multiple of their number that the compiler knows
         std::uint32_t const width = Lanes > 1 ? units.divisor * Lanes : channels;
-        f(std::integral_constant<int, (Lanes > 1 ? 2 : 1)>{}, [&](std::uint32_t element,
-                                                                  auto& parts) {
+        f(std::integral_constant<int, (Lanes > 1 ? at_once : 1)>{}, [&](std::uint32_t element,
+                                                                        auto& parts) {
             std::uint32_t from_kept = kept, from_rest = element;
             std::uint32_t const unit = next<keep_channels>(units, from_kept, from_rest);
             std::uint32_t const pixel = next<keep_pixels>(pixels, from_kept, from_rest);
@@ -100,9 +102,10 @@ private:
             T value[stores > 0 ? stores : 1][Lanes];
             evaluate_lanes<Lanes>(Program{}, a, p, std::make_index_sequence<Program::length>{},
                                   [&](T const* r, int i) {
-                                      for (int k = 0; k < stores; ++k) {
+                                      for_each_end<Program, stores>([&](auto number) {
+                                          constexpr int k = decltype(number)::value;
                                           value[k][i] = r[Program::end_of(k).d];
-                                      }
+                                      });
                                       take(r, i, static_cast<std::ptrdiff_t>(p.channel) + i, parts);
                                   });
             store_all(value, p, std::make_index_sequence<std::size_t(stores)>{});
@@ -111,12 +114,15 @@ private:
     template <class Parts>
     CASTNET_HD static void take(T const* r, int lane, std::ptrdiff_t channel, Parts& parts) {
         if constexpr (Program::reduces_alike) {
-            for (int k = 0; k < results; ++k) {
-                parts[k * lanes + (keep_channels ? lane : 0)].take(r[addend_of(k).of], channel);
-            }
+            for_each_end<Program, results>([&](auto number) {
+                constexpr int k = decltype(number)::value, from = addend_of(k).of;
+                parts[k * lanes + (keep_channels ? lane : 0)].take(r[from], channel);
+            });
         } else {
-            parts[0].each(
-                [&](int k, auto& one) { one.take(r[Program::end_of(stores + k).d], channel); });
+            parts[0].each([&](auto number, auto& one) {
+                constexpr instruction end = Program::end_of(stores + decltype(number)::value);
+                one.take(r[end.d], channel);
+            });
         }
     }
     template <class Values, std::size_t... K>

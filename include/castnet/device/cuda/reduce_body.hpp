@@ -80,6 +80,7 @@ CASTNET_HD void for_each_step(std::uint32_t begin, std::uint32_t end, std::uint3
     if constexpr (AtOnce > 1) {
         CASTNET_NO_UNROLL
         for (; i + (AtOnce - 1) * step < end; i += AtOnce * step) {
+            CASTNET_UNROLL
             for (std::uint32_t k = 0; k < AtOnce; ++k) {
                 f(i + k * step);
             }
@@ -99,7 +100,8 @@ CASTNET_HD void for_each_step(std::uint32_t begin, std::uint32_t end, std::uint3
 // where take(element, parts) gives an element to the reducers parts[of the array * lanes + lane],
 // or to parts[0] where that is a bundle of different ones, and at_once<…> says how many elements
 // are worth reading at once. If it has source.scale(result, times), that multiplies what the
-// results are multiplied with at the end, in the order of the reducers.
+// results are multiplied with at the end, in the order of the reducers; if it has
+// source.store(result, reducers), that stores the results.
 template <class Source, class Reducer, class T>
 struct reduce_body {
     static constexpr bool is_bundle = requires { Reducer::is_bundle; };
@@ -149,13 +151,19 @@ struct reduce_body {
                     p = {};
                 }
                 if (mine) {
-                    for_each_step<4>(at.y, shape.splits, shape.deep,
-                                     [&](std::uint32_t row) { take_partial(row, result, part); });
+                    for_each_step<(accumulators > 16 ? 1 : 4)>(
+                        at.y, shape.splits, shape.deep,
+                        [&](std::uint32_t row) { take_partial(row, result, part); });
                 }
                 join(block, at, part);
             }
         }
-        if (mine && at.y == 0) {
+        if (!mine || at.y > 0) {
+            return;
+        }
+        if constexpr (requires { source.store(result, part); }) {
+            source.store(result, part);
+        } else {
             T times[accumulators];
             fill(times, factor);
             if constexpr (requires { source.scale(result, times); }) {
@@ -182,6 +190,7 @@ private:
         }
         auto* const all = block.template shared<Reducer>() + block.thread();
         std::size_t const step = shape.results_adjoin ? shape.wide : 1;
+        CASTNET_UNROLL
         for (int k = 0; k < accumulators; ++k) {
             all[std::size_t(k) * block_threads] = part[k];
         }
@@ -189,6 +198,7 @@ private:
         for (unsigned half = shape.deep / 2; half > 0; half /= 2) {
             block.sync();
             if (at.y < half) {
+                CASTNET_UNROLL
                 for (int k = 0; k < accumulators; ++k) {
                     part[k].join(all[std::size_t(k) * block_threads + half * step]);
                     all[std::size_t(k) * block_threads] = part[k];
@@ -212,9 +222,11 @@ private:
         if constexpr (is_bundle) {
             part[0].each([&](int k, auto const& one) { row_of(k)[result] = one.result(times[0]); });
         } else {
+            CASTNET_UNROLL
             for (int k = 0; k < arrays; ++k) {
                 if (lanes > 1 && source.in_lanes) {
                     T all[lanes];
+                    CASTNET_UNROLL
                     for (int i = 0; i < lanes; ++i) {
                         all[i] = part[k * lanes + i].result(times[k * lanes + i]);
                     }
@@ -227,12 +239,14 @@ private:
     }
     CASTNET_HD void take_partial(std::uint32_t row, std::uint32_t result,
                                  Reducer (&part)[accumulators]) const {
+        CASTNET_UNROLL
         for (int k = 0; k < arrays; ++k) {
             T const* const from = partial_row(row, k);
             if constexpr (lanes > 1) {
                 if (source.in_lanes) {
                     T all[lanes];
                     load_lanes(from + result * lanes, all);
+                    CASTNET_UNROLL
                     for (int i = 0; i < lanes; ++i) {
                         part[k * lanes + i].take(all[i], 0);
                     }

@@ -194,7 +194,8 @@ private:
                         } else if constexpr (is_of_row(end)) {
                             static_cast<row_reducer<phase, k, T>&>(part).take(r[end.d], here);
                         } else if (here == 0) {
-                            total[sums_before<Phase, k>()] += r[end.d];
+                            constexpr int before = sums_before<Phase, k>();
+                            total[before] += r[end.d];
                         }
                     });
                 });
@@ -242,6 +243,7 @@ private:
             if (!block.is_last(parts.tickets, block.blocks())) {
                 return;
             }
+            CASTNET_UNROLL
             for (int k = 0; k < sums; ++k) {
                 total[k] = 0;
                 for (unsigned b = block.thread(); b < block.blocks(); b += block_threads) {
@@ -274,6 +276,7 @@ private:
     template <class Block>
     CASTNET_HD static void add_threads(Block const& block, T (&total)[sums]) {
         T* const all = block.template shared<T>() + block.thread();
+        CASTNET_UNROLL
         for (int k = 0; k < sums; ++k) {
             all[unsigned(k) * block_threads] = total[k];
         }

@@ -33,6 +33,7 @@ struct window_tiles {
             for (int c = left; c < right; ++c) {
                 bool const inside = c < left + w.kernel_w; // (numbers of rows below are too large)
                 T mine[Lanes];
+                CASTNET_UNROLL
                 for (int i = 0; i < Lanes; ++i) {
                     mine[i] = inside && winner[i] == number ? gradient[i] : T(0);
                 }

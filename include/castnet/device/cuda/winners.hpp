@@ -21,12 +21,14 @@ public:
         if (wide_) {
             load_numbers(reinterpret_cast<std::uint32_t const*>(first_) + i, number);
         } else if constexpr (Lanes % 4 != 0) {
+            CASTNET_UNROLL
             for (int k = 0; k < Lanes; ++k) {
                 number[k] = first_[i + std::uint32_t(k)];
             }
         } else {
             std::uint32_t four[Lanes / 4];
             load_lanes(reinterpret_cast<std::uint32_t const*>(first_ + i), four);
+            CASTNET_UNROLL
             for (int k = 0; k < Lanes; ++k) {
                 number[k] = four[k / 4] >> (8 * (k % 4)) & 0xffU;
             }
@@ -40,6 +42,7 @@ public:
             first_[i] = static_cast<unsigned char>(number[0]);
         } else {
             std::uint32_t four[Lanes / 4];
+            CASTNET_UNROLL
             for (int k = 0; k < Lanes; k += 4) {
                 four[k / 4] =
                     number[k] | number[k + 1] << 8 | number[k + 2] << 16 | number[k + 3] << 24;
