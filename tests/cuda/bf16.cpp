@@ -30,6 +30,9 @@ using branches = cn::network<u_shaped{}, input<2, 8, 8>>;
 using convnet = cn::sequential<input<3, 9, 9>, cn::conv2d<8, 3, cn::conv{.padding = 1}>, cn::relu,
                                cn::max_pool2d<2>, cn::conv2d<6, 3>, cn::relu, cn::flatten,
                                cn::dense<16>, cn::relu, cn::dense<5>>;
+using of_one_channel =
+    cn::sequential<input<1, 11, 10>, cn::conv2d<16, 3, cn::conv{.padding = 1}>, cn::tanh,
+                   cn::avg_pool2d<2>, cn::conv2d<8, 3>, cn::tanh, cn::flatten, cn::dense<5>>;
 using normalized = cn::sequential<
     input<3, 8, 8>, cn::conv2d<6, 3, cn::conv{.padding = 1}>.no_bias(), cn::batch_norm, cn::relu,
     cn::repeat<2, cn::block<cn::residual<cn::conv2d<6, 3, cn::conv{.padding = 1}>.no_bias(),
@@ -77,6 +80,7 @@ TEST_CASE("bfloat16 rounds to the nearest, ties to even, and keeps what is no nu
 
 TEST_CASE("a step's loss and gradients are those in double, but for roundings") {
     check_step<convnet, 5, cn::shape<3, 9, 9>>("convnet", cn::seed{1}, 0.015);
+    check_step<of_one_channel, 5, cn::shape<1, 11, 10>>("of one channel", cn::seed{1}, 0.015);
     check_step<normalized, 4, cn::shape<3, 8, 8>>("normalized", cn::seed{3}, 0.03);
     check_step<dense, 3, cn::shape<7>>("dense", cn::seed{1}, 0.01);
     check_step<language, 3, cn::ids<9, 6>>("language", cn::seed{1}, 0.02);

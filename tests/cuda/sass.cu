@@ -1,6 +1,7 @@
-// Kernels whose instructions sass.py counts, and all of castnet's own, which may neither spill nor
-// divide numbers of 64 bits.
+// Kernels whose instructions sass.py counts, and all of castnet's own, which may neither keep
+// anything in local memory nor divide numbers of 64 bits.
 #include <castnet/device/cuda/context.hpp>
+#include <castnet/device/cuda/few_channels.hpp>
 #include <castnet/device/cuda/gather.hpp>
 #include <castnet/device/cuda/gradients.hpp>
 #include <castnet/device/cuda/kernels.hpp>
@@ -30,6 +31,10 @@ constexpr instruction store(bool bf16, int of) {
 constexpr instruction sum(int keep, int of) {
     return {opcode::reduce, {}, -1, 0, std::uint8_t(keep), 0, std::uint8_t(of)};
 }
+// Times the gradient that arrives, by the value that it has returned.
+constexpr instruction derivative_of_relu(int value, int gradient) {
+    return {opcode::apply, fn::relu, 0, 255, std::uint8_t(value), std::uint8_t(gradient)};
+}
 constexpr instruction present{opcode::sample_mask, {}, -1, 7};
 
 // Of batch normalisation, with images in bfloat16 or float.
@@ -47,6 +52,12 @@ template <bool Bf16>
 using two_sums = cn::ir::program<load(0, 7, Bf16), load(1, 7, Bf16), load(2, 4), load(3, 4),
                                  apply(fn::subtract, 1, 2), apply(fn::multiply, 0, 4),
                                  apply(fn::multiply, 5, 3), sum(4, 0), sum(4, 6)>;
+// The same of the sum of two gradients behind relu, which is stored, too.
+using stored_two_sums =
+    cn::ir::program<load(0, 7, true), load(1, 7, true), apply(fn::add, 0, 1), load(2, 7, true),
+                    derivative_of_relu(3, 2), load(3, 7, true), load(4, 4),
+                    apply(fn::subtract, 5, 6), apply(fn::multiply, 4, 7), load(5, 4),
+                    apply(fn::multiply, 8, 9), store(true, 4), sum(4, 10), sum(4, 4)>;
 template <int Keep>
 using one_sum = cn::ir::program<load(0, 7), sum(Keep, 0)>;
 
@@ -94,9 +105,18 @@ KERNEL(normalize_gradient_float, cuda::map_body<normalize_gradient<false>, float
 KERNEL(normalize_gradient_bf16, cuda::map_body<normalize_gradient<true>, float>)
 KERNEL(two_sums_float, sums<two_sums<false>>)
 KERNEL(two_sums_bf16, sums<two_sums<true>>)
+KERNEL(stored_two_sums_bf16, sums<stored_two_sums>)
 KERNEL(sum_of_channels, sums<one_sum<4>>)
 KERNEL(sum_of_rows, sums<one_sum<3>>)
 KERNEL(sum_of_all, sums<one_sum<0>>)
+template <class S>
+using few_channels_weight =
+    cuda::reduce_body<cuda::few_channels_weight_source<float, S>,
+                      cn::ir::reducer<cn::ir::reduction::sum, float>, float>;
+KERNEL(few_channels_float, cuda::few_channels_body<float, float>)
+KERNEL(few_channels_bf16, cuda::few_channels_body<float, cn::bfloat16>)
+KERNEL(few_channels_weight_float, few_channels_weight<float>)
+KERNEL(few_channels_weight_bf16, few_channels_weight<cn::bfloat16>)
 KERNEL(rows_of_layer_norm, cuda::row_program_body<layer_norm, float>)
 KERNEL(max_pool_2x2, cuda::max_pool_body<float, true>)
 KERNEL(max_pool_2x2_gradient, cuda::max_pool_tiles_gradient_body<float>)

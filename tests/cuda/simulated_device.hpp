@@ -5,10 +5,12 @@
 #include <castnet/device/cpu/device.hpp>
 #include <castnet/device/cuda/enqueue.hpp>
 #include <castnet/device/cuda/epilogue.hpp>
+#include <castnet/device/cuda/few_channels.hpp>
 #include <castnet/device/cuda/gradients.hpp>
 #include <castnet/device/cuda/kernels.hpp>
 #include <castnet/device/cuda/layout.hpp>
 #include <castnet/device/cuda/planning.hpp>
+#include <castnet/device/cuda/small_weight.hpp>
 #include <castnet/device/executor_sizes.hpp>
 #include <castnet/device/sample_order.hpp>
 #include <castnet/device/weight_elements.hpp>
@@ -130,6 +132,10 @@ template <class T>
 void matmul(castnet::ir::kernel_launch const& s, castnet::ir::launch_tables const& t,
             context<T> const& c) {
     using castnet::op;
+    if (castnet::cuda::is_small_weight(s, t)) {
+        castnet::cuda::small_weight(s, t, c);
+        return;
+    }
     auto const &first = t.arrays[s.first_array], &second = t.arrays[s.first_array + 1];
     auto const& result = t.arrays[s.output];
     std::ptrdiff_t const rows = c.samples * first.size.pixels;
@@ -196,6 +202,10 @@ template <class T>
 void conv(castnet::ir::kernel_launch const& s, castnet::ir::launch_tables const& t,
           context<T> const& c) {
     using castnet::op;
+    if (castnet::cuda::has_few_channels(s, t, c)) {
+        castnet::cuda::convolve_few_channels(s, t, c);
+        return;
+    }
     castnet::ir::window const& w = t.windows[s.window];
     std::ptrdiff_t const x = c.samples * w.height * w.width * w.channels;
     std::ptrdiff_t const y = c.samples * w.out_height * w.out_width * w.filters;
@@ -402,13 +412,14 @@ struct device : castnet::cuda::planning<T, Bf16> {
     template <auto const& Plan>
     static constexpr bool in_one_block = OneBlock && castnet::cuda::fits_one_block<T>(Plan);
 
-    // As if a library were asked for these and had none of them.
+    // As if a library were asked for these and had none of them; castnet's kernels have theirs.
     static constexpr bool takes_epilogue(castnet::op product, castnet::ir::epilogue const& e) {
         return castnet::cuda::takes_epilogue<float>(product, e);
     }
-    static bool finishes(castnet::ir::kernel_launch const&, castnet::ir::launch_tables const&,
-                         context const&) {
-        return false;
+    static bool finishes(castnet::ir::kernel_launch const& s, castnet::ir::launch_tables const& t,
+                         context const& c) {
+        return castnet::cuda::is_small_weight(s, t) ||
+               (s.kind == castnet::op::conv && castnet::cuda::has_few_channels(s, t, c));
     }
 
     template <auto const& Plan, class After = castnet::ir::ignore_launches>

@@ -86,6 +86,13 @@ TEST_CASE("convolution beyond the golden cases") {
                shape<2, 5, 7>, true, 2>());
     against_finite_differences(run_of<conv2d<1, 5>, shape<2, 5, 5>, true, 2>()); // to one pixel
     against_finite_differences(run_of<conv2d<33, 1>, shape<1, 1, 2>, true, 2>());
+    // of few channels
+    against_finite_differences(run_of<conv2d<4, 3>, shape<1, 5, 8>, true, 3>());
+    against_finite_differences(
+        run_of<conv2d<6, size2{3, 4}, conv{.stride = size2{2, 3}, .padding = size2{1, 2}}>,
+               shape<2, 7, 9>, true, 2>());
+    against_finite_differences(
+        run_of<conv2d<2, 3, conv{.padding = cn::same, .dilation = 2}>, shape<2, 6, 5>, true, 2>());
     against_finite_differences(
         run_of<conv2d<2, 3, conv{.padding = 2}>, shape<17, 3, 3>, true, 1>());
 }

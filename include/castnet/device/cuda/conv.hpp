@@ -1,10 +1,11 @@
-// Convolution and its gradients, by cuDNN. Images lie as (height, width, channels), weights as
-// (filters, kernel height, kernel width, channels of the group).
+// Convolution and its gradients, by cuDNN or, of few channels, by castnet. Images lie as (height,
+// width, channels), weights as (filters, kernel height, kernel width, channels of the group).
 #pragma once
 
 #include <castnet/device/cuda/context.hpp>
 #include <castnet/device/cuda/element_type.hpp>
 #include <castnet/device/cuda/epilogue.hpp>
+#include <castnet/device/cuda/few_channels.hpp>
 #include <castnet/device/cuda/kernel_for.hpp>
 #include <castnet/device/cuda/libraries.hpp>
 
@@ -24,6 +25,10 @@ cudnn::convolution convolution_of(kernel_launch const& s, tables const& t, conte
 
 template <class T>
 void conv(kernel_launch const& s, tables const& t, context<T> const& c) {
+    if (has_few_channels(s, t, c)) {
+        convolve_few_channels(s, t, c);
+        return;
+    }
     c.library->run(convolution_of(s, t, c), c.at(t.arrays[s.first_array]),
                    c.at(t.arrays[s.first_array + 1]), c.at(t.arrays[s.output]), bias_of(s, t, c));
 }
@@ -36,6 +41,10 @@ void conv_data(kernel_launch const& s, tables const& t, context<T> const& c) {
 
 template <class T>
 void conv_weight(kernel_launch const& s, tables const& t, context<T> const& c) {
+    if (has_few_channels(s, t, c)) {
+        convolve_few_channels(s, t, c);
+        return;
+    }
     c.library->run(convolution_of(s, t, c), c.at(t.arrays[s.first_array]), c.at(t.arrays[s.output]),
                    c.at(t.arrays[s.first_array + 1]));
 }

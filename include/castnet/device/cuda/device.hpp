@@ -40,10 +40,14 @@ struct cuda_device : cuda::planning<T, Bf16> {
     template <auto const& Plan>
     static constexpr bool in_one_block = !Bf16 && cuda::fits_one_block<T>(Plan);
 
-    // Whether the library that was asked has done a launch's epilogue.
+    // Whether the kernel of a product or convolution has done its epilogue.
     static bool finishes(ir::kernel_launch const& s, cuda::tables const& t, context const& c) {
-        return s.kind == op::conv ? c.library->prepare(cuda::convolution_of(s, t, c)).finishes
-                                  : c.library->prepare(cuda::product_of(s, t, c)).finishes;
+        if (s.kind == op::conv) {
+            return cuda::has_few_channels(s, t, c) ||
+                   c.library->prepare(cuda::convolution_of(s, t, c)).finishes;
+        }
+        return cuda::is_small_weight(s, t) ||
+               c.library->prepare(cuda::product_of(s, t, c)).finishes;
     }
 
     // Lets the libraries choose what the launches of a plan need, those of one of its devices.

@@ -8,6 +8,7 @@
 #include <castnet/device/cuda/kernel_for.hpp>
 #include <castnet/device/cuda/libraries.hpp>
 #include <castnet/device/cuda/orthogonalize.hpp>
+#include <castnet/device/cuda/small_weight.hpp>
 #include <castnet/graph/batched_product.hpp>
 
 namespace castnet::cuda {
@@ -58,6 +59,10 @@ cublas::product product_of(kernel_launch const& s, tables const& t, context<T> c
 // matmul (x, W), matmul_data (dy, W) and matmul_weight (x, dy) alike.
 template <class T>
 void multiply(kernel_launch const& s, tables const& t, context<T> const& c) {
+    if (is_small_weight(s, t)) {
+        small_weight(s, t, c);
+        return;
+    }
     cublas::product const p = product_of(s, t, c);
     auto const at = [&](array_ref const& r, cudaDataType_t type) {
         bool const one = c.iteration < 0 || r.size.pixels == 1; // row of each sample, or all rows

@@ -13,11 +13,14 @@ void choose_algorithms(context<T> const& c, int device = 0) {
     for (stage const& g : Plan.stages) {
         for (int i = g.first; i < g.last && g.device == device; ++i) {
             kernel_launch const& s = Plan.launch(i);
+            if (is_small_weight(s, t)) {
+                continue; // castnet's
+            }
             if (is_matmul(s.kind)) {
                 c.library->prepare(product_of(s, t, c));
             } else if (s.kind == op::batch_matmul) {
                 c.library->prepare(batch_of(s, t, c).what);
-            } else if (is_conv(s.kind)) {
+            } else if (is_conv(s.kind) && !has_few_channels(s, t, c)) {
                 c.library->prepare(convolution_of(s, t, c));
             }
         }
