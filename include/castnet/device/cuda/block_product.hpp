@@ -47,6 +47,10 @@ CASTNET_HD constexpr product_tiling tiling_of(product_shape const& p) {
 
 template <product_shape P, class T>
 struct block_product_body {
+    // Where the depth adjoins in both, neighbouring threads begin at different depths: at the same
+    // one, what they read would often be in the same bank of shared memory.
+    static constexpr bool staggers = P.a_step == 1 && P.b_row == 1;
+
     T const *a, *b;
     T* out;
 
@@ -61,7 +65,10 @@ struct block_product_body {
             int const tile = int(i) % tiles, part = int(i) / tiles;
             int const row = tile / across, column = tile % across;
             T sum[rows][columns] = {};
-            for (int k = part; k < P.depth; k += parts) {
+            int const steps = (P.depth - part + parts - 1) / parts,
+                      first = staggers && steps > 0 ? tile % steps : 0;
+            int k = part + first * parts;
+            for (int step = 0; step < steps; ++step) {
                 T right[columns];
                 for (int c = 0; c < columns; ++c) {
                     right[c] = b[k * P.b_row + within(column + c * across, P.columns) * P.b_step];
@@ -72,6 +79,8 @@ struct block_product_body {
                         sum[r][c] += left * right[c];
                     }
                 }
+                k += parts;
+                k = k < P.depth ? k : part;
             }
             for (int r = 0; r < rows; ++r) {
                 for (int c = 0; c < columns; ++c) {

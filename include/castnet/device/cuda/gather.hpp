@@ -42,11 +42,12 @@ struct gather_body {
             if (stored.values == nullptr) {
                 return;
             }
-            for_each_index(block, a.count, [&](std::ptrdiff_t i) {
-                std::uint32_t const row = a.size.divide(static_cast<std::uint32_t>(i));
+            store_each_index(block, a.count, a.to, [&](unsigned i) {
+                std::uint32_t const row = a.size.divide(i);
                 std::ptrdiff_t const place =
-                    (std::ptrdiff_t{samples[row]} - row) * std::ptrdiff_t{a.size.divisor} + i;
-                a.to[i] = stored.get(static_cast<std::size_t>(place));
+                    (std::ptrdiff_t{samples[row]} - row) * std::ptrdiff_t{a.size.divisor} +
+                    std::ptrdiff_t{i};
+                return stored.get(static_cast<std::size_t>(place));
             });
         }
     }

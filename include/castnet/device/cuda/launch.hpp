@@ -79,7 +79,34 @@ CASTNET_HD void for_each_index(Block const& block, std::ptrdiff_t count, F const
     }
 }
 
-// The same of a block that does all of the work.
+// to[i] = f(i) for the same; several at a time where a thread has several, so that none waits for
+// another's loads.
+template <class Block, class T, class F>
+CASTNET_HD void store_each_index(Block const& block, std::ptrdiff_t count, T* to, F const& f) {
+    if constexpr (Block::has_all_threads) {
+        for_each_index(block, count, [&](unsigned i) { to[i] = f(i); });
+    } else {
+        constexpr unsigned at_once = 4;
+        unsigned const end = static_cast<unsigned>(count), step = block.threads() * block.blocks();
+        CASTNET_NO_UNROLL
+        for (unsigned i = block.index() * block.threads() + block.thread(); i < end;
+             i += at_once * step) {
+            T value[at_once];
+            CASTNET_UNROLL
+            for (unsigned k = 0; k < at_once; ++k) {
+                value[k] = i + k * step < end ? f(i + k * step) : T(0);
+            }
+            CASTNET_UNROLL
+            for (unsigned k = 0; k < at_once; ++k) {
+                if (i + k * step < end) {
+                    to[i + k * step] = value[k];
+                }
+            }
+        }
+    }
+}
+
+// Calls f(i) for this thread's i of a block that does all of the work.
 template <class Block, class F>
 CASTNET_HD void for_each_in_block(Block const& block, std::ptrdiff_t count, F const& f) {
     for (std::ptrdiff_t i = block.thread(); i < count; i += block.threads()) {

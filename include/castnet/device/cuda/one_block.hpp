@@ -213,7 +213,8 @@ private:
 
     template <class Block>
     CASTNET_HD static void copy(Block const& block, T const* from, T* to, std::ptrdiff_t count) {
-        for_each_in_block(block, count, [&](std::ptrdiff_t i) { to[i] = from[i]; });
+        store_each_index(block_in_turn<Block>{block}, count, to,
+                         [&](unsigned i) { return from[i]; });
     }
 
     // What is asked for goes to where all kernels leave it.
