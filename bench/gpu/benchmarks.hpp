@@ -8,6 +8,7 @@
 #include <castnet/zoo/vgg.hpp>
 
 #include "../networks.hpp"
+#include "limits.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -25,7 +26,9 @@ struct measurement {
     double seconds = 0; // of one step
     std::size_t samples = 0;
     double flops = 0;      // of one step
+    double floor = 0;      // seconds that no step of this plan is faster than (cn::cuda_floor)
     std::size_t bytes = 0; // planned for parameters and training
+    std::size_t taken = 0; // of the GPU's memory, but for the data
 };
 
 // A training that is ready to be measured again: its model, its data, and its captured steps stay.
@@ -59,13 +62,17 @@ template <class What, class Policy, size_t Batch, size_t Batches>
 class kept_training final : public benchmark {
 public:
     measurement measure(double seconds) override {
-        if (!is_warm_) {
+        if (taken_ == 0) {
             epochs(1); // captures, and fills caches
-            is_warm_ = true;
+            taken_ = free_before_ - free_bytes() - data_bytes;
         }
         int const count = std::max(1, static_cast<int>(seconds / epochs(1)));
-        return {epochs(count) / count / double(Batches), Batch,
-                double(training_.training_plan().flops()) * double(Batch), training_.bytes};
+        return {epochs(count) / count / double(Batches),
+                Batch,
+                double(training_.training_plan().flops()) * double(Batch),
+                cn::cuda_floor(training_, gpu_ceilings::of(Policy::precision)),
+                training_.bytes,
+                taken_};
     }
     void profile_step() override {
         std::vector<size_t> order(Batch);
@@ -86,12 +93,22 @@ private:
         return std::chrono::duration<double>(clock::now() - start).count();
     }
 
+    static std::size_t free_bytes() {
+        std::size_t free = 0, all = 0;
+        CASTNET_CUDA(cudaMemGetInfo(&free, &all));
+        return free;
+    }
+    static constexpr std::size_t data_bytes =
+        Batch * Batches * sizeof(float) *
+        (dataset::template input_shape<0>::count + dataset::template target_shape<0>::count);
+
+    std::size_t free_before_ = free_bytes();
     decltype(cn::on_device(samples<dataset, Batch * Batches>())) data_ =
         cn::on_device(samples<dataset, Batch * Batches>());
     model model_{cn::seed{42}};
     decltype(cn::compile(std::declval<model&>(), What::loss, cn::adam{})) training_ =
         cn::compile(model_, What::loss, cn::adam{});
-    bool is_warm_ = false;
+    std::size_t taken_ = 0;
 };
 
 // For images of 224 x 224.
@@ -111,6 +128,8 @@ struct add_benchmarks {
         add<kept_training<convnet, Policy, 128, 64>>("convnet/128", policy);
         add<kept_training<convnet, Policy, 512, 64>>("convnet/512", policy);
         add<kept_training<dropout_cnn, Policy, 128, 64>>("dropout_cnn/128", policy);
+        add<kept_training<lstm, Policy, 128, 16>>("lstm/128", policy);
+        add<kept_training<gpt, Policy, 32, 4>>("gpt/32", policy);
         add<kept_training<imagenet<cn::zoo::vgg16>, Policy, 64, 4>>("vgg16/64", policy);
         add<kept_training<imagenet<cn::zoo::resnet50>, Policy, 128, 4>>("resnet50/128", policy);
         add<kept_training<imagenet<cn::zoo::resnet50>, Policy, 256, 4>>("resnet50/256", policy);

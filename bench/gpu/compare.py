@@ -129,26 +129,33 @@ def table(result):
              + f", commit {facts['commit']}, {result['rounds']} rounds in turns:", "",
              "```sh", result["command"], "```", "",
              "Medians over the rounds. The ratio is time of PyTorch / time of castnet, round by "
-             "round: of eager with castnet's float, of the others with autotuned. castnet: float, "
-             "tf32, bf16: policies; autotuned: bf16 with algorithms chosen by timing them. PyTorch: "
-             "eager: float, fused Adam; tuned: channels last, AMP in bfloat16; compile, graph: tuned "
-             "and compiled, or captured as one CUDA graph.", "",
-             "| network/batch | | µs a step | min … max | ratio | TFLOP/s | planned MiB |",
-             "|---|---|---:|---:|---:|---:|---:|"]
+             "round: of eager with castnet's float, of the others with autotuned (or bf16, where that "
+             "was not measured). castnet: float, tf32, bf16: policies; autotuned: bf16 with algorithms "
+             "chosen by timing them. PyTorch: eager: float, fused Adam; tuned: channels last, AMP in "
+             "bfloat16; compile, graph: tuned and compiled, or captured as one CUDA graph. Floor: the "
+             "share that the least time of castnet's plan has (`cn::cuda_floor`, with the limits that "
+             "this GPU was measured to have). Memory but for the data: as planned, and taken of the "
+             "GPU's, with what the libraries and graphs take; PyTorch's is that of its allocator.", "",
+             "| network/batch | | µs a step | min … max | ratio | TFLOP/s | floor | planned MiB | "
+             "taken MiB |",
+             "|---|---|---:|---:|---:|---:|---:|---:|---:|"]
     for name, one in result["benchmarks"].items():
         for label, times in one["us"].items():
             median = statistics.median(times)
-            ratio, flops, size = "–", "", ""
+            facts = one["facts"][label]
+            ratio, flops, floor, planned = "–", "", "", ""
             library, way = label.split()
-            ours = one["us"].get(f"castnet {WAYS.get(way)}")
+            ours = one["us"].get(f"castnet {WAYS.get(way)}") or one["us"].get("castnet bf16")
             if library == "castnet":
-                flops = f"{one['facts'][label]['flops'] / median / 1e6:.2f}"
-                size = f"{one['facts'][label]['bytes'] / 2**20:.1f}"
+                flops = f"{facts['flops'] / median / 1e6:.2f}"
+                floor = f"{facts['floor_us'] / median:.0%}"
+                planned = f"{facts['planned_bytes'] / 2**20:.1f}"
             elif ours:
                 ratio = f"{statistics.median(t / o for t, o in zip(times, ours)):.2f}"
             lines.append(f"| {name} | {label} | {median:,.1f} | {min(times):,.1f} … "
-                         f"{max(times):,.1f} | {ratio} | {flops} | {size} |")
-        lines += [f"| {name} | {label} | failed | | | | |" for label in one["failed"]]
+                         f"{max(times):,.1f} | {ratio} | {flops} | {floor} | {planned} | "
+                         f"{facts['taken_bytes'] / 2**20:.1f} |")
+        lines += [f"| {name} | {label} | failed | | | | | | |" for label in one["failed"]]
     return "\n".join(lines) + "\n"
 
 

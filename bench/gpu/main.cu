@@ -64,8 +64,9 @@ private:
 void print(kept_benchmarks& all, names const& which, double seconds) {
     try {
         bench::measurement const m = all.measure(which, seconds);
-        std::printf("{\"step_us\": %.3f, \"samples\": %zu, \"flops\": %.0f, \"bytes\": %zu}\n",
-                    m.seconds * 1e6, m.samples, m.flops, m.bytes);
+        std::printf("{\"step_us\": %.3f, \"samples\": %zu, \"flops\": %.0f, \"floor_us\": %.3f, "
+                    "\"planned_bytes\": %zu, \"taken_bytes\": %zu}\n",
+                    m.seconds * 1e6, m.samples, m.flops, m.floor * 1e6, m.bytes, m.taken);
     } catch (std::exception const& e) {
         all.forget(which);
         std::printf("{\"error\": %s}\n", quoted(e.what()).c_str());

@@ -11,35 +11,26 @@ compile   tuned, through torch.compile
 graph     tuned, the whole step captured once as a CUDA graph
 """
 
+import importlib.util
 import json
 import sys
 import time
+from pathlib import Path
 
 import torch
 from torch import nn
 
 
-def convnet():
-    return nn.Sequential(nn.Conv2d(1, 32, 3), nn.ReLU(), nn.MaxPool2d(2),
-                         nn.Conv2d(32, 64, 3), nn.ReLU(), nn.MaxPool2d(2),
-                         nn.Conv2d(64, 64, 3), nn.ReLU(), nn.Flatten(),
-                         nn.Linear(576, 64), nn.ReLU(), nn.Linear(64, 10))
+def load_peers():
+    """Networks that are benchmarked on CPUs, too."""
+    file = Path(__file__).resolve().parents[1] / "peers/torch_training.py"
+    spec = importlib.util.spec_from_file_location("peers", file)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
-def dropout_cnn():
-    return nn.Sequential(nn.Conv2d(1, 32, 3), nn.ReLU(), nn.Conv2d(32, 64, 3), nn.ReLU(),
-                         nn.MaxPool2d(2), nn.Dropout(0.25), nn.Flatten(),
-                         nn.Linear(9216, 128), nn.ReLU(), nn.Dropout(0.5), nn.Linear(128, 10))
-
-
-def wide_mlp():
-    return nn.Sequential(nn.Linear(784, 512), nn.ReLU(), nn.Linear(512, 512), nn.ReLU(),
-                         nn.Linear(512, 10))
-
-
-def tiny_mlp():
-    return nn.Sequential(nn.Linear(13, 16), nn.ReLU(), nn.Linear(16, 32), nn.ReLU(),
-                         nn.Linear(32, 1))
+peers = load_peers()
 
 
 def vgg16():
@@ -79,11 +70,13 @@ def resnet50():
     return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(2048, 1000))
 
 
-# network, shape of a sample, classes (0: a number), batches in memory
-NETWORKS = {"convnet": (convnet, (1, 28, 28), 10, 64),
-            "dropout_cnn": (dropout_cnn, (1, 28, 28), 10, 64),
-            "wide_mlp": (wide_mlp, (784,), 10, 64),
-            "tiny_mlp": (tiny_mlp, (13,), 0, 256),
+# network, shape of a sample (None: ids), classes (0: a number), batches in memory
+NETWORKS = {"lstm": (peers.lstm, (140, 256), 10, 16),
+            "gpt": (peers.gpt, None, 65, 4),
+            "convnet": (peers.convnet, (1, 28, 28), 10, 64),
+            "dropout_cnn": (peers.dropout_cnn, (1, 28, 28), 10, 64),
+            "wide_mlp": (peers.wide_mlp, (784,), 10, 64),
+            "tiny_mlp": (peers.tiny_mlp, (13,), 0, 256),
             "vgg16": (vgg16, (3, 224, 224), 1000, 4),
             "resnet50": (resnet50, (3, 224, 224), 1000, 4)}
 WAYS = ("eager", "tuned", "compile", "graph")
@@ -98,12 +91,15 @@ class Training:
         self.tuned = way != "eager"
         self.model = make().cuda()
         count = self.batches * int(batch)
-        self.x = torch.rand(count, *shape, device="cuda")
-        if self.tuned and len(shape) == 3:
+        if shape:
+            self.x = torch.rand(count, *shape, device="cuda")
+        else:
+            self.x = torch.randint(classes, (count, 256), device="cuda")
+        if self.tuned and shape and len(shape) == 3:
             self.model = self.model.to(memory_format=torch.channels_last)
             self.x = self.x.to(memory_format=torch.channels_last)
         if classes:
-            self.y = torch.randint(classes, (count,), device="cuda")
+            self.y = torch.randint(classes, (count,) if shape else self.x.shape, device="cuda")
             self.loss = nn.CrossEntropyLoss()
         else:
             self.y, self.loss = torch.rand(count, 1, device="cuda"), nn.MSELoss()
@@ -155,15 +151,19 @@ class Training:
 
 
 def measure(trainings, name, way, seconds):
-    """Microseconds of a step; trainings are kept for the next time."""
+    """Microseconds of a step, and the most memory that its allocator took, but for the data; trainings are kept."""
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = way != "eager"
     if (name, way) not in trainings:
         torch.manual_seed(42)
-        trainings[name, way] = Training(name, way)
-        trainings[name, way].epochs(2)  # compiles, tunes, fills caches
+        torch.cuda.reset_peak_memory_stats()
+        before = torch.cuda.memory_allocated()
+        training = trainings[name, way] = Training(name, way)
+        training.epochs(2)  # compiles, tunes, fills caches
+        data = training.x.nbytes + training.y.nbytes
+        training.taken = torch.cuda.max_memory_allocated() - before - data
     training = trainings[name, way]
     once = training.epochs(1) * training.batches
-    return training.epochs(max(1, int(seconds / once))) * 1e6
+    return training.epochs(max(1, int(seconds / once))) * 1e6, training.taken
 
 
 def main():
@@ -176,7 +176,8 @@ def main():
     for line in sys.stdin:
         name, way, seconds = line.split()
         try:
-            answer = {"step_us": round(measure(trainings, name, way, float(seconds)), 3)}
+            microseconds, taken = measure(trainings, name, way, float(seconds))
+            answer = {"step_us": round(microseconds, 3), "taken_bytes": taken}
         except Exception as e:  # the others may be measured all the same
             trainings.pop((name, way), None)
             answer = {"error": f"{type(e).__name__}: {e}".splitlines()[0][:300]}

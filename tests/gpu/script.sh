@@ -37,7 +37,7 @@ case ${1:-} in
         echo "{\"error\": \"the GPU is full\"}"
         continue
     fi
-    echo "{\"step_us\": 7.5, \"samples\": 512, \"flops\": 1e9, \"bytes\": 1048576}"
+    echo "{\"step_us\": 7.5, \"samples\": 512, \"flops\": 1e9, \"floor_us\": 5, \"planned_bytes\": 1048576, \"taken_bytes\": 2097152}"
 done ;;
 esac'
 program "$scratch/tools/compute-sanitizer" <<<'#!/bin/bash

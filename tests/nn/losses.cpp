@@ -74,8 +74,9 @@ struct of_any_triplet { // any target: the loss does not look at it
     }
 };
 struct of_triplets : cn::network<of_any_triplet{}, input<6>, input<6>, input<6>> {};
-struct of_pairs
-    : cn::network<of_several<cn::contrastive_loss{.margin = 4}>{}, input<6>, input<6>, input<1>> {};
+// (nvcc 13.0 writes invalid C++ for values without a name in the base of a struct.)
+constexpr auto wide_contrastive = cn::contrastive_loss{.margin = 4};
+struct of_pairs : cn::network<of_several<wide_contrastive>{}, input<6>, input<6>, input<1>> {};
 
 check::golden_file const& golden_losses() {
     static check::golden_file const file{"losses"};
@@ -141,11 +142,11 @@ struct of_three_classes : of_three_logits<cn::cross_entropy> {};
 struct of_three_smoothed : of_three_logits<cn::smoothed_cross_entropy<0.5F>> {};
 struct of_three_probabilities : of_three_vectors<cn::categorical_cross_entropy> {};
 struct of_two_decisions : of_two_values<cn::binary_cross_entropy> {};
-struct of_three_smoothed_vectors
-    : of_three_vectors<cn::smoothed_categorical_cross_entropy_loss{.smoothing = 0.5}> {};
+constexpr auto half_smoothed = cn::smoothed_categorical_cross_entropy_loss{.smoothing = 0.5};
+struct of_three_smoothed_vectors : of_three_vectors<half_smoothed> {};
 struct of_three_focused : of_three_logits<cn::focal_cross_entropy> {};
-struct of_three_unfocused : of_three_logits<cn::focal_cross_entropy_loss{.alpha = 1, .gamma = 0}> {
-};
+constexpr auto unfocused = cn::focal_cross_entropy_loss{.alpha = 1, .gamma = 0};
+struct of_three_unfocused : of_three_logits<unfocused> {};
 struct of_two_focused : of_two_values<cn::binary_focal_cross_entropy> {};
 struct of_two_log_cosh : of_two_values<cn::log_cosh> {};
 struct of_two_hinge : of_two_values<cn::hinge> {};

@@ -3,10 +3,12 @@
 
     tests/random_networks/compare.py 0 40          # seeds 0 to 39: right?
     tests/random_networks/compare.py 0 40 --time   # larger ones, on one thread: how fast?
+    tests/random_networks/compare.py 0 40 --gpu    # right on a GPU?
 
-Each network is compiled in double and float, and computes on 1 and 3 threads, with the same bits. It prints a line
-for each, and what differs; it ends with 1 if something does. Needs g++, PyTorch and safetensors, and half a minute for
-a network.
+Each network is compiled in double and float, and computes on 1 and 3 threads, or twice on a GPU, with the same bits.
+It prints a line for each, and what differs; it ends with 1 if something does. Needs g++ (for a GPU, nvcc and cuDNN),
+PyTorch and safetensors, and half a minute for a network. A machine without a GPU can compile the programs for one that
+has no compiler: with --build, and then there with --built.
 """
 
 import argparse
@@ -279,11 +281,12 @@ class Network:
     def __str__(self):
         return f"{self.input} -> {self.output}, batch {self.batch}: {', '.join(self.layers)}"
 
-    def source(self, number):
+    def source(self, number, device):
         def shape(extents):
             return f"cn::shape<{', '.join(map(str, extents))}>"
-        return (f"namespace cn = castnet;\n"
-                f"using number = {number};\n"
+        return (f"#include <castnet/{'cuda' if device == 'cuda' else 'castnet'}.hpp>\n"
+                f"namespace cn = castnet;\n"
+                f"using policy = cn::policy::basic_{device}<{number}>;\n"
                 f"constexpr cn::size_t batch = {self.batch};\n"
                 f"using output = {shape(self.output)};\n"
                 f"using dataset = cn::data::dataset<output, {shape(self.input)}>;\n"
@@ -293,16 +296,28 @@ class Network:
                 f"}}\n"
                 f"using network = cn::random_network;\n")
 
-    def compile(self, folder, number, *flags):
+    def write(self, folder, number, device):
+        """What its program includes and reads."""
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "network.hpp").write_text(self.source(number))
+        (folder / "network.hpp").write_text(self.source(number, device))
         self.x.numpy().tofile(folder / "x.bin")
         self.y.numpy().tofile(folder / "y.bin")
-        command = ["g++", "-std=c++20", "-march=native", "-fopenmp", *flags, f"-I{ROOT}/include", f"-I{folder}",
-                   HERE / "program.cpp", "-o", folder / "program"]
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace")
-        if done.returncode != 0:
-            raise RuntimeError("\n".join([line for line in done.stderr.splitlines() if "error" in line][:4]))
+
+    def compile(self, folder, number, *flags):
+        self.write(folder, number, "cpu")
+        compile_program("g++", "-march=native", "-fopenmp", *flags, HERE / "program.cpp", folder)
+
+    def compile_for_gpu(self, folder, number):
+        self.write(folder, number, "cuda")
+        compile_program("nvcc", "-arch=sm_90", "-x", "cu", HERE / "program.cpp", "-lcublasLt", "-lcudnn", folder)
+
+
+def compile_program(compiler, *arguments):
+    *options, folder = arguments
+    done = subprocess.run([compiler, "-std=c++20", f"-I{ROOT}/include", f"-I{folder}", *options, "-o",
+                           folder / "program"], capture_output=True, text=True, errors="replace")
+    if done.returncode != 0:
+        raise RuntimeError("\n".join([line for line in done.stderr.splitlines() if "error" in line][:4]))
 
 
 def run(folder, what, threads):
@@ -338,18 +353,17 @@ class Comparison:
             self.differences.append(f"{self.number}: {what} differs by {error:.3g} of {size:.3g}")
 
 
-def differences(net, folder, number):
-    """Between a step of castnet's and of PyTorch's in double."""
-    net.compile(folder, number, "-O1")
+def differences(net, folder, number, runs):
+    """Between a step of castnet's and of PyTorch's in double; the program runs with each number of threads."""
     exact = number == "double"
     c = Comparison(number)
     results = []
-    for threads in (1, 3):
+    for threads in runs:
         run(folder, "check", threads)
         results.append([(folder / file).read_bytes()
                         for file in ("before.safetensors", "after.safetensors", "numbers.bin")])
     if results[0] != results[1]:
-        c.differences.append(f"{number}: other bits on 3 threads than on 1")
+        c.differences.append(f"{number}: other bits " + ("on 3 threads than on 1" if runs[1] == 3 else "in a second run"))
 
     before, after = parameters(folder / "before.safetensors"), parameters(folder / "after.safetensors")
     torchs = net.torch.double()
@@ -386,6 +400,16 @@ def differences(net, folder, number):
     return c.differences
 
 
+def check(net, folder, number, given):
+    """What differs; nothing if the program is only to be compiled."""
+    if not given.gpu:
+        net.compile(folder, number, "-O1")
+        return differences(net, folder, number, (1, 3))
+    if not given.built:
+        net.compile_for_gpu(folder, number)
+    return [] if given.build else differences(net, folder, number, (1, 1))
+
+
 def pytorchs_time(net):
     model, x = net.torch, net.x
     if len(net.input) == 3:
@@ -406,6 +430,9 @@ def main():
     options.add_argument("first", type=int)
     options.add_argument("end", type=int)
     options.add_argument("--time", action="store_true", help="milliseconds of a step instead of results")
+    options.add_argument("--gpu", action="store_true", help="compute with policy::cuda")
+    options.add_argument("--build", action="store_true", help="compile the programs for a GPU and run none")
+    options.add_argument("--built", action="store_true", help="run programs for a GPU that are compiled")
     options.add_argument("--folder", type=Path, default=ROOT / "build/random_networks")
     given = options.parse_args()
     torch.set_num_threads(1)
@@ -424,10 +451,12 @@ def main():
             print(f"{seed}: {min(ours):.3f} ms, PyTorch {min(theirs):.3f}: {min(theirs) / min(ours):.2f}; {net}",
                   flush=True)
             continue
-        try:
-            found = differences(net, folder, "double") + differences(net, folder, "float")
-        except RuntimeError as e:
-            found = [str(e)]
+        found = []
+        for number in ("double", "float"):
+            try:
+                found += check(net, folder / number, number, given)
+            except RuntimeError as e:
+                found.append(f"{number}: {e}")
         print(f"{seed}: {'different' if found else 'same'}; {net}", *found, sep="\n    ", flush=True)
         wrong += bool(found)
     sys.exit(wrong > 0)

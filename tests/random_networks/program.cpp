@@ -2,7 +2,7 @@
 // before and after a step; `program time` prints how many milliseconds a step takes.
 #include <castnet/castnet.hpp>
 
-#include "network.hpp" // network, dataset, batch and number, by compare.py
+#include "network.hpp" // network, dataset, batch and policy, by compare.py
 
 #include <algorithm>
 #include <chrono>
@@ -41,7 +41,7 @@ double seconds() {
 int main(int, char** argv) {
     dataset const data{floats("x.bin", batch * dataset::input_shape<0>::count),
                        floats("y.bin", batch * output::count)};
-    cn::model<network, cn::policy::basic_cpu<number>, cn::batch<batch>> model{cn::seed{1}};
+    cn::model<network, policy, cn::batch<batch>> model{cn::seed{1}};
     std::vector<size_t> samples(batch);
     std::iota(samples.begin(), samples.end(), size_t{0});
 

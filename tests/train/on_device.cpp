@@ -1,5 +1,5 @@
 // Trainings on data that the device keeps, against those whose samples the host brings: the same
-// bits.
+// bits, or nearly those where a GPU computes images, since it rounds a * b + c once.
 #include <castnet/castnet.hpp>
 #include <castnet/data/augment.hpp>
 #include <castnet/data/generated.hpp>
@@ -9,6 +9,7 @@
 #include <castnet/data/transforms.hpp>
 #include <castnet/policy/mirrored.hpp>
 
+#include "../parameters.hpp"
 #include "policy.hpp"
 
 #include <algorithm>
@@ -145,7 +146,8 @@ TEST_CASE("images are changed on the device as on the host") {
     };
     auto const same = [&](auto const&... transforms) {
         auto const expected = trained([](auto data) { return data; }, transforms...);
-        CHECK(trained([](auto data) { return cn::on_device(data); }, transforms...) == expected);
+        auto const found = trained([](auto data) { return cn::on_device(data); }, transforms...);
+        CHECK(check::largest_difference(found, expected) < 1e-6);
     };
     same(cn::data::random_flip{.vertical = 0.5});
     same(cn::data::random_shift{.padding = 2, .value = 0.25},
@@ -170,7 +172,8 @@ TEST_CASE("samples are mixed on the device as on the host") {
     };
     auto const same = [&](auto const& mixed) {
         auto const expected = trained([](auto data) { return data; }, mixed);
-        CHECK(trained([](auto data) { return cn::on_device(data); }, mixed) == expected);
+        auto const found = trained([](auto data) { return cn::on_device(data); }, mixed);
+        CHECK(check::largest_difference(found, expected) < 1e-6);
         return expected;
     };
     auto const plain = [] { return cn::data::one_hot(samples(31)); };

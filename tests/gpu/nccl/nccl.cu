@@ -135,11 +135,11 @@ TEST_CASE("a connection ends when it is closed, aborted, or forgotten") {
 }
 
 TEST_CASE("the host waits for the GPU under the eyes of the connection") {
-    timeout const soon{1};
     cn::cuda::session const session{cn::policy::cuda{}};
     alone_host host;
     cn::comm::detail::nccl_connection connection;
-    connection.open(host);
+    connection.open(host); // which may take longer
+    timeout const soon{1};
     connection.doing({"sum of that", 3, 17});
     CHECK_THROWS_WITH_AS(connection.until([] { return false; }),
                          doctest::Contains("rank 0 of 1, step 17, sum of that 3: waited 1 s"),

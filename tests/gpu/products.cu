@@ -377,6 +377,7 @@ std::vector<convolution> convolutions() {
     using cn::make_window, cn::same, cn::size2, cn::valid;
     return {
         {make_window(1, 28, 28, 32, 3, 1, valid, 1, 1), 5},  // one channel
+        {make_window(2, 13, 11, 16, 5, 2, 2, 1, 1), 3},      // two of them
         {make_window(3, 17, 15, 8, 7, 2, 3, 1, 1), 3},       // the first layer of ResNet
         {make_window(32, 13, 13, 64, 3, 1, valid, 1, 1), 9}, // the second of the ConvNet
         {make_window(13, 7, 6, 17, 3, 1, same, 1, 1), 4},    // odd numbers
