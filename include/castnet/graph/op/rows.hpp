@@ -9,8 +9,12 @@ namespace castnet {
 
 namespace detail {
 
-template <size_t Columns, size_t Values, size_t... D>
-row_major_shape<D..., Columns> rows_of(ids<Values, D...>);
+template <class Ids, size_t Columns>
+struct rows_of;
+template <size_t Values, size_t... D, size_t Columns>
+struct rows_of<ids<Values, D...>, Columns> {
+    using type = row_major_shape<D..., Columns>;
+};
 
 } // namespace detail
 
@@ -30,7 +34,7 @@ constexpr auto gather_rows(symbol<shape<Rows, Columns>> table, symbol<ids<Values
     static_assert(
         rows_exist<ids<Values, D...>, shape<Rows, Columns>>,
         "castnet: there are ids beyond the rows of the table; see rows_exist<ids, table>");
-    using result = decltype(detail::rows_of<Columns>(ids<Values, D...>{}));
+    using result = typename detail::rows_of<ids<Values, D...>, Columns>::type;
     if (ir::node const& n = x.g->nodes[table.id]; n.kind == op::parameter) {
         x.g->parameters[n.attribute].is_table = true;
     }
