@@ -59,7 +59,8 @@ std::vector<cudnn::convolution> with_all_arithmetic(cudnn::convolution c) {
     return all;
 }
 
-void has_algorithm(cudnn::convolution const& c, std::int64_t workspace = most_workspace) {
+void has_algorithm(cudnn::convolution const& c) {
+    std::int64_t const workspace = cudnn::workspace_limit(c);
     CAPTURE(cudnn::text_of(c));
     CAPTURE(c.type);
     CAPTURE(c.tensor_cores);
@@ -218,6 +219,22 @@ TEST_CASE("cuDNN pads three channels to eight in its workspace where that buys t
     CHECK(workspace(3) >= padded);
     CHECK(workspace(3) < padded + 4096);
     CHECK(workspace(8) < 4096);
+}
+
+TEST_CASE("large images of full precision are transposed in a workspace, those for tensor cores "
+          "are not") {
+    cudnn::convolution c{op::conv, cn::make_window(64, 224, 224, 64, 3, 1, 1, 1, 1), 64};
+    std::int64_t const images = std::int64_t{2} * 64 * 64 * 224 * 224 * 4;
+    for (op const kind : {op::conv, op::conv_data}) {
+        c.kind = kind;
+        auto const found = cudnn::algorithms_of(cudnn::graph_of(c, h200()), h200(),
+                                                {false, cudnn::workspace_limit(c)});
+        REQUIRE(found.size() == 1);
+        CHECK(found[0].workspace >= images);
+        CHECK(found[0].number < algorithms(c, 1).front().number); // cuDNN expects it to be faster
+    }
+    c.tensor_cores = true;
+    CHECK(cudnn::workspace_limit(c) == most_workspace);
 }
 
 // Where tensor cores get no algorithm, more channels would not help.

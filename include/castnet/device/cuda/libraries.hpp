@@ -31,7 +31,7 @@ public:
     }
     cudnn::prepared_convolution const& prepare(cudnn::convolution const& c) {
         if (!convolutions_) {
-            convolutions_.emplace(stream_, most_workspace, order_);
+            convolutions_.emplace(stream_, order_);
         }
         auto const& prepared = convolutions_->prepare(c);
         wanted_ = std::max(wanted_, static_cast<std::size_t>(prepared.how.workspace));
@@ -75,9 +75,8 @@ public:
     }
 
 private:
-    // As NVIDIA recommends for Hopper; a convolution may want more.
+    // As NVIDIA recommends for Hopper; a convolution may want more (cudnn::workspace_limit).
     static constexpr std::size_t product_workspace = std::size_t{32} << 20;
-    static constexpr std::int64_t most_workspace = std::int64_t{256} << 20;
 
     void* workspace() {
         reserve();

@@ -21,9 +21,8 @@ struct prepared_convolution {
 
 class convolver {
 public:
-    // `workspace`: the most bytes of an algorithm's workspace.
-    convolver(stream const& s, std::int64_t workspace, algorithm_order order)
-        : stream_{s}, device_{s.get()}, workspace_{workspace}, order_{order} {}
+    convolver(stream const& s, algorithm_order order)
+        : stream_{s}, device_{s.get()}, order_{order} {}
 
     // The convolution with an algorithm, chosen by the first call; without bias and activation if
     // cuDNN has no suitable algorithm with them. Throws castnet::error if it has none at all.
@@ -71,8 +70,8 @@ private:
             chosen = algorithm_for(alone);
         }
         if (!chosen) {
-            throw error({"castnet: cuDNN has no algorithm for ", text_of(c), " within ", workspace_,
-                         " bytes of workspace; allow it more"});
+            throw error({"castnet: cuDNN has no algorithm for ", text_of(c), " within ",
+                         workspace_limit(c), " bytes of workspace"});
         }
         return {c, std::move(*chosen), finishes};
     }
@@ -83,7 +82,7 @@ private:
             order_, string_of({text_of(c), ", cuDNN ", cudnnGetVersion()}),
             [&](std::size_t count, std::optional<int> number) {
                 return algorithms_of(graph_of(c, device_), device_,
-                                     {c.tensor_cores, workspace_, count, number});
+                                     {c.tensor_cores, workspace_limit(c), count, number});
             },
             [&](std::vector<algorithm> const& algorithms) { return fastest_of(algorithms, c); });
     }
@@ -116,7 +115,6 @@ private:
 
     stream const& stream_;
     target device_;
-    std::int64_t workspace_;
     algorithm_order order_;
     std::vector<std::unique_ptr<prepared_convolution>> prepared_; // references to them stay valid
 };

@@ -57,6 +57,20 @@ constexpr char const* name_of(cudnnDataType_t type) {
                                          : "float";
 }
 
+// The most bytes of workspace that an algorithm may have: 256 MiB, or in full precision as much as
+// all arrays, for that many copies of them. (The engines that do without tensor cores and are fast
+// transpose images and weights in their workspace; an H200 has taken 27 times as long as PyTorch
+// with others.)
+constexpr std::int64_t workspace_limit(convolution const& c) {
+    window const& w = c.geometry;
+    std::int64_t const usual = std::int64_t{256} << 20,
+                       images = c.samples * (std::int64_t{w.height} * w.width * w.channels +
+                                             std::int64_t{w.out_height} * w.out_width * w.filters),
+                       weights = std::int64_t{w.kernel_h} * w.kernel_w * w.channels * w.filters,
+                       copies = (images + 2 * weights) * bytes_of(c.type) + (std::int64_t{1} << 20);
+    return !c.tensor_cores && copies > usual ? copies : usual;
+}
+
 // The convolution as a line of text, for messages and as a key.
 inline std::string text_of(convolution const& c) {
     window const& w = c.geometry;
