@@ -235,7 +235,8 @@ void planar_conv(kernel_launch const& s, tables const& t, context<T> const& c) {
     planes const p = image_planes(w);
     planar_tap_list const list = forward_taps(w);
     std::ptrdiff_t const positions = forward_plane<T>(w);
-    std::ptrdiff_t const of_source = at_once * channels * p.size() + planar_positions<T>;
+    std::ptrdiff_t const of_source =
+        std::ptrdiff_t{at_once} * channels * p.size() + planar_positions<T>;
     tile_end<T> const end = tile_end_of(s, t, c);
     share_range((w.groups + at_once - 1) / at_once, conv_work(w, c.samples),
                 [&](std::ptrdiff_t begin, std::ptrdiff_t last, std::ptrdiff_t worker) {
@@ -306,7 +307,8 @@ void planar_conv_data(kernel_launch const& s, tables const& t, context<T> const&
     int const at_once = groups_at_once(w);
     planes const p = gradient_planes(w);
     std::ptrdiff_t const positions = data_plane<T>(w);
-    std::ptrdiff_t const of_source = at_once * filters * p.size() + planar_positions<T>;
+    std::ptrdiff_t const of_source =
+        std::ptrdiff_t{at_once} * filters * p.size() + planar_positions<T>;
     share_range(
         (w.groups + at_once - 1) / at_once, conv_work(w, c.samples),
         [&](std::ptrdiff_t begin, std::ptrdiff_t last, std::ptrdiff_t worker) {

@@ -109,11 +109,12 @@ void planar_conv_weight(kernel_launch const& s, tables const& t, context<T> cons
     int const at_once = groups_at_once(w);
     planes const p = image_planes(w);
     planar_tap_list const list = forward_taps(w);
-    std::ptrdiff_t const positions = forward_plane<T>(w);
+    std::ptrdiff_t const positions = forward_plane<T>(w), of_source = channels * p.size(),
+                         of_gradient = filters * positions; // numbers of a group
     T* const source = scratch_of(s, t, c);
-    T* const gradient = source + at_once * channels * p.size() + planar_positions<T>;
+    T* const gradient = source + at_once * of_source + planar_positions<T>;
     // the gradient's planes lie as the positions do, with zeros between the rows
-    std::fill(source, gradient + at_once * filters * positions, T(0));
+    std::fill(source, gradient + at_once * of_gradient, T(0));
     T* const sums = c.sum_at(t.arrays[s.sums]);
     for (std::ptrdiff_t sample = 0; sample < c.samples; ++sample) {
         T const* const x = c.at(t.arrays[s.first_array]) + sample * image_count(w);
@@ -128,8 +129,8 @@ void planar_conv_weight(kernel_launch const& s, tables const& t, context<T> cons
                              w.filters, gradient + std::ptrdiff_t{row} * p.columns, positions);
             }
             for (int g = 0; g < groups; ++g) {
-                add_planar_weight(w, list, source + g * channels * p.size(), p.size(),
-                                  gradient + g * filters * positions, positions,
+                add_planar_weight(w, list, source + g * of_source, p.size(),
+                                  gradient + g * of_gradient, positions,
                                   sums + (group + g) * filters);
             }
         }
