@@ -60,9 +60,9 @@ struct device : castnet::cuda::planning<T, Bf16> {
     static constexpr bool takes_epilogue(castnet::op product, castnet::ir::epilogue const& e) {
         return loops::takes_epilogue(product, e);
     }
-    static bool finishes(castnet::ir::kernel_launch const&, castnet::ir::launch_tables const&,
+    static bool finishes(castnet::ir::kernel_launch const& s, castnet::ir::launch_tables const& t,
                          context const&) {
-        return false;
+        return loops::finishes(s, t, {});
     }
     template <auto const& Plan>
     static constexpr bool in_one_block = OneBlock && castnet::cuda::fits_one_block<T>(Plan);
@@ -85,6 +85,7 @@ struct device : castnet::cuda::planning<T, Bf16> {
         host.samples = c.samples;
         host.iteration = c.iteration;
         host.repetition = c.repetition;
+        host.parts = c.parts;
         c.put([&s, &t, host] { loops::kernel_of(Kind)(s, t, host); });
     }
     static kernel kernel_of(castnet::op kind) {
