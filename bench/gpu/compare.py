@@ -121,12 +121,14 @@ def measure(options, names, found, save):
 
 def table(result):
     facts = result["machine"]
+    rounds = max((len(times) for one in result["benchmarks"].values()
+                  for times in one["us"].values()), default=0)  # fewer than asked for, if time ended
     torch = facts["pytorch"]
     lines = ["# Training steps on a GPU", "",
              f"{facts['gpu']}, driver {facts['driver']}, CUDA {facts['cuda']}, "
              f"cuDNN {facts['cudnn']}, "
              + (f"PyTorch {torch['torch']} (cuDNN {torch['cudnn']})" if torch else "no PyTorch")
-             + f", commit {facts['commit']}, {result['rounds']} rounds in turns:", "",
+             + f", commit {facts['commit']}, {rounds} round(s) in turns:", "",
              "```sh", result["command"], "```", "",
              "Medians over the rounds. The ratio is time of PyTorch / time of castnet, round by "
              "round: of eager with castnet's float, of the others with autotuned (or bf16, where that "
@@ -145,7 +147,9 @@ def table(result):
             facts = one["facts"][label]
             ratio, flops, floor, planned = "–", "", "", ""
             library, way = label.split()
-            ours = one["us"].get(f"castnet {WAYS.get(way)}") or one["us"].get("castnet bf16")
+            ours = one["us"].get(f"castnet {WAYS.get(way)}")
+            if not ours and WAYS.get(way) == "autotuned":
+                ours = one["us"].get("castnet bf16")
             if library == "castnet":
                 flops = f"{facts['flops'] / median / 1e6:.2f}"
                 floor = f"{facts['floor_us'] / median:.0%}"

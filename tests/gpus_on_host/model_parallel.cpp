@@ -127,7 +127,7 @@ TEST_CASE("in bfloat16 several GPUs take the steps of one up to rounding") {
     using in_bf16 = on_host::policy<false, true>;
     auto const expected = after_fit<images, in_bf16>();
     in_several_orders(
-        [&] { CHECK(largest_difference(after_fit<images, gpus<2, in_bf16>>(), expected) < 0.03); });
+        [&] { CHECK(largest_difference(after_fit<images, gpus<2, in_bf16>>(), expected) < 0.02); });
 }
 
 TEST_CASE("a checkpoint goes from one GPU to three and back, and parameters may be frozen") {

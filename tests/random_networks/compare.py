@@ -435,6 +435,8 @@ def main():
     options.add_argument("--built", action="store_true", help="run programs for a GPU that are compiled")
     options.add_argument("--folder", type=Path, default=ROOT / "build/random_networks")
     given = options.parse_args()
+    if (given.build or given.built) and not given.gpu:
+        options.error("--build and --built are for --gpu")
     torch.set_num_threads(1)
     wrong = 0
     for seed in range(given.first, given.end):

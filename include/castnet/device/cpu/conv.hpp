@@ -1,7 +1,7 @@
 // Choice of kernels for a convolution and its gradients, by its window:
 //
 //   vectors along all groups             grouped_conv, grouped_data, grouped_weight
-//   along positions, in narrow groups    planar_conv, planar_weight
+//   along positions, in narrow groups    planar_conv, planar_data, planar_weight
 //   along the window                     few_filters
 //   along all places of the window       scattered_conv
 //   places inside the image only         inside_conv
@@ -25,6 +25,7 @@
 #include <castnet/device/cpu/inside_conv.hpp>
 #include <castnet/device/cpu/kernel.hpp>
 #include <castnet/device/cpu/planar_conv.hpp>
+#include <castnet/device/cpu/planar_data.hpp>
 #include <castnet/device/cpu/planar_weight.hpp>
 #include <castnet/device/cpu/pointwise_conv.hpp>
 #include <castnet/device/cpu/row_weight.hpp>

@@ -175,12 +175,8 @@ CASTNET_HD void reduce(kernel_launch const& s, tables const& t, Context const& c
                                                (source::keep_pixels ? s.space.pixels : 1) *
                                                (source::keep_channels ? units : 1);
     std::ptrdiff_t const elements = loops ? units : all / results;
-    std::ptrdiff_t most_splits = 1;
-    if (source::may_split && c.parts.elements != nullptr) {
-        most_splits = max_parts / (results * source::lanes * body::arrays);
-    }
-    reduce_shape const shape =
-        shape_reduction(results, elements, source::keep_channels, most_splits);
+    reduce_shape const shape = shape_reduction(results, elements, source::keep_channels,
+                                               most_splits<source>(results, c.parts));
     body b{{arguments_of(s, t, c),
             c.now,
             quotient(s.space.pixels),

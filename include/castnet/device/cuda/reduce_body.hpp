@@ -71,6 +71,15 @@ CASTNET_HD constexpr reduce_shape shape_reduction(std::ptrdiff_t results, std::p
     return r;
 }
 
+// In how many splits the elements of so many results may be.
+template <class Source, class T>
+CASTNET_HD constexpr std::ptrdiff_t most_splits(std::ptrdiff_t results,
+                                                reduction_parts<T> const& parts) {
+    return Source::may_split && parts.elements != nullptr
+               ? max_parts / (results * Source::lanes * Source::results)
+               : 1;
+}
+
 // Calls f(i) for i = begin, begin + step, … below end, all less than 2^31, and several at once, so
 // that none waits for another's loads.
 template <int AtOnce, class F>

@@ -62,9 +62,8 @@ void small_weight(kernel_launch const& s, tables const& t, Context const& c) {
     auto const at = [&](array_ref const& r) { return reinterpret_cast<bfloat16*>(c.at(r)); };
     std::ptrdiff_t const features = x.size.channels, units = dy.size.channels,
                          results = (features + (s.end.bias_gradient ? 1 : 0)) * units;
-    reduce_shape const shape =
-        shape_reduction(results, c.samples * x.size.pixels, true,
-                        c.parts.elements == nullptr ? 1 : max_parts / results);
+    reduce_shape const shape = shape_reduction(results, c.samples * x.size.pixels, true,
+                                               most_splits<source>(results, c.parts));
     body const b{{at(x), at(dy), stored_at(c, t.arrays[s.output]),
                   s.end.bias_gradient ? stored_at(c, t.arrays[s.output + 1]) : stored<T>{},
                   quotient(units), static_cast<std::uint32_t>(features)},

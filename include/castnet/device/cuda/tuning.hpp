@@ -21,6 +21,7 @@ inline constexpr unsigned reduction_blocks = 264;
 inline constexpr std::size_t max_tickets = reduction_blocks / 2;
 // And the most parts that they leave in memory, all together.
 inline constexpr std::ptrdiff_t max_parts = std::ptrdiff_t{1} << 19;
+
 // Shared memory that a block may have on every GPU from compute capability 8.0 on, and more work
 // than which one multiprocessor is not given (one_block.hpp).
 inline constexpr std::ptrdiff_t one_block_bytes = std::ptrdiff_t{96} << 10;
