@@ -232,8 +232,8 @@ void convolve_few_channels(kernel_launch const& s, tables const& t, Context cons
     using body = reduce_body<source, ir::reducer<reduction::sum, T>, T>;
     std::ptrdiff_t const groups = (taps_of(w) + source::results - 1) / source::results,
                          results = groups * units;
-    reduce_shape const shape =
-        shape_reduction(results, c.samples * places, true, most_splits<source>(results, c.parts));
+    reduce_shape const shape = shape_reduction(results, c.samples * places, true,
+                                               most_splits<source>(results, c.parts.elements));
     body const b{{w, tap_table(w), at(s.first_array), at(s.first_array + 1), at(s.output),
                   quotient(units), quotient(places), quotient(w.out_width)},
                  shape,

@@ -176,7 +176,7 @@ CASTNET_HD void reduce(kernel_launch const& s, tables const& t, Context const& c
                                                (source::keep_channels ? units : 1);
     std::ptrdiff_t const elements = loops ? units : all / results;
     reduce_shape const shape = shape_reduction(results, elements, source::keep_channels,
-                                               most_splits<source>(results, c.parts));
+                                               most_splits<source>(results, c.parts.elements));
     body b{{arguments_of(s, t, c),
             c.now,
             quotient(s.space.pixels),

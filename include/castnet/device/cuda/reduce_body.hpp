@@ -71,11 +71,10 @@ CASTNET_HD constexpr reduce_shape shape_reduction(std::ptrdiff_t results, std::p
     return r;
 }
 
-// In how many splits the elements of so many results may be.
+// In how many splits the elements of so many results may be, with this memory for their parts.
 template <class Source, class T>
-CASTNET_HD constexpr std::ptrdiff_t most_splits(std::ptrdiff_t results,
-                                                reduction_parts<T> const& parts) {
-    return Source::may_split && parts.elements != nullptr
+CASTNET_HD constexpr std::ptrdiff_t most_splits(std::ptrdiff_t results, T const* parts) {
+    return Source::may_split && parts != nullptr
                ? max_parts / (results * Source::lanes * Source::results)
                : 1;
 }

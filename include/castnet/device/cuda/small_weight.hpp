@@ -63,7 +63,7 @@ void small_weight(kernel_launch const& s, tables const& t, Context const& c) {
     std::ptrdiff_t const features = x.size.channels, units = dy.size.channels,
                          results = (features + (s.end.bias_gradient ? 1 : 0)) * units;
     reduce_shape const shape = shape_reduction(results, c.samples * x.size.pixels, true,
-                                               most_splits<source>(results, c.parts));
+                                               most_splits<source>(results, c.parts.elements));
     body const b{{at(x), at(dy), stored_at(c, t.arrays[s.output]),
                   s.end.bias_gradient ? stored_at(c, t.arrays[s.output + 1]) : stored<T>{},
                   quotient(units), static_cast<std::uint32_t>(features)},
