@@ -28,6 +28,14 @@ auto samples(std::size_t count) {
     return castnet::data::dataset<castnet::data::label<Classes>, Shape>{std::move(x), y};
 }
 
+// More than a tile of queries and keys.
+inline constexpr castnet::transformer causal_block{
+    .feed_forward = 12, .dropout = 0, .causal = true};
+using attending = castnet::sequential<
+    castnet::input<70, 4>, castnet::dense<8>, castnet::multi_head_attention<2>.rotary(),
+    castnet::repeat<2, castnet::transformer_encoder_layer<2, causal_block, castnet::gelu>>,
+    castnet::permute<1, 0>, castnet::flatten, castnet::dense<3>>;
+
 struct outcome {
     double loss;
     std::vector<double> change; // of all parameters

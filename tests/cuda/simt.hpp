@@ -5,6 +5,7 @@
 #pragma once
 
 #include <castnet/device/cuda/launch.hpp>
+#include <castnet/device/cuda/tensor_cores.hpp>
 
 #include <cstdint>
 #include <cstdio>
@@ -124,6 +125,14 @@ private:
 #endif
 };
 
+// What a thread shows to the others of its warp.
+struct shown {
+    float number;
+    castnet::bfloat16 const* row;
+    castnet::cuda::matrix_fragment left;
+    std::uint32_t right[2];
+};
+
 // The block that runs now, and its present thread.
 struct running {
     void (*call)(void const* body) = nullptr;
@@ -132,6 +141,7 @@ struct running {
     unsigned block = 0, thread = 0;
     bool last = false; // see is_last()
     std::vector<fiber> fibers;
+    std::vector<shown> show; // by thread
     std::vector<double> shared;
 };
 inline thread_local running now;
@@ -166,6 +176,68 @@ struct block {
     }
 };
 
+// What a warp does together (castnet/device/cuda/tensor_cores.hpp), as the PTX ISA defines it.
+// Here, all warps of a block do it at the same time.
+template <class Show, class Use>
+void exchange(block b, Show const& show, Use const& use) {
+    show(now.show[now.thread]);
+    b.sync();
+    use(&now.show[now.thread / 32 * 32]);
+    b.sync();
+}
+inline float from_lane(block b, float x, int bit) {
+    exchange(
+        b, [&](shown& s) { s.number = x; },
+        [&](shown const* lane) { x = lane[now.thread % 32 ^ unsigned(bit)].number; });
+    return x;
+}
+template <bool Transposed>
+castnet::cuda::matrix_fragment load_matrices(block b, castnet::bfloat16 const* row) {
+    castnet::cuda::matrix_fragment f{};
+    if (reinterpret_cast<std::uintptr_t>(row) % 16 != 0) {
+        std::fputs("simt: ldmatrix of rows that are not aligned\n", stderr);
+        std::abort();
+    }
+    exchange(
+        b, [&](shown& s) { s.row = row; },
+        [&](shown const* lane) {
+            unsigned const group = now.thread % 32 / 4, pair = now.thread % 4 * 2;
+            for (unsigned m = 0; m < 4; ++m) {
+                auto const at = [&](unsigned r, unsigned c) -> std::uint32_t {
+                    return lane[8 * m + r].row[c].bits;
+                };
+                f.word[m] = Transposed ? at(pair, group) | at(pair + 1, group) << 16
+                                       : at(group, pair) | at(group, pair + 1) << 16;
+            }
+        });
+    return f;
+}
+inline void multiply_add(block b, float (&sum)[4], castnet::cuda::matrix_fragment const& left,
+                         std::uint32_t right_top, std::uint32_t right_bottom) {
+    auto const half = [](std::uint32_t word, unsigned which) {
+        return __builtin_bit_cast(float, which == 0 ? word << 16 : word & 0xffff0000U);
+    };
+    exchange(
+        b,
+        [&](shown& s) {
+            s.left = left;
+            s.right[0] = right_top;
+            s.right[1] = right_bottom;
+        },
+        [&](shown const* lane) {
+            for (unsigned i = 0; i < 4; ++i) {
+                unsigned const row = now.thread % 32 / 4 + i / 2 * 8,
+                               column = now.thread % 4 * 2 + i % 2;
+                for (unsigned k = 0; k < 16; ++k) {
+                    std::uint32_t const a =
+                        lane[row % 8 * 4 + k % 8 / 2].left.word[row / 8 + k / 8 * 2];
+                    std::uint32_t const factor = lane[column * 4 + k % 8 / 2].right[k / 8];
+                    sum[i] += half(a, k % 2) * half(factor, k % 2);
+                }
+            }
+        });
+}
+
 inline void run_thread() {
     now.call(now.body);
     now.fibers[now.thread].done = true;
@@ -177,6 +249,7 @@ inline void run_block() {
     while (now.fibers.size() < threads) {
         now.fibers.emplace_back(&run_thread);
     }
+    now.show.resize(threads);
     for (unsigned i = 0; i < threads; ++i) {
         now.fibers[i].restart();
     }

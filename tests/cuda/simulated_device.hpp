@@ -10,6 +10,7 @@
 #include <castnet/device/cuda/kernels.hpp>
 #include <castnet/device/cuda/layout.hpp>
 #include <castnet/device/cuda/planning.hpp>
+#include <castnet/device/cuda/product_precision.hpp>
 #include <castnet/device/cuda/small_weight.hpp>
 #include <castnet/device/executor_sizes.hpp>
 #include <castnet/device/sample_order.hpp>
@@ -37,6 +38,7 @@ struct context {
     bool backwards = false; // set by the CPU's executor, for its kernels
     castnet::cuda::step_values const* now = nullptr;
     castnet::cuda::reduction_parts<T> parts{};
+    castnet::cuda::product_precision precision = castnet::cuda::product_precision::full;
 
     T* at(castnet::ir::array_ref const& r) const {
         return region[static_cast<int>(r.where)] + r.offset + repetition * r.repeat_stride;
@@ -427,6 +429,8 @@ struct device : castnet::cuda::planning<T, Bf16> {
         castnet::cuda::step_values const values{c.step, c.first_sample};
         memory_of_parts<T> parts;
         c.now = &values;
+        c.precision =
+            Bf16 ? castnet::cuda::product_precision::bf16 : castnet::cuda::product_precision::full;
         c.parts = parts.here();
         c.samples = Plan.batch;
         if constexpr (std::is_same_v<After, castnet::ir::ignore_launches>) {

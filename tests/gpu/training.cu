@@ -148,6 +148,11 @@ TEST_CASE("a step of images of one channel is near the true one") {
                            cn::policy::bf16<basic_cuda<float>>>(cn::seed{1}, 0.015);
 }
 
+TEST_CASE("a step of attention on tensor cores is near the true one") {
+    check::check_bf16_step<check::attending, 3, cn::shape<70, 4>,
+                           cn::policy::bf16<basic_cuda<float>>>(cn::seed{2}, 0.03);
+}
+
 // The file is named before the process chooses first: by no other test.
 TEST_CASE("autotuned algorithms repeat the same bits, and a file keeps what was chosen") {
     auto const file = std::filesystem::temp_directory_path() / "castnet_gpu_algorithms";

@@ -2,6 +2,7 @@
 // score and the sum of the weights so far.
 #pragma once
 
+#include <castnet/device/cuda/attention_on_tensor_cores.hpp>
 #include <castnet/device/cuda/attention_tiles.hpp>
 #include <castnet/device/reducer.hpp>
 
@@ -107,11 +108,14 @@ CASTNET_CALLS_UNCHECKED
 template <class Context>
 CASTNET_HD void attention(kernel_launch const& s, tables const& t, Context const& c) {
     using T = typename Context::value_type;
-    launch_tiles(c,
-                 attention_body<T>{attention_problem_of(s, t, c, 3),
-                                   stored_at(c, t.arrays[s.output]),
-                                   s.results > 1 ? c.at(t.arrays[s.output + 1]) : nullptr},
-                 t.arrays[s.output].size.pixels);
+    auto const p = attention_problem_of(s, t, c, 3);
+    stored<T> const y = stored_at(c, t.arrays[s.output]);
+    T* const log_sum_exp = s.results > 1 ? c.at(t.arrays[s.output + 1]) : nullptr;
+    if (uses_tensor_cores(c, p)) {
+        launch_on_tensor_cores(c, tensor_core_attention_body<T>{{p}, y, log_sum_exp}, p.queries);
+    } else {
+        launch_tiles(c, attention_body<T>{p, y, log_sum_exp}, p.queries);
+    }
 }
 
 template <class Context>

@@ -2,6 +2,7 @@
 // queries or those of some keys.
 #pragma once
 
+#include <castnet/device/cuda/attention_gradient_on_tensor_cores.hpp>
 #include <castnet/device/cuda/attention_tiles.hpp>
 
 #include <cmath>
@@ -183,11 +184,19 @@ template <class Context>
 CASTNET_HD void attention_gradient(kernel_launch const& s, tables const& t, Context const& c) {
     using T = typename Context::value_type;
     array_ref const *const in = t.arrays + s.first_array, *const out = t.arrays + s.output;
-    attention_gradient_problem<T> const p{attention_problem_of(s, t, c, 6), stored_at(c, in[3]),
-                                          stored_at(c, in[5]), c.at(in[4])};
-    launch_tiles(c, attention_query_gradient_body<T>{p, stored_at(c, out[0])}, p.queries);
-    launch_tiles(c, attention_key_gradient_body<T>{p, stored_at(c, out[1]), stored_at(c, out[2])},
-                 p.keys);
+    auto const p = attention_problem_of(s, t, c, 6);
+    stored<T> const y = stored_at(c, in[3]), dy = stored_at(c, in[5]), dq = stored_at(c, out[0]),
+                    dk = stored_at(c, out[1]), dv = stored_at(c, out[2]);
+    T const* const log_sum_exp = c.at(in[4]);
+    if (uses_tensor_cores(c, p)) {
+        tensor_core_attention_gradient<T> const g{{p}, y, dy, log_sum_exp};
+        launch_on_tensor_cores(c, tensor_core_query_gradient_body<T>{g, dq}, p.queries);
+        launch_on_tensor_cores(c, tensor_core_key_gradient_body<T>{g, dk, dv}, p.keys);
+    } else {
+        attention_gradient_problem<T> const g{p, y, dy, log_sum_exp};
+        launch_tiles(c, attention_query_gradient_body<T>{g, dq}, p.queries);
+        launch_tiles(c, attention_key_gradient_body<T>{g, dk, dv}, p.keys);
+    }
 }
 
 template <class Context>

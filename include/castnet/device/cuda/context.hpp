@@ -9,19 +9,14 @@
 #include <castnet/core/philox.hpp>
 #include <castnet/device/cuda/error.hpp>
 #include <castnet/device/cuda/launch.hpp>
+#include <castnet/device/cuda/product_precision.hpp>
 #include <castnet/device/cuda/reduction_parts.hpp>
 #include <castnet/device/cuda/step_values.hpp>
 #include <castnet/device/ir.hpp>
 
-#include <cstdint>
-
 namespace castnet::cuda {
 
 class libraries; // device/cuda/libraries.hpp
-
-// Precision of the factors of float products: full; TF32's 10 bits of mantissa where that is
-// faster; bfloat16's 7 bits, also in memory (plan/mixed_precision.hpp). Sums are float.
-enum class product_precision : std::uint8_t { full, tf32, bf16 };
 
 template <class T>
 struct context {

@@ -1,0 +1,322 @@
+// Attention whose products are computed on tensor cores (FlashAttention-2, Dao 2023): a warp has 16
+// rows, and keeps their scores and sums in registers.
+#pragma once
+
+#include <castnet/device/cuda/attention_tiles.hpp>
+#include <castnet/device/cuda/product_precision.hpp>
+#include <castnet/device/cuda/tensor_cores.hpp>
+#include <castnet/device/reducer.hpp>
+
+#include <cmath>
+#include <cstddef>
+
+namespace castnet::cuda {
+
+// The most features of a head whose sums fit the registers.
+inline constexpr int tensor_core_features = 64;
+
+// What these kernels need. Numbers are T or bfloat16 in global memory, and float and bfloat16 here.
+template <class T>
+struct tensor_core_attention : attention_problem<T> {
+    static constexpr unsigned resident_blocks = 2;
+    static constexpr int side = attention_threads / 2; // rows of a tile: 16 for each warp
+    static constexpr int column_blocks = tensor_core_features / 16;
+    using tile = matrix_tile<tensor_core_features>;
+    static constexpr int tile_elements = side * tile::pitch;
+
+    // Blocks of 16 columns that a head has.
+    CASTNET_HD int feature_blocks() const { return (this->features + 15) / 16; }
+    CASTNET_HD int value_blocks() const { return (this->values + 15) / 16; }
+
+    // The tile of this number in shared memory, and what follows so many tiles.
+    template <class Block>
+    CASTNET_HD static tile shared_tile(Block const& block, int number) {
+        return {block.template shared<bfloat16>() + number * tile_elements};
+    }
+    template <class Block>
+    CASTNET_HD static float* after_tiles(Block const& block, int tiles) {
+        return reinterpret_cast<float*>(shared_tile(block, tiles).first);
+    }
+    static constexpr std::size_t shared_bytes(int tiles, int numbers = 0) {
+        return std::size_t(tiles * tile_elements) * sizeof(bfloat16) +
+               std::size_t(numbers) * sizeof(float);
+    }
+};
+
+// A warp of a block that computes a tile of one head.
+template <class T, class Block>
+struct attention_warp {
+    using problem = tensor_core_attention<T>;
+    using tile = typename problem::tile;
+    static constexpr int blocks = problem::column_blocks;
+    // Fragments of 16 rows and all columns.
+    struct left_factors {
+        matrix_fragment of[blocks];
+    };
+    struct sums {
+        sum_fragment of[2 * blocks];
+    };
+
+    problem const& p;
+    attention_head<T, Block> const& head;
+    Block const& block = head.block;
+    int lane = int(block.thread() % 32), first_row = int(block.thread() / 32) * 16;
+
+    // A head's columns of the rows from `first` on, which end at `end`, as a tile with zeros
+    // around.
+    CASTNET_HD void load(stored<T> const& from, int rows, int end, int columns, int first,
+                         tile const& to) const {
+        for_each_pair(from, rows, end, columns, first,
+                      [&](int row, int column, float const(&two)[2], std::ptrdiff_t) {
+                          to.set(row, column, two[0], two[1]);
+                      });
+    }
+
+    // The same of gradients of the result, and the sums over columns of these times the result.
+    CASTNET_HD void load_gradients(stored<T> const& dy, stored<T> const& y, int first,
+                                   tile const& to, float* sum) const {
+        int const columns = p.values;
+        for_each_pair(dy, p.queries, p.queries, columns, first,
+                      [&](int row, int column, float const(&two)[2], std::ptrdiff_t place) {
+                          to.set(row, column, two[0], two[1]);
+                          float product = 0;
+                          for (int k = 0; k < 2; ++k) {
+                              if (first + row < p.queries && column + k < columns) {
+                                  product += two[k] * float(y.get(place + k));
+                              }
+                          }
+                          product = sum_of_lanes<32>(block, product);
+                          if (lane == 0) {
+                              sum[row] = product;
+                          }
+                      });
+    }
+
+    // The warp's rows of a tile, as many blocks of 16 columns.
+    CASTNET_HD left_factors rows_of(tile const& of, int column_blocks) const {
+        left_factors all{};
+        CASTNET_UNROLL
+        for (int k = 0; k < blocks; ++k) {
+            if (k < column_blocks) {
+                all.of[k] = of.left(block, first_row, 16 * k);
+            }
+        }
+        return all;
+    }
+
+    // Products of the warp's rows with 16 rows of a tile.
+    CASTNET_HD void add_products(left_factors const& rows, tile const& of, int row,
+                                 int column_blocks, sum_fragment& first,
+                                 sum_fragment& second) const {
+        CASTNET_UNROLL
+        for (int k = 0; k < blocks; ++k) {
+            if (k < column_blocks) {
+                multiply_add(block, first, second, rows.of[k],
+                             of.right_of_transposed(block, row, 16 * k));
+            }
+        }
+    }
+    // Adds the products of 16 columns of weights with as many rows of a tile.
+    CASTNET_HD void add_weighted(matrix_fragment const& weights, tile const& of, int row,
+                                 int column_blocks, sums& to) const {
+        CASTNET_UNROLL
+        for (int k = 0; k < blocks; ++k) {
+            if (k < column_blocks) {
+                multiply_add(block, to.of[2 * k], to.of[2 * k + 1], weights,
+                             of.right(block, row, 16 * k));
+            }
+        }
+    }
+
+    // Calls f(row of the tile, column, index in the fragment) for each number of 16 x 8.
+    template <class F>
+    CASTNET_HD void for_each(int column, F const& f) const {
+        CASTNET_UNROLL
+        for (int i = 0; i < 4; ++i) {
+            f(first_row + sum_fragment::row(lane, i), column + sum_fragment::column(lane, i), i);
+        }
+    }
+
+    // Stores the columns that a head has of sums, each times the factor of its row in the fragment.
+    CASTNET_HD void store(sums const& from, float const (&factor)[2], int rows, int columns,
+                          int first, stored<T> const& to) const {
+        CASTNET_UNROLL
+        for (int k = 0; k < 2 * blocks; ++k) {
+            for_each(8 * k, [&](int row, int column, int i) {
+                if (first + row < rows && column < columns) {
+                    to.set(head.place(rows, columns, first + row) + column,
+                           T(from.of[k].of[i] * factor[i / 2]));
+                }
+            });
+        }
+    }
+
+private:
+    // Calls f(row, column, two numbers, the place of the first) for the rows of a tile and pairs of
+    // the columns that products read. A warp reads rows, four at a time.
+    template <class F>
+    CASTNET_HD void for_each_pair(stored<T> const& from, int rows, int end, int columns, int first,
+                                  F const& f) const {
+        constexpr int warps = int(attention_threads) / 32, at_once = 4;
+        int const column = 2 * lane;
+        CASTNET_NO_UNROLL
+        for (int top = first_row / 16; top < problem::side; top += at_once * warps) {
+            float two[at_once][2];
+            CASTNET_UNROLL
+            for (int n = 0; n < at_once; ++n) {
+                int const row = top + n * warps;
+                std::ptrdiff_t const place = head.place(rows, columns, first + row) + column;
+                CASTNET_UNROLL
+                for (int k = 0; k < 2; ++k) {
+                    two[n][k] = first + row < end && column + k < columns
+                                    ? static_cast<float>(from.get(place + k))
+                                    : 0;
+                }
+            }
+            CASTNET_UNROLL
+            for (int n = 0; n < at_once; ++n) {
+                int const row = top + n * warps;
+                f(row, column, two[n], head.place(rows, columns, first + row) + column);
+            }
+        }
+    }
+};
+
+template <class T>
+struct tensor_core_attention_body : tensor_core_attention<T> {
+    using problem = tensor_core_attention<T>;
+
+    stored<T> y;
+    T* log_sum_exp; // nullptr where nobody wants it
+
+    static constexpr std::size_t bytes() { return problem::shared_bytes(2); }
+
+    template <class Block>
+    CASTNET_HD void operator()(Block const& block) const {
+        for_each_tile(*this, block, this->queries,
+                      [&](attention_head<T, Block> const& head, int top) {
+                          attend(attention_warp<T, Block>{*this, head}, top);
+                      });
+    }
+
+private:
+    // What a lane knows of its two rows.
+    struct row_numbers {
+        float largest[2] = {minus_infinity<float>, minus_infinity<float>};
+        float total[2] = {0, 0}; // of the lane's own columns
+    };
+
+    template <class Warp>
+    CASTNET_HD void attend(Warp const& warp, int top) const {
+        constexpr int side = problem::side;
+        auto const& head = warp.head;
+        auto const& block = warp.block;
+        auto const tile_k = problem::shared_tile(block, 0), tile_v = problem::shared_tile(block, 1);
+        int const visible = this->keys_of(head.sample);
+        warp.load(this->q, this->queries, this->queries, this->features, top, tile_k);
+        block.sync();
+        auto const query = warp.rows_of(tile_k, this->feature_blocks());
+        typename Warp::sums sum{};
+        row_numbers now{};
+        int const end = this->form.causal && top + side < visible ? top + side : visible;
+        for (int left = 0; left < end; left += side) {
+            block.sync();
+            warp.load(this->k, this->keys, visible, this->features, left, tile_k);
+            warp.load(this->v, this->keys, visible, this->values, left, tile_v);
+            block.sync();
+            sum_fragment score[side / 8];
+            CASTNET_UNROLL
+            for (int n = 0; n < side / 16; ++n) {
+                warp.add_products(query, tile_k, 16 * n, this->feature_blocks(), score[2 * n],
+                                  score[2 * n + 1]);
+            }
+            weigh(warp, top, left, visible, score, now, sum);
+            CASTNET_UNROLL
+            for (int n = 0; n < side / 16; ++n) {
+                warp.add_weighted(left_factor(score[2 * n], score[2 * n + 1]), tile_v, 16 * n,
+                                  this->value_blocks(), sum);
+            }
+        }
+        float factor[2];
+        CASTNET_UNROLL
+        for (int r = 0; r < 2; ++r) {
+            float const total = sum_of_lanes<4>(block, now.total[r]);
+            int const row = top + warp.first_row + sum_fragment::row(warp.lane, 2 * r);
+            factor[r] = total == 0 ? 0.0F : 1 / total; // (a NaN stays one)
+            if (log_sum_exp && warp.lane % 4 == 0 && row < this->queries) {
+                log_sum_exp[head.row_of_sums() + row] =
+                    total == 0 ? T(0) : T(now.largest[r] + std::log(total));
+            }
+        }
+        warp.store(sum, factor, this->queries, this->values, top, y);
+    }
+
+    // Scores become weights, but for a factor, and what was summed up with others is scaled.
+    template <class Warp, int N>
+    CASTNET_HD void weigh(Warp const& warp, int top, int left, int visible,
+                          sum_fragment (&score)[N], row_numbers& now,
+                          typename Warp::sums& sum) const {
+        float largest[2] = {now.largest[0], now.largest[1]};
+        CASTNET_UNROLL
+        for (int n = 0; n < N; ++n) {
+            warp.for_each(8 * n, [&](int row, int column, int i) {
+                float& s = score[n].of[i];
+                s *= static_cast<float>(this->scale);
+                if (this->sees(top + row, left + column, visible) && s > largest[i / 2]) {
+                    largest[i / 2] = s;
+                }
+            });
+        }
+        CASTNET_UNROLL
+        for (int r = 0; r < 2; ++r) {
+            largest[r] = largest_of_lanes<4>(warp.block, largest[r]);
+            float const earlier =
+                now.largest[r] == largest[r] ? 1.0F : std::exp(now.largest[r] - largest[r]);
+            now.largest[r] = largest[r];
+            now.total[r] *= earlier;
+            CASTNET_UNROLL
+            for (auto& s : sum.of) {
+                s.of[2 * r] *= earlier;
+                s.of[2 * r + 1] *= earlier;
+            }
+        }
+        CASTNET_UNROLL
+        for (int n = 0; n < N; ++n) {
+            warp.for_each(8 * n, [&](int row, int column, int i) {
+                float& s = score[n].of[i];
+                s = this->sees(top + row, left + column, visible) ? std::exp(s - largest[i / 2])
+                                                                  : 0.0F;
+                now.total[i / 2] += s;
+            });
+        }
+        if (this->form.stream >= 0) {
+            CASTNET_UNROLL
+            for (int n = 0; n < N; ++n) {
+                warp.for_each(8 * n, [&](int row, int column, int i) {
+                    float& s = score[n].of[i];
+                    if (s != 0) {
+                        s *= static_cast<float>(warp.head.dropout(top + row, left + column));
+                    }
+                });
+            }
+        }
+    }
+};
+
+// Whether products of such an attention read bfloat16.
+template <class Context, class T>
+CASTNET_HD bool uses_tensor_cores(Context const& c, attention_problem<T> const& p) {
+    return c.precision == product_precision::bf16 && p.features <= tensor_core_features &&
+           p.values <= tensor_core_features;
+}
+
+CASTNET_CALLS_UNCHECKED
+template <class Context, class Body>
+CASTNET_HD void launch_on_tensor_cores(Context const& c, Body body, int rows) {
+    body.tile_side = Body::side;
+    std::ptrdiff_t const tiles =
+        body.samples * body.form.heads * ((rows + body.tile_side - 1) / body.tile_side);
+    c.launch({static_cast<unsigned>(tiles), attention_threads, Body::bytes()}, body);
+}
+
+} // namespace castnet::cuda
