@@ -55,9 +55,9 @@ void check_product() {
 // The three products of a dense layer.
 template <int Batch, int In, int Units>
 void check_dense() {
-    check_product<product_shape{Batch, Units, In, In, 1, Units, 1}>();
-    check_product<product_shape{Batch, In, Units, Units, 1, 1, Units}>();
-    check_product<product_shape{In, Units, Batch, 1, In, Units, 1}>();
+    check_product<product_shape{Batch, Units, In, In, 1, Units, 1, Units}>();
+    check_product<product_shape{Batch, In, Units, Units, 1, 1, Units, In}>();
+    check_product<product_shape{In, Units, Batch, 1, In, Units, 1, Units}>();
 }
 
 using images = cn::sequential<cn::input<1, 6, 6>, cn::conv2d<2, 3>, cn::flatten, cn::dense<1>>;

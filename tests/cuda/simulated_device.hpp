@@ -413,6 +413,9 @@ struct device : castnet::cuda::planning<T, Bf16> {
     }
     template <auto const& Plan>
     static constexpr bool in_one_block = OneBlock && castnet::cuda::fits_one_block<T>(Plan);
+    template <auto const& Plan, int Stage>
+    static constexpr bool in_one_kernel =
+        OneBlock && castnet::cuda::is_loop_kernel<T>(Plan, Plan.stages[Stage]);
 
     // As if a library were asked for these and had none of them; castnet's kernels have theirs.
     static constexpr bool takes_epilogue(castnet::op product, castnet::ir::epilogue const& e) {

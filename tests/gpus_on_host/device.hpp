@@ -66,6 +66,9 @@ struct device : castnet::cuda::planning<T, Bf16> {
     }
     template <auto const& Plan>
     static constexpr bool in_one_block = OneBlock && castnet::cuda::fits_one_block<T>(Plan);
+    template <auto const& Plan, int Stage>
+    static constexpr bool in_one_kernel =
+        OneBlock && castnet::cuda::is_loop_kernel<T>(Plan, Plan.stages[Stage]);
     template <auto const& Plan>
     static void prepare(context const&, int = 0) {}
     template <auto const& Plan, class After = castnet::ir::ignore_launches>

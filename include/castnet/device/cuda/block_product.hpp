@@ -6,11 +6,11 @@
 
 namespace castnet::cuda {
 
-// c (rows x columns, row-major) = a * b, element (i, k) of a at i * a_row + k * a_step, (k, j) of b
-// at k * b_row + j * b_step.
+// c (rows x columns) = a * b, element (i, k) of a at i * a_row + k * a_step, (k, j) of b at
+// k * b_row + j * b_step, and (i, j) of c at i * c_row + j.
 struct product_shape {
     int rows, columns, depth;
-    int a_row, a_step, b_row, b_step;
+    int a_row, a_step, b_row, b_step, c_row;
 };
 
 // A tile holds every `down`-th row and every `across`-th column, so that neighbouring threads read
@@ -45,14 +45,17 @@ CASTNET_HD constexpr product_tiling tiling_of(product_shape const& p) {
     return t;
 }
 
-template <product_shape P, class T>
+// Sums are of type T; factors and results may be others, such as bfloat16.
+template <product_shape P, class T, class A = T, class B = T, class C = T>
 struct block_product_body {
     // Where the depth adjoins in both, neighbouring threads begin at different depths: at the same
     // one, what they read would often be in the same bank of shared memory.
     static constexpr bool staggers = P.a_step == 1 && P.b_row == 1;
 
-    T const *a, *b;
-    T* out;
+    A const* a;
+    B const* b;
+    C* out;
+    int rows_used = P.rows; // of the result
 
     // Needs scratch() elements of shared memory.
     template <class Block>
@@ -71,10 +74,11 @@ struct block_product_body {
             for (int step = 0; step < steps; ++step) {
                 T right[columns];
                 for (int c = 0; c < columns; ++c) {
-                    right[c] = b[k * P.b_row + within(column + c * across, P.columns) * P.b_step];
+                    right[c] =
+                        T(b[k * P.b_row + within(column + c * across, P.columns) * P.b_step]);
                 }
                 for (int r = 0; r < rows; ++r) {
-                    T const left = a[within(row + r * down, P.rows) * P.a_row + k * P.a_step];
+                    T const left = T(a[within(row + r * down, P.rows) * P.a_row + k * P.a_step]);
                     for (int c = 0; c < columns; ++c) {
                         sum[r][c] += left * right[c];
                     }
@@ -86,15 +90,15 @@ struct block_product_body {
                 for (int c = 0; c < columns; ++c) {
                     if constexpr (parts > 1) {
                         partial[((r * columns + c) * parts + part) * tiles + tile] = sum[r][c];
-                    } else if (row + r * down < P.rows && column + c * across < P.columns) {
-                        out[(row + r * down) * P.columns + column + c * across] = sum[r][c];
+                    } else if (row + r * down < rows_used && column + c * across < P.columns) {
+                        out[(row + r * down) * P.c_row + column + c * across] = C(sum[r][c]);
                     }
                 }
             }
         });
         if constexpr (parts > 1) {
             block.sync();
-            for_each_in_block(block, P.rows * P.columns, [&](std::ptrdiff_t i) {
+            for_each_in_block(block, rows_used * P.columns, [&](std::ptrdiff_t i) {
                 int const row = int(i) / P.columns, column = int(i) % P.columns;
                 int const element = row / down * columns + column / across,
                           tile = row % down * across + column % across;
@@ -102,7 +106,7 @@ struct block_product_body {
                 for (int part = 0; part < parts; ++part) {
                     sum += partial[(element * parts + part) * tiles + tile];
                 }
-                out[i] = sum;
+                out[row * P.c_row + column] = C(sum);
             });
         }
     }

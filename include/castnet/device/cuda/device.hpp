@@ -5,6 +5,7 @@
 #include <castnet/device/cuda/executor.hpp>
 #include <castnet/device/cuda/kernels.hpp>
 #include <castnet/device/cuda/layout.hpp>
+#include <castnet/device/cuda/loop_kernel.hpp>
 #include <castnet/device/cuda/matmul.hpp>
 #include <castnet/device/cuda/planning.hpp>
 #include <castnet/device/cuda/prepare.hpp>
@@ -40,6 +41,10 @@ struct cuda_device : cuda::planning<T, Bf16> {
     template <auto const& Plan>
     static constexpr bool in_one_block = !Bf16 && cuda::fits_one_block<T>(Plan);
 
+    // Whether all iterations of a loop are one kernel.
+    template <auto const& Plan, int Stage>
+    static constexpr bool in_one_kernel = cuda::is_loop_kernel<T>(Plan, Plan.stages[Stage]);
+
     // Whether the kernel of a product or convolution has done its epilogue.
     static bool finishes(ir::kernel_launch const& s, cuda::tables const& t, context const& c) {
         if (s.kind == op::conv) {
@@ -59,7 +64,10 @@ struct cuda_device : cuda::planning<T, Bf16> {
     // launch i.
     template <auto const& Plan, class After = ir::ignore_launches>
     static void run(context const& c, After const& after = {}) {
-        ir::run_launches<cuda_device, Plan>(c, after);
+        ir::for_each_stage(Plan, [&](ir::stage const& g, int repetition, int position) {
+            cuda::enqueue_stage<cuda_device, Plan>(g, repetition, c,
+                                                   ir::after_launches(g, position, after));
+        });
     }
 
     template <class Program>

@@ -4,6 +4,7 @@
 
 #include <castnet/device/cuda/beside.hpp>
 #include <castnet/device/cuda/gather.hpp>
+#include <castnet/device/cuda/loop_kernel.hpp>
 #include <castnet/device/cuda/norm.hpp>
 #include <castnet/device/cuda/one_block.hpp>
 #include <castnet/device/cuda/optimize.hpp>
@@ -193,7 +194,7 @@ void enqueue(typename Device::context const& c, bool gathers, kernel_call<Gather
         }
         for_each_stage(Plan, [&](stage const& g, int repetition, int) {
             if (g.first < Plan.sizes.launches - LeftOut) {
-                run_stage<Device, Plan>(g, repetition, c, ignore_launches{});
+                enqueue_stage<Device, Plan>(g, repetition, c, ignore_launches{});
             }
         });
         (..., c.launch(then.where, then.body));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <castnet/device/cuda/joint_streams.hpp>
+#include <castnet/device/cuda/loop_kernel.hpp>
 #include <castnet/device/launches.hpp>
 #include <castnet/plan/own_memory.hpp>
 
@@ -47,8 +48,8 @@ public:
                     copy(g);
                     behind(g.first);
                 } else {
-                    run_stage<Device, own_memory<Plan>>(g, repetition,
-                                                        contexts_[std::size_t(g.device)], behind);
+                    enqueue_stage<Device, own_memory<Plan>>(
+                        g, repetition, contexts_[std::size_t(g.device)], behind);
                 }
                 if (is_awaited_[number_of(g)] && is_last_repetition(g, repetition)) {
                     ended_[number_of(g)] = &streams_.record(g.device);

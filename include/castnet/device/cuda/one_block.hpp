@@ -21,13 +21,13 @@ CASTNET_HD constexpr product_shape block_product_of(kernel_launch const& s, arra
               out = arrays[s.output].size.channels;
     switch (s.kind) {
     case op::matmul_data: // dy times the transposed weights
-        return {rows, out, in, in, 1, 1, in};
+        return {rows, out, in, in, 1, 1, in, out};
     case op::matmul_weight: { // the transposed x times dy
         int const units = arrays[s.first_array + 1].size.channels;
-        return {in, units, rows, 1, in, units, 1};
+        return {in, units, rows, 1, in, units, 1, units};
     }
     default:
-        return {rows, out, in, in, 1, out, 1};
+        return {rows, out, in, in, 1, out, 1, out};
     }
 }
 
@@ -105,6 +105,17 @@ struct block_in_turn {
     }
 };
 
+// Runs a body whose grid would be this. (Without shared memory, bodies do all of their work in any
+// number of blocks.)
+template <class Block, class Body>
+CASTNET_HD void run_in_turn(Block const& block, grid const& g, Body const& body) {
+    unsigned const blocks = g.shared_bytes > 0 ? g.blocks : 1;
+    for (unsigned i = 0; i < blocks; ++i) {
+        body(block_in_turn<Block>{block, i, blocks});
+        block.sync();
+    }
+}
+
 // What launchers are given within the kernel: they launch nothing, but run a body at once.
 template <class T, class Block>
 struct block_context {
@@ -125,14 +136,9 @@ struct block_context {
         return (copied ? trained : region[static_cast<int>(r.where)]) + r.offset;
     }
 
-    // Bodies that use no shared memory do all of their work in any number of blocks.
     template <class Body>
     CASTNET_HD void launch(grid const& g, Body const& body) const {
-        unsigned const blocks = g.shared_bytes > 0 ? g.blocks : 1;
-        for (unsigned i = 0; i < blocks; ++i) {
-            body(block_in_turn<Block>{block, i, blocks});
-            block.sync();
-        }
+        run_in_turn(block, g, body);
     }
 };
 

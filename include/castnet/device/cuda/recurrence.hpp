@@ -54,7 +54,7 @@ CASTNET_HD void feedback(kernel_launch const& s, tables const& t, Context const&
         return;
     }
     std::ptrdiff_t const channels = to.size.channels, count = c.samples * channels;
-    pixel_rows const read = rows_of(from.size, c), written = ir::rows_of(to.size, c.samples, next);
+    pixel_rows const read = rows_of(from.size, c), written = rows_of(to.size, c, next);
     c.launch(grid_for(count),
              copy_rows_body<T>{stored_at(c, from), stored_at(c, to), read.first * channels,
                                read.step * channels, written.first * channels,

@@ -13,10 +13,20 @@ struct row_numbers {
     CASTNET_HD std::uint32_t operator()(std::uint32_t i) const { return first + i * step; }
 };
 
+// Where a block runs a loop for some of the samples (loop_kernel.hpp), these rows.
+CASTNET_CALLS_UNCHECKED
+template <class Context>
+CASTNET_HD ir::pixel_rows rows_of(ir::extents size, Context const& c, std::ptrdiff_t iteration) {
+    ir::pixel_rows rows = ir::rows_of(size, c.samples, iteration);
+    if constexpr (requires { c.samples_before; }) {
+        rows.first += c.samples_before * size.pixels;
+    }
+    return rows;
+}
 CASTNET_CALLS_UNCHECKED
 template <class Context>
 CASTNET_HD ir::pixel_rows rows_of(ir::extents size, Context const& c) {
-    return ir::rows_of(size, c.samples, c.iteration);
+    return rows_of(size, c, c.iteration);
 }
 CASTNET_HD constexpr row_numbers numbers_of(ir::pixel_rows const& rows) {
     return {static_cast<std::uint32_t>(rows.first), static_cast<std::uint32_t>(rows.step)};

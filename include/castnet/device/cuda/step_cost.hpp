@@ -2,6 +2,7 @@
 // them; and the least time that a GPU with given limits takes for them.
 #pragma once
 
+#include <castnet/device/cuda/loop_memory.hpp>
 #include <castnet/device/cuda/orthogonalize.hpp>
 #include <castnet/device/cuda/planning.hpp>
 #include <castnet/device/cuda/winner_bytes.hpp>
@@ -144,10 +145,15 @@ template <class T, class Rule, class Plan, class F>
 constexpr void for_each_launch_cost(Plan const& p, F const& f) {
     constexpr std::size_t value_bytes = sizeof(T);
     for_each_stage(p, [&](stage const& g, int, int) {
+        bool const one_kernel = is_loop_kernel<T>(p, g);
         double const times = g.iterations > 0 ? g.iterations : 1;
         for (int i = g.first; i < g.last; ++i) {
             step_cost cost = cost_of_launch(p, i, value_bytes);
-            cost.kernels *= times; // each of them on its part of the arrays
+            if (one_kernel) {
+                cost.kernels = i == g.first ? 1 : 0;
+            } else {
+                cost.kernels *= times; // each of them on its part of the arrays
+            }
             if (i + 1 == Plan::sizes.launches && widens_in_update<Rule>(p)) {
                 cost.kernels = 0;
             }

@@ -1,0 +1,119 @@
+// Which loops over time are one kernel, and the shared memory of its blocks.
+#pragma once
+
+#include <castnet/device/cuda/block_product.hpp>
+#include <castnet/device/cuda/launch.hpp>
+#include <castnet/device/cuda/tuning.hpp>
+#include <castnet/device/ir.hpp>
+#include <castnet/plan/instruction.hpp>
+
+#include <cstddef>
+
+namespace castnet::cuda {
+
+// Samples whose loop one block runs.
+constexpr int samples_of_loop_block(int batch) {
+    return (batch + loop_blocks - 1) / loop_blocks;
+}
+
+// A product of some samples in an iteration of a loop: of their rows, which lie one after another
+// once they are in shared memory, and a weight.
+CASTNET_HD constexpr product_shape loop_product_of(kernel_launch const& s, array_ref const* arrays,
+                                                   int samples) {
+    extents const from = arrays[s.first_array].size, to = arrays[s.output].size;
+    bool const data = s.kind == op::matmul_data; // by the transposed weight
+    return {samples,
+            to.channels,
+            from.channels,
+            from.channels,
+            1,
+            data ? 1 : to.channels,
+            data ? from.channels : 1,
+            to.pixels * to.channels};
+}
+
+// One after the other, in elements: what bodies need themselves, factors of products, and weights.
+struct loop_memory {
+    std::ptrdiff_t scratch = 0, factors = 0, weights = 0;
+
+    constexpr std::ptrdiff_t all() const { return scratch + factors + weights; }
+};
+
+// Elements that the weight of a product takes, in its own type.
+template <class T>
+constexpr std::ptrdiff_t weight_in_loop(kernel_launch const& s, array_ref const* arrays) {
+    array_ref const& weight = arrays[s.first_array + 1];
+    std::ptrdiff_t const bytes =
+        weight.size.count() *
+        static_cast<std::ptrdiff_t>(weight.is_bf16 ? sizeof(bfloat16) : sizeof(T));
+    constexpr auto unit = static_cast<std::ptrdiff_t>(alignment_bytes);
+    return (bytes + unit - 1) / unit * unit / static_cast<std::ptrdiff_t>(sizeof(T));
+}
+
+template <class T, class Plan>
+constexpr loop_memory memory_of_loop(Plan const& p, stage const& g) {
+    loop_memory m;
+    int const samples = samples_of_loop_block(p.batch);
+    auto const grow = [](std::ptrdiff_t& x, std::ptrdiff_t to) { x = to > x ? to : x; };
+    for (int i = g.first; i < g.last; ++i) {
+        kernel_launch const& s = p.launch(i);
+        if (s.kind == op::reduce) { // at most 16 bytes for each thread and array
+            grow(m.scratch, 16 / std::ptrdiff_t{sizeof(T)} * block_threads * s.results);
+        } else if (is_matmul(s.kind)) {
+            product_shape const shape = loop_product_of(s, p.arrays, samples);
+            grow(m.scratch, tiling_of(shape).scratch());
+            grow(m.factors, std::ptrdiff_t{samples} * shape.depth);
+            m.weights += weight_in_loop<T>(s, p.arrays);
+        }
+    }
+    constexpr auto unit = static_cast<std::ptrdiff_t>(alignment_bytes / sizeof(T));
+    m.scratch = aligned(m.scratch > 0 ? m.scratch : 1, unit); // (barriers ask for some)
+    m.factors = aligned(m.factors, unit);
+    return m;
+}
+
+// Whether a block can run this launch of a loop for some of the samples.
+template <class Plan>
+constexpr bool runs_in_loop_kernel(Plan const& p, kernel_launch const& s) {
+    for (int k = 0; k < s.arrays + s.results; ++k) {
+        array_ref const& r =
+            k < s.arrays ? p.arrays[s.first_array + k] : p.arrays[s.output + k - s.arrays];
+        bool const is_weight = k > 0 && k < s.arrays;
+        if (!r.size.sample && !is_weight && s.kind != op::map && s.kind != op::reduce) {
+            return false;
+        }
+    }
+    switch (s.kind) {
+    case op::map:
+    case op::reduce: {
+        int const first = p.first_instruction[s.program];
+        return s.space.sample && ir::phases_of(p.instructions + first,
+                                               p.first_instruction[s.program + 1] - first) == 1;
+    }
+    case op::matmul:
+    case op::matmul_data:
+        return !p.arrays[s.first_array + 1].size.sample;
+    case op::concat:
+    case op::slice:
+    case op::slice_gradient:
+    case op::feedback:
+        return true;
+    default:
+        return false;
+    }
+}
+
+// The one place that decides which loops are one kernel: those whose weights fit a block's shared
+// memory.
+template <class T, class Plan>
+constexpr bool is_loop_kernel(Plan const& p, stage const& g) {
+    for (int i = g.first; i < g.last; ++i) {
+        if (!runs_in_loop_kernel(p, p.launch(i))) {
+            return false;
+        }
+    }
+    return g.iterations > 1 &&
+           memory_of_loop<T>(p, g).all() <= one_block_bytes / std::ptrdiff_t{sizeof(T)};
+}
+
+} // namespace castnet::cuda
