@@ -1,6 +1,7 @@
 // Which loops over time are one kernel, and the shared memory of its blocks.
 #pragma once
 
+#include <castnet/core/bfloat16.hpp>
 #include <castnet/device/cuda/block_product.hpp>
 #include <castnet/device/cuda/launch.hpp>
 #include <castnet/device/cuda/tuning.hpp>
