@@ -1,6 +1,8 @@
 // Precision of products' factors.
 #pragma once
 
+#include <castnet/core/language.hpp>
+
 #include <cstdint>
 
 namespace castnet::cuda {
