@@ -9,6 +9,7 @@
 #include "harness.hpp"
 
 #include <functional>
+#include <limits>
 #include <utility>
 
 namespace cn = castnet;
@@ -58,6 +59,10 @@ struct spread_parameter {
 template <auto Layer>
 struct inside { // between functions, which kernels join
     constexpr auto operator()(auto x) const { return cn::tanh(cn::square(x) | Layer) + 1; }
+};
+template <std::size_t Axis>
+struct surrounded {
+    constexpr auto operator()(auto x) const { return cn::pad<Axis, 1, 2>(x, -1); }
 };
 template <class X, auto Layer>
 struct seen_as {
@@ -136,6 +141,16 @@ TEST_CASE("parts of tensors along every axis") {
     all_along<shape<2, 4, 3>, 1>();
     all_along<shape<2, 4, 3>, 2>();
     all_along<shape<2, 3, 2, 4>, 1>();
+}
+
+TEST_CASE("a number around a tensor") {
+    layer_run r = check::run_of<surrounded<1>{}, shape<2, 2>, true, 1>();
+    r.set_input({1, 2, std::numeric_limits<double>::infinity(), 4});
+    r.run();
+    double const inf = std::numeric_limits<double>::infinity();
+    CHECK(r.output() == values{-1, 1, 2, -1, -1, -1, inf, 4, -1, -1});
+    check::against_finite_differences(check::run_of<surrounded<0>{}, shape<3, 2>, true, 2>());
+    check::against_finite_differences(check::run_of<surrounded<1>{}, shape<2, 3, 4>, true, 2>());
 }
 
 TEST_CASE("a new axis, anywhere") {

@@ -1,7 +1,6 @@
-// Padding of an axis: pad<0, 2, 1>(x) puts two positions before axis 0 and one after it. On a
-// tensor, pad<0, 2, 1>(x, value) fills them with a number, 0 if none is given, and is computed at
-// once (tensor/rearrange.hpp). On a symbol they are zeros, and pad<0, 2, 1> is a layer, too
-// (nn/along_axis.hpp).
+// Padding of an axis: pad<0, 2, 1>(x) puts two positions of zeros before axis 0 and one after it,
+// pad<0, 2, 1>(x, value) positions of a number. On a tensor it is computed at once
+// (tensor/rearrange.hpp). pad<0, 2, 1> is a layer, too (nn/along_axis.hpp).
 #pragma once
 
 #include <castnet/core/shape.hpp>

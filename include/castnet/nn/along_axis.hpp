@@ -7,6 +7,7 @@
 #include <castnet/nn/reshape.hpp>
 
 #include <array>
+#include <type_traits>
 #include <utility>
 
 namespace castnet {
@@ -203,6 +204,14 @@ constexpr auto apply(pad_layer<Axis, Before, After>, symbol<S> x) {
     } else {
         return x;
     }
+}
+
+// The same with a number instead of zeros.
+template <size_t Axis, size_t Before, size_t After, Shape S, class Value>
+    requires std::is_arithmetic_v<Value>
+constexpr auto apply(pad_layer<Axis, Before, After> pad, symbol<S> x, Value value) {
+    auto const outside = equal(pad(x * 0 + 1), 0); // (a NaN is inside)
+    return where(outside, value, pad(x));
 }
 
 // The positions of an axis in reverse order (PyTorch's flip).
