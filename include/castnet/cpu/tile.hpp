@@ -113,7 +113,7 @@ finish_sums(vec<T> (&sum)[Rows][Vectors], tile_end<T> const& end, std::ptrdiff_t
 
 // At most Rows rows, and Vectors * width columns from `first` on. Every loop over them is unrolled,
 // so that the sums stay in registers. Not inlined: it is large, and registers are scarce.
-template <int Rows, int Vectors, class F>
+template <int Rows, int Vectors, class F, bool Fetches>
 [[gnu::noinline]] CASTNET_WIDE_VECTORS void tile(tile_pointers<F> const& p, std::ptrdiff_t first,
                                                  tile_depth<F> const& d,
                                                  tile_end<sum_type<F>> const& end) {
@@ -144,7 +144,7 @@ template <int Rows, int Vectors, class F>
                 sum[i][j] = plus_product<F>(sum[i][j], left, right[j]);
             }
         }
-        if constexpr (Vectors > 1) { // otherwise reading it is most of the work
+        if constexpr (Fetches) {
             __builtin_prefetch(next);
             if constexpr (vector_bytes >= 64) { // narrow ones share a line
                 __builtin_prefetch(next + width);
@@ -210,15 +210,21 @@ template <class F>
     }
 }
 
-// The tile with this many vectors.
+// The tile with this many vectors. The largest one exists without fetching, too, which takes a
+// fortieth of its time; where there is one vector, reading it is most of the work.
 template <int Rows, class F>
-tile_function<F>* tile_of(int vectors) {
-    if constexpr (tile_vectors > 2) {
-        if (vectors > 2) {
-            return vectors > 3 ? &tile<Rows, 4, F> : &tile<Rows, 3, F>;
+tile_function<F>* tile_of(int vectors, bool fetches) {
+    if constexpr (Rows == tile_rows) {
+        if (vectors == tile_vectors && !fetches) {
+            return &tile<Rows, tile_vectors, F, false>;
         }
     }
-    return vectors > 1 ? &tile<Rows, 2, F> : &tile<Rows, 1, F>;
+    if constexpr (tile_vectors > 2) {
+        if (vectors > 2) {
+            return vectors > 3 ? &tile<Rows, 4, F, true> : &tile<Rows, 3, F, true>;
+        }
+    }
+    return vectors > 1 ? &tile<Rows, 2, F, true> : &tile<Rows, 1, F, false>;
 }
 
 // Some tiles: their columns `first` to `first + columns`, no more than a tile has.
@@ -228,8 +234,8 @@ template <class F>
                                   tile_end<sum_type<F>> const& end) {
     constexpr int width = simd<F>::width;
     int const vectors = (columns + width - 1) / width;
-    tile_function<F>* const one_row = tile_of<1, F>(vectors);
-    tile_function<F>* const all_rows = tile_of<tile_rows, F>(vectors);
+    tile_function<F>* const one_row = tile_of<1, F>(vectors, true);
+    tile_function<F>* const all_rows = tile_of<tile_rows, F>(vectors, d.next != nullptr);
     tile_depth<F> here = d;
     here.next_step = d.next ? d.b_stride / tiles : 0;
     here.next = d.next ? d.next : d.b;

@@ -41,6 +41,10 @@ public:
     static constexpr std::ptrdiff_t most_steps = // of a part of the depth
         panel_part / (tile_columns<F> * static_cast<std::ptrdiff_t>(sizeof(F)));
 
+    // So many of B stay in a processor's second cache, from which vectors come fast enough.
+    static constexpr std::ptrdiff_t cached_factors =
+        (std::ptrdiff_t{128} << 10) / static_cast<std::ptrdiff_t>(sizeof(F));
+
     void push(F const* from, sum_type<F>* to) {
         if (tiles_ == 0 || tile_[tiles_ - 1].full()) {
             tile_[tiles_++].rows = 0;
@@ -93,6 +97,7 @@ public:
             walk.next(count, offset);
             tile_end<sum_type<F>> mine = part == parts - 1 ? end : tile_end<sum_type<F>>{};
             mine.accumulate = end.accumulate || part > 0;
+            bool const fetches = packed_size<F>(steps, columns) > cached_factors;
             F const* panel = b.data + first * b.stride;
             F const* const next_part = b.data + (part < parts - 1 ? first + count : 0) * b.stride;
             for (std::ptrdiff_t j = 0; j < columns; j += tile_columns<F>, panel += b.next) {
@@ -100,7 +105,10 @@ public:
                     static_cast<int>(std::min<std::ptrdiff_t>(tile_columns<F>, columns - j));
                 bool const is_last = j + tile_columns<F> >= columns;
                 tile_panel(tile_, tiles_, j, left,
-                           {count, offset, panel, b.stride, is_last ? next_part : panel + b.next},
+                           {count, offset, panel, b.stride,
+                            !fetches  ? nullptr
+                            : is_last ? next_part
+                                      : panel + b.next},
                            mine);
             }
         }
