@@ -50,10 +50,8 @@ struct tensor_core_query_gradient_body : tensor_core_attention_gradient<T> {
 
     template <class Block>
     CASTNET_HD void operator()(Block const& block) const {
-        for_each_tile(*this, block, this->queries,
-                      [&](attention_head<T, Block> const& head, int top) {
-                          add_keys(attention_warp<T, Block>{*this, head}, top);
-                      });
+        for_each_warp(*this, block, this->queries,
+                      [&](auto const& warp, int top) { add_keys(warp, top); });
     }
 
 private:
@@ -115,10 +113,8 @@ struct tensor_core_key_gradient_body : tensor_core_attention_gradient<T> {
 
     template <class Block>
     CASTNET_HD void operator()(Block const& block) const {
-        for_each_tile(*this, block, this->keys,
-                      [&](attention_head<T, Block> const& head, int left) {
-                          add_queries(attention_warp<T, Block>{*this, head}, left);
-                      });
+        for_each_warp(*this, block, this->keys,
+                      [&](auto const& warp, int left) { add_queries(warp, left); });
     }
 
 private:

@@ -182,6 +182,15 @@ private:
     }
 };
 
+// Calls f(warp, first row) for every tile of so many rows, in blocks.
+template <class T, class Block, class F>
+CASTNET_HD void for_each_warp(tensor_core_attention<T> const& p, Block const& block, int rows,
+                              F const& f) {
+    for_each_tile(p, block, rows, [&](attention_head<T, Block> const& head, int top) {
+        f(attention_warp<T, Block>{p, head}, top);
+    });
+}
+
 template <class T>
 struct tensor_core_attention_body : tensor_core_attention<T> {
     using problem = tensor_core_attention<T>;
@@ -193,10 +202,8 @@ struct tensor_core_attention_body : tensor_core_attention<T> {
 
     template <class Block>
     CASTNET_HD void operator()(Block const& block) const {
-        for_each_tile(*this, block, this->queries,
-                      [&](attention_head<T, Block> const& head, int top) {
-                          attend(attention_warp<T, Block>{*this, head}, top);
-                      });
+        for_each_warp(*this, block, this->queries,
+                      [&](auto const& warp, int top) { attend(warp, top); });
     }
 
 private:
