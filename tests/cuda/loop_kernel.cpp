@@ -119,11 +119,20 @@ TEST_CASE("blocks of a loop share the samples of a batch") {
     compare<of_lengths{}, 4, batch>();
 }
 
-TEST_CASE("a loop whose weights do not fit is no single kernel") {
-    using network = cn::sequential<cn::input<steps, 3>, cn::lstm<96>, cn::dense<3>>;
-    using model = cn::model<network, simulated, cn::batch<4>>;
-    using training = decltype(cn::compile(std::declval<model&>(), cn::cross_entropy, cn::adam{}));
-    static_assert(count_loop_kernels<training>() == 0);
+template <class Network, std::size_t Batch>
+constexpr int loop_kernels = [] {
+    using model = cn::model<Network, simulated, cn::batch<Batch>>;
+    return count_loop_kernels<decltype(cn::compile(std::declval<model&>(), cn::cross_entropy,
+                                                   cn::adam{}))>();
+}();
+
+TEST_CASE("a loop whose weights do not fit, or whose steps are large, is no single kernel") {
+    using large = cn::sequential<cn::input<steps, 3>, cn::lstm<96>, cn::dense<3>>;
+    using small = cn::sequential<cn::input<steps, 3>, cn::lstm<16>, cn::dense<3>>;
+    constexpr std::size_t samples = cn::cuda::loop_block_elements / 64; // of a block
+    static_assert(loop_kernels<large, 4> == 0);
+    static_assert(loop_kernels<small, samples / 2 * cn::cuda::loop_blocks> == 2);
+    static_assert(loop_kernels<small, samples * cn::cuda::loop_blocks + 1> == 0);
 }
 
 TEST_CASE("a loop of products of bfloat16 is near the true one") {

@@ -105,11 +105,15 @@ constexpr bool runs_in_loop_kernel(Plan const& p, kernel_launch const& s) {
 }
 
 // The one place that decides which loops are one kernel: those whose weights fit a block's shared
-// memory.
+// memory, and whose steps are small enough for a block.
 template <class T, class Plan>
 constexpr bool is_loop_kernel(Plan const& p, stage const& g) {
+    int const samples = samples_of_loop_block(p.batch);
     for (int i = g.first; i < g.last; ++i) {
-        if (!runs_in_loop_kernel(p, p.launch(i))) {
+        kernel_launch const& s = p.launch(i);
+        std::ptrdiff_t const elements =
+            std::ptrdiff_t{samples} * p.arrays[s.output].size.channels; // of a step
+        if (!runs_in_loop_kernel(p, s) || elements > loop_block_elements) {
             return false;
         }
     }

@@ -30,6 +30,9 @@ inline constexpr std::ptrdiff_t one_block_flops = std::ptrdiff_t{4} << 20;
 // The most blocks that divide the samples of a loop that is one kernel (loop_memory.hpp): about as
 // many as a large GPU has multiprocessors.
 inline constexpr int loop_blocks = 128;
+// The most elements that such a block computes at once: larger steps are launches, so that all
+// multiprocessors work on them. (A guess; it has not been measured.)
+inline constexpr std::ptrdiff_t loop_block_elements = 8192;
 
 // What the arguments of a kernel may take, from CUDA 12.1 and compute capability 7.0 on.
 inline constexpr std::size_t argument_bytes = 32764;
