@@ -67,13 +67,7 @@ attention_result attend(problem_case const& c, bool on_tensor_cores) {
         p.lengths = at(lengths);
     }
     auto const launch = [&](auto body, int rows) {
-        std::size_t bytes;
-        if constexpr (requires { body.bytes(); }) {
-            body.tile_side = body.side;
-            bytes = body.bytes();
-        } else {
-            bytes = cuda::fit_tiles(body, sizeof(float));
-        }
+        std::size_t const bytes = cuda::fit_tiles(body, sizeof(float));
         int const tiles = samples * c.heads * ((rows + body.tile_side - 1) / body.tile_side);
         simt::launch({unsigned(tiles), cuda::attention_threads, bytes}, body);
     };

@@ -210,8 +210,8 @@ template <class F>
     }
 }
 
-// The tile with this many vectors. The largest one exists without fetching, too, which takes a
-// fortieth of its time; where there is one vector, reading it is most of the work.
+// The tile with this many vectors. The largest one also exists without fetching, which is not free;
+// where there is one vector, reading it is most of the work.
 template <int Rows, class F>
 tile_function<F>* tile_of(int vectors, bool fetches) {
     if constexpr (Rows == tile_rows) {

@@ -51,7 +51,7 @@ private:
             largest[i] = minus_infinity<T>;
             total[i] = 0;
         }
-        int const end = this->form.causal && top + side < visible ? top + side : visible;
+        int const end = this->end_of_keys(top, visible);
         for (int left = 0; left < end; left += side) {
             block.sync();
             head.load_keys(this->k, visible, this->features, left, tile_kv, pitch);
@@ -112,7 +112,7 @@ CASTNET_HD void attention(kernel_launch const& s, tables const& t, Context const
     stored<T> const y = stored_at(c, t.arrays[s.output]);
     T* const log_sum_exp = s.results > 1 ? c.at(t.arrays[s.output + 1]) : nullptr;
     if (uses_tensor_cores(c, p)) {
-        launch_on_tensor_cores(c, tensor_core_attention_body<T>{{p}, y, log_sum_exp}, p.queries);
+        launch_tiles(c, tensor_core_attention_body<T>{{p}, y, log_sum_exp}, p.queries);
     } else {
         launch_tiles(c, attention_body<T>{p, y, log_sum_exp}, p.queries);
     }

@@ -94,7 +94,7 @@ private:
         for (auto i = int(block.thread()); i < side * pitch; i += int(block.threads())) {
             sum[i] = 0;
         }
-        int const end = this->form.causal && top + side < visible ? top + side : visible;
+        int const end = this->end_of_keys(top, visible);
         for (int left = 0; left < end; left += side) {
             block.sync();
             head.load_keys(this->k, visible, this->features, left, tile_k, pitch);
@@ -190,8 +190,8 @@ CASTNET_HD void attention_gradient(kernel_launch const& s, tables const& t, Cont
     T const* const log_sum_exp = c.at(in[4]);
     if (uses_tensor_cores(c, p)) {
         tensor_core_attention_gradient<T> const g{{p}, y, dy, log_sum_exp};
-        launch_on_tensor_cores(c, tensor_core_query_gradient_body<T>{g, dq}, p.queries);
-        launch_on_tensor_cores(c, tensor_core_key_gradient_body<T>{g, dk, dv}, p.keys);
+        launch_tiles(c, tensor_core_query_gradient_body<T>{g, dq}, p.queries);
+        launch_tiles(c, tensor_core_key_gradient_body<T>{g, dk, dv}, p.keys);
     } else {
         attention_gradient_problem<T> const g{p, y, dy, log_sum_exp};
         launch_tiles(c, attention_query_gradient_body<T>{g, dq}, p.queries);

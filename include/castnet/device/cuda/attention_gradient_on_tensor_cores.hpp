@@ -15,9 +15,9 @@ struct tensor_core_attention_gradient : tensor_core_attention<T> {
     stored<T> y, dy;
     T const* log_sum_exp;
 
-    // The sum of weights that a query's are divided by, as a logarithm.
+    // 0 after the last query.
     template <class Head>
-    CASTNET_HD float sum_of_query(Head const& head, int query) const {
+    CASTNET_HD float log_sum_of(Head const& head, int query) const {
         return query < this->queries ? static_cast<float>(log_sum_exp[head.row_of_sums() + query])
                                      : 0;
     }
@@ -46,7 +46,7 @@ struct tensor_core_query_gradient_body : tensor_core_attention_gradient<T> {
 
     stored<T> dq;
 
-    static constexpr std::size_t bytes() { return problem::shared_bytes(2, problem::side); }
+    static constexpr std::size_t bytes = problem::shared_bytes(2, problem::side);
 
     template <class Block>
     CASTNET_HD void operator()(Block const& block) const {
@@ -74,15 +74,10 @@ private:
         for (int r = 0; r < 2; ++r) {
             int const row = warp.first_row + sum_fragment::row(warp.lane, 2 * r);
             mean[r] = means[row];
-            log_sum[r] = this->sum_of_query(head, top + row);
+            log_sum[r] = this->log_sum_of(head, top + row);
         }
         typename Warp::sums sum{};
-        int const end = this->form.causal && top + side < visible ? top + side : visible;
-        for (int left = 0; left < end; left += side) {
-            block.sync();
-            warp.load(this->k, this->keys, visible, this->features, left, tile_k);
-            warp.load(this->v, this->keys, visible, this->values, left, tile_v);
-            block.sync();
+        for_each_tile_of_keys(warp, top, visible, [&](int left) {
             CASTNET_NO_UNROLL
             for (int n = 0; n < side; n += 16) {
                 sum_fragment score[2], slope[2];
@@ -97,7 +92,7 @@ private:
                 }
                 warp.add_weighted(left_factor(slope[0], slope[1]), tile_k, n, of_features, sum);
             }
-        }
+        });
         warp.store(sum, {1, 1}, this->queries, this->features, top, dq);
     }
 };
@@ -109,7 +104,7 @@ struct tensor_core_key_gradient_body : tensor_core_attention_gradient<T> {
 
     stored<T> dk, dv;
 
-    static constexpr std::size_t bytes() { return problem::shared_bytes(2, 2 * problem::side); }
+    static constexpr std::size_t bytes = problem::shared_bytes(2, 2 * problem::side);
 
     template <class Block>
     CASTNET_HD void operator()(Block const& block) const {
@@ -140,7 +135,7 @@ private:
             warp.load(this->q, this->queries, this->queries, this->features, top, tile_q);
             warp.load_gradients(this->dy, this->y, top, tile_dy, mean);
             for (auto i = int(block.thread()); i < side; i += int(block.threads())) {
-                log_sum[i] = this->sum_of_query(head, top + i);
+                log_sum[i] = this->log_sum_of(head, top + i);
             }
             block.sync();
             CASTNET_NO_UNROLL

@@ -182,6 +182,22 @@ private:
     }
 };
 
+// Loads the keys and values that a tile of queries sees, a tile at a time, and calls f(first key).
+template <class T, class Block, class F>
+CASTNET_HD void for_each_tile_of_keys(attention_warp<T, Block> const& warp, int top, int visible,
+                                      F const& f) {
+    using problem = tensor_core_attention<T>;
+    auto const& p = warp.p;
+    int const end = p.end_of_keys(top, visible);
+    for (int left = 0; left < end; left += problem::side) {
+        warp.block.sync(); // others may still read the tiles before
+        warp.load(p.k, p.keys, visible, p.features, left, problem::shared_tile(warp.block, 0));
+        warp.load(p.v, p.keys, visible, p.values, left, problem::shared_tile(warp.block, 1));
+        warp.block.sync();
+        f(left);
+    }
+}
+
 // Calls f(warp, first row) for every tile of so many rows, in blocks.
 template <class T, class Block, class F>
 CASTNET_HD void for_each_warp(tensor_core_attention<T> const& p, Block const& block, int rows,
@@ -198,7 +214,7 @@ struct tensor_core_attention_body : tensor_core_attention<T> {
     stored<T> y;
     T* log_sum_exp; // nullptr where nobody wants it
 
-    static constexpr std::size_t bytes() { return problem::shared_bytes(2); }
+    static constexpr std::size_t bytes = problem::shared_bytes(2);
 
     template <class Block>
     CASTNET_HD void operator()(Block const& block) const {
@@ -225,12 +241,7 @@ private:
         auto const query = warp.rows_of(tile_k, this->feature_blocks());
         typename Warp::sums sum{};
         row_numbers now{};
-        int const end = this->form.causal && top + side < visible ? top + side : visible;
-        for (int left = 0; left < end; left += side) {
-            block.sync();
-            warp.load(this->k, this->keys, visible, this->features, left, tile_k);
-            warp.load(this->v, this->keys, visible, this->values, left, tile_v);
-            block.sync();
+        for_each_tile_of_keys(warp, top, visible, [&](int left) {
             sum_fragment score[side / 8];
             CASTNET_UNROLL
             for (int n = 0; n < side / 16; ++n) {
@@ -243,7 +254,7 @@ private:
                 warp.add_weighted(left_factor(score[2 * n], score[2 * n + 1]), tile_v, 16 * n,
                                   this->value_blocks(), sum);
             }
-        }
+        });
         float factor[2];
         CASTNET_UNROLL
         for (int r = 0; r < 2; ++r) {
@@ -315,15 +326,6 @@ template <class Context, class T>
 CASTNET_HD bool uses_tensor_cores(Context const& c, attention_problem<T> const& p) {
     return c.precision == product_precision::bf16 && p.features <= tensor_core_features &&
            p.values <= tensor_core_features;
-}
-
-CASTNET_CALLS_UNCHECKED
-template <class Context, class Body>
-CASTNET_HD void launch_on_tensor_cores(Context const& c, Body body, int rows) {
-    body.tile_side = Body::side;
-    std::ptrdiff_t const tiles =
-        body.samples * body.form.heads * ((rows + body.tile_side - 1) / body.tile_side);
-    c.launch({static_cast<unsigned>(tiles), attention_threads, Body::bytes()}, body);
 }
 
 } // namespace castnet::cuda

@@ -85,6 +85,10 @@ struct attention_problem {
     CASTNET_HD int keys_of(std::ptrdiff_t sample) const {
         return lengths ? keys_before(lengths.get(sample), keys) : keys;
     }
+    // Where the keys end that a tile of queries sees.
+    CASTNET_HD int end_of_keys(int top, int visible) const {
+        return form.causal && top + tile_side < visible ? top + tile_side : visible;
+    }
     CASTNET_HD bool sees(int query, int key_number, int visible) const {
         return query < queries && key_number < visible && (!form.causal || key_number <= query);
     }
@@ -174,14 +178,20 @@ CASTNET_HD void for_each_tile(attention_problem<T> const& p, Block const& block,
     }
 }
 
-// The largest tiles that a block's shared memory holds without opt-in.
+// Chooses the tiles of a body, and returns the shared memory of a block: the largest that it has
+// without opt-in, or for bodies with tiles of one size (`side`), what these need (`bytes`).
 template <class Body>
 CASTNET_HD constexpr std::size_t fit_tiles(Body& body, std::size_t element_bytes) {
-    auto const bytes = [&] { return std::size_t(body.shared_elements()) * element_bytes; };
-    while (bytes() > default_shared_bytes && body.tile_side > 1) {
-        body.tile_side /= 2;
+    if constexpr (requires { Body::side; }) {
+        body.tile_side = Body::side;
+        return Body::bytes;
+    } else {
+        auto const bytes = [&] { return std::size_t(body.shared_elements()) * element_bytes; };
+        while (bytes() > default_shared_bytes && body.tile_side > 1) {
+            body.tile_side /= 2;
+        }
+        return bytes();
     }
-    return bytes();
 }
 
 CASTNET_CALLS_UNCHECKED

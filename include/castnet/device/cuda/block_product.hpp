@@ -3,6 +3,7 @@
 #pragma once
 
 #include <castnet/device/cuda/launch.hpp>
+#include <castnet/device/ir.hpp>
 
 namespace castnet::cuda {
 
@@ -12,6 +13,24 @@ struct product_shape {
     int rows, columns, depth;
     int a_row, a_step, b_row, b_step, c_row;
 };
+
+// That of a launch, with the rows of all pixels of so many samples.
+CASTNET_HD constexpr product_shape block_product_of(kernel_launch const& s, array_ref const* arrays,
+                                                    int samples) {
+    array_ref const& first = arrays[s.first_array];
+    int const rows = samples * first.size.pixels, in = first.size.channels,
+              out = arrays[s.output].size.channels;
+    switch (s.kind) {
+    case op::matmul_data: // dy times the transposed weights
+        return {rows, out, in, in, 1, 1, in, out};
+    case op::matmul_weight: { // the transposed x times dy
+        int const units = arrays[s.first_array + 1].size.channels;
+        return {in, units, rows, 1, in, units, 1, units};
+    }
+    default:
+        return {rows, out, in, in, 1, out, 1, out};
+    }
+}
 
 // A tile holds every `down`-th row and every `across`-th column, so that neighbouring threads read
 // neighbouring numbers.

@@ -36,9 +36,6 @@ struct loop_context {
     }
 };
 
-template <bool Bf16, class T>
-using element_of = std::conditional_t<Bf16, bfloat16, T>;
-
 // A step of a loop; those of its products read weights from a place in shared memory.
 template <class Step>
 struct loop_step;
@@ -46,7 +43,6 @@ template <kernel_launch S, class Code, window W, array_ref... A>
 struct loop_step<constant_launch<S, Code, W, A...>> {
     static constexpr array_ref arrays[] = {A...};
     static constexpr bool is_product = is_matmul(S.kind);
-
     static constexpr bool has_end = S.end.does_anything();
 
     // Elements that its weight takes.
@@ -87,19 +83,15 @@ struct loop_step<constant_launch<S, Code, W, A...>> {
                 constexpr kernel<Context> end = fused_kernel<Code, Context>();
                 end(epilogue_launch(s), t, c);
             }
-        } else if constexpr (S.kind == op::map || S.kind == op::reduce) {
-            constexpr kernel<Context> run = fused_kernel<Code, Context>();
-            run(s, t, c);
         } else {
-            constexpr kernel<Context> run = kernel_for<Context, S.kind>::of();
-            run(s, t, c);
+            run_kernel<S.kind, Code>(s, t, c);
         }
     }
 
 private:
     // Elements of an array, whose type is known here.
     template <int Array, class T>
-    using element = element_of<arrays[Array].is_bf16, T>;
+    using element = std::conditional_t<arrays[Array].is_bf16, bfloat16, T>;
     template <int Array, class Context>
     CASTNET_HD static auto* elements(Context const& c) {
         array_ref const own[] = {A...};

@@ -21,16 +21,11 @@ constexpr int samples_of_loop_block(int batch) {
 // once they are in shared memory, and a weight.
 CASTNET_HD constexpr product_shape loop_product_of(kernel_launch const& s, array_ref const* arrays,
                                                    int samples) {
-    extents const from = arrays[s.first_array].size, to = arrays[s.output].size;
-    bool const data = s.kind == op::matmul_data; // by the transposed weight
-    return {samples,
-            to.channels,
-            from.channels,
-            from.channels,
-            1,
-            data ? 1 : to.channels,
-            data ? from.channels : 1,
-            to.pixels * to.channels};
+    extents const to = arrays[s.output].size;
+    product_shape shape = block_product_of(s, arrays, samples);
+    shape.rows = samples;
+    shape.c_row = to.pixels * to.channels;
+    return shape;
 }
 
 // One after the other, in elements: what bodies need themselves, factors of products, and weights.

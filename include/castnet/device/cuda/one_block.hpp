@@ -14,23 +14,6 @@
 
 namespace castnet::cuda {
 
-CASTNET_HD constexpr product_shape block_product_of(kernel_launch const& s, array_ref const* arrays,
-                                                    int samples) {
-    array_ref const& first = arrays[s.first_array];
-    int const rows = samples * first.size.pixels, in = first.size.channels,
-              out = arrays[s.output].size.channels;
-    switch (s.kind) {
-    case op::matmul_data: // dy times the transposed weights
-        return {rows, out, in, in, 1, 1, in, out};
-    case op::matmul_weight: { // the transposed x times dy
-        int const units = arrays[s.first_array + 1].size.channels;
-        return {in, units, rows, 1, in, units, 1, units};
-    }
-    default:
-        return {rows, out, in, in, 1, out, 1, out};
-    }
-}
-
 // What the block's shared memory holds, one after the other: the kernels' own, the trained
 // parameters, and the plan's workspace; in elements.
 struct one_block_memory {
@@ -142,6 +125,18 @@ struct block_context {
     }
 };
 
+// Runs the kernel of a launch that is no product.
+template <op Kind, class Code, class Context>
+CASTNET_HD void run_kernel(kernel_launch const& s, tables const& t, Context const& c) {
+    if constexpr (Kind == op::map || Kind == op::reduce) {
+        constexpr kernel<Context> run = fused_kernel<Code, Context>();
+        run(s, t, c);
+    } else {
+        constexpr kernel<Context> run = kernel_for<Context, Kind>::of();
+        run(s, t, c);
+    }
+}
+
 // Runs a launch of a plan; all threads have ended it when it returns.
 template <int Samples, class Context, kernel_launch S, class Code, window W, array_ref... A>
 CASTNET_HD void run_in_block(constant_launch<S, Code, W, A...>, Context const& c,
@@ -152,12 +147,9 @@ CASTNET_HD void run_in_block(constant_launch<S, Code, W, A...>, Context const& c
     array_ref const arrays[] = {A...};
     window const w = W;
     tables const t{arrays, scalars, &w};
-    if constexpr (S.kind == op::map) {
-        map<Code>(s, t, c);
-    } else if constexpr (S.kind == op::reduce) {
-        constexpr kernel<Context> run = fused_kernel<Code, Context>();
-        run(s, t, c);
-    } else if constexpr (is_matmul(S.kind)) {
+    if constexpr (!is_matmul(S.kind)) {
+        run_kernel<S.kind, Code>(s, t, c);
+    } else {
         constexpr array_ref of[] = {A...};
         constexpr product_shape shape = block_product_of(S, of, Samples);
         c.launch(
@@ -168,9 +160,6 @@ CASTNET_HD void run_in_block(constant_launch<S, Code, W, A...>, Context const& c
         } else if constexpr (S.end.bias_gradient) {
             reduce<Code>(epilogue_launch(s), t, c);
         }
-    } else {
-        constexpr kernel<Context> run = kernel_for<Context, S.kind>::of();
-        run(s, t, c);
     }
 }
 
