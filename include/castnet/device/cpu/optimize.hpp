@@ -72,7 +72,7 @@ constexpr bool takes_vectors(std::index_sequence<S...>) {
 // Calls f.template operator()<V>(i) for the vectors that make up the range [i, last) and the single
 // numbers at its end; without Vectors, for all numbers.
 template <bool Vectors, class T, class F>
-void each_vector(std::ptrdiff_t i, std::ptrdiff_t last, F const& f) {
+void each_vector(std::ptrdiff_t i, std::ptrdiff_t last, F f) { // whose copy no store can change
 #ifndef __CUDACC__
     typedef T vector __attribute__((vector_size(vector_bytes)));
     constexpr std::ptrdiff_t width = simd<T>::width;

@@ -77,6 +77,23 @@ store_places(vec<sum_type<F>> const (&x)[size_t(numbers_in<F>)][4][4], F* to,
     }
 }
 
+// The second half of a transform of pixels: from columns to all places.
+template <int Down, int Across, class T>
+[[gnu::always_inline]] CASTNET_WIDE_VECTORS inline void
+transform_rows(vec<T> const (&turned)[size_t(Across + 1)][4], vec<T> (&to)[4][4]) {
+    CASTNET_UNROLL
+    for (int i = 0; i < 4; ++i) {
+        if (Down == 3 || i != 2) {
+            vec<T> row[size_t(Across + 1)];
+            CASTNET_UNROLL
+            for (int j = 0; j <= Across; ++j) {
+                row[j] = turned[j][i];
+            }
+            winograd_row<Across, T>::image(row, to[i]);
+        }
+    }
+}
+
 // The pixels of a tile under a piece.
 template <int Down, int Across, class T>
 struct tile_pixels {
@@ -103,114 +120,149 @@ struct tile_pixels {
             }
             winograd_row<Down, T>::image(column, turned[j]);
         }
-        CASTNET_UNROLL
-        for (int i = 0; i < 4; ++i) {
-            if (Down == 3 || i != 2) {
-                vec<T> row[size_t(Across + 1)];
-                CASTNET_UNROLL
-                for (int j = 0; j <= Across; ++j) {
-                    row[j] = turned[j][i];
-                }
-                winograd_row<Across, T>::image(row, to[i]);
-            }
-        }
+        transform_rows<Down, Across, T>(turned, to);
     }
 };
 
-// A tile's pixels under a piece, transformed: a vector of channels for each place in the tile, and
-// the next vectors `next_vector` further on. Neighbouring channels make a pair.
+// The pixels of a run of tiles under a piece, transformed: for each place in a tile a vector of
+// channels, those of the next tiles follow it, and the next channels lie `next_vector` further on.
+// Neighbouring channels make a pair. The columns that two tiles share are transformed once.
 template <int Down, int Across, class F>
 [[gnu::noinline]] CASTNET_WIDE_VECTORS void
 transform_image(tiling const& t, tap_piece const& down, tap_piece const& across,
-                sum_type<F> const* x, tile_place const& place, sum_type<F> const* zeros, F* to,
+                sum_type<F> const* x, tile_run const& run, sum_type<F> const* zeros, F* to,
                 place_offsets const& offset, std::ptrdiff_t next_vector) {
     using T = sum_type<F>;
-    tile_pixels<Down, Across, T> const pixels{t, down, across, x, place, zeros};
-    for (std::ptrdiff_t c = 0; c < t.channels; to += next_vector) {
-        vec<T> numbers[size_t(numbers_in<F>)][4][4];
+    constexpr int numbers = numbers_in<F>, shared = Across - 1;
+    std::ptrdiff_t const channels = t.channels;
+    T const* row[size_t(Down + 1)];
+    std::ptrdiff_t in_row[size_t(Down + 1)]; // all bits, or none where the row lies outside
+    for (int i = 0; i <= Down; ++i) {
+        int const y = t.down.pixel_of(run.first.y, down) + i * t.down.stride * t.down.dilation;
+        bool const inside = y >= 0 && y < t.down.in;
+        row[i] = inside ? x + run.first.image * t.image_count() +
+                              std::ptrdiff_t{y} * t.across.in * channels
+                        : zeros;
+        in_row[i] = inside ? -1 : 0;
+    }
+    int const first = t.across.pixel_of(run.first.x, across), width = t.across.in,
+              step = t.across.stride * t.across.dilation;
+    auto const column = [&](int at, std::ptrdiff_t channel, vec<T>(&turned)[4])
+                            __attribute__((always_inline)) {
+                                vec<T> pixel[size_t(Down + 1)] = {};
+                                if (at >= 0 && at < width) {
+                                    std::ptrdiff_t const here = at * channels;
+                                    CASTNET_UNROLL
+                                    for (int i = 0; i <= Down; ++i) {
+                                        pixel[i] = load(row[i] + (here & in_row[i]) + channel);
+                                    }
+                                }
+                                winograd_row<Down, T>::image(pixel, turned);
+                            };
+    for (std::ptrdiff_t c = 0; c < channels; c += numbers * simd<T>::width, to += next_vector) {
+        vec<T> turned[size_t(numbers)][size_t(Across + 1)][4];
         CASTNET_UNROLL
-        for (int k = 0; k < numbers_in<F>; ++k, c += simd<T>::width) {
-            pixels.transform(c, numbers[k]);
+        for (int k = 0; k < numbers; ++k) {
+            CASTNET_UNROLL
+            for (int j = 0; j < shared; ++j) {
+                column(first + j * step, c + k * simd<T>::width, turned[k][j]);
+            }
         }
-        store_places<pairing::neighbours, Down, Across, F>(numbers, to, offset);
+        int next = first + shared * step;
+        F* here = to;
+        for (std::ptrdiff_t i = run.tiles; i > 0; --i, next += 2 * step, here += simd<F>::width) {
+            vec<T> transformed[size_t(numbers)][4][4];
+            CASTNET_UNROLL
+            for (int k = 0; k < numbers; ++k) {
+                CASTNET_UNROLL
+                for (int j = 0; j < 2; ++j) {
+                    column(next + j * step, c + k * simd<T>::width, turned[k][shared + j]);
+                }
+                transform_rows<Down, Across, T>(turned[k], transformed[k]);
+                CASTNET_UNROLL
+                for (int j = 0; j < shared; ++j) {
+                    CASTNET_UNROLL
+                    for (int p = 0; p < 4; ++p) {
+                        turned[k][j][p] = turned[k][j + 2][p];
+                    }
+                }
+            }
+            store_places<pairing::neighbours, Down, Across, F>(transformed, here, offset);
+        }
     }
 }
-// The same where the pixels of two tiles make a pair.
+// The same for two tiles whose pixels make pairs.
 template <int Down, int Across, class F>
 [[gnu::noinline]] CASTNET_WIDE_VECTORS void
 transform_images(tiling const& t, tap_piece const& down, tap_piece const& across,
-                 sum_type<F> const* x, tile_place const (&place)[size_t(numbers_in<F>)],
-                 sum_type<F> const* zeros, F* to, place_offsets const& offset,
-                 std::ptrdiff_t next_vector) {
+                 sum_type<F> const* x, tile_place const (&place)[2], sum_type<F> const* zeros,
+                 F* to, place_offsets const& offset, std::ptrdiff_t next_vector) {
     using T = sum_type<F>;
-    if constexpr (numbers_in<F> == 1) {
-        transform_image<Down, Across, F>(t, down, across, x, place[0], zeros, to, offset,
-                                         next_vector);
-    } else {
-        using pixels = tile_pixels<Down, Across, T>;
-        pixels const first{t, down, across, x, place[0], zeros},
-            second{t, down, across, x, place[1], zeros};
-        for (std::ptrdiff_t c = 0; c < t.channels; c += simd<T>::width, to += next_vector) {
-            vec<T> numbers[2][4][4];
-            first.transform(c, numbers[0]);
-            second.transform(c, numbers[1]);
-            store_places<pairing::rows, Down, Across, F>(numbers, to, offset);
-        }
+    using pixels = tile_pixels<Down, Across, T>;
+    pixels const first{t, down, across, x, place[0], zeros},
+        second{t, down, across, x, place[1], zeros};
+    for (std::ptrdiff_t c = 0; c < t.channels; c += simd<T>::width, to += next_vector) {
+        vec<T> numbers[2][4][4];
+        first.transform(c, numbers[0]);
+        second.transform(c, numbers[1]);
+        store_places<pairing::rows, Down, Across, F>(numbers, to, offset);
     }
 }
 
-// The products of a tile, transformed back to its 2x2 results; those outside the image are dropped.
-// The most taps of a piece say which places there are.
+// The products of a run of tiles, transformed back to 2x2 results each; those outside the image are
+// dropped. The most taps of a piece say which places there are.
 template <int Down, int Across, class T>
 [[gnu::noinline]] CASTNET_WIDE_VECTORS void
 transform_result(tiling const& t, T const* from, std::ptrdiff_t next_place, tile_end<T> const& end,
-                 tile_place const& at, T* y) {
-    T* const first = y + at.image * t.result_count() +
-                     (std::ptrdiff_t{t.down.place_in_memory(at.y)} * t.across.out +
-                      t.across.place_in_memory(at.x)) *
-                         t.filters;
-    std::ptrdiff_t const second_row = std::ptrdiff_t{t.down.dilation} * t.down.result_step *
-                                      t.across.out * t.filters,
-                         second_column =
-                             std::ptrdiff_t{t.across.dilation} * t.across.result_step * t.filters;
-    bool const has_second_row = t.down.has_second(at.y),
-               has_second_column = t.across.has_second(at.x);
-    for (std::ptrdiff_t first_filter = 0; first_filter < t.filters;
-         first_filter += simd<T>::width) {
-        std::ptrdiff_t const k = within<T>(t.filters, first_filter);
-        vec<T> turned[4][2];
-        CASTNET_UNROLL
-        for (int j = 0; j < 4; ++j) {
-            if (Across == 3 || j != 2) {
-                vec<T> column[4];
-                CASTNET_UNROLL
-                for (int i = 0; i < 4; ++i) {
-                    if (Down == 3 || i != 2) {
-                        column[i] = load(from + (i * winograd_points + j) * next_place + k);
-                    }
-                }
-                winograd_row<Down, T>::result(column, turned[j]);
-            }
-        }
-        vec<T> const bias = end.bias ? load(end.bias + k) : vec<T>{};
-        CASTNET_UNROLL
-        for (int i = 0; i < 2; ++i) {
-            vec<T> row[4], across[2];
+                 tile_run const& run, T* y) {
+    std::ptrdiff_t const filters = t.filters, in_tile = whole_vectors<T>(filters);
+    std::ptrdiff_t const second_row =
+        std::ptrdiff_t{t.down.dilation} * t.down.result_step * t.across.out * filters;
+    std::ptrdiff_t const second_column =
+        std::ptrdiff_t{t.across.dilation} * t.across.result_step * filters;
+    bool const has_second_row = t.down.has_second(run.first.y);
+    T* to = y + run.first.image * t.result_count() +
+            (std::ptrdiff_t{t.down.place_in_memory(run.first.y)} * t.across.out +
+             t.across.place_in_memory(run.first.x)) *
+                filters;
+    for (std::ptrdiff_t n = 0; n < run.tiles; ++n, from += in_tile, to += 2 * second_column) {
+        bool const has_second_column = t.across.has_second(run[n].x);
+        for (std::ptrdiff_t first = 0; first < filters; first += simd<T>::width) {
+            std::ptrdiff_t const k = within<T>(filters, first);
+            vec<T> turned[4][2];
             CASTNET_UNROLL
             for (int j = 0; j < 4; ++j) {
                 if (Across == 3 || j != 2) {
-                    row[j] = turned[j][i];
+                    vec<T> column[4];
+                    CASTNET_UNROLL
+                    for (int i = 0; i < 4; ++i) {
+                        if (Down == 3 || i != 2) {
+                            column[i] = load(from + (i * winograd_points + j) * next_place + k);
+                        }
+                    }
+                    winograd_row<Down, T>::result(column, turned[j]);
                 }
             }
-            winograd_row<Across, T>::result(row, across);
+            vec<T> const bias = end.bias ? load(end.bias + k) : vec<T>{};
             CASTNET_UNROLL
-            for (int j = 0; j < 2; ++j) {
-                vec<T> result = across[j] + bias;
-                if (end.rectifies) {
-                    result = rectified<T>(result, end.most);
+            for (int i = 0; i < 2; ++i) {
+                vec<T> row[4], across[2];
+                CASTNET_UNROLL
+                for (int j = 0; j < 4; ++j) {
+                    if (Across == 3 || j != 2) {
+                        row[j] = turned[j][i];
+                    }
                 }
-                if ((i == 0 || has_second_row) && (j == 0 || has_second_column)) {
-                    store(result, first + i * second_row + j * second_column + k);
+                winograd_row<Across, T>::result(row, across);
+                CASTNET_UNROLL
+                for (int j = 0; j < 2; ++j) {
+                    vec<T> result = across[j] + bias;
+                    if (end.rectifies) {
+                        result = rectified<T>(result, end.most);
+                    }
+                    if ((i == 0 || has_second_row) && (j == 0 || has_second_column)) {
+                        store(result, to + i * second_row + j * second_column + k);
+                    }
                 }
             }
         }

@@ -106,22 +106,29 @@ void for_each_block(std::ptrdiff_t tiles, std::ptrdiff_t most, F const& f) {
         f(first, std::min(size, tiles - first));
     }
 }
-// Calls f(i, places) for the tiles from `first` on, or for pairs of them, shared by the threads.
-template <int Tiles = 1, class F>
+inline double transform_work(tiling const& t, std::ptrdiff_t tiles) {
+    return double(tiles) * (t.sections() * t.channels + winograd_places * t.filters);
+}
+// Calls f(i, run) for runs of the tiles from `first` on, shared by the threads.
+template <class F>
 void share_tiles(tiling const& t, std::ptrdiff_t first, std::ptrdiff_t tiles, F const& f) {
-    double const work = double(tiles) * (t.sections() * t.channels + winograd_places * t.filters);
-    std::ptrdiff_t const count = (tiles + Tiles - 1) / Tiles;
-    tile_places const place{t};
-    parallel_for(chunks, work, [&](std::ptrdiff_t piece) {
-        for (auto i = count * piece / chunks; i < count * (piece + 1) / chunks; ++i) {
-            tile_place places[size_t(Tiles)];
-            for (int k = 0; k < Tiles; ++k) {
-                std::ptrdiff_t const tile = i * Tiles + k;
-                places[k] = tile < tiles ? place[first + tile] : no_tile;
-            }
-            f(i, places);
-        }
+    share_range(tiles, transform_work(t, tiles), [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+        for_each_run(t, first + begin, end - begin,
+                     [&](std::ptrdiff_t i, tile_run const& run) { f(begin + i, run); });
     });
+}
+// Calls f(i, places) for pairs of these tiles.
+template <class F>
+void share_pairs(tiling const& t, std::ptrdiff_t first, std::ptrdiff_t tiles, F const& f) {
+    tile_places const place{t};
+    share_range(
+        (tiles + 1) / 2, transform_work(t, tiles), [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+            for (std::ptrdiff_t i = begin; i < end; ++i) {
+                tile_place const places[] = {
+                    place[first + 2 * i], 2 * i + 1 < tiles ? place[first + 2 * i + 1] : no_tile};
+                f(i, places);
+            }
+        });
 }
 
 // Where the vectors of a pair of pieces begin in a block.

@@ -193,8 +193,8 @@ void winograd_convolve(tiling const& t, bool shared, std::ptrdiff_t first_tile,
                                                            tap_count<Across>) {
             place_offsets offset;
             find_sections(t, from, p, offset);
-            share_tiles(t, first, tiles, [&](std::ptrdiff_t i, tile_place const* at) {
-                transform_image<Down, Across, F>(t, p.down, p.across, x, *at, zeros,
+            share_tiles(t, first, tiles, [&](std::ptrdiff_t i, tile_run const& run) {
+                transform_image<Down, Across, F>(t, p.down, p.across, x, run, zeros,
                                                  pixels + i * width, offset, from.next_vector());
             });
         });
@@ -218,9 +218,9 @@ void winograd_convolve(tiling const& t, bool shared, std::ptrdiff_t first_tile,
         with_taps<Split>(t.down.most_taps(), t.across.most_taps(),
                          [&]<int Down, int Across>(tap_count<Down>, tap_count<Across>) {
                              share_tiles(
-                                 t, first, tiles, [&](std::ptrdiff_t i, tile_place const* at) {
+                                 t, first, tiles, [&](std::ptrdiff_t i, tile_run const& run) {
                                      transform_result<Down, Across>(t, products + i * filters,
-                                                                    to.place(1, 1), end, *at, y);
+                                                                    to.place(1, 1), end, run, y);
                                  });
                          });
     });

@@ -205,7 +205,16 @@ struct tile_place {
     std::ptrdiff_t image;
     int y, x;
 };
-// Those of tiles, image after image.
+// Tiles next to each other in a row.
+struct tile_run {
+    tile_place first;
+    std::ptrdiff_t tiles;
+
+    tile_place operator[](std::ptrdiff_t i) const {
+        return {first.image, first.y, first.x + 2 * static_cast<int>(i)};
+    }
+};
+// Positions of tiles, image after image.
 struct tile_places {
     tiling const& t;
     std::ptrdiff_t in_image = t.tiles();
@@ -219,5 +228,30 @@ struct tile_places {
 };
 // A tile of which all pixels lie outside the image.
 inline constexpr tile_place no_tile{0, -(1 << 28), 0};
+
+// Calls f(i, run) for runs that make up these tiles, i of which come before it. Those of a dilated
+// window are single tiles.
+template <class F>
+void for_each_run(tiling const& t, std::ptrdiff_t first, std::ptrdiff_t tiles, F const& f) {
+    int const across = t.across.tiles(), down = t.down.tiles();
+    int const most = t.across.dilation == 1 ? across : 1;
+    int const in_image = static_cast<int>(first % t.tiles());
+    std::ptrdiff_t image = first / t.tiles();
+    int row = in_image / across, column = in_image % across;
+    for (std::ptrdiff_t i = 0; i < tiles;) {
+        std::ptrdiff_t const here =
+            std::min<std::ptrdiff_t>(tiles - i, std::min(most, across - column));
+        f(i, tile_run{{image, t.down.result_of(row), t.across.result_of(column)}, here});
+        i += here;
+        column += static_cast<int>(here);
+        if (column == across) {
+            column = 0;
+            if (++row == down) {
+                row = 0;
+                ++image;
+            }
+        }
+    }
+}
 
 } // namespace castnet::cpu::inline CASTNET_TARGET
