@@ -44,20 +44,55 @@ constexpr std::ptrdiff_t within(std::ptrdiff_t count, std::ptrdiff_t first) {
 // Where a piece's vectors go or come from, for each place in a tile.
 using place_offsets = std::ptrdiff_t[winograd_places];
 
-// The pixels of an image, in memory of this size, rows x columns from (y, x) on, steps apart;
-// `zeros` outside.
-template <size_t Rows, size_t Columns, class T>
-void find_pixels(T const* image, int height, int width, std::ptrdiff_t channels, int first_y,
-                 int first_x, int step_y, int step_x, T const* zeros,
-                 T const* (&to)[Rows][Columns]) {
-    for (int i = 0; i < int(Rows); ++i) {
-        for (int j = 0; j < int(Columns); ++j) {
-            int const y = first_y + i * step_y, x = first_x + j * step_x;
-            bool const inside = y >= 0 && y < height && x >= 0 && x < width;
-            to[i][j] = inside ? image + (std::ptrdiff_t{y} * width + x) * channels : zeros;
+// Rows of an image, steps apart, and their pixels; zeros outside.
+template <int Rows, class T>
+struct image_rows {
+    T const* row[size_t(Rows)];
+    std::ptrdiff_t inside[size_t(Rows)]; // all bits, or none
+    T const* zeros;
+    std::ptrdiff_t channels;
+    int width;
+
+    image_rows(T const* image, int height, int all, std::ptrdiff_t in_pixel, int y, int step,
+               T const* outside)
+        : zeros(outside), channels(in_pixel), width(all) {
+        for (int i = 0; i < Rows; ++i, y += step) {
+            bool const is_inside = y >= 0 && y < height;
+            row[i] = is_inside ? image + std::ptrdiff_t{y} * width * channels : zeros;
+            inside[i] = is_inside ? -1 : 0;
         }
     }
-}
+    // Those of a tile under a piece, and those of its results.
+    static image_rows under(tiling const& t, tap_piece const& piece, T const* x,
+                            tile_place const& at, T const* zeros) {
+        return {x + at.image * t.image_count(),
+                t.down.in,
+                t.across.in,
+                t.channels,
+                t.down.pixel_of(at.y, piece),
+                t.down.stride * t.down.dilation,
+                zeros};
+    }
+    static image_rows results(tiling const& t, T const* y, tile_place const& at, T const* zeros) {
+        return {y + at.image * t.result_count(),
+                t.down.out,
+                t.across.out,
+                t.filters,
+                at.y,
+                t.down.dilation,
+                zeros};
+    }
+
+    // The pixels in a column.
+    [[gnu::always_inline]] void find(int x, T const* (&to)[size_t(Rows)]) const {
+        bool const is_inside = x >= 0 && x < width;
+        std::ptrdiff_t const here = x * channels;
+        CASTNET_UNROLL
+        for (int i = 0; i < Rows; ++i) {
+            to[i] = is_inside ? row[i] + (here & inside[i]) : zeros;
+        }
+    }
+};
 
 // A vector of factors for each place in a tile, made of transformed numbers.
 template <pairing P, int Down, int Across, class F>
@@ -77,7 +112,18 @@ store_places(vec<sum_type<F>> const (&x)[size_t(numbers_in<F>)][4][4], F* to,
     }
 }
 
-// The second half of a transform of pixels: from columns to all places.
+// A transform of pixels: the columns first, then the rows of these.
+template <int Down, class T>
+[[gnu::always_inline]] CASTNET_WIDE_VECTORS inline void
+transform_column(T const* const (&pixel)[size_t(Down + 1)], std::ptrdiff_t channel,
+                 vec<T> (&to)[4]) {
+    vec<T> column[size_t(Down + 1)];
+    CASTNET_UNROLL
+    for (int i = 0; i <= Down; ++i) {
+        column[i] = load(pixel[i] + channel);
+    }
+    winograd_row<Down, T>::image(column, to);
+}
 template <int Down, int Across, class T>
 [[gnu::always_inline]] CASTNET_WIDE_VECTORS inline void
 transform_rows(vec<T> const (&turned)[size_t(Across + 1)][4], vec<T> (&to)[4][4]) {
@@ -94,36 +140,6 @@ transform_rows(vec<T> const (&turned)[size_t(Across + 1)][4], vec<T> (&to)[4][4]
     }
 }
 
-// The pixels of a tile under a piece.
-template <int Down, int Across, class T>
-struct tile_pixels {
-    T const* at[size_t(Down + 1)][size_t(Across + 1)];
-
-    tile_pixels(tiling const& t, tap_piece const& down, tap_piece const& across, T const* x,
-                tile_place const& place, T const* zeros) {
-        find_pixels(x + place.image * t.image_count(), t.down.in, t.across.in, t.channels,
-                    t.down.pixel_of(place.y, down), t.across.pixel_of(place.x, across),
-                    t.down.stride * t.down.dilation, t.across.stride * t.across.dilation, zeros,
-                    at);
-    }
-
-    // A vector of channels, transformed.
-    [[gnu::always_inline]] CASTNET_WIDE_VECTORS void transform(std::ptrdiff_t c,
-                                                               vec<T> (&to)[4][4]) const {
-        vec<T> turned[size_t(Across + 1)][4]; // by column
-        CASTNET_UNROLL
-        for (int j = 0; j <= Across; ++j) {
-            vec<T> column[size_t(Down + 1)];
-            CASTNET_UNROLL
-            for (int i = 0; i <= Down; ++i) {
-                column[i] = load(at[i][j] + c);
-            }
-            winograd_row<Down, T>::image(column, turned[j]);
-        }
-        transform_rows<Down, Across, T>(turned, to);
-    }
-};
-
 // The pixels of a run of tiles under a piece, transformed: for each place in a tile a vector of
 // channels, those of the next tiles follow it, and the next channels lie `next_vector` further on.
 // Neighbouring channels make a pair. The columns that two tiles share are transformed once.
@@ -134,32 +150,16 @@ transform_image(tiling const& t, tap_piece const& down, tap_piece const& across,
                 place_offsets const& offset, std::ptrdiff_t next_vector) {
     using T = sum_type<F>;
     constexpr int numbers = numbers_in<F>, shared = Across - 1;
-    std::ptrdiff_t const channels = t.channels;
-    T const* row[size_t(Down + 1)];
-    std::ptrdiff_t in_row[size_t(Down + 1)]; // all bits, or none where the row lies outside
-    for (int i = 0; i <= Down; ++i) {
-        int const y = t.down.pixel_of(run.first.y, down) + i * t.down.stride * t.down.dilation;
-        bool const inside = y >= 0 && y < t.down.in;
-        row[i] = inside ? x + run.first.image * t.image_count() +
-                              std::ptrdiff_t{y} * t.across.in * channels
-                        : zeros;
-        in_row[i] = inside ? -1 : 0;
-    }
-    int const first = t.across.pixel_of(run.first.x, across), width = t.across.in,
+    auto const rows = image_rows<Down + 1, T>::under(t, down, x, run.first, zeros);
+    int const first = t.across.pixel_of(run.first.x, across),
               step = t.across.stride * t.across.dilation;
     auto const column = [&](int at, std::ptrdiff_t channel, vec<T>(&turned)[4])
                             __attribute__((always_inline)) {
-                                vec<T> pixel[size_t(Down + 1)] = {};
-                                if (at >= 0 && at < width) {
-                                    std::ptrdiff_t const here = at * channels;
-                                    CASTNET_UNROLL
-                                    for (int i = 0; i <= Down; ++i) {
-                                        pixel[i] = load(row[i] + (here & in_row[i]) + channel);
-                                    }
-                                }
-                                winograd_row<Down, T>::image(pixel, turned);
+                                T const* pixel[size_t(Down + 1)];
+                                rows.find(at, pixel);
+                                transform_column<Down, T>(pixel, channel, turned);
                             };
-    for (std::ptrdiff_t c = 0; c < channels; c += numbers * simd<T>::width, to += next_vector) {
+    for (std::ptrdiff_t c = 0; c < t.channels; c += numbers * simd<T>::width, to += next_vector) {
         vec<T> turned[size_t(numbers)][size_t(Across + 1)][4];
         CASTNET_UNROLL
         for (int k = 0; k < numbers; ++k) {
@@ -194,18 +194,31 @@ transform_image(tiling const& t, tap_piece const& down, tap_piece const& across,
 // The same for two tiles whose pixels make pairs.
 template <int Down, int Across, class F>
 [[gnu::noinline]] CASTNET_WIDE_VECTORS void
-transform_images(tiling const& t, tap_piece const& down, tap_piece const& across,
-                 sum_type<F> const* x, tile_place const (&place)[2], sum_type<F> const* zeros,
-                 F* to, place_offsets const& offset, std::ptrdiff_t next_vector) {
+transform_image(tiling const& t, tap_piece const& down, tap_piece const& across,
+                sum_type<F> const* x, tile_pair const& pair, sum_type<F> const* zeros, F* to,
+                place_offsets const& offset, std::ptrdiff_t next_vector) {
     using T = sum_type<F>;
-    using pixels = tile_pixels<Down, Across, T>;
-    pixels const first{t, down, across, x, place[0], zeros},
-        second{t, down, across, x, place[1], zeros};
+    T const* pixel[2][size_t(Across + 1)][size_t(Down + 1)];
+    for (int n = 0; n < 2; ++n) {
+        auto const rows = image_rows<Down + 1, T>::under(t, down, x, pair.place[n], zeros);
+        for (int j = 0; j <= Across; ++j) {
+            rows.find(t.across.pixel_of(pair.place[n].x, across) +
+                          j * t.across.stride * t.across.dilation,
+                      pixel[n][j]);
+        }
+    }
     for (std::ptrdiff_t c = 0; c < t.channels; c += simd<T>::width, to += next_vector) {
-        vec<T> numbers[2][4][4];
-        first.transform(c, numbers[0]);
-        second.transform(c, numbers[1]);
-        store_places<pairing::rows, Down, Across, F>(numbers, to, offset);
+        vec<T> transformed[2][4][4];
+        CASTNET_UNROLL
+        for (int n = 0; n < 2; ++n) {
+            vec<T> turned[size_t(Across + 1)][4];
+            CASTNET_UNROLL
+            for (int j = 0; j <= Across; ++j) {
+                transform_column<Down, T>(pixel[n][j], c, turned[j]);
+            }
+            transform_rows<Down, Across, T>(turned, transformed[n]);
+        }
+        store_places<pairing::rows, Down, Across, F>(transformed, to, offset);
     }
 }
 
@@ -269,35 +282,57 @@ transform_result(tiling const& t, T const* from, std::ptrdiff_t next_place, tile
     }
 }
 
-// The gradients of a tile's 2x2 results as weights over its pixels, or of two tiles' in pairs. The
-// filters come in panels of a product's columns, `next_panel` apart.
-template <int Down, int Across, class F>
-[[gnu::noinline]] CASTNET_WIDE_VECTORS void
-transform_gradient(tiling const& t, sum_type<F> const* dy,
-                   tile_place const (&place)[size_t(numbers_in<F>)], sum_type<F> const* zeros,
-                   F* to, place_offsets const& offset, std::ptrdiff_t next_panel) {
-    using T = sum_type<F>;
-    T const* pixel[size_t(numbers_in<F>)][2][2];
-    for (int i = 0; i < numbers_in<F>; ++i) {
-        find_pixels(dy + place[i].image * t.result_count(), t.down.out, t.across.out, t.filters,
-                    place[i].y, place[i].x, t.down.dilation, t.across.dilation, zeros, pixel[i]);
+// The gradients of 2x2 results as weights over the pixels of their tile: a vector of filters.
+template <class T>
+[[gnu::always_inline]] CASTNET_WIDE_VECTORS inline void
+transform_gradient(T const* const (&pixel)[2][2], std::ptrdiff_t k, vec<T> (&to)[4][4]) {
+    vec<T> turned[2][4];
+    CASTNET_UNROLL
+    for (int j = 0; j < 2; ++j) {
+        winograd_gradient<T>(load(pixel[j][0] + k), load(pixel[j][1] + k), turned[j]);
     }
-    for (std::ptrdiff_t k = 0; k < t.filters; k += simd<T>::width) {
-        vec<T> numbers[size_t(numbers_in<F>)][4][4];
-        CASTNET_UNROLL
-        for (int n = 0; n < numbers_in<F>; ++n) {
-            vec<T> turned[2][4];
+    CASTNET_UNROLL
+    for (int i = 0; i < 4; ++i) {
+        winograd_gradient<T>(turned[0][i], turned[1][i], to[i]);
+    }
+}
+// Those of a run of tiles, or of two tiles that make pairs. The filters come in panels of a
+// product's columns, `next_panel` apart.
+template <int Down, int Across, class F, class Tiles>
+[[gnu::noinline]] CASTNET_WIDE_VECTORS void
+transform_gradients(tiling const& t, sum_type<F> const* dy, Tiles const& tiles,
+                    sum_type<F> const* zeros, F* to, place_offsets const& offset,
+                    std::ptrdiff_t next_panel) {
+    using T = sum_type<F>;
+    using rows = image_rows<2, T>;
+    constexpr int numbers = numbers_in<F>;
+    T const* pixel[size_t(numbers)][2][2];
+    auto const find = [&](rows const& at, int x, T const*(&to_pixel)[2][2]) {
+        at.find(x, to_pixel[0]);
+        at.find(x + t.across.dilation, to_pixel[1]);
+    };
+    auto const transform = [&](F* out) __attribute__((always_inline)) {
+        for (std::ptrdiff_t k = 0; k < t.filters; k += simd<T>::width) {
+            vec<T> transformed[size_t(numbers)][4][4];
             CASTNET_UNROLL
-            for (int j = 0; j < 2; ++j) {
-                winograd_gradient<T>(load(pixel[n][0][j] + k), load(pixel[n][1][j] + k), turned[j]);
+            for (int n = 0; n < numbers; ++n) {
+                transform_gradient<T>(pixel[n], k, transformed[n]);
             }
-            CASTNET_UNROLL
-            for (int i = 0; i < 4; ++i) {
-                winograd_gradient<T>(turned[0][i], turned[1][i], numbers[n][i]);
-            }
+            store_places<pairing::rows, Down, Across, F>(
+                transformed, out + k / tile_columns<F> * next_panel + k % tile_columns<F>, offset);
         }
-        store_places<pairing::rows, Down, Across, F>(
-            numbers, to + k / tile_columns<F> * next_panel + k % tile_columns<F>, offset);
+    };
+    if constexpr (numbers == 1) {
+        auto const at = rows::results(t, dy, tiles.first, zeros);
+        for (std::ptrdiff_t i = 0; i < tiles.tiles; ++i, to += tile_columns<F>) {
+            find(at, tiles[i].x, pixel[0]);
+            transform(to);
+        }
+    } else {
+        for (int n = 0; n < numbers; ++n) {
+            find(rows::results(t, dy, tiles.place[n], zeros), tiles.place[n].x, pixel[n]);
+        }
+        transform(to);
     }
 }
 

@@ -117,18 +117,22 @@ void share_tiles(tiling const& t, std::ptrdiff_t first, std::ptrdiff_t tiles, F 
                      [&](std::ptrdiff_t i, tile_run const& run) { f(begin + i, run); });
     });
 }
-// Calls f(i, places) for pairs of these tiles.
-template <class F>
-void share_pairs(tiling const& t, std::ptrdiff_t first, std::ptrdiff_t tiles, F const& f) {
-    tile_places const place{t};
-    share_range(
-        (tiles + 1) / 2, transform_work(t, tiles), [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-            for (std::ptrdiff_t i = begin; i < end; ++i) {
-                tile_place const places[] = {
-                    place[first + 2 * i], 2 * i + 1 < tiles ? place[first + 2 * i + 1] : no_tile};
-                f(i, places);
-            }
-        });
+// The same for the steps of a depth: runs of tiles, or pairs of them, whose i-th step is meant.
+template <class F, class Transform>
+void share_steps(tiling const& t, std::ptrdiff_t first, std::ptrdiff_t tiles, Transform const& f) {
+    if constexpr (numbers_in<F> == 1) {
+        share_tiles(t, first, tiles, f);
+    } else {
+        tile_places const place{t};
+        share_range(steps_of<F>(tiles), transform_work(t, tiles),
+                    [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+                        for (std::ptrdiff_t i = begin; i < end; ++i) {
+                            bool const whole = 2 * i + 1 < tiles;
+                            f(i, tile_pair{{place[first + 2 * i],
+                                            whole ? place[first + 2 * i + 1] : no_tile}});
+                        }
+                    });
+    }
 }
 
 // Where the vectors of a pair of pieces begin in a block.

@@ -214,6 +214,10 @@ struct tile_run {
         return {first.image, first.y, first.x + 2 * static_cast<int>(i)};
     }
 };
+// Two tiles whose numbers make pairs.
+struct tile_pair {
+    tile_place place[2];
+};
 // Positions of tiles, image after image.
 struct tile_places {
     tiling const& t;

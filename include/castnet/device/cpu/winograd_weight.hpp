@@ -60,47 +60,27 @@ void add_winograd_weight(tiling const& t, std::ptrdiff_t samples, sum_type<F> co
         std::ptrdiff_t const steps = steps_of<F>(tiles);
         tile_block<F> const left{steps, channels};
         tile_panels<F> const right{steps, filters};
-        for_each_piece<Split>(
-            t, [&]<int Down, int Across>(piece_pair const& p, tap_count<Down>, tap_count<Across>) {
-                place_offsets offset;
-                find_sections(t, left, p, offset);
-                if constexpr (numbers_in<F> == 1) {
-                    share_tiles(t, first, tiles, [&](std::ptrdiff_t i, tile_run const& run) {
-                        transform_image<Down, Across, F>(t, p.down, p.across, x, run, zeros,
-                                                         pixels + i * width, offset,
-                                                         left.next_vector());
-                    });
-                } else {
-                    share_pairs(t, first, tiles, [&](std::ptrdiff_t i, tile_place const(&at)[2]) {
-                        transform_images<Down, Across, F>(t, p.down, p.across, x, at, zeros,
-                                                          pixels + i * width, offset,
-                                                          left.next_vector());
-                    });
-                }
+        for_each_piece<Split>(t, [&]<int Down, int Across>(piece_pair const& p, tap_count<Down>,
+                                                           tap_count<Across>) {
+            place_offsets offset;
+            find_sections(t, left, p, offset);
+            share_steps<F>(t, first, tiles, [&](std::ptrdiff_t i, auto const& at) {
+                transform_image<Down, Across, F>(t, p.down, p.across, x, at, zeros,
+                                                 pixels + i * width, offset, left.next_vector());
             });
-        with_taps<Split>(
-            t.down.most_taps(), t.across.most_taps(),
-            [&]<int Down, int Across>(tap_count<Down>, tap_count<Across>) {
-                place_offsets offset;
-                for (int i = 0; i < winograd_places; ++i) {
-                    offset[i] = i * right.next_place();
-                }
-                auto const transform = [&](std::ptrdiff_t i, auto const& places) {
-                    transform_gradient<Down, Across, F>(t, dy, places, zeros,
-                                                        gradients + i * tile_columns<F>, offset,
-                                                        right.next_panel());
-                };
-                if constexpr (numbers_in<F> == 1) {
-                    share_tiles(t, first, tiles, [&](std::ptrdiff_t i, tile_run const& run) {
-                        for (std::ptrdiff_t n = 0; n < run.tiles; ++n) {
-                            tile_place const place[] = {run[n]};
-                            transform(i + n, place);
-                        }
-                    });
-                } else {
-                    share_pairs(t, first, tiles, transform);
-                }
-            });
+        });
+        with_taps<Split>(t.down.most_taps(), t.across.most_taps(),
+                         [&]<int Down, int Across>(tap_count<Down>, tap_count<Across>) {
+                             place_offsets offset;
+                             for (int i = 0; i < winograd_places; ++i) {
+                                 offset[i] = i * right.next_place();
+                             }
+                             share_steps<F>(t, first, tiles, [&](std::ptrdiff_t i, auto const& at) {
+                                 transform_gradients<Down, Across, F>(
+                                     t, dy, at, zeros, gradients + i * tile_columns<F>, offset,
+                                     right.next_panel());
+                             });
+                         });
         depth const d{steps, simd<F>::width};
         double const work = 2.0 * double(tiles) * double(winograd_sums<T>(t));
         parallel_for(winograd_places, work, [&](std::ptrdiff_t i) {
