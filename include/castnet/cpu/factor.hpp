@@ -62,22 +62,22 @@ broadcast(F const& x) {
     }
 }
 
-// sum + left * right, one of `Uses` products with this factor.
-template <int Uses, class F>
+// sum + left * right for a tile of Rows factors times Vectors.
+template <int Rows, int Vectors, class F>
 [[gnu::always_inline]] CASTNET_WIDE_VECTORS inline vec<sum_type<F>>
 plus_product(vec<sum_type<F>> sum, typename factor_traits<F>::multiplier const& left,
              vec<F> const& right) {
     if constexpr (numbers_in<F> == 1) {
-        return plus_product<Uses>(sum, left, right);
+        return plus_product<Rows, Vectors>(sum, left, right);
     } else {
 #ifdef __AVX512BF16__
         asm("vdpbf16ps %2, %1, %0" : "+v"(sum) : "v"(left), "v"(right));
         return sum;
 #else
-        sum = plus_product<Uses>(sum, __builtin_bit_cast(float, left.bits & 0xffff0000U),
-                                 __builtin_bit_cast(vec<float>, right & 0xffff0000U));
-        return plus_product<Uses>(sum, __builtin_bit_cast(float, left.bits << 16),
-                                  __builtin_bit_cast(vec<float>, right << 16));
+        sum = plus_product<Rows, Vectors>(sum, __builtin_bit_cast(float, left.bits & 0xffff0000U),
+                                          __builtin_bit_cast(vec<float>, right & 0xffff0000U));
+        return plus_product<Rows, Vectors>(sum, __builtin_bit_cast(float, left.bits << 16),
+                                           __builtin_bit_cast(vec<float>, right << 16));
 #endif
     }
 }

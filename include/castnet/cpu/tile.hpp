@@ -141,7 +141,7 @@ template <int Rows, int Vectors, class F, bool Fetches>
             auto const left = broadcast(row[i][offset]);
             CASTNET_UNROLL
             for (int j = 0; j < Vectors; ++j) {
-                sum[i][j] = plus_product<Vectors, F>(sum[i][j], left, right[j]);
+                sum[i][j] = plus_product<Rows, Vectors, F>(sum[i][j], left, right[j]);
             }
         }
         if constexpr (Fetches) {

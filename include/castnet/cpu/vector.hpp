@@ -79,14 +79,14 @@ template <class V>
 multiply_add(std::remove_reference_t<decltype(V{}[0])> a, V b, V c) {
     return multiply_add(a - V{}, b, c);
 }
-// sum + left * right, in a loop, as one of `Uses` products with this number. g++ would move results
-// of the builtin functions above from register to register; but with one product, those of AVX-512
-// read the number from memory.
-template <int Uses, class V>
+// sum + left * right for a tile of Rows numbers times Vectors. Within loops g++ moves the results
+// of the builtin functions above from register to register; but a factor that is multiplied only
+// once these read from memory: a vector, or with AVX-512 a number, too.
+template <int Rows, int Vectors, class V>
 [[gnu::always_inline]] CASTNET_WIDE_VECTORS inline V
 plus_product(V sum, std::remove_reference_t<decltype(V{}[0])> left, V right) {
 #if defined(__FMA__) && !defined(__clang__)
-    if constexpr (Uses > 1 || vector_registers < 32) {
+    if constexpr (Rows > 1 && (Vectors > 1 || vector_registers < 32)) {
         V const in_all_lanes = left - V{};
         if constexpr (sizeof(left) == sizeof(float)) {
             asm("vfmadd231ps %2, %1, %0" : "+v"(sum) : "v"(in_all_lanes), "v"(right));

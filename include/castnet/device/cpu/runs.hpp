@@ -78,7 +78,7 @@ run_tile(F const* x, std::ptrdiff_t const (&step)[5], run_columns<F> const& c, s
             auto const left = broadcast(a[step[i % 4]]);
             CASTNET_UNROLL
             for (int j = 0; j < Vectors; ++j) {
-                sum[i][j] = plus_product<Vectors, F>(sum[i][j], left, right[j]);
+                sum[i][j] = plus_product<Rows, Vectors, F>(sum[i][j], left, right[j]);
             }
             if (i % 4 == 3) {
                 a += step[4];

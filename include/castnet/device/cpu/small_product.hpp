@@ -68,7 +68,7 @@ small_block(std::ptrdiff_t depth, T const* a, std::ptrdiff_t row, std::ptrdiff_t
             T const left = a[i * row + k * step];
             CASTNET_UNROLL
             for (int j = 0; j < vectors; ++j) {
-                sum[part][i][j] = plus_product<vectors>(sum[part][i][j], left, right[j]);
+                sum[part][i][j] = plus_product<Rows, vectors>(sum[part][i][j], left, right[j]);
             }
         }
     };
@@ -160,7 +160,7 @@ alternating_row_product(T const* a, T const* b, T* c, T const* bias, bool backwa
             CASTNET_UNROLL
             for (int j = 0; j < vectors; ++j) {
                 vec<T> const row = *reinterpret_cast<vec<T> const*>(b + k * Columns + j * width);
-                sum[j] = plus_product<vectors>(sum[j], a[k], row);
+                sum[j] = multiply_add(a[k], row, sum[j]);
             }
         }
         CASTNET_UNROLL
