@@ -86,6 +86,10 @@ inline constexpr std::ptrdiff_t panel_part = vector_bytes >= 64 ? 65536 : 24576;
 // as there are steps, are packed.
 inline constexpr bool has_narrow_panels = vector_bytes * tile_vectors <= 64;
 
+// Bytes of a right factor from which on its next panel is fetched while rows meet one. Smaller ones
+// come from the L3 cache while they are packed.
+inline constexpr std::ptrdiff_t fetched_ahead = 4 << 20;
+
 // For such a part.
 template <class F>
 struct panel_scratch {
@@ -234,6 +238,8 @@ void multiply_panels(product<sum_type<F>> const& p, std::ptrdiff_t left, std::pt
     std::ptrdiff_t const tiles = (bottom - top + tile_rows - 1) / tile_rows;
     std::ptrdiff_t const most = steps * numbers_in<F>;
     bool const in_place = !packed && !pack && numbers_in<F> == 1;
+    bool const fetches = !has_narrow_panels && !packed && !in_place &&
+                         p.k * p.n > fetched_ahead / std::ptrdiff_t{sizeof(T)};
     panel_scratch<F> part;
     T turning[size_t(most_turned_rows * width)];
     std::ptrdiff_t offset[most_steps_at_once];
@@ -273,7 +279,6 @@ void multiply_panels(product<sum_type<F>> const& p, std::ptrdiff_t left, std::pt
                               p.turns ? turning + r * width : p.c + r * p.c_row + j);
                 }
                 rows.repeat_last();
-                prefetch<T>({rows.c[0], p.turns ? width : p.c_row, 1}, last - first, here.columns);
                 if constexpr (numbers_in<F> == 1) {
                     if (in_place) { // two vectors of each row by a tile, and what ends beyond
                         d.b = here.from.data;
@@ -283,7 +288,7 @@ void multiply_panels(product<sum_type<F>> const& p, std::ptrdiff_t left, std::pt
                                      : nullptr;
                     }
                 }
-                if (!has_narrow_panels && !packed && !in_place) {
+                if (fetches) {
                     prefetch<T>(next.from, next.depth, next.columns, i, tiles);
                 }
                 tile_panel(&rows, 1, 0, static_cast<int>(here.columns), d, mine.from(j));
