@@ -64,8 +64,8 @@ void pack_panel(std::ptrdiff_t depth, std::ptrdiff_t columns, matrix<sum_type<F>
 
 // What lies in a matrix and will be needed: one of `parts` shares of it, in the order of memory.
 template <class T>
-void prefetch(matrix<T> const& a, std::ptrdiff_t rows, std::ptrdiff_t columns,
-              std::ptrdiff_t part = 0, std::ptrdiff_t parts = 1) {
+void prefetch(matrix<T> const& a, std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t part,
+              std::ptrdiff_t parts) {
     constexpr std::ptrdiff_t line = 64 / std::ptrdiff_t{sizeof(T)};
     bool const turned = a.column != 1;
     std::ptrdiff_t const count = turned ? columns : rows, length = turned ? rows : columns,

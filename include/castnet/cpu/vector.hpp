@@ -79,9 +79,10 @@ template <class V>
 multiply_add(std::remove_reference_t<decltype(V{}[0])> a, V b, V c) {
     return multiply_add(a - V{}, b, c);
 }
-// sum + left * right for a tile of Rows numbers times Vectors. Within loops g++ moves the results
-// of the builtin functions above from register to register; but a factor that is multiplied only
-// once these read from memory: a vector, or with AVX-512 a number, too.
+// sum + left * right for a tile of Rows numbers times Vectors. In loops g++ moves the results of
+// the builtin functions above from register to register, so this is the instruction itself; but not
+// where a factor is used once, which those functions read from memory: a vector, or with AVX-512 a
+// number, too.
 template <int Rows, int Vectors, class V>
 [[gnu::always_inline]] CASTNET_WIDE_VECTORS inline V
 plus_product(V sum, std::remove_reference_t<decltype(V{}[0])> left, V right) {

@@ -106,6 +106,7 @@ void for_each_block(std::ptrdiff_t tiles, std::ptrdiff_t most, F const& f) {
         f(first, std::min(size, tiles - first));
     }
 }
+// Roughly the operations that transform so many tiles.
 inline double transform_work(tiling const& t, std::ptrdiff_t tiles) {
     return double(tiles) * (t.sections() * t.channels + winograd_places * t.filters);
 }
@@ -117,7 +118,8 @@ void share_tiles(tiling const& t, std::ptrdiff_t first, std::ptrdiff_t tiles, F 
                      [&](std::ptrdiff_t i, tile_run const& run) { f(begin + i, run); });
     });
 }
-// The same for the steps of a depth: runs of tiles, or pairs of them, whose i-th step is meant.
+// Calls f(i, tiles) for the steps of a depth from the i-th on: a run of tiles, or where two make a
+// step, one pair of them.
 template <class F, class Transform>
 void share_steps(tiling const& t, std::ptrdiff_t first, std::ptrdiff_t tiles, Transform const& f) {
     if constexpr (numbers_in<F> == 1) {

@@ -3,10 +3,12 @@
 // cache.
 #pragma once
 
+#include <castnet/cpu/transpose.hpp>
 #include <castnet/device/cpu/epilogue.hpp>
 #include <castnet/device/cpu/kernel.hpp>
 #include <castnet/device/cpu/runs.hpp>
 #include <castnet/device/cpu/winograd_block.hpp>
+#include <castnet/device/cpu/winograd_pixels.hpp>
 
 #include <algorithm>
 

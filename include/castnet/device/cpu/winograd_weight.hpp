@@ -4,6 +4,7 @@
 
 #include <castnet/device/cpu/kernel.hpp>
 #include <castnet/device/cpu/winograd_block.hpp>
+#include <castnet/device/cpu/winograd_pixels.hpp>
 
 #include <algorithm>
 
