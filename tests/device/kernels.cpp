@@ -652,6 +652,7 @@ TEST_CASE_TEMPLATE("depthwise convolution of every kernel, stride, padding and d
     check_convolution<T>(cn::make_window(5, 30, 31, 5, 7, 1, cn::same, 1, 5), 2);
     check_convolution<T>(cn::make_window(3, 4, 200, 3, 3, 1, cn::same, 1, 3), 1);
     check_convolution<T>(cn::make_window(20, 1, 1, 20, 3, 2, cn::same, 1, 20), 3);
+    check_convolution<T>(cn::make_window(213, 9, 11, 213, 5, 1, cn::same, 1, 213), 2);
 }
 
 TEST_CASE_TEMPLATE("depthwise convolution of few channels and many columns", T, float, double) {

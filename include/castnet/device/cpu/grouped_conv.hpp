@@ -89,24 +89,28 @@ struct met_taps {
     tile_end<T> end;
 };
 
-// Pixels that are computed at once.
+// Pixels that are computed at once, and vectors of filters: of few pixels several, so that their
+// sums need not wait for each other.
 inline constexpr int pixels_at_once = 8;
+constexpr int vectors_at_once(int pixels) {
+    return pixels > 4 ? 1 : pixels > 2 ? 2 : 4;
+}
 
-// Pixels that begin `from_step` and `to_step` apart, all their filters. The last vector ends with
-// them, so it repeats some.
-template <int Group, int Pixels, class T>
-[[gnu::noinline]] CASTNET_WIDE_VECTORS void grouped_pixels(met_taps<T> const& t, T const* from,
-                                                           std::ptrdiff_t from_step, T* to,
-                                                           std::ptrdiff_t to_step) {
-    constexpr std::ptrdiff_t width = simd<T>::width;
-    std::ptrdiff_t const filters = t.filters, last = filters - width;
+// Pixels that begin `from_step` and `to_step` apart, `count` of their filters, in blocks of Vectors
+// vectors. The last block ends with them, so it repeats some.
+template <int Group, int Pixels, int Vectors, class T>
+[[gnu::always_inline]] CASTNET_WIDE_VECTORS inline void
+grouped_filters(met_taps<T> const& t, T const* from, std::ptrdiff_t from_step, T* to,
+                std::ptrdiff_t to_step, std::ptrdiff_t first, std::ptrdiff_t count) {
+    constexpr std::ptrdiff_t width = simd<T>::width, block = Vectors * width;
+    std::ptrdiff_t const filters = t.filters, last = first + count - block;
     std::ptrdiff_t const next_row = t.next_row, next_column = t.next_column;
     std::ptrdiff_t const weight_row = t.weight_row, weight_column = t.weight_column;
     std::ptrdiff_t const rows = t.rows, columns = t.columns;
     tile_end<T> end = t.end;
-    T const* weights = t.weight;
-    for (std::ptrdiff_t first = 0;;) {
-        vec<T> sum[size_t(Pixels)][1] = {};
+    T const* weights = t.weight + first;
+    for (from += first, to += first;;) {
+        vec<T> sum[size_t(Pixels)][size_t(Vectors)] = {};
         T const* row = from;
         T const* weight_of_row = weights;
         for (std::ptrdiff_t i = rows; i > 0; --i, row += next_row, weight_of_row += weight_row) {
@@ -116,39 +120,58 @@ template <int Group, int Pixels, class T>
                  --j, x += next_column, weight += weight_column) {
                 for_each_channel<Group>(
                     [&]<int I>(std::integral_constant<int, I>) __attribute__((always_inline)) {
-                        vec<T> const right = *reinterpret_cast<vec<T> const*>(weight + I * filters);
                         CASTNET_UNROLL
-                        for (int k = 0; k < Pixels; ++k) {
-                            sum[k][0] =
-                                multiply_add(spread<Group, I>(x + k * from_step), right, sum[k][0]);
+                        for (int v = 0; v < Vectors; ++v) {
+                            vec<T> const right =
+                                *reinterpret_cast<vec<T> const*>(weight + I * filters + v * width);
+                            CASTNET_UNROLL
+                            for (int k = 0; k < Pixels; ++k) {
+                                sum[k][v] =
+                                    multiply_add(spread<Group, I>(x + k * from_step + v * width),
+                                                 right, sum[k][v]);
+                            }
                         }
                     });
             }
         }
-        finish_sums<Pixels, 1, T>(sum, end, first);
-        if (last < 0) {
+        finish_sums<Pixels, Vectors, T>(sum, end, first);
+        if (Vectors == 1 && count < width) {
             T part[size_t(Pixels)][size_t(width)];
             CASTNET_UNROLL
             for (int k = 0; k < Pixels; ++k) {
                 *reinterpret_cast<vec<T>*>(part[k]) = sum[k][0];
             }
             for (int k = 0; k < Pixels; ++k) {
-                std::copy_n(part[k], filters, to + k * to_step);
+                std::copy_n(part[k], count, to + k * to_step);
             }
             return;
         }
         CASTNET_UNROLL
         for (int k = 0; k < Pixels; ++k) {
-            *reinterpret_cast<vec<T>*>(to + k * to_step) = sum[k][0];
+            CASTNET_UNROLL
+            for (int v = 0; v < Vectors; ++v) {
+                *reinterpret_cast<vec<T>*>(to + k * to_step + v * width) = sum[k][v];
+            }
         }
         if (first == last) {
             return;
         }
-        std::ptrdiff_t const step = std::min(width, last - first);
+        std::ptrdiff_t const step = std::min(block, last - first);
         first += step;
         from += step;
         weights += step;
         to += step;
+    }
+}
+template <int Group, int Pixels, class T>
+[[gnu::noinline]] CASTNET_WIDE_VECTORS void
+grouped_pixels(met_taps<T> const& t, T const* from, std::ptrdiff_t from_step, T* to,
+               std::ptrdiff_t to_step, std::ptrdiff_t first, std::ptrdiff_t count) {
+    constexpr int vectors = vectors_at_once(Pixels);
+    if (constexpr std::ptrdiff_t block = vectors * simd<T>::width; vectors > 1 && count >= block) {
+        grouped_filters<Group, Pixels, vectors>(t, from, from_step, to, to_step, first, count);
+    } else {
+        grouped_filters<Group, Pixels, 1>(t, from, from_step, to, to_step, first, count);
     }
 }
 
@@ -161,6 +184,9 @@ struct grouped_image {
     std::ptrdiff_t row() const { return width * filters; }
     T* at(std::ptrdiff_t y, std::ptrdiff_t x) const { return data + (y * width + x) * filters; }
 };
+
+// Bytes of an image that the next line of results reads again, at most.
+inline constexpr std::ptrdiff_t read_again = std::ptrdiff_t{24} << 10;
 
 // The results at the crossings of two runs.
 template <int Group, class T>
@@ -192,11 +218,24 @@ void grouped_rectangle(window const& w, tap_run const& rows, tap_run const& colu
     }
     T const* x = from.at(rows.source, columns.source);
     T* y = to.at(rows.result, columns.result);
-    for (int i = 0; i < lines; ++i, x += next_from, y += next_to) {
-        for (int first = 0; first < pixels; first += pixels_at_once) {
-            int const here = std::min(pixels_at_once, pixels - first);
-            tiles[size_t(here) - 1](t, x + first * from_step, from_step, y + first * to_step,
-                                    to_step);
+    // Down some pixels of all lines, and so many filters that the L1 cache still holds what the
+    // next line reads again.
+    std::ptrdiff_t const filters = weights.filters;
+    std::ptrdiff_t const vectors = std::max(filters / simd<T>::width, std::ptrdiff_t{1});
+    std::ptrdiff_t const bytes =
+        vectors * vector_bytes * rows.taps * (columns.taps + pixels_at_once);
+    std::ptrdiff_t const blocks = std::min(bytes / read_again + 1, vectors);
+    for (int pixel = 0; pixel < pixels; pixel += pixels_at_once) {
+        int const here = std::min(pixels_at_once, pixels - pixel);
+        for (std::ptrdiff_t block = 1, first = 0; block <= blocks; ++block) {
+            std::ptrdiff_t const last =
+                block < blocks ? block * vectors / blocks * simd<T>::width : filters;
+            for (int line = 0; line < lines; ++line) {
+                tiles[size_t(here) - 1](t, x + line * next_from + pixel * from_step, from_step,
+                                        y + line * next_to + pixel * to_step, to_step, first,
+                                        last - first);
+            }
+            first = last;
         }
     }
 }
