@@ -78,9 +78,11 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void join_wide(Vector const& x, Wide&
     }
 }
 
-// The last vector of a run, with `neutral` in place of what the one before it has, too.
+// The last vector of Count numbers from `begin` on, with `neutral` in place of what the one before
+// it has, too.
 template <InVectors T, size_t Count, class Run, class Vector>
-CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void read_rest(Run const& run, T neutral, Vector& rest) {
+CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void read_rest(Run const& run, size_t begin, T neutral,
+                                                          Vector& rest) {
     using stored = typename lanes<T, run_width<T>>::stored;
     using mask = typename lanes<T, run_width<T>>::mask;
     constexpr size_t width = run_width<T>;
@@ -88,58 +90,72 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void read_rest(Run const& run, T neut
     for (size_t j = width - Count % width; j < width; ++j) {
         missing[j] = -1;
     }
-    Vector const last = *reinterpret_cast<stored const*>(run(length<width>{}, Count - width));
+    Vector const last =
+        *reinterpret_cast<stored const*>(run(length<width>{}, begin + Count - width));
     rest = missing ? last : Vector{} + neutral;
+}
+
+// The sum of Count numbers from `begin` on, as a vector. Many are added in a loop over four
+// vectors: g++ would unroll one over a known number and read its vectors in another order, of which
+// processors fetch less ahead.
+template <InVectors T, size_t Count, class Run, class Vector>
+CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void sum_of_block(Run const& run, size_t begin,
+                                                             Vector& total) {
+    using stored = typename lanes<T, run_width<T>>::stored;
+    constexpr size_t width = run_width<T>, vectors = Count / width, fours = vectors / 4;
+    constexpr size_t looped = vectors > 8 ? fours * 4 : 0, few = vectors - looped;
+    Vector sum[2] = {};
+    if constexpr (looped > 0) {
+        size_t end = begin + looped * width;
+        CASTNET_OPAQUE(end);
+        for (size_t i = begin; i != end; i += 4 * width) {
+            stored const* const x = reinterpret_cast<stored const*>(run(length<4 * width>{}, i));
+            sum[0] += (x[0] + x[1]) + (x[2] + x[3]);
+        }
+    }
+    if constexpr (few > 0) {
+        stored const* const x =
+            reinterpret_cast<stored const*>(run(length<few * width>{}, begin + looped * width));
+        CASTNET_UNROLL
+        for (size_t k = 0; k < few; ++k) {
+            sum[k % 2] = k < 2 && looped == 0 ? x[k] : sum[k % 2] + x[k];
+        }
+    }
+    if constexpr (Count % width != 0) {
+        Vector rest;
+        read_rest<T, Count>(run, begin, T(0), rest);
+        sum[1] += rest;
+    }
+    total = sum[0];
+    if constexpr (Count != width) {
+        total += sum[1];
+    }
 }
 
 // Floats are added by sixteens, and these sums in double in runs of more than 256.
 template <InVectors T, size_t Count, class Run>
 CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE double sum_of_run(Run const& run) {
     using vector = typename lanes<T, run_width<T>>::type;
-    using stored = typename lanes<T, run_width<T>>::stored;
     using wide = typename lanes<double, run_width<double>>::type;
     constexpr size_t width = run_width<T>, block = run_block * width;
-    constexpr size_t whole = Count > block ? Count / block * block : 0;
-    constexpr size_t few = (Count - whole) / width;
-    wide total = {}, other = {};
-    for (size_t i = 0; i != whole; i += block) {
-        stored const* const x = reinterpret_cast<stored const*>(run(length<block>{}, i));
-        vector sum[4];
-        CASTNET_UNROLL
-        for (size_t k = 0; k < 4; ++k) {
-            sum[k] = (x[4 * k] + x[4 * k + 1]) + (x[4 * k + 2] + x[4 * k + 3]);
+    vector sum;
+    if constexpr (Count <= run_block * width) {
+        sum_of_block<T, Count>(run, 0, sum);
+        return static_cast<double>(join_lanes<T, width>(sum, plus));
+    } else {
+        constexpr size_t whole = Count / block * block;
+        wide total = {}, other = {};
+        for (size_t i = 0; i != whole; i += block) {
+            sum_of_block<T, block>(run, i, sum);
+            join_wide<T>(sum, total, other, plus);
         }
-        join_wide<T>((sum[0] + sum[1]) + (sum[2] + sum[3]), total, other, plus);
+        if constexpr (Count != whole) {
+            sum_of_block<T, Count - whole>(run, whole, sum);
+            join_wide<T>(sum, total, other, plus);
+        }
+        total += other;
+        return join_lanes<double, run_width<double>>(total, plus);
     }
-    if constexpr (Count != whole) {
-        vector sum[2] = {};
-        if constexpr (few > 0) {
-            stored const* const x =
-                reinterpret_cast<stored const*>(run(length<few * width>{}, whole));
-            sum[0] = x[0];
-            if constexpr (few > 1) {
-                sum[1] = x[1];
-            }
-            CASTNET_UNROLL
-            for (size_t k = 2; k < few; ++k) {
-                sum[k % 2] += x[k];
-            }
-        }
-        if constexpr (Count % width != 0) {
-            vector rest;
-            read_rest<T, Count>(run, T(0), rest);
-            sum[1] += rest;
-        }
-        if constexpr (Count > width) {
-            sum[0] += sum[1];
-        }
-        if constexpr (whole == 0) {
-            return static_cast<double>(join_lanes<T, width>(sum[0], plus));
-        }
-        join_wide<T>(sum[0], total, other, plus);
-    }
-    total += other;
-    return join_lanes<double, run_width<double>>(total, plus);
 }
 
 // Of a run that is no longer than a block. Floats are multiplied by fours, and these products in
@@ -158,7 +174,7 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE double product_of_run(Run const& run)
     }
     if constexpr (Count % width != 0) {
         vector rest;
-        read_rest<T, Count>(run, T(1), rest);
+        read_rest<T, Count>(run, 0, T(1), rest);
         four[few / 4] = few % 4 == 0 ? rest : four[few / 4] * rest;
     }
     wide total = wide{} + 1.0, other = total;
@@ -212,6 +228,40 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void sum_of_columns(Rows const& rows,
     }
 }
 
+// Improves two vectors by Count others, in a loop over four as above. `numbers` keeps which lanes
+// have had no NaN.
+template <int Sign, size_t Count, InVectors T, class Vector, class Mask>
+CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void improve_by(T const* from, Vector (&best)[2],
+                                                           Mask& numbers) {
+    using stored = typename lanes<T, run_width<T>>::stored;
+    stored const* const x = reinterpret_cast<stored const*>(from);
+    constexpr keep_extreme<Sign> improve;
+    constexpr size_t looped = Count / 4 * 4;
+    if constexpr (looped > 0) {
+        size_t end = looped;
+        CASTNET_OPAQUE(end);
+        for (size_t i = 0; i != end; i += 4) {
+            Vector a = x[i], b = x[i + 1], c = x[i + 2], d = x[i + 3];
+            CASTNET_READ_ONCE(a);
+            CASTNET_READ_ONCE(b);
+            CASTNET_READ_ONCE(c);
+            CASTNET_READ_ONCE(d);
+            improve(best[0], a);
+            improve(best[1], b);
+            improve(best[0], c);
+            improve(best[1], d);
+            numbers &= (a == a) & (b == b) & (c == c) & (d == d);
+        }
+    }
+    CASTNET_UNROLL
+    for (size_t k = looped; k < Count; ++k) {
+        Vector a = x[k];
+        CASTNET_READ_ONCE(a);
+        improve(best[k % 2], a);
+        numbers &= a == a;
+    }
+}
+
 // The largest (Sign 1) or smallest (Sign -1) number, and whether there is a NaN.
 template <int Sign, InVectors T, size_t Count, class Run>
 CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void extreme_of_run(Run const& run, T& number,
@@ -226,30 +276,10 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void extreme_of_run(Run const& run, T
     best[0] = best[1] = *reinterpret_cast<stored const*>(run(length<width>{}, Count - width));
     mask numbers = best[0] == best[0];
     for (size_t i = 0; i != whole; i += block) {
-        stored const* const x = reinterpret_cast<stored const*>(run(length<block>{}, i));
-        CASTNET_UNROLL
-        for (size_t k = 0; k < run_block; k += 4) {
-            vector a = x[k], b = x[k + 1], c = x[k + 2], d = x[k + 3];
-            CASTNET_READ_ONCE(a);
-            CASTNET_READ_ONCE(b);
-            CASTNET_READ_ONCE(c);
-            CASTNET_READ_ONCE(d);
-            improve(best[0], a);
-            improve(best[1], b);
-            improve(best[0], c);
-            improve(best[1], d);
-            numbers &= (a == a) & (b == b) & (c == c) & (d == d);
-        }
+        improve_by<Sign, run_block>(run(length<block>{}, i), best, numbers);
     }
     if constexpr (few > 0) {
-        stored const* const x = reinterpret_cast<stored const*>(run(length<few * width>{}, whole));
-        CASTNET_UNROLL
-        for (size_t k = 0; k < few; ++k) {
-            vector a = x[k];
-            CASTNET_READ_ONCE(a);
-            improve(best[k % 2], a);
-            numbers &= a == a;
-        }
+        improve_by<Sign, few>(run(length<few * width>{}, whole), best, numbers);
     }
     improve(best[0], best[1]);
     number = join_lanes<T, width>(best[0], improve);
