@@ -163,6 +163,30 @@ using shape_of_input_t = typename shape_of_input<std::remove_cvref_t<decltype(In
 
 } // namespace detail
 
+template <class Given>
+struct begins_with_function {
+    static_assert(!is_input<Given>,
+                  "castnet: cn::network begins with a function of symbols, cn::network<function{}, "
+                  "cn::input<…>, …>; layers after an input are cn::sequential<cn::input<…>, …>");
+    static constexpr bool checked = !is_input<Given>;
+};
+
+namespace detail {
+
+template <class F, auto... Inputs>
+struct inputs_of_network {
+    static_assert(begins_with_function<F>::checked);
+    using type = type_list<shape_of_input_t<Inputs>...>;
+};
+template <class F, auto... Inputs>
+    requires(is_input<F>)
+struct inputs_of_network<F, Inputs...> {
+    static_assert(begins_with_function<F>::checked);
+    using type = type_list<shape<1>>;
+};
+
+} // namespace detail
+
 template <class Expected, class Given>
 inline constexpr bool same_input = std::is_same_v<Expected, Given>;
 
@@ -192,7 +216,8 @@ struct sequential {
 // takes symbols and returns one, or outputs(a, b, …) for several.
 template <auto F, auto... Inputs>
 struct network {
-    using inputs = type_list<detail::shape_of_input_t<Inputs>...>;
+    using inputs =
+        typename detail::inputs_of_network<std::remove_cvref_t<decltype(F)>, Inputs...>::type;
 
     static constexpr auto trace(ir::graph& g) {
         return call(g, inputs{}, std::make_index_sequence<inputs::size>{});
@@ -213,7 +238,9 @@ private:
     template <Shape... S, size_t... I>
     static constexpr auto call(ir::graph& g, type_list<S...>, std::index_sequence<I...>) {
         int const ids[] = {detail::new_input<S>(g).id...}; // braces: in the order of the list
-        if constexpr (!function_takes_inputs<decltype(F), symbol<S>...>::checked) {
+        if constexpr (is_input<std::remove_cvref_t<decltype(F)>>) {
+            return detail::no_outputs;
+        } else if constexpr (!function_takes_inputs<decltype(F), symbol<S>...>::checked) {
             return detail::no_outputs;
         } else if constexpr (std::is_void_v<decltype(F(symbol<S>{}...))>) {
             static_assert(function_returns<decltype(F(symbol<S>{}...))>::checked);
