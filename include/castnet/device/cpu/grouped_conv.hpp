@@ -12,6 +12,7 @@
 #include <castnet/device/cpu/sliding.hpp>
 #include <castnet/device/cpu/taps.hpp>
 #include <castnet/device/cpu/threads.hpp>
+#include <castnet/device/cpu/tuning.hpp>
 
 #include <algorithm>
 #include <array>
@@ -185,8 +186,15 @@ struct grouped_image {
     T* at(std::ptrdiff_t y, std::ptrdiff_t x) const { return data + (y * width + x) * filters; }
 };
 
-// Bytes of an image that the next line of results reads again, at most.
-inline constexpr std::ptrdiff_t read_again = std::ptrdiff_t{24} << 10;
+// In how many blocks of filters some pixels of line after line are computed, so that the L1 cache
+// still holds the part of the image that the next line reads again.
+template <class T>
+constexpr std::ptrdiff_t filter_blocks(std::ptrdiff_t filters, int rows, int columns) {
+    constexpr std::ptrdiff_t most = l1_cache * 3 / 4;
+    std::ptrdiff_t const vectors = std::max(filters / simd<T>::width, std::ptrdiff_t{1});
+    std::ptrdiff_t const bytes = vectors * vector_bytes * rows * (columns + pixels_at_once);
+    return std::min(bytes / most + 1, vectors);
+}
 
 // The results at the crossings of two runs.
 template <int Group, class T>
@@ -218,18 +226,13 @@ void grouped_rectangle(window const& w, tap_run const& rows, tap_run const& colu
     }
     T const* x = from.at(rows.source, columns.source);
     T* y = to.at(rows.result, columns.result);
-    // Down some pixels of all lines, and so many filters that the L1 cache still holds what the
-    // next line reads again.
-    std::ptrdiff_t const filters = weights.filters;
-    std::ptrdiff_t const vectors = std::max(filters / simd<T>::width, std::ptrdiff_t{1});
-    std::ptrdiff_t const bytes =
-        vectors * vector_bytes * rows.taps * (columns.taps + pixels_at_once);
-    std::ptrdiff_t const blocks = std::min(bytes / read_again + 1, vectors);
+    std::ptrdiff_t const filters = weights.filters, vectors = filters / simd<T>::width;
+    std::ptrdiff_t const blocks = filter_blocks<T>(filters, rows.taps, columns.taps);
     for (int pixel = 0; pixel < pixels; pixel += pixels_at_once) {
         int const here = std::min(pixels_at_once, pixels - pixel);
         for (std::ptrdiff_t block = 1, first = 0; block <= blocks; ++block) {
             std::ptrdiff_t const last =
-                block < blocks ? block * vectors / blocks * simd<T>::width : filters;
+                block < blocks ? vectors * block / blocks * simd<T>::width : filters;
             for (int line = 0; line < lines; ++line) {
                 tiles[size_t(here) - 1](t, x + line * next_from + pixel * from_step, from_step,
                                         y + line * next_to + pixel * to_step, to_step, first,
