@@ -185,6 +185,12 @@ struct inputs_of_network<F, Inputs...> {
     using type = type_list<shape<1>>;
 };
 
+template <class F, class... S>
+inline constexpr bool takes_inputs = function_takes_inputs<F const, symbol<S>...>::checked;
+template <class F, class... S>
+    requires(is_input<F>)
+inline constexpr bool takes_inputs<F, S...> = false;
+
 } // namespace detail
 
 template <class Expected, class Given>
@@ -238,9 +244,7 @@ private:
     template <Shape... S, size_t... I>
     static constexpr auto call(ir::graph& g, type_list<S...>, std::index_sequence<I...>) {
         int const ids[] = {detail::new_input<S>(g).id...}; // braces: in the order of the list
-        if constexpr (is_input<std::remove_cvref_t<decltype(F)>>) {
-            return detail::no_outputs;
-        } else if constexpr (!function_takes_inputs<decltype(F), symbol<S>...>::checked) {
+        if constexpr (!detail::takes_inputs<std::remove_cvref_t<decltype(F)>, S...>) {
             return detail::no_outputs;
         } else if constexpr (std::is_void_v<decltype(F(symbol<S>{}...))>) {
             static_assert(function_returns<decltype(F(symbol<S>{}...))>::checked);
