@@ -670,6 +670,14 @@ TEST_CASE_TEMPLATE("depthwise convolution of few channels and many columns", T, 
     }
 }
 
+TEST_CASE_TEMPLATE("convolution of few filters and rows of every length", T, float, double) {
+    for (int width : {6, 7, 8, 9, 14, 15, 16, 17, 21, 24, 30, 32, 33, 40}) {
+        for (int filters : {1, 8, 9, 16, 20}) {
+            check_convolution<T>(cn::make_window(5, 4, width, filters, 3, 1, cn::same, 1, 1), 2);
+        }
+    }
+}
+
 TEST_CASE_TEMPLATE("convolution of one sample, of many, of one pixel", T, float, double) {
     for (int samples : {1, 2, 7, 8, 9, 20}) {
         check_convolution<T>(cn::make_window(3, 4, 4, 5, 3, 1, cn::valid, 1, 1), samples);

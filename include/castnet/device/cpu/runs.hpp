@@ -13,8 +13,12 @@
 namespace castnet::cpu::inline CASTNET_TARGET {
 
 // Rows of a run that are computed at once (twice as many if their vectors are few), and their most
-// vectors.
+// vectors. With many registers also one row more, where fewer are repeated then.
 inline constexpr int run_rows = vector_registers >= 32 ? 7 : 3, run_vectors = 2;
+constexpr bool takes_one_row_more(std::ptrdiff_t length) {
+    constexpr std::ptrdiff_t less = run_rows, more = run_rows + 1;
+    return length >= more && (length + more - 1) / more * more <= (length + less - 1) / less * less;
+}
 
 // Columns up to which runs are faster than tiles with pointers to rows, which fill more vectors.
 template <class T>
@@ -110,47 +114,60 @@ run_tile(F const* x, std::ptrdiff_t const (&step)[5], run_columns<F> const& c, s
     }
 }
 
-// Some columns of the product, from `first` on; C's rows have `all` columns and are contiguous.
-template <int Vectors, class F>
-CASTNET_WIDE_VECTORS void multiply_runs(F const* a, runs const& r, tile_depth<F> const& d,
-                                        tile_end<sum_type<F>> const& end, std::ptrdiff_t all,
-                                        std::ptrdiff_t first, int columns, sum_type<F>* to) {
+// The columns of the product from `first` on, `Rows` rows at once.
+template <int Rows, int Vectors, class F>
+CASTNET_WIDE_VECTORS void multiply_runs(F const* a, runs const& r, run_columns<F> const& c,
+                                        std::ptrdiff_t first, sum_type<F>* to) {
     std::ptrdiff_t step[5] = {};
     for (int i = 1; i < 5; ++i) {
         step[i] = i * r.step;
         CASTNET_OPAQUE(step[i]); // otherwise each is computed from the previous one
     }
-    run_columns<F> const c{{d.steps, d.offset, d.b + first, d.b_stride},
-                           end.from(first),
-                           all,
-                           static_cast<std::size_t>(columns) * sizeof(sum_type<F>)};
-    std::ptrdiff_t const length = r.length;
+    std::ptrdiff_t const length = r.length, all = c.row;
     for (std::ptrdiff_t outer = 0; outer < r.outer; ++outer) {
         for (std::ptrdiff_t inner = 0; inner < r.inner; ++inner, to += length * all) {
             F const* const from = a + outer * r.outer_step + inner * r.inner_step;
             std::ptrdiff_t row = 0;
             auto const tile =
-                [&]<int Rows>(std::integral_constant<int, Rows>) __attribute__((always_inline)) {
+                [&]<int Here>(std::integral_constant<int, Here>) __attribute__((always_inline)) {
                     // What is written beyond the columns is computed later: rows
                     // of the run, columns to the left.
                     std::ptrdiff_t const beyond =
-                        (length - row - Rows + 1) * all - first - Vectors * simd<F>::width;
-                    run_tile<Rows, Vectors>(from + row * step[1], step, c, to + row * all + first,
+                        (length - row - Here + 1) * all - first - Vectors * simd<F>::width;
+                    run_tile<Here, Vectors>(from + row * step[1], step, c, to + row * all + first,
                                             beyond);
                 };
             if constexpr (Vectors * run_rows < 10) { // too few sums to hide latency
-                constexpr std::integral_constant<int, 2 * run_rows> two;
+                constexpr std::integral_constant<int, 2 * Rows> two;
                 for (; row + two <= length; row += two) {
                     tile(two);
                 }
             }
-            constexpr std::integral_constant<int, run_rows> one;
+            constexpr std::integral_constant<int, Rows> one;
             for (; row < length; row += one) {
                 row = std::min(row, length - one); // the last tile repeats some rows
                 tile(one);
             }
         }
     }
+}
+
+// Some columns of the product, from `first` on; C's rows have `all` columns and are contiguous.
+template <int Vectors, class F>
+void multiply_runs(F const* a, runs const& r, tile_depth<F> const& d,
+                   tile_end<sum_type<F>> const& end, std::ptrdiff_t all, std::ptrdiff_t first,
+                   int columns, sum_type<F>* to) {
+    run_columns<F> const c{{d.steps, d.offset, d.b + first, d.b_stride},
+                           end.from(first),
+                           all,
+                           static_cast<std::size_t>(columns) * sizeof(sum_type<F>)};
+    if constexpr (vector_registers >= 32) {
+        if (takes_one_row_more(r.length)) {
+            multiply_runs<run_rows + 1, Vectors>(a, r, c, first, to);
+            return;
+        }
+    }
+    multiply_runs<run_rows, Vectors>(a, r, c, first, to);
 }
 
 // C = A * B with the epilogue `end`.
