@@ -1,5 +1,5 @@
 // Layers after an input are cn::sequential.
-// expect: castnet: cn::network begins with a function of symbols, cn::network<function\{\}, cn::input<…>, …>; layers after an input are cn::sequential<cn::input<…>, …>
+// expect: castnet: cn::network begins with a function of symbols, cn::network<function\{\}, cn::input<...>>; layers after an input are cn::sequential<cn::input<...>, layers...>
 #include <castnet/castnet.hpp>
 
 namespace cn = castnet;

@@ -167,7 +167,8 @@ template <class Given>
 struct begins_with_function {
     static_assert(!is_input<Given>,
                   "castnet: cn::network begins with a function of symbols, cn::network<function{}, "
-                  "cn::input<…>, …>; layers after an input are cn::sequential<cn::input<…>, …>");
+                  "cn::input<...>>; layers after an input are cn::sequential<cn::input<...>, "
+                  "layers...>");
     static constexpr bool checked = !is_input<Given>;
 };
 
