@@ -80,7 +80,7 @@ struct tile_depth {
 template <class T>
 [[gnu::always_inline]] CASTNET_WIDE_VECTORS inline vec<T> rectified(vec<T> x, T most) {
     vec<T> zero{};
-    CASTNET_READ_ONCE(zero); // g++ compares with a constant and moves, which takes twice as long
+    CASTNET_OPAQUE_VECTOR(zero);
     vec<T> const top = zero + most;
     x = x < zero ? zero : x;
     return x > top ? top : x;

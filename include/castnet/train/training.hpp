@@ -27,19 +27,8 @@ struct fit_takes { // a class, so that every compiler prints the types
     static constexpr bool checked = true;
 };
 
-template <class Model, class Loss, class Optimizer>
-struct is_training_of {
-    static_assert(
-        requires { typename Model::network_type; } && requires { Optimizer::slots; } &&
-            !requires { Loss::slots; },
-        "castnet: cn::training is made of a model, a loss and an optimizer, in this order: "
-        "cn::training training{model, cn::cross_entropy, cn::adam{}}; see "
-        "is_training_of<model, loss, optimizer>");
-};
-
 template <class Model, class Loss, class Optimizer, class... Metrics>
-class training : is_training_of<Model, Loss, Optimizer>, // first, so that this is the first error
-                 public training_state<Model, Loss, Optimizer, Metrics...> {
+class training : public training_state<Model, Loss, Optimizer, Metrics...> {
     using state = training_state<Model, Loss, Optimizer, Metrics...>;
     using state::begin_averages_of_frozen;
     using state::epochs_;

@@ -164,6 +164,7 @@ grouped_filters(met_taps<T> const& t, T const* from, std::ptrdiff_t from_step, T
         to += step;
     }
 }
+// The same, in as many vectors at once as the filters fill.
 template <int Group, int Pixels, class T>
 [[gnu::noinline]] CASTNET_WIDE_VECTORS void
 grouped_pixels(met_taps<T> const& t, T const* from, std::ptrdiff_t from_step, T* to,

@@ -19,6 +19,7 @@
 #include <castnet/core/select.hpp>
 #include <castnet/core/shape.hpp>
 #include <castnet/tensor/detail/run.hpp>
+#include <castnet/tensor/detail/run_extremes.hpp>
 
 #include <cstdint>
 #include <limits>

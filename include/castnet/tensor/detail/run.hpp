@@ -1,6 +1,6 @@
-// Sum, product and extreme value of a run: of neighbours, as many as the compiler knows. They are
-// taken in vectors of 64 bytes on every target, so that the order of additions is the same on all.
-// Where they do not fill the last vector, that has elements of the one before, too.
+// Sum and product of a run: of neighbours, as many as the compiler knows. They are taken in vectors
+// of 64 bytes on every target, so that the order of additions is the same on all. Where they do not
+// fill the last vector, that has elements of the one before, too.
 //
 // A run is a function that gives the address of some elements, run(count, i) for `count` of them, a
 // std::integral_constant, from element i on. They are there until it is called again.
@@ -11,10 +11,6 @@
 #include <castnet/core/target.hpp>
 #include <castnet/tensor/detail/lanes.hpp>
 
-#include <algorithm>
-#include <cstdint>
-#include <cstring>
-#include <limits>
 #include <type_traits>
 
 namespace castnet::detail::inline CASTNET_VECTORS {
@@ -139,7 +135,7 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE double sum_of_run(Run const& run) {
     using wide = typename lanes<double, run_width<double>>::type;
     constexpr size_t width = run_width<T>, block = run_block * width;
     vector sum;
-    if constexpr (Count <= run_block * width) {
+    if constexpr (Count <= block) {
         sum_of_block<T, Count>(run, 0, sum);
         return static_cast<double>(join_lanes<T, width>(sum, plus));
     } else {
@@ -226,151 +222,6 @@ CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void sum_of_columns(Rows const& rows,
             sums[k * run_width<T> + j] = total[k][j];
         }
     }
-}
-
-// Improves two vectors by Count others, in a loop over four as above. `numbers` keeps which lanes
-// have had no NaN.
-template <int Sign, size_t Count, InVectors T, class Vector, class Mask>
-CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void improve_by(T const* from, Vector (&best)[2],
-                                                           Mask& numbers) {
-    using stored = typename lanes<T, run_width<T>>::stored;
-    stored const* const x = reinterpret_cast<stored const*>(from);
-    constexpr keep_extreme<Sign> improve;
-    constexpr size_t looped = Count / 4 * 4;
-    if constexpr (looped > 0) {
-        size_t end = looped;
-        CASTNET_OPAQUE(end);
-        for (size_t i = 0; i != end; i += 4) {
-            Vector a = x[i], b = x[i + 1], c = x[i + 2], d = x[i + 3];
-            CASTNET_READ_ONCE(a);
-            CASTNET_READ_ONCE(b);
-            CASTNET_READ_ONCE(c);
-            CASTNET_READ_ONCE(d);
-            improve(best[0], a);
-            improve(best[1], b);
-            improve(best[0], c);
-            improve(best[1], d);
-            numbers &= (a == a) & (b == b) & (c == c) & (d == d);
-        }
-    }
-    CASTNET_UNROLL
-    for (size_t k = looped; k < Count; ++k) {
-        Vector a = x[k];
-        CASTNET_READ_ONCE(a);
-        improve(best[k % 2], a);
-        numbers &= a == a;
-    }
-}
-
-// The largest (Sign 1) or smallest (Sign -1) number, and whether there is a NaN.
-template <int Sign, InVectors T, size_t Count, class Run>
-CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void extreme_of_run(Run const& run, T& number,
-                                                               bool& has_nan) {
-    using vector = typename lanes<T, run_width<T>>::type;
-    using stored = typename lanes<T, run_width<T>>::stored;
-    using mask = typename lanes<T, run_width<T>>::mask;
-    constexpr size_t width = run_width<T>, block = run_block * width;
-    constexpr size_t whole = Count / block * block, few = (Count - whole) / width;
-    constexpr keep_extreme<Sign> improve;
-    vector best[2];
-    best[0] = best[1] = *reinterpret_cast<stored const*>(run(length<width>{}, Count - width));
-    mask numbers = best[0] == best[0];
-    for (size_t i = 0; i != whole; i += block) {
-        improve_by<Sign, run_block>(run(length<block>{}, i), best, numbers);
-    }
-    if constexpr (few > 0) {
-        improve_by<Sign, few>(run(length<few * width>{}, whole), best, numbers);
-    }
-    improve(best[0], best[1]);
-    number = join_lanes<T, width>(best[0], improve);
-    has_nan = join_lanes<typename lanes<T, width>::bits, width>(numbers, keep_common_bits{}) == 0;
-}
-
-// The same of columns, as many as Vectors have lanes: rows(i) gives the address of row i, which is
-// there until it is called again. What is not a number is NaN in `others`.
-template <int Sign, InVectors T, size_t Count, size_t Vectors, class Rows>
-CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE void extremes_of_columns(Rows const& rows, T* numbers,
-                                                                    T* others) {
-    using vector = typename lanes<T, run_width<T>>::type;
-    using stored = typename lanes<T, run_width<T>>::stored;
-    vector best[Vectors], other[Vectors] = {};
-    CASTNET_UNROLL
-    for (size_t k = 0; k < Vectors; ++k) {
-        best[k] = vector{} + numbers[0];
-    }
-    for (size_t i = 0; i != Count; ++i) {
-        stored const* const x = reinterpret_cast<stored const*>(rows(i));
-        CASTNET_UNROLL
-        for (size_t k = 0; k < Vectors; ++k) {
-            vector const by = x[k];
-            best[k] = (Sign > 0 ? best[k] < by : by < best[k]) ? by : best[k];
-            other[k] = by == by ? other[k] : by;
-        }
-    }
-    std::memcpy(numbers, best, sizeof best);
-    std::memcpy(others, other, sizeof other);
-}
-
-// The first place of the largest (Sign 1) or smallest (Sign -1) number, or of the first NaN. Each
-// lane keeps the best number and in which part of the run it is; only that part is searched.
-template <int Sign, InVectors T, size_t Count, class Run>
-CASTNET_WIDE_VECTORS CASTNET_ALWAYS_INLINE size_t place_in_run(Run const& run, T& number) {
-    using vector = typename lanes<T, run_width<T>>::type;
-    using stored = typename lanes<T, run_width<T>>::stored;
-    using places = typename lanes<T, run_width<T>>::mask;
-    using place = typename lanes<T, run_width<T>>::bits;
-    constexpr size_t width = run_width<T>, most = run_block * width;
-    constexpr size_t part = Count < most ? width : most;
-    constexpr place none = std::numeric_limits<place>::max();
-    constexpr keep_extreme<Sign> improve;
-    constexpr keep_extreme<-1> keep_first;
-    auto const read = [&](size_t begin) __attribute__((always_inline)) {
-        return reinterpret_cast<stored const*>(run(length<part>{}, begin));
-    };
-    constexpr T worst =
-        Sign > 0 ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::infinity();
-    vector best = {};
-    places where = {}, lane = {}, nowhere = {};
-    for (size_t j = 0; j < width; ++j) { // (nvcc 13.0 crashes at the sum of {} and a constant)
-        best[j] = worst;
-        lane[j] = static_cast<place>(j);
-        nowhere[j] = none;
-    }
-    places first_nan = nowhere;
-    for (size_t i = 0; i < Count; i += part) { // the last part begins earlier
-        size_t const begin = std::min(i, Count - part);
-        stored const* const x = read(begin);
-        vector of_part = x[0];
-        places numbers = of_part == of_part;
-        for (size_t k = 1; k < part / width; ++k) {
-            vector const next = x[k];
-            improve(of_part, next);
-            numbers &= next == next;
-        }
-        places const here = places{} + static_cast<place>(begin);
-        where = (Sign > 0 ? best < of_part : of_part < best) ? here : where;
-        improve(best, of_part);
-        keep_first(first_nan, numbers ? nowhere : here);
-    }
-    number = join_lanes<T, width>(best, improve);
-    place const nan = join_lanes<place, width>(first_nan, keep_first);
-    places const candidates = best == vector{} + number ? where : nowhere;
-    place const begin = nan == none ? join_lanes<place, width>(candidates, keep_first) : nan;
-
-    stored const* const x = read(static_cast<size_t>(begin));
-    places first = nowhere;
-    for (size_t k = 0; k < part / width; ++k) {
-        vector const next = x[k];
-        places found = next == vector{} + number;
-        if (nan != none) {
-            found = next != next;
-        }
-        keep_first(first, found ? lane + static_cast<place>(k * width) : nowhere);
-    }
-    if (nan != none) {
-        number = std::numeric_limits<T>::quiet_NaN();
-    }
-    return static_cast<size_t>(begin + join_lanes<place, width>(first, keep_first));
 }
 
 } // namespace castnet::detail::inline CASTNET_VECTORS
