@@ -6,6 +6,7 @@
 
 #include <castnet/device/cuda/launch.hpp>
 #include <castnet/device/cuda/tensor_cores.hpp>
+#include <castnet/device/cuda/warp.hpp>
 
 #include <cstdint>
 #include <cstdio>
@@ -176,7 +177,8 @@ struct block {
     }
 };
 
-// What a warp does together (castnet/device/cuda/tensor_cores.hpp), as the PTX ISA defines it.
+// What a warp does together (castnet/device/cuda/warp.hpp and tensor_cores.hpp), as the PTX ISA
+// defines it.
 // Here, all warps of a block do it at the same time.
 template <class Show, class Use>
 void exchange(block b, Show const& show, Use const& use) {
@@ -190,6 +192,17 @@ inline float from_lane(block b, float x, int bit) {
         b, [&](shown& s) { s.number = x; },
         [&](shown const* lane) { x = lane[now.thread % 32 ^ unsigned(bit)].number; });
     return x;
+}
+inline std::uint32_t ballot(block b, bool x) {
+    std::uint32_t bits = 0;
+    exchange(
+        b, [&](shown& s) { s.number = x ? 1 : 0; },
+        [&](shown const* lane) {
+            for (unsigned i = 0; i < 32; ++i) {
+                bits |= std::uint32_t{lane[i].number != 0} << i;
+            }
+        });
+    return bits;
 }
 template <bool Transposed>
 castnet::cuda::matrix_fragment load_matrices(block b, castnet::bfloat16 const* row) {

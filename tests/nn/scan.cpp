@@ -189,11 +189,16 @@ struct unused_loop { // nothing reads what the loop computes
 
 } // namespace
 
+// Within a loop as without: a GPU does so by a kernel of its own.
+template <class Device>
+constexpr bool multiplies_alike = !requires { Device::is_gpu; };
+
 TEST_CASE("a loop computes the bits of its unrolled graph") {
     auto const a = run_at_random<looped{}, 7, input<4, 2>>();
     auto const b = run_at_random<unrolled{}, 7, input<4, 2>>();
-    CHECK(a.output() == b.output());
-    CHECK(a.grad_input() == b.grad_input());
+    constexpr double tolerance = multiplies_alike<check::device> ? 0 : 1e-14;
+    check::close("output", a.output(), b.output(), tolerance);
+    check::close("gradient by the input", a.grad_input(), b.grad_input(), tolerance);
     for (auto const& p : a.parameters()) { // sums over time in another order
         std::string const name = p.name.text();
         check::close(name, a.gradient(name), b.gradient(name), 1e-14);

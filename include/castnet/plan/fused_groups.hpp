@@ -3,6 +3,7 @@
 
 #include <castnet/plan/epilogue.hpp>
 #include <castnet/plan/join.hpp>
+#include <castnet/plan/join_in_loops.hpp>
 #include <castnet/plan/join_rows.hpp>
 
 namespace castnet::ir {
@@ -22,6 +23,7 @@ struct fused_groups {
         if constexpr (JoiningDevice<Device>) {
             launch_joiner{g, groups.data(), end}.run();
             row_joiner{g, groups.data(), end}.run();
+            loop_joiner{g, groups.data(), end}.run();
         }
         copy_list(of, groups);
     }

@@ -103,8 +103,12 @@ struct program {
     // Those of the results that are stored at every point: all, or the first before reductions.
     static constexpr int stores = (0 + ... + int(I.code == opcode::store));
     static constexpr bool reduces_alike = ((I.code != opcode::reduce || I.a == end.a) && ...);
-    // Along what the stored array varies, as of a load.
-    static constexpr int stored = end.c == 1 ? 5 : end.c == 2 ? 15 : 7;
+    // Along what the array of result k, or the last one, varies, as of a load.
+    CASTNET_HD static constexpr int stored_of(int k) {
+        int const c = end_of(k).c;
+        return c == 1 ? 5 : c == 2 ? 15 : 7;
+    }
+    static constexpr int stored = stored_of(results - 1);
 
     // How many loads vary along others than these axes.
     static constexpr int loads_beside(int axes) {

@@ -12,12 +12,6 @@
 
 namespace castnet::ir {
 
-// Whether a node is computed by a launch of its own.
-constexpr bool is_launched(node const& n, node const* nodes) {
-    operation_traits const& is = traits_of(n);
-    return !is.source && !is.beside && (n.stored == storage::over_slice || !is_view(n, nodes));
-}
-
 // Device says how much scratch memory its kernels want:
 //   static constexpr scratch_size scratch(kernel_launch const&, window const* windows, instruction
 //   const& end);

@@ -61,6 +61,12 @@ constexpr int base_of(int id, node const* nodes) {
     return id;
 }
 
+// Whether a node is computed by a launch of its own.
+constexpr bool is_launched(node const& n, node const* nodes) {
+    operation_traits const& is = traits_of(n);
+    return !is.source && !is.beside && (n.stored == storage::over_slice || !is_view(n, nodes));
+}
+
 // The extents of a node's value in memory, which is that of node `base`.
 constexpr extents size_in_memory(node const& n, node const& base) {
     extents size = n.size;

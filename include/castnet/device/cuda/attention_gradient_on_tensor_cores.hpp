@@ -25,9 +25,9 @@ struct tensor_core_attention_gradient : tensor_core_attention<T> {
     // A score becomes a weight, and the gradient by the weight that by the score. `mean` is the sum
     // of the query's weights times their gradients.
     template <class Head>
-    CASTNET_HD void turn_back(Head const& head, int query, int key, int visible, float mean,
+    CASTNET_HD void turn_back(Head const& head, int query, int key, bool is_seen, float mean,
                               float log_sum, float& score, float& gradient) const {
-        if (this->sees(query, key, visible)) {
+        if (is_seen) {
             auto const scale = static_cast<float>(this->scale);
             auto const factor = static_cast<float>(head.dropout(query, key));
             float const weight = std::exp(score * scale - log_sum);
@@ -78,6 +78,7 @@ private:
         }
         typename Warp::sums sum{};
         for_each_tile_of_keys(warp, top, visible, [&](int left) {
+            bool const all = this->see_all(top + warp.first_row, 16, left, side, visible);
             CASTNET_NO_UNROLL
             for (int n = 0; n < side; n += 16) {
                 sum_fragment score[2], slope[2];
@@ -86,7 +87,8 @@ private:
                 CASTNET_UNROLL
                 for (int h = 0; h < 2; ++h) {
                     warp.for_each(n + 8 * h, [&](int row, int column, int i) {
-                        this->turn_back(head, top + row, left + column, visible, mean[i / 2],
+                        bool const seen = all || this->sees(top + row, left + column, visible);
+                        this->turn_back(head, top + row, left + column, seen, mean[i / 2],
                                         log_sum[i / 2], score[h].of[i], slope[h].of[i]);
                     });
                 }
@@ -138,6 +140,7 @@ private:
                 log_sum[i] = this->log_sum_of(head, top + i);
             }
             block.sync();
+            bool const all = this->see_all(top, side, left + warp.first_row, 16, visible);
             CASTNET_NO_UNROLL
             for (int n = 0; n < side; n += 16) { // (scores of keys, in rows, with queries)
                 sum_fragment score[2], slope[2];
@@ -146,7 +149,8 @@ private:
                 CASTNET_UNROLL
                 for (int h = 0; h < 2; ++h) {
                     warp.for_each(n + 8 * h, [&](int row, int column, int i) {
-                        this->turn_back(head, top + column, left + row, visible, mean[column],
+                        bool const seen = all || this->sees(top + column, left + row, visible);
+                        this->turn_back(head, top + column, left + row, seen, mean[column],
                                         log_sum[column], score[h].of[i], slope[h].of[i]);
                     });
                 }

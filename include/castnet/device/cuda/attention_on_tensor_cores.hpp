@@ -5,6 +5,7 @@
 #include <castnet/device/cuda/attention_tiles.hpp>
 #include <castnet/device/cuda/product_precision.hpp>
 #include <castnet/device/cuda/tensor_cores.hpp>
+#include <castnet/device/cuda/warp.hpp>
 #include <castnet/device/reducer.hpp>
 
 #include <cmath>
@@ -66,30 +67,29 @@ struct attention_warp {
     // around.
     CASTNET_HD void load(stored<T> const& from, int rows, int end, int columns, int first,
                          tile const& to) const {
-        for_each_pair(from, rows, end, columns, first,
-                      [&](int row, int column, float const(&two)[2], std::ptrdiff_t) {
-                          to.set(row, column, two[0], two[1]);
-                      });
+        stored<T> const arrays[] = {from};
+        for_each_eighth(
+            arrays, rows, end, columns, first,
+            [&](int row, int column, float const(&eight)[1][8]) { to.set(row, column, eight[0]); });
     }
 
     // The same of gradients of the result, and the sums over columns of these times the result.
     CASTNET_HD void load_gradients(stored<T> const& dy, stored<T> const& y, int first,
                                    tile const& to, float* sum) const {
-        int const columns = p.values;
-        for_each_pair(dy, p.queries, p.queries, columns, first,
-                      [&](int row, int column, float const(&two)[2], std::ptrdiff_t place) {
-                          to.set(row, column, two[0], two[1]);
-                          float product = 0;
-                          for (int k = 0; k < 2; ++k) {
-                              if (first + row < p.queries && column + k < columns) {
-                                  product += two[k] * float(y.get(place + k));
-                              }
-                          }
-                          product = sum_of_lanes<32>(block, product);
-                          if (lane == 0) {
-                              sum[row] = product;
-                          }
-                      });
+        stored<T> const arrays[] = {dy, y};
+        for_each_eighth(arrays, p.queries, p.queries, p.values, first,
+                        [&](int row, int column, float const(&eight)[2][8]) {
+                            to.set(row, column, eight[0]);
+                            float product = 0;
+                            CASTNET_UNROLL
+                            for (int k = 0; k < 8; ++k) {
+                                product += eight[0][k] * eight[1][k];
+                            }
+                            product = sum_of_lanes<8>(block, product);
+                            if (column == 0) {
+                                sum[row] = product;
+                            }
+                        });
     }
 
     // The warp's rows of a tile, as many blocks of 16 columns.
@@ -142,41 +142,66 @@ struct attention_warp {
                           int first, stored<T> const& to) const {
         CASTNET_UNROLL
         for (int k = 0; k < 2 * blocks; ++k) {
-            for_each(8 * k, [&](int row, int column, int i) {
-                if (first + row < rows && column < columns) {
-                    to.set(head.place(rows, columns, first + row) + column,
-                           T(from.of[k].of[i] * factor[i / 2]));
+            int const column = 8 * k + sum_fragment::column(lane, 0);
+            CASTNET_UNROLL
+            for (int r = 0; r < 2; ++r) { // a lane has two neighbours of two rows
+                int const row = first + first_row + sum_fragment::row(lane, 2 * r);
+                if (row >= rows || column >= columns) {
+                    continue;
                 }
-            });
+                float const* const of = from.of[k].of + 2 * r;
+                T const two[] = {T(of[0] * factor[r]), T(of[1] * factor[r])};
+                std::ptrdiff_t const place = head.place(rows, columns, row) + column;
+                if (columns % 2 == 0) { // aligned
+                    to.store(two, static_cast<std::uint32_t>(place));
+                } else {
+                    to.set(place, two[0]);
+                    if (column + 1 < columns) {
+                        to.set(place + 1, two[1]);
+                    }
+                }
+            }
         }
     }
 
 private:
-    // Calls f(row, column, two numbers, the place of the first) for the rows of a tile and pairs of
-    // the columns that products read. A warp reads rows, four at a time.
-    template <class F>
-    CASTNET_HD void for_each_pair(stored<T> const& from, int rows, int end, int columns, int first,
-                                  F const& f) const {
-        constexpr int warps = int(attention_threads) / 32, at_once = 4;
-        int const column = 2 * lane;
-        CASTNET_NO_UNROLL
-        for (int top = first_row / 16; top < problem::side; top += at_once * warps) {
-            float two[at_once][2];
+    // Calls f(row, column, eight numbers of each array) for the rows of a tile and the columns that
+    // products read. Eight lanes read a row, a thread all of its rows at once.
+    template <int Arrays, class F>
+    CASTNET_HD void for_each_eighth(stored<T> const (&from)[Arrays], int rows, int end, int columns,
+                                    int first, F const& f) const {
+        constexpr int step = int(attention_threads) / 8, at_once = problem::side / step;
+        int const column = lane % 8 * 8, top = int(block.thread()) / 8;
+        float eight[at_once][Arrays][8];
+        CASTNET_UNROLL
+        for (int n = 0; n < at_once; ++n) {
+            int const row = first + top + n * step;
             CASTNET_UNROLL
-            for (int n = 0; n < at_once; ++n) {
-                int const row = top + n * warps;
-                std::ptrdiff_t const place = head.place(rows, columns, first + row) + column;
-                CASTNET_UNROLL
-                for (int k = 0; k < 2; ++k) {
-                    two[n][k] = first + row < end && column + k < columns
-                                    ? static_cast<float>(from.get(place + k))
-                                    : 0;
-                }
+            for (int k = 0; k < Arrays; ++k) {
+                read(from[k], row < end ? columns - column : 0, columns,
+                     head.place(rows, columns, row) + column, eight[n][k]);
             }
+        }
+        CASTNET_UNROLL
+        for (int n = 0; n < at_once; ++n) {
+            f(top + n * step, column, eight[n]);
+        }
+    }
+
+    // As many as there are of the eight numbers from a place on, and zeros after them.
+    CASTNET_HD static void read(stored<T> const& from, int count, int columns, std::ptrdiff_t place,
+                                float (&eight)[8]) {
+        if (count >= 8 && columns % 8 == 0) { // aligned
+            T lane[8];
+            from.load(static_cast<std::uint32_t>(place), lane);
             CASTNET_UNROLL
-            for (int n = 0; n < at_once; ++n) {
-                int const row = top + n * warps;
-                f(row, column, two[n], head.place(rows, columns, first + row) + column);
+            for (int k = 0; k < 8; ++k) {
+                eight[k] = static_cast<float>(lane[k]);
+            }
+        } else {
+            CASTNET_UNROLL
+            for (int k = 0; k < 8; ++k) {
+                eight[k] = k < count ? static_cast<float>(from.get(place + k)) : 0;
             }
         }
     }
@@ -248,7 +273,11 @@ private:
                 warp.add_products(query, tile_k, 16 * n, this->feature_blocks(), score[2 * n],
                                   score[2 * n + 1]);
             }
-            weigh(warp, top, left, visible, score, now, sum);
+            if (this->see_all(top + warp.first_row, 16, left, side, visible)) {
+                weigh<true>(warp, top, left, visible, score, now, sum);
+            } else {
+                weigh<false>(warp, top, left, visible, score, now, sum);
+            }
             CASTNET_UNROLL
             for (int n = 0; n < side / 16; ++n) {
                 warp.add_weighted(left_factor(score[2 * n], score[2 * n + 1]), tile_v, 16 * n,
@@ -270,7 +299,7 @@ private:
     }
 
     // Scores become weights, but for a factor, and what was summed up with others is scaled.
-    template <class Warp, int N>
+    template <bool SeeAll, class Warp, int N>
     CASTNET_HD void weigh(Warp const& warp, int top, int left, int visible,
                           sum_fragment (&score)[N], row_numbers& now,
                           typename Warp::sums& sum) const {
@@ -280,7 +309,8 @@ private:
             warp.for_each(8 * n, [&](int row, int column, int i) {
                 float& s = score[n].of[i];
                 s *= static_cast<float>(this->scale);
-                if (this->sees(top + row, left + column, visible) && s > largest[i / 2]) {
+                bool const seen = SeeAll || this->sees(top + row, left + column, visible);
+                if (seen && s > largest[i / 2]) {
                     largest[i / 2] = s;
                 }
             });
@@ -302,8 +332,8 @@ private:
         for (int n = 0; n < N; ++n) {
             warp.for_each(8 * n, [&](int row, int column, int i) {
                 float& s = score[n].of[i];
-                s = this->sees(top + row, left + column, visible) ? std::exp(s - largest[i / 2])
-                                                                  : 0.0F;
+                bool const seen = SeeAll || this->sees(top + row, left + column, visible);
+                s = seen ? std::exp(s - largest[i / 2]) : 0.0F;
                 now.total[i / 2] += s;
             });
         }

@@ -92,6 +92,12 @@ struct attention_problem {
     CASTNET_HD bool sees(int query, int key_number, int visible) const {
         return query < queries && key_number < visible && (!form.causal || key_number <= query);
     }
+    // Whether so many queries from this one on see as many keys.
+    CASTNET_HD bool see_all(int query, int query_count, int key_number, int key_count,
+                            int visible) const {
+        int const last_key = key_number + key_count - 1;
+        return sees(query, last_key, visible) && query + query_count <= queries;
+    }
 
     // What a weight is multiplied by.
     CASTNET_HD T dropout(std::ptrdiff_t sample, int head, int query, int key_number) const {

@@ -2,8 +2,10 @@
 // tile of the result in registers, over a part of the depth. Parts are added in their order.
 #pragma once
 
+#include <castnet/device/cuda/lanes.hpp>
 #include <castnet/device/cuda/launch.hpp>
 #include <castnet/device/ir.hpp>
+#include <castnet/expr/expr.hpp>
 
 namespace castnet::cuda {
 
@@ -33,7 +35,7 @@ CASTNET_HD constexpr product_shape block_product_of(kernel_launch const& s, arra
 }
 
 // A tile holds every `down`-th row and every `across`-th column, so that neighbouring threads read
-// neighbouring numbers.
+// neighbouring numbers; or neighbouring columns (block_product_body).
 struct product_tiling {
     int rows = 1, columns = 1;
     int down = 1, across = 1; // tiles
@@ -64,38 +66,63 @@ CASTNET_HD constexpr product_tiling tiling_of(product_shape const& p) {
     return t;
 }
 
+// What becomes of the sums of a product: nothing, or an epilogue (plan/epilogue.hpp) with a bias of
+// type B.
+struct plain_sums {
+    template <class T>
+    CASTNET_HD T operator()(T sum, int) const {
+        return sum;
+    }
+};
+template <class B, epilogue E>
+struct finished_sums {
+    B const* bias;
+
+    template <class T>
+    CASTNET_HD T operator()(T sum, int column) const {
+        T const x = sum + T(bias[column]);
+        if constexpr (E.activates) {
+            return function<E.activation>::value(x);
+        } else {
+            return x;
+        }
+    }
+};
+
 // Sums are of type T; factors and results may be others, such as bfloat16.
-template <product_shape P, class T, class A = T, class B = T, class C = T>
+template <product_shape P, class T, class A = T, class B = T, class C = T, class End = plain_sums>
 struct block_product_body {
+    static constexpr product_tiling t = tiling_of(P);
+    static constexpr int rows = t.rows, columns = t.columns, down = t.down, across = t.across,
+                         parts = t.parts, tiles = down * across;
     // Where the depth adjoins in both, neighbouring threads begin at different depths: at the same
     // one, what they read would often be in the same bank of shared memory.
     static constexpr bool staggers = P.a_step == 1 && P.b_row == 1;
+    // Where columns adjoin in b, a tile has neighbouring ones, which are read at once.
+    static constexpr bool adjoins =
+        columns > 1 && P.b_step == 1 && P.columns % columns == 0 && P.b_row % columns == 0;
 
     A const* a;
     B const* b;
     C* out;
     int rows_used = P.rows; // of the result
+    End end{};
 
     // Needs scratch() elements of shared memory.
     template <class Block>
     CASTNET_HD void operator()(Block const& block) const {
-        constexpr product_tiling t = tiling_of(P);
-        constexpr int rows = t.rows, columns = t.columns, down = t.down, across = t.across,
-                      parts = t.parts, tiles = down * across;
         T* const partial = block.template shared<T>();
         for_each_in_block(block, tiles * parts, [&](std::ptrdiff_t i) {
             int const tile = int(i) % tiles, part = int(i) / tiles;
             int const row = tile / across, column = tile % across;
             T sum[rows][columns] = {};
-            int const steps = (P.depth - part + parts - 1) / parts,
+            constexpr bool even = P.depth % parts == 0;
+            int const steps = even ? P.depth / parts : (P.depth - part + parts - 1) / parts,
                       first = staggers && steps > 0 ? tile % steps : 0;
             int k = part + first * parts;
             for (int step = 0; step < steps; ++step) {
                 T right[columns];
-                for (int c = 0; c < columns; ++c) {
-                    right[c] =
-                        T(b[k * P.b_row + within(column + c * across, P.columns) * P.b_step]);
-                }
+                read(b + k * P.b_row, column, right);
                 for (int r = 0; r < rows; ++r) {
                     T const left = T(a[within(row + r * down, P.rows) * P.a_row + k * P.a_step]);
                     for (int c = 0; c < columns; ++c) {
@@ -103,14 +130,17 @@ struct block_product_body {
                     }
                 }
                 k += parts;
-                k = k < P.depth ? k : part;
+                if constexpr (staggers) {
+                    k = k < P.depth ? k : part;
+                }
             }
             for (int r = 0; r < rows; ++r) {
                 for (int c = 0; c < columns; ++c) {
+                    int const at = column_of(column, c);
                     if constexpr (parts > 1) {
                         partial[((r * columns + c) * parts + part) * tiles + tile] = sum[r][c];
-                    } else if (row + r * down < rows_used && column + c * across < P.columns) {
-                        out[(row + r * down) * P.c_row + column + c * across] = C(sum[r][c]);
+                    } else if (row + r * down < rows_used && at < P.columns) {
+                        out[(row + r * down) * P.c_row + at] = C(end(sum[r][c], at));
                     }
                 }
             }
@@ -119,18 +149,34 @@ struct block_product_body {
             block.sync();
             for_each_in_block(block, rows_used * P.columns, [&](std::ptrdiff_t i) {
                 int const row = int(i) / P.columns, column = int(i) % P.columns;
-                int const element = row / down * columns + column / across,
-                          tile = row % down * across + column % across;
+                int const in_tile = adjoins ? column % columns : column / across,
+                          tile_column = adjoins ? column / columns : column % across;
+                int const element = row / down * columns + in_tile,
+                          tile = row % down * across + tile_column;
                 T sum = 0;
                 for (int part = 0; part < parts; ++part) {
                     sum += partial[(element * parts + part) * tiles + tile];
                 }
-                out[row * P.c_row + column] = C(sum);
+                out[row * P.c_row + column] = C(end(sum, column));
             });
         }
     }
 
 private:
+    // The columns of a tile.
+    CASTNET_HD static int column_of(int tile_column, int i) {
+        return adjoins ? tile_column * columns + i : tile_column + i * across;
+    }
+    CASTNET_HD static void read(B const* row, int tile_column, T (&right)[columns]) {
+        if constexpr (adjoins) {
+            load_lanes(row + tile_column * columns, right);
+        } else {
+            for (int i = 0; i < columns; ++i) {
+                right[i] = T(row[within(column_of(tile_column, i), P.columns) * P.b_step]);
+            }
+        }
+    }
+
     // The last tile repeats reads at the edge, and does not write them.
     CASTNET_HD static int within(int i, int count) { return i < count ? i : count - 1; }
 };

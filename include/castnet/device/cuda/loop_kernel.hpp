@@ -4,6 +4,7 @@
 
 #include <castnet/device/constant_launch.hpp>
 #include <castnet/device/cuda/kernels.hpp>
+#include <castnet/device/cuda/loop_barriers.hpp>
 #include <castnet/device/cuda/loop_memory.hpp>
 #include <castnet/device/cuda/one_block.hpp>
 
@@ -30,6 +31,7 @@ struct loop_context {
     CASTNET_HD T* at(array_ref const& r) const {
         return region[static_cast<int>(r.where)] + r.offset + repetition * r.repeat_stride;
     }
+    // (The loop waits after it, where it has to.)
     template <class Body>
     CASTNET_HD void launch(grid const& g, Body const& body) const {
         run_in_turn(block, g, body);
@@ -43,7 +45,6 @@ template <kernel_launch S, class Code, window W, array_ref... A>
 struct loop_step<constant_launch<S, Code, W, A...>> {
     static constexpr array_ref arrays[] = {A...};
     static constexpr bool is_product = is_matmul(S.kind);
-    static constexpr bool has_end = S.end.does_anything();
 
     // Elements that its weight takes.
     template <class T>
@@ -55,18 +56,22 @@ struct loop_step<constant_launch<S, Code, W, A...>> {
         }
     }();
 
-    // Copies the weight of a product.
+    // Copies the weight of a product, as (depth, columns).
     template <class Context>
     CASTNET_HD static void load_weight(Context const& c, typename Context::value_type* to) {
         if constexpr (is_product) {
             auto const* const from = elements<1>(c);
             auto* const at = reinterpret_cast<element<1, typename Context::value_type>*>(to);
-            for_each_in_block(c.block, arrays[1].size.count(),
-                              [&](std::ptrdiff_t i) { at[i] = from[i]; });
+            constexpr bool transposes = S.kind == op::matmul_data;
+            constexpr std::ptrdiff_t depth = arrays[0].size.channels,
+                                     columns = arrays[S.output].size.channels;
+            for_each_in_block(c.block, depth * columns, [&](std::ptrdiff_t i) {
+                at[transposes ? i % depth * columns + i / depth : i] = from[i];
+            });
         }
     }
 
-    // Runs the step; all threads have ended it when it returns.
+    // Runs the step; other threads may not have ended it when it returns.
     template <int Samples, class Context>
     CASTNET_HD static void run(Context const& c, typename Context::value_type* factors,
                                typename Context::value_type const* weight, double const* scalars,
@@ -78,10 +83,14 @@ struct loop_step<constant_launch<S, Code, W, A...>> {
         s.first_scalar = 0;
         tables const t{own, scalars, &w};
         if constexpr (is_product) {
-            multiply<Samples>(c, factors, weight);
-            if constexpr (has_end) {
-                constexpr kernel<Context> end = fused_kernel<Code, Context>();
-                end(epilogue_launch(s), t, c);
+            if constexpr (S.end.bias) {
+                auto const* const bias = elements<S.output - 1>(c);
+                multiply<Samples>(
+                    c, factors, weight,
+                    finished_sums<std::remove_const_t<std::remove_pointer_t<decltype(bias)>>,
+                                  S.end>{bias});
+            } else {
+                multiply<Samples>(c, factors, weight, plain_sums{});
             }
         } else {
             run_kernel<S.kind, Code>(s, t, c);
@@ -98,9 +107,9 @@ private:
         return reinterpret_cast<element<Array, typename Context::value_type>*>(c.at(own[Array]));
     }
 
-    template <int Samples, class Context>
+    template <int Samples, class Context, class End>
     CASTNET_HD static void multiply(Context const& c, typename Context::value_type* factors,
-                                    typename Context::value_type const* weight) {
+                                    typename Context::value_type const* weight, End const& end) {
         using T = typename Context::value_type;
         constexpr product_shape shape = loop_product_of(S, arrays, Samples);
         constexpr extents from = arrays[0].size, to = arrays[S.output].size;
@@ -111,16 +120,18 @@ private:
         });
         c.block.sync();
         c.launch({1, block_threads, 1},
-                 block_product_body<shape, T, T, element<1, T>, element<S.output, T>>{
+                 block_product_body<shape, T, T, element<1, T>, element<S.output, T>, End>{
                      factors, reinterpret_cast<element<1, T> const*>(weight),
-                     elements<S.output>(c) + written.first * shape.columns, int(c.samples)});
+                     elements<S.output>(c) + written.first * shape.columns, int(c.samples), end});
     }
 };
 
-template <class T, int Samples, loop_memory Memory, bool Backwards, class Steps>
+template <class T, int Samples, loop_memory Memory, loop_barriers Barriers, bool Backwards,
+          class Steps>
 struct loop_body;
-template <class T, int Samples, loop_memory Memory, bool Backwards, class... Step>
-struct loop_body<T, Samples, Memory, Backwards, constant_launches<Step...>> {
+template <class T, int Samples, loop_memory Memory, loop_barriers Barriers, bool Backwards,
+          class... Step>
+struct loop_body<T, Samples, Memory, Barriers, Backwards, constant_launches<Step...>> {
     static constexpr unsigned resident_blocks = 1;
     static constexpr int steps = int(sizeof...(Step));
     static constexpr int scalars_of[] = {Step::numbers.scalars...};
@@ -192,6 +203,9 @@ private:
     CASTNET_HD void run_step(Context const& c, T* shared) const {
         loop_step<S>::template run<Samples>(c, shared + Memory.scratch, shared + weight_at<I>,
                                             scalars + scalar_at<I>, factors[I]);
+        if constexpr (Barriers.after(I)) {
+            c.block.sync();
+        }
     }
 };
 
@@ -212,7 +226,7 @@ void launch_loop(int repetition, Context const& c) {
     using steps =
         typename make_loop_steps<Plan, g.first,
                                  std::make_index_sequence<std::size_t(g.last - g.first)>>::type;
-    loop_body<T, samples, memory, g.backwards, steps> body;
+    loop_body<T, samples, memory, loop_barriers(Plan, g), g.backwards, steps> body;
     static_assert(sizeof body <= argument_bytes);
     std::copy(std::begin(c.region), std::end(c.region), body.region);
     body.key = c.key;

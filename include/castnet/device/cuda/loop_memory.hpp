@@ -18,13 +18,15 @@ constexpr int samples_of_loop_block(int batch) {
 }
 
 // A product of some samples in an iteration of a loop: of their rows, which lie one after another
-// once they are in shared memory, and a weight.
+// once they are in shared memory, and a weight, whose columns adjoin there.
 CASTNET_HD constexpr product_shape loop_product_of(kernel_launch const& s, array_ref const* arrays,
                                                    int samples) {
     extents const to = arrays[s.output].size;
     product_shape shape = block_product_of(s, arrays, samples);
     shape.rows = samples;
     shape.c_row = to.pixels * to.channels;
+    shape.b_row = shape.columns;
+    shape.b_step = 1;
     return shape;
 }
 

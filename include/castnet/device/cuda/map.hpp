@@ -169,25 +169,26 @@ CASTNET_HD tiles_of<Program> tiles_at(kernel_launch const& s, tables const& t, C
     }
 }
 
-// Stores result K of a program at a point; `row`: program_arguments::result_row.
+// Stores result K of a program at a point; `row`: array_ref::row of the result.
 template <class Program, std::size_t K, class T, int Lanes>
 CASTNET_HD void store_result(T const (&value)[Lanes], T* out, lane_point const& p,
                              [[maybe_unused]] tiles_of<Program> const& tiles,
                              [[maybe_unused]] int row = 0) {
     auto* const to = result_of<Program, K>(out);
+    constexpr int stored = Program::stored_of(int(K));
     if constexpr (Program::spreads) {
         tiles.spread(value, p.sample, p.pixel, p.channel,
                      [to](T const(&numbers)[Lanes], std::uint32_t place) {
                          store_lanes(numbers, to + place);
                      });
-    } else if constexpr ((Program::stored & 8) != 0) { // which need not be aligned
+    } else if constexpr ((stored & 8) != 0) { // which need not be aligned
         CASTNET_UNROLL
         for (int i = 0; i < Lanes; ++i) {
             T const one[1] = {value[i]};
-            store_lanes(one, to + ir::offset_in<Program::stored>(p, row) + i);
+            store_lanes(one, to + ir::offset_in<stored>(p, row) + i);
         }
     } else {
-        store_lanes(value, to + std::size_t(Lanes) * p.in_groups().offset(Program::stored));
+        store_lanes(value, to + std::size_t(Lanes) * p.in_groups().offset(stored));
     }
 }
 
@@ -199,6 +200,7 @@ struct map_body {
     program_arguments<T> arguments;
     step_values const* now;
     T* out[results];         // or bfloat16, as the program says
+    int out_row[results];    // array_ref::row
     quotient groups, pixels; // of a row: of lanes, or of one channel each; of a sample
     std::uint32_t channels;
     std::uint32_t count; // of groups, in all
@@ -244,7 +246,7 @@ private:
     template <int Lanes, std::size_t... K>
     CASTNET_HD void store_all(T const (&value)[results][Lanes], lane_point const& p,
                               std::index_sequence<K...>) const {
-        (..., store_result<Program, K>(value[K], out[K], p, tiles, arguments.result_row));
+        (..., store_result<Program, K>(value[K], out[K], p, tiles, out_row[K]));
     }
 };
 
@@ -269,7 +271,6 @@ arguments_of(kernel_launch const& s, tables const& t, Context const& c) {
         a.array[i] = first_channel_of(r, c);
         a.row[i] = r.row > 0 ? r.row : r.size.channels;
     }
-    a.result_row = t.arrays[s.output].row;
     for (int i = 0; i < s.scalars; ++i) {
         a.scalar[i] = static_cast<T>(t.scalars[s.first_scalar + i]);
     }
@@ -292,11 +293,14 @@ CASTNET_HD void map(kernel_launch const& s, tables const& t, Context const& c) {
         channels *= samples * pixels;
         samples = pixels = rows.count = 1;
     }
-    bool const lanes = in_lanes<Program, T>(channels);
+    // (a step of a loop that occupies one block takes less time with more threads)
+    bool const lanes = in_lanes<Program, T>(channels) &&
+                       (c.iteration < 0 || rows.count * channels > block_threads);
     std::ptrdiff_t const groups = lanes ? channels / body::lanes : channels;
     std::ptrdiff_t const count = rows.count * groups;
     body b{arguments_of(s, t, c),
            c.now,
+           {},
            {},
            quotient(groups),
            quotient(pixels),
@@ -306,6 +310,7 @@ CASTNET_HD void map(kernel_launch const& s, tables const& t, Context const& c) {
            numbers_of(rows)};
     for (int k = 0; k < body::results; ++k) {
         b.out[k] = first_channel_of(t.arrays[s.output + k], c);
+        b.out_row[k] = t.arrays[s.output + k].row;
     }
     b.tiles = tiles_at<Program>(s, t, c);
     c.launch(grid_for(count), b);

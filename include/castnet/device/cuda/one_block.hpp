@@ -7,8 +7,10 @@
 #include <castnet/device/cuda/block_product.hpp>
 #include <castnet/device/cuda/kernels.hpp>
 #include <castnet/device/cuda/tuning.hpp>
+#include <castnet/device/cuda/warp.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
 #include <utility>
 
@@ -88,14 +90,21 @@ struct block_in_turn {
     }
 };
 
+template <class Block>
+CASTNET_HD std::uint32_t ballot(block_in_turn<Block> const& block, bool x) {
+    return ballot(block.block, x);
+}
+
 // Runs a body whose grid would be this. (Without shared memory, bodies do all of their work in any
-// number of blocks.)
+// number of blocks.) Other threads may not have ended it when it returns.
 template <class Block, class Body>
 CASTNET_HD void run_in_turn(Block const& block, grid const& g, Body const& body) {
     unsigned const blocks = g.shared_bytes > 0 ? g.blocks : 1;
     for (unsigned i = 0; i < blocks; ++i) {
+        if (i > 0) {
+            block.sync();
+        }
         body(block_in_turn<Block>{block, i, blocks});
-        block.sync();
     }
 }
 
@@ -122,6 +131,7 @@ struct block_context {
     template <class Body>
     CASTNET_HD void launch(grid const& g, Body const& body) const {
         run_in_turn(block, g, body);
+        block.sync();
     }
 };
 
@@ -152,13 +162,19 @@ CASTNET_HD void run_in_block(constant_launch<S, Code, W, A...>, Context const& c
     } else {
         constexpr array_ref of[] = {A...};
         constexpr product_shape shape = block_product_of(S, of, Samples);
-        c.launch(
-            {1, block_threads, 1},
-            block_product_body<shape, T>{c.at(arrays[0]), c.at(arrays[1]), c.at(arrays[S.output])});
+        auto const multiply = [&](auto const& end) {
+            using end_type = std::remove_cvref_t<decltype(end)>;
+            c.launch({1, block_threads, 1}, block_product_body<shape, T, T, T, T, end_type>{
+                                                c.at(arrays[0]), c.at(arrays[1]),
+                                                c.at(arrays[S.output]), shape.rows, end});
+        };
         if constexpr (S.end.bias) {
-            map<Code>(epilogue_launch(s), t, c);
-        } else if constexpr (S.end.bias_gradient) {
-            reduce<Code>(epilogue_launch(s), t, c);
+            multiply(finished_sums<T, S.end>{c.at(arrays[S.output - 1])});
+        } else {
+            multiply(plain_sums{});
+            if constexpr (S.end.bias_gradient) {
+                reduce<Code>(epilogue_launch(s), t, c);
+            }
         }
     }
 }

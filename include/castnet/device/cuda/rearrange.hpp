@@ -91,19 +91,80 @@ CASTNET_HD void copy_channels(Context const& c, array_ref const& from, int begin
                                    numbers_of(rows_of(from.size, c)), numbers_of(rows)});
 }
 
+// The channels of several arrays beside each other, as rows of `to`. Those that are there already
+// are no part.
+template <class T>
+struct concat_body {
+    struct part {
+        stored<T> from;
+        int row = 0, begin = 0; // elements from row to row; the first channel there
+        int to = 0;             // and in the result
+        int end = 0;            // of what is moved: the last of its channels
+        row_numbers rows{};
+    };
+    part parts[max_operands];
+    stored<T> to;
+    int to_channels;
+    quotient width; // channels that are moved
+    std::ptrdiff_t count;
+    row_numbers to_rows;
+
+    template <class Block>
+    CASTNET_HD void operator()(Block const& block) const {
+        for_each_index(block, count, [&](std::ptrdiff_t i) {
+            std::uint32_t const line = width.divide(static_cast<std::uint32_t>(i));
+            int const channel =
+                static_cast<int>(static_cast<std::uint32_t>(i) - line * width.divisor);
+            part mine;
+            int begin = 0;
+            CASTNET_UNROLL
+            for (int k = max_operands - 1; k >= 0; --k) { // the first one that ends after it
+                if (channel < parts[k].end) {
+                    mine = parts[k];
+                    begin = k > 0 ? parts[k - 1].end : 0;
+                }
+            }
+            to[std::ptrdiff_t{to_rows(line)} * to_channels + mine.to + channel - begin] =
+                mine.from.get(std::ptrdiff_t{mine.rows(line)} * mine.row + mine.begin + channel -
+                              begin);
+        });
+    }
+};
+
 CASTNET_CALLS_UNCHECKED
 template <class Context>
 CASTNET_HD void concat(kernel_launch const& s, tables const& t, Context const& c) {
-    int first = 0;
-    for (int i = 0; i < s.arrays; ++i) {
+    using T = typename Context::value_type;
+    array_ref const& to = t.arrays[s.output];
+    pixel_rows const rows = rows_of(to.size, c);
+    concat_body<T> b{{}, stored_at(c, to), to.size.channels, {}, 0, numbers_of(rows)};
+    int first = 0, moved = 0, parts = 0;
+    CASTNET_UNROLL
+    for (int i = 0; i < max_operands; ++i) {
+        if (i >= s.arrays) {
+            continue;
+        }
         array_ref const& from = t.arrays[s.first_array + i];
-        array_ref const& to = t.arrays[s.output];
         bool const in_place = from.row == to.size.channels && from.first_channel == first &&
                               from.where == to.where && from.offset == to.offset;
-        if (!in_place) {
-            copy_channels(c, from, from.first_channel, to, first, from.size.channels);
-        }
+        int const width = in_place ? 0 : from.size.channels;
+        moved += width;
+        b.parts[i] = {stored_at(c, from),
+                      from.row_channels(),
+                      from.first_channel,
+                      first,
+                      moved,
+                      numbers_of(rows_of(from.size, c))};
         first += from.size.channels;
+        parts = i;
+    }
+    for (int i = parts + 1; i < max_operands; ++i) {
+        b.parts[i].end = moved;
+    }
+    if (moved > 0) {
+        b.width = quotient(moved);
+        b.count = rows.count * moved;
+        c.launch(grid_for(b.count), b);
     }
 }
 

@@ -91,11 +91,10 @@ private:
         }
         return count;
     }
-    static constexpr int sums = count_sums();
 
     template <int... Phase>
     static constexpr std::size_t most_bytes(std::integer_sequence<int, Phase...>) {
-        std::size_t bytes = sizeof(T) * std::size_t(sums > 0 ? sums : 1);
+        std::size_t bytes = sizeof(T) * std::size_t(count_sums() > 0 ? count_sums() : 1);
         (...,
          void(bytes = std::max(bytes, sizeof(reducers<typename phases::template phase<Phase>>))));
         return bytes;
@@ -104,6 +103,8 @@ private:
         (most_bytes(std::make_integer_sequence<int, phases::count>{}) + 15) / 16 * 16;
 
 public:
+    static constexpr int sums = count_sums(); // over the rows
+
     // Of each thread: its part of a reduction, and the results of a row.
     static constexpr std::size_t shared_bytes =
         block_threads * (bytes_of_reducers + sizeof(T) * std::size_t(Program::results));
@@ -314,7 +315,9 @@ CASTNET_HD void run_row_program(kernel_launch const& s, tables const& t, Context
         b.out[k] = c.at(t.arrays[s.output + k]);
     }
     unsigned const wide = block_threads >> b.shift, groups = (b.rows + wide - 1) / wide,
-                   most = c.parts.elements != nullptr ? reduction_blocks : 1;
+                   most = body::sums == 0               ? groups
+                          : c.parts.elements != nullptr ? reduction_blocks
+                                                        : 1;
     c.launch({groups < most ? groups : most, block_threads, body::shared_bytes}, b);
 }
 

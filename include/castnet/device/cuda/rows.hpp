@@ -7,6 +7,7 @@
 #include <castnet/device/cuda/step_values.hpp>
 #include <castnet/device/cuda/stored.hpp>
 #include <castnet/device/cuda/tuning.hpp>
+#include <castnet/device/cuda/warp.hpp>
 
 #include <cstdint>
 
@@ -53,65 +54,112 @@ struct clear_body {
     }
 };
 
-// The block of the first position of an id adds up its row; those of later ones see that they are
-// not the first. A thread marks 32 neighbouring positions with this id at a time.
+// The block of the first position of an id adds up its row, in the order of the positions; those of
+// later ones see that they are not the first. Bits mark the positions of some that have the id.
 template <class T>
 struct scatter_rows_body {
-    static constexpr std::ptrdiff_t marks = 32;
+    static constexpr unsigned marks = 8, words = marks * block_threads / 32;
+    // Columns that a thread adds up; positions whose elements it reads at once.
+    static constexpr unsigned columns_at_once = 2, at_once = 8;
 
     stored<T> ids, from;
     T* to;
-    std::ptrdiff_t columns, count; // count: of positions
+    std::uint32_t columns, count; // count: of positions
     T left_out;
 
     template <class Block>
     CASTNET_HD void operator()(Block const& block) const {
-        for (std::ptrdiff_t mine = block.index(); mine < count; mine += block.blocks()) {
-            if (T const id = ids.get(mine); id != left_out) {
-                add_row(block, mine, id);
+        for (std::uint32_t mine = block.index(); mine < count; mine += block.blocks()) {
+            T const id = ids.get(mine);
+            std::uint32_t const step = columns_at_once * block.threads();
+            for (std::uint32_t first = 0; id != left_out && first < columns; first += step) {
+                add_columns(block, mine, id, first + block.thread());
             }
         }
     }
 
 private:
     template <class Block>
-    CASTNET_HD void add_row(Block const& block, std::ptrdiff_t mine, T id) const {
-        auto* const marked = block.template shared<std::uint32_t>();
-        auto const threads = std::ptrdiff_t{block.threads()};
-        for (std::ptrdiff_t begin = 0; begin < count; begin += threads * marks) {
-            std::ptrdiff_t const at = begin + std::ptrdiff_t{block.thread()} * marks;
-            std::uint32_t found = 0;
-            for (std::ptrdiff_t k = 0; k < marks && at + k < count; ++k) {
-                found |= std::uint32_t{ids.get(at + k) == id} << k;
-            }
-            block.sync(); // others have read what was marked before
-            marked[block.thread()] = found;
-            block.sync();
-            for (std::ptrdiff_t i = 0; i < threads; ++i) {
-                for (std::uint32_t rest = marked[i]; rest != 0; rest &= rest - 1) {
-                    std::ptrdiff_t const position = begin + i * marks + lowest_bit(rest);
-                    if (position < mine) {
-                        return;
+    CASTNET_HD void add_columns(Block const& block, std::uint32_t mine, T id,
+                                std::uint32_t column) const {
+        T sum[columns_at_once] = {};
+        for (std::uint32_t begin = 0; begin < count; begin += words * 32) {
+            std::uint32_t const* const marked = mark(block, id, begin);
+            std::uint32_t word = 0, rest = marked[0];
+            auto const next = [&] { // `count` after the last
+                while (rest == 0) {
+                    if (++word == words) {
+                        word = words - 1; // (of which nothing is left)
+                        return count;
                     }
-                    add(block, position, static_cast<std::ptrdiff_t>(id));
+                    rest = marked[word];
+                }
+                auto const position = begin + word * 32 + lowest_bit(rest);
+                rest &= rest - 1;
+                return position;
+            };
+            for (std::uint32_t position = next(); position < count;) {
+                if (position < mine) {
+                    return;
+                }
+                T value[at_once][columns_at_once];
+                CASTNET_UNROLL
+                for (unsigned n = 0; n < at_once; ++n) {
+                    read(position, column, value[n]);
+                    position = position < count ? next() : count;
+                }
+                CASTNET_UNROLL
+                for (unsigned n = 0; n < at_once; ++n) {
+                    CASTNET_UNROLL
+                    for (unsigned k = 0; k < columns_at_once; ++k) {
+                        sum[k] += value[n][k];
+                    }
                 }
             }
         }
+        CASTNET_UNROLL
+        for (unsigned k = 0; k < columns_at_once; ++k) {
+            if (std::uint32_t const at = column + k * block.threads(); at < columns) {
+                to[static_cast<std::ptrdiff_t>(id) * std::ptrdiff_t{columns} + at] = sum[k];
+            }
+        }
     }
 
+    // Which of the positions from `begin` on have this id.
     template <class Block>
-    CASTNET_HD void add(Block const& block, std::ptrdiff_t position, std::ptrdiff_t row) const {
-        for (std::ptrdiff_t k = block.thread(); k < columns; k += block.threads()) {
-            to[row * columns + k] += from.get(position * columns + k);
+    CASTNET_HD std::uint32_t const* mark(Block const& block, T id, std::uint32_t begin) const {
+        auto* const marked = block.template shared<std::uint32_t>();
+        block.sync(); // others have read what was marked before
+        CASTNET_UNROLL
+        for (unsigned k = 0; k < marks; ++k) {
+            std::uint32_t const i = k * block_threads + block.thread();
+            std::uint32_t const bits = ballot(block, begin + i < count && ids.get(begin + i) == id);
+            if (i % 32 == 0) {
+                marked[i / 32] = bits;
+            }
+        }
+        block.sync();
+        return marked;
+    }
+
+    // Zeros after the last position.
+    CASTNET_HD void read(std::uint32_t position, std::uint32_t column,
+                         T (&value)[columns_at_once]) const {
+        CASTNET_UNROLL
+        for (unsigned k = 0; k < columns_at_once; ++k) {
+            std::uint32_t const at = column + k * block_threads;
+            value[k] = position < count && at < columns
+                           ? from.get(std::ptrdiff_t{position} * std::ptrdiff_t{columns} + at)
+                           : T(0);
         }
     }
 
-    CASTNET_HD static int lowest_bit(std::uint32_t x) {
-        int bit = 0;
-        for (; (x & 1U) == 0; x >>= 1) {
-            ++bit;
-        }
-        return bit;
+    CASTNET_HD static std::uint32_t lowest_bit(std::uint32_t x) {
+#ifdef __CUDA_ARCH__
+        return static_cast<std::uint32_t>(__ffs(static_cast<int>(x))) - 1;
+#else
+        return static_cast<std::uint32_t>(__builtin_ctz(x));
+#endif
     }
 };
 
@@ -123,9 +171,10 @@ CASTNET_HD void scatter_rows(kernel_launch const& s, tables const& t, Context co
     std::ptrdiff_t const positions = c.samples * from.size.pixels;
     c.launch(grid_for(to.size.count()), clear_body<T>{c.at(to), to.size.count()});
     grid where = grid_for(positions * block_threads);
-    where.shared_bytes = block_threads * sizeof(std::uint32_t);
+    where.shared_bytes = scatter_rows_body<T>::words * sizeof(std::uint32_t);
     c.launch(where, scatter_rows_body<T>{stored_at(c, t.arrays[s.first_array]), stored_at(c, from),
-                                         c.at(to), from.size.channels, positions,
+                                         c.at(to), static_cast<std::uint32_t>(from.size.channels),
+                                         static_cast<std::uint32_t>(positions),
                                          static_cast<T>(s.attribute)});
 }
 

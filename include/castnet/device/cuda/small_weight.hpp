@@ -50,7 +50,7 @@ inline bool is_small_weight(kernel_launch const& s, tables const& t) {
     array_ref const &x = t.arrays[s.first_array], &dy = t.arrays[s.first_array + 1];
     return s.kind == op::matmul_weight && s.loop < 0 && x.is_bf16 && dy.is_bf16 &&
            (x.size.channels % 8 != 0 || dy.size.channels % 8 != 0) &&
-           x.size.channels * dy.size.channels <= 8192;
+           x.size.channels * dy.size.channels <= 32768;
 }
 
 template <class Context>

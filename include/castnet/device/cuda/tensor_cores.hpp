@@ -12,6 +12,7 @@
 #pragma once
 
 #include <castnet/core/bfloat16.hpp>
+#include <castnet/device/cuda/lanes.hpp>
 #include <castnet/device/cuda/launch.hpp>
 
 #include <cstdint>
@@ -24,11 +25,6 @@ struct matrix_fragment {
 };
 
 #ifdef __CUDACC__
-
-// What the lane whose number differs in this bit has given.
-__device__ inline float from_lane(device_block const&, float x, int bit) {
-    return __shfl_xor_sync(0xffffffffU, x, bit);
-}
 
 // Four matrices of 8 x 8 numbers, each a word of a fragment; a lane gives the address of a row of
 // 16 bytes, eight lanes those of a matrix.
@@ -94,12 +90,9 @@ struct matrix_tile {
     bfloat16* first;
 
     CASTNET_HD bfloat16* at(int row, int column) const { return first + row * pitch + column; }
-    // Two neighbours, the first of them in an even column.
-    CASTNET_HD void set(int row, int column, float one, float next) const {
-        struct [[gnu::may_alias]] word {
-            std::uint32_t bits;
-        };
-        reinterpret_cast<word*>(at(row, column))->bits = two_bfloat16(one, next);
+    // Eight neighbours, the first of them in a column that is a multiple of eight.
+    CASTNET_HD void set(int row, int column, float const (&eight)[8]) const {
+        store_lanes(eight, at(row, column));
     }
 
     // The 16 x 16 numbers from (row, column) on, as a left factor.
@@ -129,25 +122,6 @@ CASTNET_HD void multiply_add(Block const& block, sum_fragment& first, sum_fragme
                              matrix_fragment const& left, matrix_fragment const& right) {
     multiply_add(block, first.of, left, right.word[0], right.word[1]);
     multiply_add(block, second.of, left, right.word[2], right.word[3]);
-}
-
-// The sum, or the largest, of a number of each of 2 … 32 neighbouring lanes.
-template <int Lanes, class Block>
-CASTNET_HD float sum_of_lanes(Block const& block, float x) {
-    CASTNET_UNROLL
-    for (int apart = Lanes / 2; apart > 0; apart /= 2) {
-        x += from_lane(block, x, apart);
-    }
-    return x;
-}
-template <int Lanes, class Block>
-CASTNET_HD float largest_of_lanes(Block const& block, float x) {
-    CASTNET_UNROLL
-    for (int apart = Lanes / 2; apart > 0; apart /= 2) {
-        float const other = from_lane(block, x, apart);
-        x = other > x ? other : x;
-    }
-    return x;
 }
 
 } // namespace castnet::cuda
