@@ -128,7 +128,7 @@ private:
 
 // What a thread shows to the others of its warp.
 struct shown {
-    float number;
+    double number;
     castnet::bfloat16 const* row;
     castnet::cuda::matrix_fragment left;
     std::uint32_t right[2];
@@ -187,10 +187,11 @@ void exchange(block b, Show const& show, Use const& use) {
     use(&now.show[now.thread / 32 * 32]);
     b.sync();
 }
-inline float from_lane(block b, float x, int bit) {
+template <class T>
+T from_lane(block b, T x, int bit) {
     exchange(
         b, [&](shown& s) { s.number = x; },
-        [&](shown const* lane) { x = lane[now.thread % 32 ^ unsigned(bit)].number; });
+        [&](shown const* lane) { x = T(lane[now.thread % 32 ^ unsigned(bit)].number); });
     return x;
 }
 inline std::uint32_t ballot(block b, bool x) {

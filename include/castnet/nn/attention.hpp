@@ -13,6 +13,7 @@
 #include <castnet/nn/dense.hpp>
 #include <castnet/nn/dropout.hpp>
 #include <castnet/nn/positions.hpp>
+#include <castnet/nn/reshape.hpp>
 
 #include <tuple>
 
@@ -204,34 +205,46 @@ struct multi_head_attention_layer {
             auto const weight = new_parameter<shape<3 * features, features>>(
                 g, "in_proj_weight", {.kind = role::dense_weight});
             auto const bias = in_proj_bias<3 * features>(g);
+            if constexpr (std::is_same_v<Q, K> && std::is_same_v<K, V>) {
+                if (q.id == k.id && k.id == v.id) { // one product projects all
+                    auto const all = has_bias ? matmul(q, weight) + bias : matmul(q, weight);
+                    return attend(all | slice_channels<0, features>,
+                                  all | slice_channels<features, features>,
+                                  all | slice_channels<2 * features, features>, masks...);
+                }
+            }
             auto const project = [&]<size_t Part>(auto x, std::integral_constant<size_t, Part>) {
                 auto const y = matmul(x, parameter_slice<Part * features, features>(weight));
                 return has_bias ? y + parameter_slice<Part * features, features>(bias) : y;
             };
-            auto const placed = [](auto x) {
-                if constexpr (Rotary) {
-                    return rotary_positions<Heads>(x);
-                } else {
-                    return x;
-                }
-            };
-            auto const projected_q = placed(project(q, std::integral_constant<size_t, 0>{}));
-            auto const projected_k = placed(project(k, std::integral_constant<size_t, 1>{}));
-            auto const projected_v = project(v, std::integral_constant<size_t, 2>{});
-            auto const attend = attention<Heads>.dropout(rate);
-            auto const y =
-                is_causal ? attend(projected_q, projected_k, projected_v, causal_mask, masks...)
-                          : attend(projected_q, projected_k, projected_v, masks...);
-            dense_layer<features> out;
-            out.has_bias = has_bias;
-            scope_guard const of_out{g, "out_proj"};
-            return out(y);
+            return attend(project(q, std::integral_constant<size_t, 0>{}),
+                          project(k, std::integral_constant<size_t, 1>{}),
+                          project(v, std::integral_constant<size_t, 2>{}), masks...);
         } else {
             return q;
         }
     }
 
 private:
+    // Of projected queries, keys and values.
+    template <Shape Q, Shape K, Shape V, class... Mask>
+    constexpr symbol<Q> attend(symbol<Q> q, symbol<K> k, symbol<V> v, Mask const&... masks) const {
+        auto const placed = [](auto x) {
+            if constexpr (Rotary) {
+                return rotary_positions<Heads>(x);
+            } else {
+                return x;
+            }
+        };
+        auto const weigh = attention<Heads>.dropout(rate);
+        auto const y = is_causal ? weigh(placed(q), placed(k), v, causal_mask, masks...)
+                                 : weigh(placed(q), placed(k), v, masks...);
+        dense_layer<channels_of<Q>> out;
+        out.has_bias = has_bias;
+        scope_guard const of_out{*q.g, "out_proj"};
+        return out(y);
+    }
+
     template <size_t Units>
     constexpr symbol<shape<Units>> in_proj_bias(ir::graph& g) const {
         return has_bias ? new_parameter<shape<Units>>(g, "in_proj_bias", {.kind = role::vector})

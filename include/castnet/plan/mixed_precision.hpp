@@ -197,6 +197,41 @@ constexpr void mark_images_of_bf16(graph_view const& g, int const* group, char* 
     }
 }
 
+// Marks what attention reads and makes for products, and only that, and slices and joins of it: it
+// multiplies in bfloat16, too. `in_bf16`, `group`: per node, as of bf16_nodes().
+constexpr void mark_attended(graph_view const& g, int const* group, char* in_bf16) {
+    node const* const nodes = g.nodes;
+    list<char> others = carried_nodes(nodes, g.node_count, g.repeat_count); // read it, too
+    list<char> wanted = list<char>::filled(g.node_count, 0);
+    for (int const id : kept_nodes(g)) {
+        others[base_of(id, nodes)] = 1;
+    }
+    keep_copied(nodes, g.node_count, others);
+    for (int i = g.node_count - 1; i >= 0; --i) { // the readers of a node come before it
+        node const& n = nodes[i];
+        operation_traits const& is = traits_of(n);
+        if (group[i] < 0 || is_view(n, nodes)) {
+            continue;
+        }
+        bool const attends = n.kind == op::attention || n.kind == op::attention_gradient,
+                   moves = n.kind == op::slice || n.kind == op::concat,
+                   stored = is.product || is.beside || attends || moves || n.kind == op::map;
+        if (wanted[i] && !others[i] && stored && is.stores_bf16 && n.loop < 0) {
+            in_bf16[i] = 1;
+        }
+        if (is.beside) { // reads nothing itself
+            continue;
+        }
+        bool const reads = (is.product || attends || (moves && in_bf16[i])) && n.loop < 0;
+        for (int k = 0; k < n.operands; ++k) {
+            if (n.in[k] >= 0) {
+                char& marked = (reads ? wanted : others)[base_of(n.in[k], nodes)];
+                marked = 1;
+            }
+        }
+    }
+}
+
 // Per node: 1 where its array is bfloat16. `group`: per node the end of its group.
 constexpr list<char> bf16_nodes(graph_view const& g, int const* group) {
     list<char> in_bf16 = list<char>::filled(g.node_count, 0);
@@ -213,6 +248,7 @@ constexpr list<char> bf16_nodes(graph_view const& g, int const* group) {
         }
     }
     mark_images_of_bf16(g, group, in_bf16.data());
+    mark_attended(g, group, in_bf16.data());
     for (int i = 0; i < g.node_count; ++i) {
         node const& n = g.nodes[i];
         if (n.kind == op::parameter) { // of these, products read copies

@@ -17,7 +17,7 @@ struct attention_body : attention_problem<T> {
     T* log_sum_exp; // nullptr where nobody wants it
 
     CASTNET_HD constexpr std::ptrdiff_t shared_elements() const {
-        return this->elements(1, 1, 1, 3) + this->tile_side * wider_pitch();
+        return this->elements(1, 1, 1, 2) + this->tile_side * wider_pitch();
     }
 
     template <class Block>
@@ -40,17 +40,14 @@ private:
         T* const tile_kv = tile_q + side * pitch; // of keys, then of values
         T* const sum = tile_kv + side * wider_pitch();
         T* const score = sum + side * value_pitch;
-        T *const largest = score + side * across, *const total = largest + side,
-                 *const earlier = total + side;
+        T *const earlier = score + side * across, *const total = earlier + side;
         int const visible = this->keys_of(head.sample);
         head.load_queries(this->q, this->features, top, tile_q, pitch);
         for (auto i = int(block.thread()); i < side * value_pitch; i += int(block.threads())) {
             sum[i] = 0;
         }
-        for (auto i = int(block.thread()); i < side; i += int(block.threads())) {
-            largest[i] = minus_infinity<T>;
-            total[i] = 0;
-        }
+        auto const mine = head.row_of_thread();
+        row_numbers now;
         int const end = this->end_of_keys(top, visible);
         for (int left = 0; left < end; left += side) {
             block.sync();
@@ -59,47 +56,56 @@ private:
             head.scores(tile_q, tile_kv, score);
             block.sync();
             head.load_keys(this->v, visible, this->values, left, tile_kv, value_pitch);
-            for (auto i = int(block.thread()); i < side; i += int(block.threads())) {
-                weigh(head, top + i, left, visible, score + i * across, largest[i], total[i],
-                      earlier[i]);
-            }
+            weigh(head, mine, top, left, visible, score, now, earlier);
             block.sync();
-            multiply_tiles(block, side, this->values, side, score, across, 1, tile_kv, value_pitch,
-                           1, [&](int i, int j, T x) {
+            multiply_tiles(block, side, this->values, side, score, across, adjoining{}, tile_kv,
+                           value_pitch, 1, [&](int i, int j, T x) {
                                T& to = sum[i * value_pitch + j];
                                to = to * earlier[i] + x;
                            });
+        }
+        if (mine.is_row && mine.lane == 0) {
+            total[mine.row] = now.total;
+            if (log_sum_exp && top + mine.row < this->queries) {
+                log_sum_exp[head.row_of_sums() + top + mine.row] =
+                    now.total == T(0) ? T(0) : now.largest + std::log(now.total);
+            }
         }
         block.sync();
         head.for_each(this->queries, this->values, top, [&](int i, int j, std::ptrdiff_t place) {
             // (a NaN stays one)
             y.set(place, total[i] == T(0) ? T(0) : sum[i * value_pitch + j] / total[i]);
         });
-        for (auto i = int(block.thread()); log_sum_exp && i < side; i += int(block.threads())) {
-            if (top + i < this->queries) {
-                log_sum_exp[head.row_of_sums() + top + i] =
-                    total[i] == T(0) ? T(0) : largest[i] + std::log(total[i]);
-            }
-        }
     }
 
-    // The scores of a query become weights, but for a factor. A thread does that for one query.
-    template <class Head>
-    CASTNET_HD void weigh(Head const& head, int query, int left, int visible, T* score, T& largest,
-                          T& total, T& earlier) const {
-        T const before = largest;
-        for (int j = 0; j < this->tile_side; ++j) {
+    // What all lanes of a row know.
+    struct row_numbers {
+        T largest = minus_infinity<T>, total = 0;
+    };
+
+    // The scores of a row become weights, but for a factor.
+    template <class Head, class Row>
+    CASTNET_HD void weigh(Head const& head, Row const& mine, int top, int left, int visible,
+                          T* scores, row_numbers& now, T* earlier) const {
+        int const query = top + mine.row, end = mine.is_row ? this->tile_side : 0;
+        T* const score = scores + mine.row * this->score_pitch();
+        T largest = now.largest, sum = 0;
+        for (int j = mine.lane; j < end; j += mine.lanes) {
             if (this->sees(query, left + j, visible) && score[j] > largest) {
                 largest = score[j];
             }
         }
-        earlier = before == largest ? T(1) : std::exp(before - largest);
-        total *= earlier;
-        for (int j = 0; j < this->tile_side; ++j) {
+        largest = largest_of_lanes(head.block, largest, mine.lanes);
+        for (int j = mine.lane; j < end; j += mine.lanes) {
             T const weight =
                 this->sees(query, left + j, visible) ? std::exp(score[j] - largest) : T(0);
-            total += weight;
+            sum += weight;
             score[j] = weight != T(0) ? weight * head.dropout(query, left + j) : weight;
+        }
+        T const factor = now.largest == largest ? T(1) : std::exp(now.largest - largest);
+        now = {largest, now.total * factor + sum_of_lanes(head.block, sum, mine.lanes)};
+        if (mine.is_row && mine.lane == 0) {
+            earlier[mine.row] = factor;
         }
     }
 };

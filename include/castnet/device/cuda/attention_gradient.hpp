@@ -19,16 +19,18 @@ struct attention_gradient_problem : attention_problem<T> {
     // The sum of each query's weights times their gradients, and its log_sum_exp, of a tile.
     template <class Head>
     CASTNET_HD void load_sums(Head const& head, int top, T* mean, T* sums) const {
-        for (auto i = int(head.block.thread()); i < this->tile_side;
-             i += int(head.block.threads())) {
-            mean[i] = sums[i] = 0;
-            if (top + i < this->queries) {
-                std::ptrdiff_t const place = head.place(this->queries, this->values, top + i);
-                for (int n = 0; n < this->values; ++n) {
-                    mean[i] += y.get(place + n) * dy.get(place + n);
-                }
-                sums[i] = log_sum_exp[head.row_of_sums() + top + i];
-            }
+        auto const mine = head.row_of_thread();
+        int const query = top + mine.row;
+        bool const is_query = mine.is_row && query < this->queries;
+        std::ptrdiff_t const place = head.place(this->queries, this->values, query);
+        T sum = 0;
+        for (int n = mine.lane; n < this->values && is_query; n += mine.lanes) {
+            sum += y.get(place + n) * dy.get(place + n);
+        }
+        sum = sum_of_lanes(head.block, sum, mine.lanes);
+        if (mine.is_row && mine.lane == 0) {
+            mean[mine.row] = sum;
+            sums[mine.row] = is_query ? log_sum_exp[head.row_of_sums() + query] : T(0);
         }
     }
 
@@ -38,17 +40,19 @@ struct attention_gradient_problem : attention_problem<T> {
                                      T* to) const {
         int const pitch = this->value_pitch(), across = this->score_pitch();
         multiply_tiles(head.block, this->tile_side, this->tile_side, this->values, tile_dy, pitch,
-                       1, tile_v, 1, pitch, [&](int i, int j, T sum) { to[i * across + j] = sum; });
+                       adjoining{}, tile_v, adjoining{}, pitch,
+                       [&](int i, int j, T sum) { to[i * across + j] = sum; });
     }
 
     // Scores become weights, and the gradients by weights those by scores.
     template <class Head>
     CASTNET_HD void turn_back(Head const& head, int top, int left, int visible, T* score,
                               T* gradient, T const* mean, T const* sums) const {
-        int const side = this->tile_side, across = this->score_pitch();
-        for (auto n = int(head.block.thread()); n < side * side; n += int(head.block.threads())) {
-            int const i = n / side, j = n % side;
-            T &weight = score[i * across + j], &slope = gradient[i * across + j];
+        auto const mine = head.row_of_thread();
+        int const i = mine.row, end = mine.is_row ? this->tile_side : 0;
+        for (int j = mine.lane; j < end; j += mine.lanes) {
+            T &weight = score[i * this->score_pitch() + j],
+              &slope = gradient[i * this->score_pitch() + j];
             if (this->sees(top + i, left + j, visible)) {
                 T const factor = head.dropout(top + i, left + j), p = std::exp(weight - sums[i]);
                 weight = p * factor;
@@ -105,8 +109,8 @@ private:
             block.sync();
             this->turn_back(head, top, left, visible, score, gradient, mean, sums);
             block.sync();
-            multiply_tiles(block, side, this->features, side, gradient, across, 1, tile_k, pitch, 1,
-                           [&](int i, int j, T x) { sum[i * pitch + j] += x; });
+            multiply_tiles(block, side, this->features, side, gradient, across, adjoining{}, tile_k,
+                           pitch, 1, [&](int i, int j, T x) { sum[i * pitch + j] += x; });
         }
         block.sync();
         head.for_each(this->queries, this->features, top, [&](int i, int j, std::ptrdiff_t place) {

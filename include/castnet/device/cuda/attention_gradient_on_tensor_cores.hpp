@@ -22,20 +22,42 @@ struct tensor_core_attention_gradient : tensor_core_attention<T> {
                                      : 0;
     }
 
-    // A score becomes a weight, and the gradient by the weight that by the score. `mean` is the sum
-    // of the query's weights times their gradients.
-    template <class Head>
-    CASTNET_HD void turn_back(Head const& head, int query, int key, bool is_seen, float mean,
-                              float log_sum, float& score, float& gradient) const {
-        if (is_seen) {
-            auto const scale = static_cast<float>(this->scale);
-            auto const factor = static_cast<float>(head.dropout(query, key));
-            float const weight = std::exp(score * scale - log_sum);
-            score = weight * factor;
-            gradient = weight * (gradient * factor - mean) * scale;
-        } else {
-            score = gradient = 0;
+    // Scores of 16 x 8 become weights, and the gradients by weights those by scores.
+    // numbers_of(row, column, index in the fragment) says which query and key these are of, the sum
+    // of the query's weights times their gradients, and the logarithm of its sum. `plain`: all are
+    // seen, and none is dropped.
+    struct element {
+        int query, key;
+        float mean, log_sum;
+    };
+    template <class Warp, class F>
+    CASTNET_HD void turn_back(Warp const& warp, int column, bool plain, int visible,
+                              sum_fragment& score, sum_fragment& gradient,
+                              F const& numbers_of) const {
+        auto const scale = static_cast<float>(this->scale);
+        if (plain) {
+            warp.for_each(column, [&](int row, int at, int i) {
+                element const e = numbers_of(row, at, i);
+                float const weight = exponential(score.of[i] * scale - e.log_sum);
+                score.of[i] = weight;
+                gradient.of[i] = weight * (gradient.of[i] - e.mean) * scale;
+            });
+            return;
         }
+        warp.for_each(column, [&](int row, int at, int i) {
+            element const e = numbers_of(row, at, i);
+            if (this->sees(e.query, e.key, visible)) {
+                auto const factor = static_cast<float>(warp.head.dropout(e.query, e.key));
+                float const weight = exponential(score.of[i] * scale - e.log_sum);
+                score.of[i] = weight * factor;
+                gradient.of[i] = weight * (gradient.of[i] * factor - e.mean) * scale;
+            } else {
+                score.of[i] = gradient.of[i] = 0;
+            }
+        });
+    }
+    CASTNET_HD bool is_plain(int query, int queries, int key, int keys, int visible) const {
+        return this->form.stream < 0 && this->see_all(query, queries, key, keys, visible);
     }
 };
 
@@ -43,6 +65,7 @@ struct tensor_core_attention_gradient : tensor_core_attention<T> {
 template <class T>
 struct tensor_core_query_gradient_body : tensor_core_attention_gradient<T> {
     using problem = tensor_core_attention<T>;
+    using element = typename tensor_core_attention_gradient<T>::element;
 
     stored<T> dq;
 
@@ -62,13 +85,11 @@ private:
         auto const& block = warp.block;
         auto const tile_k = problem::shared_tile(block, 0), tile_v = problem::shared_tile(block, 1);
         float* const means = problem::after_tiles(block, 2);
-        int const visible = this->keys_of(head.sample), of_features = this->feature_blocks(),
-                  of_values = this->value_blocks();
+        int const visible = this->keys_of(head.sample);
         warp.load(this->q, this->queries, this->queries, this->features, top, tile_k);
         warp.load_gradients(this->dy, this->y, top, tile_v, means);
         block.sync();
-        auto const query = warp.rows_of(tile_k, of_features),
-                   gradient = warp.rows_of(tile_v, of_values);
+        auto const query = warp.rows_of(tile_k), gradient = warp.rows_of(tile_v);
         float mean[2], log_sum[2];
         CASTNET_UNROLL
         for (int r = 0; r < 2; ++r) {
@@ -78,21 +99,21 @@ private:
         }
         typename Warp::sums sum{};
         for_each_tile_of_keys(warp, top, visible, [&](int left) {
-            bool const all = this->see_all(top + warp.first_row, 16, left, side, visible);
+            bool const plain = this->is_plain(top + warp.first_row, 16, left, side, visible);
             CASTNET_NO_UNROLL
             for (int n = 0; n < side; n += 16) {
                 sum_fragment score[2], slope[2];
-                warp.add_products(query, tile_k, n, of_features, score[0], score[1]);
-                warp.add_products(gradient, tile_v, n, of_values, slope[0], slope[1]);
+                warp.add_products(query, tile_k, n, score[0], score[1]);
+                warp.add_products(gradient, tile_v, n, slope[0], slope[1]);
                 CASTNET_UNROLL
                 for (int h = 0; h < 2; ++h) {
-                    warp.for_each(n + 8 * h, [&](int row, int column, int i) {
-                        bool const seen = all || this->sees(top + row, left + column, visible);
-                        this->turn_back(head, top + row, left + column, seen, mean[i / 2],
-                                        log_sum[i / 2], score[h].of[i], slope[h].of[i]);
-                    });
+                    this->turn_back(warp, n + 8 * h, plain, visible, score[h], slope[h],
+                                    [&](int row, int column, int i) {
+                                        return element{top + row, left + column, mean[i / 2],
+                                                       log_sum[i / 2]};
+                                    });
                 }
-                warp.add_weighted(left_factor(slope[0], slope[1]), tile_k, n, of_features, sum);
+                warp.add_weighted(left_factor(slope[0], slope[1]), tile_k, n, sum);
             }
         });
         warp.store(sum, {1, 1}, this->queries, this->features, top, dq);
@@ -103,6 +124,7 @@ private:
 template <class T>
 struct tensor_core_key_gradient_body : tensor_core_attention_gradient<T> {
     using problem = tensor_core_attention<T>;
+    using element = typename tensor_core_attention_gradient<T>::element;
 
     stored<T> dk, dv;
 
@@ -123,13 +145,11 @@ private:
         auto const tile_q = problem::shared_tile(block, 0),
                    tile_dy = problem::shared_tile(block, 1);
         float *const mean = problem::after_tiles(block, 2), *const log_sum = mean + side;
-        int const visible = this->keys_of(head.sample), of_features = this->feature_blocks(),
-                  of_values = this->value_blocks();
+        int const visible = this->keys_of(head.sample);
         warp.load(this->k, this->keys, visible, this->features, left, tile_q);
         warp.load(this->v, this->keys, visible, this->values, left, tile_dy);
         block.sync();
-        auto const key = warp.rows_of(tile_q, of_features),
-                   value = warp.rows_of(tile_dy, of_values);
+        auto const key = warp.rows_of(tile_q), value = warp.rows_of(tile_dy);
         typename Warp::sums sum_k{}, sum_v{};
         int const begin = this->form.causal ? left : 0;
         for (int top = begin; left < visible && top < this->queries; top += side) {
@@ -140,22 +160,22 @@ private:
                 log_sum[i] = this->log_sum_of(head, top + i);
             }
             block.sync();
-            bool const all = this->see_all(top, side, left + warp.first_row, 16, visible);
+            bool const plain = this->is_plain(top, side, left + warp.first_row, 16, visible);
             CASTNET_NO_UNROLL
             for (int n = 0; n < side; n += 16) { // (scores of keys, in rows, with queries)
                 sum_fragment score[2], slope[2];
-                warp.add_products(key, tile_q, n, of_features, score[0], score[1]);
-                warp.add_products(value, tile_dy, n, of_values, slope[0], slope[1]);
+                warp.add_products(key, tile_q, n, score[0], score[1]);
+                warp.add_products(value, tile_dy, n, slope[0], slope[1]);
                 CASTNET_UNROLL
                 for (int h = 0; h < 2; ++h) {
-                    warp.for_each(n + 8 * h, [&](int row, int column, int i) {
-                        bool const seen = all || this->sees(top + column, left + row, visible);
-                        this->turn_back(head, top + column, left + row, seen, mean[column],
-                                        log_sum[column], score[h].of[i], slope[h].of[i]);
-                    });
+                    this->turn_back(warp, n + 8 * h, plain, visible, score[h], slope[h],
+                                    [&](int row, int column, int) {
+                                        return element{top + column, left + row, mean[column],
+                                                       log_sum[column]};
+                                    });
                 }
-                warp.add_weighted(left_factor(score[0], score[1]), tile_dy, n, of_values, sum_v);
-                warp.add_weighted(left_factor(slope[0], slope[1]), tile_q, n, of_features, sum_k);
+                warp.add_weighted(left_factor(score[0], score[1]), tile_dy, n, sum_v);
+                warp.add_weighted(left_factor(slope[0], slope[1]), tile_q, n, sum_k);
             }
         }
         warp.store(sum_k, {1, 1}, this->keys, this->features, left, dk);

@@ -16,18 +16,23 @@ namespace castnet::cuda {
 // The most features of a head whose sums fit the registers.
 inline constexpr int tensor_core_features = 64;
 
+// Of a weight, which is rounded to bfloat16: with the error of the GPU's own function.
+CASTNET_HD inline float exponential(float x) {
+#ifdef __CUDA_ARCH__
+    return __expf(x);
+#else
+    return std::exp(x);
+#endif
+}
+
 // What these kernels need. Numbers are T or bfloat16 in global memory, and float and bfloat16 here.
 template <class T>
 struct tensor_core_attention : attention_problem<T> {
-    static constexpr unsigned resident_blocks = 2;
+    static constexpr unsigned resident_blocks = 3;
     static constexpr int side = attention_threads / 2; // rows of a tile: 16 for each warp
     static constexpr int column_blocks = tensor_core_features / 16;
     using tile = matrix_tile<tensor_core_features>;
     static constexpr int tile_elements = side * tile::pitch;
-
-    // Blocks of 16 columns that a head has.
-    CASTNET_HD int feature_blocks() const { return (this->features + 15) / 16; }
-    CASTNET_HD int value_blocks() const { return (this->values + 15) / 16; }
 
     // The tile of this number in shared memory, and what follows so many tiles.
     template <class Block>
@@ -68,9 +73,10 @@ struct attention_warp {
     CASTNET_HD void load(stored<T> const& from, int rows, int end, int columns, int first,
                          tile const& to) const {
         stored<T> const arrays[] = {from};
-        for_each_eighth(
-            arrays, rows, end, columns, first,
-            [&](int row, int column, float const(&eight)[1][8]) { to.set(row, column, eight[0]); });
+        for_each_eighth(arrays, rows, end, columns, first,
+                        [&](int row, int column, eight_bfloat16 const(&eight)[1]) {
+                            *reinterpret_cast<eight_bfloat16*>(to.at(row, column)) = eight[0];
+                        });
     }
 
     // The same of gradients of the result, and the sums over columns of these times the result.
@@ -78,53 +84,49 @@ struct attention_warp {
                                    tile const& to, float* sum) const {
         stored<T> const arrays[] = {dy, y};
         for_each_eighth(arrays, p.queries, p.queries, p.values, first,
-                        [&](int row, int column, float const(&eight)[2][8]) {
-                            to.set(row, column, eight[0]);
-                            float product = 0;
+                        [&](int row, int column, eight_bfloat16 const(&eight)[2]) {
+                            *reinterpret_cast<eight_bfloat16*>(to.at(row, column)) = eight[0];
+                            float gradient[8], result[8], product = 0;
+                            unpack(eight[0], gradient);
+                            unpack(eight[1], result);
                             CASTNET_UNROLL
                             for (int k = 0; k < 8; ++k) {
-                                product += eight[0][k] * eight[1][k];
+                                product += gradient[k] * result[k];
                             }
-                            product = sum_of_lanes<8>(block, product);
+                            product = sum_of_lanes(block, product, 8);
                             if (column == 0) {
                                 sum[row] = product;
                             }
                         });
     }
 
-    // The warp's rows of a tile, as many blocks of 16 columns.
-    CASTNET_HD left_factors rows_of(tile const& of, int column_blocks) const {
+    // The warp's rows of a tile. (Products are of all columns that it has, whatever a head has of
+    // them: a branch would let each of them wait for what it reads.)
+    CASTNET_HD left_factors rows_of(tile const& of) const {
         left_factors all{};
         CASTNET_UNROLL
         for (int k = 0; k < blocks; ++k) {
-            if (k < column_blocks) {
-                all.of[k] = of.left(block, first_row, 16 * k);
-            }
+            all.of[k] = of.left(block, first_row, 16 * k);
         }
         return all;
     }
 
     // Products of the warp's rows with 16 rows of a tile.
     CASTNET_HD void add_products(left_factors const& rows, tile const& of, int row,
-                                 int column_blocks, sum_fragment& first,
-                                 sum_fragment& second) const {
+                                 sum_fragment& first, sum_fragment& second) const {
         CASTNET_UNROLL
         for (int k = 0; k < blocks; ++k) {
-            if (k < column_blocks) {
-                multiply_add(block, first, second, rows.of[k],
-                             of.right_of_transposed(block, row, 16 * k));
-            }
+            multiply_add(block, first, second, rows.of[k],
+                         of.right_of_transposed(block, row, 16 * k));
         }
     }
     // Adds the products of 16 columns of weights with as many rows of a tile.
     CASTNET_HD void add_weighted(matrix_fragment const& weights, tile const& of, int row,
-                                 int column_blocks, sums& to) const {
+                                 sums& to) const {
         CASTNET_UNROLL
         for (int k = 0; k < blocks; ++k) {
-            if (k < column_blocks) {
-                multiply_add(block, to.of[2 * k], to.of[2 * k + 1], weights,
-                             of.right(block, row, 16 * k));
-            }
+            multiply_add(block, to.of[2 * k], to.of[2 * k + 1], weights,
+                         of.right(block, row, 16 * k));
         }
     }
 
@@ -166,20 +168,31 @@ struct attention_warp {
 
 private:
     // Calls f(row, column, eight numbers of each array) for the rows of a tile and the columns that
-    // products read. Eight lanes read a row, a thread all of its rows at once.
+    // products read. Eight lanes read a row.
     template <int Arrays, class F>
     CASTNET_HD void for_each_eighth(stored<T> const (&from)[Arrays], int rows, int end, int columns,
                                     int first, F const& f) const {
         constexpr int step = int(attention_threads) / 8, at_once = problem::side / step;
         int const column = lane % 8 * 8, top = int(block.thread()) / 8;
-        float eight[at_once][Arrays][8];
+        bool whole = columns % 8 == 0; // and aligned
+        for (stored<T> const& each : from) {
+            whole = whole && each.is_bf16();
+        }
+        eight_bfloat16 eight[at_once][Arrays];
         CASTNET_UNROLL
         for (int n = 0; n < at_once; ++n) {
             int const row = first + top + n * step;
+            std::ptrdiff_t const place = head.place(rows, columns, row) + column;
             CASTNET_UNROLL
             for (int k = 0; k < Arrays; ++k) {
-                read(from[k], row < end ? columns - column : 0, columns,
-                     head.place(rows, columns, row) + column, eight[n][k]);
+                if (!whole) {
+                    eight[n][k] = read(from[k], row < end ? columns - column : 0, place);
+                } else if (row < end && column < columns) {
+                    eight[n][k] =
+                        *reinterpret_cast<eight_bfloat16 const*>(from[k].as_bf16() + place);
+                } else {
+                    eight[n][k] = {};
+                }
             }
         }
         CASTNET_UNROLL
@@ -189,21 +202,16 @@ private:
     }
 
     // As many as there are of the eight numbers from a place on, and zeros after them.
-    CASTNET_HD static void read(stored<T> const& from, int count, int columns, std::ptrdiff_t place,
-                                float (&eight)[8]) {
-        if (count >= 8 && columns % 8 == 0) { // aligned
-            T lane[8];
-            from.load(static_cast<std::uint32_t>(place), lane);
-            CASTNET_UNROLL
-            for (int k = 0; k < 8; ++k) {
-                eight[k] = static_cast<float>(lane[k]);
-            }
-        } else {
-            CASTNET_UNROLL
-            for (int k = 0; k < 8; ++k) {
-                eight[k] = k < count ? static_cast<float>(from.get(place + k)) : 0;
-            }
+    CASTNET_HD static eight_bfloat16 read(stored<T> const& from, int count, std::ptrdiff_t place) {
+        eight_bfloat16 all{};
+        CASTNET_UNROLL
+        for (int k = 0; k < 4; ++k) {
+            float const one = 2 * k < count ? static_cast<float>(from.get(place + 2 * k)) : 0,
+                        next =
+                            2 * k + 1 < count ? static_cast<float>(from.get(place + 2 * k + 1)) : 0;
+            all.word[k] = two_bfloat16(one, next);
         }
+        return all;
     }
 };
 
@@ -263,15 +271,14 @@ private:
         int const visible = this->keys_of(head.sample);
         warp.load(this->q, this->queries, this->queries, this->features, top, tile_k);
         block.sync();
-        auto const query = warp.rows_of(tile_k, this->feature_blocks());
+        auto const query = warp.rows_of(tile_k);
         typename Warp::sums sum{};
         row_numbers now{};
         for_each_tile_of_keys(warp, top, visible, [&](int left) {
             sum_fragment score[side / 8];
             CASTNET_UNROLL
             for (int n = 0; n < side / 16; ++n) {
-                warp.add_products(query, tile_k, 16 * n, this->feature_blocks(), score[2 * n],
-                                  score[2 * n + 1]);
+                warp.add_products(query, tile_k, 16 * n, score[2 * n], score[2 * n + 1]);
             }
             if (this->see_all(top + warp.first_row, 16, left, side, visible)) {
                 weigh<true>(warp, top, left, visible, score, now, sum);
@@ -280,14 +287,13 @@ private:
             }
             CASTNET_UNROLL
             for (int n = 0; n < side / 16; ++n) {
-                warp.add_weighted(left_factor(score[2 * n], score[2 * n + 1]), tile_v, 16 * n,
-                                  this->value_blocks(), sum);
+                warp.add_weighted(left_factor(score[2 * n], score[2 * n + 1]), tile_v, 16 * n, sum);
             }
         });
         float factor[2];
         CASTNET_UNROLL
         for (int r = 0; r < 2; ++r) {
-            float const total = sum_of_lanes<4>(block, now.total[r]);
+            float const total = sum_of_lanes(block, now.total[r], 4);
             int const row = top + warp.first_row + sum_fragment::row(warp.lane, 2 * r);
             factor[r] = total == 0 ? 0.0F : 1 / total; // (a NaN stays one)
             if (log_sum_exp && warp.lane % 4 == 0 && row < this->queries) {
@@ -317,9 +323,9 @@ private:
         }
         CASTNET_UNROLL
         for (int r = 0; r < 2; ++r) {
-            largest[r] = largest_of_lanes<4>(warp.block, largest[r]);
+            largest[r] = largest_of_lanes(warp.block, largest[r], 4);
             float const earlier =
-                now.largest[r] == largest[r] ? 1.0F : std::exp(now.largest[r] - largest[r]);
+                now.largest[r] == largest[r] ? 1.0F : exponential(now.largest[r] - largest[r]);
             now.largest[r] = largest[r];
             now.total[r] *= earlier;
             CASTNET_UNROLL
@@ -333,7 +339,7 @@ private:
             warp.for_each(8 * n, [&](int row, int column, int i) {
                 float& s = score[n].of[i];
                 bool const seen = SeeAll || this->sees(top + row, left + column, visible);
-                s = seen ? std::exp(s - largest[i / 2]) : 0.0F;
+                s = seen ? exponential(s - largest[i / 2]) : 0.0F;
                 now.total[i / 2] += s;
             });
         }

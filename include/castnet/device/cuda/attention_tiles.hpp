@@ -8,41 +8,62 @@
 #include <castnet/device/cuda/step_values.hpp>
 #include <castnet/device/cuda/stored.hpp>
 #include <castnet/device/cuda/tuning.hpp>
+#include <castnet/device/cuda/warp.hpp>
 #include <castnet/graph/attention_form.hpp>
 #include <castnet/plan/evaluate.hpp>
 
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace castnet::cuda {
 
+// A stride of 1, which makes neighbours of what lies that far apart.
+using adjoining = std::integral_constant<int, 1>;
+
 // Calls store(i, j, sum over d of a(i, d) * b(d, j)) for each element of a product of matrices in
 // shared memory. A thread computes 4 x 4 of them.
-template <class Block, class T, class Store>
+template <class Block, class T, class AStep, class BRow, class Store>
 CASTNET_HD void multiply_tiles(Block const& block, int rows, int columns, int depth, T const* a,
-                               int a_row, int a_step, T const* b, int b_row, int b_step,
+                               int a_row, AStep a_step, T const* b, BRow b_row, int b_step,
                                Store const& store) {
-    constexpr int side = 4;
+    constexpr int side = 4, at_once = 4;
     int const down = (rows + side - 1) / side, across = (columns + side - 1) / side;
     for (auto tile = int(block.thread()); tile < down * across; tile += int(block.threads())) {
         int const top = tile / across, left = tile % across;
         T const *row[side], *column[side];
         T sum[side][side] = {};
+        CASTNET_UNROLL
         for (int k = 0; k < side; ++k) { // the last tile repeats reads at the edge
             row[k] = a + (top + k * down < rows ? top + k * down : rows - 1) * a_row;
             column[k] =
                 b + (left + k * across < columns ? left + k * across : columns - 1) * b_step;
         }
-        for (int d = 0; d < depth; ++d) {
+        auto const add = [&](int d) {
+            CASTNET_UNROLL
             for (int i = 0; i < side; ++i) {
                 T const x = row[i][d * a_step];
+                CASTNET_UNROLL
                 for (int j = 0; j < side; ++j) {
                     sum[i][j] += x * column[j][d * b_row];
                 }
             }
+        };
+        int d = 0;
+        CASTNET_NO_UNROLL
+        for (; d + at_once <= depth; d += at_once) {
+            CASTNET_UNROLL
+            for (int k = 0; k < at_once; ++k) {
+                add(d + k);
+            }
         }
+        for (; d < depth; ++d) {
+            add(d);
+        }
+        CASTNET_UNROLL
         for (int i = 0; i < side; ++i) {
+            CASTNET_UNROLL
             for (int j = 0; j < side; ++j) {
                 if (top + i * down < rows && left + j * across < columns) {
                     store(top + i * down, left + j * across, sum[i][j]);
@@ -60,7 +81,7 @@ struct attention_problem {
 
     attention_form form;
     int queries, keys, features, values; // features of a head
-    int tile_side = 32;                  // queries and keys of a tile
+    int tile_side = 64;                  // queries and keys of a tile
     std::ptrdiff_t samples;
     T scale, keep;
     philox_key key;
@@ -137,12 +158,11 @@ struct attention_head {
     // Calls f(row, column, element) of a head's columns in a tile.
     template <class F>
     CASTNET_HD void for_each(int rows, int columns, int first, F const& f) const {
-        for (auto i = int(block.thread()); i < p.tile_side * columns; i += int(block.threads())) {
-            int const row = i / columns, column = i % columns;
+        for_each_place(columns, [&](int row, int column) {
             if (first + row < rows) {
                 f(row, column, place(rows, columns, first + row) + column);
             }
-        }
+        });
     }
     CASTNET_HD std::ptrdiff_t place(int rows, int columns, int row) const {
         return ((sample * rows + row) * p.form.heads + number) * columns;
@@ -151,22 +171,43 @@ struct attention_head {
         return (sample * p.form.heads + number) * p.queries;
     }
 
+    // The row of a tile that this thread works on, with some neighbouring lanes of its warp.
+    struct row_lane {
+        int row, lane, lanes;
+        bool is_row; // the tile has it
+    };
+    CASTNET_HD row_lane row_of_thread() const {
+        int const each = int(block.threads()) / p.tile_side, lanes = each < 32 ? each : 32;
+        int const thread = int(block.thread()), row = thread / lanes;
+        return {row, thread % lanes, lanes, row < p.tile_side};
+    }
+
     // Products of each query of a tile with each key of one.
     CASTNET_HD void scores(T const* q, T const* k, T* to) const {
         int const pitch = p.feature_pitch(), across = p.score_pitch();
-        multiply_tiles(block, p.tile_side, p.tile_side, p.features, q, pitch, 1, k, 1, pitch,
+        multiply_tiles(block, p.tile_side, p.tile_side, p.features, q, pitch, adjoining{}, k,
+                       adjoining{}, pitch,
                        [&](int i, int j, T sum) { to[i * across + j] = sum * p.scale; });
     }
     CASTNET_HD T dropout(int query, int key) const { return p.dropout(sample, number, query, key); }
 
 private:
+    // Calls f(row, column) for this thread's share of a tile: a warp has some of its rows.
+    template <class F>
+    CASTNET_HD void for_each_place(int columns, F const& f) const {
+        int const thread = int(block.thread()), warps = int(block.threads()) / 32;
+        for (int row = thread / 32; row < p.tile_side; row += warps) {
+            for (int column = thread % 32; column < columns; column += 32) {
+                f(row, column);
+            }
+        }
+    }
     CASTNET_HD void load(stored<T> const& from, int rows, int end, int columns, int first, T* to,
                          int pitch) const {
-        for (auto i = int(block.thread()); i < p.tile_side * columns; i += int(block.threads())) {
-            int const row = i / columns, column = i % columns;
+        for_each_place(columns, [&](int row, int column) {
             to[row * pitch + column] =
                 first + row < end ? from.get(place(rows, columns, first + row) + column) : T(0);
-        }
+        });
     }
 };
 
@@ -184,16 +225,20 @@ CASTNET_HD void for_each_tile(attention_problem<T> const& p, Block const& block,
     }
 }
 
-// Chooses the tiles of a body, and returns the shared memory of a block: the largest that it has
-// without opt-in, or for bodies with tiles of one size (`side`), what these need (`bytes`).
+// Chooses the tiles of a body, and returns the shared memory of a block: tiles are the largest for
+// which it has some on every GPU, or for bodies with tiles of one size (`side`), what these need
+// (`bytes`).
 template <class Body>
 CASTNET_HD constexpr std::size_t fit_tiles(Body& body, std::size_t element_bytes) {
     if constexpr (requires { Body::side; }) {
         body.tile_side = Body::side;
         return Body::bytes;
     } else {
+        constexpr int least = 8; // of rows that a short sequence does not have
+        int const rows = body.queries > body.keys ? body.queries : body.keys;
         auto const bytes = [&] { return std::size_t(body.shared_elements()) * element_bytes; };
-        while (bytes() > default_shared_bytes && body.tile_side > 1) {
+        while ((bytes() > std::size_t(one_block_bytes) && body.tile_side > 1) ||
+               (body.tile_side > least && body.tile_side / 2 >= rows)) {
             body.tile_side /= 2;
         }
         return bytes();

@@ -2,6 +2,7 @@
 // address and the samples' indices from device memory, so one captured graph serves all of them.
 #pragma once
 
+#include <castnet/device/cuda/lanes.hpp>
 #include <castnet/device/cuda/launch.hpp>
 #include <castnet/device/cuda/quotient.hpp>
 #include <castnet/device/ir.hpp>
@@ -30,6 +31,8 @@ struct gathered_array {
 
 template <class T, int Arrays>
 struct gather_body {
+    static constexpr int lanes = lanes_of<T>;
+
     stored_array<T> const* from;  // values are nullptr if nothing is gathered
     std::uint32_t const* samples; // index in the data set, per row
     gathered_array<T> arrays[Arrays];
@@ -42,13 +45,35 @@ struct gather_body {
             if (stored.values == nullptr) {
                 return;
             }
-            store_each_index(block, a.count, a.to, [&](unsigned i) {
-                std::uint32_t const row = a.size.divide(i);
-                std::ptrdiff_t const place =
-                    (std::ptrdiff_t{samples[row]} - row) * std::ptrdiff_t{a.size.divisor} +
-                    std::ptrdiff_t{i};
-                return stored.get(static_cast<std::size_t>(place));
-            });
+            if (stored.bytes == nullptr && a.size.divisor % lanes == 0) {
+                copy_lanes(block, stored.values, a);
+            } else {
+                store_each_index(block, a.count, a.to, [&](unsigned i) {
+                    return stored.get(static_cast<std::size_t>(place_of(a, i)));
+                });
+            }
+        }
+    }
+
+private:
+    // Where the element that becomes number i of the batch lies in the data set.
+    CASTNET_HD std::ptrdiff_t place_of(gathered_array<T> const& a, unsigned i) const {
+        std::uint32_t const row = a.size.divide(i);
+        return (std::ptrdiff_t{samples[row]} - row) * std::ptrdiff_t{a.size.divisor} +
+               std::ptrdiff_t{i};
+    }
+    // Of samples that consist of whole groups.
+    template <class Block>
+    CASTNET_HD void copy_lanes(Block const& block, T const* values,
+                               gathered_array<T> const& a) const {
+        unsigned const end = static_cast<unsigned>(a.count),
+                       step = lanes * block.threads() * block.blocks();
+        CASTNET_NO_UNROLL
+        for (unsigned i = lanes * (block.index() * block.threads() + block.thread()); i < end;
+             i += step) {
+            T lane[lanes];
+            load_lanes(values + place_of(a, i), lane);
+            store_lanes(lane, a.to + i);
         }
     }
 };
@@ -69,7 +94,8 @@ auto gather_call(Context const& c, stored_array<typename Context::value_type> co
         body.arrays[k] = {c.at(r), quotient(r.size.count()), count};
         largest = count > largest ? count : largest;
     }
-    return kernel_call<gather_body<T, arrays>>{grid_for(largest), body};
+    constexpr int lanes = gather_body<T, arrays>::lanes;
+    return kernel_call<gather_body<T, arrays>>{grid_for((largest + lanes - 1) / lanes), body};
 }
 
 } // namespace castnet::cuda

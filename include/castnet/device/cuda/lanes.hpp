@@ -24,6 +24,22 @@ struct lane_access {
     };
 };
 
+// Eight numbers as they are stored.
+using eight_bfloat16 = lane_access<bfloat16, 8>::words;
+
+// Of two neighbours in a word.
+template <class T>
+CASTNET_HD T number_in(std::uint32_t two, int which) {
+    return T(__builtin_bit_cast(float, which == 0 ? two << 16 : two & 0xffff0000U));
+}
+template <class T>
+CASTNET_HD void unpack(eight_bfloat16 const& from, T (&to)[8]) {
+    CASTNET_UNROLL
+    for (int i = 0; i < 8; ++i) {
+        to[i] = number_in<T>(from.word[i / 2], i % 2);
+    }
+}
+
 // lane[i] = from[i], for elements of type T or bfloat16; the first address is a multiple of 16
 // bytes, or of all that is read.
 template <class S, class T, int Lanes>
@@ -35,9 +51,7 @@ CASTNET_HD void load_lanes(S const* from, T (&lane)[Lanes]) {
         if constexpr (std::is_same_v<S, bfloat16>) {
             CASTNET_UNROLL
             for (int i = 0; i < access::lanes; ++i) {
-                std::uint32_t const two = w.word[i / 2];
-                lane[first + i] =
-                    T(__builtin_bit_cast(float, i % 2 == 0 ? two << 16 : two & 0xffff0000U));
+                lane[first + i] = number_in<T>(w.word[i / 2], i % 2);
             }
         } else {
             __builtin_memcpy(lane + first, &w, access::bytes);

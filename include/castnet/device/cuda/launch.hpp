@@ -79,28 +79,24 @@ CASTNET_HD void for_each_index(Block const& block, std::ptrdiff_t count, F const
     }
 }
 
-// to[i] = f(i) for the same; several at a time where a thread has several, so that none waits for
-// another's loads.
+// to[i] = f(i) for all of them, by however many threads the grid has; several at a time, so that
+// none waits for another's loads.
 template <class Block, class T, class F>
 CASTNET_HD void store_each_index(Block const& block, std::ptrdiff_t count, T* to, F const& f) {
-    if constexpr (Block::has_all_threads) {
-        for_each_index(block, count, [&](unsigned i) { to[i] = f(i); });
-    } else {
-        constexpr unsigned at_once = 4;
-        unsigned const end = static_cast<unsigned>(count), step = block.threads() * block.blocks();
-        CASTNET_NO_UNROLL
-        for (unsigned i = block.index() * block.threads() + block.thread(); i < end;
-             i += at_once * step) {
-            T value[at_once];
-            CASTNET_UNROLL
-            for (unsigned k = 0; k < at_once; ++k) {
-                value[k] = i + k * step < end ? f(i + k * step) : T(0);
-            }
-            CASTNET_UNROLL
-            for (unsigned k = 0; k < at_once; ++k) {
-                if (i + k * step < end) {
-                    to[i + k * step] = value[k];
-                }
+    constexpr unsigned at_once = 4;
+    unsigned const end = static_cast<unsigned>(count), step = block.threads() * block.blocks();
+    CASTNET_NO_UNROLL
+    for (unsigned i = block.index() * block.threads() + block.thread(); i < end;
+         i += at_once * step) {
+        T value[at_once];
+        CASTNET_UNROLL
+        for (unsigned k = 0; k < at_once; ++k) {
+            value[k] = i + k * step < end ? f(i + k * step) : T(0);
+        }
+        CASTNET_UNROLL
+        for (unsigned k = 0; k < at_once; ++k) {
+            if (i + k * step < end) {
+                to[i + k * step] = value[k];
             }
         }
     }

@@ -9,56 +9,53 @@
 
 namespace castnet::cuda {
 
-class loop_barriers {
-public:
-    template <class Plan>
-    constexpr loop_barriers(Plan const& p, stage const& g) {
-        int since = g.first; // the first launch after the last barrier
-        for (int i = g.first; i < g.last; ++i) {
-            bool waits = i + 1 == g.last || i - g.first >= most;
-            for (int k = since; k <= i && !waits; ++k) {
-                waits = depend(p, p.launch(k), p.launch(i + 1));
-            }
-            if (waits) {
-                since = i + 1;
-                bits_ |= i - g.first < most ? std::uint64_t{1} << (i - g.first) : 0;
-            }
+namespace detail {
+
+constexpr bool uses_shared_memory(op kind) {
+    return is_matmul(kind) || kind == op::reduce;
+}
+constexpr std::ptrdiff_t end_of(array_ref const& r, std::ptrdiff_t batch) {
+    return r.offset + r.sample_stride() * (r.size.sample ? batch : 1);
+}
+constexpr bool overlap(array_ref const& x, array_ref const& y, std::ptrdiff_t batch) {
+    return x.where == y.where && (x.repeat_stride != y.repeat_stride ||
+                                  (x.offset < end_of(y, batch) && y.offset < end_of(x, batch)));
+}
+
+// Whether launch b has to wait for all threads to have ended a.
+template <class Plan>
+constexpr bool depends(Plan const& p, kernel_launch const& b, kernel_launch const& a) {
+    bool found = uses_shared_memory(a.kind) && uses_shared_memory(b.kind);
+    for (int i = a.first_array; i < a.output + a.results; ++i) {
+        for (int j = b.first_array; j < b.output + b.results; ++j) {
+            bool const writes = i >= a.output || j >= b.output;
+            found = found || (writes && overlap(p.arrays[i], p.arrays[j], p.batch));
         }
     }
+    return found;
+}
 
-    // After this launch of the loop.
-    constexpr bool after(int number) const { return number >= most || (bits_ >> number & 1) != 0; }
+} // namespace detail
 
-    std::uint64_t bits_ = 0; // (public, as of a template argument)
-
-private:
-    static constexpr int most = 64;
-
-    template <class Plan>
-    static constexpr bool depend(Plan const& p, kernel_launch const& a, kernel_launch const& b) {
-        if (uses_shared_memory(a.kind) && uses_shared_memory(b.kind)) {
-            return true;
+// A bit for each of the first 64 launches; there is a barrier after all others.
+template <class Plan>
+constexpr std::uint64_t barriers_of_loop(Plan const& p, stage const& g) {
+    std::uint64_t bits = 0;
+    int since = g.first; // the first launch after the last barrier
+    for (int i = g.first; i < g.last && i < g.first + 64; ++i) {
+        bool waits = i + 1 == g.last;
+        for (int k = since; k <= i && !waits; ++k) {
+            waits = detail::depends(p, p.launch(i + 1), p.launch(k));
         }
-        for (int i = a.first_array; i < a.output + a.results; ++i) {
-            for (int j = b.first_array; j < b.output + b.results; ++j) {
-                if ((i >= a.output || j >= b.output) &&
-                    overlap(p.arrays[i], p.arrays[j], p.batch)) {
-                    return true;
-                }
-            }
+        if (waits) {
+            since = i + 1;
+            bits |= std::uint64_t{1} << (i - g.first);
         }
-        return false;
     }
-    static constexpr bool uses_shared_memory(op kind) {
-        return is_matmul(kind) || kind == op::reduce;
-    }
-    static constexpr bool overlap(array_ref const& x, array_ref const& y, std::ptrdiff_t batch) {
-        return x.where == y.where && (x.repeat_stride != y.repeat_stride ||
-                                      (x.offset < end_of(y, batch) && y.offset < end_of(x, batch)));
-    }
-    static constexpr std::ptrdiff_t end_of(array_ref const& r, std::ptrdiff_t batch) {
-        return r.offset + r.sample_stride() * (r.size.sample ? batch : 1);
-    }
-};
+    return bits;
+}
+constexpr bool has_barrier(std::uint64_t barriers, int launch) {
+    return launch >= 64 || (barriers >> launch & 1) != 0;
+}
 
 } // namespace castnet::cuda

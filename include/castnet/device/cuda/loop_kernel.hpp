@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <iterator>
 #include <type_traits>
 #include <utility>
@@ -126,10 +127,10 @@ private:
     }
 };
 
-template <class T, int Samples, loop_memory Memory, loop_barriers Barriers, bool Backwards,
+template <class T, int Samples, loop_memory Memory, std::uint64_t Barriers, bool Backwards,
           class Steps>
 struct loop_body;
-template <class T, int Samples, loop_memory Memory, loop_barriers Barriers, bool Backwards,
+template <class T, int Samples, loop_memory Memory, std::uint64_t Barriers, bool Backwards,
           class... Step>
 struct loop_body<T, Samples, Memory, Barriers, Backwards, constant_launches<Step...>> {
     static constexpr unsigned resident_blocks = 1;
@@ -203,7 +204,7 @@ private:
     CASTNET_HD void run_step(Context const& c, T* shared) const {
         loop_step<S>::template run<Samples>(c, shared + Memory.scratch, shared + weight_at<I>,
                                             scalars + scalar_at<I>, factors[I]);
-        if constexpr (Barriers.after(I)) {
+        if constexpr (has_barrier(Barriers, I)) {
             c.block.sync();
         }
     }
@@ -226,7 +227,7 @@ void launch_loop(int repetition, Context const& c) {
     using steps =
         typename make_loop_steps<Plan, g.first,
                                  std::make_index_sequence<std::size_t(g.last - g.first)>>::type;
-    loop_body<T, samples, memory, loop_barriers(Plan, g), g.backwards, steps> body;
+    loop_body<T, samples, memory, barriers_of_loop(Plan, g), g.backwards, steps> body;
     static_assert(sizeof body <= argument_bytes);
     std::copy(std::begin(c.region), std::end(c.region), body.region);
     body.key = c.key;

@@ -12,11 +12,11 @@ CASTNET_HD void parameter_slice(kernel_launch const& s, tables const& t, Context
     using T = typename Context::value_type;
     array_ref const &from = t.arrays[s.first_array], &to = t.arrays[s.output];
     extents const all = units_in_memory(from.size);
-    std::ptrdiff_t const count = to.size.count();
-    int const units = static_cast<int>(count / all.pixels);
-    c.launch(grid_for(count),
-             copy_channels_body<T>{stored_at(c, from), stored_at(c, to), all.channels, s.attribute,
-                                   units, 0, quotient(units), count});
+    int const units = static_cast<int>(to.size.count() / all.pixels);
+    copy_channels(c,
+                  copy_channels_body<T>{stored_at(c, from), stored_at(c, to), all.channels,
+                                        s.attribute, units},
+                  all.pixels);
 }
 
 // The gradient by the whole: 0 for all other units.

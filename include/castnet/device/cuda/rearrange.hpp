@@ -57,38 +57,53 @@ CASTNET_HD void reshape(kernel_launch const& s, tables const& t, Context const& 
                              quotient(to.size.count()), count});
 }
 
-// Channels [first, first + width) of the rows of `to` from channels [begin, begin + width) of
-// those of `from`.
+// How many neighbouring channels a thread moves at once: 16 bytes of bfloat16, where all that
+// counts channels is a multiple of them; but one within a loop, whose steps are small.
+inline constexpr int moved_lanes = lanes_of<bfloat16>;
+template <class Context>
+CASTNET_HD bool moves_lanes(Context const& c, int all_counts) { // bits of any
+    return c.iteration < 0 && all_counts % moved_lanes == 0;
+}
+
+// Channels [begin, begin + to_channels) of the rows of `from`, as rows of `to`.
 template <class T>
 struct copy_channels_body {
     stored<T> from, to;
-    int from_channels, begin, to_channels, first;
-    quotient width;
-    std::ptrdiff_t count;
+    int from_channels, begin, to_channels;
     row_numbers from_rows{}, to_rows{};
+    bool in_lanes = false;
+    quotient width{}; // in lanes or channels, as is the count
+    std::ptrdiff_t count = 0;
 
     template <class Block>
     CASTNET_HD void operator()(Block const& block) const {
-        for_each_index(block, count, [&](std::ptrdiff_t i) {
-            std::uint32_t const line = width.divide(static_cast<std::uint32_t>(i)),
-                                channel = static_cast<std::uint32_t>(i) - line * width.divisor;
-            to[std::ptrdiff_t{to_rows(line)} * to_channels + first + channel] =
-                from.get(std::ptrdiff_t{from_rows(line)} * from_channels + begin + channel);
+        for_each_index(block, count, [&](std::uint32_t i) {
+            if (in_lanes) {
+                move<moved_lanes>(i);
+            } else {
+                move<1>(i);
+            }
         });
+    }
+
+private:
+    template <int Lanes>
+    CASTNET_HD void move(std::uint32_t i) const {
+        std::uint32_t const line = width.divide(i), channel = (i - line * width.divisor) * Lanes;
+        T lane[Lanes];
+        from.load(from_rows(line) * unsigned(from_channels) + unsigned(begin) + channel, lane);
+        to.store(lane, to_rows(line) * unsigned(to_channels) + channel);
     }
 };
 
 CASTNET_CALLS_UNCHECKED
-template <class Context>
-CASTNET_HD void copy_channels(Context const& c, array_ref const& from, int begin,
-                              array_ref const& to, int first, int width) {
-    using T = typename Context::value_type;
-    pixel_rows const rows = rows_of(to.size, c);
-    std::ptrdiff_t const count = rows.count * width;
-    c.launch(grid_for(count),
-             copy_channels_body<T>{stored_at(c, from), stored_at(c, to), from.row_channels(), begin,
-                                   to.size.channels, first, quotient(width), count,
-                                   numbers_of(rows_of(from.size, c)), numbers_of(rows)});
+template <class Context, class T>
+CASTNET_HD void copy_channels(Context const& c, copy_channels_body<T> b, std::ptrdiff_t rows) {
+    b.in_lanes = moves_lanes(c, b.from_channels | b.begin | b.to_channels);
+    int const groups = b.in_lanes ? b.to_channels / moved_lanes : b.to_channels;
+    b.width = quotient(groups);
+    b.count = rows * groups;
+    c.launch(grid_for(b.count), b);
 }
 
 // The channels of several arrays beside each other, as rows of `to`. Those that are there already
@@ -97,37 +112,46 @@ template <class T>
 struct concat_body {
     struct part {
         stored<T> from;
-        int row = 0, begin = 0; // elements from row to row; the first channel there
-        int to = 0;             // and in the result
-        int end = 0;            // of what is moved: the last of its channels
+        std::uint32_t row = 0, begin = 0; // elements from row to row; the first channel there
+        std::uint32_t to = 0;             // and in the result
+        std::uint32_t end = 0;            // of what is moved: the last of its channels
         row_numbers rows{};
     };
     part parts[max_operands];
     stored<T> to;
-    int to_channels;
-    quotient width; // channels that are moved
+    std::uint32_t to_channels;
+    bool in_lanes;
+    quotient width; // what is moved of a row, in lanes or channels, as is the count
     std::ptrdiff_t count;
     row_numbers to_rows;
 
     template <class Block>
     CASTNET_HD void operator()(Block const& block) const {
-        for_each_index(block, count, [&](std::ptrdiff_t i) {
-            std::uint32_t const line = width.divide(static_cast<std::uint32_t>(i));
-            int const channel =
-                static_cast<int>(static_cast<std::uint32_t>(i) - line * width.divisor);
-            part mine;
-            int begin = 0;
-            CASTNET_UNROLL
-            for (int k = max_operands - 1; k >= 0; --k) { // the first one that ends after it
-                if (channel < parts[k].end) {
-                    mine = parts[k];
-                    begin = k > 0 ? parts[k - 1].end : 0;
-                }
+        for_each_index(block, count, [&](std::uint32_t i) {
+            if (in_lanes) {
+                move<moved_lanes>(i);
+            } else {
+                move<1>(i);
             }
-            to[std::ptrdiff_t{to_rows(line)} * to_channels + mine.to + channel - begin] =
-                mine.from.get(std::ptrdiff_t{mine.rows(line)} * mine.row + mine.begin + channel -
-                              begin);
         });
+    }
+
+private:
+    template <int Lanes>
+    CASTNET_HD void move(std::uint32_t i) const {
+        std::uint32_t const line = width.divide(i), channel = (i - line * width.divisor) * Lanes;
+        part mine;
+        std::uint32_t begin = 0;
+        CASTNET_UNROLL
+        for (int k = max_operands - 1; k >= 0; --k) { // the first one that ends after it
+            if (channel < parts[k].end) {
+                mine = parts[k];
+                begin = k > 0 ? parts[k - 1].end : 0;
+            }
+        }
+        T lane[Lanes];
+        mine.from.load(mine.rows(line) * mine.row + mine.begin + channel - begin, lane);
+        to.store(lane, to_rows(line) * to_channels + mine.to + channel - begin);
     }
 };
 
@@ -137,33 +161,33 @@ CASTNET_HD void concat(kernel_launch const& s, tables const& t, Context const& c
     using T = typename Context::value_type;
     array_ref const& to = t.arrays[s.output];
     pixel_rows const rows = rows_of(to.size, c);
-    concat_body<T> b{{}, stored_at(c, to), to.size.channels, {}, 0, numbers_of(rows)};
-    int first = 0, moved = 0, parts = 0;
+    concat_body<T> b{{}, stored_at(c, to), unsigned(to.size.channels), false, {},
+                     0,  numbers_of(rows)};
+    int first = 0, moved = 0, all_counts = to.size.channels;
     CASTNET_UNROLL
     for (int i = 0; i < max_operands; ++i) {
-        if (i >= s.arrays) {
-            continue;
+        if (i < s.arrays) {
+            array_ref const& from = t.arrays[s.first_array + i];
+            bool const in_place = from.row == to.size.channels && from.first_channel == first &&
+                                  from.where == to.where && from.offset == to.offset;
+            moved += in_place ? 0 : from.size.channels;
+            all_counts |= first | from.size.channels | from.row_channels() | from.first_channel;
+            b.parts[i] = {stored_at(c, from),
+                          unsigned(from.row_channels()),
+                          unsigned(from.first_channel),
+                          unsigned(first),
+                          unsigned(moved),
+                          numbers_of(rows_of(from.size, c))};
+            first += from.size.channels;
+        } else {
+            b.parts[i].end = unsigned(moved);
         }
-        array_ref const& from = t.arrays[s.first_array + i];
-        bool const in_place = from.row == to.size.channels && from.first_channel == first &&
-                              from.where == to.where && from.offset == to.offset;
-        int const width = in_place ? 0 : from.size.channels;
-        moved += width;
-        b.parts[i] = {stored_at(c, from),
-                      from.row_channels(),
-                      from.first_channel,
-                      first,
-                      moved,
-                      numbers_of(rows_of(from.size, c))};
-        first += from.size.channels;
-        parts = i;
-    }
-    for (int i = parts + 1; i < max_operands; ++i) {
-        b.parts[i].end = moved;
     }
     if (moved > 0) {
-        b.width = quotient(moved);
-        b.count = rows.count * moved;
+        b.in_lanes = moves_lanes(c, all_counts);
+        int const groups = b.in_lanes ? moved / moved_lanes : moved;
+        b.width = quotient(groups);
+        b.count = rows.count * groups;
         c.launch(grid_for(b.count), b);
     }
 }
@@ -172,8 +196,14 @@ CASTNET_HD void concat(kernel_launch const& s, tables const& t, Context const& c
 CASTNET_CALLS_UNCHECKED
 template <class Context>
 CASTNET_HD void slice(kernel_launch const& s, tables const& t, Context const& c) {
-    array_ref const& to = t.arrays[s.output];
-    copy_channels(c, t.arrays[s.first_array], s.attribute, to, 0, to.size.channels);
+    using T = typename Context::value_type;
+    array_ref const &from = t.arrays[s.first_array], &to = t.arrays[s.output];
+    pixel_rows const rows = rows_of(to.size, c);
+    copy_channels(c,
+                  copy_channels_body<T>{stored_at(c, from), stored_at(c, to), from.row_channels(),
+                                        s.attribute, to.size.channels,
+                                        numbers_of(rows_of(from.size, c)), numbers_of(rows)},
+                  rows.count);
 }
 
 // The gradient by the operand of a slice: 0 for all other channels.

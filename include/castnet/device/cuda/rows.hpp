@@ -4,6 +4,7 @@
 #include <castnet/device/cuda/kernel_for.hpp>
 #include <castnet/device/cuda/launch.hpp>
 #include <castnet/device/cuda/quotient.hpp>
+#include <castnet/device/cuda/rearrange.hpp>
 #include <castnet/device/cuda/step_values.hpp>
 #include <castnet/device/cuda/stored.hpp>
 #include <castnet/device/cuda/tuning.hpp>
@@ -13,21 +14,33 @@
 
 namespace castnet::cuda {
 
-// A thread moves one element.
+// A thread moves some neighbouring elements, or one.
 template <class T>
 struct gather_rows_body {
     stored<T> table, ids, to;
-    quotient columns;
+    bool in_lanes;
+    quotient columns; // in lanes or elements, as is the count
     std::ptrdiff_t count;
 
     template <class Block>
     CASTNET_HD void operator()(Block const& block) const {
-        for_each_index(block, count, [&](std::ptrdiff_t i) {
-            std::uint32_t const position = columns.divide(static_cast<std::uint32_t>(i)),
-                                column = static_cast<std::uint32_t>(i) - position * columns.divisor;
-            auto const row = static_cast<std::ptrdiff_t>(ids.get(position));
-            to[i] = table.get(row * std::ptrdiff_t{columns.divisor} + column);
+        for_each_index(block, count, [&](std::uint32_t i) {
+            if (in_lanes) {
+                move<moved_lanes>(i);
+            } else {
+                move<1>(i);
+            }
         });
+    }
+
+private:
+    template <int Lanes>
+    CASTNET_HD void move(std::uint32_t i) const {
+        std::uint32_t const position = columns.divide(i), column = i - position * columns.divisor,
+                            row = static_cast<std::uint32_t>(ids.get(position));
+        T lane[Lanes];
+        table.load((row * columns.divisor + column) * Lanes, lane);
+        to.store(lane, i * Lanes);
     }
 };
 
@@ -36,11 +49,13 @@ template <class Context>
 CASTNET_HD void gather_rows(kernel_launch const& s, tables const& t, Context const& c) {
     using T = typename Context::value_type;
     array_ref const& to = t.arrays[s.output];
-    std::ptrdiff_t const count = c.samples * to.size.count();
+    bool const in_lanes = moves_lanes(c, to.size.channels);
+    int const columns = in_lanes ? to.size.channels / moved_lanes : to.size.channels;
+    std::ptrdiff_t const count = c.samples * to.size.pixels * columns;
     c.launch(grid_for(count),
              gather_rows_body<T>{stored_at(c, t.arrays[s.first_array]),
                                  stored_at(c, t.arrays[s.first_array + 1]), stored_at(c, to),
-                                 quotient(to.size.channels), count});
+                                 in_lanes, quotient(columns), count});
 }
 
 template <class T>

@@ -26,6 +26,9 @@ public:
     CASTNET_HD stored(T* first, bool in_bf16) : first_{first}, in_bf16_{in_bf16} {}
 
     CASTNET_HD explicit operator bool() const { return first_ != nullptr; }
+    CASTNET_HD bool is_bf16() const { return in_bf16_; }
+    CASTNET_HD bfloat16 const* as_bf16() const { return reinterpret_cast<bfloat16 const*>(first_); }
+
     CASTNET_HD T get(std::ptrdiff_t i) const {
         return in_bf16_ ? T(reinterpret_cast<bfloat16 const*>(first_)[i]) : first_[i];
     }

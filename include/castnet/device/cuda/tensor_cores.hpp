@@ -12,7 +12,6 @@
 #pragma once
 
 #include <castnet/core/bfloat16.hpp>
-#include <castnet/device/cuda/lanes.hpp>
 #include <castnet/device/cuda/launch.hpp>
 
 #include <cstdint>
@@ -90,11 +89,6 @@ struct matrix_tile {
     bfloat16* first;
 
     CASTNET_HD bfloat16* at(int row, int column) const { return first + row * pitch + column; }
-    // Eight neighbours, the first of them in a column that is a multiple of eight.
-    CASTNET_HD void set(int row, int column, float const (&eight)[8]) const {
-        store_lanes(eight, at(row, column));
-    }
-
     // The 16 x 16 numbers from (row, column) on, as a left factor.
     template <class Block>
     CASTNET_HD matrix_fragment left(Block const& block, int row, int column) const {

@@ -10,7 +10,8 @@ namespace castnet::cuda {
 #ifdef __CUDACC__
 
 // What the lane whose number differs in this bit has given.
-__device__ inline float from_lane(device_block const&, float x, int bit) {
+template <class T>
+__device__ T from_lane(device_block const&, T x, int bit) {
     return __shfl_xor_sync(0xffffffffU, x, bit);
 }
 
@@ -21,21 +22,25 @@ __device__ inline std::uint32_t ballot(device_block const&, bool x) {
 
 #endif
 
-// The sum, or the largest, of a number of each of 2 … 32 neighbouring lanes.
-template <int Lanes, class Block>
-CASTNET_HD float sum_of_lanes(Block const& block, float x) {
+// The sum, or the largest, of a number of each of so many neighbouring lanes, a power of two.
+template <class Block, class T>
+CASTNET_HD T sum_of_lanes(Block const& block, T x, int lanes) {
     CASTNET_UNROLL
-    for (int apart = Lanes / 2; apart > 0; apart /= 2) {
-        x += from_lane(block, x, apart);
+    for (int apart = 16; apart > 0; apart /= 2) {
+        if (apart < lanes) {
+            x += from_lane(block, x, apart);
+        }
     }
     return x;
 }
-template <int Lanes, class Block>
-CASTNET_HD float largest_of_lanes(Block const& block, float x) {
+template <class Block, class T>
+CASTNET_HD T largest_of_lanes(Block const& block, T x, int lanes) {
     CASTNET_UNROLL
-    for (int apart = Lanes / 2; apart > 0; apart /= 2) {
-        float const other = from_lane(block, x, apart);
-        x = other > x ? other : x;
+    for (int apart = 16; apart > 0; apart /= 2) {
+        if (apart < lanes) {
+            T const other = from_lane(block, x, apart);
+            x = other > x ? other : x;
+        }
     }
     return x;
 }

@@ -95,7 +95,7 @@ struct operation<op::attention_gradient> {
 template <>
 struct operation<op::attention_key_gradient> {
     static constexpr char const* name = "attention_key_gradient";
-    static constexpr operation_traits traits{.stores_bf16 = false, .beside = true};
+    static constexpr operation_traits traits{.beside = true};
 };
 
 } // namespace castnet
