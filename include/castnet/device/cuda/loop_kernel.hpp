@@ -6,10 +6,12 @@
 #include <castnet/device/cuda/kernels.hpp>
 #include <castnet/device/cuda/loop_barriers.hpp>
 #include <castnet/device/cuda/loop_memory.hpp>
+#include <castnet/device/cuda/loop_slots.hpp>
 #include <castnet/device/cuda/one_block.hpp>
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <type_traits>
@@ -17,9 +19,12 @@
 
 namespace castnet::cuda {
 
-// What launchers are given within the kernel: they launch nothing, but run a body at once.
-template <class T, class Block>
-struct loop_context {
+// What launchers are given within the kernel: they launch nothing, but run a body at once. Arrays
+// that have a slot lie in shared memory.
+template <class T, class Block, class Slots>
+struct loop_context;
+template <class T, class Block, loop_slot... Slot>
+struct loop_context<T, Block, slot_list<Slot...>> {
     using value_type = T;
 
     Block const& block;
@@ -27,15 +32,50 @@ struct loop_context {
     std::ptrdiff_t samples, samples_before, iteration, repetition;
     philox_key key;
     step_values const* now;
+    T* slots;
     static constexpr reduction_parts<T> parts{}; // no sums are split
 
     CASTNET_HD T* at(array_ref const& r) const {
-        return region[static_cast<int>(r.where)] + r.offset + repetition * r.repeat_stride;
+        T* found = region[static_cast<int>(r.where)] + r.offset + repetition * r.repeat_stride;
+        (..., find<Slot>(r, found));
+        return found;
     }
     // (The loop waits after it, where it has to.)
     template <class Body>
     CASTNET_HD void launch(grid const& g, Body const& body) const {
         run_in_turn(block, g, body);
+    }
+
+    // Copy what the block's samples have in slots, before the loop and after it.
+    CASTNET_HD void fill_slots() const { (..., move<Slot, false>()); }
+    CASTNET_HD void empty_slots() const { (..., move<Slot, true>()); }
+
+private:
+    template <loop_slot S>
+    using element = std::conditional_t<S.is_bf16, bfloat16, T>;
+
+    // As if all samples were there.
+    template <loop_slot S>
+    CASTNET_HD element<S>* inside() const {
+        return reinterpret_cast<element<S>*>(slots + S.place) - samples_before * S.stride;
+    }
+    template <loop_slot S>
+    CASTNET_HD void find(array_ref const& r, T*& found) const {
+        constexpr loop_slot slot = S;
+        found = slot.holds(r) ? reinterpret_cast<T*>(inside<S>()) : found;
+    }
+    template <loop_slot S, bool Out>
+    CASTNET_HD void move() const {
+        if constexpr (Out ? S.goes_out : S.comes_in) {
+            auto* const all =
+                reinterpret_cast<element<S>*>(region[static_cast<int>(ir::region::workspace)] +
+                                              S.offset + repetition * S.repeat_stride);
+            element<S>* const mine = inside<S>();
+            std::ptrdiff_t const first = samples_before * S.stride;
+            for_each_in_block(block, samples * S.stride, [&](std::ptrdiff_t i) {
+                (Out ? all : mine)[first + i] = (Out ? mine : all)[first + i];
+            });
+        }
     }
 };
 
@@ -127,12 +167,12 @@ private:
     }
 };
 
-template <class T, int Samples, loop_memory Memory, std::uint64_t Barriers, bool Backwards,
-          class Steps>
+template <class T, int Samples, loop_memory Memory, class Slots, std::uint64_t Barriers,
+          bool Backwards, class Steps>
 struct loop_body;
-template <class T, int Samples, loop_memory Memory, std::uint64_t Barriers, bool Backwards,
-          class... Step>
-struct loop_body<T, Samples, Memory, Barriers, Backwards, constant_launches<Step...>> {
+template <class T, int Samples, loop_memory Memory, class Slots, std::uint64_t Barriers,
+          bool Backwards, class... Step>
+struct loop_body<T, Samples, Memory, Slots, Barriers, Backwards, constant_launches<Step...>> {
     static constexpr unsigned resident_blocks = 1;
     static constexpr int steps = int(sizeof...(Step));
     static constexpr int scalars_of[] = {Step::numbers.scalars...};
@@ -158,14 +198,15 @@ struct loop_body<T, Samples, Memory, Barriers, Backwards, constant_launches<Step
         T* const shared = block.template shared<T>();
         std::ptrdiff_t const before = std::ptrdiff_t{block.index()} * Samples,
                              left = samples - before;
-        loop_context<T, Block> c{block,
-                                 {region[0], region[1], region[2], region[3]},
-                                 left < Samples ? left : Samples,
-                                 before,
-                                 0,
-                                 repetition,
-                                 key,
-                                 now};
+        loop_context<T, Block, Slots> c{block,
+                                        {region[0], region[1], region[2], region[3]},
+                                        left < Samples ? left : Samples,
+                                        before,
+                                        0,
+                                        repetition,
+                                        key,
+                                        now,
+                                        shared + Memory.before_slots()};
         run(c, shared, std::index_sequence_for<Step...>{});
     }
 
@@ -189,12 +230,14 @@ private:
     template <class Context, std::size_t... I>
     CASTNET_HD void run(Context& c, T* shared, std::index_sequence<I...>) const {
         (..., load_weight<Step, int(I)>(c, shared));
+        c.fill_slots();
         c.block.sync();
         CASTNET_NO_UNROLL
         for (std::ptrdiff_t k = 0; k < iterations; ++k) {
             c.iteration = Backwards ? iterations - 1 - k : k;
             (..., run_step<Step, int(I)>(c, shared));
         }
+        c.empty_slots();
     }
     template <class S, int I, class Context>
     CASTNET_HD static void load_weight(Context const& c, T* shared) {
@@ -224,10 +267,16 @@ void launch_loop(int repetition, Context const& c) {
     constexpr stage g = Plan.stages[Stage];
     constexpr loop_memory memory = memory_of_loop<T>(Plan, g);
     constexpr int samples = samples_of_loop_block(Plan.batch);
+    static constexpr loop_slots slots =
+        memory.slots > 0 ? slots_of_loop<T>(Plan, g, samples) : loop_slots{};
+    using slot_types = decltype([]<int... K>(std::integer_sequence<int, K...>) {
+        return slot_list<slots.of[K]...>{};
+    }(std::make_integer_sequence<int, slots.count>{}));
     using steps =
         typename make_loop_steps<Plan, g.first,
                                  std::make_index_sequence<std::size_t(g.last - g.first)>>::type;
-    loop_body<T, samples, memory, barriers_of_loop(Plan, g), g.backwards, steps> body;
+    loop_body<T, samples, memory, slot_types, barriers_of_loop<T>(Plan, g), g.backwards, steps>
+        body;
     static_assert(sizeof body <= argument_bytes);
     std::copy(std::begin(c.region), std::end(c.region), body.region);
     body.key = c.key;

@@ -4,6 +4,7 @@
 #include <castnet/core/bfloat16.hpp>
 #include <castnet/device/cuda/block_product.hpp>
 #include <castnet/device/cuda/launch.hpp>
+#include <castnet/device/cuda/loop_slots.hpp>
 #include <castnet/device/cuda/tuning.hpp>
 #include <castnet/device/ir.hpp>
 #include <castnet/plan/instruction.hpp>
@@ -30,12 +31,16 @@ CASTNET_HD constexpr product_shape loop_product_of(kernel_launch const& s, array
     return shape;
 }
 
-// One after the other, in elements: what bodies need themselves, factors of products, and weights.
+// One after the other, in elements: what bodies need themselves, factors of products, weights, and
+// arrays of one step.
 struct loop_memory {
-    std::ptrdiff_t scratch = 0, factors = 0, weights = 0;
+    std::ptrdiff_t scratch = 0, factors = 0, weights = 0, slots = 0;
 
-    constexpr std::ptrdiff_t all() const { return scratch + factors + weights; }
+    constexpr std::ptrdiff_t before_slots() const { return scratch + factors + weights; }
+    constexpr std::ptrdiff_t all() const { return before_slots() + slots; }
 };
+template <class T>
+inline constexpr std::ptrdiff_t most_of_loop = one_block_bytes / std::ptrdiff_t{sizeof(T)};
 
 // Elements that the weight of a product takes, in its own type.
 template <class T>
@@ -67,6 +72,8 @@ constexpr loop_memory memory_of_loop(Plan const& p, stage const& g) {
     constexpr auto unit = static_cast<std::ptrdiff_t>(alignment_bytes / sizeof(T));
     m.scratch = aligned(m.scratch > 0 ? m.scratch : 1, unit); // (barriers ask for some)
     m.factors = aligned(m.factors, unit);
+    std::ptrdiff_t const slots = slots_of_loop<T>(p, g, samples).elements;
+    m.slots = m.all() + slots <= most_of_loop<T> ? slots : 0;
     return m;
 }
 
@@ -114,8 +121,7 @@ constexpr bool is_loop_kernel(Plan const& p, stage const& g) {
             return false;
         }
     }
-    return g.iterations > 1 &&
-           memory_of_loop<T>(p, g).all() <= one_block_bytes / std::ptrdiff_t{sizeof(T)};
+    return g.iterations > 1 && memory_of_loop<T>(p, g).all() <= most_of_loop<T>;
 }
 
 } // namespace castnet::cuda
