@@ -135,6 +135,29 @@ TEST_CASE("a loop whose weights do not fit, or whose steps are large, is no sing
     static_assert(loop_kernels<small, samples * cn::cuda::loop_blocks + 1> == 0);
 }
 
+TEST_CASE(
+    "arrays of one step lie in shared memory, and those that leave the loop come from there") {
+    using model = cn::model<cn::sequential<cn::input<steps, 3>, cn::lstm<16>, cn::dense<3>>,
+                            simulated, cn::batch<4>>;
+    using training = decltype(cn::compile(std::declval<model&>(), cn::cross_entropy, cn::adam{}));
+    constexpr auto const& plan = training::training_plan();
+    int loops = 0;
+    for (auto const& g : plan.stages) {
+        if (g.iterations > 1) {
+            auto const slots = cn::cuda::slots_of_loop<double>(plan, g, 1);
+            CHECK(slots.count > 0);
+            CHECK(cn::cuda::memory_of_loop<double>(plan, g).slots == slots.elements);
+            int out = 0;
+            for (int k = 0; k < slots.count; ++k) {
+                out += slots.of[k].goes_out;
+            }
+            CHECK((out > 0) == (loops == 0)); // the last output, for the dense layer
+            ++loops;
+        }
+    }
+    CHECK(loops == 2);
+}
+
 TEST_CASE("a loop of products of bfloat16 is near the true one") {
     using network = cn::sequential<cn::input<5, 6>, cn::lstm<8>.return_sequences(),
                                    cn::bidirectional<cn::gru<6>>, cn::dense<3>>;

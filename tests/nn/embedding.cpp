@@ -93,7 +93,8 @@ struct masked { // ids are numbers, too
 TEST_CASE("an embedding gathers rows, and adds up their gradients in the order of the samples") {
     looks_up<7, 4, 3, 4>();
     looks_up<3, 1, 5, 4>();
-    looks_up<2, 300, 9, 3>(); // of more columns than a block has threads
+    looks_up<2, 300, 9, 3>();  // of more columns than a block has threads
+    looks_up<3, 1100, 9, 3>(); // and than it adds up at once
     looks_up<1000, 8, 70, 5>();
     looks_up<50, 3, 3000, 4>(); // of more positions than a block marks at once
     looks_up<7, 4, 3, 4>(1);

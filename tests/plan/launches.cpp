@@ -84,6 +84,27 @@ TEST_CASE("bias and activation are one step, which overwrites the convolution") 
     CHECK(output(d, 1).where == region::workspace);
 }
 
+TEST_CASE("where the device joins launches, a step of a loop computes all gates at once") {
+    using network = cn::sequential<input<5, 6>, cn::lstm<4>>;
+    using recipe = cn::detail::step_recipe<planned::mse>;
+    auto const maps_in_loops = [](plan_view const& d) {
+        int n = 0;
+        for (int i = 0; i < d.sizes.launches; ++i) {
+            n += d.launches[i].kind == op::map && d.launches[i].loop >= 0;
+        }
+        return n;
+    };
+    auto const alone = view_of<recipe, network, true, 8>(),
+               joined = view_of<recipe, network, true, 8, joining_device>();
+    CHECK(maps_in_loops(alone) > 8);
+    CHECK(maps_in_loops(joined) == 2); // forward and backward
+    for (int i = 0; i < joined.sizes.launches; ++i) {
+        if (joined.launches[i].kind == op::map && joined.launches[i].loop == 0) {
+            CHECK(joined.launches[i].results == 6); // four gates, the cell, the output
+        }
+    }
+}
+
 TEST_CASE("where the device can, a bias and a function are part of their product's step") {
     using image = cn::sequential<input<1, 6, 6>, cn::conv2d<4, 3>, cn::relu, cn::max_pool2d<2>,
                                  cn::flatten, cn::dense<3>>;
