@@ -130,7 +130,8 @@ void all_along() {
 
 struct by_eights { // channels that a GPU moves eight at a time, and others
     constexpr auto operator()(auto x) const {
-        auto const a = x | cn::slice_channels<8, 16>, b = x | cn::slice_channels<24, 8>;
+        auto const a = x | cn::slice_channels<8, 16>;
+        auto const b = x | cn::slice_channels<24, 8>;
         return cn::concat(cn::concat(cn::tanh(b), a, x), x | cn::slice_channels<3, 8>);
     }
 };
