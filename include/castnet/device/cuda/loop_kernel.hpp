@@ -21,11 +21,12 @@ namespace castnet::cuda {
 
 // What launchers are given within the kernel: they launch nothing, but run a body at once. Arrays
 // that have a slot lie in shared memory.
-template <class T, class Block, class Slots>
+template <class T, class Block, int MostSamples, class Slots>
 struct loop_context;
-template <class T, class Block, loop_slot... Slot>
-struct loop_context<T, Block, slot_list<Slot...>> {
+template <class T, class Block, int MostSamples, loop_slot... Slot>
+struct loop_context<T, Block, MostSamples, slot_list<Slot...>> {
     using value_type = T;
+    static constexpr std::ptrdiff_t most_samples = MostSamples;
 
     Block const& block;
     T* region[regions]; // by ir::region
@@ -198,15 +199,15 @@ struct loop_body<T, Samples, Memory, Slots, Barriers, Backwards, constant_launch
         T* const shared = block.template shared<T>();
         std::ptrdiff_t const before = std::ptrdiff_t{block.index()} * Samples,
                              left = samples - before;
-        loop_context<T, Block, Slots> c{block,
-                                        {region[0], region[1], region[2], region[3]},
-                                        left < Samples ? left : Samples,
-                                        before,
-                                        0,
-                                        repetition,
-                                        key,
-                                        now,
-                                        shared + Memory.before_slots()};
+        loop_context<T, Block, Samples, Slots> c{block,
+                                                 {region[0], region[1], region[2], region[3]},
+                                                 left < Samples ? left : Samples,
+                                                 before,
+                                                 0,
+                                                 repetition,
+                                                 key,
+                                                 now,
+                                                 shared + Memory.before_slots()};
         run(c, shared, std::index_sequence_for<Step...>{});
     }
 

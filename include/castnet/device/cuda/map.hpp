@@ -279,6 +279,18 @@ arguments_of(kernel_launch const& s, tables const& t, Context const& c) {
     return a;
 }
 
+// Whether this is a step of a loop that one block computes an element a thread: in lanes, it would
+// take longer, by fewer threads.
+CASTNET_CALLS_UNCHECKED
+template <class Context>
+CASTNET_HD bool occupies_one_block(Context const& c, std::ptrdiff_t channels) {
+    if constexpr (RunsLoop<Context>) { // known to the compiler
+        return Context::most_samples * channels <= block_threads;
+    } else {
+        return c.iteration >= 0 && c.samples * channels <= block_threads;
+    }
+}
+
 CASTNET_CALLS_UNCHECKED
 template <class Program, class Context>
 CASTNET_HD void map(kernel_launch const& s, tables const& t, Context const& c) {
@@ -293,9 +305,7 @@ CASTNET_HD void map(kernel_launch const& s, tables const& t, Context const& c) {
         channels *= samples * pixels;
         samples = pixels = rows.count = 1;
     }
-    // (a step of a loop that occupies one block takes less time with more threads)
-    bool const lanes = in_lanes<Program, T>(channels) &&
-                       (c.iteration < 0 || rows.count * channels > block_threads);
+    bool const lanes = in_lanes<Program, T>(channels) && !occupies_one_block(c, channels);
     std::ptrdiff_t const groups = lanes ? channels / body::lanes : channels;
     std::ptrdiff_t const count = rows.count * groups;
     body b{arguments_of(s, t, c),

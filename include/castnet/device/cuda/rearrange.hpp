@@ -9,6 +9,10 @@
 #include <castnet/device/cuda/step_values.hpp>
 #include <castnet/device/cuda/stored.hpp>
 
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
 namespace castnet::cuda {
 
 // The logical order of an image is channels x pixels; in memory its channels lie innermost.
@@ -62,7 +66,23 @@ CASTNET_HD void reshape(kernel_launch const& s, tables const& t, Context const& 
 inline constexpr int moved_lanes = lanes_of<bfloat16>;
 template <class Context>
 CASTNET_HD bool moves_lanes(Context const& c, int all_counts) { // bits of any
-    return c.iteration < 0 && all_counts % moved_lanes == 0;
+    if constexpr (RunsLoop<Context>) {
+        return false;
+    } else {
+        return c.iteration < 0 && all_counts % moved_lanes == 0;
+    }
+}
+// Calls f(how many channels, i) for this thread's i in [0, count).
+template <class Block, class F>
+CASTNET_HD void for_each_moved(Block const& block, std::ptrdiff_t count, bool in_lanes,
+                               F const& f) {
+    for_each_index(block, count, [&](std::uint32_t i) {
+        if (in_lanes) {
+            f(std::integral_constant<int, moved_lanes>{}, i);
+        } else {
+            f(std::integral_constant<int, 1>{}, i);
+        }
+    });
 }
 
 // Channels [begin, begin + to_channels) of the rows of `from`, as rows of `to`.
@@ -77,22 +97,16 @@ struct copy_channels_body {
 
     template <class Block>
     CASTNET_HD void operator()(Block const& block) const {
-        for_each_index(block, count, [&](std::uint32_t i) {
-            if (in_lanes) {
-                move<moved_lanes>(i);
-            } else {
-                move<1>(i);
-            }
-        });
-    }
-
-private:
-    template <int Lanes>
-    CASTNET_HD void move(std::uint32_t i) const {
-        std::uint32_t const line = width.divide(i), channel = (i - line * width.divisor) * Lanes;
-        T lane[Lanes];
-        from.load(from_rows(line) * unsigned(from_channels) + unsigned(begin) + channel, lane);
-        to.store(lane, to_rows(line) * unsigned(to_channels) + channel);
+        for_each_moved(block, count, in_lanes,
+                       [&]<int Lanes>(std::integral_constant<int, Lanes>, std::uint32_t i) {
+                           std::uint32_t const line = width.divide(i),
+                                               channel = (i - line * width.divisor) * Lanes;
+                           T lane[Lanes];
+                           from.load(from_rows(line) * unsigned(from_channels) + unsigned(begin) +
+                                         channel,
+                                     lane);
+                           to.store(lane, to_rows(line) * unsigned(to_channels) + channel);
+                       });
     }
 };
 
@@ -127,31 +141,24 @@ struct concat_body {
 
     template <class Block>
     CASTNET_HD void operator()(Block const& block) const {
-        for_each_index(block, count, [&](std::uint32_t i) {
-            if (in_lanes) {
-                move<moved_lanes>(i);
-            } else {
-                move<1>(i);
-            }
-        });
-    }
-
-private:
-    template <int Lanes>
-    CASTNET_HD void move(std::uint32_t i) const {
-        std::uint32_t const line = width.divide(i), channel = (i - line * width.divisor) * Lanes;
-        part mine;
-        std::uint32_t begin = 0;
-        CASTNET_UNROLL
-        for (int k = max_operands - 1; k >= 0; --k) { // the first one that ends after it
-            if (channel < parts[k].end) {
-                mine = parts[k];
-                begin = k > 0 ? parts[k - 1].end : 0;
-            }
-        }
-        T lane[Lanes];
-        mine.from.load(mine.rows(line) * mine.row + mine.begin + channel - begin, lane);
-        to.store(lane, to_rows(line) * to_channels + mine.to + channel - begin);
+        for_each_moved(
+            block, count, in_lanes,
+            [&]<int Lanes>(std::integral_constant<int, Lanes>, std::uint32_t i) {
+                std::uint32_t const line = width.divide(i),
+                                    channel = (i - line * width.divisor) * Lanes;
+                part mine;
+                std::uint32_t begin = 0;
+                CASTNET_UNROLL
+                for (int k = max_operands - 1; k >= 0; --k) { // the first one that ends after it
+                    if (channel < parts[k].end) {
+                        mine = parts[k];
+                        begin = k > 0 ? parts[k - 1].end : 0;
+                    }
+                }
+                T lane[Lanes];
+                mine.from.load(mine.rows(line) * mine.row + mine.begin + channel - begin, lane);
+                to.store(lane, to_rows(line) * to_channels + mine.to + channel - begin);
+            });
     }
 };
 

@@ -13,12 +13,16 @@ struct row_numbers {
     CASTNET_HD std::uint32_t operator()(std::uint32_t i) const { return first + i * step; }
 };
 
-// Where a block runs a loop for some of the samples (loop_kernel.hpp), these rows.
+// A context within a kernel whose blocks each run a loop for some of the samples (loop_kernel.hpp).
+template <class Context>
+concept RunsLoop = requires { Context::most_samples; };
+
+// In such a block, rows of its samples.
 CASTNET_CALLS_UNCHECKED
 template <class Context>
 CASTNET_HD ir::pixel_rows rows_of(ir::extents size, Context const& c, std::ptrdiff_t iteration) {
     ir::pixel_rows rows = ir::rows_of(size, c.samples, iteration);
-    if constexpr (requires { c.samples_before; }) {
+    if constexpr (RunsLoop<Context>) {
         rows.first += c.samples_before * size.pixels;
     }
     return rows;

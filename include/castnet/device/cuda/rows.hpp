@@ -24,23 +24,15 @@ struct gather_rows_body {
 
     template <class Block>
     CASTNET_HD void operator()(Block const& block) const {
-        for_each_index(block, count, [&](std::uint32_t i) {
-            if (in_lanes) {
-                move<moved_lanes>(i);
-            } else {
-                move<1>(i);
-            }
-        });
-    }
-
-private:
-    template <int Lanes>
-    CASTNET_HD void move(std::uint32_t i) const {
-        std::uint32_t const position = columns.divide(i), column = i - position * columns.divisor,
-                            row = static_cast<std::uint32_t>(ids.get(position));
-        T lane[Lanes];
-        table.load((row * columns.divisor + column) * Lanes, lane);
-        to.store(lane, i * Lanes);
+        for_each_moved(block, count, in_lanes,
+                       [&]<int Lanes>(std::integral_constant<int, Lanes>, std::uint32_t i) {
+                           std::uint32_t const position = columns.divide(i),
+                                               column = i - position * columns.divisor,
+                                               row = static_cast<std::uint32_t>(ids.get(position));
+                           T lane[Lanes];
+                           table.load((row * columns.divisor + column) * Lanes, lane);
+                           to.store(lane, i * Lanes);
+                       });
     }
 };
 
