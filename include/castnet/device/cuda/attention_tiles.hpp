@@ -15,12 +15,13 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 
 namespace castnet::cuda {
 
 // A stride of 1, which makes neighbours of what lies that far apart.
-using adjoining = std::integral_constant<int, 1>;
+struct adjoining {
+    CASTNET_HD constexpr operator int() const { return 1; }
+};
 
 // Calls store(i, j, sum over d of a(i, d) * b(d, j)) for each element of a product of matrices in
 // shared memory. A thread computes 4 x 4 of them.

@@ -61,7 +61,7 @@ constexpr std::uint64_t barriers_of_loop(Plan const& p, stage const& g) {
     }
     return bits;
 }
-constexpr bool has_barrier(std::uint64_t barriers, int launch) {
+CASTNET_HD constexpr bool has_barrier(std::uint64_t barriers, int launch) {
     return launch >= 64 || (barriers >> launch & 1) != 0;
 }
 

@@ -36,7 +36,7 @@ CASTNET_HD constexpr product_shape loop_product_of(kernel_launch const& s, array
 struct loop_memory {
     std::ptrdiff_t scratch = 0, factors = 0, weights = 0, slots = 0;
 
-    constexpr std::ptrdiff_t before_slots() const { return scratch + factors + weights; }
+    CASTNET_HD constexpr std::ptrdiff_t before_slots() const { return scratch + factors + weights; }
     constexpr std::ptrdiff_t all() const { return before_slots() + slots; }
 };
 template <class T>
