@@ -16,7 +16,9 @@ public:
         for (int i = count_ - 1; i >= 0; --i) {
             if (int const end = group_[i]; end >= 0) {
                 first_[end] = i;
-                products_[end] |= static_cast<char>(nodes_[i].kind != op::map);
+                if (nodes_[i].kind != op::map) {
+                    products_[end] = 1;
+                }
             }
         }
     }
