@@ -43,73 +43,111 @@ struct loop_slots {
 template <loop_slot...>
 struct slot_list {};
 
-// For blocks of so many samples; none where memory is shared so that they cannot have it all.
+// Finds the slots of a loop, for blocks of so many samples.
 template <class T, class Plan>
-constexpr loop_slots slots_of_loop(Plan const& p, stage const& g, int samples) {
-    constexpr auto unit = std::ptrdiff_t{16 / sizeof(T)};
-    loop_slots slots;
-    auto const for_each_array = [&](int launch, bool results, auto const& f) {
-        kernel_launch const& s = p.launch(launch);
-        int const first = results ? s.output : s.first_array,
-                  count = results ? s.results : s.arrays;
-        for (int k = first; k < first + count; ++k) {
-            f(p.arrays[k]);
+class slot_finder {
+public:
+    constexpr slot_finder(Plan const& p, stage const& g, int samples)
+        : p_{p}, g_{g}, samples_{samples} {}
+
+    // None where arrays lie in each other's memory so that not all can have one.
+    constexpr loop_slots run() {
+        for (int i = g_.first; i < g_.last; ++i) {
+            for_each_operand(i, [&](array_ref const& r) { add(r, true); });
+            // (other channels of the array may be from before)
+            for_each_result(i, [&](array_ref const& r) { add(r, r.row > 0); });
         }
-    };
-    bool fits = true;
-    auto const add = [&](array_ref const& r, bool comes_in) {
+        for (int k = 0; k < slots_.count; ++k) {
+            loop_slot& slot = slots_.of[k];
+            slot.goes_out = is_read_elsewhere(slot);
+            fits_ = fits_ && !is_used_otherwise(slot);
+            for (int j = 0; j < k; ++j) {
+                loop_slot const& other = slots_.of[j];
+                fits_ =
+                    fits_ && !(slot.goes_out && other.goes_out && lies_in(slot, array_of(other)));
+            }
+        }
+        return fits_ ? slots_ : loop_slots{};
+    }
+
+private:
+    constexpr void add(array_ref const& r, bool comes_in) {
         if (r.where != region::workspace || !r.size.sample || r.size.pixels != 1 ||
-            slots.find(r) < slots.count) {
+            slots_.find(r) < slots_.count) {
             return;
         }
-        fits = fits && slots.count < loop_slots::most && r.chunk_stride == 0;
-        if (fits) {
+        fits_ = fits_ && slots_.count < loop_slots::most && r.chunk_stride == 0;
+        if (fits_) {
+            constexpr auto unit = std::ptrdiff_t{16 / sizeof(T)};
             std::ptrdiff_t const stride = r.sample_stride();
-            slots.of[slots.count++] = {r.offset, stride, r.repeat_stride, slots.elements, r.is_bf16,
-                                       comes_in, false};
-            slots.elements += (samples * stride + unit - 1) / unit * unit;
+            slots_.of[slots_.count++] = {
+                r.offset, stride, r.repeat_stride, slots_.elements, r.is_bf16, comes_in, false};
+            slots_.elements += (samples_ * stride + unit - 1) / unit * unit;
         }
-    };
-    for (int i = g.first; i < g.last; ++i) {
-        for_each_array(i, false, [&](array_ref const& r) { add(r, true); });
-        for_each_array(i, true, [&](array_ref const& r) { add(r, false); });
     }
-    // In the memory of a slot: what all steps are kept of, or another slot that is read later, too.
-    auto const array_of = [](loop_slot const& s) {
-        array_ref r{region::workspace, s.offset, {true, 1, static_cast<int>(s.stride)}};
-        r.is_bf16 = s.is_bf16;
-        r.repeat_stride = s.repeat_stride;
-        return r;
-    };
-    auto const in_slot = [&](loop_slot const& s, array_ref const& r) {
-        return detail::overlap<T>(array_of(s), r, p.batch);
-    };
-    for (int k = 0; k < slots.count; ++k) {
-        loop_slot& slot = slots.of[k];
-        auto const goes_out = [&](array_ref const& r) {
-            slot.goes_out = slot.goes_out || in_slot(slot, r);
-        };
+
+    // After the loop, or in another repetition of its block.
+    constexpr bool is_read_elsewhere(loop_slot const& slot) const {
+        bool found = false;
+        auto const look = [&](array_ref const& r) { found = found || lies_in(slot, r); };
         for (int i = 0; i < Plan::sizes.launches; ++i) {
-            bool const later = i >= g.last || p.launch(i).repeat >= 0; // in another repetition
-            if (i >= g.first && i < g.last) {
-                auto const check = [&](array_ref const& r) {
-                    fits = fits && (slots.find(r) < slots.count || !in_slot(slot, r));
-                };
-                for_each_array(i, false, check);
-                for_each_array(i, true, check);
-            } else if (later) {
-                for_each_array(i, false, goes_out);
+            if (i >= g_.last || (i < g_.first && p_.launch(i).repeat >= 0)) {
+                for_each_operand(i, look);
             }
         }
         for (int i = 0; i < Plan::sizes.outputs; ++i) {
-            goes_out(p.outputs[i]);
+            look(p_.outputs[i]);
         }
-        for (int j = 0; j < k; ++j) {
-            loop_slot const& other = slots.of[j];
-            fits = fits && !(slot.goes_out && other.goes_out && in_slot(slot, array_of(other)));
+        return found;
+    }
+    // The loop keeps something without a slot in the same memory, such as all steps of an array.
+    constexpr bool is_used_otherwise(loop_slot const& slot) const {
+        bool found = false;
+        auto const look = [&](array_ref const& r) {
+            found = found || (slots_.find(r) == slots_.count && lies_in(slot, r));
+        };
+        for (int i = g_.first; i < g_.last; ++i) {
+            for_each_operand(i, look);
+            for_each_result(i, look);
+        }
+        return found;
+    }
+
+    constexpr bool lies_in(loop_slot const& slot, array_ref const& r) const {
+        return detail::overlap<T>(array_of(slot), r, p_.batch);
+    }
+    static constexpr array_ref array_of(loop_slot const& slot) {
+        array_ref r{region::workspace, slot.offset, {true, 1, static_cast<int>(slot.stride)}};
+        r.is_bf16 = slot.is_bf16;
+        r.repeat_stride = slot.repeat_stride;
+        return r;
+    }
+
+    template <class F>
+    constexpr void for_each_operand(int launch, F const& f) const {
+        kernel_launch const& s = p_.launch(launch);
+        for (int k = 0; k < s.arrays; ++k) {
+            f(p_.arrays[s.first_array + k]);
         }
     }
-    return fits ? slots : loop_slots{};
+    template <class F>
+    constexpr void for_each_result(int launch, F const& f) const {
+        kernel_launch const& s = p_.launch(launch);
+        for (int k = 0; k < s.results; ++k) {
+            f(p_.arrays[s.output + k]);
+        }
+    }
+
+    Plan const& p_;
+    stage const& g_;
+    int samples_;
+    loop_slots slots_;
+    bool fits_ = true;
+};
+
+template <class T, class Plan>
+constexpr loop_slots slots_of_loop(Plan const& p, stage const& g, int samples) {
+    return slot_finder<T, Plan>{p, g, samples}.run();
 }
 
 } // namespace castnet::cuda
