@@ -28,13 +28,19 @@ auto samples(std::size_t count) {
     return castnet::data::dataset<castnet::data::label<Classes>, Shape>{std::move(x), y};
 }
 
-// More than a tile of queries and keys.
+// More than a tile of queries and keys, and two heads.
 inline constexpr castnet::transformer causal_block{
     .feed_forward = 12, .dropout = 0, .causal = true};
-using attending = castnet::sequential<
-    castnet::input<70, 4>, castnet::dense<8>, castnet::multi_head_attention<2>.rotary(),
+template <std::size_t Features>
+using attending_with = castnet::sequential<
+    castnet::input<70, 4>, castnet::dense<Features>, castnet::multi_head_attention<2>.rotary(),
     castnet::repeat<2, castnet::transformer_encoder_layer<2, causal_block, castnet::gelu>>,
     castnet::permute<1, 0>, castnet::flatten, castnet::dense<3>>;
+using attending = attending_with<8>;
+using attending_by_eights = attending_with<16>; // features that a GPU moves as they are
+
+using recurrent = castnet::sequential<castnet::input<5, 6>, castnet::lstm<8>.return_sequences(),
+                                      castnet::bidirectional<castnet::gru<6>>, castnet::dense<3>>;
 
 struct outcome {
     double loss;

@@ -149,8 +149,15 @@ TEST_CASE("a step of images of one channel is near the true one") {
 }
 
 TEST_CASE("a step of attention on tensor cores is near the true one") {
-    check::check_bf16_step<check::attending, 3, cn::shape<70, 4>,
-                           cn::policy::bf16<basic_cuda<float>>>(cn::seed{2}, 0.03);
+    using bf16 = cn::policy::bf16<basic_cuda<float>>;
+    check::check_bf16_step<check::attending, 3, cn::shape<70, 4>, bf16>(cn::seed{2}, 0.03);
+    check::check_bf16_step<check::attending_by_eights, 3, cn::shape<70, 4>, bf16>(cn::seed{2},
+                                                                                  0.03);
+}
+
+TEST_CASE("a step of recurrent layers in bfloat16 is near the true one") {
+    check::check_bf16_step<check::recurrent, 3, cn::shape<5, 6>,
+                           cn::policy::bf16<basic_cuda<float>>>(cn::seed{1}, 0.02);
 }
 
 // The file is named before the process chooses first: by no other test.
