@@ -2,9 +2,8 @@
 // they are two kernels.
 #pragma once
 
-#include <castnet/device/cuda/attention_on_tensor_cores.hpp>
+#include <castnet/device/cuda/attention_warp.hpp>
 
-#include <cmath>
 #include <cstddef>
 
 namespace castnet::cuda {

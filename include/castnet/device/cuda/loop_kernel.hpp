@@ -1,6 +1,5 @@
-// A loop over time as one kernel: samples do not depend on each other, so a
-// block runs all iterations for some of them, with the weights in its shared
-// memory.
+// A loop over time as one kernel: samples do not depend on each other, so a block runs all
+// iterations for some of them, with the weights in its shared memory.
 #pragma once
 
 #include <castnet/device/constant_launch.hpp>
@@ -20,8 +19,8 @@
 
 namespace castnet::cuda {
 
-// What launchers are given within the kernel: they launch nothing, but run a
-// body at once. Arrays that have a slot lie in shared memory.
+// What launchers are given within the kernel: they launch nothing, but run a body at once. Arrays
+// that have a slot lie in shared memory.
 template <class T, class Block, int MostSamples, class Slots>
 struct loop_context;
 template <class T, class Block, int MostSamples, loop_slot... Slot>
@@ -81,8 +80,7 @@ private:
     }
 };
 
-// A step of a loop; those of its products read weights from a place in shared
-// memory.
+// A step of a loop; those of its products read weights from a place in shared memory.
 template <class Step>
 struct loop_step;
 template <kernel_launch S, class Code, window W, array_ref... A>
@@ -322,8 +320,8 @@ inline constexpr auto loop_launchers = []<int... I>(std::integer_sequence<int, I
         loop_launcher_if_any<Device, Plan, I>()...};
 }(std::make_integer_sequence<int, Plan.sizes.stages>{});
 
-// Puts the launches of one of a plan's stages on the context's stream, and
-// calls after(i) for launch i.
+// Puts the launches of one of a plan's stages on the context's stream, and calls after(i) for
+// launch i.
 template <class Device, auto const& Plan, class After>
 void enqueue_stage(stage const& g, int repetition, typename Device::context const& c,
                    After const& after) {

@@ -1,5 +1,5 @@
-// Operations that only move elements: reshape between orders in memory,
-// concatenate, slice, reverse. A thread moves one element of the result.
+// Operations that only move elements: reshape between orders in memory, concatenate, slice,
+// reverse. A thread moves one element of the result, or some neighbouring channels.
 #pragma once
 
 #include <castnet/device/cuda/kernel_for.hpp>

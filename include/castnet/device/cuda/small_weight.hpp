@@ -1,5 +1,6 @@
 // Gradients of small dense weights in bfloat16 whose rows tensor cores cannot read, since they take
-// numbers by eights: such as those of ten classes. (cuBLASLt gives them to one block.)
+// numbers by eights: such as those of ten classes. (cuBLASLt gives them to a few blocks: of 384 x
+// 65 numbers to twelve, which take 2.6 times as long.)
 #pragma once
 
 #include <castnet/device/cuda/launch.hpp>
