@@ -3,7 +3,7 @@
 
     tests/random_networks/compare.py 0 40          # seeds 0 to 39: right?
     tests/random_networks/compare.py 0 40 --time   # larger ones, on one thread: how fast?
-    tests/random_networks/compare.py 0 40 --gpu    # right on a GPU?
+    tests/random_networks/compare.py 0 40 --gpu    # right on a GPU? (with --time: how fast, in bfloat16?)
 
 Each network is compiled in double and float, and computes on 1 and 3 threads, or twice on a GPU, with the same bits.
 It prints a line for each, and what differs; it ends with 1 if something does. Needs g++ (for a GPU, nvcc and cuDNN),
@@ -286,7 +286,7 @@ class Network:
             return f"cn::shape<{', '.join(map(str, extents))}>"
         return (f"#include <castnet/{'cuda' if device == 'cuda' else 'castnet'}.hpp>\n"
                 f"namespace cn = castnet;\n"
-                f"using policy = cn::policy::basic_{device}<{number}>;\n"
+                f"using policy = {policy(number, device)};\n"
                 f"constexpr cn::size_t batch = {self.batch};\n"
                 f"using output = {shape(self.output)};\n"
                 f"using dataset = cn::data::dataset<output, {shape(self.input)}>;\n"
@@ -310,6 +310,10 @@ class Network:
     def compile_for_gpu(self, folder, number):
         self.write(folder, number, "cuda")
         compile_program("nvcc", "-arch=sm_90", "-x", "cu", HERE / "program.cpp", "-lcublasLt", "-lcudnn", folder)
+
+
+def policy(number, device):
+    return "cn::policy::bf16<cn::policy::cuda>" if number == "bfloat16" else f"cn::policy::basic_{device}<{number}>"
 
 
 def compile_program(compiler, *arguments):
@@ -410,19 +414,75 @@ def check(net, folder, number, given):
     return [] if given.build else differences(net, folder, number, (1, 1))
 
 
-def pytorchs_time(net):
-    model, x = net.torch, net.x
-    if len(net.input) == 3:
-        model, x = model.to(memory_format=torch.channels_last), x.contiguous(memory_format=torch.channels_last)
-    optimizer = torch.optim.Adam(model.parameters(), lr=1e-5, fused=True)
-    times, begin = [], time.perf_counter()
-    while time.perf_counter() < begin + 0.5 or len(times) < 4:
-        start = time.perf_counter()
-        optimizer.zero_grad(set_to_none=True)
-        F.mse_loss(model(x), net.y).backward()
-        optimizer.step()
-        times.append(time.perf_counter() - start)
-    return 1e3 * sorted(times)[len(times) // 4]
+def compile_timed(net, folder, given):
+    """False if that is all that was asked for."""
+    if not given.gpu:
+        net.compile(folder, "float", "-O3")
+    elif not given.built:
+        net.compile_for_gpu(folder, "bfloat16")
+    return not given.build
+
+
+class Training:
+    """PyTorch's, on a CPU with the memory format that suits it; on a GPU in bfloat16, captured as one CUDA graph."""
+
+    def __init__(self, net, gpu):
+        self.gpu, device = gpu, "cuda" if gpu else "cpu"
+        self.model, self.x, self.y = (what.to(device) for what in (net.torch, net.x, net.y))
+        if len(net.input) == 3:
+            self.model, self.x = (what.to(memory_format=torch.channels_last) for what in (self.model, self.x))
+        self.optimizer = torch.optim.Adam(self.model.parameters(), lr=1e-5, fused=True, capturable=gpu)
+        self.steps, self.count = (self.captured(), 64) if gpu else (self.step, 1)
+
+    def step(self):
+        self.optimizer.zero_grad(set_to_none=True)
+        with torch.autocast("cuda", torch.bfloat16, enabled=self.gpu):
+            loss = F.mse_loss(self.model(self.x), self.y)
+        loss.backward()
+        self.optimizer.step()
+
+    def captured(self):
+        stream = torch.cuda.Stream()
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
+            for _ in range(3):
+                self.step()
+        torch.cuda.current_stream().wait_stream(stream)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            self.step()
+
+        def steps():
+            for _ in range(self.count):
+                graph.replay()
+            torch.cuda.synchronize()
+        return steps
+
+    def milliseconds(self):
+        """Of a step; the first quartile."""
+        times, begin = [], time.perf_counter()
+        while time.perf_counter() < begin + 0.5 or len(times) < 4:
+            start = time.perf_counter()
+            self.steps()
+            times.append((time.perf_counter() - start) / self.count)
+        return 1e3 * sorted(times)[len(times) // 4]
+
+
+def print_times(net, folder, seed, given):
+    if not list(net.torch.parameters()):
+        print(f"{seed}: nothing to train; {net}", flush=True)
+        return
+    if not compile_timed(net, folder, given):
+        return
+    ours, theirs = [], []
+    try:
+        pytorch = Training(net, given.gpu)
+    except RuntimeError as e:  # after which a process can do nothing more on a GPU
+        sys.exit(f"{seed}: {float(run(folder, 'time', 1)):.3f} ms, PyTorch fails: {str(e).splitlines()[0]}; {net}")
+    for _ in range(2):
+        ours.append(float(run(folder, "time", 1)))
+        theirs.append(pytorch.milliseconds())
+    print(f"{seed}: {min(ours):.3f} ms, PyTorch {min(theirs):.3f}: {min(theirs) / min(ours):.2f}; {net}", flush=True)
 
 
 def main():
@@ -438,20 +498,12 @@ def main():
     if (given.build or given.built) and not given.gpu:
         options.error("--build and --built are for --gpu")
     torch.set_num_threads(1)
+    torch.backends.cudnn.benchmark = torch.backends.cuda.matmul.allow_tf32 = True
     wrong = 0
     for seed in range(given.first, given.end):
         net, folder = Network(seed, LARGE if given.time else SMALL), given.folder / str(seed)
         if given.time:
-            if not list(net.torch.parameters()):
-                print(f"{seed}: nothing to train; {net}", flush=True)
-                continue
-            net.compile(folder, "float", "-O3")
-            ours, theirs = [], []
-            for _ in range(2):
-                ours.append(float(run(folder, "time", 1)))
-                theirs.append(pytorchs_time(net))
-            print(f"{seed}: {min(ours):.3f} ms, PyTorch {min(theirs):.3f}: {min(theirs) / min(ours):.2f}; {net}",
-                  flush=True)
+            print_times(net, folder, seed, given)
             continue
         found = []
         for number in ("double", "float"):
